@@ -1,0 +1,368 @@
+/**
+ * Every legal change of a chat. `transition` is the only place that says what a command does to the state and
+ * to the rows of history and queue; it is pure, so the store may run it under a lock or against a version.
+ * The table it follows is docs/chat-lifecycle.md; the test beside this file walks every cell.
+ */
+import {
+  enterHistory,
+  fillOpenCalls,
+  inserts,
+  isAtRest,
+  isStale,
+  move,
+  next,
+  stepWrites,
+  toolDraft,
+  userDraft,
+  withoutRetry,
+  withQueue,
+  type SyntheticAnswer,
+} from "./chat-moves.js";
+import type { ChatState } from "./chat-state.js";
+import { CLIENT_TOOL_DEADLINE_MS, MAX_QUEUED_MESSAGES } from "./limits.js";
+import type { ToolResultPart } from "./message-parts.js";
+import type {
+  Command,
+  Write,
+  ClientResult,
+  RefusalReason,
+  Changed,
+  Unchanged,
+  Refused,
+  Transition,
+} from "./transition.js";
+
+/** The state of a chat that has just been created: its first message enters history in the same transition. */
+export function createdState(): ChatState {
+  return {
+    status: "pending",
+    isArchived: false,
+    workerId: null,
+    runnerId: null,
+    snapshotVersion: 1,
+    historyVersion: 1,
+    resetVersion: 0,
+    queueVersion: 0,
+    statusVersion: 1,
+    retryVersion: 0,
+    attempt: 0,
+    retry: null,
+    lastError: null,
+    actionDeadlineAt: null,
+    compactionRequestedAt: null,
+    openCalls: [],
+    queuedIds: [],
+  };
+}
+
+/** `now` is in milliseconds since the epoch. Never throws. */
+export function transition(state: ChatState, command: Command, now: number): Transition {
+  if (state.isArchived && !worksWhileArchived(state, command)) return refused("archived");
+  if ("fence" in command && isStale(state, command.fence)) return refused("stale_fence");
+  switch (command.type) {
+    case "send-message":
+      return sendMessage(state, command);
+    case "edit-message":
+      return editMessage(state, command);
+    case "interrupt":
+      return interrupt(state);
+    case "promote-queued":
+      return promoteQueued(state, command.queuedId);
+    case "delete-queued":
+      return deleteQueued(state, command.queuedId);
+    case "request-compaction":
+      if (!isAtRest(state)) return refused("wrong_status");
+      return changed(move(state, "pending", { compactionRequestedAt: now }), []);
+    case "clear-context":
+      if (!isAtRest(state)) return refused("wrong_status");
+      if (state.queuedIds.length > 0) return refused("queue_not_empty");
+      return changed(
+        enterHistory(move(state, "waiting")),
+        inserts(fillOpenCalls(state, "cancelled"), command.boundary),
+      );
+    case "submit-tool-results":
+      return submitToolResults(state, command.results);
+    case "archive":
+      return archive(state);
+    case "unarchive":
+      return state.isArchived ? changed(next(state, { isArchived: false }), []) : unchanged();
+    case "acquire":
+      return acquire(state, command);
+    case "begin-attempt":
+      if (state.status !== "running") return refused("wrong_status");
+      return changed(withoutRetry(next(state, { attempt: state.attempt + 1 })), []);
+    case "record-retry":
+      return recordRetry(state, command, now);
+    case "commit-step":
+      if (state.status !== "running") return refused("wrong_status");
+      return changed(enterHistory(next(state), command.openCalls), stepWrites(command));
+    case "await-client":
+      return awaitClient(state, now);
+    case "finish-turn":
+      return finishTurn(state);
+    case "finish-interrupt":
+      return finishInterrupt(state, command);
+    case "fail":
+      if (state.status !== "running") return refused("wrong_status");
+      return changed(move(state, "error", { lastError: command.failure }), []);
+    case "release":
+      if (state.status !== "running") return refused("wrong_status");
+      return changed(move(state, "pending"), []);
+    case "expire":
+      return expire(state, now);
+  }
+}
+
+/**
+ * Several commands as one transition: one snapshot, all or nothing. A later command's fence is taken from the
+ * state that the earlier ones left, since nobody can come between them.
+ */
+export function transitionAll(state: ChatState, commands: Command[], now: number): Transition {
+  let current = state;
+  const writes: Write[] = [];
+  let hasChanged = false;
+  for (const command of commands) {
+    const base = { ...current, snapshotVersion: state.snapshotVersion };
+    const result = transition(base, hasChanged ? refenced(command, base) : command, now);
+    if (result.outcome === "refused") return result;
+    if (result.outcome === "unchanged") continue;
+    hasChanged = true;
+    current = result.next;
+    writes.push(...result.writes);
+  }
+  return hasChanged ? changed(current, writes) : unchanged();
+}
+
+function refenced(command: Command, state: ChatState): Command {
+  if (!("fence" in command) || state.runnerId === null) return command;
+  return { ...command, fence: { runnerId: state.runnerId, historyVersion: state.historyVersion } };
+}
+
+function worksWhileArchived(state: ChatState, command: Command): boolean {
+  switch (command.type) {
+    case "unarchive":
+    case "archive":
+    case "finish-interrupt":
+      return true;
+    // A lost worker's interrupt must still be finished after the chat was archived.
+    case "acquire":
+      return state.status === "interrupting";
+    default:
+      return false;
+  }
+}
+
+function sendMessage(state: ChatState, command: Extract<Command, { type: "send-message" }>): Transition {
+  const enqueue: Write = { type: "enqueue", queuedId: command.queuedId, message: command.message };
+  const joins = () => changed(withQueue(next(state), [...state.queuedIds, command.queuedId]), [enqueue]);
+  const isFull = state.queuedIds.length >= MAX_QUEUED_MESSAGES;
+  switch (state.status) {
+    case "waiting":
+    case "error": {
+      const [head, ...rest] = state.queuedIds;
+      if (head === undefined) {
+        return changed(enterHistory(move(state, "pending")), [
+          ...inserts(fillOpenCalls(state, "cancelled"), userDraft(command.message)),
+        ]);
+      }
+      const moved = enterHistory(move(state, "pending"));
+      return changed(withQueue(moved, [...rest, command.queuedId]), [
+        ...inserts(fillOpenCalls(state, "cancelled")),
+        enqueue,
+        { type: "promote", queuedId: head },
+      ]);
+    }
+    case "requires_action":
+      if (command.whenBusy === "interrupt") {
+        return changed(
+          enterHistory(move(state, "pending")),
+          inserts(fillOpenCalls(state, "cancelled"), userDraft(command.message)),
+        );
+      }
+      return isFull ? refused("queue_full") : joins();
+    case "running": {
+      if (isFull) return refused("queue_full");
+      if (command.whenBusy === "queue") return joins();
+      const moved = move(state, "interrupting");
+      return changed(withQueue(moved, [...state.queuedIds, command.queuedId]), [enqueue]);
+    }
+    case "pending":
+    case "interrupting":
+      return isFull ? refused("queue_full") : joins();
+  }
+}
+
+function editMessage(state: ChatState, command: Extract<Command, { type: "edit-message" }>): Transition {
+  const moved = enterHistory(move(state, "pending"));
+  const queueWrites: Write[] =
+    state.queuedIds.length === 0 ? [] : [{ type: "delete-queued", queuedIds: state.queuedIds }];
+  return changed({ ...withQueue(moved, []), resetVersion: moved.snapshotVersion }, [
+    { type: "delete-from", messageId: command.messageId },
+    ...queueWrites,
+    ...inserts(userDraft(command.message)),
+  ]);
+}
+
+function interrupt(state: ChatState): Transition {
+  switch (state.status) {
+    case "running":
+      return changed(move(state, "interrupting"), []);
+    case "pending":
+    case "requires_action":
+      return restOrPromote(state, state.status === "requires_action" ? "cancelled" : null, "pending");
+    case "waiting":
+    case "error":
+    case "interrupting":
+      return unchanged();
+  }
+}
+
+/** The turn is over: the head of the queue enters history, or the chat rests. */
+function restOrPromote(
+  state: ChatState,
+  answer: SyntheticAnswer | null,
+  ifPromoted: "pending" | "running",
+): Transition {
+  const [head, ...rest] = state.queuedIds;
+  if (head === undefined || state.isArchived) {
+    const fill = answer === null ? [] : inserts(fillOpenCalls(state, answer));
+    const moved = move(state, "waiting");
+    return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
+  }
+  const moved = ifPromoted === "running" ? next(state, { status: "running" }) : move(state, "pending");
+  return changed(withQueue(enterHistory(moved), rest), [
+    ...inserts(fillOpenCalls(state, answer ?? "cancelled")),
+    { type: "promote", queuedId: head },
+  ]);
+}
+
+function promoteQueued(state: ChatState, queuedId: string): Transition {
+  if (!state.queuedIds.includes(queuedId)) return unchanged();
+  const others = state.queuedIds.filter((id) => id !== queuedId);
+  switch (state.status) {
+    case "running":
+      return changed(withQueue(move(state, "interrupting"), [queuedId, ...others]), []);
+    case "interrupting":
+    case "pending":
+      if (state.queuedIds[0] === queuedId) return unchanged();
+      return changed(withQueue(next(state), [queuedId, ...others]), []);
+    case "waiting":
+    case "error":
+    case "requires_action":
+      return changed(withQueue(enterHistory(move(state, "pending")), others), [
+        ...inserts(fillOpenCalls(state, "cancelled")),
+        { type: "promote", queuedId },
+      ]);
+  }
+}
+
+function deleteQueued(state: ChatState, queuedId: string): Transition {
+  if (!state.queuedIds.includes(queuedId)) return unchanged();
+  const others = state.queuedIds.filter((id) => id !== queuedId);
+  return changed(withQueue(next(state), others), [{ type: "delete-queued", queuedIds: [queuedId] }]);
+}
+
+function submitToolResults(state: ChatState, results: ClientResult[]): Transition {
+  if (state.status !== "requires_action") return refused("wrong_status");
+  const given = new Map(results.map((result) => [result.toolCallId, result]));
+  const answers: ToolResultPart[] = [];
+  for (const { toolCallId, toolName } of state.openCalls) {
+    const answer = given.get(toolCallId);
+    if (answer) answers.push({ type: "tool-result", toolName, ...answer });
+  }
+  const isExact = answers.length === state.openCalls.length && results.length === answers.length;
+  if (!isExact) return refused("results_mismatch");
+  return changed(enterHistory(move(state, "pending")), inserts(toolDraft(answers)));
+}
+
+function archive(state: ChatState): Transition {
+  if (state.isArchived) return unchanged();
+  switch (state.status) {
+    case "running":
+      return changed(move(state, "interrupting", { isArchived: true }), []);
+    case "pending":
+    case "requires_action": {
+      const fill = state.status === "requires_action" ? inserts(fillOpenCalls(state, "cancelled")) : [];
+      const moved = move(state, "waiting", { isArchived: true });
+      return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
+    }
+    case "waiting":
+    case "interrupting":
+    case "error":
+      return changed(next(state, { isArchived: true }), []);
+  }
+}
+
+function acquire(state: ChatState, command: Extract<Command, { type: "acquire" }>): Transition {
+  const held = { workerId: command.workerId, runnerId: command.runnerId };
+  switch (state.status) {
+    case "pending":
+      return changed(next(state, { ...held, status: "running" }), []);
+    case "running":
+    case "interrupting":
+      return command.isLeaseDead ? changed(next(state, held), []) : refused("lease_alive");
+    case "waiting":
+    case "requires_action":
+    case "error":
+      return refused("wrong_status");
+  }
+}
+
+function recordRetry(
+  state: ChatState,
+  command: Extract<Command, { type: "record-retry" }>,
+  now: number,
+): Transition {
+  if (state.status !== "running") return refused("wrong_status");
+  const moved = next(state);
+  const retry = {
+    attempt: state.attempt,
+    delayMs: command.delayMs,
+    retryingAt: now + command.delayMs,
+    failure: command.failure,
+  };
+  return changed({ ...moved, retry, retryVersion: moved.snapshotVersion }, []);
+}
+
+function awaitClient(state: ChatState, now: number): Transition {
+  if (state.status !== "running") return refused("wrong_status");
+  if (state.openCalls.length === 0 || state.openCalls.some((call) => !call.isClient))
+    return refused("open_calls");
+  return changed(move(state, "requires_action", { actionDeadlineAt: now + CLIENT_TOOL_DEADLINE_MS }), []);
+}
+
+function finishTurn(state: ChatState): Transition {
+  if (state.status !== "running") return refused("wrong_status");
+  if (state.openCalls.length > 0) return refused("open_calls");
+  return restOrPromote(state, null, "running");
+}
+
+function finishInterrupt(
+  state: ChatState,
+  command: Extract<Command, { type: "finish-interrupt" }>,
+): Transition {
+  if (state.status !== "interrupting") return refused("wrong_status");
+  const saved = { ...state, openCalls: command.openCalls };
+  const rest = restOrPromote(saved, "interrupted", "running");
+  if (rest.outcome !== "changed") return rest;
+  const kept = stepWrites(command);
+  return changed(kept.length > 0 ? enterHistory(rest.next) : rest.next, [...kept, ...rest.writes]);
+}
+
+function expire(state: ChatState, now: number): Transition {
+  if (state.status !== "requires_action") return refused("wrong_status");
+  if (state.actionDeadlineAt === null || now < state.actionDeadlineAt) return refused("deadline_not_reached");
+  return changed(enterHistory(move(state, "pending")), inserts(fillOpenCalls(state, "timed_out")));
+}
+
+function changed(state: ChatState, writes: Write[]): Changed {
+  return { outcome: "changed", next: state, writes };
+}
+
+function unchanged(): Unchanged {
+  return { outcome: "unchanged" };
+}
+
+function refused(reason: RefusalReason): Refused {
+  return { outcome: "refused", reason };
+}

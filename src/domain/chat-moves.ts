@@ -1,0 +1,89 @@
+/** The few ways in which a chat's state may move, and the rows that go with a move. Pure; used by the lifecycle only. */
+import type { ChatState, MessageDraft, OpenCall, UserMessage } from "./chat-state.js";
+import type { MessagePart } from "./message-parts.js";
+import type { AddedRuntime, Fence, Write } from "./transition.js";
+
+/** The next snapshot with `changes`. */
+export function next(state: ChatState, changes: Partial<ChatState> = {}): ChatState {
+  const snapshotVersion = state.snapshotVersion + 1;
+  const moved = { ...state, ...changes, snapshotVersion };
+  return moved.status === state.status ? moved : { ...moved, statusVersion: snapshotVersion };
+}
+
+/** The next snapshot in another status: whatever belonged to the old one is over. */
+export function move(
+  state: ChatState,
+  status: ChatState["status"],
+  changes: Partial<ChatState> = {},
+): ChatState {
+  const keepsRunner = status === "running" || status === "interrupting";
+  const moved = next(state, {
+    status,
+    lastError: null,
+    actionDeadlineAt: null,
+    ...(keepsRunner ? {} : { workerId: null, runnerId: null }),
+    ...changes,
+  });
+  return withoutRetry(moved);
+}
+
+export function withoutRetry(state: ChatState): ChatState {
+  return state.retry === null ? state : { ...state, retry: null, retryVersion: state.snapshotVersion };
+}
+
+/** History changes in this snapshot: attempts start anew. */
+export function enterHistory(state: ChatState, openCalls: OpenCall[] = []): ChatState {
+  return withoutRetry({ ...state, historyVersion: state.snapshotVersion, attempt: 0, openCalls });
+}
+
+export function withQueue(state: ChatState, queuedIds: string[]): ChatState {
+  return { ...state, queuedIds, queueVersion: state.snapshotVersion };
+}
+
+export function isAtRest(state: ChatState): boolean {
+  return state.status === "waiting" || state.status === "error";
+}
+
+export function isStale(state: ChatState, fence: Fence): boolean {
+  return state.runnerId !== fence.runnerId || state.historyVersion !== fence.historyVersion;
+}
+
+export type SyntheticAnswer = "cancelled" | "interrupted" | "timed_out";
+
+const SYNTHETIC_ANSWERS: Record<SyntheticAnswer, string> = {
+  cancelled: "The call was cancelled before it had a result.",
+  interrupted: "The call was interrupted before it had a result.",
+  timed_out: "The client did not answer this call in time.",
+};
+
+/** One tool message that answers every open call, or nothing when none is open. */
+export function fillOpenCalls(state: ChatState, answer: SyntheticAnswer): MessageDraft | null {
+  if (state.openCalls.length === 0) return null;
+  return toolDraft(
+    state.openCalls.map((call) => ({
+      type: "tool-result",
+      toolCallId: call.toolCallId,
+      toolName: call.toolName,
+      result: { error: SYNTHETIC_ANSWERS[answer] },
+      isError: true,
+    })),
+  );
+}
+
+export function toolDraft(parts: MessagePart[]): MessageDraft {
+  return { role: "tool", visibility: "both", parts };
+}
+
+export function userDraft(message: UserMessage): MessageDraft {
+  return { role: "user", visibility: "both", ...message };
+}
+
+export function inserts(...drafts: (MessageDraft | null)[]): Write[] {
+  const messages = drafts.filter((draft) => draft !== null);
+  return messages.length === 0 ? [] : [{ type: "insert-messages", messages }];
+}
+
+export function stepWrites(command: { messages: MessageDraft[]; addRuntime?: AddedRuntime }): Write[] {
+  const writes = inserts(...command.messages);
+  return command.addRuntime ? [{ type: "add-runtime", ...command.addRuntime }, ...writes] : writes;
+}

@@ -1,0 +1,97 @@
+/**
+ * The execution state of a chat: what the lifecycle decides on and nothing else may write.
+ * Title, labels, pin, model and workspace are metadata and live outside it.
+ */
+import type { ChatFailure } from "./failures.js";
+import type { JsonObject } from "./json.js";
+import type {
+  MessagePart,
+  MessageRole,
+  MessageVisibility,
+  ReasoningEffort,
+  TokenUsage,
+} from "./message-parts.js";
+
+/**
+ * `waiting` at rest · `pending` has work, nobody holds it · `running` its runner produces steps ·
+ * `interrupting` the runner saves what it has · `requires_action` the client must answer its own tool calls ·
+ * `error` the turn failed for good.
+ */
+export const CHAT_STATUSES = [
+  "waiting",
+  "pending",
+  "running",
+  "interrupting",
+  "requires_action",
+  "error",
+] as const;
+export type ChatStatus = (typeof CHAT_STATUSES)[number];
+
+/** A tool call in history that has no result yet. `isClient`: the client runs it, not we, and gets `arguments`. */
+export type OpenCall = { toolCallId: string; toolName: string; isClient: boolean; arguments?: JsonObject };
+
+/** The notice that stands while a runner waits before it tries the model again. Times in milliseconds. */
+export type RetryNotice = { attempt: number; delayMs: number; retryingAt: number; failure: ChatFailure };
+
+export type ChatState = {
+  status: ChatStatus;
+  isArchived: boolean;
+  /** The server process that runs the chat; set with `runnerId`, null without. */
+  workerId: string | null;
+  /** That process's hold on this chat, fresh at every acquisition. */
+  runnerId: string | null;
+  /** Grows by one in every transition. */
+  snapshotVersion: number;
+  /** The snapshot in which history last changed. */
+  historyVersion: number;
+  /** The snapshot in which rows of history were last taken away (edit); older cursors need a refresh. */
+  resetVersion: number;
+  queueVersion: number;
+  /** The snapshot in which status, error or the client's deadline last changed. */
+  statusVersion: number;
+  retryVersion: number;
+  /** Model calls since history last changed. */
+  attempt: number;
+  retry: RetryNotice | null;
+  lastError: ChatFailure | null;
+  /** Milliseconds since the epoch; set exactly while the status is `requires_action`. */
+  actionDeadlineAt: number | null;
+  compactionRequestedAt: number | null;
+  /** Calls in history without a result, in call order. */
+  openCalls: OpenCall[];
+  /** The queue: ids in the order in which they will be said. */
+  queuedIds: string[];
+};
+
+/** What a person says, on its way into history or the queue. */
+export type UserMessage = {
+  parts: MessagePart[];
+  authorId: string;
+  /** Null = the chat's own choice. */
+  modelConfigId: string | null;
+  reasoningEffort: ReasoningEffort | null;
+};
+
+/** A message before it has an id. */
+export type MessageDraft = {
+  role: MessageRole;
+  visibility: MessageVisibility;
+  parts: MessagePart[];
+  authorId?: string | null;
+  modelConfigId?: string | null;
+  reasoningEffort?: ReasoningEffort | null;
+  usage?: TokenUsage | null;
+  /** Whole microdollars; null = unpriced, 0n = free. */
+  costMicros?: bigint | null;
+  /** Wall time of the step in milliseconds. */
+  runtimeMs?: number | null;
+  /** The run of streamed pieces that this message became. */
+  generation?: string | null;
+  /** A summary that stands for everything before it. */
+  isSummary?: boolean;
+};
+
+/** A tool that the client itself runs; `inputSchema` is a JSON Schema of type object. */
+export type ClientTool = { name: string; description: string; inputSchema: JsonObject };
+
+export type ChatLabel = { key: string; value: string };

@@ -1,0 +1,38 @@
+/** What a subscriber of one chat is told, in the order of docs/events.md. Each event has the cursor to resume after it. */
+import type { Generation, LivePiece, MessageRow, QueuedRow } from "./chat-events.js";
+import type { ChatStatus, OpenCall, RetryNotice } from "./chat-state.js";
+import type { ChatFailure } from "./failures.js";
+import type { Viewer } from "./viewer.js";
+
+export const REFRESH_REASONS = ["first_snapshot", "cursor_too_old", "history_edited", "fell_behind"] as const;
+export type RefreshReason = (typeof REFRESH_REASONS)[number];
+
+export const PREVIEW_RESET_REASONS = ["retry", "interrupt", "worker_lost"] as const;
+export type PreviewResetReason = (typeof PREVIEW_RESET_REASONS)[number];
+
+export type ChatEvent = { cursor: string } & (
+  | { type: "refresh"; reason: RefreshReason; chatId: string }
+  | { type: "caught-up"; replayedEvents: number }
+  | { type: "message"; message: MessageRow }
+  | ({ type: "part"; generation: Generation } & LivePiece)
+  | { type: "preview-reset"; generation: Generation; reason: PreviewResetReason }
+  | { type: "status"; status: ChatStatus; chatId: string }
+  | { type: "error"; failure: ChatFailure }
+  | { type: "queue"; queue: QueuedRow[] }
+  /** Each call is the client's own, with its arguments. */
+  | { type: "action-required"; calls: OpenCall[]; deadline: number }
+  | { type: "retry"; retry: RetryNotice; generation: Generation }
+);
+
+/** The hub, as the API sees it. */
+export interface ChatEventsSource {
+  /**
+   * Snapshot or catch-up, then live. Null when the viewer may not read the chat or it does not exist. An
+   * `after` that cannot be used is no error: the stream then begins with a refresh.
+   */
+  subscribe(
+    viewer: Viewer,
+    chatId: string,
+    after: string | null,
+  ): Promise<AsyncIterableIterator<ChatEvent> | null>;
+}

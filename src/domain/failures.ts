@@ -1,0 +1,48 @@
+/** Why a turn or an attempt failed, as data: made once by whoever saw the failure, shown to people as it is. */
+
+/** Vendors whose wire formats we speak. */
+export const MODEL_PROVIDER_KINDS = ["anthropic", "openai", "openai_compatible"] as const;
+export type ModelProviderKind = (typeof MODEL_PROVIDER_KINDS)[number];
+
+export const FAILURE_KINDS = [
+  "generic",
+  "overloaded",
+  "rate_limited",
+  "timeout",
+  "startup_timeout",
+  "stream_stalled",
+  "auth",
+  "billing",
+  "config",
+  "context_too_large",
+  "content_filtered",
+  "missing_key",
+  "provider_disabled",
+  "internal",
+] as const;
+export type FailureKind = (typeof FAILURE_KINDS)[number];
+
+/** A failure that a person can read. `message` names the provider and never carries secrets or internals. */
+export type ChatFailure = {
+  kind: FailureKind;
+  message: string;
+  /** The vendor's own words, shortened; absent when there are none worth showing. */
+  detail?: string;
+  provider?: ModelProviderKind;
+  isRetryable: boolean;
+  httpStatus?: number;
+};
+
+/** Thrown by provider adapters, and only by them: an attempt at a model call failed. */
+export class ModelCallError extends Error {
+  override readonly name = "ModelCallError";
+
+  constructor(
+    readonly failure: ChatFailure,
+    /** The vendor's own wish from `retry-after`, in milliseconds. */
+    readonly retryAfterMs: number | undefined,
+    options?: { cause?: unknown },
+  ) {
+    super(failure.message, options);
+  }
+}

@@ -1,0 +1,31 @@
+/** Bounds that several rooms share. Each number says where it comes from; a bound of one file lives in that file. */
+
+/** Messages that may wait in one chat's queue. The queue travels whole in every queue event, so it stays small. */
+export const MAX_QUEUED_MESSAGES = 50;
+
+/** Model calls in one turn. A safety valve against a model that never stops; no honest turn comes near it. */
+export const MAX_STEPS_PER_TURN = 1_200;
+
+/** How long a chat waits for the client to answer its own tool calls. */
+export const CLIENT_TOOL_DEADLINE_MS = 5 * 60_000;
+
+/** Model calls tried for one step before the turn fails. With the backoff below that is about 20 minutes. */
+export const MAX_ATTEMPTS_PER_STEP = 25;
+
+/** Characters of one user message, all its parts together. Beyond that a file in the workspace is the better place. */
+export const MAX_MESSAGE_CHARACTERS = 1_000_000;
+
+/** Parts of one user message. */
+export const MAX_MESSAGE_PARTS = 100;
+
+/** Characters of a chat's title. */
+export const MAX_TITLE_CHARACTERS = 200;
+
+/** Tools that a client may bring to one chat. */
+export const MAX_CLIENT_TOOLS = 250;
+
+/** Labels on one chat. */
+export const MAX_LABELS = 50;
+
+/** Output tokens asked of a model whose configuration is silent. */
+export const DEFAULT_MAX_OUTPUT_TOKENS = 32_000;

@@ -1,0 +1,72 @@
+/**
+ * What a runner does next, read from committed history alone: so any worker can go on after any crash.
+ */
+import type { ChatState } from "./chat-state.js";
+import { MAX_STEPS_PER_TURN } from "./limits.js";
+import type { MessagePart, MessageRole, ToolCallPart, ToolResultPart } from "./message-parts.js";
+
+/** The little of a message that decides. `id` is the store's. */
+export type HistoryMessage = { id: string; role: MessageRole; parts: MessagePart[]; isSummary: boolean };
+
+export type NextAction =
+  | { type: "call-model" }
+  /** Our own calls without a result, in call order, and the assistant message that asked for them. */
+  | { type: "run-tools"; messageId: string; calls: ToolCallPart[] }
+  | { type: "await-client" }
+  | { type: "finish" }
+  | { type: "fail"; reason: "too_many_steps" };
+
+/** `history` is every message the model may see, oldest first. Never throws. */
+export function nextAction(history: HistoryMessage[], chat: Pick<ChatState, "openCalls">): NextAction {
+  if (chat.openCalls.length > 0) return answerCalls(history, chat.openCalls);
+  const last = history.findLast((message) => message.role !== "system");
+  switch (last?.role) {
+    case undefined:
+    case "assistant":
+      return { type: "finish" };
+    case "user":
+      return last.isSummary ? { type: "finish" } : { type: "call-model" };
+    case "tool":
+      return stepsInTurn(history) >= MAX_STEPS_PER_TURN
+        ? { type: "fail", reason: "too_many_steps" }
+        : { type: "call-model" };
+    case "system":
+      return { type: "finish" };
+  }
+}
+
+function answerCalls(history: HistoryMessage[], open: ChatState["openCalls"]): NextAction {
+  const ours = new Set(open.filter((call) => !call.isClient).map((call) => call.toolCallId));
+  if (ours.size === 0) return { type: "await-client" };
+  const asking = history.findLast((message) => message.parts.some((part) => isCallIn(part, ours)));
+  if (asking === undefined) return { type: "await-client" };
+  const calls = asking.parts.filter((part): part is ToolCallPart => isCallIn(part, ours));
+  return { type: "run-tools", messageId: asking.id, calls };
+}
+
+function isCallIn(part: MessagePart, ids: Set<string>): boolean {
+  return part.type === "tool-call" && !part.isProviderExecuted && ids.has(part.toolCallId);
+}
+
+/** Model calls since a person last spoke. */
+function stepsInTurn(history: HistoryMessage[]): number {
+  const start = history.findLastIndex((message) => message.role === "user" && !message.isSummary);
+  return history.slice(start + 1).filter((message) => message.role === "assistant").length;
+}
+
+/** The calls of one assistant message that nobody has answered yet, with who must. */
+export function openCallsOf(parts: MessagePart[], clientTools: ReadonlySet<string>): ChatState["openCalls"] {
+  const answered = new Set(
+    parts
+      .filter((part): part is ToolResultPart => part.type === "tool-result")
+      .map((part) => part.toolCallId),
+  );
+  return parts
+    .filter((part): part is ToolCallPart => part.type === "tool-call")
+    .filter((call) => !call.isProviderExecuted && !answered.has(call.toolCallId))
+    .map(({ toolCallId, toolName, arguments: given }) =>
+      clientTools.has(toolName)
+        ? { toolCallId, toolName, isClient: true, arguments: given }
+        : { toolCallId, toolName, isClient: false },
+    );
+}

@@ -1,0 +1,73 @@
+/** The words of the lifecycle: what may be asked of a chat, what the store then writes, and how a request may end. */
+import type { ChatState, MessageDraft, OpenCall, UserMessage } from "./chat-state.js";
+import type { ChatFailure } from "./failures.js";
+import type { ToolResultPart } from "./message-parts.js";
+
+/** What a runner's command was computed from; if either has moved on, its work is dropped. */
+export type Fence = { runnerId: string; historyVersion: number };
+
+export type Command =
+  | { type: "send-message"; whenBusy: "queue" | "interrupt"; message: UserMessage; queuedId: string }
+  | { type: "edit-message"; messageId: string; message: UserMessage }
+  | { type: "interrupt" }
+  | { type: "promote-queued"; queuedId: string }
+  | { type: "delete-queued"; queuedId: string }
+  | { type: "request-compaction" }
+  | { type: "clear-context"; boundary: MessageDraft }
+  | { type: "submit-tool-results"; results: ClientResult[] }
+  | { type: "archive" }
+  | { type: "unarchive" }
+  | { type: "acquire"; workerId: string; runnerId: string; isLeaseDead: boolean }
+  | { type: "begin-attempt"; fence: Fence }
+  | { type: "record-retry"; fence: Fence; delayMs: number; failure: ChatFailure }
+  | {
+      type: "commit-step";
+      fence: Fence;
+      messages: MessageDraft[];
+      openCalls: OpenCall[];
+      addRuntime?: AddedRuntime;
+    }
+  | { type: "await-client"; fence: Fence }
+  | { type: "finish-turn"; fence: Fence }
+  | {
+      type: "finish-interrupt";
+      fence: Fence;
+      messages: MessageDraft[];
+      openCalls: OpenCall[];
+      addRuntime?: AddedRuntime;
+    }
+  | { type: "fail"; fence: Fence; failure: ChatFailure }
+  | { type: "release"; fence: Fence }
+  | { type: "expire" };
+
+/** A client's answer to one of its own calls. */
+export type ClientResult = Pick<ToolResultPart, "toolCallId" | "result" | "isError">;
+
+/** Wall time of a step's tools, added to the assistant message that asked for them. */
+export type AddedRuntime = { messageId: string; runtimeMs: number };
+
+/** What the store writes besides the chat row, in this order. */
+export type Write =
+  | { type: "delete-from"; messageId: string }
+  | { type: "insert-messages"; messages: MessageDraft[] }
+  | { type: "add-runtime"; messageId: string; runtimeMs: number }
+  | { type: "enqueue"; queuedId: string; message: UserMessage }
+  | { type: "promote"; queuedId: string }
+  | { type: "delete-queued"; queuedIds: string[] };
+
+export type RefusalReason =
+  | "archived"
+  | "parent_archived"
+  | "wrong_status"
+  | "queue_full"
+  | "queue_not_empty"
+  | "stale_fence"
+  | "lease_alive"
+  | "deadline_not_reached"
+  | "results_mismatch"
+  | "open_calls";
+
+export type Changed = { outcome: "changed"; next: ChatState; writes: Write[] };
+export type Unchanged = { outcome: "unchanged" };
+export type Refused = { outcome: "refused"; reason: RefusalReason };
+export type Transition = Changed | Unchanged | Refused;
