@@ -1,0 +1,199 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ConfigError, describeConfig, readConfig } from "./config.js";
+
+const read = (env: Record<string, string | undefined>) => readConfig(env, "/home/someone", () => true);
+
+const defaults = {
+  host: "127.0.0.1",
+  port: 4000,
+  dataDir: "/home/someone/.parley",
+  databaseUrl: undefined,
+  redisUrl: undefined,
+  adminToken: undefined,
+  workspaceDir: "/home/someone",
+  role: "all",
+  leaseMs: 300_000,
+  heartbeatMs: 30_000,
+  acquireBatchSize: 10,
+  anthropicApiKey: undefined,
+  anthropicBaseUrl: undefined,
+  openaiApiKey: undefined,
+  openaiBaseUrl: undefined,
+  openaiApi: "responses",
+  model: undefined,
+  logLevel: "info",
+  isProduction: false,
+  graphiql: true,
+  warnings: [],
+};
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env, "/home/someone", (path) => path === "/home/someone");
+  } catch (failure) {
+    if (failure instanceof ConfigError) return failure.problems;
+    throw failure;
+  }
+  return [];
+}
+
+describe("a configuration", () => {
+  test("needs no variable at all", () => {
+    expect(read({})).toEqual(defaults);
+  });
+
+  test("takes every variable", () => {
+    const all = {
+      PARLEY_HOST: "::1",
+      PARLEY_PORT: "0",
+      PARLEY_DATA_DIR: "/srv/parley",
+      DATABASE_URL: "postgres://parley:secret@db:5432/parley",
+      REDIS_URL: "rediss://cache:6380",
+      PARLEY_ADMIN_TOKEN: "0123456789abcdef",
+      PARLEY_WORKSPACE_DIR: "project",
+      PARLEY_ROLE: "worker",
+      PARLEY_LEASE_MS: "1000",
+      PARLEY_HEARTBEAT_MS: "499",
+      PARLEY_ACQUIRE_BATCH_SIZE: "1000",
+      ANTHROPIC_API_KEY: "sk-a",
+      ANTHROPIC_BASE_URL: "http://127.0.0.1:1234",
+      OPENAI_API_KEY: "sk-o",
+      OPENAI_BASE_URL: "https://gateway.example/v1",
+      PARLEY_OPENAI_API: "chat",
+      PARLEY_MODEL: "some/model-1",
+      PARLEY_LOG_LEVEL: "debug",
+      PARLEY_GRAPHIQL: "on",
+      NODE_ENV: "production",
+    };
+    expect(
+      describeConfig()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(Object.keys(all).sort());
+    expect(read(all)).toEqual({
+      host: "::1",
+      port: 0,
+      dataDir: "/srv/parley",
+      databaseUrl: "postgres://parley:secret@db:5432/parley",
+      redisUrl: "rediss://cache:6380",
+      adminToken: "0123456789abcdef",
+      workspaceDir: "/home/someone/project",
+      role: "worker",
+      leaseMs: 1000,
+      heartbeatMs: 499,
+      acquireBatchSize: 1000,
+      anthropicApiKey: "sk-a",
+      anthropicBaseUrl: "http://127.0.0.1:1234",
+      openaiApiKey: "sk-o",
+      openaiBaseUrl: "https://gateway.example/v1",
+      openaiApi: "chat",
+      model: "some/model-1",
+      logLevel: "debug",
+      isProduction: true,
+      graphiql: true,
+      warnings: [],
+    });
+  });
+
+  test("treats an empty variable as unset", () => {
+    const empty = Object.fromEntries(describeConfig().map(({ name }) => [name, ""]));
+    expect(read(empty)).toEqual(defaults);
+  });
+
+  test("cannot be changed", () => {
+    const config = read({});
+    expect([Object.isFrozen(config), Object.isFrozen(config.warnings)]).toEqual([true, true]);
+  });
+
+  test("hides the browser page in production unless it is asked for", () => {
+    expect([
+      read({ NODE_ENV: "production" }).graphiql,
+      read({ NODE_ENV: "production", PARLEY_GRAPHIQL: "on" }).graphiql,
+      read({ NODE_ENV: "test" }).graphiql,
+      read({ PARLEY_GRAPHIQL: "off" }).graphiql,
+    ]).toEqual([false, true, true, false]);
+  });
+
+  test("warns of a misspelt variable but not of the workspace agent's", () => {
+    expect(read({ PARLEY_PROT: "1", PARLEY_AGENT_TOKEN: "x", OTHER: "y" }).warnings).toEqual([
+      "PARLEY_PROT is set but Parley knows no such variable; it has no effect.",
+    ]);
+  });
+});
+
+describe("a bad configuration", () => {
+  test("is refused with every problem at once", () => {
+    expect(
+      problemsOf({
+        PARLEY_PORT: "65536",
+        PARLEY_ROLE: "boss",
+        PARLEY_WORKSPACE_DIR: "/nowhere",
+        PARLEY_GRAPHIQL: "perhaps",
+        PARLEY_ACQUIRE_BATCH_SIZE: "0",
+      }),
+    ).toEqual([
+      'PARLEY_PORT must be a whole number from 0 to 65535, but is "65536".',
+      'PARLEY_WORKSPACE_DIR must be the path of an existing folder, but is "/nowhere".',
+      'PARLEY_ROLE must be one of all, api, worker, but is "boss".',
+      'PARLEY_ACQUIRE_BATCH_SIZE must be a whole number from 1 to 1000, but is "0".',
+      'PARLEY_GRAPHIQL must be on or off, but is "perhaps".',
+    ]);
+  });
+
+  test("never shows a secret", () => {
+    const problems = problemsOf({
+      DATABASE_URL: "mysql://hunter2@db",
+      REDIS_URL: "hunter2",
+      PARLEY_ADMIN_TOKEN: "hunter2",
+      ANTHROPIC_API_KEY: "hunter2 hunter2",
+      OPENAI_API_KEY: "hunter2\n",
+      OPENAI_BASE_URL: "ftp://hunter2@x",
+    });
+    expect({ count: problems.length, shown: problems.join().includes("hunter2") }).toEqual({
+      count: 6,
+      shown: false,
+    });
+  });
+
+  test("cannot have a heartbeat of half the lease or more, even by a default", () => {
+    expect([
+      problemsOf({ PARLEY_LEASE_MS: "1000", PARLEY_HEARTBEAT_MS: "500" }),
+      problemsOf({ PARLEY_LEASE_MS: "60000" }),
+    ]).toEqual([
+      ["PARLEY_HEARTBEAT_MS must be less than half of PARLEY_LEASE_MS, but they are 500 and 1000."],
+      ["PARLEY_HEARTBEAT_MS must be less than half of PARLEY_LEASE_MS, but they are 30000 and 60000."],
+    ]);
+  });
+
+  test.each(["4000.5", "-1", "1e3", "0x10", " 4000", "٤", "4000 ", "NaN"])("has no port %j", (text) => {
+    expect(problemsOf({ PARLEY_PORT: text })).toHaveLength(1);
+  });
+
+  test("names a file that stands where the workspace folder should be", () => {
+    const folder = mkdtempSync(join(tmpdir(), "parley-config-"));
+    try {
+      writeFileSync(join(folder, "file"), "");
+      const attempt = () => readConfig({ PARLEY_WORKSPACE_DIR: "file" }, folder);
+      expect(attempt).toThrow("PARLEY_WORKSPACE_DIR must be the path of an existing folder");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("is always answered with a ConfigError, whatever the text", () => {
+    const names = describeConfig().map(({ name }) => name);
+    fc.assert(
+      fc.property(fc.constantFrom(...names), fc.string({ unit: "binary" }), (name, text) => {
+        try {
+          return Object.isFrozen(readConfig({ [name]: text }, "/"));
+        } catch (failure) {
+          return failure instanceof ConfigError && failure.message.includes(name);
+        }
+      }),
+    );
+  });
+});

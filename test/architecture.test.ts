@@ -1,0 +1,265 @@
+// Keeps the house in order: which room may import which, who may touch the outside world, and a few habits.
+// Reads the source as text; import lines are regular enough for that, and comments are taken away first.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { expect, test } from "vitest";
+
+const root = resolve(import.meta.dirname, "..");
+const LONGEST_FILE_LINES = 400;
+
+/**
+ * The rooms, most particular first: a file is in the first room whose path begins its own. `mayImport` lists path
+ * beginnings besides the room's own folder.
+ */
+const rooms: { path: string; mayImport: string[] }[] = [
+  { path: "src/server.ts", mayImport: ["src/"] },
+  { path: "src/cli/", mayImport: ["src/"] },
+  { path: "src/config.ts", mayImport: [] },
+  {
+    path: "src/http/",
+    mayImport: [
+      "src/schema/build",
+      "src/resolvers/",
+      "src/events/",
+      "src/workspaces/",
+      "src/store/",
+      "src/lib/",
+      "src/domain/",
+    ],
+  },
+  {
+    path: "src/resolvers/",
+    mayImport: [
+      "src/schema/",
+      "src/engine/commands/",
+      "src/store/",
+      "src/events/",
+      "src/domain/",
+      "src/lib/",
+    ],
+  },
+  { path: "src/engine/commands/", mayImport: ["src/engine/state/", "src/store/", "src/domain/", "src/lib/"] },
+  { path: "src/engine/state/", mayImport: ["src/store/", "src/events/", "src/domain/", "src/lib/"] },
+  { path: "src/engine/turn/", mayImport: ["src/providers/types", "src/domain/", "src/lib/"] },
+  { path: "src/engine/prompt/", mayImport: ["src/providers/types", "src/domain/", "src/lib/"] },
+  {
+    path: "src/engine/tools/",
+    mayImport: ["src/workspaces/", "src/engine/subagents", "src/engine/mcp/", "src/domain/", "src/lib/"],
+  },
+  {
+    path: "src/engine/",
+    mayImport: [
+      "src/store/",
+      "src/events/",
+      "src/providers/types",
+      "src/workspaces/",
+      "src/domain/",
+      "src/lib/",
+    ],
+  },
+  { path: "src/demo-model/", mayImport: ["src/domain/", "src/lib/"] },
+  { path: "src/providers/", mayImport: ["src/domain/", "src/lib/"] },
+  { path: "src/events/", mayImport: ["src/domain/", "src/lib/"] },
+  { path: "src/store/", mayImport: ["src/domain/", "src/lib/", "migrations/"] },
+  { path: "src/workspaces/", mayImport: ["src/agent/protocol", "src/domain/", "src/lib/"] },
+  { path: "src/agent/", mayImport: ["src/domain/message-parts", "src/domain/json", "src/lib/"] },
+  { path: "src/schema/", mayImport: ["src/domain/"] },
+  { path: "src/domain/", mayImport: [] },
+  { path: "src/lib/", mayImport: [] },
+  { path: "migrations/", mayImport: [] },
+];
+
+/** Packages that only some rooms may import, because those rooms are there to hide them. */
+const packages: { name: RegExp; rooms: string[] }[] = [
+  { name: /^(openai|@anthropic-ai\/.*|@google\/genai)(\/|$)/, rooms: ["src/providers/"] },
+  { name: /^(typeorm|pg)(\/|$)/, rooms: ["src/store/", "migrations/"] },
+  { name: /^(redis|@redis\/.*|ioredis)(\/|$)/, rooms: ["src/events/"] },
+];
+
+/** Words that only some files may use. Tests are exempt, and so is what they stand on. */
+const words: { word: RegExp; within: string[]; except: string[]; advice: string }[] = [
+  {
+    word: /\bprocess\.env\b/,
+    within: ["src/", "migrations/"],
+    except: ["src/config.ts", "src/agent/settings.ts", "src/agent/process/environment.ts"],
+    advice: "reads the environment; add the variable to src/config.ts and pass the value in",
+  },
+  {
+    word: /\bDate\.now\b|\bnew Date\(\)|\bset(Timeout|Interval)\b|\bperformance\.now\b/,
+    within: ["src/engine/turn/", "src/domain/"],
+    except: [],
+    advice: "reads the machine's clock; take a Clock (src/lib/clock.ts) or the time as an argument",
+  },
+  {
+    word: /(?:[:<|&]|=>|\bas|\bextends|\bsatisfies)\s*any\b(?!\s*[(.])|,\s*any\s*[,>]|=\s*any\s*;/,
+    within: ["src/", "migrations/", "test/", "bench/"],
+    except: [],
+    advice: "says `any`; use `unknown` and find out what it is",
+  },
+  {
+    word: /^export default\b/m,
+    within: ["src/", "migrations/", "test/", "bench/"],
+    except: ["test/support/summary-reporter.ts"],
+    advice: "has a default export; give what it exports a name",
+  },
+];
+
+type Source = { path: string; text: string; code: string; imports: string[]; isTest: boolean };
+
+const sources = ["src", "migrations", "test", "bench"].flatMap(readSources);
+const paths = new Set(sources.map((source) => source.path));
+
+function readSources(folder: string): Source[] {
+  if (!existsSync(join(root, folder))) return [];
+  const names = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
+  return names
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => {
+      const path = join(folder, name);
+      const text = readFileSync(join(root, path), "utf8");
+      const code = withoutComments(text);
+      return { path, text, code: withoutTexts(code), imports: importsOf(code), isTest: isTest(path) };
+    });
+}
+
+function isTest(path: string): boolean {
+  return path.endsWith(".test.ts") || path.startsWith("test/") || path.startsWith("bench/");
+}
+
+/** Strings are matched too, so that `//` within them is left alone; line ends stay, so that line numbers do. */
+function withoutComments(text: string): string {
+  return text.replace(
+    /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\*[\s\S]*?\*\/|(?<![:\\])\/\/[^\n]*/g,
+    (all: string, literal: string | undefined) => literal ?? all.replace(/[^\n]/g, ""),
+  );
+}
+
+function withoutTexts(code: string): string {
+  return code.replace(/"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g, '""');
+}
+
+function importsOf(code: string): string[] {
+  const found = code.matchAll(
+    /(?:^|\n)\s*(?:import|export)\b[^;"']*?\bfrom\s*["']([^"']+)["']|\bimport\(?\s*["']([^"']+)["']/g,
+  );
+  return [...found].map((match) => match[1] ?? match[2] ?? "");
+}
+
+/** The project path of a relative import, or the name of a package. */
+function target(source: Source, specifier: string): string {
+  if (!specifier.startsWith(".")) return specifier;
+  return relative(root, resolve(root, dirname(source.path), specifier)).replace(/\.js$/, ".ts");
+}
+
+function roomOf(path: string): { path: string; mayImport: string[] } | undefined {
+  return rooms.find((room) => path.startsWith(room.path));
+}
+
+const production = sources.filter((source) => !source.isTest);
+
+test("every source file is in a room", () => {
+  expect(
+    production
+      .filter((source) => roomOf(source.path) === undefined)
+      .map(
+        ({ path }) => `${path} is in no room; put it into one, or add its room here and to CONTRIBUTING.md.`,
+      ),
+  ).toEqual([]);
+});
+
+test("rooms import only what they may", () => {
+  const wrong = production.flatMap((source) => {
+    const room = roomOf(source.path);
+    return source.imports
+      .filter((specifier) => specifier.startsWith("."))
+      .map((specifier) => target(source, specifier))
+      .filter(
+        (path) => room && ![room.path, ...room.mayImport].some((beginning) => path.startsWith(beginning)),
+      )
+      .map((path) => {
+        const allowed = [...(room?.mayImport ?? [])].join(", ") || "nothing of ours";
+        return `${source.path} may not import ${path}: ${room?.path} may import ${allowed}. Move the code, or pass in what it needs.`;
+      });
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("imports lead to files that exist", () => {
+  const wrong = sources.flatMap((source) =>
+    source.imports
+      .filter((specifier) => specifier.startsWith(".") && specifier.endsWith(".js"))
+      .map((specifier) => target(source, specifier))
+      .filter((path) => !paths.has(path) && !existsSync(join(root, path)))
+      .map((path) => `${source.path} imports ${path}, which does not exist.`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("packages are imported only in the room that hides them", () => {
+  const wrong = production.flatMap((source) =>
+    source.imports.flatMap((specifier) =>
+      packages
+        .filter(
+          ({ name, rooms: homes }) =>
+            name.test(specifier) && !homes.some((home) => source.path.startsWith(home)),
+        )
+        .map(
+          (rule) =>
+            `${source.path} may not import "${specifier}": such code goes into ${rule.rooms.join(" or ")}.`,
+        ),
+    ),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("no file imports itself by a detour", () => {
+  expect(
+    findCycles().map((cycle) => `${cycle.join(" -> ")} is a circle; move what they share into a third file.`),
+  ).toEqual([]);
+});
+
+/** Each circle of imports once, as the path that leads back to its beginning. Type-only imports count too. */
+function findCycles(): string[][] {
+  const edges = new Map(
+    sources.map((source) => [source.path, source.imports.map((it) => target(source, it))]),
+  );
+  const done = new Set<string>();
+  const cycles: string[][] = [];
+  const walk = (path: string, trail: string[]): void => {
+    const start = trail.indexOf(path);
+    if (start >= 0) cycles.push([...trail.slice(start), path]);
+    if (start >= 0 || done.has(path)) return;
+    for (const next of edges.get(path) ?? []) if (paths.has(next)) walk(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of paths) walk(path, []);
+  return cycles;
+}
+
+test.each(words)("no file $advice", ({ word, within, except, advice }) => {
+  const inTests = within.includes("test/");
+  const wrong = sources
+    .filter(
+      (source) =>
+        (inTests || !source.isTest) && within.some((beginning) => source.path.startsWith(beginning)),
+    )
+    .filter((source) => !except.includes(source.path) && word.test(source.code))
+    .map((source) => `${source.path}:${lineOf(source.code, word)} ${advice}.`);
+  expect(wrong).toEqual([]);
+});
+
+/** Comments left their line ends behind, so the number is right. */
+function lineOf(code: string, word: RegExp): number {
+  return code.slice(0, code.search(word)).split("\n").length;
+}
+
+test("no file is longer than one sitting's reading", () => {
+  const wrong = sources
+    .map(({ path, text }) => ({ path, lines: text.split("\n").length - 1 }))
+    .filter(({ lines }) => lines > LONGEST_FILE_LINES)
+    .map(
+      ({ path, lines }) =>
+        `${path} has ${lines} lines; split it where policy, state and input or output meet.`,
+    );
+  expect(wrong).toEqual([]);
+});

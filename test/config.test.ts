@@ -1,0 +1,62 @@
+// The edge of the configuration: real `.env` files and a real process environment, in a child process.
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "..");
+const register = import.meta.resolve("@oxc-node/core/register");
+const program = `
+  import { loadConfig } from ${JSON.stringify(pathToFileURL(join(root, "src/config.ts")).href)};
+  try {
+    const { port, host, model, dataDir } = loadConfig();
+    console.log(JSON.stringify({ port, host, model, dataDir }));
+  } catch (failure) {
+    console.log(JSON.stringify({ name: failure.name, message: failure.message }));
+  }`;
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "parley-config-")));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+async function load(env: Record<string, string>): Promise<unknown> {
+  const { stdout } = await run(
+    process.execPath,
+    ["--import", register, "--input-type=module", "--eval", program],
+    {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], ...env },
+    },
+  );
+  return JSON.parse(stdout);
+}
+
+test("a .env file counts, the environment wins over it, and an empty variable hides nothing", async () => {
+  await writeFile(join(folder, ".env"), 'PARLEY_PORT=5000\nPARLEY_HOST="::1"\nPARLEY_MODEL=from-file\n');
+  expect(await load({ PARLEY_PORT: "6000", PARLEY_HOST: "" })).toEqual({
+    port: 6000,
+    host: "::1",
+    model: "from-file",
+    dataDir: join(folder, ".parley"),
+  });
+});
+
+test("no .env file is no error, an unreadable one is", async () => {
+  const without = await load({});
+  await mkdir(join(folder, ".env"));
+  expect([without, await load({})]).toEqual([
+    { port: 4000, host: "127.0.0.1", dataDir: join(folder, ".parley") },
+    {
+      name: "ConfigError",
+      message: expect.stringContaining(`${join(folder, ".env")} cannot be read: EISDIR`),
+    },
+  ]);
+});
