@@ -1,0 +1,55 @@
+/** TypeORM's data source: which entities and migrations there are, and how to reach PostgreSQL. */
+import "reflect-metadata";
+import { DataSource } from "typeorm";
+import { Foundation1763700000001 } from "../../migrations/0001-foundation.js";
+import { entities } from "./entities/entities.js";
+
+/** Oldest first; append-only. */
+export const migrations = [Foundation1763700000001];
+
+/** Connections per replica. Transitions are short, so a few serve hundreds of chats. */
+const DEFAULT_POOL_SIZE = 10;
+
+export type ConnectionOptions = {
+  /** `postgres://…`; else `host` (a socket directory or a name), `user`, `database`. */
+  url?: string;
+  host?: string;
+  port?: number;
+  user?: string;
+  database?: string;
+  poolSize?: number;
+};
+
+export function createDataSource(options: ConnectionOptions): DataSource {
+  return new DataSource({
+    type: "postgres",
+    ...(options.url ? { url: options.url } : {}),
+    ...(options.host ? { host: options.host } : {}),
+    ...(options.port ? { port: options.port } : {}),
+    ...(options.user ? { username: options.user } : {}),
+    ...(options.database ? { database: options.database } : {}),
+    poolSize: options.poolSize ?? DEFAULT_POOL_SIZE,
+    installExtensions: false,
+    applicationName: "parley",
+    entities,
+    migrations,
+    migrationsTableName: "migrations",
+    migrationsTransactionMode: "each",
+  });
+}
+
+/** Serialises the migrations of replicas that start together; any fixed number does. */
+const MIGRATION_LOCK = 7_276_001;
+
+/** Runs what is missing and returns the names of the migrations that ran. Safe to call from many replicas. */
+export async function migrate(dataSource: DataSource): Promise<string[]> {
+  const lock = dataSource.createQueryRunner();
+  try {
+    await lock.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK]);
+    const ran = await dataSource.runMigrations();
+    return ran.map((migration) => migration.name);
+  } finally {
+    await lock.query("SELECT pg_advisory_unlock($1)", [MIGRATION_LOCK]);
+    await lock.release();
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * The way to PostgreSQL. `dataSource` is TypeORM's, for entities, migrations and simple reads; `query` and
+ * `transaction` are for the hand-written statements: prepared once per connection, and counted.
+ */
+import type { Pool, PoolClient, QueryResultRow } from "pg";
+import { DataSource } from "typeorm";
+import type { PostgresDriver } from "typeorm/driver/postgres/PostgresDriver.js";
+
+/** One hand-written statement. `name` makes it a prepared statement: one text per name, for ever. */
+export type Statement = { name: string; text: string };
+
+/** Runs statements, inside a transaction or each as its own. */
+export interface Queryable {
+  query<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]>;
+}
+
+/** Statements and transactions sent since start; a statement outside a transaction counts as one too. */
+export type DatabaseCounters = { statements: number; transactions: number };
+
+export class Database implements Queryable {
+  readonly counters: DatabaseCounters = { statements: 0, transactions: 0 };
+
+  constructor(readonly dataSource: DataSource) {}
+
+  /** TypeORM keeps its pool behind the driver; it is a plain pg pool, ours to share. */
+  get pool(): Pool {
+    return (this.dataSource.driver as PostgresDriver).master as Pool;
+  }
+
+  async query<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    this.counters.statements += 1;
+    this.counters.transactions += 1;
+    const result = await this.pool.query<Row>({ ...statement, values });
+    return result.rows;
+  }
+
+  /** Commits when `work` resolves, rolls back when it rejects. A broken connection is not given back to the pool. */
+  async transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect();
+    this.counters.transactions += 1;
+    this.counters.statements += 2; // BEGIN and COMMIT
+    let broken: Error | undefined;
+    try {
+      await client.query("BEGIN");
+      const result = await work(this.#within(client));
+      await client.query("COMMIT");
+      return result;
+    } catch (error) {
+      await client.query("ROLLBACK").catch((cause: unknown) => {
+        broken = cause instanceof Error ? cause : new Error("rollback failed", { cause });
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  #within(client: PoolClient): Queryable {
+    return {
+      query: async <Row extends QueryResultRow>(statement: Statement, values: unknown[]) => {
+        this.counters.statements += 1;
+        const result = await client.query<Row>({ ...statement, values });
+        return result.rows;
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+}

@@ -1,0 +1,94 @@
+/** A message in a chat's history. Rows are never removed, only marked: costs count them for ever. */
+import { Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from "typeorm";
+import {
+  MESSAGE_ROLES,
+  MESSAGE_VISIBILITIES,
+  type MessagePart,
+  type MessageRole,
+  type MessageVisibility,
+  type ReasoningEffort,
+} from "../../domain/message-parts.js";
+import { ChatEntity } from "./chat.entity.js";
+import { ModelConfigEntity } from "./model-config.entity.js";
+import { UserEntity } from "./user.entity.js";
+
+@Entity("chat_messages")
+@Index("chat_messages_history_idx", ["chatId", "id"], { where: "NOT is_deleted" })
+@Index("chat_messages_revision_idx", ["chatId", "revision"])
+export class ChatMessageEntity {
+  @PrimaryGeneratedColumn("identity", {
+    name: "id",
+    type: "bigint",
+    generatedIdentity: "ALWAYS",
+    primaryKeyConstraintName: "chat_messages_pkey",
+  })
+  id!: string;
+
+  @Column("uuid", { name: "chat_id" })
+  @ForeignKey(() => ChatEntity, { name: "chat_messages_chat_fkey", onDelete: "CASCADE" })
+  chatId!: string;
+
+  @Column("enum", { name: "role", enum: [...MESSAGE_ROLES], enumName: "message_role" })
+  role!: MessageRole;
+
+  @Column("enum", { name: "visibility", enum: [...MESSAGE_VISIBILITIES], enumName: "message_visibility" })
+  visibility!: MessageVisibility;
+
+  /** The form of `content`; a reader that does not know it must not guess. */
+  @Column("smallint", { name: "content_version" })
+  contentVersion!: number;
+
+  /** As written by `toJsonb`. */
+  @Column("jsonb", { name: "content" })
+  content!: MessagePart[];
+
+  @Column("uuid", { name: "author_id", nullable: true })
+  @ForeignKey(() => UserEntity, { name: "chat_messages_author_fkey", onDelete: "SET NULL" })
+  authorId!: string | null;
+
+  @Column("uuid", { name: "model_config_id", nullable: true })
+  @ForeignKey(() => ModelConfigEntity, { name: "chat_messages_model_config_fkey", onDelete: "SET NULL" })
+  modelConfigId!: string | null;
+
+  @Column("text", { name: "reasoning_effort", nullable: true })
+  reasoningEffort!: ReasoningEffort | null;
+
+  @Column("integer", { name: "input_tokens", nullable: true })
+  inputTokens!: number | null;
+
+  @Column("integer", { name: "output_tokens", nullable: true })
+  outputTokens!: number | null;
+
+  @Column("integer", { name: "reasoning_tokens", nullable: true })
+  reasoningTokens!: number | null;
+
+  @Column("integer", { name: "cache_read_tokens", nullable: true })
+  cacheReadTokens!: number | null;
+
+  @Column("integer", { name: "cache_write_tokens", nullable: true })
+  cacheWriteTokens!: number | null;
+
+  /** Millionths of a US dollar; null = unpriced. */
+  @Column("bigint", { name: "cost_micros", nullable: true })
+  costMicros!: string | null;
+
+  @Column("integer", { name: "runtime_ms", nullable: true })
+  runtimeMs!: number | null;
+
+  /** The run of streamed pieces that this message became. */
+  @Column("text", { name: "generation", nullable: true })
+  generation!: string | null;
+
+  @Column("boolean", { name: "is_summary", default: false })
+  isSummary!: boolean;
+
+  /** The chat's snapshot that last wrote this row. */
+  @Column("bigint", { name: "revision" })
+  revision!: string;
+
+  @Column("boolean", { name: "is_deleted", default: false })
+  isDeleted!: boolean;
+
+  @Column("timestamptz", { name: "created_at", default: () => "now()" })
+  createdAt!: Date;
+}

@@ -1,0 +1,110 @@
+/**
+ * A chat: metadata, edited freely, and execution state, which only transitions write (src/engine/state). The
+ * statements that matter are hand-written; this class keeps table and migration equal.
+ */
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
+import { CHAT_STATUSES, type ChatStatus, type OpenCall, type RetryNotice } from "../../domain/chat-state.js";
+import type { ChatFailure } from "../../domain/failures.js";
+import type { JsonObject } from "../../domain/json.js";
+import type { ReasoningEffort } from "../../domain/message-parts.js";
+import { ModelConfigEntity } from "./model-config.entity.js";
+import { UserEntity } from "./user.entity.js";
+import { WorkspaceEntity } from "./workspace.entity.js";
+
+@Entity("chats")
+@Index("chats_owner_updated_idx", ["ownerId", "updatedAt", "id"])
+@Index("chats_owner_created_idx", ["ownerId", "createdAt", "id"])
+@Index("chats_updated_idx", ["updatedAt", "id"])
+@Index("chats_created_idx", ["createdAt", "id"])
+@Index("chats_pending_idx", ["updatedAt", "id"], { where: "status = 'pending'" })
+@Index("chats_worker_idx", ["workerId"], { where: "worker_id IS NOT NULL" })
+@Index("chats_deadline_idx", ["actionDeadlineAt"], { where: "action_deadline_at IS NOT NULL" })
+@Index("chats_workspace_idx", ["workspaceId"])
+@Check("chats_runner_check", "(runner_id IS NULL) = (worker_id IS NULL)")
+@Check("chats_runner_status_check", "(runner_id IS NOT NULL) = (status IN ('running', 'interrupting'))")
+@Check("chats_deadline_check", "(action_deadline_at IS NOT NULL) = (status = 'requires_action')")
+export class ChatEntity {
+  @PrimaryColumn("uuid", { name: "id", primaryKeyConstraintName: "chats_pkey" })
+  id!: string;
+
+  @Column("uuid", { name: "owner_id" })
+  @ForeignKey(() => UserEntity, { name: "chats_owner_fkey", onDelete: "CASCADE" })
+  ownerId!: string;
+
+  @Column("text", { name: "title" })
+  title!: string;
+
+  @Column("uuid", { name: "model_config_id", nullable: true })
+  @ForeignKey(() => ModelConfigEntity, { name: "chats_model_config_fkey", onDelete: "SET NULL" })
+  modelConfigId!: string | null;
+
+  @Column("uuid", { name: "workspace_id", nullable: true })
+  @ForeignKey(() => WorkspaceEntity, { name: "chats_workspace_fkey", onDelete: "SET NULL" })
+  workspaceId!: string | null;
+
+  @Column("text", { name: "reasoning_effort", nullable: true })
+  reasoningEffort!: ReasoningEffort | null;
+
+  @Column("jsonb", { name: "client_tools", default: () => "'[]'" })
+  clientTools!: JsonObject[];
+
+  @Column("jsonb", { name: "labels", default: () => "'{}'" })
+  labels!: Record<string, string>;
+
+  @Column("timestamptz", { name: "created_at", default: () => "now()" })
+  createdAt!: Date;
+
+  @Column("timestamptz", { name: "updated_at", default: () => "now()" })
+  updatedAt!: Date;
+
+  @Column("enum", { name: "status", enum: [...CHAT_STATUSES], enumName: "chat_status" })
+  status!: ChatStatus;
+
+  @Column("timestamptz", { name: "archived_at", nullable: true })
+  archivedAt!: Date | null;
+
+  @Column("uuid", { name: "worker_id", nullable: true })
+  workerId!: string | null;
+
+  @Column("uuid", { name: "runner_id", nullable: true })
+  runnerId!: string | null;
+
+  @Column("bigint", { name: "snapshot_version" })
+  snapshotVersion!: string;
+
+  @Column("bigint", { name: "history_version" })
+  historyVersion!: string;
+
+  @Column("bigint", { name: "reset_version" })
+  resetVersion!: string;
+
+  @Column("bigint", { name: "queue_version" })
+  queueVersion!: string;
+
+  @Column("bigint", { name: "status_version" })
+  statusVersion!: string;
+
+  @Column("bigint", { name: "retry_version" })
+  retryVersion!: string;
+
+  @Column("integer", { name: "attempt" })
+  attempt!: number;
+
+  @Column("jsonb", { name: "retry_state", nullable: true })
+  retryState!: RetryNotice | null;
+
+  @Column("jsonb", { name: "last_error", nullable: true })
+  lastError!: ChatFailure | null;
+
+  @Column("timestamptz", { name: "action_deadline_at", nullable: true })
+  actionDeadlineAt!: Date | null;
+
+  @Column("timestamptz", { name: "compaction_requested_at", nullable: true })
+  compactionRequestedAt!: Date | null;
+
+  @Column("jsonb", { name: "open_calls", default: () => "'[]'" })
+  openCalls!: OpenCall[];
+
+  @Column("uuid", { name: "queued_ids", array: true, default: () => "'{}'" })
+  queuedIds!: string[];
+}

@@ -1,0 +1,131 @@
+/**
+ * Who holds which chat. A worker's lease is one row that it renews; the database's clock decides whether it is
+ * alive, so replicas whose clocks differ agree. Chats are taken in batches, each by one worker only.
+ */
+import type { ChatState, ClientTool } from "../domain/chat-state.js";
+import type { ReasoningEffort } from "../domain/message-parts.js";
+import type { Queryable, Statement } from "./database.js";
+import { fromJsonb } from "./jsonb-text.js";
+import { chatStateColumns, toChatState, type ChatStateDbRow } from "./rows.js";
+
+/** A chat in a worker's hand: its state after it was taken, and the metadata that a turn works with. */
+export type HeldChat = {
+  chatId: string;
+  ownerId: string;
+  modelConfigId: string | null;
+  workspaceId: string | null;
+  reasoningEffort: ReasoningEffort | null;
+  clientTools: ClientTool[];
+  state: ChatState;
+};
+
+type HeldDbRow = ChatStateDbRow & {
+  id: string;
+  owner_id: string;
+  model_config_id: string | null;
+  workspace_id: string | null;
+  reasoning_effort: ReasoningEffort | null;
+  client_tools: ClientTool[];
+};
+
+const heldColumns = `c.id, c.owner_id, c.model_config_id, c.workspace_id, c.reasoning_effort, c.client_tools,
+  ${chatStateColumns}`;
+
+function toHeldChat(row: HeldDbRow): HeldChat {
+  return {
+    chatId: row.id,
+    ownerId: row.owner_id,
+    modelConfigId: row.model_config_id,
+    workspaceId: row.workspace_id,
+    reasoningEffort: row.reasoning_effort,
+    clientTools: fromJsonb(row.client_tools),
+    state: toChatState(row),
+  };
+}
+
+// Index: chats_pending_idx. The state it leaves is that of `acquire` in domain/chat-lifecycle; a test holds them together.
+const ACQUIRE_PENDING: Statement = {
+  name: "chats-acquire-pending",
+  text: `WITH candidate AS (
+      SELECT id FROM chats WHERE status = 'pending' AND archived_at IS NULL
+      ORDER BY updated_at, id LIMIT $2 FOR UPDATE SKIP LOCKED)
+    UPDATE chats c SET status = 'running', worker_id = $1, runner_id = gen_random_uuid(),
+      snapshot_version = c.snapshot_version + 1, status_version = c.snapshot_version + 1
+    FROM candidate WHERE c.id = candidate.id RETURNING ${heldColumns}`,
+};
+
+// Index: chats_worker_idx. `$3` are chats that are this worker's by the database but that it does not run.
+const ACQUIRE_LOST: Statement = {
+  name: "chats-acquire-lost",
+  text: `WITH candidate AS (
+      SELECT id FROM chats WHERE worker_id IS NOT NULL AND (id = ANY ($3::uuid[]) OR NOT EXISTS (
+        SELECT 1 FROM worker_leases l WHERE l.worker_id = chats.worker_id AND l.expires_at > now()))
+      ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
+    UPDATE chats c SET worker_id = $1, runner_id = gen_random_uuid(), snapshot_version = c.snapshot_version + 1
+    FROM candidate WHERE c.id = candidate.id RETURNING ${heldColumns}`,
+};
+
+const RENEW: Statement = {
+  name: "lease-renew",
+  text: `WITH renewed AS (
+      INSERT INTO worker_leases (worker_id, expires_at) VALUES ($1, now() + $2 * interval '1 millisecond')
+      ON CONFLICT (worker_id) DO UPDATE SET expires_at = excluded.expires_at)
+    SELECT ${heldColumns} FROM chats c WHERE c.worker_id = $1`,
+};
+
+const DROP: Statement = { name: "lease-drop", text: `DELETE FROM worker_leases WHERE worker_id = $1` };
+
+// A lease this long dead has no chats left: ACQUIRE_LOST has moved them to living workers.
+const FORGET_DEAD: Statement = {
+  name: "lease-forget-dead",
+  text: `DELETE FROM worker_leases l WHERE l.expires_at < now() - interval '1 day'
+    AND NOT EXISTS (SELECT 1 FROM chats c WHERE c.worker_id = l.worker_id)`,
+};
+
+const PAST_DEADLINE: Statement = {
+  name: "chats-past-deadline",
+  text: `SELECT id FROM chats WHERE action_deadline_at <= $1 ORDER BY action_deadline_at LIMIT $2`,
+};
+
+/** Takes up to `limit` pending chats, the longest waiting first. */
+export async function acquirePending(
+  queryable: Queryable,
+  workerId: string,
+  limit: number,
+): Promise<HeldChat[]> {
+  return (await queryable.query<HeldDbRow>(ACQUIRE_PENDING, [workerId, limit])).map(toHeldChat);
+}
+
+/** Takes over up to `limit` chats whose worker is dead, and this worker's own `orphans`. */
+export async function acquireLost(
+  queryable: Queryable,
+  workerId: string,
+  limit: number,
+  orphans: string[],
+): Promise<HeldChat[]> {
+  return (await queryable.query<HeldDbRow>(ACQUIRE_LOST, [workerId, limit, orphans])).map(toHeldChat);
+}
+
+/** Keeps the lease alive for `leaseMs` from now, and returns every chat that the database says is this worker's. */
+export async function renewLease(
+  queryable: Queryable,
+  workerId: string,
+  leaseMs: number,
+): Promise<HeldChat[]> {
+  return (await queryable.query<HeldDbRow>(RENEW, [workerId, leaseMs])).map(toHeldChat);
+}
+
+/** Ends the lease: whatever the worker still holds may be taken over at once. */
+export async function dropLease(queryable: Queryable, workerId: string): Promise<void> {
+  await queryable.query(DROP, [workerId]);
+}
+
+export async function forgetDeadLeases(queryable: Queryable): Promise<void> {
+  await queryable.query(FORGET_DEAD, []);
+}
+
+/** Chats whose client has not answered its calls by `now` (milliseconds). */
+export async function chatsPastDeadline(queryable: Queryable, now: number, limit: number): Promise<string[]> {
+  const rows = await queryable.query<{ id: string }>(PAST_DEADLINE, [new Date(now), limit]);
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,85 @@
+/** Reading history as people see it: without what only the model reads, and without what was edited away. */
+import type { MessageRow } from "../domain/chat-events.js";
+import type { Viewer } from "../domain/viewer.js";
+import type { Queryable, Statement } from "./database.js";
+import { type Page, type PageRequest, toPage } from "./pages.js";
+import { type MessageDbRow, messageColumns, toMessageRow } from "./rows.js";
+
+/** Visible to people; `chat_messages_history_idx` carries the second half. */
+const SHOWN = "m.visibility IN ('user', 'both') AND NOT m.is_deleted";
+
+/** Pages of many chats in one statement, each by chat_messages_history_idx. */
+function listStatement(direction: PageRequest["direction"]): Statement {
+  return {
+    name: `messages.list.${direction}`,
+    text: `
+      SELECT m.* FROM unnest($1::uuid[]) AS wanted (chat_id) CROSS JOIN LATERAL (
+        SELECT ${messageColumns} FROM chat_messages m
+        WHERE m.chat_id = wanted.chat_id AND ${SHOWN} AND m.id > $2 AND m.id < $3
+        ORDER BY m.id ${direction === "forwards" ? "ASC" : "DESC"}
+        LIMIT $4
+      ) m
+      ORDER BY m.id ${direction === "forwards" ? "ASC" : "DESC"}`,
+  };
+}
+
+const LIST = { forwards: listStatement("forwards"), backwards: listStatement("backwards") };
+
+const GREATEST_INT8 = "9223372036854775807";
+
+/** Oldest first; a message's place is its id alone (`key` and `id` are both that id). */
+export async function listMessages(
+  db: Queryable,
+  chatId: string,
+  page: PageRequest,
+): Promise<Page<MessageRow>> {
+  const pages = await listMessagesOfChats(db, [chatId], page);
+  return pages.get(chatId) ?? toPage<MessageRow>(page, []);
+}
+
+/** The same page of several chats at once; every chat asked for has an entry. The chats' visibility is the caller's. */
+export async function listMessagesOfChats(
+  db: Queryable,
+  chatIds: readonly string[],
+  page: PageRequest,
+): Promise<Map<string, Page<MessageRow>>> {
+  const rows = await db.query<MessageDbRow>(LIST[page.direction], [
+    chatIds,
+    page.after?.id ?? "0",
+    page.before?.id ?? GREATEST_INT8,
+    page.limit + 1,
+  ]);
+  const found = new Map(chatIds.map((id) => [id, [] as MessageRow[]]));
+  for (const row of rows) found.get(row.chat_id)?.push(toMessageRow(row));
+  const pages = [...found].map(([chatId, messages]): [string, Page<MessageRow>] => [
+    chatId,
+    toPage(
+      page,
+      messages.map((row) => ({ place: { key: row.id, id: row.id }, row })),
+    ),
+  ]);
+  return new Map(pages);
+}
+
+const FIND: Statement = {
+  name: "messages.find",
+  text: `
+    SELECT ${messageColumns} FROM chat_messages m JOIN chats c ON c.id = m.chat_id
+    WHERE m.id = ANY($1::bigint[]) AND ${SHOWN} AND (c.owner_id = $2 OR $3)`,
+};
+
+/** Those of the messages that are shown and in chats that the viewer may see, in no order. */
+export async function findMessages(
+  db: Queryable,
+  viewer: Viewer,
+  ids: readonly string[],
+): Promise<MessageRow[]> {
+  const rows = await db.query<MessageDbRow>(FIND, [ids, viewer.userId, viewer.role === "admin"]);
+  return rows.map(toMessageRow);
+}
+
+/** Null when there is no such message, it is not for people, or the viewer may not see its chat. */
+export async function findMessage(db: Queryable, viewer: Viewer, id: string): Promise<MessageRow | null> {
+  const [found] = await findMessages(db, viewer, [id]);
+  return found ?? null;
+}

@@ -1,0 +1,41 @@
+/** Reading the messages that wait to be said. */
+import type { QueuedRow } from "../domain/chat-events.js";
+import type { Viewer } from "../domain/viewer.js";
+import type { Queryable, Statement } from "./database.js";
+import { type QueuedDbRow, queuedColumns, toQueuedRow } from "./rows.js";
+
+const LIST: Statement = {
+  name: "queue.list",
+  text: `
+    SELECT ${queuedColumns} FROM chats c JOIN chat_queued_messages q ON q.chat_id = c.id
+    WHERE c.id = ANY($1::uuid[]) AND q.id = ANY(c.queued_ids)
+    ORDER BY array_position(c.queued_ids, q.id)`,
+};
+
+/** The queues of several chats, each in the order of saying; the chats' visibility is the caller's. */
+export async function listQueues(
+  db: Queryable,
+  chatIds: readonly string[],
+): Promise<Map<string, QueuedRow[]>> {
+  const rows = await db.query<QueuedDbRow>(LIST, [chatIds]);
+  const queues = new Map(chatIds.map((id) => [id, [] as QueuedRow[]]));
+  for (const row of rows) queues.get(row.chat_id)?.push(toQueuedRow(row));
+  return queues;
+}
+
+const FIND: Statement = {
+  name: "queue.find",
+  text: `
+    SELECT ${queuedColumns} FROM chat_queued_messages q JOIN chats c ON c.id = q.chat_id
+    WHERE q.id = ANY($1::uuid[]) AND q.id = ANY(c.queued_ids) AND (c.owner_id = $2 OR $3)`,
+};
+
+/** Those of the queued messages that still wait in chats that the viewer may see, in no order. */
+export async function findQueuedMessages(
+  db: Queryable,
+  viewer: Viewer,
+  ids: readonly string[],
+): Promise<QueuedRow[]> {
+  const rows = await db.query<QueuedDbRow>(FIND, [ids, viewer.userId, viewer.role === "admin"]);
+  return rows.map(toQueuedRow);
+}

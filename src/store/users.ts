@@ -1,0 +1,113 @@
+/** People with an account, and the very first of them. */
+import { randomBytes, randomUUID } from "node:crypto";
+import type { UserRole } from "../domain/viewer.js";
+import type { Database, Queryable, Statement } from "./database.js";
+import { createToken, hasToken, replaceToken } from "./tokens.js";
+
+export type UserRecord = { id: string; username: string; name: string; role: UserRole };
+
+const CREATE: Statement = {
+  name: "users.create",
+  text: `
+    INSERT INTO users (id, username, name, role) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (username) DO NOTHING
+    RETURNING id, username, name, role`,
+};
+
+/** Null when the username is taken. */
+export async function createUser(
+  db: Queryable,
+  person: { username: string; name: string; role: UserRole },
+): Promise<UserRecord | null> {
+  const [made] = await db.query<UserRecord>(CREATE, [
+    randomUUID(),
+    person.username,
+    person.name,
+    person.role,
+  ]);
+  return made ?? null;
+}
+
+const FIND: Statement = {
+  name: "users.find",
+  text: "SELECT id, username, name, role FROM users WHERE id = ANY($1::uuid[])",
+};
+
+/** In no order. Whether the viewer may know them is the caller's to judge. */
+export async function findUsersByIds(db: Queryable, ids: readonly string[]): Promise<UserRecord[]> {
+  return db.query<UserRecord>(FIND, [ids]);
+}
+
+const COUNT: Statement = { name: "users.count", text: "SELECT count(*)::int AS people FROM users" };
+
+export async function countUsers(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ people: number }>(COUNT, []);
+  return row?.people ?? 0;
+}
+
+const BY_USERNAME: Statement = {
+  name: "users.by-username",
+  text: `SELECT id, username, name, role FROM users WHERE username = $1`,
+};
+
+export async function findUserByUsername(db: Queryable, username: string): Promise<UserRecord | null> {
+  const [found] = await db.query<UserRecord>(BY_USERNAME, [username]);
+  return found ?? null;
+}
+
+/** The admin who has been one for longest; null before the first start. */
+export async function findOldestAdmin(db: Queryable): Promise<UserRecord | null> {
+  const [found] = await db.query<UserRecord>(OLDEST_ADMIN, []);
+  return found ?? null;
+}
+
+/** Serialises replicas that start together; any fixed number does. */
+const FIRST_ADMIN_LOCK = 7_276_002;
+const LOCK: Statement = { name: "users.first-admin-lock", text: "SELECT pg_advisory_xact_lock($1)" };
+
+const OLDEST_ADMIN: Statement = {
+  name: "users.oldest-admin",
+  text: `
+    SELECT id, username, name, role FROM users WHERE role = 'admin' ORDER BY created_at, id LIMIT 1`,
+};
+
+/** The token that comes from the configuration; a new value there replaces the old one. */
+const CONFIGURED_TOKEN_NAME = "configured first admin";
+const GENERATED_TOKEN_NAME = "generated at the first start";
+
+/**
+ * Makes sure that there is an admin, and that the given token is theirs. Returns the admin and their token when the
+ * token was given or made just now; null when there was an admin already and no token was given.
+ */
+export async function ensureFirstAdmin(
+  db: Database,
+  options: { token?: string },
+): Promise<{ user: UserRecord; token: string } | null> {
+  return db.transaction(async (transaction) => {
+    await transaction.query(LOCK, [FIRST_ADMIN_LOCK]);
+    const [existing] = await transaction.query<UserRecord>(OLDEST_ADMIN, []);
+    const user = existing ?? (await createFirstAdmin(transaction));
+    if (options.token === undefined) {
+      if (existing) return null;
+      const made = await createToken(transaction, { userId: user.id, name: GENERATED_TOKEN_NAME });
+      return { user, token: made.token };
+    }
+    if (!(await hasToken(transaction, user.id, options.token))) {
+      await replaceToken(transaction, { userId: user.id, name: CONFIGURED_TOKEN_NAME, token: options.token });
+    }
+    return { user, token: options.token };
+  });
+}
+
+async function createFirstAdmin(db: Queryable): Promise<UserRecord> {
+  const role = "admin";
+  const made =
+    (await createUser(db, { username: "admin", name: "Administrator", role })) ??
+    (await createUser(db, {
+      username: `admin-${randomBytes(4).toString("hex")}`,
+      name: "Administrator",
+      role,
+    }));
+  if (!made) throw new Error("Neither `admin` nor a random username was free for the first admin.");
+  return made;
+}
