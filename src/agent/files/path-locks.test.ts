@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { PathLocks } from "./path-locks.js";
+
+test("changes of one path happen one after the other, also when one fails", async () => {
+  const locks = new PathLocks();
+  const story: string[] = [];
+  const change = (name: string) => async () => {
+    story.push(`${name} begins`);
+    await Promise.resolve();
+    story.push(`${name} ends`);
+    if (name === "second") throw new Error("broken");
+  };
+  const results = await Promise.allSettled([
+    locks.hold(["/a", "/b"], change("first")),
+    locks.hold(["/b", "/c"], change("second")),
+    locks.hold(["/c", "/a"], change("third")),
+  ]);
+  expect(story).toEqual([
+    "first begins",
+    "first ends",
+    "second begins",
+    "second ends",
+    "third begins",
+    "third ends",
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+});
+
+test("changes of different paths do not wait for each other", async () => {
+  const locks = new PathLocks();
+  let release = () => {};
+  const held = locks.hold(["/a"], () => new Promise<void>((resolve) => (release = resolve)));
+  expect(await locks.hold(["/b"], () => Promise.resolve("done"))).toBe("done");
+  release();
+  await held;
+});

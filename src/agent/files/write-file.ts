@@ -1,0 +1,35 @@
+/** Writes a whole file, making its parent directories; an existing file keeps its mode. */
+import { done, refused, type Outcome } from "../outcome.js";
+import { MAX_WRITE_BYTES, type WriteFileAnswer, type WriteFileRequest } from "../protocol.js";
+import { stageFile } from "./atomic-write.js";
+import type { PathLocks } from "./path-locks.js";
+import { absolutePath, resolveLinks } from "./paths.js";
+
+/** All or nothing: a refusal leaves the file as it was. */
+export async function writeFile(
+  directory: string,
+  locks: PathLocks,
+  request: WriteFileRequest,
+): Promise<Outcome<WriteFileAnswer>> {
+  const bytes = Buffer.byteLength(request.content);
+  if (bytes > MAX_WRITE_BYTES) {
+    return refused(
+      413,
+      `The content has ${bytes} bytes, more than the ${MAX_WRITE_BYTES} that can be written.`,
+      {
+        field: "content",
+      },
+    );
+  }
+  if (request.path.endsWith("/"))
+    return refused(400, `${request.path} names a directory.`, { field: "path" });
+  const resolved = await resolveLinks(absolutePath(directory, request.path));
+  if (resolved.kind === "refused") return resolved;
+  const path = resolved.value;
+  return locks.hold([path], async () => {
+    const staged = await stageFile(path, request.content);
+    if (staged.kind === "refused") return staged;
+    const committed = await staged.value.commit();
+    return committed.kind === "refused" ? committed : done({ path, bytes });
+  });
+}

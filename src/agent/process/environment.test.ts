@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { commandEnvironment, withoutAgentVariables } from "./environment.js";
+
+test("commands never inherit the agent's own settings", () => {
+  const environment = {
+    PATH: "/bin",
+    PARLEY_AGENT_TOKEN: "secret",
+    PARLEY_AGENT_PORT: "1",
+    EMPTY: undefined,
+  };
+  expect(withoutAgentVariables(environment)).toEqual({ PATH: "/bin" });
+});
+
+test("the request overrides what is inherited, and the chat id overrides both", () => {
+  const environment = commandEnvironment({
+    inherited: { A: "inherited", B: "inherited", PARLEY_CHAT_ID: "inherited" },
+    requested: { B: "requested", PARLEY_CHAT_ID: "forged" },
+    chatId: "chat-1",
+  });
+  expect(environment).toEqual({ A: "inherited", B: "requested", PARLEY_CHAT_ID: "chat-1" });
+});
+
+test("without a chat no chat id is added", () => {
+  expect(commandEnvironment({ inherited: { A: "1" }, requested: undefined, chatId: undefined })).toEqual({
+    A: "1",
+  });
+});

@@ -1,0 +1,35 @@
+/** What commands find in their environment: the agent's own without its secrets, the request's, the chat's id. */
+
+export type Environment = Record<string, string>;
+
+/** The agent's own settings, its token among them; commands must not see them. */
+const AGENT_VARIABLE_PREFIX = "PARLEY_AGENT_";
+
+/** Tells a command for which chat it runs. Always the request's own chat: nobody can claim another. */
+const CHAT_ID_VARIABLE = "PARLEY_CHAT_ID";
+
+/** A copy of this process's environment as commands may see it. */
+export function inheritedEnvironment(): Environment {
+  return withoutAgentVariables(process.env);
+}
+
+export function withoutAgentVariables(
+  environment: Readonly<Record<string, string | undefined>>,
+): Environment {
+  const kept: Environment = {};
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && !name.startsWith(AGENT_VARIABLE_PREFIX)) kept[name] = value;
+  }
+  return kept;
+}
+
+/** Later layers win: inherited, then the request's, then the chat's id. */
+export function commandEnvironment(layers: {
+  inherited: Environment;
+  requested: Environment | undefined;
+  chatId: string | undefined;
+}): Environment {
+  const environment = { ...layers.inherited, ...layers.requested };
+  if (layers.chatId === undefined) return environment;
+  return { ...environment, [CHAT_ID_VARIABLE]: layers.chatId };
+}

@@ -1,0 +1,101 @@
+/**
+ * Keeps the beginning and the end of a command's output in bounded memory: how a build starts and how it fails
+ * are what a reader wants. Bytes go in; text comes out, cut only between characters.
+ */
+import { prefixEnd, suffixStart } from "../../lib/utf8.js";
+import type { Truncation } from "../protocol.js";
+
+const HEAD_BYTES = 16 * 1024;
+const TAIL_BYTES = 16 * 1024;
+/** A longer line (minified code, a progress bar) is cut, so that it does not push out all others. */
+const MAX_LINE_BYTES = 2048;
+const LINE_SUFFIX = " ... [truncated]";
+const NEWLINE = 0x0a;
+
+type Rendered = { text: string; retainedBytes: number };
+
+export class HeadTailBuffer {
+  readonly #head = Buffer.alloc(HEAD_BYTES);
+  #headLength = 0;
+  /** A ring, made when the head is full. `#tailNext` is where the next byte goes. */
+  #tail: Buffer | undefined;
+  #tailNext = 0;
+  #tailLength = 0;
+  #writtenBytes = 0;
+
+  /** Takes all of `chunk`; never fails and never keeps a reference to it. */
+  write(chunk: Uint8Array): void {
+    this.#writtenBytes += chunk.length;
+    const toHead = Math.min(chunk.length, HEAD_BYTES - this.#headLength);
+    this.#head.set(chunk.subarray(0, toHead), this.#headLength);
+    this.#headLength += toHead;
+    if (toHead < chunk.length) this.#writeTail(chunk.subarray(toHead));
+  }
+
+  /** What was kept, and how much was not. `truncation` is absent when every byte is in `output`. */
+  read(): { output: string; truncation?: Truncation } {
+    const head = this.#head.subarray(0, this.#headLength);
+    const tail = this.#tailBytes();
+    const isWhole = head.length + tail.length === this.#writtenBytes;
+    const { text, retainedBytes } = isWhole
+      ? cutLines(Buffer.concat([head, tail]))
+      : renderParts(head, tail, this.#writtenBytes);
+    const omittedBytes = this.#writtenBytes - retainedBytes;
+    if (omittedBytes === 0) return { output: text };
+    const truncation: Truncation = {
+      originalBytes: this.#writtenBytes,
+      retainedBytes,
+      omittedBytes,
+      strategy: "head_tail",
+    };
+    return { output: text, truncation };
+  }
+
+  #writeTail(chunk: Uint8Array): void {
+    this.#tail ??= Buffer.alloc(TAIL_BYTES);
+    const kept = chunk.subarray(Math.max(0, chunk.length - TAIL_BYTES));
+    const untilEnd = Math.min(kept.length, TAIL_BYTES - this.#tailNext);
+    this.#tail.set(kept.subarray(0, untilEnd), this.#tailNext);
+    this.#tail.set(kept.subarray(untilEnd), 0);
+    this.#tailNext = (this.#tailNext + kept.length) % TAIL_BYTES;
+    this.#tailLength = Math.min(TAIL_BYTES, this.#tailLength + kept.length);
+  }
+
+  #tailBytes(): Buffer {
+    if (this.#tail === undefined) return Buffer.alloc(0);
+    if (this.#tailLength < TAIL_BYTES) return this.#tail.subarray(0, this.#tailLength);
+    return Buffer.concat([this.#tail.subarray(this.#tailNext), this.#tail.subarray(0, this.#tailNext)]);
+  }
+}
+
+function renderParts(head: Buffer, tail: Buffer, writtenBytes: number): Rendered {
+  const wholeHead = head.subarray(0, prefixEnd(head, head.length));
+  const wholeTail = tail.subarray(suffixStart(tail, 0));
+  const gapBytes = writtenBytes - wholeHead.length - wholeTail.length;
+  const first = cutLines(wholeHead);
+  const last = cutLines(wholeTail);
+  return {
+    text: `${first.text}\n\n... [omitted ${gapBytes} bytes] ...\n\n${last.text}`,
+    retainedBytes: first.retainedBytes + last.retainedBytes,
+  };
+}
+
+function cutLines(bytes: Buffer): Rendered {
+  if (bytes.length <= MAX_LINE_BYTES) return { text: bytes.toString("utf8"), retainedBytes: bytes.length };
+  const pieces: Buffer[] = [];
+  let retainedBytes = 0;
+  let start = 0;
+  while (start < bytes.length) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const end = newline === -1 ? bytes.length : newline;
+    const line = bytes.subarray(start, end);
+    const isLong = line.length > MAX_LINE_BYTES;
+    const kept = isLong ? line.subarray(0, prefixEnd(line, MAX_LINE_BYTES - LINE_SUFFIX.length)) : line;
+    pieces.push(kept);
+    if (isLong) pieces.push(Buffer.from(LINE_SUFFIX));
+    if (newline !== -1) pieces.push(bytes.subarray(newline, newline + 1));
+    retainedBytes += kept.length + (newline === -1 ? 0 : 1);
+    start = end + 1;
+  }
+  return { text: Buffer.concat(pieces).toString("utf8"), retainedBytes };
+}

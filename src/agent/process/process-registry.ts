@@ -1,0 +1,246 @@
+/**
+ * All commands of this agent: starts them, finds them again, ends them.
+ * States: open → closed (by `close`). Once closed nothing starts, also not a start that was under way.
+ */
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import type { Clock } from "../../lib/clock.js";
+import type { Log } from "../../lib/log.js";
+import { done, errorText, refused, type Outcome, type Refusal } from "../outcome.js";
+import {
+  MAX_OUTPUT_WAIT_MS,
+  type ProcessList,
+  type ProcessOutput,
+  type SignalProcessRequest,
+  type StartProcessAnswer,
+  type StartProcessRequest,
+} from "../protocol.js";
+import { commandEnvironment, type Environment } from "./environment.js";
+import { endGroups, isGroupAlive, signalGroup } from "./process-group.js";
+import { findForgettable, MAX_PROCESSES } from "./retention.js";
+import { ShellProcess, type ShellChild } from "./shell-process.js";
+import { chooseWorkingDirectory } from "./working-directory.js";
+
+/** More would flood a model; it can signal and read the others by id. */
+const MAX_LISTED = 10;
+
+/** On whose behalf a request is made; without a chat id it may see everything. */
+export type ChatScope = { chatId: string | undefined; ancestorChatIds: readonly string[] };
+
+/** A start that may be asked for again: the same key with other input is a conflict. */
+type KeyedStart = { fingerprint: string; outcome: Promise<Outcome<StartProcessAnswer>> };
+
+export type ProcessRegistryOptions = {
+  directory: string;
+  homeDirectory: string;
+  environment: Environment;
+  clock: Clock;
+  log: Log;
+};
+
+export class ProcessRegistry {
+  readonly #processes = new Map<string, ShellProcess>();
+  readonly #keyedStarts = new Map<string, KeyedStart>();
+  /** Groups whose shell ended but not all of its children; ended with the agent. */
+  readonly #lingeringGroups = new Set<number>();
+  #closing: Promise<void> | undefined;
+
+  constructor(private readonly options: ProcessRegistryOptions) {}
+
+  /** Runs a command, or attaches to the one that the same key started in the same chat. */
+  async start(request: StartProcessRequest, scope: ChatScope): Promise<Outcome<StartProcessAnswer>> {
+    this.#forgetOld();
+    if (request.idempotencyKey === undefined) return this.#startNew(request, scope, undefined);
+    const key = JSON.stringify([scope.chatId ?? null, request.idempotencyKey]);
+    const fingerprint = fingerprintOf(request);
+    const earlier = this.#keyedStarts.get(key);
+    if (earlier !== undefined) return attachTo(earlier, fingerprint);
+    const outcome = this.#startNew(request, scope, key);
+    this.#keyedStarts.set(key, { fingerprint, outcome });
+    const settled = await outcome;
+    // A start that failed ran nothing, so the key is free for another attempt.
+    if (settled.kind === "refused") this.#keyedStarts.delete(key);
+    return settled;
+  }
+
+  list(scope: ChatScope): ProcessList {
+    this.#forgetOld();
+    const visible = [...this.#processes.values()].filter(
+      ({ facts }) => scope.chatId === undefined || facts.chatId === scope.chatId,
+    );
+    // The map is in order of start, so reversing puts the newest first, also within one millisecond.
+    const newestFirst = visible.reverse();
+    const ordered = [
+      ...newestFirst.filter((process) => process.isRunning),
+      ...newestFirst.filter((process) => !process.isRunning),
+    ];
+    return {
+      processes: ordered.slice(0, MAX_LISTED).map((process) => process.summary()),
+      total: ordered.length,
+    };
+  }
+
+  output(id: string, scope: ChatScope): Outcome<ProcessOutput> {
+    const process = this.#find(id, scope);
+    return process === undefined ? unknownProcess(id) : done(process.read());
+  }
+
+  /** As `output`, but first waits for the end, for `timeoutMs` (at most `MAX_OUTPUT_WAIT_MS`), or for `signal`. */
+  async outputAfterExit(
+    id: string,
+    scope: ChatScope,
+    wait: { timeoutMs: number; signal: AbortSignal },
+  ): Promise<Outcome<ProcessOutput>> {
+    const process = this.#find(id, scope);
+    if (process === undefined) return unknownProcess(id);
+    await process.waitForExit(Math.min(wait.timeoutMs, MAX_OUTPUT_WAIT_MS), wait.signal);
+    return done(process.read());
+  }
+
+  /** Signals the whole process group. */
+  signal(id: string, scope: ChatScope, signal: SignalProcessRequest["signal"]): Outcome<{ message: string }> {
+    const process = this.#find(id, scope);
+    if (process === undefined) return unknownProcess(id);
+    const hasEnded = refused(409, `Process ${id} has already exited.`);
+    if (!process.isRunning) return hasEnded;
+    try {
+      const wasSent = signalGroup(process.facts.groupId, signal === "kill" ? "SIGKILL" : "SIGTERM");
+      return wasSent ? done({ message: `Signal "${signal}" sent to process ${id}.` }) : hasEnded;
+    } catch (error) {
+      return refused(500, `Process ${id} could not be signalled.`, { detail: errorText(error) });
+    }
+  }
+
+  /** Ends every command and its children; resolves when they are gone. Calling it again waits for the same end. */
+  close(): Promise<void> {
+    this.#closing ??= this.#endAll();
+    return this.#closing;
+  }
+
+  async #endAll(): Promise<void> {
+    this.#forgetEndedGroups();
+    const running = [...this.#processes.values()].filter((process) => process.isRunning);
+    const groupIds = [...running.map(({ facts }) => facts.groupId), ...this.#lingeringGroups];
+    const ended = running.map((process) => new Promise<void>((resolve) => process.onExit(resolve)));
+    await endGroups(groupIds, this.options.clock, (error, groupId) =>
+      this.options.log.warn({ err: error, groupId }, "A process group could not be signalled"),
+    );
+    await Promise.all(ended);
+  }
+
+  async #startNew(
+    request: StartProcessRequest,
+    scope: ChatScope,
+    startKey: string | undefined,
+  ): Promise<Outcome<StartProcessAnswer>> {
+    if (this.#processes.size >= MAX_PROCESSES) {
+      return refused(429, `${MAX_PROCESSES} processes are running already; end some of them first.`);
+    }
+    const directory = await chooseWorkingDirectory({
+      wanted: request.workdir,
+      agentDirectory: this.options.directory,
+      homeDirectory: this.options.homeDirectory,
+    });
+    if (directory.kind === "refused") return directory;
+    // From here to the entry in the map nothing is awaited: `close` either stops the start or finds the process.
+    if (this.#closing !== undefined) return refused(503, "The workspace agent is shutting down.");
+    let child: ShellChild;
+    try {
+      child = this.#spawn(request, directory.value, scope);
+    } catch (error) {
+      return spawnFailure(error);
+    }
+    if (child.pid === undefined) {
+      const [error]: unknown[] = await once(child, "error");
+      return spawnFailure(error);
+    }
+    const facts = {
+      id: randomUUID(),
+      command: request.command,
+      workdir: directory.value,
+      background: request.background ?? false,
+      chatId: scope.chatId,
+      startKey,
+      groupId: child.pid,
+    };
+    this.#keep(child, new ShellProcess(child, facts, this.options.clock));
+    return done({ id: facts.id, started: true, attached: false });
+  }
+
+  #spawn(request: StartProcessRequest, directory: string, scope: ChatScope): ShellChild {
+    return spawn("sh", ["-c", request.command], {
+      cwd: directory,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: commandEnvironment({
+        inherited: this.options.environment,
+        requested: request.env,
+        chatId: scope.chatId,
+      }),
+    });
+  }
+
+  #keep(child: ShellChild, process: ShellProcess): void {
+    const { id, groupId } = process.facts;
+    this.#processes.set(id, process);
+    child.on("error", (error) =>
+      this.options.log.warn({ err: error, processId: id }, "A process reported an error"),
+    );
+    process.onExit(() => {
+      if (isGroupAlive(groupId)) this.#lingeringGroups.add(groupId);
+    });
+  }
+
+  #find(id: string, scope: ChatScope): ShellProcess | undefined {
+    const process = this.#processes.get(id);
+    const ownerId = process?.facts.chatId;
+    const isForeign = scope.chatId !== undefined && ownerId !== undefined && ownerId !== scope.chatId;
+    return isForeign ? undefined : process;
+  }
+
+  #forgetOld(): void {
+    this.#forgetEndedGroups();
+    const retained = [...this.#processes.values()].map(({ facts, exitedAtMs }) => ({
+      id: facts.id,
+      isKeyed: facts.startKey !== undefined,
+      exitedAtMs,
+    }));
+    for (const id of findForgettable(retained, this.options.clock.now())) {
+      const startKey = this.#processes.get(id)?.facts.startKey;
+      if (startKey !== undefined) this.#keyedStarts.delete(startKey);
+      this.#processes.delete(id);
+    }
+  }
+
+  /** A group id is only ours while the group has members: afterwards the system may give it to another. */
+  #forgetEndedGroups(): void {
+    for (const groupId of this.#lingeringGroups) {
+      if (!isGroupAlive(groupId)) this.#lingeringGroups.delete(groupId);
+    }
+  }
+}
+
+async function attachTo(earlier: KeyedStart, fingerprint: string): Promise<Outcome<StartProcessAnswer>> {
+  if (earlier.fingerprint !== fingerprint) {
+    return refused(409, "This idempotency key already started a different command.", {
+      field: "idempotencyKey",
+    });
+  }
+  const outcome = await earlier.outcome;
+  return outcome.kind === "refused" ? outcome : done({ ...outcome.value, started: false, attached: true });
+}
+
+function fingerprintOf({ command, workdir, env, background }: StartProcessRequest): string {
+  const variables = Object.entries(env ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([command, workdir ?? null, variables, background ?? false]);
+}
+
+/** The same words for a process that never was and for another chat's: a chat learns nothing of others. */
+function unknownProcess(id: string): Refusal {
+  return refused(404, `Process ${id} was not found.`, { field: "id" });
+}
+
+function spawnFailure(error: unknown): Refusal {
+  return refused(500, "The command could not be started.", { detail: errorText(error) });
+}

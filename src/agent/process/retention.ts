@@ -1,0 +1,26 @@
+/** How long ended processes stay readable, and which go first when there are too many. Pure. */
+
+/** Time for a model to come back for the output. */
+export const EXITED_RETENTION_MS = 5 * 60_000;
+/** Longer for those started with a key: a turn that is run again must find what the first run started. */
+export const KEYED_RETENTION_MS = 60 * 60_000;
+/** Each holds up to 32 KiB of output and its command. */
+export const MAX_PROCESSES = 1000;
+
+export type Retained = { id: string; isKeyed: boolean; exitedAtMs: number | undefined };
+
+/** Ids to forget so that one more fits. Running processes are never among them. */
+export function findForgettable(processes: readonly Retained[], nowMs: number): string[] {
+  const ended = processes
+    .flatMap((process) =>
+      process.exitedAtMs === undefined ? [] : [{ ...process, exitedAtMs: process.exitedAtMs }],
+    )
+    .sort((a, b) => a.exitedAtMs - b.exitedAtMs);
+  const expired = ended.filter(
+    ({ isKeyed, exitedAtMs }) => nowMs - exitedAtMs > (isKeyed ? KEYED_RETENTION_MS : EXITED_RETENTION_MS),
+  );
+  const excess = processes.length - expired.length - (MAX_PROCESSES - 1);
+  const fresh = ended.filter((process) => !expired.includes(process));
+  const crowdedOut = excess > 0 ? fresh.slice(0, excess) : [];
+  return [...expired, ...crowdedOut].map(({ id }) => id);
+}

@@ -1,0 +1,138 @@
+/**
+ * One command: `sh -c`, its output so far and its end.
+ * States: running → exited. The operating system moves it; nothing else does, and it never moves back.
+ */
+import type { ChildProcessByStdio } from "node:child_process";
+import type { Readable } from "node:stream";
+import type { Clock } from "../../lib/clock.js";
+import type { ProcessOutput, ProcessSummary } from "../protocol.js";
+import { HeadTailBuffer } from "./head-tail-buffer.js";
+
+/**
+ * A grandchild may hold the output pipes for ever after the shell ended. This long its output still counts;
+ * then the process is over.
+ */
+export const OUTPUT_DRAIN_MS = 5_000;
+/** What shells and the system cannot express as a code: ended by a signal. */
+const SIGNALLED_EXIT_CODE = -1;
+
+export type ShellChild = ChildProcessByStdio<null, Readable, Readable>;
+
+export type ProcessFacts = {
+  id: string;
+  command: string;
+  workdir: string;
+  background: boolean;
+  chatId: string | undefined;
+  /** Who may attach to it by asking for the same start again. */
+  startKey: string | undefined;
+  /** Also the id of the process group. */
+  groupId: number;
+};
+
+type Exit = { code: number; signal?: string; atMs: number };
+
+export class ShellProcess {
+  readonly startedAtMs: number;
+  readonly #output = new HeadTailBuffer();
+  readonly #exitListeners = new Set<() => void>();
+  #exit: Exit | undefined;
+
+  /** `child` must have a pid. */
+  constructor(
+    child: ShellChild,
+    readonly facts: ProcessFacts,
+    private readonly clock: Clock,
+  ) {
+    this.startedAtMs = clock.now();
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk: Buffer) => this.#output.write(chunk));
+      // A pipe that breaks ends like one that closes: `close` follows and says all there is to say.
+      stream.on("error", () => stream.destroy());
+    }
+    this.#watchEnd(child);
+  }
+
+  get isRunning(): boolean {
+    return this.#exit === undefined;
+  }
+
+  /** Milliseconds since the epoch; undefined while it runs. */
+  get exitedAtMs(): number | undefined {
+    return this.#exit?.atMs;
+  }
+
+  /** All output is in before `running` turns false. */
+  read(): ProcessOutput {
+    return { ...this.#output.read(), running: this.isRunning, ...this.#exitFacts() };
+  }
+
+  summary(): ProcessSummary {
+    const { id, command, workdir, background } = this.facts;
+    const startedAt = new Date(this.startedAtMs).toISOString();
+    const exited = this.#exit && { exitedAt: new Date(this.#exit.atMs).toISOString() };
+    return {
+      id,
+      command,
+      workdir,
+      background,
+      running: this.isRunning,
+      startedAt,
+      ...this.#exitFacts(),
+      ...exited,
+    };
+  }
+
+  /** Resolves when it has ended, after `timeoutMs`, or when `signal` is aborted, whichever is first. Never rejects. */
+  waitForExit(timeoutMs: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.isRunning || signal?.aborted) return resolve();
+      const wake = () => {
+        cancelTimer();
+        this.#exitListeners.delete(wake);
+        signal?.removeEventListener("abort", wake);
+        resolve();
+      };
+      const cancelTimer = this.clock.after(timeoutMs, wake);
+      this.#exitListeners.add(wake);
+      signal?.addEventListener("abort", wake, { once: true });
+    });
+  }
+
+  /** Calls `listener` once, when it has ended; at once when it already has. */
+  onExit(listener: () => void): void {
+    if (this.isRunning) this.#exitListeners.add(listener);
+    else listener();
+  }
+
+  #exitFacts(): { exitCode?: number; signal?: string } {
+    if (this.#exit === undefined) return {};
+    const { code, signal } = this.#exit;
+    return signal === undefined ? { exitCode: code } : { exitCode: code, signal };
+  }
+
+  #watchEnd(child: ShellChild): void {
+    let cancelDrain = () => {};
+    child.once("exit", (code, signal) => {
+      const finish = () => this.#finish(code, signal);
+      cancelDrain = this.clock.after(OUTPUT_DRAIN_MS, () => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+        finish();
+      });
+    });
+    child.once("close", (code, signal) => {
+      cancelDrain();
+      this.#finish(code, signal);
+    });
+  }
+
+  #finish(code: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#exit !== undefined) return;
+    const atMs = this.clock.now();
+    this.#exit =
+      code === null ? { code: SIGNALLED_EXIT_CODE, signal: signal ?? undefined, atMs } : { code, atMs };
+    for (const listener of [...this.#exitListeners]) listener();
+    this.#exitListeners.clear();
+  }
+}

@@ -1,0 +1,44 @@
+/** A process's output as a model reads it: bounded in size, with the reasons and ids it needs to go on. Pure. */
+import { cutText, suffixStart } from "../../lib/utf8.js";
+import type { JsonObject } from "../../domain/json.js";
+import type { ProcessOutput } from "../../workspaces/agent-connection.js";
+
+const MAX_OUTPUT_BYTES = 32 * 1024;
+/** The line that tells how much the agent left out comes on top. */
+const MARKER_ALLOWANCE_BYTES = 256;
+const SHORTENED_MARKER = "\n\n... [output shortened] ...\n\n";
+
+/** Output that is still too long (bytes that are not text triple when shown) keeps its beginning and its end. */
+export function shortenOutput(output: string): string {
+  if (Buffer.byteLength(output) <= MAX_OUTPUT_BYTES + MARKER_ALLOWANCE_BYTES) return output;
+  const bytes = Buffer.from(output);
+  const halfBytes = MAX_OUTPUT_BYTES / 2;
+  const end = bytes.subarray(suffixStart(bytes, bytes.length - halfBytes)).toString("utf8");
+  return `${cutText(output, halfBytes)}${SHORTENED_MARKER}${end}`;
+}
+
+/** `output` and `truncated`, each only when there is something to say. */
+export function outputFields({ output, truncation }: ProcessOutput): JsonObject {
+  return {
+    ...(output !== "" && { output: shortenOutput(output) }),
+    ...(truncation !== undefined && {
+      truncated: {
+        original_bytes: truncation.originalBytes,
+        retained_bytes: truncation.retainedBytes,
+        omitted_bytes: truncation.omittedBytes,
+        strategy: truncation.strategy,
+      },
+    }),
+  };
+}
+
+/** The result of a process that has ended. */
+export function exitFields(output: ProcessOutput): JsonObject {
+  const exitCode = output.exitCode ?? -1;
+  return {
+    success: exitCode === 0,
+    ...outputFields(output),
+    exit_code: exitCode,
+    ...(output.signal !== undefined && { error: `ended by ${output.signal}` }),
+  };
+}

@@ -1,0 +1,27 @@
+/** Calls the workspace agent for a tool: its refusals become errors that the model can read and react to. */
+import { AgentError, AgentUnreachable, type AgentConnection } from "../../workspaces/agent-connection.js";
+import { ToolError, type ToolContext } from "./tool.js";
+
+/** What a refusal says to the model: the message, and the system's own words when they add something. */
+export function describeAgentFailure(error: AgentError | AgentUnreachable): string {
+  const detail = error instanceof AgentError ? error.facts.detail : undefined;
+  return detail === undefined ? error.message : `${error.message} (${detail})`;
+}
+
+export function isAgentFailure(error: unknown): error is AgentError | AgentUnreachable {
+  return error instanceof AgentError || error instanceof AgentUnreachable;
+}
+
+/** Throws a `ToolError` when the agent refuses or is away, and the reason of the signal when it is aborted. */
+export async function askWorkspace<Answer>(
+  context: ToolContext,
+  ask: (agent: AgentConnection) => Promise<Answer>,
+): Promise<Answer> {
+  context.signal.throwIfAborted();
+  try {
+    return await ask(await context.workspace());
+  } catch (error) {
+    if (isAgentFailure(error)) throw new ToolError(describeAgentFailure(error), { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,240 @@
+// A world for tests of the engine: a real database, the demo model behind a real SDK and socket, one bus, and as
+// many replicas (each with its own clock, memory and worker) as a test wants. Nothing here sleeps: tests wait for
+// news, and move the clocks themselves.
+import { randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import type { ScriptStep } from "../../src/demo-model/answer.js";
+import type { DemoRequest } from "../../src/demo-model/request.js";
+import { startDemoModel, type DemoModel } from "../../src/demo-model/server.js";
+import type { MessageRow } from "../../src/domain/chat-events.js";
+import type { ChatState } from "../../src/domain/chat-state.js";
+import type { MessagePart } from "../../src/domain/message-parts.js";
+import type { Viewer } from "../../src/domain/viewer.js";
+import type { ChatCommands, CreateChatInput } from "../../src/engine/commands/chat-commands.js";
+import { createChatCommands } from "../../src/engine/commands/commands.js";
+import { Models } from "../../src/engine/models.js";
+import { RecentChats } from "../../src/engine/state/recent-chats.js";
+import { ToolError, type Tool } from "../../src/engine/tools/tool.js";
+import type { RunnerParts } from "../../src/engine/worker/turn-context.js";
+import { Worker, type WorkerSettings } from "../../src/engine/worker/worker.js";
+import type { Bus } from "../../src/events/bus.js";
+import { MemoryBus } from "../../src/events/memory-bus.js";
+import { createLog } from "../../src/lib/log.js";
+import { createProvider } from "../../src/providers/registry.js";
+import { readChat, readHistory } from "../../src/store/chat-source.js";
+import { Database, type Statement } from "../../src/store/database.js";
+import { ensureDefaultProviders } from "../../src/store/default-models.js";
+import { ensureFirstAdmin } from "../../src/store/users.js";
+import { ensureLocalWorkspace } from "../../src/store/workspaces.js";
+import type { AgentConnection } from "../../src/workspaces/agent-connection.js";
+import { ManualClock } from "../agent/manual-clock.js";
+import { createTestDatabase, type TestDatabase } from "../support/database.js";
+
+export const LEASE_MS = 300_000;
+export const HEARTBEAT_MS = 30_000;
+
+export type Replica = {
+  clock: ManualClock;
+  bus: Bus;
+  parts: RunnerParts;
+  commands: ChatCommands;
+  worker: Worker;
+};
+
+type ReplicaOptions = {
+  /** Another bus than the world's: a replica that nobody hears and that hears nobody. */
+  bus?: Bus;
+  tools?: readonly Tool[];
+  openWorkspace?: (chatId: string) => Promise<AgentConnection>;
+  settings?: Partial<WorkerSettings>;
+};
+
+export class World {
+  readonly bus = new MemoryBus(createLog("silent"));
+  /** Time inside the model: pauses between the deltas of an answer. */
+  readonly modelClock: ManualClock;
+  readonly #replicas: Replica[] = [];
+  /** What the model answers; where it gives nothing the built-in plan does. */
+  answer: (request: DemoRequest) => ScriptStep | undefined = () => undefined;
+
+  private constructor(
+    readonly test: TestDatabase,
+    readonly database: Database,
+    readonly demo: DemoModel,
+    readonly viewer: Viewer,
+    readonly workspaceId: string,
+    readonly modelConfigId: string,
+    modelClock: ManualClock,
+  ) {
+    this.modelClock = modelClock;
+  }
+
+  static async open(directory: string = tmpdir()): Promise<World> {
+    const test = await createTestDatabase();
+    const database = new Database(test.dataSource);
+    const admin = await ensureFirstAdmin(database, {});
+    if (!admin) throw new Error("A new database has no admin yet.");
+    const { id: ownerId } = admin.user;
+    const { modelConfig } = await ensureDefaultProviders(database, {});
+    const workspace = await ensureLocalWorkspace(database, { ownerId, directory, name: "here" });
+    const modelClock = new ManualClock();
+    const script = (request: DemoRequest) => world.answer(request);
+    const demo = await startDemoModel({ host: "127.0.0.1", port: 0, script, clock: modelClock });
+    const viewer: Viewer = { ...admin.user, userId: ownerId, expiresAt: null };
+    const world: World = new World(test, database, demo, viewer, workspace.id, modelConfig.id, modelClock);
+    return world;
+  }
+
+  async close(): Promise<void> {
+    await this.closeReplicas();
+    await this.demo.close();
+    await this.test.drop();
+  }
+
+  async closeReplicas(): Promise<void> {
+    await Promise.all(this.#replicas.splice(0).map(({ worker }) => worker.close()));
+  }
+
+  /** Its worker is not started yet. */
+  replica(options: ReplicaOptions = {}): Replica {
+    const { database, demo } = this;
+    const clock = new ManualClock();
+    const bus = options.bus ?? this.bus;
+    const createAdapter = (settings: Parameters<typeof createProvider>[0]) => createProvider(settings);
+    const models = new Models({ database, clock, keys: {}, demoUrl: demo.url, createAdapter });
+    const openWorkspace = options.openWorkspace ?? (() => Promise.reject(new ToolError("No agent here.")));
+    const parts: RunnerParts = {
+      database,
+      bus,
+      clock,
+      recent: new RecentChats(),
+      log: createLog("silent"),
+      random: () => 0,
+      tools: options.tools ?? [],
+      chooseModel: (configId) => models.choose(configId),
+      deploymentPrompt: () => Promise.resolve(""),
+      openWorkspace: (_workspaceId, chatId) => openWorkspace(chatId),
+      readHistory: (chatId) => readHistory(database, chatId),
+    };
+    const commands = createChatCommands({
+      ...parts,
+      isModelSelectable: (configId) => models.isSelectable(configId),
+      toolNames: new Set(parts.tools.map((tool) => tool.name)),
+    });
+    const settings = { leaseMs: LEASE_MS, heartbeatMs: HEARTBEAT_MS, batchSize: 10, ...options.settings };
+    const replica = { clock, bus, parts, commands, worker: new Worker(parts, settings) };
+    this.#replicas.push(replica);
+    return replica;
+  }
+
+  async createChat(
+    { commands }: Replica,
+    text: string,
+    more: Partial<CreateChatInput> = {},
+  ): Promise<string> {
+    const made = await commands.createChat(this.viewer, { parts: [{ type: "text", text }], ...more });
+    if (!made.ok) throw new Error(made.refusal.message);
+    return made.chatId;
+  }
+
+  async send({ commands }: Replica, chatId: string, text: string, whenBusy: "queue" | "interrupt" = "queue") {
+    const parts: MessagePart[] = [{ type: "text", text }];
+    const sent = await commands.sendMessage(this.viewer, { chatId, parts, whenBusy });
+    if (!sent.ok) throw new Error(sent.refusal.message);
+    return sent;
+  }
+
+  async state(chatId: string): Promise<ChatState> {
+    const chat = await readChat(this.database, chatId);
+    if (!chat) throw new Error(`There is no chat ${chatId}.`);
+    return chat.state;
+  }
+
+  /** Resolves with the first state of the chat, now or later, that is wanted. */
+  until(chatId: string, isWanted: (state: ChatState) => boolean, bus: Bus = this.bus): Promise<ChatState> {
+    return new Promise((resolve, reject) => {
+      let detach: (() => void) | undefined;
+      const look = (state: ChatState) => {
+        if (!isWanted(state)) return;
+        detach?.();
+        resolve(state);
+      };
+      const saved = ({ state }: { state: ChatState }) => look(state);
+      bus
+        .subscribeChat(chatId, { saved, live: () => undefined })
+        .then((stop) => (detach = stop))
+        .then(() => this.state(chatId))
+        .then(look)
+        .catch(reject);
+    });
+  }
+
+  untilStatus(chatId: string, status: ChatState["status"], bus?: Bus): Promise<ChatState> {
+    return this.until(chatId, (state) => state.status === status, bus);
+  }
+
+  /** Resolves when a streamed piece, now or later, holds the text in its JSON. */
+  untilStreamed(chatId: string, text: string, bus: Bus = this.bus): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let detach: (() => void) | undefined;
+      const look = (pieces: unknown) => {
+        if (!JSON.stringify(pieces).includes(text)) return;
+        detach?.();
+        resolve();
+      };
+      bus
+        .subscribeChat(chatId, { saved: () => undefined, live: ({ pieces }) => look(pieces) })
+        .then((stop) => (detach = stop))
+        .then(() => this.state(chatId))
+        .then((state) => bus.readPieces(chatId, state))
+        .then((logged) => look(logged?.pieces ?? []))
+        .catch(reject);
+    });
+  }
+
+  /** The chat's history as a person would retell it, one line per message. */
+  async story(chatId: string): Promise<string[]> {
+    return (await readHistory(this.database, chatId)).map(({ role, parts }) => `${role}: ${tell(parts)}`);
+  }
+
+  history(chatId: string): Promise<MessageRow[]> {
+    return readHistory(this.database, chatId);
+  }
+
+  /** A statement of the test's own. */
+  async run(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+    const statement: Statement = { name: `test-${randomUUID()}`, text };
+    return this.database.query(statement, values);
+  }
+
+  /** Makes everything that the worker holds free to be taken over, as if its process had died long ago. */
+  async killLease({ worker }: Replica): Promise<void> {
+    await this.run("DELETE FROM worker_leases WHERE worker_id = $1", [worker.id]);
+  }
+}
+
+function tell(parts: MessagePart[]): string {
+  return parts
+    .map((part) => {
+      switch (part.type) {
+        case "text":
+          return part.text;
+        case "reasoning":
+          return `(${part.text})`;
+        case "tool-call":
+          return `${part.toolCallId}=${part.toolName}(${JSON.stringify(part.arguments)})`;
+        case "tool-result":
+          return `${part.toolCallId}${part.isError ? "!" : ""}=${JSON.stringify(part.result)}`;
+        case "source":
+          return part.url;
+        case "file-reference":
+          return part.path;
+      }
+    })
+    .join(" ");
+}
+
+/** For a chat at rest. */
+export function isAtRest(state: ChatState): boolean {
+  return state.status === "waiting" || state.status === "error";
+}
