@@ -1,0 +1,27 @@
+/** What a vendor's wire format must be able to do for the demo model. */
+import type { JsonObject } from "../domain/json.js";
+import type { AnswerFinish, ContentEvent } from "./answer.js";
+import type { TokenUsage } from "../domain/message-parts.js";
+import type { DemoRequest } from "./request.js";
+
+/** Writes one answer. Each method returns the bytes to send; `body` is the same answer unstreamed. */
+export type WireWriter = {
+  open(): string;
+  write(event: ContentEvent): string;
+  close(reason: AnswerFinish, usage: TokenUsage): string;
+  fail(errorType: string, message: string): string;
+  body(): JsonObject;
+};
+
+export type Wire = {
+  readRequest(body: JsonObject): Omit<DemoRequest, "wire" | "headers" | "body" | "sizeCharacters">;
+  /** `inputTokens` is needed by vendors that send usage first. */
+  createWriter(request: DemoRequest, answer: { id: string; nowMs: number; usage: TokenUsage }): WireWriter;
+  errorBody(status: number, type: string | undefined, message: string): JsonObject;
+};
+
+/** One server-sent event. */
+export function serverSentEvent(name: string | undefined, data: JsonObject): string {
+  const line = `data: ${JSON.stringify(data)}\n\n`;
+  return name === undefined ? line : `event: ${name}\n${line}`;
+}

@@ -1,0 +1,176 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { MessagePart } from "../../domain/message-parts.js";
+import type { PromptMessage } from "../../providers/types.js";
+import { MISSING_RESULT_TEXT, repairPrompt } from "./repair.js";
+
+const user = (...parts: MessagePart[]): PromptMessage => ({ role: "user", parts });
+const assistant = (...parts: MessagePart[]): PromptMessage => ({ role: "assistant", parts });
+const tool = (...parts: MessagePart[]): PromptMessage => ({ role: "tool", parts });
+const text = (words: string): MessagePart => ({ type: "text", text: words });
+const call = (toolCallId: string, more = {}): MessagePart => ({
+  type: "tool-call",
+  toolCallId,
+  toolName: "execute",
+  arguments: {},
+  ...more,
+});
+const result = (toolCallId: string, value: string, more = {}): MessagePart => ({
+  type: "tool-result",
+  toolCallId,
+  toolName: "execute",
+  result: value,
+  isError: false,
+  ...more,
+});
+const missing = (toolCallId: string): MessagePart =>
+  result(toolCallId, "", { result: { error: MISSING_RESULT_TEXT }, isError: true });
+const byVendor = { isProviderExecuted: true };
+const signed = { type: "reasoning" as const, text: "", providerMetadata: { anthropic: { signature: "s" } } };
+
+const CASES: { name: string; given: PromptMessage[]; expected: PromptMessage[] }[] = [
+  {
+    name: "a sound history is left as it is",
+    given: [
+      user(text("go")),
+      assistant(text("ok"), call("a")),
+      tool(result("a", "1")),
+      assistant(text("done")),
+    ],
+    expected: [
+      user(text("go")),
+      assistant(text("ok"), call("a")),
+      tool(result("a", "1")),
+      assistant(text("done")),
+    ],
+  },
+  {
+    name: "blank text and unsigned blank reasoning vanish, and messages left empty with them",
+    given: [
+      user(text(" \n")),
+      assistant(text(""), { type: "reasoning", text: " " }, signed),
+      user(text("x")),
+    ],
+    expected: [assistant(signed), user(text("x"))],
+  },
+  {
+    name: "a message of nothing but sources vanishes",
+    given: [assistant({ type: "source", url: "http://a" }), user(text("x"))],
+    expected: [user(text("x"))],
+  },
+  {
+    name: "a call without a result is answered right after it",
+    given: [assistant(call("a"), call("b")), tool(result("b", "2")), user(text("next"))],
+    expected: [assistant(call("a"), call("b")), tool(missing("a"), result("b", "2")), user(text("next"))],
+  },
+  {
+    name: "late and scattered results move behind their calls, in the order of the calls",
+    given: [
+      assistant(call("a"), call("b")),
+      tool(result("b", "2")),
+      user(text("hm")),
+      tool(result("a", "1")),
+    ],
+    expected: [assistant(call("a"), call("b")), tool(result("a", "1"), result("b", "2")), user(text("hm"))],
+  },
+  {
+    name: "the first of several results counts",
+    given: [assistant(call("a")), tool(result("a", "1")), tool(result("a", "2"))],
+    expected: [assistant(call("a")), tool(result("a", "1"))],
+  },
+  {
+    name: "a call written twice in one message stays once",
+    given: [assistant(call("a"), call("a")), tool(result("a", "1"))],
+    expected: [assistant(call("a")), tool(result("a", "1"))],
+  },
+  {
+    name: "a result without a call gets one",
+    given: [user(text("go")), tool(result("a", "1"))],
+    expected: [user(text("go")), assistant(call("a")), tool(result("a", "1"))],
+  },
+  {
+    name: "an id that a later step uses again is renamed together with its result",
+    given: [assistant(call("a")), tool(result("a", "1")), assistant(call("a")), tool(result("a", "2"))],
+    expected: [
+      assistant(call("a")),
+      tool(result("a", "1")),
+      assistant(call("a_2")),
+      tool(result("a_2", "2")),
+    ],
+  },
+  {
+    name: "what the vendor executed stays as a pair in one message",
+    given: [assistant(call("s", byVendor), result("s", "found", byVendor), text("so"))],
+    expected: [assistant(call("s", byVendor), result("s", "found", byVendor), text("so"))],
+  },
+  {
+    name: "a vendor's result in a tool message goes back to its call",
+    given: [assistant(call("s", byVendor), text("so")), tool(result("s", "found", byVendor))],
+    expected: [assistant(call("s", byVendor), text("so"), result("s", "found", byVendor))],
+  },
+  {
+    name: "half a vendor-executed pair is dropped",
+    given: [assistant(call("s", byVendor), text("so")), tool(result("t", "found", byVendor))],
+    expected: [assistant(text("so"))],
+  },
+  {
+    name: "calls outside assistant messages and text inside tool messages are dropped",
+    given: [user(call("a"), text("hi")), tool(text("stray"))],
+    expected: [user(text("hi"))],
+  },
+];
+
+describe("repairPrompt", () => {
+  test.each(CASES)("$name", ({ given, expected }) => {
+    expect(repairPrompt(given)).toEqual(expected);
+  });
+
+  test("a hundred thousand messages are repaired without trouble", () => {
+    const given = Array.from({ length: 50_000 }, (_, index) => [
+      assistant(call(`c${index}`)),
+      user(text("x")),
+    ]).flat();
+    expect(repairPrompt(given)).toHaveLength(150_000);
+  });
+});
+
+const ids = fc.constantFrom("a", "b", "c", "", "a_2");
+const flag = fc.constantFrom({}, byVendor);
+const parts: fc.Arbitrary<MessagePart> = fc.oneof(
+  fc.constantFrom("", " ", "words").map(text),
+  fc.constantFrom<MessagePart>({ type: "reasoning", text: "" }, signed, { type: "source", url: "http://a" }),
+  fc.tuple(ids, flag).map(([id, more]) => call(id, more)),
+  fc.tuple(ids, flag).map(([id, more]) => result(id, "r", more)),
+);
+const histories = fc.array(
+  fc.record({ role: fc.constantFrom("user", "assistant", "tool"), parts: fc.array(parts, { maxLength: 5 }) }),
+  { maxLength: 8 },
+) as fc.Arbitrary<PromptMessage[]>;
+
+const idsOf = (message: PromptMessage | undefined, type: "tool-call" | "tool-result", isVendors: boolean) =>
+  (message?.parts ?? []).flatMap((part) =>
+    part.type === type && (part.isProviderExecuted ?? false) === isVendors ? [part.toolCallId] : [],
+  );
+
+test("whatever the history, calls and results are paired, ids are unique and nothing is empty", () => {
+  fc.assert(
+    fc.property(histories, (history) => {
+      const repaired = repairPrompt(history);
+      const local = repaired.flatMap((message) => idsOf(message, "tool-call", false));
+      expect(new Set(local).size).toBe(local.length);
+      repaired.forEach((message, index) => {
+        expect(message.parts).not.toEqual([]);
+        const calls = message.role === "assistant" ? idsOf(message, "tool-call", false) : [];
+        if (calls.length > 0) expect(idsOf(repaired[index + 1], "tool-result", false)).toEqual(calls);
+        if (message.role === "tool") {
+          expect(idsOf(message, "tool-result", false)).toEqual(
+            idsOf(repaired[index - 1], "tool-call", false),
+          );
+        }
+        expect(idsOf(message, "tool-call", true).sort()).toEqual(idsOf(message, "tool-result", true).sort());
+      });
+      expect(repairPrompt(repaired)).toEqual(repaired);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,161 @@
+/**
+ * What a vendor's refusal means, as a table: the first rule that recognises the evidence decides the kind and
+ * whether a retry can help. Wordings were observed on real services; each new one belongs here, with its test.
+ */
+import type { FailureKind } from "../domain/failures.js";
+
+/** What is known of a failure, in lower case, whatever SDK it came through. */
+export type ErrorEvidence = {
+  httpStatus?: number;
+  /** Vendor error types and codes (`overloaded_error`, `insufficient_quota`) and network codes (`econnreset`). */
+  codes: string[];
+  /** The message, and the messages of its causes. */
+  text: string;
+};
+
+export type Verdict = { kind: FailureKind; isRetryable: boolean };
+
+type Rule = Verdict & {
+  statuses?: readonly number[];
+  codes?: readonly string[];
+  wording?: RegExp;
+  /** Does not apply when the vendor blames the model or its settings: gateways use any status for that. */
+  unlessConfig?: true;
+};
+
+const CONFIG_CODES = ["model_not_found", "invalid_model", "unsupported_model", "deploymentnotfound"];
+const CONFIG_WORDING =
+  /invalid model|model[^.]{0,80}(not found|does not exist|not supported)|unknown model|unsupported (model|parameter|value)|malformed config/;
+
+const CONTEXT_WORDING =
+  /context[ _](length|window)[^.]{0,20}exceeded|exceeds? the (model'?s )?(maximum )?context|maximum context length|prompt is too long|input is too long|too many (input )?tokens|input length and `max_tokens` exceed|context_exceeded|reduce the length of the (messages|input|prompt)/;
+
+const RULES: readonly Rule[] = [
+  {
+    kind: "overloaded",
+    isRetryable: true,
+    statuses: [529],
+    codes: ["overloaded_error", "server_is_overloaded", "slow_down", "engine_overloaded"],
+    wording: /\boverloaded\b/,
+  },
+  {
+    kind: "context_too_large",
+    isRetryable: false,
+    statuses: [413],
+    codes: ["context_length_exceeded", "request_too_large", "string_above_max_length"],
+    wording: CONTEXT_WORDING,
+  },
+  {
+    kind: "billing",
+    isRetryable: false,
+    statuses: [402],
+    codes: ["insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active"],
+    wording:
+      /insufficient[_ ](quota|credits|balance)|credit balance is too low|exceeded your current quota|payment required|billing/,
+  },
+  {
+    kind: "auth",
+    isRetryable: false,
+    statuses: [401],
+    codes: ["authentication_error", "invalid_api_key", "invalid_authentication"],
+    wording: /invalid (x-)?api[ -_]key|incorrect api key|invalid_api_key|unauthorized|authentication/,
+  },
+  {
+    kind: "content_filtered",
+    isRetryable: false,
+    codes: [
+      "content_filter",
+      "content_policy_violation",
+      "bio_policy",
+      "misalignment_policy_violation",
+      "cyber_policy",
+    ],
+    wording: /content (management )?policy|content[ _]filter|output blocked by/,
+  },
+  {
+    kind: "auth",
+    isRetryable: false,
+    statuses: [403],
+    codes: ["permission_error", "permission_denied"],
+    wording: /\bforbidden\b/,
+    unlessConfig: true,
+  },
+  {
+    kind: "rate_limited",
+    isRetryable: true,
+    statuses: [429],
+    codes: ["rate_limit_error", "rate_limit_exceeded", "too_many_requests"],
+    wording: /rate[ _-]?limit|too many requests/,
+    unlessConfig: true,
+  },
+  {
+    kind: "config",
+    isRetryable: false,
+    codes: [
+      "err_invalid_url",
+      "err_ssl_wrong_version_number",
+      "cert_has_expired",
+      "depth_zero_self_signed_cert",
+      "self_signed_cert_in_chain",
+      "unable_to_verify_leaf_signature",
+      "err_tls_cert_altname_invalid",
+    ],
+    wording: /invalid url|unknown scheme|must be a valid url/,
+  },
+  {
+    kind: "timeout",
+    isRetryable: true,
+    statuses: [408, 502, 503, 504, 520, 521, 522, 523, 524],
+    codes: [
+      "timeout_error",
+      "econnreset",
+      "econnrefused",
+      "econnaborted",
+      "enotfound",
+      "eai_again",
+      "ehostunreach",
+      "enetunreach",
+      "epipe",
+      "etimedout",
+      "und_err_socket",
+      "und_err_connect_timeout",
+      "und_err_headers_timeout",
+      "und_err_body_timeout",
+    ],
+    wording:
+      /\bterminated\b|timed? ?out|timeout|unavailable|connection (error|reset|refused|closed)|fetch failed|socket hang up|other side closed|unexpected eof|premature close|broken pipe|bad gateway/,
+    unlessConfig: true,
+  },
+  {
+    kind: "config",
+    isRetryable: false,
+    statuses: [404],
+    codes: [...CONFIG_CODES, "not_found_error"],
+    wording: CONFIG_WORDING,
+  },
+  {
+    kind: "generic",
+    isRetryable: true,
+    statuses: [409, 500],
+    codes: ["api_error", "server_error", "internal_server_error", "internal_error"],
+    wording:
+      /server error|server had an error|malformed server-sent event|unexpected token|in json at position|unterminated string/,
+  },
+];
+
+/** Decides what a failure means. Statuses of 500 and above that no rule names are worth a retry; the rest is not. */
+export function judgeError(evidence: ErrorEvidence): Verdict {
+  const blamesConfig =
+    evidence.codes.some((code) => CONFIG_CODES.includes(code)) || CONFIG_WORDING.test(evidence.text);
+  for (const rule of RULES) {
+    if (rule.unlessConfig && blamesConfig) continue;
+    if (recognises(rule, evidence)) return { kind: rule.kind, isRetryable: rule.isRetryable };
+  }
+  return { kind: "generic", isRetryable: (evidence.httpStatus ?? 0) >= 500 };
+}
+
+function recognises(rule: Rule, { httpStatus, codes, text }: ErrorEvidence): boolean {
+  if (httpStatus !== undefined && rule.statuses?.includes(httpStatus)) return true;
+  if (rule.codes?.some((code) => codes.includes(code))) return true;
+  return rule.wording?.test(text) ?? false;
+}

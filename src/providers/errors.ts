@@ -1,0 +1,177 @@
+/** Turns whatever an SDK, the network or the watchdog threw into the one error that the engine knows. */
+import { type ChatFailure, type FailureKind, ModelCallError } from "../domain/failures.js";
+import { type ErrorEvidence, judgeError } from "./error-rules.js";
+import type { ProviderSettings } from "./types.js";
+import { SilenceError } from "./watchdog.js";
+
+/** The vendor's words are cut here: enough for a sentence or two, too little for an HTML page. */
+const DETAIL_LIMIT_CHARACTERS = 500;
+/** Only so much of a message is searched for known wordings. */
+const SEARCHED_CHARACTERS = 4_000;
+/** `cause` chains deeper than this hold nothing that helps. */
+const CAUSE_DEPTH_LIMIT = 5;
+
+/** A failure that arrives inside a stream, where the SDK does not throw by itself (`response.failed`). */
+export class StreamFailure extends Error {
+  override readonly name = "StreamFailure";
+
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The stream ended although the vendor had not finished. */
+export const STREAM_CUT_TEXT = "the connection closed before the answer was complete";
+
+type Facts = { evidence: ErrorEvidence; vendorWords: string; headers: Headers | undefined };
+
+/** Classifies `error`; a `ModelCallError` passes through. `nowMs` turns a `retry-after` date into a wait. */
+export function toModelCallError(error: unknown, settings: ProviderSettings, nowMs: number): ModelCallError {
+  if (error instanceof ModelCallError) return error;
+  if (error instanceof SilenceError) return silenceToModelCallError(error, settings);
+  const facts = collectFacts(error);
+  const { kind, isRetryable } = judgeError(facts.evidence);
+  const { httpStatus } = facts.evidence;
+  const detail = shortenDetail(facts.vendorWords, settings.apiKey);
+  const failure: ChatFailure = {
+    kind,
+    message: describeFailure(kind, settings.displayName, httpStatus),
+    ...(detail === "" ? {} : { detail }),
+    provider: settings.kind,
+    isRetryable,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+  };
+  return new ModelCallError(failure, parseRetryAfter(facts.headers, nowMs), { cause: error });
+}
+
+/** The failure of a provider that has no key to call with. */
+export function missingKeyError(settings: ProviderSettings): ModelCallError {
+  const message = describeFailure("missing_key", settings.displayName, undefined);
+  return new ModelCallError(
+    { kind: "missing_key", message, provider: settings.kind, isRetryable: false },
+    undefined,
+  );
+}
+
+/**
+ * The vendor's wish to wait, in milliseconds: `retry-after-ms` beats `retry-after` (seconds or an HTTP date).
+ * Undefined when there is none or it makes no sense; a date in the past counts as none.
+ */
+export function parseRetryAfter(headers: Headers | undefined, nowMs: number): number | undefined {
+  const milliseconds = parsePositive(headers?.get("retry-after-ms"));
+  if (milliseconds !== undefined) return Math.ceil(milliseconds);
+  const text = headers?.get("retry-after");
+  const seconds = parsePositive(text);
+  if (seconds !== undefined) return Math.ceil(seconds * 1000);
+  // Date.parse accepts "-5"; only what looks like a date is one.
+  if (!text || !/[a-z]/i.test(text)) return undefined;
+  const wait = Date.parse(text) - nowMs;
+  return wait > 0 ? wait : undefined;
+}
+
+/** The sentence a person reads. It names the provider, says what happened and, if it helps, what to do. */
+export function describeFailure(kind: FailureKind, name: string, httpStatus: number | undefined): string {
+  const status = httpStatus === undefined ? "" : ` (HTTP ${httpStatus})`;
+  switch (kind) {
+    case "overloaded":
+      return `${name} is temporarily overloaded${status}.`;
+    case "rate_limited":
+      return `${name} is limiting the rate of requests${status}.`;
+    case "timeout":
+      return `${name} is temporarily unavailable${status}.`;
+    case "startup_timeout":
+      return `${name} did not start to answer in time.`;
+    case "stream_stalled":
+      return `${name} stopped in the middle of its answer.`;
+    case "auth":
+      return `${name} refused the credentials${status}. Check the API key and its permissions.`;
+    case "billing":
+      return `${name} refused the request because of the account's credit or quota${status}. Check the billing.`;
+    case "config":
+      return `${name} does not accept this model or its settings${status}. Check the model name and the base URL.`;
+    case "context_too_large":
+      return `The conversation is too long for this model of ${name}${status}.`;
+    case "content_filtered":
+      return `${name} refused to answer because of its content policy${status}.`;
+    case "missing_key":
+      return `There is no API key for ${name}. Add one and try again.`;
+    case "provider_disabled":
+      return `${name} is turned off.`;
+    case "internal":
+    case "generic":
+      return `The request to ${name} failed${status}.`;
+  }
+}
+
+function silenceToModelCallError(error: SilenceError, settings: ProviderSettings): ModelCallError {
+  const kind = error.phase === "startup" ? "startup_timeout" : "stream_stalled";
+  const failure: ChatFailure = {
+    kind,
+    message: describeFailure(kind, settings.displayName, undefined),
+    provider: settings.kind,
+    isRetryable: true,
+  };
+  return new ModelCallError(failure, undefined, { cause: error });
+}
+
+/** Reads an error of either SDK without knowing its class: both carry `status`, `headers` and the body. */
+function collectFacts(error: unknown): Facts {
+  const chain = causeChain(error);
+  const bodies = chain.flatMap((link) => errorBodies(field(link, "error")));
+  const codes = [...chain, ...bodies].flatMap((link) => [field(link, "type"), field(link, "code")]);
+  const httpStatus = field(error, "status");
+  const headers = field(error, "headers");
+  const words = bodies.map((body) => field(body, "message")).find((text) => typeof text === "string");
+  const messages = [...chain, ...bodies].map((link) => field(link, "message"));
+  return {
+    evidence: {
+      ...(typeof httpStatus === "number" ? { httpStatus } : {}),
+      codes: codes.filter((code) => typeof code === "string").map((code) => code.toLowerCase()),
+      text: messages
+        .filter((text) => typeof text === "string")
+        .join("\n")
+        .slice(0, SEARCHED_CHARACTERS)
+        .toLowerCase(),
+    },
+    vendorWords: typeof words === "string" ? words : error instanceof Error ? error.message : "",
+    headers: headers instanceof Headers ? headers : undefined,
+  };
+}
+
+function causeChain(error: unknown): unknown[] {
+  const chain: unknown[] = [];
+  for (let link = error; link !== undefined && link !== null && chain.length < CAUSE_DEPTH_LIMIT;) {
+    chain.push(link);
+    link = field(link, "cause");
+  }
+  return chain;
+}
+
+/** Anthropic keeps `{type: "error", error: {type, message}}`, OpenAI only the inner object. */
+function errorBodies(body: unknown): unknown[] {
+  if (body === undefined || body === null) return [];
+  const inner = field(body, "error");
+  return inner === undefined ? [body] : [inner, body];
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+function parsePositive(text: string | null | undefined): number | undefined {
+  if (!text || text.trim() === "") return undefined;
+  const number = Number(text);
+  return Number.isFinite(number) && number >= 0 ? number : undefined;
+}
+
+/** No HTML pages, no keys: neither ours nor anything shaped like one. */
+function shortenDetail(words: string, apiKey: string): string {
+  const text = words.trim().replace(/\s+/g, " ");
+  if (/<(!doctype|html|head|body)\b/i.test(text)) return "";
+  const withoutOurs = apiKey.length >= 4 ? text.replaceAll(apiKey, "[key]") : text;
+  const clean = withoutOurs.replace(/\b(sk|key)-[\w*-]{8,}/g, "[key]");
+  return clean.length <= DETAIL_LIMIT_CHARACTERS ? clean : `${clean.slice(0, DETAIL_LIMIT_CHARACTERS - 1)}…`;
+}

@@ -1,0 +1,47 @@
+/**
+ * What every adapter does around its vendor: open the stream under the watchdog, read its events into our parts,
+ * end quietly on abort, and make each failure a `ModelCallError`.
+ */
+import { STREAM_CUT_TEXT, StreamFailure, toModelCallError } from "./errors.js";
+import type { ModelStreamPart, ProviderSettings } from "./types.js";
+import { type StreamLimits, watchStream } from "./watchdog.js";
+
+/** Reads one vendor's events. Keeps what it needs of one call; a new one is made for each. */
+export type EventReader<Event> = {
+  /** The parts that this event completes. Throws `StreamFailure` when the vendor reports one. */
+  read(event: Event): ModelStreamPart[];
+  /** What is left when the stream has ended by itself; without a `finish` in it or before it the answer was cut. */
+  end(): ModelStreamPart[];
+};
+
+export type ModelCall<Event> = {
+  settings: ProviderSettings;
+  limits: StreamLimits;
+  open(signal: AbortSignal): Promise<AsyncIterable<Event>>;
+  reader: EventReader<Event>;
+};
+
+/** Runs one call. Yields exactly one `finish`, last, or throws; on abort it just ends. */
+export async function* runModelCall<Event>(
+  { settings, limits, open, reader }: ModelCall<Event>,
+  signal: AbortSignal,
+): AsyncGenerator<ModelStreamPart, void, undefined> {
+  try {
+    for await (const event of watchStream(open, signal, limits)) {
+      for (const part of reader.read(event)) {
+        if (signal.aborted) return;
+        yield part;
+        if (part.type === "finish") return;
+      }
+    }
+    if (signal.aborted) return;
+    for (const part of reader.end()) {
+      yield part;
+      if (part.type === "finish") return;
+    }
+    throw new StreamFailure("econnreset", STREAM_CUT_TEXT);
+  } catch (error) {
+    if (signal.aborted) return;
+    throw toModelCallError(error, settings, limits.clock.now());
+  }
+}

@@ -1,0 +1,67 @@
+/** The parts of history → vendor input that all vendors share. Pure. */
+import { createHash } from "node:crypto";
+import type { JsonObject, JsonValue } from "../domain/json.js";
+import type { FileReferencePart, ToolResultPart } from "../domain/message-parts.js";
+
+/** OpenAI refuses longer call ids. */
+const TOOL_CALL_ID_LIMIT_CHARACTERS = 64;
+const HASH_CHARACTERS = 16;
+
+/** Vendors refuse lone halves of a surrogate pair, which cut tool output may contain. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\uFFFD");
+}
+
+/** Calls and their results go through the same function, so they keep matching. Never empty. */
+export function sanitizeToolCallId(id: string): string {
+  const clean = id.replace(/[^a-zA-Z0-9_-]/g, "_");
+  if (clean === "") return "call";
+  if (clean.length <= TOOL_CALL_ID_LIMIT_CHARACTERS) return clean;
+  const hash = createHash("sha256").update(id).digest("hex").slice(0, HASH_CHARACTERS);
+  return `${clean.slice(0, TOOL_CALL_ID_LIMIT_CHARACTERS - HASH_CHARACTERS - 1)}_${hash}`;
+}
+
+/** `[file-reference] path:start-end` and the lines in a fence that no line of theirs can close. */
+export function fileReferenceText(part: FileReferencePart): string {
+  const lines = part.startLine === part.endLine ? `${part.startLine}` : `${part.startLine}-${part.endLine}`;
+  const header = `[file-reference] ${part.path}:${lines}`;
+  if (part.content.trim() === "") return wellFormed(header);
+  const longestRun = Math.max(0, ...(part.content.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(Math.max(3, longestRun + 1));
+  return wellFormed(`${header}\n${fence}\n${part.content.replace(/\n$/, "")}\n${fence}`);
+}
+
+/** The result as text: strings as they are, anything else as JSON. */
+export function toolResultText(result: JsonValue): string {
+  return wellFormed(typeof result === "string" ? result : JSON.stringify(result));
+}
+
+/** For vendors without a flag for failed calls: `{"error": …}`, unless the result already says so. */
+export function markedToolResultText(part: ToolResultPart): string {
+  if (!part.isError || isErrorObject(part.result)) return toolResultText(part.result);
+  return wellFormed(JSON.stringify({ error: part.result }));
+}
+
+/** The metadata that this vendor itself attached; foreign metadata is not ours to send. */
+export function ownMetadata(metadata: JsonObject | undefined, vendor: "anthropic" | "openai"): JsonObject {
+  const own = metadata?.[vendor];
+  return isJsonObject(own) ? own : {};
+}
+
+/** The arguments a model wrote. Anything that is not a JSON object becomes `{}`. */
+export function parseToolArguments(text: string): JsonObject {
+  try {
+    const parsed: JsonValue = JSON.parse(text);
+    return isJsonObject(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isErrorObject(result: JsonValue): boolean {
+  return isJsonObject(result) && "error" in result;
+}

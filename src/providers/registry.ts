@@ -1,0 +1,30 @@
+/** Makes the adapter for a provider's settings. SDKs are loaded only when the first such provider is made. */
+import { DEFAULT_STREAM_LIMITS, type StreamLimits } from "./watchdog.js";
+import type { ModelProvider, ProviderSettings } from "./types.js";
+
+/**
+ * One provider, with one SDK client inside: keep it as long as its settings hold. Connections are kept alive
+ * by Node's fetch and are shared by all clients anyway. Does not talk to the vendor; a missing key or a bad
+ * address shows at the first call. `limits` are the silences to bear, by default those of production.
+ */
+export async function createProvider(
+  settings: ProviderSettings,
+  limits: Partial<StreamLimits> = {},
+): Promise<ModelProvider> {
+  const bounds = { ...DEFAULT_STREAM_LIMITS, ...limits };
+  switch (settings.kind) {
+    case "anthropic": {
+      const { createAnthropicProvider } = await import("./anthropic.js");
+      return createAnthropicProvider(settings, bounds);
+    }
+    case "openai":
+    case "openai_compatible": {
+      if (settings.openaiApi === "responses") {
+        const { createOpenaiResponsesProvider } = await import("./openai-responses.js");
+        return createOpenaiResponsesProvider(settings, bounds);
+      }
+      const { createOpenaiChatProvider } = await import("./openai-chat.js");
+      return createOpenaiChatProvider(settings, bounds);
+    }
+  }
+}
