@@ -1,0 +1,64 @@
+/**
+ * What a person may ask of a chat. Each command checks that the viewer may, runs one transition and says what
+ * became of it. Refusals a person can act on are values; anything thrown is a bug or a broken world.
+ */
+import type { ChatLabel, ChatStatus, ClientTool } from "../../domain/chat-state.js";
+import type { MessageRow, QueuedRow } from "../../domain/chat-events.js";
+import type { MessagePart, ReasoningEffort, ToolResultPart } from "../../domain/message-parts.js";
+import type { Viewer } from "../../domain/viewer.js";
+
+/** A refusal. `path` names the input field, from the input object's root; `currentStatus` goes with CONFLICT. */
+export type CommandRefusal = {
+  code: "INVALID" | "NOT_FOUND" | "CONFLICT" | "LIMIT_EXCEEDED" | "UNAVAILABLE";
+  message: string;
+  path?: string[];
+  currentStatus?: ChatStatus;
+};
+
+export type CommandResult<T> = ({ ok: true } & T) | { ok: false; refusal: CommandRefusal };
+
+/** `version` is the chat's snapshot at which the change is visible. */
+export type ChatChanged = { chatId: string; version: number };
+
+export type CreateChatInput = {
+  parts: MessagePart[];
+  workspaceId?: string;
+  modelConfigId?: string;
+  title?: string;
+  labels?: ChatLabel[];
+  clientTools?: ClientTool[];
+  reasoningEffort?: ReasoningEffort;
+  idempotencyKey?: string;
+};
+
+export type SendMessageInput = {
+  chatId: string;
+  parts: MessagePart[];
+  whenBusy: "queue" | "interrupt";
+  modelConfigId?: string;
+  reasoningEffort?: ReasoningEffort;
+  idempotencyKey?: string;
+};
+
+/** All ids are database values, not public ids. A chat that the viewer may not see is NOT_FOUND. */
+export interface ChatCommands {
+  createChat(viewer: Viewer, input: CreateChatInput): Promise<CommandResult<ChatChanged>>;
+  /** Exactly one of `message` and `queued` is set. */
+  sendMessage(
+    viewer: Viewer,
+    input: SendMessageInput,
+  ): Promise<CommandResult<ChatChanged & { message: MessageRow | null; queued: QueuedRow | null }>>;
+  editMessage(
+    viewer: Viewer,
+    input: { messageId: string; parts: MessagePart[]; modelConfigId?: string },
+  ): Promise<CommandResult<ChatChanged & { message: MessageRow }>>;
+  interruptChat(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
+  promoteQueuedMessage(viewer: Viewer, queuedId: string): Promise<CommandResult<ChatChanged>>;
+  deleteQueuedMessage(viewer: Viewer, queuedId: string): Promise<CommandResult<ChatChanged>>;
+  submitToolResults(
+    viewer: Viewer,
+    input: { chatId: string; results: Pick<ToolResultPart, "toolCallId" | "result" | "isError">[] },
+  ): Promise<CommandResult<ChatChanged>>;
+  archiveChat(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
+  unarchiveChat(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
+}

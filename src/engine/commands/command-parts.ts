@@ -1,0 +1,92 @@
+/** What commands are made of, and the few steps that they share. */
+import type { ChatState } from "../../domain/chat-state.js";
+import { MAX_MESSAGE_CHARACTERS, MAX_MESSAGE_PARTS, MAX_QUEUED_MESSAGES } from "../../domain/limits.js";
+import type { MessagePart } from "../../domain/message-parts.js";
+import type { RefusalReason } from "../../domain/transition.js";
+import type { Viewer } from "../../domain/viewer.js";
+import { findChat } from "../../store/chats.js";
+import type { ModelChoice } from "../models.js";
+import type { TransitionParts, TransitionResult } from "../state/apply-transition.js";
+import type { CommandRefusal } from "./chat-commands.js";
+
+export type CommandParts = TransitionParts & {
+  /** The model that a new turn would use; null = the deployment's default. */
+  chooseModel(configId: string | null): Promise<ModelChoice>;
+  /** Whether people may choose this config now. */
+  isModelSelectable(configId: string): Promise<boolean>;
+  /** Names that a client's own tools may not take. */
+  toolNames: ReadonlySet<string>;
+};
+
+export type KnownChat = { ownerId: string; state: ChatState };
+
+/** The chat as this replica knows it, or as the database has it; null when the viewer may not see it. */
+export async function seeChat(
+  parts: CommandParts,
+  viewer: Viewer,
+  chatId: string,
+): Promise<KnownChat | null> {
+  const recent = parts.recent.get(chatId);
+  if (recent) return mayUse(viewer, recent.ownerId) ? recent : null;
+  const chat = await findChat(parts.database, viewer, chatId);
+  return chat && { ownerId: chat.ownerId, state: chat.state };
+}
+
+function mayUse(viewer: Viewer, ownerId: string): boolean {
+  return viewer.role === "admin" || viewer.userId === ownerId;
+}
+
+export function refuse(refusal: CommandRefusal): { ok: false; refusal: CommandRefusal } {
+  return { ok: false, refusal };
+}
+
+export function notFound(what: "chat" | "message" | "queued message" | "workspace", field: string) {
+  return refuse({ code: "NOT_FOUND", message: `There is no such ${what}.`, path: [field] });
+}
+
+/** Null when the parts may be said. */
+export function checkParts(parts: MessagePart[]): CommandRefusal | null {
+  const path = ["parts"];
+  if (parts.length === 0) return { code: "INVALID", message: "A message needs at least one part.", path };
+  if (parts.length > MAX_MESSAGE_PARTS) {
+    return { code: "INVALID", message: `A message has at most ${MAX_MESSAGE_PARTS} parts.`, path };
+  }
+  let characters = 0;
+  for (const [index, part] of parts.entries()) {
+    const text = part.type === "text" ? part.text : part.type === "file-reference" ? part.content : "";
+    if (part.type === "text" && text.trim() === "") {
+      return { code: "INVALID", message: "The text is empty.", path: [...path, String(index), "text"] };
+    }
+    characters += text.length;
+  }
+  if (characters <= MAX_MESSAGE_CHARACTERS) return null;
+  return { code: "INVALID", message: `A message has at most ${MAX_MESSAGE_CHARACTERS} characters.`, path };
+}
+
+/** Null when the config is absent or may be chosen. */
+export async function checkModel(
+  parts: CommandParts,
+  modelConfigId: string | undefined,
+): Promise<CommandRefusal | null> {
+  if (modelConfigId === undefined || (await parts.isModelSelectable(modelConfigId))) return null;
+  return { code: "INVALID", message: "There is no such model, or it is disabled.", path: ["modelConfigId"] };
+}
+
+/** A transition that did not happen, in words for the person who asked. */
+export function refusalOf(result: Extract<TransitionResult, { outcome: "refused" }>): CommandRefusal {
+  const code = result.reason === "queue_full" ? "LIMIT_EXCEEDED" : "CONFLICT";
+  return { code, message: REFUSALS[result.reason], currentStatus: result.state.status };
+}
+
+const REFUSALS: Record<RefusalReason, string> = {
+  archived: "The chat is archived. Unarchive it first.",
+  parent_archived: "The chat's parent is archived. Unarchive that first.",
+  wrong_status: "The chat is not in a state that allows this.",
+  queue_full: `The queue is full: at most ${MAX_QUEUED_MESSAGES} messages may wait.`,
+  queue_not_empty: "Messages are waiting in the chat's queue.",
+  stale_fence: "The chat has moved on.",
+  lease_alive: "A worker holds the chat.",
+  deadline_not_reached: "The client still has time to answer.",
+  results_mismatch: "Answer every pending call once, and no other.",
+  open_calls: "Tool calls are still unanswered.",
+};

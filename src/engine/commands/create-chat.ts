@@ -1,0 +1,178 @@
+/** A person starts a chat: its first message enters history at once, and a worker may take it. */
+import { randomUUID } from "node:crypto";
+import { createdState } from "../../domain/chat-lifecycle.js";
+import type { ClientTool } from "../../domain/chat-state.js";
+import { MAX_CLIENT_TOOLS, MAX_LABELS, MAX_TITLE_CHARACTERS } from "../../domain/limits.js";
+import { titleFrom } from "../../domain/title.js";
+import type { Viewer } from "../../domain/viewer.js";
+import { findWorkspace } from "../../store/workspaces.js";
+import {
+  insertChat,
+  KeyAlreadyUsed,
+  recallRequest,
+  rememberRequest,
+  type NewChat,
+} from "../../store/new-chat.js";
+import { announce } from "../state/apply-transition.js";
+import type { ChatChanged, CommandRefusal, CommandResult, CreateChatInput } from "./chat-commands.js";
+import { checkModel, checkParts, notFound, refuse, type CommandParts } from "./command-parts.js";
+
+export async function createChat(
+  parts: CommandParts,
+  viewer: Viewer,
+  input: CreateChatInput,
+): Promise<CommandResult<ChatChanged>> {
+  const repeated = await repeatedRequest(parts, viewer, input);
+  if (repeated) return repeated;
+  const refusal = checkInput(parts, input) ?? (await checkModel(parts, input.modelConfigId));
+  if (refusal) return refuse(refusal);
+  if (input.workspaceId && !(await findWorkspace(parts.database, viewer, input.workspaceId))) {
+    return notFound("workspace", "workspaceId");
+  }
+  const choice = await parts.chooseModel(input.modelConfigId ?? null);
+  if (!choice.ok)
+    return refuse({ code: "UNAVAILABLE", message: choice.failure.message, path: ["modelConfigId"] });
+  const chat = newChat(parts, viewer, input, choice.model.config.id);
+  try {
+    return await commit(parts, chat, input.idempotencyKey);
+  } catch (error) {
+    if (!(error instanceof KeyAlreadyUsed)) throw error;
+    return (await repeatedRequest(parts, viewer, input)) ?? refuse(KEY_LOST);
+  }
+}
+
+function newChat(
+  parts: CommandParts,
+  viewer: Viewer,
+  input: CreateChatInput,
+  modelConfigId: string,
+): NewChat {
+  return {
+    id: randomUUID(),
+    ownerId: viewer.userId,
+    title: input.title ?? titleFrom(input.parts),
+    modelConfigId,
+    workspaceId: input.workspaceId ?? null,
+    reasoningEffort: input.reasoningEffort ?? null,
+    clientTools: input.clientTools ?? [],
+    labels: input.labels ?? [],
+    state: createdState(),
+    messages: [
+      {
+        role: "user",
+        visibility: "both",
+        parts: input.parts,
+        authorId: viewer.userId,
+        modelConfigId,
+        reasoningEffort: input.reasoningEffort ?? null,
+      },
+    ],
+    now: parts.clock.now(),
+  };
+}
+
+async function commit(
+  parts: CommandParts,
+  chat: NewChat,
+  key: string | undefined,
+): Promise<CommandResult<ChatChanged>> {
+  const { id: chatId, ownerId, state } = chat;
+  const version = state.snapshotVersion;
+  const messages = await parts.database.transaction(async (transaction) => {
+    const rows = await insertChat(transaction, chat);
+    const made = { chatId, messageId: null, queuedId: null, version };
+    if (key !== undefined) await rememberRequest(transaction, { userId: ownerId, key }, made);
+    return rows;
+  });
+  announce(parts, { chatId, ownerId, previousVersion: 0, state, messages }, messages);
+  return { ok: true, chatId, version };
+}
+
+async function repeatedRequest(
+  parts: CommandParts,
+  viewer: Viewer,
+  { idempotencyKey }: CreateChatInput,
+): Promise<CommandResult<ChatChanged> | null> {
+  if (idempotencyKey === undefined) return null;
+  const made = await recallRequest(parts.database, { userId: viewer.userId, key: idempotencyKey });
+  return made && { ok: true, chatId: made.chatId, version: made.version };
+}
+
+const KEY_LOST: CommandRefusal = {
+  code: "CONFLICT",
+  message: "Another request with this key is not finished. Try again.",
+  path: ["idempotencyKey"],
+};
+
+/** Names that every vendor accepts for a tool. */
+const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+/** Keys that stay readable in filters: no spaces, no quotes. */
+const LABEL_KEY = /^[a-zA-Z0-9][a-zA-Z0-9._/-]{0,63}$/;
+const MAX_LABEL_VALUE_CHARACTERS = 256;
+
+function checkInput(parts: CommandParts, input: CreateChatInput): CommandRefusal | null {
+  return (
+    checkParts(input.parts) ??
+    checkTitle(input.title) ??
+    checkLabels(input.labels ?? []) ??
+    checkClientTools(parts, input.clientTools ?? [])
+  );
+}
+
+function checkTitle(title: string | undefined): CommandRefusal | null {
+  if (title === undefined || (title.trim() !== "" && title.length <= MAX_TITLE_CHARACTERS)) return null;
+  return {
+    code: "INVALID",
+    message: `A title has 1 to ${MAX_TITLE_CHARACTERS} characters.`,
+    path: ["title"],
+  };
+}
+
+function checkLabels(labels: { key: string; value: string }[]): CommandRefusal | null {
+  const refused = (message: string, ...path: string[]): CommandRefusal => ({
+    code: "INVALID",
+    message,
+    path: ["labels", ...path],
+  });
+  if (labels.length > MAX_LABELS) return refused(`A chat has at most ${MAX_LABELS} labels.`);
+  const keys = new Set<string>();
+  for (const [index, { key, value }] of labels.entries()) {
+    if (!LABEL_KEY.test(key))
+      return refused("A label's key is 1 to 64 of a-z, 0-9 and . _ / -", `${index}`, "key");
+    if (keys.has(key)) return refused("A label's key may be used once.", `${index}`, "key");
+    if (value.length === 0 || value.length > MAX_LABEL_VALUE_CHARACTERS) {
+      return refused(
+        `A label's value has 1 to ${MAX_LABEL_VALUE_CHARACTERS} characters.`,
+        `${index}`,
+        "value",
+      );
+    }
+    keys.add(key);
+  }
+  return null;
+}
+
+function checkClientTools(parts: CommandParts, tools: ClientTool[]): CommandRefusal | null {
+  const refused = (message: string, ...path: string[]): CommandRefusal => ({
+    code: "INVALID",
+    message,
+    path: ["clientTools", ...path],
+  });
+  if (tools.length > MAX_CLIENT_TOOLS)
+    return refused(`A chat has at most ${MAX_CLIENT_TOOLS} tools of its client.`);
+  const names = new Set(parts.toolNames);
+  for (const [index, { name, inputSchema }] of tools.entries()) {
+    if (!TOOL_NAME.test(name))
+      return refused("A tool's name is 1 to 64 of a-z, A-Z, 0-9, _ and -", `${index}`, "name");
+    if (names.has(name)) return refused(`There is a tool named ${name} already.`, `${index}`, "name");
+    if (inputSchema["type"] !== "object") {
+      return refused(
+        'A tool\'s input schema is a JSON Schema with "type": "object".',
+        `${index}`,
+        "inputSchema",
+      );
+    }
+    names.add(name);
+  }
+  return null;
+}

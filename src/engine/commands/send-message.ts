@@ -1,0 +1,111 @@
+/** A person speaks: into history when the chat rests, into its queue when it is busy. */
+import { randomUUID } from "node:crypto";
+import type { MessageRow, QueuedRow } from "../../domain/chat-events.js";
+import type { Viewer } from "../../domain/viewer.js";
+import type { Queryable } from "../../store/database.js";
+import { findMessage } from "../../store/messages.js";
+import { KeyAlreadyUsed, recallRequest, rememberRequest } from "../../store/new-chat.js";
+import { findQueuedMessages } from "../../store/queue.js";
+import { applyTransition, type Applied } from "../state/apply-transition.js";
+import type { ChatChanged, CommandResult, SendMessageInput } from "./chat-commands.js";
+import {
+  checkModel,
+  checkParts,
+  notFound,
+  refusalOf,
+  refuse,
+  seeChat,
+  type CommandParts,
+} from "./command-parts.js";
+
+type Sent = ChatChanged & { message: MessageRow | null; queued: QueuedRow | null };
+
+export async function sendMessage(
+  parts: CommandParts,
+  viewer: Viewer,
+  input: SendMessageInput,
+): Promise<CommandResult<Sent>> {
+  const repeated = await repeatedRequest(parts, viewer, input);
+  if (repeated) return repeated;
+  const refusal = checkParts(input.parts) ?? (await checkModel(parts, input.modelConfigId));
+  if (refusal) return refuse(refusal);
+  const known = await seeChat(parts, viewer, input.chatId);
+  if (!known) return notFound("chat", "chatId");
+  try {
+    return await commit(parts, viewer, input, known);
+  } catch (error) {
+    const first = error instanceof KeyAlreadyUsed ? await repeatedRequest(parts, viewer, input) : null;
+    if (first) return first;
+    throw error;
+  }
+}
+
+async function commit(
+  parts: CommandParts,
+  viewer: Viewer,
+  input: SendMessageInput,
+  known: NonNullable<Awaited<ReturnType<typeof seeChat>>>,
+): Promise<CommandResult<Sent>> {
+  const { chatId, idempotencyKey } = input;
+  const queuedId = randomUUID();
+  const message = {
+    parts: input.parts,
+    authorId: viewer.userId,
+    modelConfigId: input.modelConfigId ?? null,
+    reasoningEffort: input.reasoningEffort ?? null,
+  };
+  const result = await applyTransition(parts, {
+    chatId,
+    commands: [{ type: "send-message", whenBusy: input.whenBusy, message, queuedId }],
+    known,
+    ...(idempotencyKey === undefined
+      ? {}
+      : {
+          alongside: (transaction, applied) => remember(transaction, viewer, input, place(applied, queuedId)),
+        }),
+  });
+  switch (result.outcome) {
+    case "changed":
+      return { ok: true, chatId, ...place(result, queuedId) };
+    case "refused":
+      return refuse(refusalOf(result));
+    case "not_found":
+      return notFound("chat", "chatId");
+    case "unchanged":
+      throw new Error("Sending a message always changes the chat.");
+  }
+}
+
+/** Where the message went. When the head of the queue entered history instead, ours is in the queue. */
+function place(applied: Applied, queuedId: string): Omit<Sent, "chatId"> {
+  const queued = applied.queue?.find((row) => row.id === queuedId) ?? null;
+  const message = queued ? null : (applied.messages.findLast((row) => row.role === "user") ?? null);
+  return { version: applied.state.snapshotVersion, message, queued };
+}
+
+async function remember(
+  transaction: Queryable,
+  viewer: Viewer,
+  { chatId, idempotencyKey = "" }: SendMessageInput,
+  sent: Omit<Sent, "chatId">,
+): Promise<void> {
+  const owner = { userId: viewer.userId, key: idempotencyKey };
+  const messageId = sent.message?.id ?? null;
+  const queuedId = sent.queued?.id ?? null;
+  await rememberRequest(transaction, owner, { chatId, messageId, queuedId, version: sent.version });
+}
+
+async function repeatedRequest(
+  parts: CommandParts,
+  viewer: Viewer,
+  { idempotencyKey: key }: SendMessageInput,
+): Promise<CommandResult<Sent> | null> {
+  if (key === undefined) return null;
+  const made = await recallRequest(parts.database, { userId: viewer.userId, key });
+  if (!made) return null;
+  const { chatId, version, messageId, queuedId } = made;
+  const message = messageId === null ? null : await findMessage(parts.database, viewer, messageId);
+  const [queued = null] =
+    message || queuedId === null ? [] : await findQueuedMessages(parts.database, viewer, [queuedId]);
+  return { ok: true, chatId, version, message, queued };
+}

@@ -1,0 +1,59 @@
+/** One attempt at a model call: streams it to subscribers, gathers the message, and says how it ended. Never throws
+ * for what a vendor or a person did; what it rejects with is a bug. */
+import type { ChatFailure } from "../../domain/failures.js";
+import { ModelCallError } from "../../domain/failures.js";
+import type { MessagePart, TokenUsage } from "../../domain/message-parts.js";
+import type { FinishReason } from "../../providers/types.js";
+import { MessageAccumulator } from "./accumulate.js";
+import { PieceWriter } from "./piece-writer.js";
+import type { OpenModelStream, TurnPorts } from "./ports.js";
+
+export type CallOutcome =
+  | { type: "completed"; parts: MessagePart[]; usage: TokenUsage | null; finishReason: FinishReason }
+  | { type: "failed"; failure: ChatFailure; retryAfterMs: number | undefined; cause: unknown }
+  /** The signal was aborted; `parts` is what had arrived. */
+  | { type: "stopped"; parts: MessagePart[]; usage: TokenUsage | null };
+
+export async function callModel(
+  open: OpenModelStream,
+  signal: AbortSignal,
+  ports: TurnPorts,
+): Promise<CallOutcome> {
+  const message = new MessageAccumulator();
+  const writer = new PieceWriter("assistant", ports.announce, ports.clock);
+  try {
+    for await (const part of open(signal)) {
+      if (signal.aborted) break;
+      const placed = message.add(part);
+      if (placed) writer.write(placed);
+    }
+  } catch (error) {
+    if (signal.aborted) return stopped(message, writer);
+    writer.discard();
+    if (!(error instanceof ModelCallError)) throw error;
+    return { type: "failed", failure: error.failure, retryAfterMs: error.retryAfterMs, cause: error };
+  }
+  if (signal.aborted) return stopped(message, writer);
+  if (message.finishReason === null) {
+    writer.discard();
+    return { type: "failed", failure: STREAM_CUT, retryAfterMs: undefined, cause: undefined };
+  }
+  writer.flush();
+  return {
+    type: "completed",
+    parts: message.parts(),
+    usage: message.usage,
+    finishReason: message.finishReason,
+  };
+}
+
+function stopped(message: MessageAccumulator, writer: PieceWriter): CallOutcome {
+  writer.flush();
+  return { type: "stopped", parts: message.parts(), usage: message.usage };
+}
+
+const STREAM_CUT: ChatFailure = {
+  kind: "timeout",
+  message: "The model's answer broke off before it was complete.",
+  isRetryable: true,
+};

@@ -1,0 +1,61 @@
+/** Runs the calls of one step side by side; results are shown as they come and returned in call order. */
+import type { ToolCallPart, ToolResultPart } from "../../domain/message-parts.js";
+import type { ToolOutcome } from "../../domain/tool-outcome.js";
+import { PieceWriter } from "./piece-writer.js";
+import type { RunTool, TurnPorts } from "./ports.js";
+
+/** How long a tool may take to notice that it was stopped; then its call counts as unfinished. */
+const STOP_GRACE_MS = 2_000;
+
+/** Finished calls only, in call order: after a stop some may be missing. */
+export async function executeTools(
+  calls: ToolCallPart[],
+  run: RunTool,
+  signal: AbortSignal,
+  ports: TurnPorts,
+): Promise<ToolResultPart[]> {
+  const writer = new PieceWriter("tool", ports.announce, ports.clock);
+  const results = new Map<number, ToolResultPart>();
+  let isOver = false;
+  const running = calls.map(async (call, index) => {
+    const outcome = await runSafely(run, call, signal);
+    // A result that was produced by the stop itself says nothing; the call is answered as interrupted.
+    if (isOver || (signal.aborted && outcome.isError)) return;
+    const result = toResult(call, outcome);
+    results.set(index, result);
+    writer.write({ partIndex: index, piece: result });
+  });
+  const grace = stopGrace(signal, ports);
+  await Promise.race([Promise.all(running), grace.over]);
+  grace.forget();
+  isOver = true;
+  writer.flush();
+  return [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
+}
+
+async function runSafely(run: RunTool, call: ToolCallPart, signal: AbortSignal): Promise<ToolOutcome> {
+  try {
+    return await run(call, signal);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { result: { error: `The tool failed: ${message}` }, isError: true };
+  }
+}
+
+function toResult(call: ToolCallPart, { result, isError }: ToolOutcome): ToolResultPart {
+  return { type: "tool-result", toolCallId: call.toolCallId, toolName: call.toolName, result, isError };
+}
+
+/** `over` resolves some time after the signal was aborted; never, as long as it is not. */
+function stopGrace(signal: AbortSignal, { clock }: TurnPorts): { over: Promise<void>; forget(): void } {
+  const done = new AbortController();
+  const over = new Promise<void>((resolve) => {
+    const arm = () => {
+      const cancel = clock.after(STOP_GRACE_MS, resolve);
+      done.signal.addEventListener("abort", cancel, { once: true });
+    };
+    if (signal.aborted) arm();
+    else signal.addEventListener("abort", arm, { once: true, signal: done.signal });
+  });
+  return { over, forget: () => done.abort() };
+}

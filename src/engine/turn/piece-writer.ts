@@ -1,0 +1,64 @@
+/**
+ * Pieces on their way to subscribers, coalesced by time: the first goes out at once, later ones at most once each
+ * interval, with deltas of one part joined. Numbers them within their generation.
+ */
+import type { LivePiece, Piece } from "../../domain/chat-events.js";
+import type { MessageRole } from "../../domain/message-parts.js";
+import type { Clock } from "../../lib/clock.js";
+import type { PlacedPiece } from "./accumulate.js";
+import type { Announce } from "./ports.js";
+
+/** Below what an eye sees as a step, and above a fast model's gap between tokens, so most events carry several. */
+const COALESCE_MS = 15;
+
+export class PieceWriter {
+  #pending: PlacedPiece[] = [];
+  #sequence = 0;
+  #lastFlushAt = -Infinity;
+  #cancelTimer: (() => void) | null = null;
+
+  constructor(
+    private readonly role: MessageRole,
+    private readonly announce: Announce,
+    private readonly clock: Clock,
+  ) {}
+
+  write(placed: PlacedPiece): void {
+    const last = this.#pending.at(-1);
+    const joined = last && last.partIndex === placed.partIndex ? join(last.piece, placed.piece) : null;
+    if (joined) this.#pending[this.#pending.length - 1] = { partIndex: placed.partIndex, piece: joined };
+    else this.#pending.push(placed);
+    if (this.#cancelTimer) return;
+    const wait = this.#lastFlushAt + COALESCE_MS - this.clock.now();
+    if (wait <= 0) this.flush();
+    else this.#cancelTimer = this.clock.after(wait, () => this.flush());
+  }
+
+  /** Sends what waits, now. Call it last, before the message that the pieces become is committed. */
+  flush(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    if (this.#pending.length === 0) return;
+    const pieces: LivePiece[] = this.#pending.map((placed) => ({
+      sequence: (this.#sequence += 1),
+      role: this.role,
+      ...placed,
+    }));
+    this.#pending = [];
+    this.#lastFlushAt = this.clock.now();
+    this.announce(pieces);
+  }
+
+  /** Forgets what waits: nobody is to see it any more. */
+  discard(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    this.#pending = [];
+  }
+}
+
+/** Two deltas of the same kind as one, or null when they cannot be joined. */
+function join(a: Piece, b: Piece): Piece | null {
+  if (!("append" in a) || !("append" in b) || a.type !== b.type) return null;
+  return { ...a, append: a.append + b.append };
+}

@@ -1,0 +1,23 @@
+/** What a turn's acts need from the outside. Every port is required: a missing one is a compile error. */
+import type { LivePiece } from "../../domain/chat-events.js";
+import type { JsonObject } from "../../domain/json.js";
+import type { ToolOutcome } from "../../domain/tool-outcome.js";
+import type { ModelStreamPart } from "../../providers/types.js";
+import type { Clock } from "../../lib/clock.js";
+
+/** Tells the world of pieces, in sequence order. Must not throw. */
+export type Announce = (pieces: LivePiece[]) => void;
+
+/** One attempt at the model; see ModelProvider.stream for what it throws. */
+export type OpenModelStream = (signal: AbortSignal) => AsyncIterable<ModelStreamPart>;
+
+/**
+ * Runs one tool. Resolves with an error outcome for everything the model can react to; a rejection is a bug in
+ * the tool and becomes an error outcome too, logged by whoever passes this port.
+ */
+export type RunTool = (
+  call: { toolCallId: string; toolName: string; arguments: JsonObject },
+  signal: AbortSignal,
+) => Promise<ToolOutcome>;
+
+export type TurnPorts = { clock: Clock; announce: Announce };

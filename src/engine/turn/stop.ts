@@ -1,0 +1,34 @@
+/** Why a run stopped, as data: the reason of the abort signal that everything in a turn listens to. */
+export type StopReason =
+  /** A person asked; what there is so far is kept. */
+  | { kind: "interrupt" }
+  /** This process ends; the step is dropped and run again by the next worker. */
+  | { kind: "shutdown" }
+  /** Somebody else holds the chat, or history was rewritten: nothing of this run may be saved. */
+  | { kind: "ownership-lost" };
+
+/** Aborts once, with a reason; a later reason wins only when it makes the earlier one pointless. */
+export class StopSwitch {
+  #controller = new AbortController();
+  #reason: StopReason | null = null;
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get reason(): StopReason | null {
+    return this.#reason;
+  }
+
+  stop(reason: StopReason): void {
+    if (this.#reason === null || reason.kind === "ownership-lost") this.#reason = reason;
+    if (!this.#controller.signal.aborted) this.#controller.abort(reason);
+  }
+
+  /** The interrupt has been dealt with and the run goes on: listeners get a fresh signal. */
+  rearm(): void {
+    if (this.#reason?.kind !== "interrupt") return;
+    this.#reason = null;
+    this.#controller = new AbortController();
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * One process's worker: takes pending chats, runs each with a runner, renews its lease, and takes over what dead
+ * workers left. Woken by the bus, and by a tick in case a wake-up was lost.
+ */
+import { randomUUID } from "node:crypto";
+import type { SavedNews } from "../../domain/chat-events.js";
+import {
+  acquireLost,
+  acquirePending,
+  chatsPastDeadline,
+  dropLease,
+  forgetDeadLeases,
+  renewLease,
+  type HeldChat,
+} from "../../store/leases.js";
+import { announce, applyTransition } from "../state/apply-transition.js";
+import { Runner } from "./runner.js";
+import type { RunnerParts } from "./turn-context.js";
+
+/** A lost wake-up costs at most this much. */
+const TICK_MS = 1_000;
+/** Chats that one worker runs at the same time; the rest waits for it or for another worker. */
+const MAX_RUNNING_CHATS = 500;
+/** Clients' deadlines dealt with per tick. */
+const MAX_EXPIRED_PER_TICK = 100;
+
+export type WorkerSettings = { leaseMs: number; heartbeatMs: number; batchSize: number };
+
+export class Worker {
+  readonly id = randomUUID();
+  readonly #parts: RunnerParts;
+  readonly #settings: WorkerSettings;
+  readonly #runners = new Map<string, { runner: Runner; runnerId: string | null; done: Promise<void> }>();
+  readonly #background = new Set<Promise<void>>();
+  /** Holds that only the database, or only this process, knew of at the last heartbeat; twice in a row is a fact. */
+  #suspects = new Set<string>();
+  #stops: (() => void)[] = [];
+  #isClosing = false;
+  #isAcquiring = false;
+  #isWoken = false;
+  #isBeating = false;
+
+  constructor(parts: RunnerParts, settings: WorkerSettings) {
+    this.#parts = parts;
+    this.#settings = settings;
+  }
+
+  /** Chats that this worker runs now. */
+  get runningChats(): number {
+    return this.#runners.size;
+  }
+
+  /** Resolves when the lease is written: from then on chats may be taken. */
+  async start(): Promise<void> {
+    const { bus, clock, database } = this.#parts;
+    await renewLease(database, this.id, this.#settings.leaseMs);
+    await forgetDeadLeases(database);
+    this.#stops = [
+      bus.onWake(() => this.wake()),
+      clock.every(TICK_MS, () => this.#tick()),
+      clock.every(this.#settings.heartbeatMs, () => this.#keep(this.#beat())),
+    ];
+    this.#keep(this.#takeLost([]));
+    this.wake();
+  }
+
+  /** There may be work. */
+  wake(): void {
+    this.#isWoken = true;
+    if (!this.#isAcquiring && !this.#isClosing) this.#keep(this.#acquire());
+  }
+
+  /** Hands every chat back, so that another worker goes on at once. Bounded by the runners' own stops. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    for (const stop of this.#stops) stop();
+    await Promise.all(this.#background);
+    for (const { runner } of this.#runners.values()) runner.stop({ kind: "shutdown" });
+    await Promise.all([...this.#runners.values()].map(({ done }) => done));
+    await dropLease(this.#parts.database, this.id);
+    this.#parts.bus.wakeWorkers();
+  }
+
+  // ── taking chats ─────────────────────────────────────────────────────────
+
+  async #acquire(): Promise<void> {
+    this.#isAcquiring = true;
+    try {
+      while (this.#isWoken && !this.#isClosing) {
+        this.#isWoken = false;
+        const limit = Math.min(this.#settings.batchSize, MAX_RUNNING_CHATS - this.#runners.size);
+        if (limit <= 0) return;
+        const chats = await acquirePending(this.#parts.database, this.id, limit);
+        for (const chat of chats) this.#hold(chat);
+        if (chats.length === limit) this.#isWoken = true;
+      }
+    } finally {
+      this.#isAcquiring = false;
+    }
+  }
+
+  async #takeLost(orphans: string[]): Promise<void> {
+    const limit = Math.min(this.#settings.batchSize, MAX_RUNNING_CHATS - this.#runners.size);
+    if (limit <= 0 || this.#isClosing) return;
+    const chats = await acquireLost(this.#parts.database, this.id, limit, orphans);
+    for (const chat of chats) {
+      this.#parts.log.warn(
+        { chatId: chat.chatId, status: chat.state.status },
+        "A chat was taken over from a lost worker",
+      );
+      this.#hold(chat);
+    }
+    if (chats.length === limit) await this.#takeLost([]);
+  }
+
+  /** Runs a chat that the database has just given us; the news of it is told like any other. */
+  #hold(chat: HeldChat): void {
+    const { chatId, ownerId, state } = chat;
+    this.#runners.get(chatId)?.runner.stop({ kind: "ownership-lost" });
+    const runner = new Runner(this.#parts, chat);
+    if (this.#isClosing) runner.stop({ kind: "shutdown" });
+    const news: SavedNews = {
+      chatId,
+      ownerId,
+      previousVersion: state.snapshotVersion - 1,
+      state,
+      messages: [],
+    };
+    announce(this.#parts, news, []);
+    const done = runner.run().then(() => {
+      if (this.#runners.get(chatId)?.runner === runner) this.#runners.delete(chatId);
+      // A full worker passed over pending chats; a turn handed back is pending again.
+      if (!this.#isClosing && this.#runners.size >= MAX_RUNNING_CHATS - 1) this.wake();
+    });
+    this.#runners.set(chatId, { runner, runnerId: state.runnerId, done });
+  }
+
+  // ── keeping chats ────────────────────────────────────────────────────────
+
+  #tick(): void {
+    this.wake();
+    this.#keep(this.#expireDeadlines());
+  }
+
+  /** Renews the lease; what the database and this process disagree on is put right. */
+  async #beat(): Promise<void> {
+    if (this.#isBeating) return;
+    this.#isBeating = true;
+    try {
+      const held = await renewLease(this.#parts.database, this.id, this.#settings.leaseMs);
+      await this.#takeLost(this.#reconcile(held));
+    } finally {
+      this.#isBeating = false;
+    }
+  }
+
+  /**
+   * Compares our runners with what the database says is ours. A runner that the database does not know has lost
+   * its chat; a chat without a runner is an orphan and is returned, to be taken anew.
+   */
+  #reconcile(held: HeldChat[]): string[] {
+    const suspects = new Set<string>();
+    const confirmed = (hold: string) => {
+      suspects.add(hold);
+      return this.#suspects.has(hold);
+    };
+    const byId = new Map(held.map((chat) => [chat.chatId, chat]));
+    for (const [chatId, { runner, runnerId }] of this.#runners) {
+      const chat = byId.get(chatId);
+      if (chat?.state.runnerId === runnerId) runner.hear(chat.state);
+      else if (confirmed(`runner ${chatId} ${runnerId}`)) runner.stop({ kind: "ownership-lost" });
+    }
+    const orphans = held
+      .filter((chat) => this.#runners.get(chat.chatId)?.runnerId !== chat.state.runnerId)
+      .filter((chat) => confirmed(`chat ${chat.chatId} ${chat.state.runnerId}`));
+    this.#suspects = suspects;
+    return orphans.map((chat) => chat.chatId);
+  }
+
+  async #expireDeadlines(): Promise<void> {
+    const { database, clock } = this.#parts;
+    const due = await chatsPastDeadline(database, clock.now(), MAX_EXPIRED_PER_TICK);
+    for (const chatId of due) await applyTransition(this.#parts, { chatId, commands: [{ type: "expire" }] });
+  }
+
+  /** Background work: its failure is logged and the next tick tries again; `close` waits for it. */
+  #keep(work: Promise<void>): void {
+    const kept = work
+      .catch((error: unknown) =>
+        this.#parts.log.error({ err: error, workerId: this.id }, "The worker's loop failed"),
+      )
+      .finally(() => this.#background.delete(kept));
+    this.#background.add(kept);
+  }
+}
