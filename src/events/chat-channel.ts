@@ -1,0 +1,301 @@
+/**
+ * One watched chat on this replica: saved changes and live pieces become one ordered stream for all its readers.
+ *
+ * Everything happens one after the other. While nothing has to be waited for, news is handled at once, in the
+ * caller's own call; as soon as something must be read (a gap, a reader that joins), all later news waits its turn.
+ */
+import type {
+  Generation,
+  LiveBatch,
+  LivePiece,
+  MessageRow,
+  Position,
+  SavedNews,
+} from "../domain/chat-events.js";
+import { compareGenerations } from "../domain/chat-events.js";
+import type { PreviewResetReason } from "../domain/chat-stream.js";
+import type { ChatState } from "../domain/chat-state.js";
+import type { Log } from "../lib/log.js";
+import type { Bus, ChatListener } from "./bus.js";
+import type { ChatReader } from "./chat-reader.js";
+import { ChatView, hasMessageOf, isSameGeneration, liveGeneration, type ChatSnapshot } from "./chat-view.js";
+
+/** A returning reader that missed more rows than this reads the chat anew instead. */
+const MAX_REPLAYED_ROWS = 1_000;
+
+/** The reads a channel needs, each one statement or one read-only transaction. */
+export interface ChatSource {
+  readChat(chatId: string): Promise<ChatSnapshot | null>;
+  /** Rows people may see, with a revision of at least `fromRevision`, oldest revision first. */
+  readRowsFrom(chatId: string, fromRevision: number, limit: number): Promise<MessageRow[]>;
+}
+
+type Work = () => void | Promise<void>;
+
+export class ChatChannel implements ChatListener {
+  readonly readers = new Set<ChatReader>();
+  #view: ChatView;
+  /** Pieces of the live generation handled so far; the next one must follow. */
+  #shown: { generation: Generation; sequence: number; isVoid: boolean } | null = null;
+  #waiting: Work[] = [];
+  #isWorking = false;
+
+  constructor(
+    readonly chatId: string,
+    snapshot: ChatSnapshot,
+    private readonly parts: { source: ChatSource; bus: Bus; log: Log; broken(error: unknown): void },
+  ) {
+    this.#view = new ChatView(snapshot);
+  }
+
+  get ownerId(): string {
+    return this.#view.ownerId;
+  }
+
+  get version(): number {
+    return this.#view.version;
+  }
+
+  saved(news: SavedNews): void {
+    this.#do(() => {
+      const before = this.#view.state;
+      if (news.state.snapshotVersion <= before.snapshotVersion) return;
+      if (!this.#view.apply(news)) return this.#catchUp();
+      this.#tellAll(before);
+    });
+  }
+
+  live(batch: LiveBatch): void {
+    this.#do(() => this.#handleLive(batch));
+  }
+
+  /** Somebody saw that the database is ahead of us. */
+  heal(): void {
+    this.#do(() => this.#catchUp());
+  }
+
+  /** Snapshot or catch-up, pieces so far, then live. Also for a reader that fell behind and has caught breath. */
+  join(reader: ChatReader): void {
+    this.#do(async () => {
+      if (!this.readers.has(reader)) return;
+      const isReturning = reader.isBehind;
+      reader.isBehind = false;
+      const replayed = isReturning ? await this.#replay(reader) : await this.#open(reader);
+      const generation = liveGeneration(this.#view.state);
+      const pieces = generation ? await this.#showSoFar(reader, generation) : 0;
+      reader.caughtUp(this.version, replayed + pieces);
+    });
+  }
+
+  // ── one thing after the other ────────────────────────────────────────────
+
+  #do(work: Work): void {
+    if (this.#isWorking) {
+      this.#waiting.push(work);
+      return;
+    }
+    this.#isWorking = true;
+    this.#run(work);
+  }
+
+  #run(first: Work): void {
+    for (let work: Work | undefined = first; work; work = this.#waiting.shift()) {
+      try {
+        const later = work();
+        if (later) {
+          void later.catch((error: unknown) => this.parts.broken(error)).then(() => this.#resume());
+          return;
+        }
+      } catch (error) {
+        this.parts.broken(error);
+      }
+    }
+    this.#isWorking = false;
+  }
+
+  #resume(): void {
+    const next = this.#waiting.shift();
+    if (next) this.#run(next);
+    else this.#isWorking = false;
+  }
+
+  // ── saved news ───────────────────────────────────────────────────────────
+
+  async #catchUp(): Promise<void> {
+    const before = this.#view.state;
+    const fresh = await this.parts.source.readChat(this.chatId);
+    if (!fresh) {
+      for (const reader of [...this.readers]) reader.end();
+      return;
+    }
+    if (fresh.state.snapshotVersion <= before.snapshotVersion) return;
+    const rows = await this.#rowsFrom(before.snapshotVersion + 1);
+    if (rows === null) {
+      this.#view = new ChatView(fresh);
+      for (const reader of this.#liveReaders()) reader.refresh("cursor_too_old", this.version);
+    } else this.#view.advance(fresh.state, rows, fresh.queue);
+    this.#tellAll(before);
+    await this.#continueLive();
+  }
+
+  /** Null when there are more rows than a replay may carry. */
+  async #rowsFrom(revision: number): Promise<MessageRow[] | null> {
+    const rows = await this.parts.source.readRowsFrom(this.chatId, revision, MAX_REPLAYED_ROWS + 1);
+    return rows.length > MAX_REPLAYED_ROWS ? null : rows;
+  }
+
+  #tellAll(before: ChatState): void {
+    const { state } = this.#view;
+    const isRewritten = state.resetVersion > before.snapshotVersion;
+    const batches = new Map<string, ReturnType<ChatView["newsAfter"]>>();
+    for (const reader of this.#liveReaders()) {
+      if (isRewritten && reader.position.version < state.resetVersion) {
+        reader.refresh("history_edited", this.version);
+        continue;
+      }
+      const key = positionKey(reader.position);
+      const items = batches.get(key) ?? this.#view.newsAfter(reader.position);
+      batches.set(key, items);
+      for (const item of items) reader.tell(item);
+      this.#settlePreview(reader, before);
+      reader.settle(this.version);
+    }
+    const generation = liveGeneration(state);
+    if (!isSameGeneration(this.#shown?.generation ?? null, generation)) {
+      this.#shown = generation && { generation, sequence: 0, isVoid: false };
+    }
+  }
+
+  /** A preview that is no longer being written has become a message, or is void. */
+  #settlePreview(reader: ChatReader, before: ChatState): void {
+    const shown = reader.generation;
+    if (shown === null || isSameGeneration(shown, liveGeneration(this.#view.state))) return;
+    if (this.#view.hasMessageOf(shown)) return reader.endPreview();
+    reader.resetPreview(shown, this.#resetReason(before));
+  }
+
+  #resetReason(before: ChatState): PreviewResetReason {
+    if (this.#view.state.retry !== null) return "retry";
+    return before.status === "interrupting" ? "interrupt" : "worker_lost";
+  }
+
+  // ── live pieces ──────────────────────────────────────────────────────────
+
+  #handleLive({ generation, pieces }: LiveBatch): void | Promise<void> {
+    const current = liveGeneration(this.#view.state);
+    const order = current ? compareGenerations(generation, current) : 1;
+    if (order < 0) return;
+    // The pieces overtook the news that their attempt has begun.
+    if (order > 0) return this.#isAhead(generation) ? this.#catchUp() : undefined;
+    return this.#showPieces(generation, pieces);
+  }
+
+  #isAhead(generation: Generation): boolean {
+    const { historyVersion, attempt } = this.#view.state;
+    return compareGenerations(generation, { historyVersion, attempt }) > 0;
+  }
+
+  #showPieces(generation: Generation, pieces: LivePiece[]): void | Promise<void> {
+    const shown = this.#shown;
+    if (!shown || shown.isVoid) return;
+    for (const piece of pieces) {
+      if (piece.sequence <= shown.sequence) continue;
+      if (piece.sequence > shown.sequence + 1) return this.#continueLive(piece.sequence);
+      shown.sequence = piece.sequence;
+      for (const reader of this.#liveReaders()) reader.show(generation, piece);
+    }
+  }
+
+  /**
+   * Shows what the log has beyond what was shown. If that does not reach `upTo`, pieces are lost: the preview is
+   * void, and the saved message will follow.
+   */
+  async #continueLive(upTo = 0): Promise<void> {
+    const shown = this.#shown;
+    if (!shown || shown.isVoid) return;
+    const logged = await this.parts.bus.readPieces(this.chatId, shown.generation);
+    const missing = logged?.pieces.filter((piece) => piece.sequence > shown.sequence) ?? [];
+    for (const piece of missing) {
+      if (piece.sequence !== shown.sequence + 1) break;
+      shown.sequence = piece.sequence;
+      for (const reader of this.#liveReaders()) reader.show(shown.generation, piece);
+    }
+    if (shown.sequence < upTo) this.#voidPreview(shown);
+  }
+
+  #voidPreview(shown: { generation: Generation; isVoid: boolean }): void {
+    shown.isVoid = true;
+    for (const reader of this.#liveReaders()) {
+      if (isSameGeneration(reader.generation, shown.generation))
+        reader.resetPreview(shown.generation, "worker_lost");
+    }
+  }
+
+  // ── joining ──────────────────────────────────────────────────────────────
+
+  /** How many saved events were replayed. */
+  async #open(reader: ChatReader): Promise<number> {
+    const { after } = reader;
+    if (after === null) {
+      reader.refresh("first_snapshot", this.version);
+      return 0;
+    }
+    if (after.position.version > this.version) await this.#catchUp();
+    if (after.position.version > this.version) {
+      reader.refresh("cursor_too_old", this.version);
+      return 0;
+    }
+    return this.#replay(reader);
+  }
+
+  async #replay(reader: ChatReader): Promise<number> {
+    const { position } = reader;
+    if (position.version < this.#view.state.resetVersion) {
+      reader.refresh("history_edited", this.version);
+      return 0;
+    }
+    const rows = this.#view.covers(position) ? undefined : await this.#rowsFrom(position.version);
+    if (rows === null) {
+      reader.refresh("cursor_too_old", this.version);
+      return 0;
+    }
+    const items = this.#view.newsAfter(position, rows);
+    for (const item of items) reader.tell(item);
+    this.#closeOldPreview(reader, rows);
+    return items.length;
+  }
+
+  #closeOldPreview(reader: ChatReader, rows: MessageRow[] | undefined): void {
+    const shown = reader.generation;
+    if (shown === null || isSameGeneration(shown, liveGeneration(this.#view.state))) return;
+    const isSaved = this.#view.hasMessageOf(shown) || hasMessageOf(rows ?? [], shown);
+    if (isSaved) reader.endPreview();
+    else reader.resetPreview(shown, this.#view.state.retry === null ? "worker_lost" : "retry");
+  }
+
+  async #showSoFar(reader: ChatReader, generation: Generation): Promise<number> {
+    this.#shown ??= { generation, sequence: 0, isVoid: false };
+    const shown = this.#shown;
+    const logged = await this.parts.bus.readPieces(this.chatId, generation);
+    if (shown.isVoid || logged?.isCut) {
+      if (isSameGeneration(reader.generation, generation)) reader.resetPreview(generation, "worker_lost");
+      return 0;
+    }
+    const seen = isSameGeneration(reader.generation, generation) ? reader.sequence : 0;
+    const pieces = (logged?.pieces ?? []).filter((piece) => piece.sequence > seen);
+    for (const piece of pieces) reader.show(generation, piece);
+    // Others hear of the newest of these when their news takes its turn; this reader passes them over.
+    if (![...this.readers].some((other) => other.isLive)) {
+      shown.sequence = Math.max(shown.sequence, logged?.pieces.at(-1)?.sequence ?? 0);
+    }
+    return pieces.length;
+  }
+
+  #liveReaders(): ChatReader[] {
+    return [...this.readers].filter((reader) => reader.isLive && !reader.isBehind);
+  }
+}
+
+function positionKey(position: Position): string {
+  return `${position.version}|${position.stage}|${position.messageId}`;
+}

@@ -1,0 +1,102 @@
+/**
+ * One subscriber's queue: an async iterator that never grows past its bounds, never drops in silence and lets go
+ * at once on `return()`. When it is full it takes nothing more; its owner decides what the reader is told instead.
+ */
+
+/** Events that may wait for one subscriber. */
+const MAX_WAITING_EVENTS = 1_024;
+/** Their size; a reader that stalls must not cost more. */
+const MAX_WAITING_BYTES = 2 * 1024 * 1024;
+
+export type StreamBounds = { events: number; bytes: number };
+
+export class EventStream<T> implements AsyncIterableIterator<T> {
+  #queue: { event: T; bytes: number }[] = [];
+  #queuedBytes = 0;
+  #waiting: ((result: IteratorResult<T>) => void)[] = [];
+  #isClosed = false;
+  #drained: (() => void) | null = null;
+  readonly #released: () => void;
+  readonly #bounds: StreamBounds;
+
+  /** `released` is called once, when the reader leaves or the stream is ended. */
+  constructor(
+    released: () => void,
+    bounds: StreamBounds = { events: MAX_WAITING_EVENTS, bytes: MAX_WAITING_BYTES },
+  ) {
+    this.#released = released;
+    this.#bounds = bounds;
+  }
+
+  /** False when the event does not fit; then nothing was queued. `bytes` is the event's size, roughly. */
+  push(event: T, bytes: number): boolean {
+    if (this.#isClosed) return true;
+    const waiter = this.#waiting.shift();
+    if (waiter) {
+      waiter({ value: event, done: false });
+      return true;
+    }
+    const isFull =
+      this.#queue.length >= this.#bounds.events || this.#queuedBytes + bytes > this.#bounds.bytes;
+    if (isFull && this.#queue.length > 0) return false;
+    this.#queue.push({ event, bytes });
+    this.#queuedBytes += bytes;
+    return true;
+  }
+
+  /**
+   * Throws away what waits and puts `event` in its place; `drained` is called once the reader has taken it.
+   * Returns how many events were thrown away.
+   */
+  replaceAll(event: T, drained: () => void): number {
+    const dropped = this.#queue.length;
+    this.#queue = [{ event, bytes: 0 }];
+    this.#queuedBytes = 0;
+    this.#drained = drained;
+    return dropped;
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    const first = this.#queue.shift();
+    if (first) {
+      this.#queuedBytes -= first.bytes;
+      const drained = this.#drained;
+      if (this.#queue.length === 0 && drained) {
+        this.#drained = null;
+        drained();
+      }
+      return Promise.resolve({ value: first.event, done: false });
+    }
+    if (this.#isClosed) return Promise.resolve({ value: undefined, done: true });
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** No more events: the reader gets what waits, then the end. */
+  end(): void {
+    this.#close();
+  }
+
+  return(): Promise<IteratorResult<T>> {
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    this.#close();
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  async throw(error: unknown): Promise<IteratorResult<T>> {
+    await this.return();
+    throw error;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#drained = null;
+    for (const waiter of this.#waiting.splice(0)) waiter({ value: undefined, done: true });
+    this.#released();
+  }
+}
