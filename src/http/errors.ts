@@ -1,0 +1,83 @@
+/**
+ * What leaves the server when something goes wrong: one function for answers over HTTP, answers over a socket and
+ * events of a subscription. Errors raised on purpose (a GraphQLError with a code) pass; every other one is logged
+ * with a reference and leaves as INTERNAL_SERVER_ERROR with that reference and nothing else.
+ */
+import { randomUUID } from "node:crypto";
+import { GraphQLError, type GraphQLFormattedError } from "graphql";
+import type { Log } from "../lib/log.js";
+
+const INTERNAL_CODE = "INTERNAL_SERVER_ERROR";
+/** Extensions that are for the server's own eyes. */
+const PRIVATE_EXTENSIONS: ReadonlySet<string> = new Set(["http", "stacktrace", "exception"]);
+/** Codes of errors about the request's form, which graphql-js and Apollo word for clients. */
+const REQUEST_CODES: ReadonlySet<unknown> = new Set([
+  "BAD_USER_INPUT",
+  "GRAPHQL_VALIDATION_FAILED",
+  "GRAPHQL_PARSE_FAILED",
+]);
+/** Names of types and fields that the asker has not named; in production the schema does not help to guess. */
+const SUGGESTION = / ?Did you mean (.+?)\?$/;
+
+/** Turns anything thrown into what the client may see. Never throws. */
+export type ErrorMask = (error: unknown) => GraphQLFormattedError;
+
+/** The reference joins the client's error with the log line. One throwable is logged once, however often it shows. */
+export function createErrorMask(options: { log: Log; isProduction: boolean }): ErrorMask {
+  const references = new WeakMap<object, string>();
+
+  const report = (cause: unknown, path: GraphQLError["path"]): string => {
+    const known = typeof cause === "object" && cause !== null ? references.get(cause) : undefined;
+    if (known) return known;
+    const reference = randomUUID();
+    if (typeof cause === "object" && cause !== null) references.set(cause, reference);
+    options.log.error({ err: cause, reference, path }, "A request failed for a reason of our own");
+    return reference;
+  };
+
+  return (error) => {
+    const cause = findCause(error);
+    if (!isForClients(error, cause)) {
+      const at = error instanceof GraphQLError ? error : undefined;
+      const reference = report(cause, at?.path);
+      return {
+        message: "Internal server error.",
+        ...place(at),
+        extensions: { code: INTERNAL_CODE, reference },
+      };
+    }
+    const message = options.isProduction ? error.message.replace(SUGGESTION, "") : error.message;
+    return { message, ...place(error), extensions: publicExtensions(error, cause) };
+  };
+}
+
+/** The error at the bottom: graphql-js and Apollo wrap what was thrown. */
+function findCause(error: unknown): unknown {
+  let cause = error;
+  while (cause instanceof GraphQLError && cause.originalError) cause = cause.originalError;
+  return cause;
+}
+
+function isForClients(error: unknown, cause: unknown): error is GraphQLError {
+  if (!(error instanceof GraphQLError)) return false;
+  const isAboutRequest = error.path === undefined;
+  // Scalars may refuse a variable with an error of any kind, which graphql-js words and Apollo marks.
+  if (!(cause instanceof GraphQLError)) return isAboutRequest && REQUEST_CODES.has(error.extensions.code);
+  const code = cause.extensions.code ?? error.extensions.code;
+  if (code === INTERNAL_CODE) return false;
+  // Without a code and inside the answer it is graphql-js' complaint about our own result.
+  return isAboutRequest || typeof code === "string";
+}
+
+function place(error: GraphQLError | undefined): Pick<GraphQLFormattedError, "locations" | "path"> {
+  return {
+    ...(error?.locations && { locations: error.locations }),
+    ...(error?.path && { path: error.path }),
+  };
+}
+
+function publicExtensions(error: GraphQLError, cause: unknown): Record<string, unknown> {
+  const own = cause instanceof GraphQLError ? cause.extensions : {};
+  const all = { code: "BAD_USER_INPUT", ...error.extensions, ...own };
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !PRIVATE_EXTENSIONS.has(name)));
+}

@@ -1,0 +1,41 @@
+/** Bounds of the doors. The document bounds are the usual defaults of GraphQL hardening; the rest says why beside it. */
+export type HttpLimits = {
+  /** Largest request body, and largest frame on a socket. */
+  maxBodyBytes: number;
+  /** Longest document, in UTF-8 bytes. */
+  maxDocumentBytes: number;
+  /** Lexical tokens of a document. */
+  maxTokens: number;
+  /** Fields inside fields; introspection has its own bound in graphql-js and does not count. */
+  maxDepth: number;
+  /** Renamed fields in a whole document. */
+  maxAliases: number;
+  /** Directives in a whole document. */
+  maxDirectives: number;
+  /** Cost of one operation; cost.ts says how it is counted. */
+  maxCost: number;
+  /** Operations that run at one time on one socket. */
+  maxOperationsPerSocket: number;
+  /** Operations that run at one time on all sockets of one user at this server. */
+  maxOperationsPerUser: number;
+  /** Sockets open at this server; beyond it an upgrade is answered with 503. */
+  maxSockets: number;
+  /** Bytes that may wait in one socket for a client that does not read; beyond it the socket is cut. */
+  maxUnsentBytes: number;
+};
+
+export const DEFAULT_HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
+  maxBodyBytes: 1_048_576,
+  maxDocumentBytes: 16_384,
+  maxTokens: 2_000,
+  maxDepth: 12,
+  maxAliases: 15,
+  maxDirectives: 50,
+  maxCost: 5_000,
+  maxOperationsPerSocket: 64,
+  maxOperationsPerUser: 256,
+  // About 120 kB each when subscribed, so little more than 1 GB at the worst.
+  maxSockets: 10_000,
+  // Every operation has at most one event under way, so an honest reader stays far below.
+  maxUnsentBytes: 33_554_432,
+});

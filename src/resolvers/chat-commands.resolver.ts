@@ -1,0 +1,200 @@
+/** What a person does to a chat: the input's form is checked here, all else by the command. */
+import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
+import type { ChatChanged, CommandResult } from "../engine/commands/chat-commands.js";
+import {
+  ArchiveChatInput,
+  CreateChatInput,
+  DeleteQueuedMessageInput,
+  EditChatMessageInput,
+  InterruptChatInput,
+  PromoteQueuedMessageInput,
+  SendChatMessageInput,
+  SubmitToolResultsInput,
+  UnarchiveChatInput,
+} from "../schema/chat.input.js";
+import {
+  ArchiveChatPayload,
+  CreateChatPayload,
+  DeleteQueuedMessagePayload,
+  EditChatMessagePayload,
+  InterruptChatPayload,
+  type Later,
+  PromoteQueuedMessagePayload,
+  SendChatMessagePayload,
+  SubmitToolResultsPayload,
+  UnarchiveChatPayload,
+} from "../schema/chat.payloads.js";
+import type { Chat } from "../schema/chat.type.js";
+import type { Context } from "./context.js";
+import {
+  readClientTools,
+  readIdempotencyKey,
+  readLabels,
+  readParts,
+  readTitle,
+  readToolResults,
+} from "./inputs.js";
+import { databaseId, optionalDatabaseId } from "./public-ids.js";
+import { cursorAt, toChat, toChatMessage, toQueuedMessage } from "./shapes.js";
+import { type UserErrorObject, toUserError } from "./user-errors.js";
+
+const INPUT = { description: "What to do." };
+
+@Resolver()
+export class ChatCommandsResolver {
+  @Mutation(() => CreateChatPayload, { description: "Starts a chat with its first message." })
+  async createChat(
+    @Arg("input", () => CreateChatInput, INPUT) input: CreateChatInput,
+    @Ctx() context: Context,
+  ): Promise<CreateChatPayload> {
+    const problems: UserErrorObject[] = [];
+    const wanted = {
+      parts: readParts(input.parts, problems),
+      workspaceId: optionalDatabaseId("ws", input.workspaceId, "workspaceId"),
+      modelConfigId: optionalDatabaseId("model", input.modelConfigId, "modelConfigId"),
+      title: readTitle(input.title, problems),
+      labels: readLabels(input.labels, problems),
+      clientTools: readClientTools(input.clientTools, problems),
+      reasoningEffort: input.reasoningEffort ?? undefined,
+      idempotencyKey: readIdempotencyKey(input.idempotencyKey, problems),
+    };
+    if (problems.length > 0) return refused(problems);
+    return changed(context, await context.commands.createChat(context.viewer, wanted));
+  }
+
+  @Mutation(() => SendChatMessagePayload, { description: "Says something; queues it when the chat is busy." })
+  async sendChatMessage(
+    @Arg("input", () => SendChatMessageInput, INPUT) input: SendChatMessageInput,
+    @Ctx() context: Context,
+  ): Promise<SendChatMessagePayload> {
+    const nothing = { message: null, queuedMessage: null, eventCursor: null };
+    const problems: UserErrorObject[] = [];
+    const wanted = {
+      chatId: databaseId("chat", input.chatId, "chatId"),
+      parts: readParts(input.parts, problems),
+      whenBusy: input.whenBusy ?? "queue",
+      modelConfigId: optionalDatabaseId("model", input.modelConfigId, "modelConfigId"),
+      reasoningEffort: input.reasoningEffort ?? undefined,
+      idempotencyKey: readIdempotencyKey(input.idempotencyKey, problems),
+    };
+    if (problems.length > 0) return { ...nothing, ...refused(problems) };
+    const result = await context.commands.sendMessage(context.viewer, wanted);
+    if (!result.ok) return { ...nothing, ...changed(context, result) };
+    return {
+      message: result.message && toChatMessage(result.message),
+      queuedMessage: result.queued && toQueuedMessage(result.queued),
+      eventCursor: cursorAt(result.version),
+      ...changed(context, result),
+    };
+  }
+
+  @Mutation(() => EditChatMessagePayload, {
+    description: "Replaces a message of one's own and takes away all that came after it; the chat goes on from there.",
+  })
+  async editChatMessage(
+    @Arg("input", () => EditChatMessageInput, INPUT) input: EditChatMessageInput,
+    @Ctx() context: Context,
+  ): Promise<EditChatMessagePayload> {
+    const nothing = { message: null, eventCursor: null };
+    const problems: UserErrorObject[] = [];
+    const wanted = {
+      messageId: databaseId("msg", input.messageId, "messageId"),
+      parts: readParts(input.parts, problems),
+      modelConfigId: optionalDatabaseId("model", input.modelConfigId, "modelConfigId"),
+    };
+    if (problems.length > 0) return { ...nothing, ...refused(problems) };
+    const result = await context.commands.editMessage(context.viewer, wanted);
+    if (!result.ok) return { ...nothing, ...changed(context, result) };
+    return {
+      message: toChatMessage(result.message),
+      eventCursor: cursorAt(result.version),
+      ...changed(context, result),
+    };
+  }
+
+  @Mutation(() => InterruptChatPayload, { description: "Stops the running turn and keeps what it has." })
+  async interruptChat(
+    @Arg("input", () => InterruptChatInput, INPUT) input: InterruptChatInput,
+    @Ctx() context: Context,
+  ): Promise<InterruptChatPayload> {
+    const chatId = databaseId("chat", input.chatId, "chatId");
+    return changed(context, await context.commands.interruptChat(context.viewer, chatId));
+  }
+
+  @Mutation(() => ArchiveChatPayload, { description: "Stops the chat and puts it away; it can be taken out again." })
+  async archiveChat(
+    @Arg("input", () => ArchiveChatInput, INPUT) input: ArchiveChatInput,
+    @Ctx() context: Context,
+  ): Promise<ArchiveChatPayload> {
+    const chatId = databaseId("chat", input.chatId, "chatId");
+    return changed(context, await context.commands.archiveChat(context.viewer, chatId));
+  }
+
+  @Mutation(() => UnarchiveChatPayload, { description: "Takes a chat out of the archive; nothing starts by itself." })
+  async unarchiveChat(
+    @Arg("input", () => UnarchiveChatInput, INPUT) input: UnarchiveChatInput,
+    @Ctx() context: Context,
+  ): Promise<UnarchiveChatPayload> {
+    const chatId = databaseId("chat", input.chatId, "chatId");
+    return changed(context, await context.commands.unarchiveChat(context.viewer, chatId));
+  }
+
+  @Mutation(() => PromoteQueuedMessagePayload, {
+    description: "Says a waiting message next, stopping the running turn.",
+  })
+  async promoteQueuedMessage(
+    @Arg("input", () => PromoteQueuedMessageInput, INPUT) input: PromoteQueuedMessageInput,
+    @Ctx() context: Context,
+  ): Promise<PromoteQueuedMessagePayload> {
+    const queuedId = databaseId("que", input.queuedMessageId, "queuedMessageId");
+    return changed(context, await context.commands.promoteQueuedMessage(context.viewer, queuedId));
+  }
+
+  @Mutation(() => DeleteQueuedMessagePayload, { description: "Takes a waiting message back." })
+  async deleteQueuedMessage(
+    @Arg("input", () => DeleteQueuedMessageInput, INPUT) input: DeleteQueuedMessageInput,
+    @Ctx() context: Context,
+  ): Promise<DeleteQueuedMessagePayload> {
+    const queuedId = databaseId("que", input.queuedMessageId, "queuedMessageId");
+    const result = await context.commands.deleteQueuedMessage(context.viewer, queuedId);
+    return { deletedId: result.ok ? input.queuedMessageId : null, ...changed(context, result) };
+  }
+
+  @Mutation(() => SubmitToolResultsPayload, {
+    description: "Answers the tool calls that wait for the client; the turn goes on.",
+  })
+  async submitToolResults(
+    @Arg("input", () => SubmitToolResultsInput, INPUT) input: SubmitToolResultsInput,
+    @Ctx() context: Context,
+  ): Promise<SubmitToolResultsPayload> {
+    const problems: UserErrorObject[] = [];
+    const wanted = {
+      chatId: databaseId("chat", input.chatId, "chatId"),
+      results: readToolResults(input.results, problems),
+    };
+    if (problems.length > 0) return { eventCursor: null, ...refused(problems) };
+    const result = await context.commands.submitToolResults(context.viewer, wanted);
+    return { eventCursor: result.ok ? cursorAt(result.version) : null, ...changed(context, result) };
+  }
+}
+
+/** The fields that every payload has. */
+type Outcome = { chat: Later<Chat | null> | null; userErrors: UserErrorObject[] };
+
+function refused(userErrors: UserErrorObject[]): Outcome {
+  return { chat: null, userErrors };
+}
+
+function changed(context: Context, result: CommandResult<ChatChanged>): Outcome {
+  if (!result.ok) return refused([toUserError(result.refusal)]);
+  // Another mutation of the same operation may have read the chat before this one changed it.
+  context.loaders.forget();
+  const { chatId } = result;
+  return {
+    userErrors: [],
+    chat: async () => {
+      const record = await context.loaders.chats.load(chatId);
+      return record && toChat(record);
+    },
+  };
+}

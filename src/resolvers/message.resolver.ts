@@ -1,0 +1,54 @@
+/** What messages link to, said and waiting. */
+import { Ctx, FieldResolver, Resolver, Root } from "type-graphql";
+import { Chat } from "../schema/chat.type.js";
+import { ChatMessage, QueuedMessage } from "../schema/message.type.js";
+import { ModelConfig } from "../schema/model.type.js";
+import { User } from "../schema/user.type.js";
+import type { Context } from "./context.js";
+import { forbidden } from "./errors.js";
+import { findModelConfig, findUser } from "./links.js";
+import { toChat } from "./shapes.js";
+
+/** The chat of something that was readable a moment ago; throws FORBIDDEN when it no longer is. */
+export async function demandChat(context: Context, chatId: string): Promise<Chat> {
+  const record = await context.loaders.chats.load(chatId);
+  if (!record) throw forbidden("This chat is not readable, or no longer.");
+  return toChat(record);
+}
+
+@Resolver(() => ChatMessage)
+export class ChatMessageResolver {
+  @FieldResolver(() => Chat, { description: "The chat that it belongs to." })
+  chat(@Root() message: ChatMessage, @Ctx() context: Context): Promise<Chat> {
+    return demandChat(context, message.chatId);
+  }
+
+  @FieldResolver(() => User, { nullable: true, description: "The person who said it; null for all others." })
+  author(@Root() message: ChatMessage, @Ctx() context: Context): Promise<User> | null {
+    return message.authorId === null ? null : findUser(context, message.authorId);
+  }
+
+  @FieldResolver(() => ModelConfig, {
+    nullable: true,
+    description: "The model that wrote it, or that a person asked for with it.",
+  })
+  modelConfig(@Root() message: ChatMessage, @Ctx() context: Context): Promise<ModelConfig | null> | null {
+    return findModelConfig(context, message.modelConfigId);
+  }
+}
+
+@Resolver(() => QueuedMessage)
+export class QueuedMessageResolver {
+  @FieldResolver(() => User, { description: "The person who wants to say it." })
+  author(@Root() message: QueuedMessage, @Ctx() context: Context): Promise<User> {
+    return findUser(context, message.authorId);
+  }
+
+  @FieldResolver(() => ModelConfig, {
+    nullable: true,
+    description: "The model to ask with it; null = the chat's choice.",
+  })
+  modelConfig(@Root() message: QueuedMessage, @Ctx() context: Context): Promise<ModelConfig | null> | null {
+    return findModelConfig(context, message.modelConfigId);
+  }
+}

@@ -1,0 +1,82 @@
+/** Any object by its global id. */
+import { Arg, Ctx, ID, Query, Resolver } from "type-graphql";
+import { type IdKind, decodeId, kindOf } from "../domain/ids.js";
+import { Node } from "../schema/node.interface.js";
+import type { Context } from "./context.js";
+import { badInput } from "./errors.js";
+import {
+  toChat,
+  toChatMessage,
+  toModelConfig,
+  toModelProvider,
+  toQueuedMessage,
+  toUser,
+  toWorkspace,
+} from "./shapes.js";
+
+/** As many as the longest page has. */
+const MAX_NODES = 100;
+
+@Resolver(() => Node)
+export class NodeResolver {
+  @Query(() => Node, {
+    nullable: true,
+    description: "Any object by its id; null when it does not exist or is not the viewer's to see.",
+  })
+  node(
+    @Arg("id", () => ID, { description: "The object." }) id: string,
+    @Ctx() context: Context,
+  ): Promise<Node | null> {
+    return findNode(context, id, "id");
+  }
+
+  @Query(() => [Node], {
+    nullable: "items",
+    description: "Several objects at once, at most 100, each in its id's place; null as in `node`.",
+  })
+  nodes(
+    @Arg("ids", () => [ID], { description: "The objects." }) ids: string[],
+    @Ctx() context: Context,
+  ): Promise<(Node | null)[]> {
+    if (ids.length > MAX_NODES) throw badInput(`ids must be at most ${MAX_NODES}, but are ${ids.length}.`);
+    return Promise.all(ids.map((id, place) => findNode(context, id, `ids[${place}]`)));
+  }
+}
+
+async function findNode(context: Context, id: string, field: string): Promise<Node | null> {
+  const kind = kindOf(id);
+  const value = kind && decodeId(kind, id);
+  if (kind === null || value === null) {
+    throw badInput(`${field} must be an id that this server gave out, but is ${JSON.stringify(id.slice(0, 80))}.`);
+  }
+  return findOfKind(context, kind, value);
+}
+
+async function findOfKind(context: Context, kind: IdKind, id: string): Promise<Node | null> {
+  const { loaders } = context;
+  switch (kind) {
+    case "chat":
+      return shaped(await loaders.chats.load(id), toChat);
+    case "msg":
+      return shaped(await loaders.messages.load(id), toChatMessage);
+    case "que":
+      return shaped(await loaders.queuedMessages.load(id), toQueuedMessage);
+    case "user":
+      return isVisibleUser(context, id) ? shaped(await loaders.users.load(id), toUser) : null;
+    case "prov":
+      return shaped(await loaders.providers.load(id), (record) => toModelProvider(record, context));
+    case "model":
+      return shaped(await loaders.modelConfigs.load(id), toModelConfig);
+    case "ws":
+      return shaped(await loaders.workspaces.load(id), toWorkspace);
+  }
+}
+
+function shaped<Row, Shape>(row: Row | null, shape: (row: Row) => Shape): Shape | null {
+  return row === null ? null : shape(row);
+}
+
+/** People are found by id only by themselves and by admins; others see those whom they share a chat with, there. */
+function isVisibleUser({ viewer }: Context, id: string): boolean {
+  return viewer.userId === id || viewer.role === "admin";
+}

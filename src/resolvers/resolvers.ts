@@ -1,0 +1,25 @@
+/** All resolvers, for the schema. The import for its effect must stay first: decorators need it while they load. */
+import "reflect-metadata";
+import { ChatCommandsResolver } from "./chat-commands.resolver.js";
+import { ChatEventsResolver } from "./chat-events.resolver.js";
+import { ChatResolver } from "./chat.resolver.js";
+import { DeploymentResolver } from "./deployment.resolver.js";
+import { ChatMessageResolver, QueuedMessageResolver } from "./message.resolver.js";
+import { ModelConfigResolver, ModelProviderResolver } from "./model.resolver.js";
+import { NodeResolver } from "./node.resolver.js";
+import { ViewerResolver } from "./user.resolver.js";
+import { WorkspaceResolver } from "./workspace.resolver.js";
+
+export const resolvers = [
+  ViewerResolver,
+  ChatResolver,
+  ChatMessageResolver,
+  QueuedMessageResolver,
+  ChatCommandsResolver,
+  ChatEventsResolver,
+  ModelProviderResolver,
+  ModelConfigResolver,
+  WorkspaceResolver,
+  DeploymentResolver,
+  NodeResolver,
+] as const;

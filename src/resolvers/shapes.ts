@@ -1,0 +1,216 @@
+/** From rows of the store to objects of the API. Pure; links to other objects are the resolvers'. */
+import { encodeEventCursor } from "../domain/cursors.js";
+import { type MessageRow, type Piece, type QueuedRow, endOf } from "../domain/chat-events.js";
+import type { OpenCall, RetryNotice } from "../domain/chat-state.js";
+import type { ChatFailure as DomainFailure } from "../domain/failures.js";
+import { encodeId } from "../domain/ids.js";
+import type { MessagePart as DomainPart } from "../domain/message-parts.js";
+import type { Viewer } from "../domain/viewer.js";
+import type { PartPiece } from "../schema/chat-event.union.js";
+import type { Chat } from "../schema/chat.type.js";
+import type { ChatFailure, RetryState } from "../schema/failure.type.js";
+import type { MessagePart, ToolCallPart } from "../schema/message-part.union.js";
+import type { ChatMessage, QueuedMessage } from "../schema/message.type.js";
+import type { ModelConfig, ModelProvider } from "../schema/model.type.js";
+import type { User } from "../schema/user.type.js";
+import type { Workspace } from "../schema/workspace.type.js";
+import type { ChatRecord } from "../store/chats.js";
+import type { ModelConfigRecord, ProviderRecord } from "../store/models.js";
+import type { UserRecord } from "../store/users.js";
+import type { WorkspaceRecord } from "../store/workspaces.js";
+
+export function toUser(record: UserRecord): User {
+  const { username, name, role } = record;
+  return { __typename: "User", id: encodeId("user", record.id), username, name, role };
+}
+
+export function toChat(record: ChatRecord): Chat {
+  const { state } = record;
+  return {
+    __typename: "Chat",
+    id: encodeId("chat", record.id),
+    chatId: record.id,
+    ownerId: record.ownerId,
+    workspaceId: record.workspaceId,
+    modelConfigId: record.modelConfigId,
+    title: record.title,
+    status: state.status,
+    lastError: state.lastError && toFailure(state.lastError),
+    pendingToolCalls: state.status === "requires_action" ? toPendingToolCalls(state.openCalls) : [],
+    retry: state.retry && toRetryState(state.retry),
+    labels: Object.entries(record.labels)
+      .map(([key, value]) => ({ key, value }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1)),
+    archivedAt: record.archivedAt,
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+    eventCursor: cursorAt(state.snapshotVersion),
+  };
+}
+
+/** The event cursor of a reader who knows the chat as it is at `version`. */
+export function cursorAt(version: number): string {
+  return encodeEventCursor({ position: endOf(version), generation: null, sequence: 0 });
+}
+
+/** The client's own calls among those that wait. */
+export function toPendingToolCalls(calls: readonly OpenCall[]): ToolCallPart[] {
+  return calls
+    .filter((call) => call.isClient)
+    .map(({ toolCallId, toolName, arguments: given }) => ({
+      __typename: "ToolCallPart",
+      toolCallId,
+      toolName,
+      arguments: given ?? {},
+      isProviderExecuted: false,
+    }));
+}
+
+export function toFailure(failure: DomainFailure): ChatFailure {
+  return {
+    kind: failure.kind,
+    message: failure.message,
+    detail: failure.detail ?? null,
+    provider: failure.provider ?? null,
+    isRetryable: failure.isRetryable,
+    httpStatus: failure.httpStatus ?? null,
+  };
+}
+
+export function toRetryState(notice: RetryNotice): RetryState {
+  const { attempt, delayMs, retryingAt } = notice;
+  return { attempt, delayMs, retryingAt, failure: toFailure(notice.failure) };
+}
+
+export function toChatMessage(row: MessageRow): ChatMessage {
+  return {
+    __typename: "ChatMessage",
+    id: encodeId("msg", row.id),
+    chatId: row.chatId,
+    authorId: row.authorId,
+    modelConfigId: row.modelConfigId,
+    role: row.role,
+    parts: row.parts.map(toMessagePart),
+    usage: row.usage,
+    costMicros: row.costMicros,
+    runtimeMs: row.runtimeMs,
+    reasoningEffort: row.reasoningEffort,
+    isSummary: row.isSummary,
+    createdAt: row.createdAt,
+  };
+}
+
+export function toQueuedMessage(row: QueuedRow): QueuedMessage {
+  return {
+    __typename: "QueuedMessage",
+    id: encodeId("que", row.id),
+    authorId: row.authorId,
+    modelConfigId: row.modelConfigId,
+    parts: row.parts.map(toMessagePart),
+    createdAt: row.createdAt,
+  };
+}
+
+/** What belongs to the vendor alone (`providerMetadata`) is left behind. */
+export function toMessagePart(part: DomainPart): MessagePart {
+  switch (part.type) {
+    case "text":
+      return { __typename: "TextPart", text: part.text };
+    case "reasoning":
+      return { __typename: "ReasoningPart", text: part.text, isRedacted: part.isRedacted ?? false };
+    case "tool-call":
+      return {
+        __typename: "ToolCallPart",
+        toolCallId: part.toolCallId,
+        toolName: part.toolName,
+        arguments: part.arguments,
+        isProviderExecuted: part.isProviderExecuted ?? false,
+      };
+    case "tool-result":
+      return {
+        __typename: "ToolResultPart",
+        toolCallId: part.toolCallId,
+        toolName: part.toolName,
+        result: part.result,
+        isError: part.isError,
+        isProviderExecuted: part.isProviderExecuted ?? false,
+      };
+    case "source":
+      return { __typename: "SourcePart", title: part.title ?? null, url: part.url };
+    case "file-reference": {
+      const { path, startLine, endLine, content } = part;
+      return { __typename: "FileReferencePart", path, startLine, endLine, content };
+    }
+  }
+}
+
+export function toPartPiece(piece: Piece): PartPiece {
+  switch (piece.type) {
+    case "text-delta":
+      return { __typename: "TextDelta", append: piece.append };
+    case "reasoning-delta":
+      return { __typename: "ReasoningDelta", append: piece.append };
+    case "tool-input-delta": {
+      const { toolCallId, toolName, append } = piece;
+      return { __typename: "ToolInputDelta", toolCallId, toolName, append };
+    }
+    case "tool-call":
+    case "tool-result":
+    case "source":
+      return toMessagePart(piece) as PartPiece;
+  }
+}
+
+export function toModelConfig(record: ModelConfigRecord): ModelConfig {
+  const { providerId, model, displayName, isEnabled, isDefault, contextLimit, compactionThresholdPercent } =
+    record;
+  return {
+    __typename: "ModelConfig",
+    id: encodeId("model", record.id),
+    providerId,
+    model,
+    displayName,
+    isEnabled,
+    isDefault,
+    contextLimit,
+    compactionThresholdPercent,
+  };
+}
+
+export function toModelProvider(
+  record: ProviderRecord,
+  seenBy: { viewer: Viewer; keyVariables: ReadonlySet<string> },
+): ModelProvider {
+  const { kind, displayName, isEnabled, apiKeyVariable, baseUrl } = record;
+  return {
+    __typename: "ModelProvider",
+    id: encodeId("prov", record.id),
+    providerId: record.id,
+    kind,
+    displayName,
+    isEnabled,
+    hasApiKey: apiKeyVariable !== null && seenBy.keyVariables.has(apiKeyVariable),
+    baseUrl: seenBy.viewer.role === "admin" && baseUrl !== null ? withoutCredentials(baseUrl) : null,
+  };
+}
+
+function withoutCredentials(address: string): string | null {
+  if (!URL.canParse(address)) return null;
+  const url = new URL(address);
+  url.username = "";
+  url.password = "";
+  return url.href;
+}
+
+export function toWorkspace(record: WorkspaceRecord): Workspace {
+  const { ownerId, name, status, failure, lastUsedAt } = record;
+  return {
+    __typename: "Workspace",
+    id: encodeId("ws", record.id),
+    ownerId,
+    name,
+    status,
+    failure,
+    lastUsedAt,
+  };
+}

@@ -1,0 +1,34 @@
+/** Reading workspaces. */
+import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from "type-graphql";
+import { type Connection, ForwardPageArguments } from "../schema/connection.js";
+import { User } from "../schema/user.type.js";
+import { Workspace, WorkspaceConnection } from "../schema/workspace.type.js";
+import { listWorkspaces } from "../store/workspaces.js";
+import type { Context } from "./context.js";
+import { findUser } from "./links.js";
+import { newestFirst, toConnection, toPageRequest } from "./page-requests.js";
+import { toWorkspace } from "./shapes.js";
+
+const RULES = newestFirst("workspaces");
+
+@Resolver(() => Workspace)
+export class WorkspaceResolver {
+  @Query(() => WorkspaceConnection, {
+    description: "The viewer's own workspaces, newest first; 25 unless asked otherwise.",
+  })
+  async workspaces(
+    @Args(() => ForwardPageArguments) page: ForwardPageArguments,
+    @Arg("search", () => String, { nullable: true, description: "Part of the name, in any case." })
+    search: string | null | undefined,
+    @Ctx() context: Context,
+  ): Promise<Connection<Workspace>> {
+    const request = toPageRequest(RULES, page);
+    const found = await listWorkspaces(context.database, context.viewer, search ?? null, request);
+    return toConnection(RULES, found, toWorkspace);
+  }
+
+  @FieldResolver(() => User, { description: "Whose it is." })
+  owner(@Root() workspace: Workspace, @Ctx() context: Context): Promise<User> {
+    return findUser(context, workspace.ownerId);
+  }
+}

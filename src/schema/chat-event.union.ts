@@ -1,0 +1,227 @@
+/** What a subscriber of one chat is told. */
+import { Field, ID, Int, InterfaceType, ObjectType, createUnionType } from "type-graphql";
+import type { PreviewResetReason, RefreshReason } from "../domain/chat-stream.js";
+import type { ChatStatus } from "../domain/chat-state.js";
+import type { MessageRole } from "../domain/message-parts.js";
+import type { Later } from "./chat.payloads.js";
+import { Chat } from "./chat.type.js";
+import { ChatStatusEnum, MessageRoleEnum, PreviewResetReasonEnum, RefreshReasonEnum } from "./enums.js";
+import { ChatFailure, RetryState } from "./failure.type.js";
+import { SourcePart, ToolCallPart, ToolResultPart } from "./message-part.union.js";
+import { ChatMessage, QueuedMessage } from "./message.type.js";
+import { DateTimeScalar } from "./scalars/date-time.js";
+
+@InterfaceType("StreamEvent", { description: "Every event carries the cursor to resume after it." })
+export abstract class StreamEvent {
+  readonly __typename!: string;
+
+  @Field(() => String, { description: "Pass it as `after` to go on behind this event." })
+  cursor!: string;
+}
+
+@ObjectType("Generation", {
+  simpleResolvers: true,
+  description:
+    "Which try of which step a preview belongs to. A new generation makes every older preview void.",
+})
+export class Generation {
+  @Field(() => ID, {
+    description: "Opaque; the saved message that this preview becomes carries the same id.",
+  })
+  id!: string;
+
+  @Field(() => Int, { description: "Which try of the model call this is, counted from 1." })
+  attempt!: number;
+}
+
+@ObjectType("TextDelta", { simpleResolvers: true, description: "More of a text part." })
+export class TextDelta {
+  readonly __typename!: "TextDelta";
+
+  @Field(() => String, { description: "To be put behind what is there." })
+  append!: string;
+}
+
+@ObjectType("ReasoningDelta", { simpleResolvers: true, description: "More of a reasoning part." })
+export class ReasoningDelta {
+  readonly __typename!: "ReasoningDelta";
+
+  @Field(() => String, { description: "To be put behind what is there." })
+  append!: string;
+}
+
+@ObjectType("ToolInputDelta", {
+  simpleResolvers: true,
+  description: "More of a tool call's arguments, as the JSON text that the model is writing.",
+})
+export class ToolInputDelta {
+  readonly __typename!: "ToolInputDelta";
+
+  @Field(() => ID, { description: "The call." })
+  toolCallId!: string;
+
+  @Field(() => String, { description: "The tool's name." })
+  toolName!: string;
+
+  @Field(() => String, { description: "To be put behind what is there; not JSON until the call part comes." })
+  append!: string;
+}
+
+export const PartPieceUnion = createUnionType({
+  name: "PartPiece",
+  description: "What a piece adds to a preview. May grow: ignore members that you do not know.",
+  types: () => [TextDelta, ReasoningDelta, ToolInputDelta, ToolCallPart, ToolResultPart, SourcePart] as const,
+  resolveType: (piece) => piece.__typename,
+});
+export type PartPiece = typeof PartPieceUnion;
+
+const event = (description: string) => ({ implements: StreamEvent, simpleResolvers: true, description });
+
+@ObjectType("ChatRefreshEvent", event("Throw away what you hold for this chat and read it again from `chat`."))
+export class ChatRefreshEvent implements StreamEvent {
+  readonly __typename!: "ChatRefreshEvent";
+  cursor!: string;
+
+  @Field(() => RefreshReasonEnum, { description: "Why." })
+  reason!: RefreshReason;
+
+  @Field(() => Chat, { description: "The chat as it is now." })
+  chat!: Later<Chat>;
+}
+
+@ObjectType("ChatCaughtUpEvent", event("Replay is over; what follows is live."))
+export class ChatCaughtUpEvent implements StreamEvent {
+  readonly __typename!: "ChatCaughtUpEvent";
+  cursor!: string;
+
+  @Field(() => Int, { description: "How many events were told again." })
+  replayedEvents!: number;
+}
+
+@ObjectType(
+  "ChatMessageEvent",
+  event("A message is now saved. Replaces any preview with the same `generation`."),
+)
+export class ChatMessageEvent implements StreamEvent {
+  readonly __typename!: "ChatMessageEvent";
+  cursor!: string;
+
+  @Field(() => ChatMessage, { description: "The message. May be one that is known already: replace it." })
+  message!: ChatMessage;
+
+  @Field(() => Generation, { nullable: true, description: "The preview that it replaces, if there was one." })
+  generation!: Generation | null;
+}
+
+@ObjectType(
+  "ChatPartEvent",
+  event("A piece of a message that is still being written. Not saved; may be thrown away."),
+)
+export class ChatPartEvent implements StreamEvent {
+  readonly __typename!: "ChatPartEvent";
+  cursor!: string;
+
+  @Field(() => Generation, { description: "The preview that this belongs to." })
+  generation!: Generation;
+
+  @Field(() => Int, { description: "Counts 1, 2, 3… within the generation." })
+  sequence!: number;
+
+  @Field(() => MessageRoleEnum, { description: "Who speaks." })
+  role!: MessageRole;
+
+  @Field(() => Int, { description: "Which part of the message this adds to, counted from 0." })
+  partIndex!: number;
+
+  @Field(() => PartPieceUnion, { description: "What is added." })
+  piece!: PartPiece;
+}
+
+@ObjectType("ChatPreviewResetEvent", event("Forget the preview of this generation."))
+export class ChatPreviewResetEvent implements StreamEvent {
+  readonly __typename!: "ChatPreviewResetEvent";
+  cursor!: string;
+
+  @Field(() => Generation, { description: "The generation whose preview is void." })
+  generation!: Generation;
+
+  @Field(() => PreviewResetReasonEnum, { description: "Why." })
+  reason!: PreviewResetReason;
+}
+
+@ObjectType("ChatStatusEvent", event("The chat stands differently."))
+export class ChatStatusEvent implements StreamEvent {
+  readonly __typename!: "ChatStatusEvent";
+  cursor!: string;
+
+  @Field(() => ChatStatusEnum, { description: "The status at this point of the log." })
+  status!: ChatStatus;
+
+  @Field(() => Chat, { description: "The chat as it is now, which may be further on." })
+  chat!: Later<Chat>;
+}
+
+@ObjectType("ChatRetryEvent", event("The model call failed and will be tried again."))
+export class ChatRetryEvent implements StreamEvent {
+  readonly __typename!: "ChatRetryEvent";
+  cursor!: string;
+
+  @Field(() => RetryState, { description: "When and why." })
+  retry!: RetryState;
+
+  @Field(() => Generation, { description: "The attempt that failed." })
+  generation!: Generation;
+}
+
+@ObjectType("ChatErrorEvent", event("The turn failed for good."))
+export class ChatErrorEvent implements StreamEvent {
+  readonly __typename!: "ChatErrorEvent";
+  cursor!: string;
+
+  @Field(() => ChatFailure, { description: "Why." })
+  failure!: ChatFailure;
+}
+
+@ObjectType("ChatQueueEvent", event("The queue has changed."))
+export class ChatQueueEvent implements StreamEvent {
+  readonly __typename!: "ChatQueueEvent";
+  cursor!: string;
+
+  @Field(() => [QueuedMessage], { description: "The whole queue, every time, in the order of saying." })
+  queuedMessages!: QueuedMessage[];
+}
+
+@ObjectType(
+  "ChatActionRequiredEvent",
+  event("The client must run these tools and answer with `submitToolResults` before `deadline`."),
+)
+export class ChatActionRequiredEvent implements StreamEvent {
+  readonly __typename!: "ChatActionRequiredEvent";
+  cursor!: string;
+
+  @Field(() => [ToolCallPart], { description: "The calls, in call order." })
+  toolCalls!: ToolCallPart[];
+
+  @Field(() => DateTimeScalar, { description: "After this the calls count as timed out." })
+  deadline!: number;
+}
+
+export const ChatEventUnion = createUnionType({
+  name: "ChatEvent",
+  description: "Something that happened in a chat. May grow: ignore members that you do not know.",
+  types: () =>
+    [
+      ChatRefreshEvent,
+      ChatCaughtUpEvent,
+      ChatMessageEvent,
+      ChatPartEvent,
+      ChatPreviewResetEvent,
+      ChatStatusEvent,
+      ChatRetryEvent,
+      ChatErrorEvent,
+      ChatQueueEvent,
+      ChatActionRequiredEvent,
+    ] as const,
+  resolveType: (told) => told.__typename,
+});
+export type ChatEventObject = typeof ChatEventUnion;

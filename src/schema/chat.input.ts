@@ -1,0 +1,215 @@
+/** What the mutations on chats take. Absent and null mean the same in all of them: the default, or no choice. */
+import { Field, ID, InputType, Int } from "type-graphql";
+import type { ChatStatus } from "../domain/chat-state.js";
+import type { JsonObject, JsonValue } from "../domain/json.js";
+import type { ReasoningEffort } from "../domain/message-parts.js";
+import { ChatStatusEnum, ReasoningEffortEnum, type WhenBusy, WhenBusyEnum } from "./enums.js";
+import { JsonScalar } from "./scalars/json.js";
+
+const CHAT_ID = "The chat.";
+const PARTS = "What is said: at least one part, at most 100, together at most 1,000,000 characters.";
+const MODEL = "Ask this model from now on; absent keeps the chat's choice.";
+const EFFORT = "How hard the model should think; absent keeps the chat's choice.";
+const KEY = "Same key from the same person returns the first result again.";
+
+@InputType("TextPartInput", { description: "Text, as Markdown." })
+export class TextPartInput {
+  @Field(() => String, { description: "Not blank." })
+  text!: string;
+}
+
+@InputType("FileReferencePartInput", {
+  description: "A pointer into a file in the workspace, with the lines as they are now.",
+})
+export class FileReferencePartInput {
+  @Field(() => String, { description: "The file's path in the workspace." })
+  path!: string;
+
+  @Field(() => Int, { description: "The first line, counted from 1." })
+  startLine!: number;
+
+  @Field(() => Int, { description: "The last line, included." })
+  endLine!: number;
+
+  @Field(() => String, { description: "The lines themselves." })
+  content!: string;
+}
+
+@InputType("MessagePartInput", { description: "Exactly one field." })
+export class MessagePartInput {
+  @Field(() => TextPartInput, { nullable: true, description: "Text." })
+  text?: TextPartInput;
+
+  @Field(() => FileReferencePartInput, { nullable: true, description: "Lines of a file." })
+  fileReference?: FileReferencePartInput;
+}
+
+@InputType("ChatLabelInput", { description: "A word to tie to a chat." })
+export class ChatLabelInput {
+  @Field(() => String, { description: "1 to 64 characters, unique within the chat." })
+  key!: string;
+
+  @Field(() => String, { description: "At most 256 characters; may be empty." })
+  value!: string;
+}
+
+@InputType("ClientToolInput", {
+  description: "A tool that the client itself runs; the turn waits for its result.",
+})
+export class ClientToolInput {
+  @Field(() => String, { description: "1 to 64 letters, digits, `_` or `-`; unique within the chat." })
+  name!: string;
+
+  @Field(() => String, { description: "Tells the model what the tool does and when to use it." })
+  description!: string;
+
+  @Field(() => JsonScalar, { description: "A JSON Schema of type object." })
+  inputSchema!: JsonObject;
+}
+
+@InputType("CreateChatInput", { description: "A new chat and the first thing said in it." })
+export class CreateChatInput {
+  @Field(() => [MessagePartInput], { description: PARTS })
+  parts!: MessagePartInput[];
+
+  @Field(() => ID, { nullable: true, description: "Where the agent works; absent = the viewer's local workspace." })
+  workspaceId?: string | null;
+
+  @Field(() => ID, { nullable: true, description: "The model to ask; absent = the deployment's default." })
+  modelConfigId?: string | null;
+
+  @Field(() => String, { nullable: true, description: "At most 200 characters; absent = made from the message." })
+  title?: string | null;
+
+  @Field(() => [ChatLabelInput], { nullable: true, description: "At most 50." })
+  labels?: ChatLabelInput[] | null;
+
+  @Field(() => [ClientToolInput], { nullable: true, description: "At most 250." })
+  clientTools?: ClientToolInput[] | null;
+
+  @Field(() => ReasoningEffortEnum, { nullable: true, description: "How hard the model should think." })
+  reasoningEffort?: ReasoningEffort | null;
+
+  @Field(() => String, { nullable: true, description: KEY })
+  idempotencyKey?: string | null;
+}
+
+@InputType("SendChatMessageInput", { description: "Something to say in a chat." })
+export class SendChatMessageInput {
+  @Field(() => ID, { description: CHAT_ID })
+  chatId!: string;
+
+  @Field(() => [MessagePartInput], { description: PARTS })
+  parts!: MessagePartInput[];
+
+  @Field(() => WhenBusyEnum, {
+    nullable: true,
+    defaultValue: "queue",
+    description: "What to do when the chat is busy.",
+  })
+  whenBusy?: WhenBusy | null;
+
+  @Field(() => ID, { nullable: true, description: MODEL })
+  modelConfigId?: string | null;
+
+  @Field(() => ReasoningEffortEnum, { nullable: true, description: EFFORT })
+  reasoningEffort?: ReasoningEffort | null;
+
+  @Field(() => String, { nullable: true, description: KEY })
+  idempotencyKey?: string | null;
+}
+
+@InputType("EditChatMessageInput", {
+  description: "Says something else in place of a message of one's own; all after it is taken away.",
+})
+export class EditChatMessageInput {
+  @Field(() => ID, { description: "The message to replace." })
+  messageId!: string;
+
+  @Field(() => [MessagePartInput], { description: PARTS })
+  parts!: MessagePartInput[];
+
+  @Field(() => ID, { nullable: true, description: MODEL })
+  modelConfigId?: string | null;
+}
+
+@InputType("PromoteQueuedMessageInput", { description: "A waiting message to say next." })
+export class PromoteQueuedMessageInput {
+  @Field(() => ID, { description: "The waiting message." })
+  queuedMessageId!: string;
+}
+
+@InputType("DeleteQueuedMessageInput", { description: "A waiting message to take back." })
+export class DeleteQueuedMessageInput {
+  @Field(() => ID, { description: "The waiting message." })
+  queuedMessageId!: string;
+}
+
+@InputType("InterruptChatInput", { description: "A chat whose turn is to stop." })
+export class InterruptChatInput {
+  @Field(() => ID, { description: CHAT_ID })
+  chatId!: string;
+}
+
+@InputType("ArchiveChatInput", { description: "A chat to put away." })
+export class ArchiveChatInput {
+  @Field(() => ID, { description: CHAT_ID })
+  chatId!: string;
+}
+
+@InputType("UnarchiveChatInput", { description: "A chat to take out of the archive." })
+export class UnarchiveChatInput {
+  @Field(() => ID, { description: CHAT_ID })
+  chatId!: string;
+}
+
+@InputType("ToolResultInput", { description: "What the client's tool said." })
+export class ToolResultInput {
+  @Field(() => ID, { description: "The call that this answers." })
+  toolCallId!: string;
+
+  @Field(() => JsonScalar, { description: "Any JSON; goes to the model as it is." })
+  result!: JsonValue;
+
+  @Field(() => Boolean, { nullable: true, defaultValue: false, description: "Whether the tool failed." })
+  isError?: boolean | null;
+}
+
+@InputType("SubmitToolResultsInput", {
+  description: "One result for every pending call, no more and no fewer.",
+})
+export class SubmitToolResultsInput {
+  @Field(() => ID, { description: CHAT_ID })
+  chatId!: string;
+
+  @Field(() => [ToolResultInput], { description: "One result for every pending call, in any order." })
+  results!: ToolResultInput[];
+}
+
+@InputType("ChatFilterInput", { description: "Which chats to list; all of its conditions must hold." })
+export class ChatFilterInput {
+  @Field(() => Boolean, {
+    nullable: true,
+    defaultValue: false,
+    description: "Only archived chats, or only the others; null = both.",
+  })
+  archived?: boolean | null;
+
+  @Field(() => String, { nullable: true, description: "Part of the title, in any case." })
+  search?: string | null;
+
+  @Field(() => ID, {
+    nullable: true,
+    description: "Whose chats; absent = the viewer's own. Other people's are found for admins only.",
+  })
+  ownerId?: string | null;
+
+  @Field(() => ID, { nullable: true, description: "Chats that work in this workspace." })
+  workspaceId?: string | null;
+
+  @Field(() => [ChatStatusEnum], { nullable: true, description: "Chats in one of these states." })
+  statuses?: ChatStatus[] | null;
+
+  @Field(() => [ChatLabelInput], { nullable: true, description: "Chats with all of these labels." })
+  labels?: ChatLabelInput[] | null;
+}

@@ -1,0 +1,103 @@
+/** What a message is made of. */
+import { Field, ID, Int, ObjectType, createUnionType } from "type-graphql";
+import type { JsonObject, JsonValue } from "../domain/json.js";
+import { JsonScalar } from "./scalars/json.js";
+import { UrlScalar } from "./scalars/url.js";
+
+@ObjectType("TextPart", { simpleResolvers: true, description: "Plain text, as Markdown." })
+export class TextPart {
+  readonly __typename!: "TextPart";
+
+  @Field(() => String, { description: "The text." })
+  text!: string;
+}
+
+@ObjectType("ReasoningPart", { simpleResolvers: true, description: "The model's thinking." })
+export class ReasoningPart {
+  readonly __typename!: "ReasoningPart";
+
+  @Field(() => String, { description: "What the vendor shows of it; may be a summary." })
+  text!: string;
+
+  @Field(() => Boolean, { description: "Whether the vendor hid the words." })
+  isRedacted!: boolean;
+}
+
+@ObjectType("ToolCallPart", { simpleResolvers: true, description: "The model asks for a tool." })
+export class ToolCallPart {
+  readonly __typename!: "ToolCallPart";
+
+  @Field(() => ID, { description: "Ties the result to this call." })
+  toolCallId!: string;
+
+  @Field(() => String, { description: "The tool's name." })
+  toolName!: string;
+
+  @Field(() => JsonScalar, { description: "An object in the form that the tool's schema asks for." })
+  arguments!: JsonObject;
+
+  @Field(() => Boolean, {
+    description: "Run by the model's own vendor (for example web search), not by us.",
+  })
+  isProviderExecuted!: boolean;
+}
+
+@ObjectType("ToolResultPart", { simpleResolvers: true, description: "The answer to one tool call." })
+export class ToolResultPart {
+  readonly __typename!: "ToolResultPart";
+
+  @Field(() => ID, { description: "The call that this answers." })
+  toolCallId!: string;
+
+  @Field(() => String, { description: "The tool's name." })
+  toolName!: string;
+
+  @Field(() => JsonScalar, { description: "What the tool said; its form is the tool's own." })
+  result!: JsonValue;
+
+  @Field(() => Boolean, { description: "Whether the tool failed." })
+  isError!: boolean;
+
+  @Field(() => Boolean, { description: "Run by the model's own vendor, not by us." })
+  isProviderExecuted!: boolean;
+}
+
+@ObjectType("SourcePart", { simpleResolvers: true, description: "A page that the model cites." })
+export class SourcePart {
+  readonly __typename!: "SourcePart";
+
+  @Field(() => String, { nullable: true, description: "The page's title, when the vendor tells it." })
+  title!: string | null;
+
+  @Field(() => UrlScalar, { description: "The page." })
+  url!: string;
+}
+
+@ObjectType("FileReferencePart", {
+  simpleResolvers: true,
+  description: "A pointer into a file in the workspace, with the lines as they were when it was sent.",
+})
+export class FileReferencePart {
+  readonly __typename!: "FileReferencePart";
+
+  @Field(() => String, { description: "The file's path in the workspace." })
+  path!: string;
+
+  @Field(() => Int, { description: "The first line, counted from 1." })
+  startLine!: number;
+
+  @Field(() => Int, { description: "The last line, included." })
+  endLine!: number;
+
+  @Field(() => String, { description: "The lines themselves." })
+  content!: string;
+}
+
+export const MessagePartUnion = createUnionType({
+  name: "MessagePart",
+  description: "One piece of a message. May grow: ignore members that you do not know.",
+  types: () =>
+    [TextPart, ReasoningPart, ToolCallPart, ToolResultPart, SourcePart, FileReferencePart] as const,
+  resolveType: (part) => part.__typename,
+});
+export type MessagePart = typeof MessagePartUnion;

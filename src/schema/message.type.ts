@@ -1,0 +1,98 @@
+/** Messages, said and waiting to be said. */
+import { Field, Int, ObjectType } from "type-graphql";
+import type { MessageRole, ReasoningEffort } from "../domain/message-parts.js";
+import { connectionType } from "./connection.js";
+import { MessageRoleEnum, ReasoningEffortEnum } from "./enums.js";
+import { type MessagePart, MessagePartUnion } from "./message-part.union.js";
+import { Node } from "./node.interface.js";
+import { DateTimeScalar } from "./scalars/date-time.js";
+import { MicrosScalar } from "./scalars/micros.js";
+
+@ObjectType("TokenUsage", { simpleResolvers: true, description: "What one model call used." })
+export class TokenUsage {
+  @Field(() => Int, { description: "Input tokens, without cache reads and writes." })
+  inputTokens!: number;
+
+  @Field(() => Int, { description: "Output tokens, reasoning included." })
+  outputTokens!: number;
+
+  @Field(() => Int, { description: "The part of the output that was reasoning." })
+  reasoningTokens!: number;
+
+  @Field(() => Int, { description: "Input tokens that came from the vendor's cache." })
+  cacheReadTokens!: number;
+
+  @Field(() => Int, { description: "Input tokens that went into the vendor's cache." })
+  cacheWriteTokens!: number;
+}
+
+@ObjectType("ChatMessage", {
+  implements: Node,
+  simpleResolvers: true,
+  description: "A message in a chat's history.",
+})
+export class ChatMessage implements Node {
+  readonly __typename!: "ChatMessage";
+
+  id!: string;
+
+  /** Database ids of what resolvers link to. */
+  chatId!: string;
+  authorId!: string | null;
+  modelConfigId!: string | null;
+
+  @Field(() => MessageRoleEnum, { description: "Who speaks." })
+  role!: MessageRole;
+
+  @Field(() => [MessagePartUnion], { description: "What is said, in order." })
+  parts!: MessagePart[];
+
+  @Field(() => TokenUsage, {
+    nullable: true,
+    description: "What the model call used; null for messages that no model wrote.",
+  })
+  usage!: TokenUsage | null;
+
+  @Field(() => MicrosScalar, { nullable: true, description: "What the model call cost; null when unpriced." })
+  costMicros!: string | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: "Wall time of the whole step in milliseconds: model stream, tools and retries.",
+  })
+  runtimeMs!: number | null;
+
+  @Field(() => ReasoningEffortEnum, { nullable: true, description: "The effort that was asked for." })
+  reasoningEffort!: ReasoningEffort | null;
+
+  @Field(() => Boolean, {
+    description: "True when an older part of the talk was folded into this summary.",
+  })
+  isSummary!: boolean;
+
+  @Field(() => DateTimeScalar, { description: "When it was saved." })
+  createdAt!: number;
+}
+
+export const ChatMessageConnection = connectionType(ChatMessage, "ChatMessage");
+
+@ObjectType("QueuedMessage", {
+  implements: Node,
+  simpleResolvers: true,
+  description: "A message that waits to be said.",
+})
+export class QueuedMessage implements Node {
+  readonly __typename!: "QueuedMessage";
+
+  id!: string;
+
+  /** Database ids of what resolvers link to. */
+  authorId!: string;
+  modelConfigId!: string | null;
+
+  @Field(() => [MessagePartUnion], { description: "What will be said, in order." })
+  parts!: MessagePart[];
+
+  @Field(() => DateTimeScalar, { description: "When it joined the queue." })
+  createdAt!: number;
+}

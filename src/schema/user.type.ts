@@ -1,0 +1,37 @@
+/** People. */
+import { Field, ObjectType } from "type-graphql";
+import type { UserRole } from "../domain/viewer.js";
+import { type Permission, PermissionEnum, UserRoleEnum } from "./enums.js";
+import { Node } from "./node.interface.js";
+
+@ObjectType("User", {
+  implements: Node,
+  simpleResolvers: true,
+  description: "A person with an account.",
+})
+export class User implements Node {
+  readonly __typename!: "User";
+
+  id!: string;
+
+  @Field(() => String, { description: "Unique; what the person signs in as." })
+  username!: string;
+
+  @Field(() => String, { description: "What the person is called." })
+  name!: string;
+
+  @Field(() => UserRoleEnum, { description: "What the person may do here." })
+  role!: UserRole;
+}
+
+@ObjectType("Viewer", {
+  simpleResolvers: true,
+  description: "The signed-in person and everything that only they may read.",
+})
+export class SignedInViewer {
+  @Field(() => User, { description: "The person." })
+  user!: User;
+
+  @Field(() => [PermissionEnum], { description: "What they may do." })
+  permissions!: Permission[];
+}

@@ -1,0 +1,180 @@
+// The bounds of documents and operations, asked of both doors: neither may be the weaker one.
+import { getIntrospectionQuery } from "graphql";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ask, askOverSocket, openServer, type Answer, type TestServer } from "./support.js";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await openServer();
+});
+afterAll(() => server.close());
+
+type Rest = { variables?: Record<string, unknown>; operationName?: string };
+const doors: [string, (query: string, rest?: Rest) => Promise<Answer["body"]>][] = [
+  ["HTTP", async (query, rest) => (await ask(server, query, rest)).body],
+  ["a socket", (query, rest) => askOverSocket(server, query, rest)],
+];
+
+const repeat = (count: number, make: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => make(index)).join(" ");
+/** `tree { tree { … leaf } }`, so many fields deep. */
+const deep = (depth: number): string => (depth <= 1 ? "leaf" : `tree { ${deep(depth - 1)} }`);
+const refusal = (code: string, message: unknown) => ({ errors: [{ message, extensions: { code } }] });
+const costs = (cost: number) =>
+  refusal("QUERY_TOO_COSTLY", `The operation costs ${cost}; at most 5000 is allowed.`);
+
+/** Without places, which are not the point here. */
+const bare = (body: Answer["body"]) => ({
+  ...body,
+  ...(body.errors && { errors: body.errors.map(({ message, extensions }) => ({ message, extensions })) }),
+});
+
+describe.each(doors)("over %s", (_door, send) => {
+  const expectAnswer = async (query: string, expected: unknown, rest: Rest = {}) => {
+    expect(bare(await send(query, rest))).toEqual(expected);
+  };
+
+  test("12 fields of depth are answered, 13 are not", async () => {
+    await expectAnswer(`{ ${deep(12)} }`, { data: { tree: null } });
+    await expectAnswer(
+      `{ ${deep(13)} }`,
+      refusal("QUERY_TOO_COSTLY", "The operation is 13 fields deep; at most 12 are allowed."),
+    );
+  });
+
+  test("depth is counted through fragments", async () => {
+    await expectAnswer(
+      `{ tree { ...A } } fragment A on Tree { ... { ${deep(6)} ...B } } fragment B on Tree { ${deep(12)} }`,
+      refusal("QUERY_TOO_COSTLY", "The operation is 13 fields deep; at most 12 are allowed."),
+    );
+  });
+
+  test("fragments in a circle are refused, not followed", async () => {
+    const body = await send(
+      "{ tree { ...A } } fragment A on Tree { tree { ...B } } fragment B on Tree { ...A }",
+    );
+    expect(body.errors?.[0]?.message).toBe('Cannot spread fragment "A" within itself via "B".');
+  });
+
+  test("15 aliases are answered, 16 are not", async () => {
+    const aliases = (count: number) => `{ ${repeat(count, (index) => `a${index}: hello`)} }`;
+    expect((await send(aliases(15))).errors).toBeUndefined();
+    await expectAnswer(
+      aliases(16),
+      refusal("QUERY_TOO_COSTLY", "The document has 16 aliases; at most 15 are allowed."),
+    );
+  });
+
+  test("50 directives are answered, 51 are not", async () => {
+    const directives = (count: number) => `{ ${repeat(count, () => "hello @include(if: true)")} }`;
+    await expectAnswer(directives(50), { data: { hello: "world" } });
+    await expectAnswer(
+      directives(51),
+      refusal("QUERY_TOO_COSTLY", "The document has 51 directives; at most 50 are allowed."),
+    );
+  });
+
+  test("2,000 tokens are read, 2,001 are not", async () => {
+    // 12 tokens besides the ids.
+    const ids = (count: number) => `{ nodes(ids: [${repeat(count, () => '"a"')}]) { leaf } }`;
+    await expectAnswer(ids(1_988), { data: { nodes: null } });
+    await expectAnswer(
+      ids(1_989),
+      refusal("GRAPHQL_PARSE_FAILED", expect.stringContaining("2000 tokens. Parsing aborted")),
+    );
+  });
+
+  test("a document of more than 16 KB is not read", async () => {
+    await expectAnswer(
+      `{ hello } # ${"é".repeat(8_192)}`,
+      refusal("QUERY_TOO_COSTLY", "The document has 16396 bytes; at most 16384 are allowed."),
+    );
+  });
+
+  test("a page costs its size times what is asked of each item", async () => {
+    const page = (size: string) => `{ items${size} { nodes { items(first: 100) { nodes { leaf } } } } }`;
+    // 1 + size * (1 node + 1 connection + 100 * 1 node)
+    await expectAnswer(page("(last: 49)"), { data: { items: null } });
+    await expectAnswer(page("(last: 50)"), costs(5_101));
+    await expectAnswer(page(""), { data: { items: null } });
+  });
+
+  test("the page size counts when it is a variable", async () => {
+    const query = "query ($n: Int) { items(first: $n) { nodes { leaf } } }";
+    await expectAnswer(query, { data: { items: null } }, { variables: { n: 4_999 } });
+    await expectAnswer(query, costs(5_001), { variables: { n: 5_000 } });
+  });
+
+  test("a negative page size makes nothing cheaper", async () => {
+    const query = `{ items(first: -9999) { nodes { leaf } } a: items(first: 5000) { nodes { leaf } } }`;
+    await expectAnswer(query, costs(5_003));
+  });
+
+  test("asking for nodes by id costs what is asked of each", async () => {
+    const query = `query ($ids: [ID!]!) { nodes(ids: $ids) { items(first: 100) { nodes { leaf } } } }`;
+    await expectAnswer(query, costs(5_051), { variables: { ids: Array(50).fill("x") } });
+  });
+
+  test("asking a workspace costs 25 each time", async () => {
+    await expectAnswer("{ items(first: 200) { nodes { diff } } }", costs(5_201));
+  });
+
+  test("fragments that multiply are refused before they are followed", async () => {
+    const fragments = repeat(
+      14,
+      (index) => `fragment F${index} on Tree { ...F${index + 1} ...F${index + 1} }`,
+    );
+    await expectAnswer(
+      `{ tree { ...F0 } } ${fragments} fragment F14 on Tree { leaf }`,
+      refusal("QUERY_TOO_COSTLY", "The operation has more than 10000 selections."),
+    );
+  });
+
+  test("a field that cannot be counted does not hide the others", async () => {
+    const query = 'query ($t: String = "x") { echo(text: $t) items(first: 9999) { nodes { leaf } } }';
+    const body = await send(query, { variables: { t: null } });
+    expect(body.data).toBeUndefined();
+    expect(body.errors?.[0]?.extensions.code).toBe("BAD_USER_INPUT");
+  });
+
+  test("a variable of the wrong type is the client's mistake", async () => {
+    const body = await send('query ($n: Int) { echo(text: "a", count: $n) }', { variables: { n: "many" } });
+    expect(body).toMatchObject({
+      errors: [
+        {
+          message: expect.stringContaining('Variable "$n" got invalid value "many"'),
+          extensions: { code: "BAD_USER_INPUT" },
+        },
+      ],
+    });
+    expect(body.data).toBeUndefined();
+  });
+
+  test.each([
+    ["{ hello", undefined, "GRAPHQL_PARSE_FAILED"],
+    ["{ helo }", undefined, "GRAPHQL_VALIDATION_FAILED"],
+    ["query A { hello } query B { hello }", undefined, "OPERATION_RESOLUTION_FAILURE"],
+    ["query A { hello } query B { hello }", "C", "OPERATION_RESOLUTION_FAILURE"],
+    ["{ hello }", "C", "OPERATION_RESOLUTION_FAILURE"],
+  ])("%j, operation %j, is answered with %s", async (query, operationName, code) => {
+    const body = await send(query, { operationName });
+    expect(body.errors?.map(({ extensions }) => extensions)).toEqual([{ code }]);
+  });
+
+  test("only the chosen operation of a document counts", async () => {
+    const query = "query Small { hello } query Big { items(first: 9999) { nodes { leaf } } }";
+    await expectAnswer(query, { data: { hello: "world" } }, { operationName: "Small" });
+    await expectAnswer(query, costs(10_000), { operationName: "Big" });
+  });
+
+  test("the usual introspection is within all bounds", async () => {
+    expect((await send(getIntrospectionQuery())).errors).toBeUndefined();
+  });
+
+  test("a document whose fields would all be compared with each other is given up", async () => {
+    await expectAnswer(
+      `{ ${repeat(1_998, () => "hello")} }`,
+      refusal("GRAPHQL_VALIDATION_FAILED", "Validation aborted."),
+    );
+  });
+});
