@@ -1,0 +1,15 @@
+/** `parley migrate`: brings the database to this version's schema and ends. */
+import { createLog } from "../lib/log.js";
+import { openDatabase } from "./open-database.js";
+import { readConfigOrExplain } from "./serve.js";
+
+/** Resolves to the exit code. */
+export async function runMigrate(): Promise<number> {
+  const config = readConfigOrExplain();
+  if (!config) return 2;
+  const opened = await openDatabase(config, createLog(config.logLevel));
+  await opened.close();
+  const names = opened.migrated.map((name) => `  ${name}\n`).join("");
+  process.stdout.write(names === "" ? "The database is up to date.\n" : `Ran:\n${names}`);
+  return 0;
+}

@@ -1,0 +1,52 @@
+/** What a started server says on standard output: where it is, the first token, and lines to try. */
+import { encodeId } from "../domain/ids.js";
+import type { Parley } from "./parley.js";
+
+type Started = Pick<Parley, "url" | "adminToken" | "workspaceId" | "modelName" | "isDemoModel">;
+
+export function welcome(started: Started): string {
+  const { url } = started;
+  if (url === null) return "Parley runs as a worker.\n";
+  return [
+    `Parley listens on ${url}/graphql  (a browser gets GraphiQL there)`,
+    `Model: ${started.modelName}`,
+    ...(started.isDemoModel
+      ? ["       Set ANTHROPIC_API_KEY or OPENAI_API_KEY and start again to talk to a real one."]
+      : []),
+    "",
+    ...tokenLines(started.adminToken),
+    ...trial(url, started.workspaceId),
+    "",
+  ].join("\n");
+}
+
+function tokenLines(token: string | null): string[] {
+  if (token === null)
+    return ["You need a token: the one printed at the first start, or a new one from `npx parley token`."];
+  return ["The administrator's token (printed only now, keep it):", "", `  export PARLEY_TOKEN=${token}`];
+}
+
+function trial(url: string, workspaceId: string | null): string[] {
+  const workspace = workspaceId === null ? "" : `workspaceId: "${encodeId("ws", workspaceId)}", `;
+  const create =
+    `mutation { createChat(input: { ${workspace}parts: [{ text: { text: "run \`ls\`, then read package.json" } }] }) ` +
+    `{ chat { id } userErrors { message } } }`;
+  const show =
+    `{ chats(first: 1) { nodes { id title status messages(last: 50) { nodes { role parts { ... on TextPart { text } ` +
+    `... on ToolCallPart { toolName arguments } ... on ToolResultPart { result isError } } } } } } }`;
+  return [
+    "",
+    "Start a chat about the workspace, then look at it:",
+    "",
+    curl(url, create),
+    "",
+    curl(url, show),
+  ];
+}
+
+function curl(url: string, query: string): string {
+  return [
+    `  curl -s ${url}/graphql -H "authorization: Bearer $PARLEY_TOKEN" -H 'content-type: application/json' \\`,
+    `    -d '${JSON.stringify({ query })}'`,
+  ].join("\n");
+}
