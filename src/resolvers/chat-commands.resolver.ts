@@ -89,7 +89,8 @@ export class ChatCommandsResolver {
   }
 
   @Mutation(() => EditChatMessagePayload, {
-    description: "Replaces a message of one's own and takes away all that came after it; the chat goes on from there.",
+    description:
+      "Replaces a message of one's own and takes away all that came after it; the chat goes on from there.",
   })
   async editChatMessage(
     @Arg("input", () => EditChatMessageInput, INPUT) input: EditChatMessageInput,
@@ -121,7 +122,9 @@ export class ChatCommandsResolver {
     return changed(context, await context.commands.interruptChat(context.viewer, chatId));
   }
 
-  @Mutation(() => ArchiveChatPayload, { description: "Stops the chat and puts it away; it can be taken out again." })
+  @Mutation(() => ArchiveChatPayload, {
+    description: "Stops the chat and puts it away; it can be taken out again.",
+  })
   async archiveChat(
     @Arg("input", () => ArchiveChatInput, INPUT) input: ArchiveChatInput,
     @Ctx() context: Context,
@@ -130,7 +133,9 @@ export class ChatCommandsResolver {
     return changed(context, await context.commands.archiveChat(context.viewer, chatId));
   }
 
-  @Mutation(() => UnarchiveChatPayload, { description: "Takes a chat out of the archive; nothing starts by itself." })
+  @Mutation(() => UnarchiveChatPayload, {
+    description: "Takes a chat out of the archive; nothing starts by itself.",
+  })
   async unarchiveChat(
     @Arg("input", () => UnarchiveChatInput, INPUT) input: UnarchiveChatInput,
     @Ctx() context: Context,

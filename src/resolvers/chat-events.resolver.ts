@@ -1,6 +1,10 @@
 /** The stream of one chat's events: opened for those who may read the chat, each event shaped as the API says. */
 import { Arg, Ctx, ID, Resolver, Root, Subscription } from "type-graphql";
-import { type Generation as DomainGeneration, generationId, parseGenerationId } from "../domain/chat-events.js";
+import {
+  type Generation as DomainGeneration,
+  generationId,
+  parseGenerationId,
+} from "../domain/chat-events.js";
 import type { ChatEvent } from "../domain/chat-stream.js";
 import { type ChatEventObject, ChatEventUnion, type Generation } from "../schema/chat-event.union.js";
 import type { Context } from "./context.js";
@@ -37,7 +41,8 @@ export class ChatEventsResolver {
     @Arg("chatId", () => ID, { description: "The chat." }) _chatId: string,
     @Arg("after", () => String, {
       nullable: true,
-      description: "The cursor of the last event that was received; a cursor that cannot be used means a refresh.",
+      description:
+        "The cursor of the last event that was received; a cursor that cannot be used means a refresh.",
     })
     _after: string | null | undefined,
     @Ctx() context: Context,

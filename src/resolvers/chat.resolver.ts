@@ -34,7 +34,9 @@ export class ChatResolver {
     return record && toChat(record);
   }
 
-  @Query(() => ChatConnection, { description: "The viewer's chats, newest first; 25 unless asked otherwise." })
+  @Query(() => ChatConnection, {
+    description: "The viewer's chats, newest first; 25 unless asked otherwise.",
+  })
   async chats(
     @Arg("filter", () => ChatFilterInput, { nullable: true, description: "Which chats." })
     filter: ChatFilterInput | null | undefined,

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { readClientTools, readIdempotencyKey, readLabels, readParts, readTitle, readToolResults } from "./inputs.js";
+import {
+  readClientTools,
+  readIdempotencyKey,
+  readLabels,
+  readParts,
+  readTitle,
+  readToolResults,
+} from "./inputs.js";
 import type { UserErrorObject } from "./user-errors.js";
 
 /** What a reader makes of its input, and the places of the problems. */
@@ -45,7 +52,7 @@ test.each([
 });
 
 test("a title is trimmed, neither blank nor too long, and may be absent", () => {
-  const titles = [" My chat ", "  ", "a".repeat(201), null, undefined];
+  const titles = [" My\u0000 chat ", "  ", "a".repeat(201), null, undefined];
   expect(titles.map((title) => reading((problems) => readTitle(title, problems)))).toEqual([
     { value: "My chat", problems: [] },
     { value: "", problems: ["INVALID title"] },
@@ -86,9 +93,10 @@ test("a client's tools have names that every vendor takes, and schemas of object
 });
 
 test("an idempotency key has 1 to 200 characters", () => {
-  const keys = ["k", "", "k".repeat(201), null];
+  const keys = ["k", "", "k".repeat(201), "a\u0000b", null];
   expect(keys.map((key) => reading((problems) => readIdempotencyKey(key, problems)).problems)).toEqual([
     [],
+    ["INVALID idempotencyKey"],
     ["INVALID idempotencyKey"],
     ["INVALID idempotencyKey"],
     [],

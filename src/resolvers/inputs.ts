@@ -56,7 +56,8 @@ function readPart(input: MessagePartInput, place: number, problems: UserErrorObj
   const note = (message: string, field: string) =>
     problems.push(invalid(message, "parts", place, "fileReference", field));
   if (path.trim() === "") note("The path is blank.", "path");
-  if (path.length > MAX_PATH_CHARACTERS) note(`A path has at most ${MAX_PATH_CHARACTERS} characters.`, "path");
+  if (path.length > MAX_PATH_CHARACTERS)
+    note(`A path has at most ${MAX_PATH_CHARACTERS} characters.`, "path");
   if (startLine < 1) note("Lines are counted from 1.", "startLine");
   if (endLine < startLine) note("The last line comes before the first.", "endLine");
   return { type: "file-reference", path, startLine, endLine, content };
@@ -67,13 +68,10 @@ function charactersOf(part: MessagePart): number {
   return part.type === "file-reference" ? part.content.length + part.path.length : 0;
 }
 
-/** Trimmed; undefined when absent. */
-export function readTitle(
-  title: string | null | undefined,
-  problems: UserErrorObject[],
-): string | undefined {
+/** Trimmed, without U+0000, which PostgreSQL's text cannot hold; undefined when absent. */
+export function readTitle(title: string | null | undefined, problems: UserErrorObject[]): string | undefined {
   if (title == null) return undefined;
-  const trimmed = title.trim();
+  const trimmed = title.replaceAll("\u0000", "").trim();
   if (trimmed === "") problems.push(invalid("The title is blank.", "title"));
   if (trimmed.length > MAX_TITLE_CHARACTERS) {
     problems.push(invalid(`A title has at most ${MAX_TITLE_CHARACTERS} characters.`, "title"));
@@ -137,8 +135,8 @@ export function readIdempotencyKey(
   problems: UserErrorObject[],
 ): string | undefined {
   if (key == null) return undefined;
-  if (key === "" || key.length > MAX_IDEMPOTENCY_KEY_CHARACTERS) {
-    const message = `An idempotency key has 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters.`;
+  if (key === "" || key.length > MAX_IDEMPOTENCY_KEY_CHARACTERS || key.includes("\u0000")) {
+    const message = `An idempotency key has 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters, none of them U+0000.`;
     problems.push(invalid(message, "idempotencyKey"));
   }
   return key;

@@ -47,7 +47,9 @@ async function findNode(context: Context, id: string, field: string): Promise<No
   const kind = kindOf(id);
   const value = kind && decodeId(kind, id);
   if (kind === null || value === null) {
-    throw badInput(`${field} must be an id that this server gave out, but is ${JSON.stringify(id.slice(0, 80))}.`);
+    throw badInput(
+      `${field} must be an id that this server gave out, but is ${JSON.stringify(id.slice(0, 80))}.`,
+    );
   }
   return findOfKind(context, kind, value);
 }

@@ -1,6 +1,11 @@
 /** Refusals as the payloads' `userErrors` show them. */
 import type { CommandRefusal } from "../engine/commands/chat-commands.js";
-import type { Conflict, InvalidInput, NotFound, WorkspaceUnavailable } from "../schema/user-error.interface.js";
+import type {
+  Conflict,
+  InvalidInput,
+  NotFound,
+  WorkspaceUnavailable,
+} from "../schema/user-error.interface.js";
 
 export type UserErrorObject = InvalidInput | NotFound | Conflict | WorkspaceUnavailable;
 
@@ -16,7 +21,10 @@ export function toUserError(refusal: CommandRefusal): UserErrorObject {
     case "LIMIT_EXCEEDED":
       return { __typename: "Conflict", code, message, path, currentStatus: refusal.currentStatus ?? null };
     case "UNAVAILABLE":
-      return { __typename: "WorkspaceUnavailable", code, message, path };
+      // A model can be missing too, and has no type of its own.
+      return path?.[0] === "modelConfigId"
+        ? { __typename: "Conflict", code, message, path, currentStatus: null }
+        : { __typename: "WorkspaceUnavailable", code, message, path };
   }
 }
 

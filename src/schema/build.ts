@@ -64,6 +64,7 @@ function demandOneField(schema: GraphQLSchema): void {
  */
 function resolveTypesByName(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
-    if (type instanceof GraphQLUnionType || type instanceof GraphQLInterfaceType) type.resolveType = undefined;
+    if (type instanceof GraphQLUnionType || type instanceof GraphQLInterfaceType)
+      type.resolveType = undefined;
   }
 }

@@ -77,7 +77,10 @@ export type PartPiece = typeof PartPieceUnion;
 
 const event = (description: string) => ({ implements: StreamEvent, simpleResolvers: true, description });
 
-@ObjectType("ChatRefreshEvent", event("Throw away what you hold for this chat and read it again from `chat`."))
+@ObjectType(
+  "ChatRefreshEvent",
+  event("Throw away what you hold for this chat and read it again from `chat`."),
+)
 export class ChatRefreshEvent implements StreamEvent {
   readonly __typename!: "ChatRefreshEvent";
   cursor!: string;

@@ -72,13 +72,19 @@ export class CreateChatInput {
   @Field(() => [MessagePartInput], { description: PARTS })
   parts!: MessagePartInput[];
 
-  @Field(() => ID, { nullable: true, description: "Where the agent works; absent = the viewer's local workspace." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "Where the agent works; absent = a talk without a workspace.",
+  })
   workspaceId?: string | null;
 
   @Field(() => ID, { nullable: true, description: "The model to ask; absent = the deployment's default." })
   modelConfigId?: string | null;
 
-  @Field(() => String, { nullable: true, description: "At most 200 characters; absent = made from the message." })
+  @Field(() => String, {
+    nullable: true,
+    description: "At most 200 characters; absent = made from the message.",
+  })
   title?: string | null;
 
   @Field(() => [ChatLabelInput], { nullable: true, description: "At most 50." })

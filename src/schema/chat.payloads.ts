@@ -80,7 +80,10 @@ export class ArchiveChatPayload {
   userErrors!: UserError[];
 }
 
-@ObjectType("UnarchiveChatPayload", { simpleResolvers: true, description: "The chat, back from the archive." })
+@ObjectType("UnarchiveChatPayload", {
+  simpleResolvers: true,
+  description: "The chat, back from the archive.",
+})
 export class UnarchiveChatPayload {
   @Field(() => Chat, { nullable: true, description: CHAT })
   chat!: Later<Chat | null> | null;

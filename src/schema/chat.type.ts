@@ -39,7 +39,10 @@ export class Chat implements Node {
   @Field(() => ChatStatusEnum, { description: "How it stands." })
   status!: ChatStatus;
 
-  @Field(() => ChatFailure, { nullable: true, description: "Why the last turn failed; null once it goes on." })
+  @Field(() => ChatFailure, {
+    nullable: true,
+    description: "Why the last turn failed; null once it goes on.",
+  })
   lastError!: ChatFailure | null;
 
   @Field(() => [ToolCallPart], {

@@ -23,10 +23,7 @@ export type Edge<T> = { cursor: string; node: T };
 export type Connection<T> = { edges: Edge<T>[]; nodes: T[]; pageInfo: PageInfo };
 
 /** The connection type `<name>Connection` and its edge type, for a node type. */
-export function connectionType<T extends object>(
-  node: ClassType<T>,
-  name: string,
-): ClassType<Connection<T>> {
+export function connectionType<T extends object>(node: ClassType<T>, name: string): ClassType<Connection<T>> {
   @ObjectType(`${name}Edge`, { simpleResolvers: true, description: `One ${name} in a list.` })
   class EdgeType implements Edge<T> {
     @Field(() => String, { description: "The node's place in this list." })

@@ -63,7 +63,10 @@ export type Permission = (typeof PERMISSIONS)[number];
 export const PermissionEnum = describeEnum<Permission>(
   "Permission",
   "One thing that the viewer may do. May grow: ignore what you do not know.",
-  { USE_CHATS: "Start chats and take part in their own.", READ_ALL_CHATS: "Read and steer everybody's chats." },
+  {
+    USE_CHATS: "Start chats and take part in their own.",
+    READ_ALL_CHATS: "Read and steer everybody's chats.",
+  },
 );
 
 export const FailureKindEnum = describeEnum<FailureKind>(
@@ -97,13 +100,17 @@ export const ModelProviderKindEnum = describeEnum<ModelProviderKind>(
   },
 );
 
-export const WorkspaceStatusEnum = describeEnum<WorkspaceStatus>("WorkspaceStatus", "How a workspace stands.", {
-  stopped: "Not running; it can be started.",
-  starting: "On its way up.",
-  running: "Ready for work.",
-  stopping: "On its way down.",
-  failed: "The last start or stop failed; `failure` says why.",
-});
+export const WorkspaceStatusEnum = describeEnum<WorkspaceStatus>(
+  "WorkspaceStatus",
+  "How a workspace stands.",
+  {
+    stopped: "Not running; it can be started.",
+    starting: "On its way up.",
+    running: "Ready for work.",
+    stopping: "On its way down.",
+    failed: "The last start or stop failed; `failure` says why.",
+  },
+);
 
 export type UserErrorCode = "INVALID" | "NOT_FOUND" | "CONFLICT" | "LIMIT_EXCEEDED" | "UNAVAILABLE";
 

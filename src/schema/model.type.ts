@@ -34,7 +34,8 @@ export class ModelProvider implements Node {
 
   @Field(() => UrlScalar, {
     nullable: true,
-    description: "Where it is asked, without credentials; null = the vendor's own. Admins only; null for everyone else.",
+    description:
+      "Where it is asked, without credentials; null = the vendor's own. Admins only; null for everyone else.",
   })
   baseUrl!: string | null;
 }

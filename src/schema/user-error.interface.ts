@@ -51,7 +51,7 @@ export class NotFound implements UserError {
   implements: UserError,
   simpleResolvers: true,
   description:
-    "The object was in a state that does not allow this action, or a bound would be passed (code LIMIT_EXCEEDED).",
+    "The object was in a state that does not allow this action; or, by its code, a bound would be passed or the model cannot be asked.",
 })
 export class Conflict implements UserError {
   readonly __typename!: "Conflict";
@@ -59,7 +59,10 @@ export class Conflict implements UserError {
   message!: string;
   path!: string[] | null;
 
-  @Field(() => ChatStatusEnum, { nullable: true, description: "The chat's status, when that is what conflicts." })
+  @Field(() => ChatStatusEnum, {
+    nullable: true,
+    description: "The chat's status, when that is what conflicts.",
+  })
   currentStatus!: ChatStatus | null;
 }
 

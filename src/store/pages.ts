@@ -43,5 +43,6 @@ export const GREATEST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** A literal text as an ILIKE pattern that finds it anywhere. */
 export function containing(text: string): string {
-  return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+  // PostgreSQL's text cannot hold U+0000, not even in a pattern; nothing stored has it.
+  return `%${text.replace(/[\\%_]/g, "\\$&").replaceAll("\u0000", "\uFFFD")}%`;
 }

@@ -16,7 +16,9 @@ function parse(value: unknown): number {
   if (typeof value !== "string" || !FORM.test(value)) fail(value);
   const milliseconds = Date.parse(value);
   const day = Number(value.slice(8, 10));
-  const daysInMonth = new Date(Date.UTC(Number(value.slice(0, 4)), Number(value.slice(5, 7)), 0)).getUTCDate();
+  const daysInMonth = new Date(
+    Date.UTC(Number(value.slice(0, 4)), Number(value.slice(5, 7)), 0),
+  ).getUTCDate();
   // Date.parse lets 31 April roll over into May.
   if (Number.isNaN(milliseconds) || day > daysInMonth) fail(value);
   return milliseconds;

@@ -52,13 +52,9 @@ describe("DateTime", () => {
 
 describe("Micros", () => {
   test("are always text, however small", () => {
-    expect([0n, "5", 5, "9007199254740993", -(2n ** 63n)].map((value) => MicrosScalar.serialize(value))).toEqual([
-      "0",
-      "5",
-      "5",
-      "9007199254740993",
-      "-9223372036854775808",
-    ]);
+    expect(
+      [0n, "5", 5, "9007199254740993", -(2n ** 63n)].map((value) => MicrosScalar.serialize(value)),
+    ).toEqual(["0", "5", "5", "9007199254740993", "-9223372036854775808"]);
   });
 
   test("come in as text or as a safe integer", () => {
@@ -82,9 +78,12 @@ describe("URL", () => {
     expect(UrlScalar.parseValue(text)).toBe(text);
   });
 
-  test.each(["ftp://example.org", "javascript:alert(1)", "/path", "https://", "", 5])("refuses %j", (value) => {
-    expect(accepts(UrlScalar, value)).toBe(false);
-  });
+  test.each(["ftp://example.org", "javascript:alert(1)", "/path", "https://", "", 5])(
+    "refuses %j",
+    (value) => {
+      expect(accepts(UrlScalar, value)).toBe(false);
+    },
+  );
 
   test("shows what a model cited as it is, so that one odd citation does not cost the message", () => {
     expect(UrlScalar.serialize("file:///odd")).toBe("file:///odd");

@@ -1,9 +1,10 @@
 /** What a person's first use of a key led to, so that a repetition gets the same answer. */
-import { Column, Entity, ForeignKey, PrimaryColumn } from "typeorm";
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
 import { ChatEntity } from "./chat.entity.js";
 import { UserEntity } from "./user.entity.js";
 
 @Entity("idempotency_keys")
+@Index("idempotency_keys_queued_idx", ["queuedId"], { where: "queued_id IS NOT NULL" })
 export class IdempotencyKeyEntity {
   @PrimaryColumn("uuid", { name: "user_id", primaryKeyConstraintName: "idempotency_keys_pkey" })
   @ForeignKey(() => UserEntity, { name: "idempotency_keys_user_fkey", onDelete: "CASCADE" })

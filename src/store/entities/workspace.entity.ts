@@ -21,7 +21,11 @@ export class WorkspaceEntity {
   @Column("text", { name: "name" })
   name!: string;
 
-  @Column("enum", { name: "provisioner", enum: [...WORKSPACE_PROVISIONERS], enumName: "workspace_provisioner" })
+  @Column("enum", {
+    name: "provisioner",
+    enum: [...WORKSPACE_PROVISIONERS],
+    enumName: "workspace_provisioner",
+  })
   provisioner!: WorkspaceProvisioner;
 
   /** Local: the absolute directory that the agent serves. */

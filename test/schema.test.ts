@@ -1,0 +1,197 @@
+// The rules that every part of the API keeps, and the committed text of the schema.
+import { readFileSync } from "node:fs";
+import {
+  type GraphQLField,
+  type GraphQLNamedType,
+  GraphQLEnumType,
+  GraphQLInputObjectType,
+  GraphQLInterfaceType,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  getNamedType,
+  graphql,
+  isIntrospectionType,
+  isListType,
+  isNonNullType,
+  parse,
+  specifiedScalarTypes,
+  validate,
+} from "graphql";
+import { expect, test } from "vitest";
+import { resolvers } from "../src/resolvers/resolvers.js";
+import { buildParleySchema, printParleySchema } from "../src/schema/build.js";
+
+const schema = buildParleySchema(resolvers);
+const types = Object.values(schema.getTypeMap()).filter(
+  (type) => !isIntrospectionType(type) && !specifiedScalarTypes.some((scalar) => scalar.name === type.name),
+);
+const withFields = types.filter(
+  (type): type is GraphQLObjectType | GraphQLInterfaceType =>
+    type instanceof GraphQLObjectType || type instanceof GraphQLInterfaceType,
+);
+const outputFields = withFields.flatMap((type) =>
+  Object.values(type.getFields()).map((field) => ({
+    owner: type,
+    field,
+    path: `${type.name}.${field.name}`,
+  })),
+);
+
+function named(name: string): GraphQLNamedType {
+  const type = schema.getType(name);
+  if (!type) throw new Error(`${name} is missing.`);
+  return type;
+}
+
+test("schema.graphql is the schema (run scripts/emit-schema.ts after a change)", () => {
+  const committed = readFileSync(new URL("../schema.graphql", import.meta.url), "utf8");
+  expect(printParleySchema(schema)).toBe(committed);
+});
+
+test("everything is described: types, fields, arguments, enum values", () => {
+  const elements = types.flatMap((type): [string, string | null | undefined][] => {
+    const own: [string, string | null | undefined] = [type.name, type.description];
+    if (type instanceof GraphQLEnumType) {
+      return [own, ...type.getValues().map((it): typeof own => [`${type.name}.${it.name}`, it.description])];
+    }
+    if (type instanceof GraphQLInputObjectType) {
+      const fields = Object.values(type.getFields());
+      return [own, ...fields.map((it): typeof own => [`${type.name}.${it.name}`, it.description])];
+    }
+    return [own];
+  });
+  const fields = outputFields.flatMap(({ field, path }): [string, string | null | undefined][] => [
+    [path, field.description],
+    ...field.args.map((it): [string, string | null | undefined] => [`${path}(${it.name})`, it.description]),
+  ]);
+  expect([...elements, ...fields].filter(([, text]) => !text).map(([name]) => name)).toEqual([]);
+});
+
+test("a mutation takes one input of its name and gives a payload of its name with userErrors", () => {
+  const wrong = Object.values(schema.getMutationType()?.getFields() ?? {}).filter((field) => {
+    const name = field.name.charAt(0).toUpperCase() + field.name.slice(1);
+    const payload = getNamedType(field.type);
+    return (
+      field.args.map((it) => `${it.name}: ${String(it.type)}`).join() !== `input: ${name}Input!` ||
+      String(field.type) !== `${name}Payload!` ||
+      !(payload instanceof GraphQLObjectType) ||
+      String(payload.getFields()["userErrors"]?.type) !== "[UserError!]!"
+    );
+  });
+  expect(wrong.map((field) => field.name)).toEqual([]);
+});
+
+test("lists are whole: [T!]!, but for nodes(ids:), whose places may be empty", () => {
+  const isWhole = (field: GraphQLField<unknown, unknown>) => {
+    const list = isNonNullType(field.type) ? field.type.ofType : field.type;
+    if (!isListType(list)) return true;
+    return isNonNullType(field.type) && list.ofType instanceof GraphQLNonNull;
+  };
+  expect(
+    outputFields
+      .filter(({ field, path }) => !isWhole(field) && !/^(UserError|.*)\.path$/.test(path))
+      .map(({ path }) => path),
+  ).toEqual(["Query.nodes"]);
+});
+
+test("yes-or-no fields begin with is or has", () => {
+  const wrong = outputFields.filter(
+    ({ field }) => getNamedType(field.type).name === "Boolean" && !/^(is|has)[A-Z]/.test(field.name),
+  );
+  expect(wrong.map(({ path }) => path)).toEqual([]);
+});
+
+test("a connection has edges with cursors, nodes and pageInfo, and can be paged from its start", () => {
+  const shapes = types
+    .filter((type) => type.name.endsWith("Connection"))
+    .map((type) => {
+      const node = type.name.slice(0, -"Connection".length);
+      const fieldsOf = (it: GraphQLNamedType) =>
+        it instanceof GraphQLObjectType
+          ? Object.values(it.getFields()).map((field) => `${field.name}: ${String(field.type)}`)
+          : [];
+      expect(fieldsOf(named(`${node}Edge`))).toEqual(["cursor: String!", `node: ${node}!`]);
+      expect(fieldsOf(type)).toEqual([`edges: [${node}Edge!]!`, `nodes: [${node}!]!`, "pageInfo: PageInfo!"]);
+      const lists = outputFields.filter(({ field }) => getNamedType(field.type) === type);
+      return lists.every(({ field }) =>
+        ["first", "after"].every((name) => field.args.some((it) => it.name === name)),
+      );
+    });
+  expect(shapes.length).toBeGreaterThan(0);
+  expect(shapes).not.toContain(false);
+});
+
+test("outputs link to objects instead of naming their ids", () => {
+  const wrong = outputFields.filter(({ field }) => /Ids?$/.test(field.name));
+  // A deleted object is only an id any more, and a tool call's id is the vendor's.
+  expect(wrong.map(({ path }) => path).filter((path) => !/\.(deletedId|toolCallId)$/.test(path))).toEqual([]);
+});
+
+test("every kind of refusal can be told apart", () => {
+  const implementers = schema.getPossibleTypes(named("UserError") as GraphQLInterfaceType);
+  expect(implementers.map((type) => type.name).sort()).toEqual([
+    "Conflict",
+    "InvalidInput",
+    "NotFound",
+    "WorkspaceUnavailable",
+  ]);
+});
+
+test("every event has a cursor, whichever it is", () => {
+  const query = `subscription { chatEvents(chatId: "x") { ... on StreamEvent { cursor } } }`;
+  const events = schema.getPossibleTypes(named("StreamEvent") as GraphQLInterfaceType);
+  const union = schema.getPossibleTypes(named("ChatEvent") as GraphQLInterfaceType);
+  expect(validate(schema, parse(query))).toEqual([]);
+  expect(union.filter((type) => !events.includes(type))).toEqual([]);
+});
+
+test.each([
+  ["no field", "{}", 1],
+  [
+    "two fields",
+    `{ text: { text: "a" }, fileReference: { path: "a", startLine: 1, endLine: 1, content: "" } }`,
+    1,
+  ],
+  ["a null field", "{ text: null }", 1],
+  ["one field", `{ text: { text: "a" } }`, 0],
+])("a message part with %s is judged when the document is read", (_name, part, mistakes) => {
+  const document = `mutation { createChat(input: { parts: [${part}] }) { userErrors { code } } }`;
+  expect(validate(schema, parse(document))).toHaveLength(mistakes);
+});
+
+test("a message part with two fields is refused in variables too", async () => {
+  const result = await graphql({
+    schema,
+    source: "mutation ($input: CreateChatInput!) { createChat(input: $input) { userErrors { code } } }",
+    variableValues: {
+      input: {
+        parts: [{ text: { text: "a" }, fileReference: { path: "a", startLine: 1, endLine: 1, content: "" } }],
+      },
+    },
+  });
+  expect(result.errors?.map((error) => error.message)).toEqual([
+    expect.stringContaining('Exactly one key must be specified for OneOf type "MessagePartInput"'),
+  ]);
+});
+
+test("no abstract type needs a promise to know its members", () => {
+  const resolving = types.filter((type) => "resolveType" in type && type.resolveType !== undefined);
+  expect(resolving).toEqual([]);
+});
+
+test("plain fields are read without a function of their own", () => {
+  const hot = ["ChatPartEvent", "Generation", "TextDelta", "ChatMessage", "Chat", "PageInfo"];
+  const linked = outputFields
+    .filter(({ owner, field }) => hot.includes(owner.name) && field.resolve !== undefined)
+    .map(({ path }) => path);
+  expect(linked.sort()).toEqual([
+    "Chat.messages",
+    "Chat.modelConfig",
+    "Chat.owner",
+    "Chat.queuedMessages",
+    "Chat.workspace",
+    "ChatMessage.author",
+    "ChatMessage.chat",
+    "ChatMessage.modelConfig",
+  ]);
+});

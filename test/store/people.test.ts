@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createDataSource } from "../../src/store/data-source.js";
+import { Database } from "../../src/store/database.js";
+import { authenticateToken, createToken } from "../../src/store/tokens.js";
+import { countUsers, createUser, ensureFirstAdmin } from "../../src/store/users.js";
+import { type TestDatabase, createTestDatabase } from "../support/database.js";
+import { insertViewer } from "../support/rows.js";
+
+let own: TestDatabase;
+let db: Database;
+beforeEach(async () => {
+  own = await createTestDatabase();
+  db = new Database(own.dataSource);
+});
+afterEach(() => own.drop());
+
+const HOUR_MS = 3_600_000;
+
+describe("tokens", () => {
+  test("a token says who its owner is, until it expires", async () => {
+    const viewer = await insertViewer(db, "admin");
+    const later = Date.now() + HOUR_MS;
+    const wanted = { userId: viewer.userId, name: "test" };
+    const lasting = await createToken(db, wanted);
+    const passing = await createToken(db, { ...wanted, expiresAt: later });
+    const past = await createToken(db, { ...wanted, expiresAt: Date.now() - 1 });
+    expect(lasting.token).toMatch(/^ply_[A-Za-z0-9_-]{43}$/);
+    expect({
+      lasting: await authenticateToken(db, lasting.token),
+      passing: await authenticateToken(db, passing.token),
+      past: await authenticateToken(db, past.token),
+    }).toEqual({ lasting: viewer, passing: { ...viewer, expiresAt: later }, past: null });
+  });
+
+  test.each(["", "ply_", "\u0000", "x".repeat(10_000_000), "'; DROP TABLE users; --"])(
+    "nonsense is nobody's token (%#)",
+    async (nonsense) => {
+      expect(await authenticateToken(db, nonsense)).toBeNull();
+    },
+  );
+
+  test("only the hash of a token is kept", async () => {
+    const viewer = await insertViewer(db);
+    const { token } = await createToken(db, { userId: viewer.userId, name: "test" });
+    const rows: unknown = await own.dataSource.query(
+      "SELECT t.*, encode(token_hash, 'escape') AS text FROM api_tokens t",
+    );
+    expect(JSON.stringify(rows)).not.toContain(token.slice("ply_".length));
+  });
+
+  test("use is noted, but at most once a minute", async () => {
+    const viewer = await insertViewer(db);
+    const { token } = await createToken(db, { userId: viewer.userId, name: "test" });
+    const usedAt = async (): Promise<Date> => {
+      await authenticateToken(db, token);
+      const [row] = await own.dataSource.query("SELECT last_used_at FROM api_tokens");
+      return row.last_used_at;
+    };
+    const first = await usedAt();
+    const second = await usedAt();
+    await own.dataSource.query("UPDATE api_tokens SET last_used_at = now() - interval '61 seconds'");
+    const third = await usedAt();
+    expect({ isNoted: first instanceof Date, isSame: second.getTime() === first.getTime() }).toEqual({
+      isNoted: true,
+      isSame: true,
+    });
+    expect(third.getTime()).toBeGreaterThanOrEqual(first.getTime());
+  });
+});
+
+test("a username belongs to one person", async () => {
+  const person = { username: "anna", name: "Anna", role: "member" as const };
+  const first = await createUser(db, person);
+  expect([first, await createUser(db, person)]).toEqual([{ id: first?.id, ...person }, null]);
+});
+
+describe("the first admin", () => {
+  test("is made once, with a token, however many replicas start together", async () => {
+    const other = createDataSource(own.options);
+    await other.initialize();
+    const second = new Database(other);
+    const made = await Promise.all([db, second, db, second].map((it) => ensureFirstAdmin(it, {})));
+    await second.close();
+    const tokens = made.filter((it) => it !== null);
+    expect({ people: await countUsers(db), tokens: tokens.length }).toEqual({ people: 1, tokens: 1 });
+    expect(await authenticateToken(db, tokens[0]?.token ?? "")).toMatchObject({
+      username: "admin",
+      role: "admin",
+    });
+  });
+
+  test("has the configured token; a new one there replaces it", async () => {
+    const [one, two] = ["configured-token-1", "configured-token-2"];
+    const first = await ensureFirstAdmin(db, { token: one });
+    const again = await ensureFirstAdmin(db, { token: one });
+    const changed = await ensureFirstAdmin(db, { token: two });
+    expect({
+      tokens: [first?.token, again?.token, changed?.token],
+      isOnePerson: new Set([first?.user.id, again?.user.id, changed?.user.id]).size === 1,
+      old: await authenticateToken(db, one),
+      current: (await authenticateToken(db, two))?.userId === first?.user.id,
+      silent: await ensureFirstAdmin(db, {}),
+    }).toEqual({ tokens: [one, one, two], isOnePerson: true, old: null, current: true, silent: null });
+  });
+
+  test("is made beside a member who already has the name", async () => {
+    await createUser(db, { username: "admin", name: "Not an admin", role: "member" });
+    const made = await ensureFirstAdmin(db, {});
+    expect(made?.user.username).toMatch(/^admin-[0-9a-f]{8}$/);
+  });
+});

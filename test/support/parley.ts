@@ -1,0 +1,160 @@
+// Whole servers for tests: in this process with a database and a git repository of their own, or as the real
+// program in a process that can be killed.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { type Parley, startParley } from "../../src/cli/parley.js";
+import { readConfig } from "../../src/config.js";
+import type { UserRole } from "../../src/domain/viewer.js";
+import { encodeId } from "../../src/domain/ids.js";
+import { createLog } from "../../src/lib/log.js";
+import { Database } from "../../src/store/database.js";
+import type { ConnectionOptions } from "../../src/store/data-source.js";
+import { createToken } from "../../src/store/tokens.js";
+import { createUser } from "../../src/store/users.js";
+import { ApiClient } from "./api-client.js";
+import { createTestDatabase, type TestDatabase } from "./database.js";
+import { createGitRepository, type GitRepository } from "./git-repository.js";
+
+const root = resolve(import.meta.dirname, "../..");
+export const ADMIN_TOKEN = "pt_admin_token_of_the_tests";
+
+export type Settings = Record<string, string>;
+
+/** A database and a repository, for one server after another or several at once. */
+export type TestPlace = {
+  database: TestDatabase;
+  repository: GitRepository;
+  /** Starts a server here; it ends with the place at the latest. */
+  start(settings?: Settings): Promise<TestParley>;
+  /** Starts the real program here. */
+  spawn(settings?: Settings): Promise<SpawnedParley>;
+  remove(): Promise<void>;
+};
+
+export type TestParley = {
+  parley: Parley;
+  /** The admin, who owns the workspace. */
+  api: ApiClient;
+  workspaceId: string;
+  /** A new person with a token. */
+  enter(username: string, role?: UserRole): Promise<ApiClient>;
+  close(): Promise<void>;
+};
+
+export type SpawnedParley = {
+  api: ApiClient;
+  child: ChildProcess;
+  /** Sends the signal and waits until the process has gone; how it went. */
+  end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+};
+
+export async function createTestPlace(): Promise<TestPlace> {
+  const [database, repository] = await Promise.all([createTestDatabase(), createGitRepository()]);
+  const running = new Set<() => Promise<unknown>>();
+  const environment = (settings: Settings): Settings => ({
+    DATABASE_URL: databaseUrl(database.options),
+    PARLEY_PORT: "0",
+    PARLEY_ADMIN_TOKEN: ADMIN_TOKEN,
+    PARLEY_WORKSPACE_DIR: repository.folder,
+    PARLEY_LOG_LEVEL: process.env["PARLEY_TEST_LOG_LEVEL"] ?? "silent",
+    ...settings,
+  });
+  return {
+    database,
+    repository,
+    async start(settings = {}) {
+      const server = await startInProcess(environment(settings));
+      running.add(server.close);
+      return server;
+    },
+    async spawn(settings = {}) {
+      const server = await spawnProgram(environment(settings), repository.folder);
+      running.add(() => server.end("SIGKILL"));
+      return server;
+    },
+    async remove() {
+      await Promise.all([...running].map((end) => end()));
+      await Promise.all([database.drop(), repository.remove()]);
+    },
+  };
+}
+
+async function startInProcess(settings: Settings): Promise<TestParley> {
+  const config = readConfig(settings, root);
+  const parley = await startParley(config, createLog(config.logLevel));
+  let closed: Promise<void> | undefined;
+  const url = parley.url ?? "";
+  return {
+    parley,
+    api: new ApiClient(url, ADMIN_TOKEN),
+    workspaceId: parley.workspaceId === null ? "" : encodeId("ws", parley.workspaceId),
+    enter: (username, role = "member") => enter(parley.database, url, { username, role }),
+    close: () => (closed ??= parley.close()),
+  };
+}
+
+async function enter(
+  database: Database,
+  url: string,
+  { username, role }: { username: string; role: UserRole },
+): Promise<ApiClient> {
+  const user = await createUser(database, { username, name: username, role });
+  if (!user) throw new Error(`There is already somebody called ${username}.`);
+  const { token } = await createToken(database, { userId: user.id, name: "test" });
+  return new ApiClient(url, token);
+}
+
+const LISTENING = /^Parley listens on (\S+)\/graphql/;
+
+async function spawnProgram(settings: Settings, cwd: string): Promise<SpawnedParley> {
+  await build();
+  const child = spawn(process.execPath, [join(root, "dist/src/server.js"), "serve"], {
+    cwd,
+    env: { PATH: process.env["PATH"], HOME: cwd, ...settings },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const gone = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
+  const url = await new Promise<string>((found, failed) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const address = LISTENING.exec(line)?.[1];
+      if (address !== undefined) found(address);
+    });
+    gone.then(
+      ([code]) => failed(new Error(`The server ended before it listened (exit code ${code}).`)),
+      failed,
+    );
+  });
+  return {
+    api: new ApiClient(url, ADMIN_TOKEN),
+    child,
+    async end(signal) {
+      child.kill(signal);
+      const [code, endedBy] = await gone;
+      return { code, signal: endedBy };
+    },
+  };
+}
+
+let built: Promise<void> | undefined;
+
+/** Compiles what is not compiled yet; at once when nothing has changed. Two builds side by side write the same. */
+function build(): Promise<void> {
+  const run = promisify(execFile);
+  const compile = async () => {
+    await run(
+      process.execPath,
+      [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.build.json"],
+      { cwd: root },
+    );
+    await run(process.execPath, ["scripts/copy-assets.mjs"], { cwd: root });
+  };
+  return (built ??= compile());
+}
+
+function databaseUrl({ url, host, port, user, database }: ConnectionOptions): string {
+  if (url !== undefined) return url;
+  return `postgres://${user}@${encodeURIComponent(host ?? "localhost")}:${port ?? 5432}/${database}`;
+}

@@ -1,0 +1,216 @@
+// What a careful client makes of a chat's events, by the contract of docs/events.md: saved messages by id, and the
+// preview of the message being written. Every breach of the contract is noted in `breaches`.
+import { CHAT_FIELDS, MESSAGE_FIELDS } from "./api-shapes.js";
+import type { ChatShown, Message, Part, Queued } from "./api-shapes.js";
+
+const GENERATION = "generation { id attempt }";
+const FAILURE = "failure { kind message httpStatus isRetryable }";
+
+export const CHAT_EVENTS_DOCUMENT = `subscription ($chatId: ID!, $after: String) {
+  chatEvents(chatId: $chatId, after: $after) {
+    __typename
+    ... on StreamEvent { cursor }
+    ... on ChatRefreshEvent { reason chat { ${CHAT_FIELDS} } }
+    ... on ChatCaughtUpEvent { replayedEvents }
+    ... on ChatMessageEvent { ${GENERATION} message { ${MESSAGE_FIELDS} } }
+    ... on ChatStatusEvent { status }
+    ... on ChatErrorEvent { ${FAILURE} }
+    ... on ChatQueueEvent { queuedMessages { id parts { ... on TextPart { text } } } }
+    ... on ChatActionRequiredEvent { deadline toolCalls { toolCallId toolName arguments } }
+    ... on ChatRetryEvent { ${GENERATION} retry { attempt delayMs ${FAILURE} } }
+    ... on ChatPreviewResetEvent { ${GENERATION} resetReason: reason }
+    ... on ChatPartEvent { ${GENERATION} sequence role partIndex piece {
+      __typename
+      ... on TextDelta { append }
+      ... on ReasoningDelta { append }
+      ... on ToolInputDelta { toolCallId toolName append }
+      ... on ToolCallPart { toolCallId toolName arguments }
+      ... on ToolResultPart { toolCallId toolName result isError }
+      ... on SourcePart { url title }
+    } }
+  }
+}`;
+
+type Generation = { id: string; attempt: number };
+type Failure = { kind: string; message: string; httpStatus: number | null; isRetryable: boolean };
+
+export type ChatEvent = { cursor: string } & (
+  | { __typename: "ChatRefreshEvent"; reason: string; chat: ChatShown }
+  | { __typename: "ChatCaughtUpEvent"; replayedEvents: number }
+  | { __typename: "ChatMessageEvent"; generation: Generation | null; message: Message }
+  | { __typename: "ChatStatusEvent"; status: string }
+  | { __typename: "ChatErrorEvent"; failure: Failure }
+  | { __typename: "ChatQueueEvent"; queuedMessages: Queued[] }
+  | {
+      __typename: "ChatActionRequiredEvent";
+      deadline: string;
+      toolCalls: { toolCallId: string; toolName: string; arguments: unknown }[];
+    }
+  | {
+      __typename: "ChatRetryEvent";
+      generation: Generation;
+      retry: { attempt: number; delayMs: number; failure: Failure };
+    }
+  | { __typename: "ChatPreviewResetEvent"; generation: Generation; resetReason: string }
+  | {
+      __typename: "ChatPartEvent";
+      generation: Generation;
+      sequence: number;
+      role: string;
+      partIndex: number;
+      piece: Part;
+    }
+);
+
+type Preview = { generation: string; sequence: number; role: string; parts: Map<number, Part> };
+
+export class Transcript {
+  /** Oldest first. */
+  messages: Message[] = [];
+  status: string | null = null;
+  queue: string[] = [];
+  failure: Failure | null = null;
+  isCaughtUp = false;
+  preview: Preview | null = null;
+  /** The names of all events in order, with what tells them apart. */
+  readonly log: string[] = [];
+  readonly events: ChatEvent[] = [];
+  /** Sentences about every place where the stream broke its promises. */
+  readonly breaches: string[] = [];
+  /** How often a preview was replaced by its message, and had said exactly the same. */
+  confirmedPreviews = 0;
+
+  constructor(public cursor: string | null = null) {}
+
+  apply(event: ChatEvent): void {
+    this.cursor = event.cursor;
+    this.events.push(event);
+    this.log.push(nameOf(event));
+    switch (event.__typename) {
+      case "ChatRefreshEvent":
+        this.messages = [...event.chat.messages.nodes];
+        this.status = event.chat.status;
+        this.failure = event.chat.lastError;
+        this.queue = event.chat.queuedMessages.map(({ parts }) => parts[0]?.text ?? "");
+        this.preview = null;
+        return;
+      case "ChatCaughtUpEvent":
+        this.isCaughtUp = true;
+        return;
+      case "ChatMessageEvent":
+        return this.#take(event.message, event.generation);
+      case "ChatStatusEvent":
+        this.status = event.status;
+        if (event.status !== "ERROR") this.failure = null;
+        return;
+      case "ChatErrorEvent":
+        this.failure = event.failure;
+        return;
+      case "ChatQueueEvent":
+        this.queue = event.queuedMessages.map(({ parts }) => parts[0]?.text ?? "");
+        return;
+      case "ChatPartEvent":
+        return this.#show(event);
+      case "ChatPreviewResetEvent":
+        if (this.preview?.generation === event.generation.id) this.preview = null;
+        return;
+      case "ChatActionRequiredEvent":
+      case "ChatRetryEvent":
+        return;
+    }
+  }
+
+  /** The connection was lost: what follows is a catch-up. */
+  reopened(): void {
+    this.isCaughtUp = false;
+  }
+
+  /** All text that the assistant has said, one string per message. */
+  get answers(): string[] {
+    return this.messages.filter(({ role }) => role === "ASSISTANT").map(textOf);
+  }
+
+  #take(message: Message, generation: Generation | null): void {
+    if (this.preview && generation?.id === this.preview.generation) {
+      this.#compare(message, this.preview);
+      this.preview = null;
+    } else if (this.preview) {
+      this.breaches.push(`message ${message.id} came while ${this.preview.generation} was being written`);
+    }
+    const place = this.messages.findIndex(({ id }) => id === message.id);
+    if (place >= 0) this.messages[place] = message;
+    else this.messages.push(message);
+  }
+
+  #compare(message: Message, preview: Preview): void {
+    const shown = [...preview.parts].sort(([a], [b]) => a - b).map(([, part]) => part);
+    const [before, after] = [JSON.stringify(wordsOf(shown)), JSON.stringify(wordsOf(message.parts))];
+    if (before === after) this.confirmedPreviews += 1;
+    else this.breaches.push(`the preview of ${preview.generation} said ${before}, its message ${after}`);
+  }
+
+  #show(event: ChatEvent & { __typename: "ChatPartEvent" }): void {
+    const { generation, sequence, role, partIndex, piece } = event;
+    if (this.preview?.generation !== generation.id) {
+      if (this.preview)
+        this.breaches.push(`${generation.id} began while ${this.preview.generation} was open`);
+      this.preview = { generation: generation.id, sequence: 0, role, parts: new Map() };
+    }
+    const { preview } = this;
+    if (sequence !== preview.sequence + 1)
+      this.breaches.push(`${generation.id} went from piece ${preview.sequence} to ${sequence}`);
+    preview.sequence = sequence;
+    const known = preview.parts.get(partIndex);
+    const typename = DELTAS[piece.__typename];
+    if (typename === undefined) preview.parts.set(partIndex, piece);
+    else if (typename !== "") {
+      const text = known?.__typename === typename ? String(known.text) : "";
+      preview.parts.set(partIndex, { __typename: typename, text: text + String(piece.append) });
+    }
+  }
+}
+
+/** What grows out of a delta; a tool's input says nothing before it is whole. */
+const DELTAS: Record<string, string> = {
+  TextDelta: "TextPart",
+  ReasoningDelta: "ReasoningPart",
+  ToolInputDelta: "",
+};
+
+/** What can be compared between a preview and its message. */
+function wordsOf(parts: Part[]): unknown[] {
+  return parts
+    .map(({ __typename, text, toolCallId, arguments: given, result, url }) => ({
+      ...{ __typename, text, toolCallId, given, result, url },
+    }))
+    .filter((part) => part.text !== "");
+}
+
+export function textOf({ parts }: Message): string {
+  return parts.map((part) => (part.__typename === "TextPart" ? String(part.text) : "")).join("");
+}
+
+function nameOf(event: ChatEvent): string {
+  switch (event.__typename) {
+    case "ChatRefreshEvent":
+      return `refresh ${event.reason}`;
+    case "ChatMessageEvent":
+      return `message ${event.message.role}`;
+    case "ChatStatusEvent":
+      return `status ${event.status}`;
+    case "ChatPartEvent":
+      return `part ${event.role} ${event.piece.__typename}`;
+    case "ChatPreviewResetEvent":
+      return `preview-reset ${event.resetReason}`;
+    case "ChatRetryEvent":
+      return `retry ${event.retry.attempt}`;
+    case "ChatErrorEvent":
+      return `error ${event.failure.kind}`;
+    case "ChatQueueEvent":
+      return `queue ${event.queuedMessages.length}`;
+    case "ChatActionRequiredEvent":
+      return `action-required ${event.toolCalls.map(({ toolName }) => toolName).join(" ")}`;
+    case "ChatCaughtUpEvent":
+      return "caught-up";
+  }
+}
