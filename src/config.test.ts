@@ -159,14 +159,18 @@ describe("a bad configuration", () => {
     });
   });
 
-  test("cannot have a heartbeat of half the lease or more, even by a default", () => {
+  test("cannot have a heartbeat of half the lease or more", () => {
     expect([
       problemsOf({ PARLEY_LEASE_MS: "1000", PARLEY_HEARTBEAT_MS: "500" }),
-      problemsOf({ PARLEY_LEASE_MS: "60000" }),
+      problemsOf({ PARLEY_LEASE_MS: "60000", PARLEY_HEARTBEAT_MS: "30000" }),
     ]).toEqual([
       ["PARLEY_HEARTBEAT_MS must be less than half of PARLEY_LEASE_MS, but they are 500 and 1000."],
       ["PARLEY_HEARTBEAT_MS must be less than half of PARLEY_LEASE_MS, but they are 30000 and 60000."],
     ]);
+  });
+
+  test("gives a shorter lease a heartbeat that fits it", () => {
+    expect([read({}).heartbeatMs, read({ PARLEY_LEASE_MS: "3000" }).heartbeatMs]).toEqual([30_000, 1_000]);
   });
 
   test.each(["4000.5", "-1", "1e3", "0x10", " 4000", "٤", "4000 ", "NaN"])("has no port %j", (text) => {

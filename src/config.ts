@@ -109,6 +109,9 @@ const onOrOff: Accepted<boolean> = accept(
   z.enum(["on", "off"]).transform((text) => text === "on"),
 );
 
+/** Renews a default lease ten times before it ends. */
+const DEFAULT_HEARTBEAT_MS = 30_000;
+
 const variables = {
   host: withDefault(
     { name: "PARLEY_HOST", meaning: "Address to listen on; 0.0.0.0 opens the server to the network." },
@@ -161,12 +164,12 @@ const variables = {
     "300000",
     wholeNumber(100, DAY_MS, " of milliseconds"),
   ),
-  heartbeatMs: withDefault(
+  heartbeatMs: optional(
     {
       name: "PARLEY_HEARTBEAT_MS",
       meaning: "A worker renews its hold on chats this often; below half the lease.",
     },
-    "30000",
+    `${DEFAULT_HEARTBEAT_MS}, or a third of a shorter lease`,
     wholeNumber(10, DAY_MS, " of milliseconds"),
   ),
   acquireBatchSize: withDefault(
@@ -228,8 +231,9 @@ type Values = { [Key in keyof typeof variables]: ReturnType<(typeof variables)[K
 
 /** The checked configuration. Folders are absolute; times are in milliseconds as their names say. */
 export type Config = Readonly<
-  Omit<Values, "graphiql"> & {
+  Omit<Values, "graphiql" | "heartbeatMs"> & {
     graphiql: boolean;
+    heartbeatMs: number;
     /** Sentences about things that are probably mistakes, for the log. */
     warnings: readonly string[];
   }
@@ -257,14 +261,16 @@ export function readConfig(
   };
   const entries = Object.entries(variables).map(([key, variable]) => [key, read<unknown>(variable)]);
   const values = Object.fromEntries(entries) as Values;
-  if (problems.length === 0 && values.heartbeatMs * 2 >= values.leaseMs) {
+  const heartbeatMs = values.heartbeatMs ?? Math.min(DEFAULT_HEARTBEAT_MS, Math.floor(values.leaseMs / 3));
+  if (problems.length === 0 && heartbeatMs * 2 >= values.leaseMs) {
     problems.push(
-      `PARLEY_HEARTBEAT_MS must be less than half of PARLEY_LEASE_MS, but they are ${values.heartbeatMs} and ${values.leaseMs}.`,
+      `PARLEY_HEARTBEAT_MS must be less than half of PARLEY_LEASE_MS, but they are ${heartbeatMs} and ${values.leaseMs}.`,
     );
   }
   if (problems.length > 0) throw new ConfigError(problems);
   const warnings = Object.freeze(findUnknown(env));
-  return Object.freeze({ ...values, graphiql: values.graphiql ?? !values.isProduction, warnings });
+  const graphiql = values.graphiql ?? !values.isProduction;
+  return Object.freeze({ ...values, heartbeatMs, graphiql, warnings });
 }
 
 /** A wrong value is shown this far; more would bury the message. */

@@ -94,7 +94,12 @@ async function compose(config: Config, log: Log, closers: Closers): Promise<Parl
   const chooseModel = (configId: string | null) => models.choose(configId);
   const commands = createChatCommands({
     ...transitionParts,
-    chooseModel,
+    resolveModel: async (configId) => {
+      const choice = await models.choose(configId);
+      return choice.ok
+        ? { ok: true, modelConfigId: choice.model.config.id }
+        : { ok: false, reason: choice.failure.message };
+    },
     isModelSelectable: (configId) => models.isSelectable(configId),
     toolNames: new Set(builtInTools.map((tool) => tool.name)),
   });
@@ -211,9 +216,12 @@ function hubSource(database: Database) {
   };
 }
 
-/** This very program, as the agent. */
+/** The agent program of this very version: compiled, or from its source when the server runs from its source. */
 function agentCommand(): string[] {
-  return [process.execPath, fileURLToPath(new URL("../agent/main.js", import.meta.url))];
+  const isSource = import.meta.url.endsWith(".ts");
+  const program = fileURLToPath(new URL(isSource ? "../agent/main.ts" : "../agent/main.js", import.meta.url));
+  const loader = isSource ? ["--import", import.meta.resolve("@oxc-node/core/register")] : [];
+  return [process.execPath, ...loader, program];
 }
 
 /** How long a changed deployment prompt may take to be heard by this replica. */

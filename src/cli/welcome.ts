@@ -8,22 +8,29 @@ export function welcome(started: Started): string {
   const { url } = started;
   if (url === null) return "Parley runs as a worker.\n";
   return [
-    `Parley listens on ${url}/graphql  (a browser gets GraphiQL there)`,
+    `Parley listens on ${url}/graphql`,
     `Model: ${started.modelName}`,
     ...(started.isDemoModel
       ? ["       Set ANTHROPIC_API_KEY or OPENAI_API_KEY and start again to talk to a real one."]
       : []),
     "",
-    ...tokenLines(started.adminToken),
+    ...tokenLines(url, started.adminToken),
     ...trial(url, started.workspaceId),
     "",
   ].join("\n");
 }
 
-function tokenLines(token: string | null): string[] {
-  if (token === null)
+function tokenLines(url: string, token: string | null): string[] {
+  if (token === null) {
     return ["You need a token: the one printed at the first start, or a new one from `npx parley token`."];
-  return ["The administrator's token (printed only now, keep it):", "", `  export PARLEY_TOKEN=${token}`];
+  }
+  return [
+    "The administrator's token, printed only now; keep it:",
+    "",
+    `  export PARLEY_TOKEN=${token}`,
+    "",
+    `In a browser: ${url}/graphql#token=${token}`,
+  ];
 }
 
 function trial(url: string, workspaceId: string | null): string[] {

@@ -10,6 +10,6 @@ export function titleFrom(parts: MessagePart[]): string {
   const words = text.split(/\s+/).filter((word) => word !== "");
   if (words.length === 0) return "New chat";
   const title = words.slice(0, MAX_WORDS).join(" ") + (words.length > MAX_WORDS ? "…" : "");
-  const characters = [...title];
+  const characters = Array.from(title);
   return characters.length <= MAX_CHARACTERS ? title : characters.slice(0, MAX_CHARACTERS - 1).join("") + "…";
 }

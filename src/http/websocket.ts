@@ -131,7 +131,8 @@ function adapt({ socket }: Connection, limits: HttpLimits, log: Log): ProtocolSo
           );
           return socket.terminate();
         }
-        take(String(message)).catch((failure: unknown) => {
+        // ws hands over Buffers unless another type is asked for.
+        take((message as Buffer).toString("utf8")).catch((failure: unknown) => {
           log.warn({ err: failure }, "A socket's message could not be served");
           socket.close(INTERNAL_ERROR_CLOSE_CODE, "Internal server error");
         });

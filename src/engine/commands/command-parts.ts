@@ -5,13 +5,14 @@ import type { MessagePart } from "../../domain/message-parts.js";
 import type { RefusalReason } from "../../domain/transition.js";
 import type { Viewer } from "../../domain/viewer.js";
 import { findChat } from "../../store/chats.js";
-import type { ModelChoice } from "../models.js";
 import type { TransitionParts, TransitionResult } from "../state/apply-transition.js";
 import type { CommandRefusal } from "./chat-commands.js";
 
 export type CommandParts = TransitionParts & {
-  /** The model that a new turn would use; null = the deployment's default. */
-  chooseModel(configId: string | null): Promise<ModelChoice>;
+  /** The model that a new turn would use; null = the deployment's default. `reason` is worded for people. */
+  resolveModel(
+    configId: string | null,
+  ): Promise<{ ok: true; modelConfigId: string } | { ok: false; reason: string }>;
   /** Whether people may choose this config now. */
   isModelSelectable(configId: string): Promise<boolean>;
   /** Names that a client's own tools may not take. */

@@ -29,10 +29,9 @@ export async function createChat(
   if (input.workspaceId && !(await findWorkspace(parts.database, viewer, input.workspaceId))) {
     return notFound("workspace", "workspaceId");
   }
-  const choice = await parts.chooseModel(input.modelConfigId ?? null);
-  if (!choice.ok)
-    return refuse({ code: "UNAVAILABLE", message: choice.failure.message, path: ["modelConfigId"] });
-  const chat = newChat(parts, viewer, input, choice.model.config.id);
+  const model = await parts.resolveModel(input.modelConfigId ?? null);
+  if (!model.ok) return refuse({ code: "UNAVAILABLE", message: model.reason, path: ["modelConfigId"] });
+  const chat = newChat(parts, viewer, input, model.modelConfigId);
   try {
     return await commit(parts, chat, input.idempotencyKey);
   } catch (error) {
