@@ -81,7 +81,7 @@ export type CreateChatInput = {
   reasoningEffort?: ReasoningEffort | null | undefined;
   /** At most 200 characters; absent = made from the message. */
   title?: string | null | undefined;
-  /** Where the agent works; absent = a talk without a workspace. */
+  /** Where the agent works. Absent = the deployment's own directory if the viewer owns it; null = nowhere. */
   workspaceId?: string | number | null | undefined;
 };
 

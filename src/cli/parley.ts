@@ -37,8 +37,6 @@ export type Parley = {
   url: string | null;
   /** The first admin's token, when it was made or given at this start. */
   adminToken: string | null;
-  /** The default workspace; null until there is an admin to own it. */
-  workspaceId: string | null;
   modelName: string;
   isDemoModel: boolean;
   database: Database;
@@ -100,6 +98,7 @@ async function compose(config: Config, log: Log, closers: Closers): Promise<Parl
         ? { ok: true, modelConfigId: choice.model.config.id }
         : { ok: false, reason: choice.failure.message };
     },
+    defaultWorkspaceId: (viewer) => (viewer.userId === seeded.workspaceOwnerId ? seeded.workspaceId : null),
     isModelSelectable: (configId) => models.isSelectable(configId),
     toolNames: new Set(builtInTools.map((tool) => tool.name)),
   });
@@ -138,7 +137,16 @@ async function compose(config: Config, log: Log, closers: Closers): Promise<Parl
     await worker.start();
     closers.add("the worker", () => worker.close());
   }
-  return { url: http?.url ?? null, ...seeded, database, close: () => closers.closeAll() };
+  const { adminToken, modelName, isDemoModel } = seeded;
+  return {
+    url: http?.url ?? null,
+    adminToken,
+    workspaceId,
+    modelName,
+    isDemoModel,
+    database,
+    close: () => closers.closeAll(),
+  };
 }
 
 /** What a deployment cannot be without: an admin, a model, the default workspace. Made once. */
@@ -155,6 +163,7 @@ async function seed(config: Config, database: Database) {
   return {
     adminToken: admin?.token ?? null,
     workspaceId: workspace?.id ?? null,
+    workspaceOwnerId: workspace?.ownerId ?? null,
     modelName: modelConfig.displayName,
     isDemoModel: provider.isDemo,
   };

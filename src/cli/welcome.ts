@@ -1,8 +1,7 @@
 /** What a started server says on standard output: where it is, the first token, and lines to try. */
-import { encodeId } from "../domain/ids.js";
 import type { Parley } from "./parley.js";
 
-type Started = Pick<Parley, "url" | "adminToken" | "workspaceId" | "modelName" | "isDemoModel">;
+type Started = Pick<Parley, "url" | "adminToken" | "modelName" | "isDemoModel">;
 
 export function welcome(started: Started): string {
   const { url } = started;
@@ -15,7 +14,7 @@ export function welcome(started: Started): string {
       : []),
     "",
     ...tokenLines(url, started.adminToken),
-    ...trial(url, started.workspaceId),
+    ...trial(url),
     "",
   ].join("\n");
 }
@@ -33,10 +32,9 @@ function tokenLines(url: string, token: string | null): string[] {
   ];
 }
 
-function trial(url: string, workspaceId: string | null): string[] {
-  const workspace = workspaceId === null ? "" : `workspaceId: "${encodeId("ws", workspaceId)}", `;
+function trial(url: string): string[] {
   const create =
-    `mutation { createChat(input: { ${workspace}parts: [{ text: { text: "run \`ls\`, then read package.json" } }] }) ` +
+    `mutation { createChat(input: { parts: [{ text: { text: "run \`ls\`, then read package.json" } }] }) ` +
     `{ chat { id } userErrors { message } } }`;
   const show =
     `{ chats(first: 1) { nodes { id title status messages(last: 50) { nodes { role parts { ... on TextPart { text } ` +

@@ -107,7 +107,8 @@ export function transition(state: ChatState, command: Command, now: number): Tra
       return changed(move(state, "error", { lastError: command.failure }), []);
     case "release":
       if (state.status !== "running") return refused("wrong_status");
-      return changed(move(state, "pending"), []);
+      // What was streamed is dropped: its generation must not look alive again when the next worker has the chat.
+      return changed(move(state, "pending", { attempt: state.attempt + 1 }), []);
     case "expire":
       return expire(state, now);
   }

@@ -17,8 +17,11 @@ export function move(
   changes: Partial<ChatState> = {},
 ): ChatState {
   const keepsRunner = status === "running" || status === "interrupting";
+  // While a retry waits nothing is being written: its failed attempt must not look alive again without the notice.
+  const attempt = state.retry === null ? state.attempt : state.attempt + 1;
   const moved = next(state, {
     status,
+    attempt,
     lastError: null,
     actionDeadlineAt: null,
     ...(keepsRunner ? {} : { workerId: null, runnerId: null }),

@@ -50,7 +50,7 @@ export type ChatState = {
   /** The snapshot in which status, error or the client's deadline last changed. */
   statusVersion: number;
   retryVersion: number;
-  /** Model calls since history last changed. */
+  /** Model calls since history last changed; one more where the pieces of a call were given up without a new call. */
   attempt: number;
   retry: RetryNotice | null;
   lastError: ChatFailure | null;

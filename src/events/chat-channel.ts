@@ -15,13 +15,17 @@ import type {
 import { compareGenerations } from "../domain/chat-events.js";
 import type { PreviewResetReason } from "../domain/chat-stream.js";
 import type { ChatState } from "../domain/chat-state.js";
-import type { Log } from "../lib/log.js";
 import type { Bus, ChatListener } from "./bus.js";
 import type { ChatReader } from "./chat-reader.js";
 import { ChatView, hasMessageOf, isSameGeneration, liveGeneration, type ChatSnapshot } from "./chat-view.js";
+import { OneByOne, type Work } from "./one-by-one.js";
 
 /** A returning reader that missed more rows than this reads the chat anew instead. */
 const MAX_REPLAYED_ROWS = 1_000;
+/** News that may wait while something is read. Beyond it news is dropped, and what it said is read instead. */
+const MAX_WAITING_NEWS = 2_000;
+/** State and rows are two reads; if a commit came between them they are read again at most this often. */
+const MAX_READ_AGAIN = 3;
 
 /** The reads a channel needs, each one statement or one read-only transaction. */
 export interface ChatSource {
@@ -30,22 +34,25 @@ export interface ChatSource {
   readRowsFrom(chatId: string, fromRevision: number, limit: number): Promise<MessageRow[]>;
 }
 
-type Work = () => void | Promise<void>;
+/** `broken` hears of a read that failed: this channel is then not to be trusted any more. */
+type ChannelParts = { source: ChatSource; bus: Bus; broken(channel: ChatChannel, error: unknown): void };
 
 export class ChatChannel implements ChatListener {
   readonly readers = new Set<ChatReader>();
+  readonly #work: OneByOne;
   #view: ChatView;
   /** Pieces of the live generation handled so far; the next one must follow. */
   #shown: { generation: Generation; sequence: number; isVoid: boolean } | null = null;
-  #waiting: Work[] = [];
-  #isWorking = false;
+  /** Too much waited: the work that reads what was dropped is on its way. */
+  #hasDropped = false;
 
   constructor(
     readonly chatId: string,
     snapshot: ChatSnapshot,
-    private readonly parts: { source: ChatSource; bus: Bus; log: Log; broken(error: unknown): void },
+    private readonly parts: ChannelParts,
   ) {
     this.#view = new ChatView(snapshot);
+    this.#work = new OneByOne((error) => parts.broken(this, error));
   }
 
   get ownerId(): string {
@@ -57,26 +64,26 @@ export class ChatChannel implements ChatListener {
   }
 
   saved(news: SavedNews): void {
-    this.#do(() => {
+    this.#hear(() => {
       const before = this.#view.state;
       if (news.state.snapshotVersion <= before.snapshotVersion) return;
       if (!this.#view.apply(news)) return this.#catchUp();
-      this.#tellAll(before);
+      this.#tellAll(before, news.messages ?? []);
     });
   }
 
   live(batch: LiveBatch): void {
-    this.#do(() => this.#handleLive(batch));
+    this.#hear(() => this.#handleLive(batch));
   }
 
-  /** Somebody saw that the database is ahead of us. */
+  /** Reads what the bus lost: somebody saw that the database is ahead of us, or too much news came at once. */
   heal(): void {
-    this.#do(() => this.#catchUp());
+    this.#work.do(() => this.#catchUp());
   }
 
   /** Snapshot or catch-up, pieces so far, then live. Also for a reader that fell behind and has caught breath. */
   join(reader: ChatReader): void {
-    this.#do(async () => {
+    this.#work.do(async () => {
       if (!this.readers.has(reader)) return;
       const isReturning = reader.isBehind;
       reader.isBehind = false;
@@ -87,55 +94,44 @@ export class ChatChannel implements ChatListener {
     });
   }
 
-  // ── one thing after the other ────────────────────────────────────────────
-
-  #do(work: Work): void {
-    if (this.#isWorking) {
-      this.#waiting.push(work);
-      return;
-    }
-    this.#isWorking = true;
-    this.#run(work);
-  }
-
-  #run(first: Work): void {
-    for (let work: Work | undefined = first; work; work = this.#waiting.shift()) {
-      try {
-        const later = work();
-        if (later) {
-          void later.catch((error: unknown) => this.parts.broken(error)).then(() => this.#resume());
-          return;
-        }
-      } catch (error) {
-        this.parts.broken(error);
-      }
-    }
-    this.#isWorking = false;
-  }
-
-  #resume(): void {
-    const next = this.#waiting.shift();
-    if (next) this.#run(next);
-    else this.#isWorking = false;
+  #hear(work: Work): void {
+    if (this.#hasDropped) return;
+    if (this.#work.waiting < MAX_WAITING_NEWS) return this.#work.do(work);
+    this.#hasDropped = true;
+    this.#work.do(() => {
+      this.#hasDropped = false;
+      return this.#catchUp();
+    });
   }
 
   // ── saved news ───────────────────────────────────────────────────────────
 
   async #catchUp(): Promise<void> {
     const before = this.#view.state;
-    const fresh = await this.parts.source.readChat(this.chatId);
-    if (!fresh) {
+    const read = await this.#readSince(before.snapshotVersion);
+    if (!read) {
       for (const reader of [...this.readers]) reader.end();
       return;
     }
-    if (fresh.state.snapshotVersion <= before.snapshotVersion) return;
-    const rows = await this.#rowsFrom(before.snapshotVersion + 1);
-    if (rows === null) {
-      this.#view = new ChatView(fresh);
-      for (const reader of this.#liveReaders()) reader.refresh("cursor_too_old", this.version);
-    } else this.#view.advance(fresh.state, rows, fresh.queue);
-    this.#tellAll(before);
+    const { fresh, rows } = read;
+    if (fresh.state.snapshotVersion > before.snapshotVersion) {
+      if (rows) this.#view.advance(fresh.state, rows, fresh.queue);
+      else this.#view = new ChatView(fresh);
+      for (const reader of rows ? [] : this.#liveReaders()) reader.refresh("cursor_too_old", this.version);
+      this.#tellAll(before, rows ?? []);
+    }
     await this.#continueLive();
+  }
+
+  /** The chat as it stands and the rows written after `version`; null when there is no such chat any more. */
+  async #readSince(version: number): Promise<{ fresh: ChatSnapshot; rows: MessageRow[] | null } | null> {
+    for (let again = MAX_READ_AGAIN; ; again -= 1) {
+      const fresh = await this.parts.source.readChat(this.chatId);
+      if (!fresh) return null;
+      const rows = await this.#rowsFrom(version + 1);
+      const known = rows?.filter((row) => row.revision <= fresh.state.snapshotVersion) ?? null;
+      if (again === 0 || known?.length === rows?.length) return { fresh, rows: known };
+    }
   }
 
   /** Null when there are more rows than a replay may carry. */
@@ -144,7 +140,8 @@ export class ChatChannel implements ChatListener {
     return rows.length > MAX_REPLAYED_ROWS ? null : rows;
   }
 
-  #tellAll(before: ChatState): void {
+  /** `rows` is what was written since `before`: every live reader has been told all that came earlier. */
+  #tellAll(before: ChatState, rows: MessageRow[]): void {
     const { state } = this.#view;
     const isRewritten = state.resetVersion > before.snapshotVersion;
     const batches = new Map<string, ReturnType<ChatView["newsAfter"]>>();
@@ -154,10 +151,10 @@ export class ChatChannel implements ChatListener {
         continue;
       }
       const key = positionKey(reader.position);
-      const items = batches.get(key) ?? this.#view.newsAfter(reader.position);
+      const items = batches.get(key) ?? this.#view.newsAfter(reader.position, rows);
       batches.set(key, items);
       for (const item of items) reader.tell(item);
-      this.#settlePreview(reader, before);
+      this.#settlePreview(reader, { rows, reason: this.#resetReason(before) });
       reader.settle(this.version);
     }
     const generation = liveGeneration(state);
@@ -167,11 +164,11 @@ export class ChatChannel implements ChatListener {
   }
 
   /** A preview that is no longer being written has become a message, or is void. */
-  #settlePreview(reader: ChatReader, before: ChatState): void {
+  #settlePreview(reader: ChatReader, end: { rows: MessageRow[]; reason: PreviewResetReason }): void {
     const shown = reader.generation;
     if (shown === null || isSameGeneration(shown, liveGeneration(this.#view.state))) return;
-    if (this.#view.hasMessageOf(shown)) return reader.endPreview();
-    reader.resetPreview(shown, this.#resetReason(before));
+    if (this.#view.hasMessageOf(shown) || hasMessageOf(end.rows, shown)) reader.endPreview();
+    else reader.resetPreview(shown, end.reason);
   }
 
   #resetReason(before: ChatState): PreviewResetReason {
@@ -250,45 +247,47 @@ export class ChatChannel implements ChatListener {
 
   async #replay(reader: ChatReader): Promise<number> {
     const { position } = reader;
+    const rows = this.#view.covers(position) ? [] : await this.#rowsUpToNow(position.version);
     if (position.version < this.#view.state.resetVersion) {
       reader.refresh("history_edited", this.version);
       return 0;
     }
-    const rows = this.#view.covers(position) ? undefined : await this.#rowsFrom(position.version);
     if (rows === null) {
       reader.refresh("cursor_too_old", this.version);
       return 0;
     }
-    const items = this.#view.newsAfter(position, rows);
+    const items = this.#view.newsAfter(position, this.#view.covers(position) ? undefined : rows);
     for (const item of items) reader.tell(item);
-    this.#closeOldPreview(reader, rows);
+    this.#settlePreview(reader, { rows, reason: this.#view.state.retry === null ? "worker_lost" : "retry" });
     return items.length;
   }
 
-  #closeOldPreview(reader: ChatReader, rows: MessageRow[] | undefined): void {
-    const shown = reader.generation;
-    if (shown === null || isSameGeneration(shown, liveGeneration(this.#view.state))) return;
-    const isSaved = this.#view.hasMessageOf(shown) || hasMessageOf(rows ?? [], shown);
-    if (isSaved) reader.endPreview();
-    else reader.resetPreview(shown, this.#view.state.retry === null ? "worker_lost" : "retry");
+  /** Rows from `revision` on, none newer than the view: a commit that came between is caught up with first. */
+  async #rowsUpToNow(revision: number): Promise<MessageRow[] | null> {
+    for (let again = MAX_READ_AGAIN; ; again -= 1) {
+      const rows = await this.#rowsFrom(revision);
+      const known = rows?.filter((row) => row.revision <= this.version) ?? null;
+      if (again === 0 || known?.length === rows?.length) return known;
+      await this.#catchUp();
+    }
   }
 
+  /** The pieces that were written before this reader came; its preview is void when they cannot all be had. */
   async #showSoFar(reader: ChatReader, generation: Generation): Promise<number> {
     this.#shown ??= { generation, sequence: 0, isVoid: false };
     const shown = this.#shown;
     const logged = await this.parts.bus.readPieces(this.chatId, generation);
-    if (shown.isVoid || logged?.isCut) {
-      if (isSameGeneration(reader.generation, generation)) reader.resetPreview(generation, "worker_lost");
+    const seen = isSameGeneration(reader.generation, generation) ? reader.sequence : 0;
+    const missing = (logged?.pieces ?? []).filter((piece) => piece.sequence > seen);
+    const reached = Math.max(shown.sequence, logged?.pieces.at(-1)?.sequence ?? 0);
+    if (shown.isVoid || logged?.isCut || seen + missing.length !== reached) {
+      reader.resetPreview(generation, "worker_lost");
       return 0;
     }
-    const seen = isSameGeneration(reader.generation, generation) ? reader.sequence : 0;
-    const pieces = (logged?.pieces ?? []).filter((piece) => piece.sequence > seen);
-    for (const piece of pieces) reader.show(generation, piece);
+    for (const piece of missing) reader.show(generation, piece);
     // Others hear of the newest of these when their news takes its turn; this reader passes them over.
-    if (![...this.readers].some((other) => other.isLive)) {
-      shown.sequence = Math.max(shown.sequence, logged?.pieces.at(-1)?.sequence ?? 0);
-    }
-    return pieces.length;
+    if (![...this.readers].some((other) => other.isLive)) shown.sequence = reached;
+    return missing.length;
   }
 
   #liveReaders(): ChatReader[] {

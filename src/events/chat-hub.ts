@@ -18,6 +18,9 @@ const SWEEP_MS = 10_000;
 /** A chat's readers that fall behind are logged at most this often. */
 const WARNING_INTERVAL_MS = 10_000;
 
+/** News kept while a channel's first snapshot is read; if more came, the channel reads once more. */
+const MAX_EARLY_NEWS = 1_000;
+
 /** What the hub reads besides each channel's own reads. */
 export interface HubSource extends ChatSource {
   /** The snapshot versions of those of the chats that exist, in one statement. */
@@ -120,37 +123,34 @@ export class ChatHub implements ChatEventsSource {
   async #openChannel(chatId: string, opening: Opening): Promise<ChatChannel | null> {
     const early: (SavedNews | LiveBatch)[] = [];
     let channel: ChatChannel | null = null;
+    const wait = (news: SavedNews | LiveBatch) => void (early.length <= MAX_EARLY_NEWS && early.push(news));
     const detach = await this.#parts.bus.subscribeChat(chatId, {
-      saved: (news) => (channel ? channel.saved(news) : void early.push(news)),
-      live: (batch) => (channel ? channel.live(batch) : void early.push(batch)),
+      saved: (news) => (channel ? channel.saved(news) : wait(news)),
+      live: (batch) => (channel ? channel.live(batch) : wait(batch)),
     });
     if (opening.users === 0) detach();
     else opening.detach = detach;
     const snapshot = await this.#parts.source.readChat(chatId);
     if (!snapshot) return null;
-    const { source, bus, log } = this.#parts;
-    channel = new ChatChannel(chatId, snapshot, {
-      source,
-      bus,
-      log,
-      broken: (error) => this.#endBroken(chatId, error),
-    });
+    const { source, bus } = this.#parts;
+    const broken = (of: ChatChannel, error: unknown) => this.#endBroken(of, error);
+    channel = new ChatChannel(chatId, snapshot, { source, bus, broken });
     if (this.#open.get(chatId) === opening) this.#channels.set(chatId, channel);
     for (const news of early) {
       if ("state" in news) channel.saved(news);
       else channel.live(news);
     }
+    if (early.length > MAX_EARLY_NEWS) channel.heal();
     return channel;
   }
 
   /** A channel that could not read is not to be trusted: its readers are ended and come back with their cursors. */
-  #endBroken(chatId: string, error: unknown): void {
+  #endBroken(channel: ChatChannel, error: unknown): void {
     this.#parts.log.error(
-      { err: error, chatId },
+      { err: error, chatId: channel.chatId },
       "A chat's event channel failed; its subscribers must resume",
     );
-    const channel = this.#channels.get(chatId);
-    for (const reader of [...(channel?.readers ?? [])]) reader.end();
+    for (const reader of [...channel.readers]) reader.end();
   }
 
   async #compareVersions(): Promise<void> {

@@ -3,7 +3,7 @@
  * is told moves its place, so each event's cursor is where a returning client goes on.
  */
 import type { Generation, LivePiece, Position, SavedItem } from "../domain/chat-events.js";
-import { comparePositions, endOf } from "../domain/chat-events.js";
+import { compareGenerations, comparePositions, endOf, generationId } from "../domain/chat-events.js";
 import type { ChatEvent, PreviewResetReason, RefreshReason } from "../domain/chat-stream.js";
 import { encodeEventCursor, type EventCursor } from "../domain/cursors.js";
 import { isSameGeneration } from "./chat-view.js";
@@ -33,6 +33,8 @@ export class ChatReader {
   /** The generation whose pieces it has been shown. */
   generation: Generation | null;
   sequence: number;
+  /** The newest generation whose preview was called void; nothing more is shown of it or of older ones. */
+  #void: Generation | null = null;
   readonly after: EventCursor | null;
   readonly #options: ReaderOptions;
 
@@ -50,6 +52,8 @@ export class ChatReader {
     this.position = item.position;
     switch (item.type) {
       case "message":
+        // The preview is over with this event, so its cursor must not speak of it any more.
+        if (this.generation && item.message.generation === generationId(this.generation)) this.endPreview();
         return this.#push(
           { type: "message", message: item.message },
           JSON.stringify(item.message.parts).length,
@@ -71,6 +75,7 @@ export class ChatReader {
   show(generation: Generation, piece: LivePiece): void {
     const isSame = isSameGeneration(this.generation, generation);
     if (this.isBehind || (isSame && piece.sequence <= this.sequence)) return;
+    if (this.#void && compareGenerations(generation, this.#void) <= 0) return;
     this.generation = generation;
     this.sequence = piece.sequence;
     const bytes = "append" in piece.piece ? piece.piece.append.length : JSON.stringify(piece.piece).length;
@@ -83,8 +88,10 @@ export class ChatReader {
     this.sequence = 0;
   }
 
+  /** What was shown of the generation is void, and nothing more of it will be shown: its message follows, if any. */
   resetPreview(generation: Generation, reason: PreviewResetReason): void {
     this.endPreview();
+    this.#void = generation;
     this.#push({ type: "preview-reset", generation, reason });
   }
 
@@ -97,7 +104,7 @@ export class ChatReader {
   caughtUp(version: number, replayedEvents: number): void {
     this.position = endOf(version);
     this.#push({ type: "caught-up", replayedEvents });
-    this.isLive = true;
+    this.isLive = !this.isBehind;
   }
 
   /** Nothing of this version is left to tell. */

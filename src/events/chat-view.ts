@@ -10,7 +10,7 @@ import type {
   SavedItem,
   SavedNews,
 } from "../domain/chat-events.js";
-import { compareGenerations, generationId, savedNewsAfter } from "../domain/chat-events.js";
+import { compareGenerations, generationId, savedNewsAfter, STAGES } from "../domain/chat-events.js";
 import type { ChatState } from "../domain/chat-state.js";
 
 /** Changed rows kept per chat for readers that return; older places are read from the database. */
@@ -66,12 +66,10 @@ export class ChatView {
     this.#queue = queue;
   }
 
-  /** Whether a reader at `position` can be served from memory. */
+  /** Whether a reader at `position` can be served from memory: all rows it has not been told are there. */
   covers(position: Position): boolean {
-    return (
-      position.version > this.#floor ||
-      (position.version === this.#floor && position.version === this.version)
-    );
+    const hasMessagesOfFloor = position.version === this.#floor && position.stage > STAGES.message;
+    return position.version > this.#floor || hasMessagesOfFloor;
   }
 
   /** `rows` replaces the remembered ones when they do not reach back to `after`. */

@@ -50,7 +50,8 @@ export class ChatCommandsResolver {
     const problems: UserErrorObject[] = [];
     const wanted = {
       parts: readParts(input.parts, problems),
-      workspaceId: optionalDatabaseId("ws", input.workspaceId, "workspaceId"),
+      workspaceId:
+        input.workspaceId === null ? null : optionalDatabaseId("ws", input.workspaceId, "workspaceId"),
       modelConfigId: optionalDatabaseId("model", input.modelConfigId, "modelConfigId"),
       title: readTitle(input.title, problems),
       labels: readLabels(input.labels, problems),

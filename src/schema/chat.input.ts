@@ -74,7 +74,8 @@ export class CreateChatInput {
 
   @Field(() => ID, {
     nullable: true,
-    description: "Where the agent works; absent = a talk without a workspace.",
+    description:
+      "Where the agent works. Absent = the deployment's own directory if the viewer owns it; null = nowhere.",
   })
   workspaceId?: string | null;
 

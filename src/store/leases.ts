@@ -58,7 +58,7 @@ const ACQUIRE_PENDING: Statement = {
 const ACQUIRE_LOST: Statement = {
   name: "chats-acquire-lost",
   text: `WITH candidate AS (
-      SELECT id FROM chats WHERE worker_id IS NOT NULL AND (id = ANY ($3::uuid[]) OR NOT EXISTS (
+      SELECT id FROM chats WHERE worker_id IS NOT NULL AND ((worker_id = $1 AND id = ANY ($3::uuid[])) OR NOT EXISTS (
         SELECT 1 FROM worker_leases l WHERE l.worker_id = chats.worker_id AND l.expires_at > now()))
       ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
     UPDATE chats c SET worker_id = $1, runner_id = gen_random_uuid(), snapshot_version = c.snapshot_version + 1

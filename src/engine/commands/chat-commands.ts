@@ -22,7 +22,8 @@ export type ChatChanged = { chatId: string; version: number };
 
 export type CreateChatInput = {
   parts: MessagePart[];
-  workspaceId?: string;
+  /** Absent = the viewer's default workspace, if they have one; null = none. */
+  workspaceId?: string | null;
   modelConfigId?: string;
   title?: string;
   labels?: ChatLabel[];

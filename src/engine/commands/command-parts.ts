@@ -13,6 +13,8 @@ export type CommandParts = TransitionParts & {
   resolveModel(
     configId: string | null,
   ): Promise<{ ok: true; modelConfigId: string } | { ok: false; reason: string }>;
+  /** The workspace of chats that name none; null = they have none. */
+  defaultWorkspaceId(viewer: Viewer): string | null;
   /** Whether people may choose this config now. */
   isModelSelectable(configId: string): Promise<boolean>;
   /** Names that a client's own tools may not take. */

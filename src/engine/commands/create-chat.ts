@@ -51,7 +51,7 @@ function newChat(
     ownerId: viewer.userId,
     title: input.title ?? titleFrom(input.parts),
     modelConfigId,
-    workspaceId: input.workspaceId ?? null,
+    workspaceId: input.workspaceId === undefined ? parts.defaultWorkspaceId(viewer) : input.workspaceId,
     reasoningEffort: input.reasoningEffort ?? null,
     clientTools: input.clientTools ?? [],
     labels: input.labels ?? [],

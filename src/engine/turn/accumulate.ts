@@ -104,9 +104,9 @@ export class MessageAccumulator {
   }
 
   #callSlot(toolCallId: string): number {
+    this.#closeOpen();
     const existing = this.#slots.findIndex((slot) => slot.kind === "call" && slot.toolCallId === toolCallId);
     if (existing >= 0) return existing;
-    this.#closeOpen();
     this.#slots.push({ kind: "call", toolCallId, part: null });
     return this.#slots.length - 1;
   }

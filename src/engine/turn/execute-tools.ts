@@ -14,6 +14,7 @@ export async function executeTools(
   signal: AbortSignal,
   ports: TurnPorts,
 ): Promise<ToolResultPart[]> {
+  if (signal.aborted) return [];
   const writer = new PieceWriter("tool", ports.announce, ports.clock);
   const results = new Map<number, ToolResultPart>();
   let isOver = false;

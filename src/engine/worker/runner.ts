@@ -227,12 +227,11 @@ export class Runner {
     const reference = randomUUID();
     log.error({ err: error, chatId, reference }, "A run ended with an exception");
     try {
-      if (this.#state.status === "interrupting") return await this.#finishInterrupt(this.#keepNothing());
-      await this.#fail({
-        kind: "internal",
-        message: `Something went wrong inside Parley (reference ${reference}).`,
-        isRetryable: true,
-      });
+      // Ending an interrupt may promote the queue, and an interrupt may come before the failure: until it rests.
+      while (this.#state.status === "running" || this.#state.status === "interrupting") {
+        if (this.#state.status === "interrupting") await this.#finishInterrupt(this.#keepNothing());
+        else await this.#fail(internalFailure(reference));
+      }
     } catch (second) {
       if (second instanceof Dropped) return;
       log.error(
@@ -314,6 +313,11 @@ export class Runner {
       generation: generationId(this.#generation()),
     };
   }
+}
+
+function internalFailure(reference: string): ChatFailure {
+  const message = `Something went wrong inside Parley (reference ${reference}).`;
+  return { kind: "internal", message, isRetryable: true };
 }
 
 const CONTENT_FILTERED: ChatFailure = {

@@ -39,6 +39,7 @@ export class Worker {
   #isAcquiring = false;
   #isWoken = false;
   #isBeating = false;
+  #isExpiring = false;
 
   constructor(parts: RunnerParts, settings: WorkerSettings) {
     this.#parts = parts;
@@ -178,9 +179,24 @@ export class Worker {
   }
 
   async #expireDeadlines(): Promise<void> {
-    const { database, clock } = this.#parts;
-    const due = await chatsPastDeadline(database, clock.now(), MAX_EXPIRED_PER_TICK);
-    for (const chatId of due) await applyTransition(this.#parts, { chatId, commands: [{ type: "expire" }] });
+    if (this.#isExpiring) return;
+    this.#isExpiring = true;
+    try {
+      const { database, clock } = this.#parts;
+      const due = await chatsPastDeadline(database, clock.now(), MAX_EXPIRED_PER_TICK);
+      for (const chatId of due) await this.#expire(chatId);
+    } finally {
+      this.#isExpiring = false;
+    }
+  }
+
+  /** One chat that cannot be written must not keep the others waiting. */
+  async #expire(chatId: string): Promise<void> {
+    try {
+      await applyTransition(this.#parts, { chatId, commands: [{ type: "expire" }] });
+    } catch (error) {
+      this.#parts.log.error({ err: error, chatId }, "A client's deadline could not be dealt with");
+    }
   }
 
   /** Background work: its failure is logged and the next tick tries again; `close` waits for it. */
