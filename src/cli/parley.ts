@@ -37,6 +37,8 @@ export type Parley = {
   url: string | null;
   /** The first admin's token, when it was made or given at this start. */
   adminToken: string | null;
+  /** The default workspace; null until there is an admin to own it. */
+  workspaceId: string | null;
   modelName: string;
   isDemoModel: boolean;
   database: Database;
@@ -137,7 +139,7 @@ async function compose(config: Config, log: Log, closers: Closers): Promise<Parl
     await worker.start();
     closers.add("the worker", () => worker.close());
   }
-  const { adminToken, modelName, isDemoModel } = seeded;
+  const { adminToken, workspaceId, modelName, isDemoModel } = seeded;
   return {
     url: http?.url ?? null,
     adminToken,
