@@ -72,7 +72,8 @@ export function transition(state: ChatState, command: Command, now: number): Tra
       return deleteQueued(state, command.queuedId);
     case "request-compaction":
       if (!isAtRest(state)) return refused("wrong_status");
-      return changed(move(state, "pending", { compactionRequestedAt: now }), []);
+      // A failed or interrupted attempt's pieces must not look alive again once a runner has the chat.
+      return changed(move(state, "pending", { compactionRequestedAt: now, attempt: state.attempt + 1 }), []);
     case "clear-context":
       if (!isAtRest(state)) return refused("wrong_status");
       if (state.queuedIds.length > 0) return refused("queue_not_empty");

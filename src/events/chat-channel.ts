@@ -10,6 +10,7 @@ import type {
   LivePiece,
   MessageRow,
   Position,
+  SavedItem,
   SavedNews,
 } from "../domain/chat-events.js";
 import { compareGenerations } from "../domain/chat-events.js";
@@ -33,6 +34,9 @@ export interface ChatSource {
   /** Rows people may see, with a revision of at least `fromRevision`, oldest revision first. */
   readRowsFrom(chatId: string, fromRevision: number, limit: number): Promise<MessageRow[]>;
 }
+
+/** How previews may have ended: the rows written since, and why a preview without one of them is void. */
+type PreviewEnd = { rows: MessageRow[]; reason: PreviewResetReason };
 
 /** `broken` hears of a read that failed: this channel is then not to be trusted any more. */
 type ChannelParts = { source: ChatSource; bus: Bus; broken(channel: ChatChannel, error: unknown): void };
@@ -153,8 +157,7 @@ export class ChatChannel implements ChatListener {
       const key = positionKey(reader.position);
       const items = batches.get(key) ?? this.#view.newsAfter(reader.position, rows);
       batches.set(key, items);
-      for (const item of items) reader.tell(item);
-      this.#settlePreview(reader, { rows, reason: this.#resetReason(before) });
+      this.#tell(reader, items, { rows, reason: this.#resetReason(before) });
       reader.settle(this.version);
     }
     const generation = liveGeneration(state);
@@ -163,12 +166,18 @@ export class ChatChannel implements ChatListener {
     }
   }
 
-  /** A preview that is no longer being written has become a message, or is void. */
-  #settlePreview(reader: ChatReader, end: { rows: MessageRow[]; reason: PreviewResetReason }): void {
+  /**
+   * A preview that is no longer being written has become one of the messages, or is void. A void one is taken away
+   * before messages come in its place; only a retry is told before the preview that it voids.
+   */
+  #tell(reader: ChatReader, items: SavedItem[], { rows, reason }: PreviewEnd): void {
     const shown = reader.generation;
-    if (shown === null || isSameGeneration(shown, liveGeneration(this.#view.state))) return;
-    if (this.#view.hasMessageOf(shown) || hasMessageOf(end.rows, shown)) reader.endPreview();
-    else reader.resetPreview(shown, end.reason);
+    const isOver = shown !== null && !isSameGeneration(shown, liveGeneration(this.#view.state));
+    const isVoid = isOver && !this.#view.hasMessageOf(shown) && !hasMessageOf(rows, shown);
+    if (isVoid && reason !== "retry") reader.resetPreview(shown, reason);
+    for (const item of items) reader.tell(item);
+    if (isVoid && reason === "retry") reader.resetPreview(shown, reason);
+    if (isOver && !isVoid) reader.endPreview();
   }
 
   #resetReason(before: ChatState): PreviewResetReason {
@@ -222,10 +231,7 @@ export class ChatChannel implements ChatListener {
 
   #voidPreview(shown: { generation: Generation; isVoid: boolean }): void {
     shown.isVoid = true;
-    for (const reader of this.#liveReaders()) {
-      if (isSameGeneration(reader.generation, shown.generation))
-        reader.resetPreview(shown.generation, "worker_lost");
-    }
+    for (const reader of this.#liveReaders()) reader.resetPreview(shown.generation, "worker_lost");
   }
 
   // ── joining ──────────────────────────────────────────────────────────────
@@ -257,8 +263,8 @@ export class ChatChannel implements ChatListener {
       return 0;
     }
     const items = this.#view.newsAfter(position, this.#view.covers(position) ? undefined : rows);
-    for (const item of items) reader.tell(item);
-    this.#settlePreview(reader, { rows, reason: this.#view.state.retry === null ? "worker_lost" : "retry" });
+    const reason = this.#view.state.retry === null ? "worker_lost" : "retry";
+    this.#tell(reader, items, { rows, reason });
     return items.length;
   }
 

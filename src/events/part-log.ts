@@ -11,17 +11,24 @@ import type { LoggedPieces } from "./bus.js";
 const MAX_GENERATION_BYTES = 4 * 1024 * 1024;
 /** All logs together; the chats quiet for longest lose theirs first. */
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
-/** A log nobody wrote to for so long belongs to a dead worker or a finished turn. */
-const LOG_EXPIRY_MS = 15 * 60_000;
+/** A log's size is told to the cache in steps of this, since telling it costs more than most pieces. */
+const ACCOUNTING_STEP_BYTES = 16 * 1024;
 
-type Log = { generation: Generation; pieces: LivePiece[]; bytes: number; isCut: boolean };
+type Log = {
+  generation: Generation;
+  pieces: LivePiece[];
+  bytes: number;
+  /** What the cache counts this log as; at least what it holds. */
+  accountedBytes: number;
+  isCut: boolean;
+};
 
 export class PartLog {
   readonly #logs: LRUCache<string, Log>;
 
   constructor(options: { maxGenerationBytes?: number } = {}) {
     this.#maxGenerationBytes = options.maxGenerationBytes ?? MAX_GENERATION_BYTES;
-    this.#logs = new LRUCache({ maxSize: MAX_LOG_BYTES, ttl: LOG_EXPIRY_MS });
+    this.#logs = new LRUCache({ maxSize: MAX_LOG_BYTES, sizeCalculation: (log) => log.accountedBytes });
   }
 
   readonly #maxGenerationBytes: number;
@@ -30,7 +37,7 @@ export class PartLog {
     const current = this.#logs.get(chatId);
     const order = current ? compareGenerations(generation, current.generation) : 1;
     if (order < 0) return;
-    const log = current && order === 0 ? current : { generation, pieces: [], bytes: 0, isCut: false };
+    const log = current && order === 0 ? current : emptyLog(generation);
     for (const piece of pieces) {
       const bytes = pieceBytes(piece);
       if (log.isCut || log.bytes + bytes > this.#maxGenerationBytes) log.isCut = true;
@@ -39,7 +46,10 @@ export class PartLog {
         log.bytes += bytes;
       }
     }
-    this.#logs.set(chatId, log, { size: log.bytes + 1 });
+    if (log === current && log.bytes <= log.accountedBytes) return;
+    log.accountedBytes = log.bytes + ACCOUNTING_STEP_BYTES;
+    // The cache takes a changed size only from another object.
+    this.#logs.set(chatId, { ...log });
   }
 
   read(chatId: string, generation: Generation): LoggedPieces | null {
@@ -47,6 +57,10 @@ export class PartLog {
     if (!log || compareGenerations(generation, log.generation) !== 0) return null;
     return { pieces: [...log.pieces], isCut: log.isCut };
   }
+}
+
+function emptyLog(generation: Generation): Log {
+  return { generation, pieces: [], bytes: 0, accountedBytes: 0, isCut: false };
 }
 
 /** About the memory a piece holds; exact enough for a bound, and cheap for the common small delta. */

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import type { OpenCall } from "./chat-state.js";
+import type { MessagePart, ToolCallPart, ToolResultPart } from "./message-parts.js";
+import { nextAction, openCallsOf, type HistoryMessage, type NextAction } from "./next-action.js";
+
+let nextId = 1;
+
+function message(role: HistoryMessage["role"], parts: MessagePart[] = [], isSummary = false): HistoryMessage {
+  return { id: `${nextId++}`, role, parts, isSummary };
+}
+
+function call(toolCallId: string, extra: Partial<ToolCallPart> = {}): ToolCallPart {
+  return { type: "tool-call", toolCallId, toolName: `tool-${toolCallId}`, arguments: { a: 1 }, ...extra };
+}
+
+function result(toolCallId: string): ToolResultPart {
+  return { type: "tool-result", toolCallId, toolName: `tool-${toolCallId}`, result: 1, isError: false };
+}
+
+const open = (toolCallId: string, isClient = false): OpenCall => ({
+  toolCallId,
+  toolName: `tool-${toolCallId}`,
+  isClient,
+});
+
+describe("with no open calls", () => {
+  const user = message("user");
+  const assistant = message("assistant");
+  const tool = message("tool", [result("a")]);
+  const cases: [string, HistoryMessage[], NextAction["type"]][] = [
+    ["nothing was said", [], "finish"],
+    ["only the system has spoken", [message("system")], "finish"],
+    ["a person has spoken", [user], "call-model"],
+    ["the model has answered", [user, assistant], "finish"],
+    ["a tool has answered", [user, assistant, tool], "call-model"],
+    ["a person has spoken and the system after them", [user, message("system")], "call-model"],
+    ["history was summed up", [user, assistant, message("user", [], true)], "finish"],
+    ["a person has spoken after a summary", [message("user", [], true), user], "call-model"],
+  ];
+  test.each(cases)("%s", (_name, history, expected) => {
+    expect(nextAction(history, { openCalls: [] })).toEqual({ type: expected });
+  });
+});
+
+describe("with open calls", () => {
+  const asking = message("assistant", [
+    { type: "text", text: "Let me look." },
+    call("a"),
+    call("b"),
+    call("c"),
+    call("v", { isProviderExecuted: true }),
+  ]);
+  const history = [message("user"), asking];
+  const runTools = (...ids: string[]): NextAction => ({
+    type: "run-tools",
+    messageId: asking.id,
+    calls: ids.map((id) => call(id)),
+  });
+  const cases: [string, HistoryMessage[], OpenCall[], NextAction][] = [
+    ["ours are run in call order", history, [open("c"), open("a"), open("b")], runTools("a", "b", "c")],
+    [
+      "those that have a result are not run again",
+      [...history, message("tool", [result("a")])],
+      [open("b")],
+      runTools("b"),
+    ],
+    ["ours are run before the client is asked", history, [open("a", true), open("b")], runTools("b")],
+    [
+      "the client is waited for when only its calls are left",
+      history,
+      [open("a", true)],
+      { type: "await-client" },
+    ],
+    ["the vendor's own calls are never run by us", history, [open("a"), open("v")], runTools("a")],
+  ];
+  test.each(cases)("%s", (_name, given, openCalls, expected) => {
+    expect(nextAction(given, { openCalls })).toEqual(expected);
+  });
+
+  test("the newest message that asks is meant when an older one used the same id", () => {
+    const older = message("assistant", [call("a", { arguments: { old: true } })]);
+    expect(
+      nextAction([message("user"), older, message("tool", [result("a")]), asking], {
+        openCalls: [open("a")],
+      }),
+    ).toEqual(runTools("a"));
+  });
+});
+
+describe("a turn ends after 1,200 steps", () => {
+  const steps = (count: number) =>
+    Array.from({ length: count }, () => [message("assistant"), message("tool")]).flat();
+  test.each([
+    ["not after one less", [message("user"), ...steps(1_199)], { type: "call-model" }],
+    ["and then fails", [message("user"), ...steps(1_200)], { type: "fail", reason: "too_many_steps" }],
+    [
+      "counted from the last thing a person said",
+      [message("user"), ...steps(1_200), message("user"), ...steps(1)],
+      { type: "call-model" },
+    ],
+    [
+      "also across a summary",
+      [message("user"), ...steps(1_199), message("user", [], true), ...steps(1)],
+      { type: "fail", reason: "too_many_steps" },
+    ],
+  ])("%s", (_name, history, expected) => {
+    expect(nextAction(history, { openCalls: [] })).toEqual(expected);
+  });
+});
+
+test("open calls are those of ours and of the client that have no result, in call order", () => {
+  const parts: MessagePart[] = [
+    call("client"),
+    call("vendor", { isProviderExecuted: true }),
+    { type: "text", text: "and" },
+    call("done"),
+    result("done"),
+    call("ours"),
+  ];
+  expect(openCallsOf(parts, new Set(["tool-client"]))).toEqual([
+    { toolCallId: "client", toolName: "tool-client", isClient: true, arguments: { a: 1 } },
+    { toolCallId: "ours", toolName: "tool-ours", isClient: false },
+  ]);
+});

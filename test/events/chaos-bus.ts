@@ -1,0 +1,65 @@
+// A bus whose deliveries are as bad as a network may make them: about 30 % are dropped, doubled or late.
+import type { Generation, LiveBatch, SavedNews } from "../../src/domain/chat-events.js";
+import type { Bus, ChatListener, LoggedPieces } from "../../src/events/bus.js";
+
+/** Numbers in [0, 1) that depend on the seed alone (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+export class ChaosBus implements Bus {
+  isCalm = false;
+  #late: (() => void)[] = [];
+
+  constructor(
+    private readonly inner: Bus,
+    private readonly random: () => number,
+  ) {}
+
+  publishSaved(news: SavedNews): void {
+    this.inner.publishSaved(news);
+  }
+
+  publishLive(batch: LiveBatch): void {
+    this.inner.publishLive(batch);
+  }
+
+  subscribeChat(chatId: string, listener: ChatListener): Promise<() => void> {
+    return this.inner.subscribeChat(chatId, {
+      saved: (news) => this.#deliver(() => listener.saved(news)),
+      live: (batch) => this.#deliver(() => listener.live(batch)),
+    });
+  }
+
+  wakeWorkers(): void {
+    this.inner.wakeWorkers();
+  }
+
+  onWake(listener: () => void): () => void {
+    return this.inner.onWake(listener);
+  }
+
+  readPieces(chatId: string, generation: Generation): Promise<LoggedPieces | null> {
+    return this.inner.readPieces(chatId, generation);
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+
+  #deliver(call: () => void): void {
+    const fate = this.isCalm ? 1 : this.random();
+    const overdue = fate < 0.3 ? [] : this.#late.splice(0);
+    if (fate < 0.1) return;
+    if (fate < 0.2) this.#late.push(call);
+    else call();
+    if (fate >= 0.2 && fate < 0.3) call();
+    for (const old of overdue) old();
+  }
+}

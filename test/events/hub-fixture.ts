@@ -1,0 +1,54 @@
+// A hub over one chat whose truth, clock and bus a test holds in its hands.
+import type { StreamBounds } from "../../src/events/event-stream.js";
+import { ChatHub } from "../../src/events/chat-hub.js";
+import { MemoryBus } from "../../src/events/memory-bus.js";
+import { PartLog } from "../../src/events/part-log.js";
+import { createLog } from "../../src/lib/log.js";
+import { ManualClock } from "../agent/manual-clock.js";
+import { follow, settle, Transcript } from "./transcript.js";
+import { CHAT_ID, ChatWorld, viewer } from "./world.js";
+
+export const opening = ["refresh first_snapshot", "caught-up"];
+
+export class HubFixture {
+  readonly clock = new ManualClock();
+  readonly bus: MemoryBus;
+  readonly world: ChatWorld;
+  readonly hub: ChatHub;
+
+  constructor(options: { streamBounds?: StreamBounds; maxGenerationBytes?: number } = {}) {
+    const { streamBounds, maxGenerationBytes } = options;
+    const { clock } = this;
+    const log = createLog("silent");
+    this.bus = new MemoryBus(log, new PartLog(maxGenerationBytes ? { maxGenerationBytes } : {}));
+    this.world = new ChatWorld(this.bus);
+    const parts = { source: this.world, bus: this.bus, clock, log };
+    this.hub = new ChatHub(streamBounds ? { ...parts, streamBounds } : parts);
+  }
+
+  async open(after: string | null = null) {
+    const stream = await this.hub.subscribe(viewer, CHAT_ID, after);
+    if (!stream) throw new Error("The chat is not there.");
+    return stream;
+  }
+
+  /** A reader that takes everything at once. */
+  async read(after: string | null = null) {
+    const stream = await this.open(after);
+    const transcript = new Transcript(this.world, after);
+    const result = follow(stream, transcript);
+    await settle();
+    const story = async () => {
+      await settle();
+      if (result.failure) throw result.failure;
+      return transcript.story;
+    };
+    return { stream, transcript, story };
+  }
+
+  /** Saves an answer; the turn goes on. */
+  commitStep(text: string, options: { isTold?: boolean } = {}): void {
+    const messages = [this.world.answer(text)];
+    this.world.run([{ type: "commit-step", fence: this.world.fence, messages, openCalls: [] }], options);
+  }
+}
