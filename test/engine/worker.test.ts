@@ -1,8 +1,9 @@
 // The worker's plain days: turns of text and tools, failures, the client's own tools, the queue.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ScriptStep } from "../../src/demo-model/answer.js";
-import { defineTool, type Tool } from "../../src/engine/tools/tool.js";
 import { z } from "zod";
+import type { ScriptStep } from "../../src/demo-model/answer.js";
+import type { SavedNews } from "../../src/domain/chat-events.js";
+import { defineTool, type Tool } from "../../src/engine/tools/tool.js";
 import { isAtRest, World, type Replica } from "./world.js";
 
 let world: World;
@@ -87,23 +88,191 @@ test("a message is answered, and the chat rests", async () => {
   ]);
 });
 
-test("a turn of text costs at most 8 statements and 4 transactions", async () => {
+test("a turn of text costs at most 4 statements and 4 transactions once the replica knows the chat", async () => {
   await start();
-  answers({ text: "Warm." }, { text: "Measured." });
-  const chatId = await world.createChat(replica, "Warm up");
+  const chatId = await world.createChat(replica, "Warm up [[demo: deltas=200]]");
   await world.until(chatId, isAtRest);
-  await replica.worker.close();
+  const rested = new Promise<void>((resolve, reject) => {
+    const saved = ({ state }: SavedNews) => state.status === "waiting" && resolve();
+    world.bus.subscribeChat(chatId, { saved, live: () => undefined }).catch(reject);
+  });
   const before = { ...world.database.counters };
-  replica = world.replica();
-  await replica.worker.start();
-  const started = { ...world.database.counters };
-  await world.send(replica, chatId, "Again");
-  await world.untilStatus(chatId, "running");
-  await world.untilStatus(chatId, "waiting");
+  await world.send(replica, chatId, "Again [[demo: deltas=200]]");
+  await rested;
   const { statements, transactions } = world.database.counters;
-  expect(started.statements).toBeGreaterThan(before.statements);
-  const spent = { statements: statements - started.statements, transactions: transactions - started.transactions };
-  // Two of each are the test's own looks at the chat.
-  expect(spent.statements - 2).toBeLessThanOrEqual(8);
-  expect(spent.transactions - 2).toBeLessThanOrEqual(4);
+  expect({
+    statements: statements - before.statements <= 4,
+    transactions: transactions - before.transactions <= 4,
+    spent: [statements - before.statements, transactions - before.transactions],
+  }).toMatchObject({ statements: true, transactions: true });
+});
+
+describe("tools", () => {
+  const add = defineTool({
+    name: "add",
+    description: "Adds.",
+    parameters: z.object({ a: z.number(), b: z.number() }),
+    run: ({ a, b }) => Promise.resolve({ sum: a + b }),
+  });
+  const broken: Tool = { ...add, name: "broken", run: () => Promise.reject(new Error("the sky fell")) };
+
+  function withTools(text: string): Promise<string> {
+    return world.createChat(replica, text, { workspaceId: world.workspaceId });
+  }
+
+  test("a call is run, and its result answered", async () => {
+    await start([add]);
+    answers(
+      { text: "I add.", toolCalls: [{ id: "c1", name: "add", arguments: { a: 1, b: 2 } }] },
+      { text: "Three." },
+    );
+    const chatId = await withTools("1 + 2?");
+    expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
+    expect(await world.story(chatId)).toEqual([
+      "user: 1 + 2?",
+      'assistant: I add. c1=add({"a":1,"b":2})',
+      'tool: c1={"sum":3}',
+      "assistant: Three.",
+    ]);
+    expect((await world.history(chatId)).map(({ generation }) => generation)).toEqual([
+      null,
+      "gen_1_1",
+      "gen_4_0",
+      "gen_5_1",
+    ]);
+  });
+
+  test("calls of one answer run side by side, and their results keep the order of the calls", async () => {
+    const order: string[] = [];
+    let meet: (() => void) | undefined;
+    const met = new Promise<void>((resolve) => (meet = resolve));
+    const first: Tool = {
+      ...add,
+      name: "first",
+      async run() {
+        order.push("first begins");
+        await met;
+        order.push("first ends");
+        return { result: 1, isError: false };
+      },
+    };
+    const second: Tool = {
+      ...add,
+      name: "second",
+      run() {
+        order.push("second");
+        meet?.();
+        return Promise.resolve({ result: 2, isError: false });
+      },
+    };
+    await start([first, second]);
+    answers(
+      {
+        toolCalls: [
+          { id: "a", name: "first", arguments: {} },
+          { id: "b", name: "second", arguments: {} },
+        ],
+      },
+      { text: "Both." },
+    );
+    const chatId = await withTools("go");
+    await world.until(chatId, isAtRest);
+    expect(order).toEqual(["first begins", "second", "first ends"]);
+    expect(await world.story(chatId)).toEqual([
+      "user: go",
+      "assistant: a=first({}) b=second({})",
+      "tool: a=1 b=2",
+      "assistant: Both.",
+    ]);
+  });
+
+  test("a tool's exception, a bad argument and a made-up name are told to the model, and the turn goes on", async () => {
+    await start([add, broken]);
+    answers(
+      {
+        toolCalls: [
+          { id: "a", name: "broken", arguments: {} },
+          { id: "b", name: "add", arguments: { a: "x", b: 1 } },
+          { id: "c", name: "nothing", arguments: {} },
+          { id: "d", name: "add", arguments: "no json" },
+        ],
+      },
+      { text: "Sorry." },
+    );
+    const chatId = await withTools("go");
+    expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
+    const results = (await world.history(chatId))[2]?.parts ?? [];
+    expect(results).toEqual([
+      result("a", "broken", "The tool failed: the sky fell"),
+      result("b", "add", expect.stringContaining("Invalid arguments.") as unknown),
+      result("c", "nothing", 'There is no tool named "nothing".'),
+      result("d", "add", expect.stringContaining("Invalid arguments.") as unknown),
+    ]);
+  });
+
+  function result(toolCallId: string, toolName: string, error: unknown) {
+    return { type: "tool-result", toolCallId, toolName, result: { error }, isError: true };
+  }
+
+  test("ten megabytes of result, null bytes and lone surrogates go the whole way", async () => {
+    const nasty = `\u0000\uE000${"x".repeat(10_000_000)}\u{1F600}`;
+    const big: Tool = { ...add, name: "big", run: () => Promise.resolve({ result: nasty, isError: false }) };
+    await start([big]);
+    answers({ toolCalls: [{ id: "a", name: "big", arguments: {} }] }, { text: "Seen." });
+    const chatId = await withTools("go");
+    expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
+    const [part] = (await world.history(chatId))[2]?.parts ?? [];
+    expect(part?.type === "tool-result" && part.result === nasty).toBe(true);
+  });
+});
+
+describe("the queue", () => {
+  test("a message sent while the chat is busy is said when the turn is over", async () => {
+    await start();
+    answers({ text: ["one ", "two"], delayMs: 1_000 }, { text: "And again." });
+    const chatId = await world.createChat(replica, "first");
+    await world.untilStreamed(chatId, "one ");
+    const sent = await world.send(replica, chatId, "second");
+    expect([sent.message, sent.queued?.parts]).toEqual([null, [{ type: "text", text: "second" }]]);
+    await world.send(replica, chatId, "third");
+    world.modelClock.advance(1_000);
+    expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
+    expect(await world.story(chatId)).toEqual([
+      "user: first",
+      "assistant: one two",
+      "user: second",
+      "assistant: And again.",
+      "user: third",
+      "assistant: No more answers.",
+    ]);
+  });
+
+  test("a deleted message is never said, a promoted one interrupts and is said first", async () => {
+    await start();
+    answers({ text: ["one ", "two"], hang: 1 }, { text: "Yes?" });
+    const chatId = await world.createChat(replica, "first");
+    await world.untilStreamed(chatId, "one ");
+    const [second, third, fourth] = [
+      await world.send(replica, chatId, "second"),
+      await world.send(replica, chatId, "third"),
+      await world.send(replica, chatId, "fourth"),
+    ];
+    const { commands } = replica;
+    await commands.deleteQueuedMessage(world.viewer, third.queued?.id ?? "");
+    expect(await commands.deleteQueuedMessage(world.viewer, third.queued?.id ?? "")).toMatchObject({
+      ok: false,
+      refusal: { code: "NOT_FOUND" },
+    });
+    await commands.promoteQueuedMessage(world.viewer, fourth.queued?.id ?? "");
+    expect(second.queued).not.toBeNull();
+    expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
+    expect(await world.story(chatId)).toEqual([
+      "user: first",
+      "assistant: one ",
+      "user: fourth",
+      "assistant: Yes?",
+      "user: second",
+      "assistant: No more answers.",
+    ]);
+  });
 });

@@ -118,6 +118,13 @@ export class World {
     };
     const commands = createChatCommands({
       ...parts,
+      resolveModel: async (configId) => {
+        const choice = await models.choose(configId);
+        return choice.ok
+          ? { ok: true, modelConfigId: choice.model.config.id }
+          : { ok: false, reason: choice.failure.message };
+      },
+      defaultWorkspaceId: () => null,
       isModelSelectable: (configId) => models.isSelectable(configId),
       toolNames: new Set(parts.tools.map((tool) => tool.name)),
     });
@@ -237,4 +244,26 @@ function tell(parts: MessagePart[]): string {
 /** For a chat at rest. */
 export function isAtRest(state: ChatState): boolean {
   return state.status === "waiting" || state.status === "error";
+}
+
+/** The bus as one replica sees it; closing it leaves the bus open. */
+export function connectedTo(bus: Bus): Bus {
+  return {
+    publishSaved: (news) => bus.publishSaved(news),
+    publishLive: (batch) => bus.publishLive(batch),
+    wakeWorkers: () => bus.wakeWorkers(),
+    subscribeChat: (chatId, listener) => bus.subscribeChat(chatId, listener),
+    onWake: (listener) => bus.onWake(listener),
+    readPieces: (chatId, generation) => bus.readPieces(chatId, generation),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** The bus as a replica sees it that is thought dead: what it says is heard, but nothing reaches it. */
+export function deafTo(bus: Bus): Bus {
+  return {
+    ...connectedTo(bus),
+    subscribeChat: () => Promise.resolve(() => undefined),
+    onWake: () => () => undefined,
+  };
 }

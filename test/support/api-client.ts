@@ -64,8 +64,27 @@ export class ApiClient {
     return (await this.get<{ chat: ChatShown | null }>(query, { chatId })).chat;
   }
 
+  /** From a snapshot, which may be newer than the first events after it. */
   follow(chatId: string, after: string | null = null): Follower {
     return new Follower(this, chatId, new Transcript(after));
+  }
+
+  /** Reads the chat and follows it from exactly there; resolves when everything that comes is live. */
+  async followFromNow(chatId: string): Promise<Follower> {
+    const chat = await this.chat(chatId);
+    if (!chat) throw new Error("There is no such chat.");
+    const follower = new Follower(this, chatId, Transcript.from(chat));
+    await follower.until(({ isCaughtUp }) => isCaughtUp);
+    return follower;
+  }
+
+  /** A chat at rest that has been followed from its rest on. */
+  async quietChat(more: object = {}): Promise<{ chatId: string; follower: Follower }> {
+    const chatId = await this.createChat("[[demo: deltas=1]]", more);
+    const first = this.follow(chatId);
+    await first.untilStatus("WAITING");
+    await first.close();
+    return { chatId, follower: await this.followFromNow(chatId) };
   }
 }
 
@@ -77,7 +96,7 @@ export class Follower {
   readonly #sockets = new Set<WebSocket>();
   #waiters: Waiter[] = [];
   #end: { reason: unknown } | null = null;
-  /** Resolves when the subscription is over, however it ended. */
+  /** Resolves when the subscription is over, to the errors, close event or words that it ended with. */
   readonly ended: Promise<unknown>;
 
   constructor(
@@ -135,7 +154,10 @@ export class Follower {
         query: CHAT_EVENTS_DOCUMENT,
         variables,
       })) {
-        if (result.errors || !result.data) throw new Error(`A null event: ${JSON.stringify(result.errors)}`);
+        if (result.errors || !result.data) {
+          reason = result.errors;
+          break;
+        }
         this.transcript.apply(result.data.chatEvents);
         this.#wake();
       }

@@ -1,5 +1,6 @@
 // What a careful client makes of a chat's events, by the contract of docs/events.md: saved messages by id, and the
 // preview of the message being written. Every breach of the contract is noted in `breaches`.
+import { isDeepStrictEqual } from "node:util";
 import { CHAT_FIELDS, MESSAGE_FIELDS } from "./api-shapes.js";
 import type { ChatShown, Message, Part, Queued } from "./api-shapes.js";
 
@@ -12,7 +13,7 @@ export const CHAT_EVENTS_DOCUMENT = `subscription ($chatId: ID!, $after: String)
     ... on StreamEvent { cursor }
     ... on ChatRefreshEvent { reason chat { ${CHAT_FIELDS} } }
     ... on ChatCaughtUpEvent { replayedEvents }
-    ... on ChatMessageEvent { ${GENERATION} message { ${MESSAGE_FIELDS} } }
+    ... on ChatMessageEvent { replaced: ${GENERATION} message { ${MESSAGE_FIELDS} } }
     ... on ChatStatusEvent { status }
     ... on ChatErrorEvent { ${FAILURE} }
     ... on ChatQueueEvent { queuedMessages { id parts { ... on TextPart { text } } } }
@@ -37,7 +38,7 @@ type Failure = { kind: string; message: string; httpStatus: number | null; isRet
 export type ChatEvent = { cursor: string } & (
   | { __typename: "ChatRefreshEvent"; reason: string; chat: ChatShown }
   | { __typename: "ChatCaughtUpEvent"; replayedEvents: number }
-  | { __typename: "ChatMessageEvent"; generation: Generation | null; message: Message }
+  | { __typename: "ChatMessageEvent"; replaced: Generation | null; message: Message }
   | { __typename: "ChatStatusEvent"; status: string }
   | { __typename: "ChatErrorEvent"; failure: Failure }
   | { __typename: "ChatQueueEvent"; queuedMessages: Queued[] }
@@ -82,6 +83,14 @@ export class Transcript {
 
   constructor(public cursor: string | null = null) {}
 
+  /** A client that has read the chat and follows it from there. */
+  static from(chat: ChatShown): Transcript {
+    const transcript = new Transcript(chat.eventCursor);
+    transcript.messages = [...chat.messages.nodes];
+    transcript.status = chat.status;
+    return transcript;
+  }
+
   apply(event: ChatEvent): void {
     this.cursor = event.cursor;
     this.events.push(event);
@@ -98,7 +107,7 @@ export class Transcript {
         this.isCaughtUp = true;
         return;
       case "ChatMessageEvent":
-        return this.#take(event.message, event.generation);
+        return this.#take(event.message, event.replaced);
       case "ChatStatusEvent":
         this.status = event.status;
         if (event.status !== "ERROR") this.failure = null;
@@ -131,22 +140,26 @@ export class Transcript {
   }
 
   #take(message: Message, generation: Generation | null): void {
+    // A message that is known comes again when its runtime has grown.
+    const place = this.messages.findIndex(({ id }) => id === message.id);
     if (this.preview && generation?.id === this.preview.generation) {
       this.#compare(message, this.preview);
       this.preview = null;
-    } else if (this.preview) {
+    } else if (this.preview && place < 0) {
       this.breaches.push(`message ${message.id} came while ${this.preview.generation} was being written`);
     }
-    const place = this.messages.findIndex(({ id }) => id === message.id);
     if (place >= 0) this.messages[place] = message;
     else this.messages.push(message);
   }
 
   #compare(message: Message, preview: Preview): void {
     const shown = [...preview.parts].sort(([a], [b]) => a - b).map(([, part]) => part);
-    const [before, after] = [JSON.stringify(wordsOf(shown)), JSON.stringify(wordsOf(message.parts))];
-    if (before === after) this.confirmedPreviews += 1;
-    else this.breaches.push(`the preview of ${preview.generation} said ${before}, its message ${after}`);
+    const [before, after] = [wordsOf(shown), wordsOf(message.parts)];
+    if (isDeepStrictEqual(before, after)) this.confirmedPreviews += 1;
+    else {
+      const said = [before, after].map((parts) => JSON.stringify(parts).slice(0, 2_000));
+      this.breaches.push(`the preview of ${preview.generation} said ${said[0]}, its message ${said[1]}`);
+    }
   }
 
   #show(event: ChatEvent & { __typename: "ChatPartEvent" }): void {

@@ -47,6 +47,13 @@ export function notFound(what: "chat" | "message" | "queued message" | "workspac
   return refuse({ code: "NOT_FOUND", message: `There is no such ${what}.`, path: [field] });
 }
 
+/** The key was used for another chat, or for another kind of request: what it made is no answer to this one. */
+export const KEY_OF_ANOTHER_REQUEST: CommandRefusal = {
+  code: "CONFLICT",
+  message: "This key was used for another request. Use a new key for each thing you ask for.",
+  path: ["idempotencyKey"],
+};
+
 /** Null when the parts may be said. */
 export function checkParts(parts: MessagePart[]): CommandRefusal | null {
   const path = ["parts"];

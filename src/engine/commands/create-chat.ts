@@ -15,7 +15,14 @@ import {
 } from "../../store/new-chat.js";
 import { announce } from "../state/apply-transition.js";
 import type { ChatChanged, CommandRefusal, CommandResult, CreateChatInput } from "./chat-commands.js";
-import { checkModel, checkParts, notFound, refuse, type CommandParts } from "./command-parts.js";
+import {
+  checkModel,
+  checkParts,
+  KEY_OF_ANOTHER_REQUEST,
+  notFound,
+  refuse,
+  type CommandParts,
+} from "./command-parts.js";
 
 export async function createChat(
   parts: CommandParts,
@@ -94,7 +101,10 @@ async function repeatedRequest(
 ): Promise<CommandResult<ChatChanged> | null> {
   if (idempotencyKey === undefined) return null;
   const made = await recallRequest(parts.database, { userId: viewer.userId, key: idempotencyKey });
-  return made && { ok: true, chatId: made.chatId, version: made.version };
+  if (!made) return null;
+  const isSend = made.messageId !== null || made.queuedId !== null;
+  if (isSend) return refuse(KEY_OF_ANOTHER_REQUEST);
+  return { ok: true, chatId: made.chatId, version: made.version };
 }
 
 const KEY_LOST: CommandRefusal = {

@@ -11,6 +11,7 @@ import type { ChatChanged, CommandResult, SendMessageInput } from "./chat-comman
 import {
   checkModel,
   checkParts,
+  KEY_OF_ANOTHER_REQUEST,
   notFound,
   refusalOf,
   refuse,
@@ -98,12 +99,15 @@ async function remember(
 async function repeatedRequest(
   parts: CommandParts,
   viewer: Viewer,
-  { idempotencyKey: key }: SendMessageInput,
+  input: SendMessageInput,
 ): Promise<CommandResult<Sent> | null> {
+  const key = input.idempotencyKey;
   if (key === undefined) return null;
   const made = await recallRequest(parts.database, { userId: viewer.userId, key });
   if (!made) return null;
   const { chatId, version, messageId, queuedId } = made;
+  const isSend = messageId !== null || queuedId !== null;
+  if (!isSend || chatId !== input.chatId) return refuse(KEY_OF_ANOTHER_REQUEST);
   const message = messageId === null ? null : await findMessage(parts.database, viewer, messageId);
   const [queued = null] =
     message || queuedId === null ? [] : await findQueuedMessages(parts.database, viewer, [queuedId]);

@@ -11,6 +11,8 @@ export type StopReason =
 export class StopSwitch {
   #controller = new AbortController();
   #reason: StopReason | null = null;
+  /** A shutdown that came while an interrupt was being dealt with. */
+  #next: StopReason | null = null;
 
   get signal(): AbortSignal {
     return this.#controller.signal;
@@ -22,13 +24,15 @@ export class StopSwitch {
 
   stop(reason: StopReason): void {
     if (this.#reason === null || reason.kind === "ownership-lost") this.#reason = reason;
+    else if (reason.kind === "shutdown") this.#next = reason;
     if (!this.#controller.signal.aborted) this.#controller.abort(reason);
   }
 
-  /** The interrupt has been dealt with and the run goes on: listeners get a fresh signal. */
+  /** The interrupt has been dealt with: listeners get a fresh signal, aborted again if a shutdown came meanwhile. */
   rearm(): void {
     if (this.#reason?.kind !== "interrupt") return;
     this.#reason = null;
     this.#controller = new AbortController();
+    if (this.#next) this.stop(this.#next);
   }
 }

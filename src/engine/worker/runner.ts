@@ -24,7 +24,7 @@ import { StopSwitch, type StopReason } from "../turn/stop.js";
 import { runToolOf } from "./run-tool.js";
 import {
   clientToolNames,
-  lazyWorkspace,
+  workspaceOf,
   prepareCall,
   type PreparedCall,
   type RunnerParts,
@@ -44,7 +44,7 @@ export class Runner {
   readonly #switch = new StopSwitch();
   readonly #parts: RunnerParts;
   readonly #chat: HeldChat;
-  readonly #workspace: ReturnType<typeof lazyWorkspace>;
+  readonly #workspace: ReturnType<typeof workspaceOf>;
   #state: ChatState;
   #history: MessageRow[] = [];
   /** The next attempt has been begun in the same transaction as the results before it. */
@@ -56,7 +56,7 @@ export class Runner {
     this.#parts = parts;
     this.#chat = chat;
     this.#state = chat.state;
-    this.#workspace = lazyWorkspace(parts, chat);
+    this.#workspace = workspaceOf(parts, chat);
   }
 
   stop(reason: StopReason): void {

@@ -67,8 +67,18 @@ export async function prepareCall(
     tools: offeredTools(hasWorkspace ? parts.tools : [], chat.clientTools),
     maxOutputTokens: config.maxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS,
     ...(choices.reasoningEffort ? { reasoningEffort: choices.reasoningEffort } : {}),
+    headers: identityHeaders(chat),
   };
   return { ok: true, call: { open: (signal) => adapter.stream(request, signal), model: choice.model } };
+}
+
+/** Whom a call is made for, so that a gateway between us and the vendor can tell chats and people apart. */
+function identityHeaders({ chatId, ownerId, workspaceId }: HeldChat): Record<string, string> {
+  return {
+    "Parley-Chat-Id": chatId,
+    "Parley-Owner-Id": ownerId,
+    ...(workspaceId === null ? {} : { "Parley-Workspace-Id": workspaceId }),
+  };
 }
 
 /** Ours first, then the client's own; a client's tool with one of our names is not offered. */
@@ -86,17 +96,10 @@ export function clientToolNames(parts: RunnerParts, chat: HeldChat): ReadonlySet
   return new Set(chat.clientTools.map((tool) => tool.name).filter((name) => !ours.has(name)));
 }
 
-/** The chat's workspace, resolved at the first tool that needs it and then kept for the turn. */
-export function lazyWorkspace(parts: RunnerParts, chat: HeldChat): () => Promise<AgentConnection> {
-  let opened: Promise<AgentConnection> | null = null;
-  return () => {
-    if (chat.workspaceId === null) {
-      return Promise.reject(new ToolError("This chat has no workspace, so there is nothing to run this in."));
-    }
-    opened ??= parts.openWorkspace(chat.workspaceId, chat.chatId).catch((error: unknown) => {
-      opened = null;
-      throw error;
-    });
-    return opened;
-  };
+/** The chat's workspace, asked for anew at each use: an agent that was restarted has another address. */
+export function workspaceOf(parts: RunnerParts, chat: HeldChat): () => Promise<AgentConnection> {
+  return () =>
+    chat.workspaceId === null
+      ? Promise.reject(new ToolError("This chat has no workspace, so there is nothing to run this in."))
+      : parts.openWorkspace(chat.workspaceId, chat.chatId);
 }

@@ -1,0 +1,116 @@
+import { expect, test } from "vitest";
+import type { LivePiece } from "../../domain/chat-events.js";
+import type { ToolCallPart } from "../../domain/message-parts.js";
+import { ManualClock } from "../../../test/agent/manual-clock.js";
+import { executeTools } from "./execute-tools.js";
+import type { RunTool } from "./ports.js";
+
+function start() {
+  const clock = new ManualClock();
+  const pieces: LivePiece[] = [];
+  const stop = new AbortController();
+  const ports = { clock, announce: (more: LivePiece[]) => void pieces.push(...more) };
+  const execute = (run: RunTool, ...ids: string[]) => executeTools(ids.map(call), run, stop.signal, ports);
+  return { clock, pieces, stop, execute };
+}
+
+const call = (toolCallId: string): ToolCallPart => ({
+  type: "tool-call",
+  toolCallId,
+  toolName: "t",
+  arguments: {},
+});
+const result = (toolCallId: string, outcome: unknown, isError = false) => ({
+  type: "tool-result",
+  toolCallId,
+  toolName: "t",
+  result: outcome,
+  isError,
+});
+
+/** Tools that end when the test says so. */
+function gates() {
+  const open = new Map<string, (outcome: string) => void>();
+  const run: RunTool = ({ toolCallId }) =>
+    new Promise((resolve) => open.set(toolCallId, (outcome) => resolve({ result: outcome, isError: false })));
+  return {
+    run,
+    end: (id: string, outcome: string) => open.get(id)?.(outcome),
+    begun: () => [...open.keys()],
+  };
+}
+
+test("all calls begin at once; results are shown as they come and returned in call order", async () => {
+  const { clock, pieces, execute } = start();
+  const { run, end, begun } = gates();
+  const done = execute(run, "a", "b", "c");
+  expect(begun()).toEqual(["a", "b", "c"]);
+  for (const id of ["c", "a", "b"]) end(id, `of ${id}`);
+  expect(await done).toEqual([result("a", "of a"), result("b", "of b"), result("c", "of c")]);
+  clock.advance(1_000);
+  expect(pieces).toEqual([
+    { sequence: 1, role: "tool", partIndex: 2, piece: result("c", "of c") },
+    { sequence: 2, role: "tool", partIndex: 0, piece: result("a", "of a") },
+    { sequence: 3, role: "tool", partIndex: 1, piece: result("b", "of b") },
+  ]);
+});
+
+test("a tool that throws, rejects with no error, or throws before it waits is an error result of its own", async () => {
+  const { execute } = start();
+  const run: RunTool = ({ toolCallId }) => {
+    if (toolCallId === "a") throw new Error("at once");
+    if (toolCallId === "b") return Promise.reject(new Error("later"));
+    // eslint-disable-next-line prefer-promise-reject-errors
+    return toolCallId === "c" ? Promise.reject("a text") : Promise.resolve({ result: 1, isError: false });
+  };
+  expect(await execute(run, "a", "b", "c", "d")).toEqual([
+    result("a", { error: "The tool failed: at once" }, true),
+    result("b", { error: "The tool failed: later" }, true),
+    result("c", { error: "The tool failed: a text" }, true),
+    result("d", 1),
+  ]);
+});
+
+test("a stop keeps what has finished, and what finishes well on its way out", async () => {
+  const { stop, execute } = start();
+  const { run: gated, end } = gates();
+  const run: RunTool = (toolCall, signal) => {
+    if (toolCall.toolCallId === "a") return Promise.resolve({ result: "early", isError: false });
+    if (toolCall.toolCallId === "b") return gated(toolCall, signal);
+    return new Promise((_resolve, reject) =>
+      signal.addEventListener("abort", () => reject(signal.reason as Error)),
+    );
+  };
+  const done = execute(run, "a", "b", "c");
+  stop.abort({ kind: "interrupt" });
+  end("b", "just in time");
+  expect(await done).toEqual([result("a", "early"), result("b", "just in time")]);
+});
+
+test("a tool that ignores the stop is left behind after two seconds, and what it says later is not heard", async () => {
+  const { clock, pieces, stop, execute } = start();
+  const { run, end } = gates();
+  const done = execute(run, "a", "b");
+  end("a", "early");
+  const grace = clock.nextTimer(2_000);
+  stop.abort({ kind: "shutdown" });
+  await grace;
+  clock.advance(2_000);
+  expect(await done).toEqual([result("a", "early")]);
+  end("b", "too late");
+  await Promise.resolve();
+  clock.advance(10_000);
+  expect(pieces.map(({ piece }) => piece)).toEqual([result("a", "early")]);
+});
+
+test("nothing begins after a stop", async () => {
+  const { stop, execute } = start();
+  stop.abort({ kind: "interrupt" });
+  const { run, begun } = gates();
+  expect([await execute(run, "a", "b"), begun()]).toEqual([[], []]);
+});
+
+test("no calls are no results", async () => {
+  const { execute } = start();
+  expect(await execute(gates().run)).toEqual([]);
+});

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import type { ChatFailure } from "../../domain/failures.js";
+import { MAX_ATTEMPTS_PER_STEP } from "../../domain/limits.js";
+import { retryDelay } from "./retry.js";
+
+const busy: ChatFailure = { kind: "overloaded", message: "Busy.", isRetryable: true };
+const refused: ChatFailure = { kind: "auth", message: "No.", isRetryable: false };
+
+type Case = [
+  string,
+  ChatFailure,
+  attempt: number,
+  retryAfterMs: number | undefined,
+  random: number,
+  number | null,
+];
+const cases: Case[] = [
+  ["what cannot get better is not retried", refused, 1, undefined, 0, null],
+  ["not even when the vendor names a time", refused, 1, 1_000, 0, null],
+  ["the first wait is at least half a second", busy, 1, undefined, 0, 500],
+  ["and at most one", busy, 1, undefined, 0.9999, 1_000],
+  ["then twice as long", busy, 2, undefined, 0, 1_000],
+  ["and again", busy, 3, undefined, 0.5, 3_000],
+  ["up to a minute", busy, 7, undefined, 0.9999, 59_997],
+  ["never more", busy, MAX_ATTEMPTS_PER_STEP - 1, undefined, 0.9999, 59_997],
+  ["the vendor's wish is a lower bound", busy, 1, 20_000, 0.5, 20_000],
+  ["which a longer wait of our own meets", busy, 6, 1_000, 0, 16_000],
+  ["a wish for no wait changes nothing", busy, 1, 0, 0, 500],
+  ["five minutes are waited", busy, 1, 300_000, 0, 300_000],
+  ["more is not worth a person's time", busy, 1, 300_001, 0, null],
+  ["the last attempt is the last", busy, MAX_ATTEMPTS_PER_STEP, undefined, 0, null],
+  ["and nothing comes after it", busy, 1_000_000, undefined, 0, null],
+];
+
+test.each(cases)("%s", (_name, failure, attempt, retryAfterMs, random, delayMs) => {
+  expect(retryDelay(failure, attempt, retryAfterMs, random)).toBe(delayMs);
+});

@@ -1,0 +1,10 @@
+// Chance with a seed, so that what went wrong once goes wrong again.
+
+/** Numbers from 0 to below the bound. */
+export function randomNumbers(seed: number): (below: number) => number {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
