@@ -18,6 +18,7 @@ import { createHttpServer, type ParleyHttp } from "../http/server.js";
 import { systemClock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import { createProvider } from "../providers/registry.js";
+import type { Context } from "../resolvers/context.js";
 import { Loaders } from "../resolvers/loaders.js";
 import { resolvers } from "../resolvers/resolvers.js";
 import { buildParleySchema } from "../schema/build.js";
@@ -201,8 +202,12 @@ function openDoors(
     port: config.port,
     schema: buildParleySchema(resolvers),
     authenticate: (token) => authenticateToken(database, token),
-    createContext: (viewer: Viewer, { requestId }) => ({
-      ...{ viewer, requestId, database, commands, keyVariables },
+    createContext: (viewer: Viewer, { requestId }): Context => ({
+      viewer,
+      requestId,
+      database,
+      commands,
+      keyVariables,
       chatEvents: hub,
       version: VERSION,
       loaders: new Loaders(database, viewer),

@@ -26,7 +26,8 @@ type MessagePageKey = { chatId: string; page: PageRequest };
  * context lives as long as one answer; after a write within it call `forget`.
  */
 export class Loaders {
-  #made = new Map<string, unknown>();
+  /** Made with the first loader: most events need none. */
+  #made: Map<string, unknown> | null = null;
 
   constructor(
     private readonly database: Queryable,
@@ -35,7 +36,7 @@ export class Loaders {
 
   /** Everything will be read anew. */
   forget(): void {
-    this.#made = new Map();
+    this.#made = null;
   }
 
   get chats(): ById<ChatRecord> {
@@ -106,6 +107,7 @@ export class Loaders {
   }
 
   #once<T>(name: string, make: () => T): T {
+    this.#made ??= new Map();
     if (!this.#made.has(name)) this.#made.set(name, make());
     return this.#made.get(name) as T;
   }
