@@ -301,7 +301,7 @@ export class RawSocket {
     this.socket = new WebSocket(server.socketUrl, protocol, options);
     this.socket.on("error", () => undefined);
     this.socket.on("message", (message) => {
-      this.messages.push(JSON.parse(String(message)) as Record<string, unknown>);
+      this.messages.push(JSON.parse((message as Buffer).toString("utf8")) as Record<string, unknown>);
       for (const wake of this.#waiting.splice(0)) wake();
     });
     this.closed = new Promise((resolve) =>

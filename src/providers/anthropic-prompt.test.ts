@@ -1,0 +1,105 @@
+/** What only Anthropic's requests have: cache marks, searches that go back, and how hard the model thinks. */
+import { describe, expect, test } from "vitest";
+import {
+  anthropicThought,
+  answer,
+  assistant,
+  call,
+  request,
+  text,
+  tool,
+  user,
+} from "../../test/providers/prompts.js";
+import type { MessagePart } from "../domain/message-parts.js";
+import { buildAnthropicRequest, toAnthropicMessages } from "./anthropic-prompt.js";
+import { anthropicThinking } from "./anthropic-thinking.js";
+import type { ModelRequest } from "./types.js";
+
+test("Anthropic's cache marks sit on the system prompt and on the last two messages, never on thinking", () => {
+  const mark = { cache_control: { type: "ephemeral" } };
+  const messages = [user(text("a")), assistant(text("b"), anthropicThought), user(text("c"), text("d"))];
+  expect(buildAnthropicRequest(request({ system: "be brief", messages }))).toEqual({
+    model: "claude-sonnet-5",
+    max_tokens: 32_000,
+    stream: true,
+    system: [{ type: "text", text: "be brief", ...mark }],
+    messages: [
+      { role: "user", content: [{ type: "text", text: "a" }] },
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "b", ...mark },
+          { type: "thinking", thinking: "hm", signature: "sig" },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "c" },
+          { type: "text", text: "d", ...mark },
+        ],
+      },
+    ],
+  });
+});
+
+test("an Anthropic search goes back word for word, and only as a pair", () => {
+  const search: MessagePart = {
+    type: "tool-call",
+    toolCallId: "s",
+    toolName: "web_search",
+    arguments: { query: "q" },
+    isProviderExecuted: true,
+  };
+  const found: MessagePart = {
+    ...answer,
+    toolCallId: "s",
+    toolName: "web_search",
+    result: [],
+    isError: false,
+    isProviderExecuted: true,
+    providerMetadata: { anthropic: { content: [{ type: "web_search_result", encrypted_content: "x" }] } },
+  };
+  expect(toAnthropicMessages([user(text("go")), assistant(search, found)])[1]).toEqual({
+    role: "assistant",
+    content: [
+      { type: "server_tool_use", id: "s", name: "web_search", input: { query: "q" } },
+      {
+        type: "web_search_tool_result",
+        tool_use_id: "s",
+        content: [{ type: "web_search_result", encrypted_content: "x" }],
+      },
+    ],
+  });
+  expect(toAnthropicMessages([user(text("go")), assistant(search)])).toHaveLength(1);
+  expect(toAnthropicMessages([user(text("go")), assistant(found)])).toHaveLength(1);
+});
+
+describe("how hard an Anthropic model thinks", () => {
+  const adaptive = (effort: string) => ({
+    thinking: { type: "adaptive", display: "summarized" },
+    output_config: { effort },
+  });
+  const budget = (budget_tokens: number) => ({ thinking: { type: "enabled", budget_tokens } });
+  const toolTurn = [user(text("go")), assistant(call), tool({ ...answer, result: "", isError: false })];
+  const cases: [Partial<ModelRequest>, unknown][] = [
+    [{}, {}],
+    [{ reasoningEffort: "high" }, adaptive("high")],
+    [{ reasoningEffort: "minimal" }, adaptive("low")],
+    [{ reasoningEffort: "xhigh" }, adaptive("xhigh")],
+    [{ reasoningEffort: "xhigh", model: "claude-opus-4-6" }, adaptive("high")],
+    [{ reasoningEffort: "max", model: "claude-opus-4-8" }, adaptive("max")],
+    [{ reasoningEffort: "none" }, { thinking: { type: "disabled" } }],
+    [{ reasoningEffort: "none", model: "claude-haiku-4-5" }, {}],
+    [{ reasoningEffort: "medium", model: "claude-sonnet-4-5-20250929" }, budget(8_192)],
+    [{ reasoningEffort: "medium", model: "claude-sonnet-4-20250514" }, budget(8_192)],
+    [{ reasoningEffort: "low", model: "claude-3-7-sonnet-latest" }, budget(2_048)],
+    [{ reasoningEffort: "max", model: "claude-opus-4-5" }, budget(30_976)],
+    [{ reasoningEffort: "low", model: "claude-opus-4-1", maxOutputTokens: 2_000 }, {}],
+    [{ reasoningEffort: "low", model: "claude-opus-4-1", messages: toolTurn }, {}],
+    [{ reasoningEffort: "low", model: "claude-sonnet-5-5", messages: toolTurn }, adaptive("low")],
+  ];
+  test.each(cases)("%j", (more, expected) => {
+    expect(anthropicThinking(request(more))).toEqual(expected);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, test } from "vitest";
+import {
+  fileReferenceText,
+  parseToolArguments,
+  sanitizeToolCallId,
+  toolResultText,
+  wellFormed,
+} from "./prompt-parts.js";
+
+describe("parts that all vendors share", () => {
+  const reference = {
+    type: "file-reference" as const,
+    path: "a.ts",
+    startLine: 3,
+    endLine: 5,
+    content: "x\n",
+  };
+  test("a file reference is a header and a fence", () => {
+    expect(fileReferenceText(reference)).toBe("[file-reference] a.ts:3-5\n```\nx\n```");
+    expect(fileReferenceText({ ...reference, endLine: 3 })).toBe("[file-reference] a.ts:3\n```\nx\n```");
+    expect(fileReferenceText({ ...reference, content: "" })).toBe("[file-reference] a.ts:3-5");
+    expect(fileReferenceText({ ...reference, content: "```js" })).toBe(
+      "[file-reference] a.ts:3-5\n````\n```js\n````",
+    );
+  });
+
+  test("call ids keep to what every vendor takes", () => {
+    expect(["ok-1_A", "a b/c", "", "é"].map(sanitizeToolCallId)).toEqual(["ok-1_A", "a_b_c", "call", "_"]);
+    const [first, second] = [sanitizeToolCallId("x".repeat(99)), sanitizeToolCallId("x".repeat(98))];
+    expect([first.length, second.length, first === second]).toEqual([64, 64, false]);
+  });
+
+  test("half a surrogate pair is replaced, whole ones stay", () => {
+    expect(wellFormed("a\uD83D b 🌍 \uDF0D")).toBe("a\uFFFD b 🌍 \uFFFD");
+    expect(toolResultText("cut \uD83D")).toBe("cut \uFFFD");
+  });
+
+  test("arguments that are no object become {}", () => {
+    const given = ['{"a":1}', "", "null", "[1]", "{", '"a"', "1"];
+    expect(given.map(parseToolArguments)).toEqual([{ a: 1 }, {}, {}, {}, {}, {}, {}]);
+  });
+});

@@ -1,0 +1,138 @@
+/** The same battery for every wire format: aborts, refusals, broken streams and silence. */
+import { describe, expect, test } from "vitest";
+import type { ScriptStep } from "../../src/demo-model/answer.js";
+import { createProvider } from "../../src/providers/registry.js";
+import type { ProviderSettings } from "../../src/providers/types.js";
+import { collect, connect, demos, REQUEST, until, WIRES } from "./support.js";
+
+describe.each(WIRES)("$wire", (row) => {
+  const { start, failureOf, failure } = connect(row);
+
+  test("an abort in the middle just ends the stream and frees the vendor", async () => {
+    const { provider, demo } = await start([{ text: ["a", "b"], hang: 2 }]);
+    const controller = new AbortController();
+    const seen: string[] = [];
+    for await (const part of provider.stream(REQUEST, controller.signal)) {
+      if (part.type === "text-delta") seen.push(part.text);
+      if (seen.length === 2) controller.abort();
+    }
+    expect({ seen, requests: demo.requests.length }).toEqual({ seen: ["a", "b"], requests: 1 });
+  });
+
+  test("an abort while nothing comes ends the wait", async () => {
+    const { run, demo } = await start([{ hang: "before-headers" }]);
+    const controller = new AbortController();
+    const running = run(REQUEST, controller.signal);
+    await until(() => demo.requests.length === 1);
+    controller.abort();
+    expect(await running).toEqual([]);
+  });
+
+  test("a call that was aborted before it began asks nobody", async () => {
+    const { run, demo } = await start([]);
+    expect(await run(REQUEST, AbortSignal.abort())).toEqual([]);
+    expect(demo.requests).toEqual([]);
+  });
+
+  test("429 is a rate limit, asked only once, with the vendor's wish to wait", async () => {
+    const { run, demo } = await start([
+      { error: { status: 429, message: "slow down", headers: { "retry-after": "7" } } },
+    ]);
+    await expect(run()).rejects.toMatchObject({
+      retryAfterMs: 7_000,
+      failure: failure({ kind: "rate_limited", httpStatus: 429, isRetryable: true, detail: "slow down" }),
+    });
+    expect(demo.requests).toHaveLength(1);
+  });
+
+  test.each([
+    { step: { error: { status: 529, type: "overloaded_error" } }, kind: "overloaded", isRetryable: true },
+    { step: { error: { status: 503 } }, kind: "timeout", isRetryable: true },
+    {
+      step: { error: { status: 502, body: "<html><body>Bad Gateway</body></html>" } },
+      kind: "timeout",
+      isRetryable: true,
+    },
+    { step: { error: { status: 500 } }, kind: "generic", isRetryable: true },
+    { step: { error: { status: 401, message: "bad key secret-key" } }, kind: "auth", isRetryable: false },
+    { step: { error: { status: 402 } }, kind: "billing", isRetryable: false },
+    { step: { error: { status: 404, message: "model: nope" } }, kind: "config", isRetryable: false },
+    { step: { error: { status: 400, message: "odd field" } }, kind: "generic", isRetryable: false },
+    {
+      step: { error: { status: 400, message: "prompt is too long: 210000 tokens" } },
+      kind: "context_too_large",
+      isRetryable: false,
+    },
+    { step: { error: { status: 429, type: "insufficient_quota" } }, kind: "billing", isRetryable: false },
+  ] as const)(
+    "HTTP $step.error.status ($kind) is understood",
+    async ({ step, kind: expected, isRetryable }) => {
+      const error = await failureOf(step);
+      expect(error.failure).toEqual(failure({ kind: expected, isRetryable, httpStatus: step.error.status }));
+      expect(JSON.stringify(error.failure)).not.toMatch(/secret-key|<html/);
+      expect(error.cause).toBeInstanceOf(Error);
+    },
+  );
+
+  test("an error event after 200 is told by its type", async () => {
+    const error = await failureOf({
+      text: ["a"],
+      streamError: { type: "overloaded_error", message: "Overloaded" },
+    });
+    expect(error.failure).toEqual(failure({ kind: "overloaded", isRetryable: true, detail: "Overloaded" }));
+    expect(error.failure.httpStatus).toBeUndefined();
+  });
+
+  test.each<ScriptStep>([
+    { text: ["a", "b", "c"], cutAfterDeltas: 2 },
+    { text: ["a", "b", "c"], endAfterDeltas: 2 },
+  ])("a stream cut in the middle is a failure worth a retry (%j)", async (step) => {
+    const { provider } = await start([step]);
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const part of provider.stream(REQUEST, new AbortController().signal)) {
+        if (part.type === "text-delta") seen.push(part.text);
+      }
+    })();
+    await expect(reading).rejects.toMatchObject({ failure: failure({ kind: "timeout", isRetryable: true }) });
+    expect(seen).toEqual(["a", "b"]);
+  });
+
+  test("a server that is not there is a failure worth a retry", async () => {
+    const { demo, run } = await start([]);
+    await demo.close();
+    demos.splice(0);
+    await expect(run()).rejects.toMatchObject({ failure: failure({ kind: "timeout", isRetryable: true }) });
+  });
+
+  test.each(["before-headers", "before-events"] as const)("silence %s is a startup timeout", async (hang) => {
+    const error = await failureOf({ hang }, { startupTimeoutMs: 40 });
+    expect(error.failure).toEqual(failure({ kind: "startup_timeout", isRetryable: true }));
+  });
+
+  test("silence in the middle is a stalled stream", async () => {
+    const error = await failureOf({ text: ["a"], hang: 1 }, { stallTimeoutMs: 40 });
+    expect(error.failure).toEqual(failure({ kind: "stream_stalled", isRetryable: true }));
+  });
+});
+
+test("the vendor's own address is not called without a key", async () => {
+  for (const { kind, openaiApi } of WIRES.slice(0, 3)) {
+    const settings: ProviderSettings = {
+      kind,
+      openaiApi,
+      baseUrl: undefined,
+      displayName: "Acme",
+      apiKey: "",
+    };
+    const provider = await createProvider(settings);
+    await expect(collect(provider.stream(REQUEST, new AbortController().signal))).rejects.toMatchObject({
+      failure: {
+        kind: "missing_key",
+        isRetryable: false,
+        provider: kind,
+        message: "There is no API key for Acme. Add one and try again.",
+      },
+    });
+  }
+});
