@@ -9,8 +9,6 @@ import {
   type ReasoningEffort,
 } from "../../domain/message-parts.js";
 import { ChatEntity } from "./chat.entity.js";
-import { ModelConfigEntity } from "./model-config.entity.js";
-import { UserEntity } from "./user.entity.js";
 
 @Entity("chat_messages")
 @Index("chat_messages_history_idx", ["chatId", "id"], { where: "NOT is_deleted" })
@@ -43,11 +41,9 @@ export class ChatMessageEntity {
   content!: MessagePart[];
 
   @Column("uuid", { name: "author_id", nullable: true })
-  @ForeignKey(() => UserEntity, { name: "chat_messages_author_fkey", onDelete: "SET NULL" })
   authorId!: string | null;
 
   @Column("uuid", { name: "model_config_id", nullable: true })
-  @ForeignKey(() => ModelConfigEntity, { name: "chat_messages_model_config_fkey", onDelete: "SET NULL" })
   modelConfigId!: string | null;
 
   @Column("text", { name: "reasoning_effort", nullable: true })
