@@ -147,8 +147,8 @@ describe("a preview is void", () => {
       "status running",
       "part Hel",
       "status interrupting",
-      "status waiting",
       "preview-reset interrupt",
+      "status waiting",
     ]);
   });
 

@@ -143,7 +143,8 @@ export class Transcript {
     // A message that is known comes again when its runtime has grown.
     const place = this.messages.findIndex(({ id }) => id === message.id);
     if (this.preview && generation?.id === this.preview.generation) {
-      this.#compare(message, this.preview);
+      // Pieces that were written while nobody was connected are not told again once there is the message.
+      if (this.isCaughtUp) this.#compare(message, this.preview);
       this.preview = null;
     } else if (this.preview && place < 0) {
       this.breaches.push(`message ${message.id} came while ${this.preview.generation} was being written`);
