@@ -36,9 +36,9 @@ test("work that throws or rejects is told of, and the next is done all the same"
   const failures: unknown[] = [];
   const work = new OneByOne((error) => void failures.push(error));
   work.do(() => {
-    throw "thrown";
+    throw new Error("thrown");
   });
-  work.do(() => Promise.reject("rejected"));
+  work.do(() => Promise.reject(new Error("rejected")));
   await new Promise<void>((resolve) => work.do(resolve));
-  expect(failures).toEqual(["thrown", "rejected"]);
+  expect(failures).toEqual([new Error("thrown"), new Error("rejected")]);
 });

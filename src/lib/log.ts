@@ -5,5 +5,8 @@ export type Log = Logger;
 
 /** Level names are pino's own; `silent` turns the log off. */
 export function createLog(level: string, name = "parley"): Log {
-  return pino({ name, level, redact: ["req.headers.authorization", "*.apiKey", "*.token"] }, pino.destination(2));
+  return pino(
+    { name, level, redact: ["req.headers.authorization", "*.apiKey", "*.token"] },
+    pino.destination(2),
+  );
 }

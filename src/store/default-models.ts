@@ -27,7 +27,7 @@ const VENDORS = {
   anthropic: {
     keyVariable: "ANTHROPIC_API_KEY",
     displayName: "Anthropic",
-    model: "claude-sonnet-4-5",
+    model: "claude-sonnet-5-5",
     contextLimit: 200_000,
   },
   openai: { keyVariable: "OPENAI_API_KEY", displayName: "OpenAI", model: "gpt-5", contextLimit: 400_000 },

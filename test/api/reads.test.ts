@@ -57,7 +57,7 @@ describe("node", () => {
 
   test("says so when an id is none", async () => {
     const result = await ask(anna, '{ node(id: "chat_12") { id } chat(id: "msg_12") { id } }');
-    expect(problems(result).sort()).toEqual([
+    expect(problems(result).sort((a, b) => (String(a) < String(b) ? -1 : 1))).toEqual([
       ["BAD_USER_INPUT", 'id must be an id that this server gave out, but is "chat_12".'],
       ["BAD_USER_INPUT", 'id must be the id of a chat (chat_…), but is "msg_12", the id of a message.'],
     ]);
@@ -183,7 +183,7 @@ test("the viewer, the deployment, models and workspaces are read as each may see
     modelConfigs { model } workspaces(search: "B") { nodes { name owner { username } status } } }`;
   await ensureDefaultProviders(db, { anthropic: { baseUrl: "https://me:secret@example.org/v1" } });
   await ensureLocalWorkspace(db, { ownerId: bert.userId, directory: "/b", name: "b" });
-  const models = [{ model: "claude-sonnet-4-5", isDefault: true, provider: { displayName: "Anthropic" } }];
+  const models = [{ model: "claude-sonnet-5-5", isDefault: true, provider: { displayName: "Anthropic" } }];
   const expected = (
     viewer: Viewer,
     more: { permissions: string[]; baseUrl: string | null; nodes: object[] },
@@ -195,7 +195,7 @@ test("the viewer, the deployment, models and workspaces are read as each may see
       },
       deployment: { version: "1.2.3" },
       modelProviders: [{ kind: "ANTHROPIC", hasApiKey: true, baseUrl: more.baseUrl, models }],
-      modelConfigs: [{ model: "claude-sonnet-4-5" }],
+      modelConfigs: [{ model: "claude-sonnet-5-5" }],
       workspaces: { nodes: more.nodes },
     },
   });

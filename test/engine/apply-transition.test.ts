@@ -129,7 +129,7 @@ describe("many at once", () => {
       () => ({ type: "unarchive" }),
     ];
     for (let round = 0; round < 10; round += 1) {
-      const [{ id: messageId = "" } = {}] = (await world.history(chatId)).slice(-1);
+      const messageId = (await world.history(chatId)).at(-1)?.id ?? "";
       const edit: Command = { type: "edit-message", messageId, message: said("edited") };
       const commands = [...kinds.map((make) => make()), ...(round % 3 === 2 ? [edit] : []), send("end")];
       await Promise.allSettled(

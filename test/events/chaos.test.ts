@@ -84,7 +84,7 @@ class Reader {
   }
 
   view() {
-    if (this.#failure) throw this.#failure;
+    if (this.#failure) throw new Error("The live stream failed.", { cause: this.#failure });
     const { messages, status, queue, previews } = this.#transcript;
     const sorted = [...messages.values()].sort((a, b) => Number(a.id) - Number(b.id));
     return { messages: sorted, status, queue, previews: Object.fromEntries(previews) };

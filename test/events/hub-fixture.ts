@@ -40,7 +40,7 @@ export class HubFixture {
     await settle();
     const story = async () => {
       await settle();
-      if (result.failure) throw result.failure;
+      if (result.failure) throw new Error("The stream failed.", { cause: result.failure });
       return transcript.story;
     };
     return { stream, transcript, story };

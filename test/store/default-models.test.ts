@@ -42,8 +42,8 @@ test("without any key there is the demo model, also when a model was named", asy
 
 test("each key brings its vendor with its usual model, and the first is the default", async () => {
   const expected = {
-    chosen: "Anthropic claude-sonnet-4-5",
-    models: ["Anthropic claude-sonnet-4-5", "OpenAI gpt-5"],
+    chosen: "Anthropic claude-sonnet-5-5",
+    models: ["Anthropic claude-sonnet-5-5", "OpenAI gpt-5"],
   };
   expect([await start({ anthropic, openai }), await start({ anthropic, openai })]).toEqual([
     expected,
@@ -75,7 +75,7 @@ test("a second key does not take the default away from the first", async () => {
 test("a default whose key has gone gives way to one that can answer, and else stays", async () => {
   await start({ anthropic });
   expect([(await start({})).chosen, (await start({ openai })).chosen]).toEqual([
-    "Anthropic claude-sonnet-4-5",
+    "Anthropic claude-sonnet-5-5",
     "OpenAI gpt-5",
   ]);
 });
@@ -85,22 +85,22 @@ test("a named model goes to the vendor it belongs to and becomes the default", a
     await start({ anthropic, openai, model: "gpt-6" }),
     await start({ anthropic, openai, model: "claude-next" }),
   ]).toEqual([
-    { chosen: "OpenAI gpt-6", models: ["Anthropic claude-sonnet-4-5", "OpenAI gpt-6"] },
+    { chosen: "OpenAI gpt-6", models: ["Anthropic claude-sonnet-5-5", "OpenAI gpt-6"] },
     {
       chosen: "Anthropic claude-next",
-      models: ["Anthropic claude-next", "Anthropic claude-sonnet-4-5", "OpenAI gpt-6"],
+      models: ["Anthropic claude-next", "Anthropic claude-sonnet-5-5", "OpenAI gpt-6"],
     },
   ]);
 });
 
 test("the environment imposes its model once; what an operator chooses afterwards stands", async () => {
   await start({ anthropic, openai, model: "gpt-6" });
-  await choose("claude-sonnet-4-5");
+  await choose("claude-sonnet-5-5");
   const kept = await start({ anthropic, openai, model: "gpt-6" });
   const changed = await start({ anthropic, openai, model: "gpt-7" });
   const back = await start({ anthropic, openai, model: "gpt-6" });
   expect([kept.chosen, changed.chosen, back.chosen]).toEqual([
-    "Anthropic claude-sonnet-4-5",
+    "Anthropic claude-sonnet-5-5",
     "OpenAI gpt-7",
     "OpenAI gpt-6",
   ]);
@@ -123,13 +123,13 @@ test("replicas that start together make one default", async () => {
     (await listProviders(db)).length,
     (await listModelConfigs(db, { includeDisabled: true })).length,
   ]).toEqual([2, 2]);
-  expect((await findDefaultModelConfig(db))?.model).toBe("claude-sonnet-4-5");
+  expect((await findDefaultModelConfig(db))?.model).toBe("claude-sonnet-5-5");
 });
 
 test("a model of a disabled provider is not offered", async () => {
   await start({ anthropic, openai });
   await own.dataSource.query("UPDATE model_providers SET is_enabled = false WHERE kind = 'openai'");
   expect((await listModelConfigs(db, { includeDisabled: false })).map((it) => it.model)).toEqual([
-    "claude-sonnet-4-5",
+    "claude-sonnet-5-5",
   ]);
 });
