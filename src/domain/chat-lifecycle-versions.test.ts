@@ -55,13 +55,19 @@ describe("a transition moves exactly what it should:", () => {
       },
     ],
     [
-      "an acquisition",
+      "an acquisition, which begins the next attempt",
       stateOf("pending"),
       { type: "acquire", workerId: "w", runnerId: "r", isLeaseDead: false },
-      { snapshotVersion: 10, status: "running", statusVersion: 10, workerId: "w", runnerId: "r" },
+      { snapshotVersion: 10, status: "running", statusVersion: 10, workerId: "w", runnerId: "r", attempt: 3 },
     ],
     [
-      "a takeover",
+      "a takeover of a waiting retry, which begins the next attempt",
+      stateOf("running", { retry, retryVersion: 9 }),
+      { type: "acquire", workerId: "w", runnerId: "r", isLeaseDead: true },
+      { snapshotVersion: 10, workerId: "w", runnerId: "r", attempt: 3, retry: null, retryVersion: 10 },
+    ],
+    [
+      "a takeover of an interrupt, whose pieces are still to be saved",
       stateOf("interrupting"),
       { type: "acquire", workerId: "w", runnerId: "r", isLeaseDead: true },
       { snapshotVersion: 10, workerId: "w", runnerId: "r" },
@@ -117,10 +123,10 @@ describe("a transition moves exactly what it should:", () => {
       },
     ],
     [
-      "a release, whose dropped attempt is over",
+      "a release",
       running,
       { type: "release", fence },
-      { ...unheld, snapshotVersion: 10, status: "pending", statusVersion: 10, attempt: 3 },
+      { ...unheld, snapshotVersion: 10, status: "pending", statusVersion: 10 },
     ],
     [
       "a failure",
@@ -144,7 +150,7 @@ describe("a transition moves exactly what it should:", () => {
       "a requested compaction",
       stateOf("waiting"),
       { type: "request-compaction" },
-      { snapshotVersion: 10, status: "pending", statusVersion: 10, compactionRequestedAt: NOW, attempt: 3 },
+      { snapshotVersion: 10, status: "pending", statusVersion: 10, compactionRequestedAt: NOW },
     ],
   ];
   test.each(cases)("%s", (_name, state, command, expected) => {

@@ -72,8 +72,7 @@ export function transition(state: ChatState, command: Command, now: number): Tra
       return deleteQueued(state, command.queuedId);
     case "request-compaction":
       if (!isAtRest(state)) return refused("wrong_status");
-      // A failed or interrupted attempt's pieces must not look alive again once a runner has the chat.
-      return changed(move(state, "pending", { compactionRequestedAt: now, attempt: state.attempt + 1 }), []);
+      return changed(move(state, "pending", { compactionRequestedAt: now }), []);
     case "clear-context":
       if (!isAtRest(state)) return refused("wrong_status");
       if (state.queuedIds.length > 0) return refused("queue_not_empty");
@@ -108,8 +107,7 @@ export function transition(state: ChatState, command: Command, now: number): Tra
       return changed(move(state, "error", { lastError: command.failure }), []);
     case "release":
       if (state.status !== "running") return refused("wrong_status");
-      // What was streamed is dropped: its generation must not look alive again when the next worker has the chat.
-      return changed(move(state, "pending", { attempt: state.attempt + 1 }), []);
+      return changed(move(state, "pending"), []);
     case "expire":
       return expire(state, now);
   }
@@ -295,12 +293,18 @@ function archive(state: ChatState): Transition {
   }
 }
 
+/**
+ * Whoever takes a chat to run it also begins its next attempt: that saves a transaction, and nothing that an earlier
+ * holder streamed can look alive again. A lost interrupt keeps its attempt: its pieces are what is to be saved.
+ */
 function acquire(state: ChatState, command: Extract<Command, { type: "acquire" }>): Transition {
   const held = { workerId: command.workerId, runnerId: command.runnerId };
+  const begun = { ...held, status: "running" as const, attempt: state.attempt + 1 };
   switch (state.status) {
     case "pending":
-      return changed(next(state, { ...held, status: "running" }), []);
+      return changed(next(state, begun), []);
     case "running":
+      return command.isLeaseDead ? changed(withoutRetry(next(state, begun)), []) : refused("lease_alive");
     case "interrupting":
       return command.isLeaseDead ? changed(next(state, held), []) : refused("lease_alive");
     case "waiting":

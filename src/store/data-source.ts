@@ -31,6 +31,9 @@ export function createDataSource(options: ConnectionOptions): DataSource {
     poolSize: options.poolSize ?? DEFAULT_POOL_SIZE,
     installExtensions: false,
     applicationName: "parley",
+    // The hand-written statements are prepared and have one good plan each; planning them anew costs more than
+    // running them.
+    extra: { options: "-c plan_cache_mode=force_generic_plan" },
     entities,
     migrations,
     migrationsTableName: "migrations",

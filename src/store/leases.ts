@@ -49,7 +49,7 @@ const ACQUIRE_PENDING: Statement = {
   text: `WITH candidate AS (
       SELECT id FROM chats WHERE status = 'pending' AND archived_at IS NULL
       ORDER BY updated_at, id LIMIT $2 FOR UPDATE SKIP LOCKED)
-    UPDATE chats c SET status = 'running', worker_id = $1, runner_id = gen_random_uuid(),
+    UPDATE chats c SET status = 'running', worker_id = $1, runner_id = gen_random_uuid(), attempt = c.attempt + 1,
       snapshot_version = c.snapshot_version + 1, status_version = c.snapshot_version + 1
     FROM candidate WHERE c.id = candidate.id RETURNING ${heldColumns}`,
 };
@@ -61,7 +61,9 @@ const ACQUIRE_LOST: Statement = {
       SELECT id FROM chats WHERE worker_id IS NOT NULL AND ((worker_id = $1 AND id = ANY ($3::uuid[])) OR NOT EXISTS (
         SELECT 1 FROM worker_leases l WHERE l.worker_id = chats.worker_id AND l.expires_at > now()))
       ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
-    UPDATE chats c SET worker_id = $1, runner_id = gen_random_uuid(), snapshot_version = c.snapshot_version + 1
+    UPDATE chats c SET worker_id = $1, runner_id = gen_random_uuid(), snapshot_version = c.snapshot_version + 1,
+      attempt = c.attempt + CASE c.status WHEN 'running' THEN 1 ELSE 0 END, retry_state = NULL,
+      retry_version = CASE WHEN c.retry_state IS NULL THEN c.retry_version ELSE c.snapshot_version + 1 END
     FROM candidate WHERE c.id = candidate.id RETURNING ${heldColumns}`,
 };
 

@@ -42,7 +42,7 @@ const configColumns = `m.id, m.provider_id AS "providerId", m.model, m.display_n
 
 const LIST_PROVIDERS: Statement = {
   name: "models.providers",
-  text: `SELECT ${providerColumns} FROM model_providers p ORDER BY p.created_at, p.id`,
+  text: `SELECT ${providerColumns} FROM model_providers p ORDER BY p.created_at, p.kind, p.id`,
 };
 
 /** Oldest first. */
@@ -65,7 +65,7 @@ const LIST_CONFIGS: Statement = {
   text: `
     SELECT ${configColumns} FROM model_configs m JOIN model_providers p ON p.id = m.provider_id
     WHERE $1 OR (m.is_enabled AND p.is_enabled)
-    ORDER BY m.created_at, m.id`,
+    ORDER BY m.created_at, p.kind, m.model, m.id`,
 };
 
 /** Oldest first. A model counts as disabled when its provider is. */

@@ -80,10 +80,9 @@ export class ChatWorld implements HubSource {
     return true;
   }
 
-  /** Acquires and begins an attempt. */
+  /** Acquires, which begins an attempt. */
   start(workerId = "worker-1", runnerId = "runner-1", isLeaseDead = false): void {
     this.run([{ type: "acquire", workerId, runnerId, isLeaseDead }]);
-    this.run([{ type: "begin-attempt", fence: this.fence }]);
   }
 
   /** The assistant's message that the present generation becomes. */

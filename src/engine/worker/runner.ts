@@ -47,8 +47,8 @@ export class Runner {
   readonly #workspace: ReturnType<typeof workspaceOf>;
   #state: ChatState;
   #history: MessageRow[] = [];
-  /** The next attempt has been begun in the same transaction as the results before it. */
-  #hasBegun = false;
+  /** The next attempt has been begun already: with the acquisition, or together with the results before it. */
+  #hasBegun: boolean;
   /** When the step began, for its wall time; null between steps. */
   #stepStartedAt: number | null = null;
 
@@ -56,6 +56,7 @@ export class Runner {
     this.#parts = parts;
     this.#chat = chat;
     this.#state = chat.state;
+    this.#hasBegun = chat.state.status === "running";
     this.#workspace = workspaceOf(parts, chat);
   }
 
@@ -98,18 +99,16 @@ export class Runner {
       if (this.#state.status === "interrupting") {
         await this.#finishInterrupt(isFirst ? await this.#partialOfLostWorker() : this.#keepNothing());
       } else if (this.#switch.reason !== null) await this.#giveUp(this.#keepNothing());
-      else await this.#act(nextAction(this.#history, this.#state), isFirst);
+      else await this.#act(nextAction(this.#history, this.#state));
       if (this.#state.status !== "running" && this.#state.status !== "interrupting") return;
     }
   }
 
-  async #act(action: NextAction, isFirst: boolean): Promise<void> {
+  async #act(action: NextAction): Promise<void> {
     switch (action.type) {
       case "call-model":
         return this.#callModel();
       case "run-tools":
-        // A re-run after a takeover must not number its pieces like the run before it.
-        if (isFirst && !(await this.#commit([{ type: "begin-attempt", fence: this.#fence() }]))) return;
         return this.#runTools(action.calls, action.messageId);
       case "await-client":
         return void (await this.#commit([{ type: "await-client", fence: this.#fence() }]));
@@ -125,7 +124,6 @@ export class Runner {
     const prepared = await prepareCall(this.#parts, this.#chat, this.#history);
     if (!prepared.ok) return this.#fail(prepared.failure);
     if (!this.#hasBegun && !(await this.#commit([{ type: "begin-attempt", fence: this.#fence() }]))) return;
-    this.#hasBegun = false;
     const outcome = await callModel(prepared.call.open, this.#switch.signal, this.#ports());
     if (outcome.type === "failed") return this.#retryOrFail(outcome);
     const message = this.#assistantMessage(outcome, prepared.call);
@@ -258,6 +256,7 @@ export class Runner {
     if (result.outcome === "not_found") throw new Dropped();
     if (result.state.snapshotVersion >= this.#state.snapshotVersion) this.#state = result.state;
     if (result.outcome === "changed") {
+      this.#hasBegun = false;
       this.#takeIn(result.messages);
       return true;
     }
