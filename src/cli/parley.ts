@@ -20,6 +20,7 @@ import type { Log } from "../lib/log.js";
 import { createProvider } from "../providers/registry.js";
 import type { Context } from "../resolvers/context.js";
 import { Loaders } from "../resolvers/loaders.js";
+import { answerPiecesFromTemplates } from "../resolvers/piece-answers.js";
 import { resolvers } from "../resolvers/resolvers.js";
 import { buildParleySchema } from "../schema/build.js";
 import { readChat, readHistory, readRowsFrom, readVersions } from "../store/chat-source.js";
@@ -212,6 +213,7 @@ function openDoors(
       version: VERSION,
       loaders: new Loaders(database, viewer),
     }),
+    answerEvents: answerPiecesFromTemplates,
     health: async () => {
       await database.dataSource.query("SELECT 1");
       return { checks: { database: "ok" } };

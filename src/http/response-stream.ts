@@ -4,6 +4,12 @@
  */
 import { createSourceEventStream, execute, type ExecutionArgs, type ExecutionResult } from "graphql";
 
+/** How an answer is made of one event of a subscription. */
+export type AnswerEvent = (event: unknown) => ExecutionResult | Promise<ExecutionResult>;
+
+/** Given an operation's plain execution, a way to answer its events that may know shortcuts. */
+export type AnswerEvents = (execute: AnswerEvent) => AnswerEvent;
+
 type Ending = { onEnd: () => void };
 
 /** Answers of one subscription. Calls `onEnd` exactly once: at the source's end, failure, or `return()`. */
@@ -12,7 +18,7 @@ export class ResponseStream implements AsyncIterableIterator<ExecutionResult> {
 
   constructor(
     private readonly source: AsyncIterator<unknown>,
-    private readonly answer: (event: unknown) => ExecutionResult | Promise<ExecutionResult>,
+    private readonly answer: AnswerEvent,
     private readonly ending: Ending,
   ) {}
 
@@ -55,7 +61,7 @@ export class ResponseStream implements AsyncIterableIterator<ExecutionResult> {
 export async function openResponseStream(
   args: ExecutionArgs,
   createContext: () => object,
-  ending: Ending,
+  ending: Ending & { answerEvents?: AnswerEvents },
 ): Promise<ResponseStream | ExecutionResult> {
   try {
     const source = await createSourceEventStream({ ...args, contextValue: createContext() });
@@ -63,7 +69,8 @@ export async function openResponseStream(
       ending.onEnd();
       return source;
     }
-    const answer = (event: unknown) => execute({ ...args, rootValue: event, contextValue: createContext() });
+    const plain = (event: unknown) => execute({ ...args, rootValue: event, contextValue: createContext() });
+    const answer = ending.answerEvents?.(plain) ?? plain;
     return new ResponseStream(source[Symbol.asyncIterator](), answer, ending);
   } catch (failure) {
     ending.onEnd();

@@ -17,6 +17,7 @@ import { addHealthRoutes, type HealthReport } from "./health.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.js";
 import { unauthenticated } from "./refusals.js";
 import { countRunningRequests } from "./running-requests.js";
+import type { AnswerEvents } from "./response-stream.js";
 import type { CreateContext } from "./socket-operations.js";
 import { readBearer, rememberViewers, type FindViewer } from "./viewer.js";
 import { createSocketDoor, refuseUpgrade, type SocketDoor } from "./websocket.js";
@@ -30,6 +31,8 @@ export type HttpServerOptions = {
   authenticate: FindViewer;
   /** A fresh, plain object for each operation and for each event of a subscription. */
   createContext: CreateContext;
+  /** Shortcuts for a subscription's most frequent events; without it every event is executed. */
+  answerEvents?: AnswerEvents;
   health: () => Promise<HealthReport>;
   log: Log;
   clock: Clock;
@@ -65,9 +68,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   const mask = createErrorMask({ log, isProduction });
   const gate = createDocumentGate(schema, limits);
   const findViewer = rememberViewers(options.authenticate, clock);
-  const { createContext } = options;
+  const { createContext, answerEvents } = options;
   const door = createSocketDoor({
-    ...{ schema, gate, findViewer, createContext, mask, log, clock, limits },
+    ...{ schema, gate, findViewer, createContext, answerEvents, mask, log, clock, limits },
     createRequestId: randomUUID,
   });
   const apollo = await startApollo({ schema, gate, mask, log });

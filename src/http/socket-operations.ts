@@ -13,7 +13,7 @@ import type { DocumentGate } from "./document-gate.js";
 import type { ErrorMask } from "./errors.js";
 import type { OperationSlot, OperationSlots, SocketCount } from "./operation-slots.js";
 import { unauthenticated } from "./refusals.js";
-import { openResponseStream, ResponseStream } from "./response-stream.js";
+import { openResponseStream, ResponseStream, type AnswerEvents } from "./response-stream.js";
 import { readSocketToken, type FindViewer } from "./viewer.js";
 
 export const FORBIDDEN_CLOSE_CODE = 4403;
@@ -48,6 +48,8 @@ export type SocketOperationsOptions = {
   findViewer: FindViewer;
   createContext: CreateContext;
   createRequestId: () => string;
+  /** Shortcuts for a subscription's most frequent events; without it every event is executed. */
+  answerEvents?: AnswerEvents;
   mask: ErrorMask;
   log: Log;
   clock: Clock;
@@ -58,6 +60,7 @@ type AdmittedArgs = ExecutionArgs & {
   connection: Connection;
   slot: OperationSlot;
   createContext: () => object;
+  answerEvents?: AnswerEvents;
 };
 
 /** The protocol server of graphql-ws with our rules in all its hooks; none of them throws. */
@@ -164,6 +167,7 @@ function admit(
       connection,
       slot,
       createContext: () => options.createContext(connection.viewer ?? viewer, request),
+      answerEvents: options.answerEvents,
     };
   } catch (failure) {
     return [wrap(failure)];
@@ -171,7 +175,7 @@ function admit(
 }
 
 async function run(args: AdmittedArgs): Promise<ExecutionResult> {
-  const { slot, createContext, connection: _connection, ...execution } = args;
+  const { slot, createContext, connection: _connection, answerEvents: _shortcuts, ...execution } = args;
   try {
     return await execute({ ...execution, contextValue: createContext() });
   } catch (failure) {
@@ -182,7 +186,7 @@ async function run(args: AdmittedArgs): Promise<ExecutionResult> {
 }
 
 async function subscribe(args: AdmittedArgs): Promise<ResponseStream | ExecutionResult> {
-  const { slot, createContext, connection, ...execution } = args;
+  const { slot, createContext, connection, answerEvents, ...execution } = args;
   const { streams } = connection;
   let stream: ResponseStream | undefined;
   const onEnd = () => {
@@ -190,7 +194,7 @@ async function subscribe(args: AdmittedArgs): Promise<ResponseStream | Execution
     if (stream) streams.delete(stream);
   };
   try {
-    const opened = await openResponseStream(execution, createContext, { onEnd });
+    const opened = await openResponseStream(execution, createContext, { onEnd, answerEvents });
     if (!(opened instanceof ResponseStream)) return opened;
     stream = opened;
     streams.add(stream);

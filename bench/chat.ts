@@ -1,0 +1,65 @@
+/** What the bench needs of a chat, whichever program keeps it, and what it sees of a turn from outside. */
+import { readStamps } from "./stamps.js";
+
+export type BenchChat = {
+  /** Says something and waits until the chat rests again. Rejects when the turn fails or takes too long. */
+  say(message: Message): Promise<Turn>;
+  close(): Promise<void>;
+};
+
+/** What the model is to answer with: so many deltas, with a pause between two of them. */
+export type Message = { deltas: number; delayMs: number };
+
+/** One turn as its first subscriber saw it. */
+export type Turn = {
+  /** From each delta's sending by the model to its arrival at the subscriber's socket, in microseconds. */
+  delaysMicros: number[];
+  /** Frames on the socket that carried deltas, and all frames. */
+  deltaFrames: number;
+  frames: number;
+};
+
+/** Far above any turn of the bench; a turn that takes longer is lost. */
+export const TURN_LIMIT_MS = 60_000;
+
+/** The words that order such an answer; the demo model's markers. */
+export function textOf({ deltas, delayMs }: Message): string {
+  return `Say ${deltas} words, please. [[demo: deltas=${deltas} delay=${delayMs}]]`;
+}
+
+/** Watches one turn after the other on one socket. */
+export class TurnWatch {
+  #turn: Turn = { delaysMicros: [], deltaFrames: 0, frames: 0 };
+  #ended: { resolve: () => void; reject: (error: Error) => void } | null = null;
+
+  /** Resolves at `end`, rejects at `fail`. Begin before the message is sent. */
+  async begin(): Promise<Turn> {
+    this.#turn = { delaysMicros: [], deltaFrames: 0, frames: 0 };
+    await new Promise<void>((resolve, reject) => {
+      this.#ended = { resolve, reject };
+    });
+    return this.#turn;
+  }
+
+  /** A frame that arrived at this time; `append` is null for a frame without deltas. */
+  frame(arrivedMicros: number, append: string | null): void {
+    this.#turn.frames += 1;
+    if (append === null) return;
+    this.#turn.deltaFrames += 1;
+    for (const sentMicros of readStamps(append)) this.#turn.delaysMicros.push(arrivedMicros - sentMicros);
+  }
+
+  end(): void {
+    this.#ended?.resolve();
+  }
+
+  fail(error: Error): void {
+    this.#ended?.reject(error);
+  }
+}
+
+/** A turn that lost or doubled a delta measures nothing. */
+export function checked(turn: Turn, message: Message): Turn {
+  if (turn.delaysMicros.length === message.deltas) return turn;
+  throw new Error(`A turn of ${message.deltas} deltas arrived with ${turn.delaysMicros.length}`);
+}

@@ -1,0 +1,173 @@
+/** The three measurements of a run: what a turn costs, how often it asks the database, and whether long chats cost more. */
+import { setTimeout } from "node:timers/promises";
+import type { BenchChat, Message } from "./chat.js";
+import type { StatementCounts } from "./counted-parley.js";
+import { measureRound, runTurns, type Load, type Round } from "./load.js";
+import { nowMicros } from "./machine.js";
+import type { CountedParley, LastPrompt, Stage, Subject } from "./subjects.js";
+
+/** Rounds of both programs, one after the other, so that a change of the machine's mood touches both. */
+export type Rounds = { parley: Round[]; floor: Round[] };
+
+export type Counted = {
+  statementsPerTurn: number;
+  transactionsPerTurn: number;
+  /** What the server would have sent in the time of a turn without any: its worker looks for lost work each second. */
+  idleStatementsPerTurn: number;
+  byName: [string, number][];
+  readsPerSubscriber: number;
+  idleStatementsPerSecond: number;
+  /** All transactions of the counted server's life, as counted here and as counted by PostgreSQL. */
+  transactions: { here: number; postgres: number };
+};
+
+export type Lengths = {
+  /** Of the whole request to the model. */
+  promptCharacters: { young: number; old: number };
+  statementsPerTurn: { young: number; old: number };
+  parley: { young: Round[]; old: Round[] };
+  floor: { young: Round[]; old: Round[] };
+};
+
+const SHORT: Message = { deltas: 10, delayMs: 0 };
+const SUBSCRIBERS = 5;
+const IDLE_MS = 3_000;
+
+export async function measureRounds(
+  subjects: { parley: Subject; floor: Subject },
+  { load, chats, rounds }: { load: Load; chats: number; rounds: number },
+): Promise<Rounds> {
+  const result: Rounds = { parley: [], floor: [] };
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of ["parley", "floor"] as const) {
+      const { server, database, openChats } = subjects[name];
+      const opened = await openChats(chats, SHORT);
+      result[name].push(await measureRound({ chats: opened, server, database }, load));
+      await closeAll(opened);
+    }
+  }
+  return result;
+}
+
+/** Chats talk one after the other, so that no two turns share a statement. */
+export async function countStatements(stage: Stage, chats: number, load: Load): Promise<Counted> {
+  const counted = await stage.startCountedParley();
+  const one = await countWith(counted, { chats, load, subscribers: 1 });
+  const many = await countWith(counted, { chats, load, subscribers: SUBSCRIBERS });
+  const watched = await counted.openChats(chats, SHORT, 1);
+  const idle = await difference(counted, () => setTimeout(IDLE_MS));
+  await closeAll(watched);
+  const idlePerSecond = idle.statements / (IDLE_MS / 1_000);
+  const turns = chats * load.turnsPerChat;
+  const atEnd = (await counted.program.stop()) as StatementCounts;
+  return {
+    statementsPerTurn: one.statements / turns,
+    transactionsPerTurn: one.transactions / turns,
+    byName: Object.entries(one.byName)
+      .map(([name, count]): [string, number] => [name, count / turns])
+      .sort((a, b) => b[1] - a[1]),
+    readsPerSubscriber: (many.statements - one.statements) / (SUBSCRIBERS - 1) / turns,
+    idleStatementsPerSecond: idlePerSecond,
+    idleStatementsPerTurn: (idlePerSecond * one.seconds) / turns,
+    transactions: {
+      here: atEnd.transactions,
+      postgres: await stage.databases.transactionsOf(counted.databaseName),
+    },
+  };
+}
+
+async function countWith(
+  counted: CountedParley,
+  { chats, load, subscribers }: { chats: number; load: Load; subscribers: number },
+): Promise<StatementCounts & { seconds: number }> {
+  const opened = await counted.openChats(chats, SHORT, subscribers);
+  const startedAt = nowMicros();
+  const counts = await difference(counted, () => runTurns(opened, load));
+  const seconds = (nowMicros() - startedAt) / 1e6;
+  await closeAll(opened);
+  return { ...counts, seconds };
+}
+
+async function difference(
+  { program }: CountedParley,
+  work: () => Promise<unknown>,
+): Promise<StatementCounts> {
+  const before = (await program.ask()) as StatementCounts;
+  await work();
+  const after = (await program.ask()) as StatementCounts;
+  const byName = Object.entries(after.byName).map(([name, count]) => [
+    name,
+    count - (before.byName[name] ?? 0),
+  ]);
+  return {
+    statements: after.statements - before.statements,
+    transactions: after.transactions - before.transactions,
+    byName: Object.fromEntries(byName) as Record<string, number>,
+  };
+}
+
+/** Turns before the first window of an old and of a young chat; the windows begin at turns 196 and 3. */
+const OLD_TURNS = 195;
+const YOUNG_TURNS = 2;
+const WINDOW_TURNS = 5;
+
+/** The same programs keep young and old chats at the same time, so nothing but the chats' length differs. */
+export async function compareLengths(
+  stage: Stage,
+  subjects: { parley: Subject; floor: Subject },
+  { chats, windows }: { chats: number; windows: number },
+): Promise<Lengths> {
+  const load: Load = { message: SHORT, turnsPerChat: WINDOW_TURNS, atOnce: chats };
+  const result: Lengths = {
+    promptCharacters: { young: 0, old: 0 },
+    statementsPerTurn: await countByLength(stage),
+    parley: { young: [], old: [] },
+    floor: { young: [], old: [] },
+  };
+  const kept: Record<"parley" | "floor", Record<"young" | "old", BenchChat[]>> = {
+    parley: await openByAge(subjects.parley, chats),
+    floor: await openByAge(subjects.floor, chats),
+  };
+  for (let window = 0; window < windows; window += 1) {
+    for (const name of ["parley", "floor"] as const) {
+      for (const age of ["young", "old"] as const) {
+        const round = await measureRound({ ...subjects[name], chats: kept[name][age] }, load);
+        result[name][age].push(round);
+        if (window === 0 && name === "parley") {
+          const { characters }: LastPrompt = await stage.lastPrompt();
+          result.promptCharacters[age] = characters;
+        }
+      }
+    }
+  }
+  for (const { young, old } of Object.values(kept)) await closeAll([...young, ...old]);
+  return result;
+}
+
+async function openByAge(subject: Subject, chats: number): Promise<Record<"young" | "old", BenchChat[]>> {
+  // A chat has had its first turn when it is open.
+  const aged = async (turns: number) => {
+    const opened = await subject.openChats(chats, SHORT);
+    await runTurns(opened, { message: SHORT, turnsPerChat: turns - 1, atOnce: chats });
+    return opened;
+  };
+  return { old: await aged(OLD_TURNS), young: await aged(YOUNG_TURNS) };
+}
+
+async function countByLength(stage: Stage): Promise<{ young: number; old: number }> {
+  const counted = await stage.startCountedParley();
+  const [chat] = await counted.openChats(1, SHORT, 1);
+  const talk = (turns: number) =>
+    runTurns(chat ? [chat] : [], { message: SHORT, turnsPerChat: turns, atOnce: 1 });
+  await talk(YOUNG_TURNS - 1);
+  const young = await difference(counted, () => talk(WINDOW_TURNS));
+  await talk(OLD_TURNS - YOUNG_TURNS - WINDOW_TURNS);
+  const old = await difference(counted, () => talk(WINDOW_TURNS));
+  if (chat) await chat.close();
+  await counted.program.stop();
+  return { young: young.statements / WINDOW_TURNS, old: old.statements / WINDOW_TURNS };
+}
+
+async function closeAll(chats: readonly BenchChat[]): Promise<void> {
+  for (const chat of chats) await chat.close();
+}

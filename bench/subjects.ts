@@ -1,0 +1,153 @@
+/**
+ * The programs of a run, opened in order and closed in reverse: databases, the model, Parley, the floor. Every
+ * one is a process of its own, so that each one's CPU time is its own and the bench's is nobody's.
+ */
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { BenchChat, Message } from "./chat.js";
+import { Databases } from "./databases.js";
+import { openFloorChat } from "./floor-chat.js";
+import { CpuMeter } from "./machine.js";
+import { openParleyChat, type ParleyAddress } from "./parley-chat.js";
+import { startBenchProgram, startServer, type Program } from "./programs.js";
+
+/** A program under test: how chats with it are opened, and its CPU meters. */
+export type Subject = {
+  openChats(count: number, first: Message): Promise<BenchChat[]>;
+  server: CpuMeter;
+  database: CpuMeter;
+};
+
+/** Parley whose statements are counted. */
+export type CountedParley = {
+  openChats(count: number, first: Message, subscribers: number): Promise<BenchChat[]>;
+  program: Program;
+  databaseName: string;
+};
+
+/** The newest prompt that the model was sent. */
+export type LastPrompt = { body: Record<string, unknown>; characters: number };
+
+/** Nobody's name: a vendor's own may be deprecated one day, and then its SDK complains at each call. */
+const MODEL = "claude-bench";
+
+/** Chats that are opened at the same time; more would only wait for each other. */
+const OPENED_AT_ONCE = 10;
+
+export class Stage {
+  readonly #closers: (() => Promise<unknown>)[] = [];
+  #closing: Promise<void> | undefined;
+
+  private constructor(
+    readonly databases: Databases,
+    private readonly model: Program,
+    private readonly folder: string,
+    /** For a CPU profile of each measured program. */
+    private readonly nodeOptions: string[],
+  ) {}
+
+  static async open(profileFolder: string | undefined): Promise<Stage> {
+    const databases = await Databases.open();
+    const model = await startBenchProgram("model-server", null);
+    const folder = await mkdtemp(join(tmpdir(), "parley-bench-workspace-"));
+    const nodeOptions = profileFolder ? ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`] : [];
+    const stage = new Stage(databases, model, folder, nodeOptions);
+    stage.#closers.push(
+      () => databases.close(),
+      () => rm(folder, { recursive: true, force: true }),
+      () => model.stop(),
+    );
+    return stage;
+  }
+
+  async lastPrompt(): Promise<LastPrompt> {
+    return (await this.model.ask()) as LastPrompt;
+  }
+
+  /** The compiled server, as users get it. */
+  async startParley(): Promise<Subject> {
+    const { name, environment, token } = await this.#parleyPlace("parley");
+    const program = await startServer(environment, this.folder, this.nodeOptions);
+    this.#closers.push(() => program.stop());
+    return {
+      openChats: (count, first) => openMany(count, () => openParleyChat(addressOf(program, token), first, 1)),
+      ...this.#meters(program, name),
+    };
+  }
+
+  /** The floor, which sends the model the same system prompt and tools as the last prompt did. */
+  async startFloor(): Promise<Subject> {
+    const { name, url } = await this.databases.create("floor");
+    const { body: prompt } = await this.lastPrompt();
+    const settings = { modelUrl: this.model.url, databaseUrl: url, prompt };
+    const program = await startBenchProgram("floor", settings, this.nodeOptions);
+    this.#closers.push(() => program.stop());
+    return {
+      openChats: (count, first) => openMany(count, () => openFloorChat(program.url, first)),
+      ...this.#meters(program, name),
+    };
+  }
+
+  /** The caller stops it; if it does not come to that, the end of the stage does. */
+  async startCountedParley(): Promise<CountedParley> {
+    const { name, environment, token } = await this.#parleyPlace("counted");
+    const program = await startBenchProgram("counted-parley", environment);
+    this.#closers.push(() => program.stop());
+    return {
+      program,
+      databaseName: name,
+      openChats: (count, first, subscribers) =>
+        openMany(count, () => openParleyChat(addressOf(program, token), first, subscribers)),
+    };
+  }
+
+  /** Never rejects; also when it is called while something is measured, which then fails. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#closeAll());
+  }
+
+  async #closeAll(): Promise<void> {
+    for (const close of this.#closers.splice(0).reverse()) {
+      await close().catch((error: unknown) => console.error("The bench could not close everything:", error));
+    }
+  }
+
+  #meters(program: Program, databaseName: string): { server: CpuMeter; database: CpuMeter } {
+    return {
+      server: new CpuMeter(() => Promise.resolve([program.processId])),
+      database: new CpuMeter(this.databases.processesOf(databaseName)),
+    };
+  }
+
+  async #parleyPlace(purpose: string) {
+    const { name, url } = await this.databases.create(purpose);
+    const token = `bench-${randomUUID()}`;
+    const environment = {
+      DATABASE_URL: url,
+      PARLEY_PORT: "0",
+      PARLEY_DATA_DIR: join(this.folder, ".parley"),
+      PARLEY_WORKSPACE_DIR: this.folder,
+      PARLEY_ADMIN_TOKEN: token,
+      PARLEY_LOG_LEVEL: "warn",
+      ANTHROPIC_API_KEY: "bench",
+      ANTHROPIC_BASE_URL: this.model.url,
+      PARLEY_MODEL: MODEL,
+    };
+    return { name, environment, token };
+  }
+}
+
+function addressOf({ url }: Program, token: string): ParleyAddress {
+  return { url, token };
+}
+
+async function openMany(count: number, open: () => Promise<BenchChat>): Promise<BenchChat[]> {
+  const chats: BenchChat[] = [];
+  while (chats.length < count) {
+    const next = Math.min(OPENED_AT_ONCE, count - chats.length);
+    chats.push(...(await Promise.all(Array.from({ length: next }, open))));
+  }
+  return chats;
+}
