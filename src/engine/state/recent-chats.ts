@@ -58,7 +58,7 @@ export class RecentChats {
     this.#put(chatId, {
       ownerId,
       state,
-      history: added.length === 0 ? before.history : merged(before.history, added),
+      history: added.length === 0 ? before.history : mergeRows(before.history, added),
       bytes: before.bytes + sizeOf(added),
     });
   }
@@ -68,8 +68,8 @@ export class RecentChats {
   }
 }
 
-/** Rows with an id we know are newer forms of it; the others are new and come last. */
-function merged(history: MessageRow[], added: MessageRow[]): MessageRow[] {
+/** History with `added`: rows with an id it has are newer forms of those, the others are new and come last. */
+export function mergeRows(history: MessageRow[], added: MessageRow[]): MessageRow[] {
   const last = history.at(-1);
   if (!last || added.every((row) => Number(row.id) > Number(last.id))) return [...history, ...added];
   const byId = new Map([...history, ...added].map((row) => [row.id, row]));

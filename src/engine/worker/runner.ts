@@ -16,6 +16,7 @@ import { nextAction, openCallsOf, type NextAction } from "../../domain/next-acti
 import type { HeldChat } from "../../store/leases.js";
 import { sleep } from "../../lib/clock.js";
 import { applyTransition } from "../state/apply-transition.js";
+import { mergeRows } from "../state/recent-chats.js";
 import { partsFromPieces } from "../turn/accumulate.js";
 import { callModel, type CallOutcome } from "../turn/call-model.js";
 import { executeTools } from "../turn/execute-tools.js";
@@ -269,9 +270,7 @@ export class Runner {
     const visible = messages.filter((message) => message.visibility !== "user");
     if (visible.length === 0) return;
     this.#stepStartedAt = null;
-    const rows = new Map(this.#history.map((row) => [row.id, row]));
-    for (const row of visible) rows.set(row.id, row);
-    this.#history = [...rows.values()];
+    this.#history = mergeRows(this.#history, visible);
   }
 
   async #loadHistory(): Promise<MessageRow[]> {
