@@ -38,9 +38,12 @@ export async function startBenchProgram(
     return within(START_LIMIT_MS, `bench/${name}.ts did not answer`, Promise.race([answered, died]));
   };
   const stop = async () => {
-    const last = valueOf(await exchange({ type: "stop" }));
-    await end(child, () => child.disconnect());
-    return last;
+    try {
+      return valueOf(await exchange({ type: "stop" }));
+    } finally {
+      // Also when it did not answer: as long as it lives, so does the bench.
+      await end(child, () => child.kill("SIGTERM"));
+    }
   };
   let stopped: Promise<unknown> | undefined;
   const ready = await exchange({ type: "start", settings });

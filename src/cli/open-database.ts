@@ -26,7 +26,9 @@ export async function openDatabase(config: Config, log: Log): Promise<OpenedData
   try {
     await database.dataSource.initialize();
     // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
-    database.pool.on("error", (error) => log.warn({ err: error }, "An idle database connection was lost"));
+    database.pool.on("error", (error) =>
+      log.warn({ cause: error.message }, "An idle database connection was lost"),
+    );
     return { database, migrated: await migrate(database.dataSource), close };
   } catch (error) {
     await close();

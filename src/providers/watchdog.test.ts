@@ -134,13 +134,15 @@ describe("watchStream", () => {
     expect([source.wasStopped(), clock.timers()]).toEqual([true, 0]);
   });
 
-  test("a consumer that leaves stops the source and the timer", async () => {
+  test("a consumer that has seen enough lets the source end by itself, and stops it when it does not", async () => {
     const { clock, source, stream } = setUp();
     source.push("a");
     for await (const event of stream) {
       expect(event).toBe("a");
       break;
     }
+    expect([source.wasStopped(), clock.timers()]).toEqual([false, 1]);
+    clock.advance(1_000);
     expect([source.wasStopped(), clock.timers()]).toEqual([true, 0]);
   });
 

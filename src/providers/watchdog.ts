@@ -53,6 +53,10 @@ export async function* watchStream<Event>(
   };
   signal.addEventListener("abort", stop, { once: true });
   let iterator: AsyncIterator<Event> | undefined;
+  /** The source has ended by itself. */
+  let isOver = false;
+  /** The reader has an event in hand; if it comes to an end now, it wanted no more. */
+  let isLeft = false;
   try {
     const source = await silence.wait(() => open(controller.signal));
     if (source === undefined || signal.aborted) return;
@@ -60,16 +64,44 @@ export async function* watchStream<Event>(
     const events = iterator;
     for (;;) {
       const step = await silence.wait(() => events.next());
+      if (step?.done === true) isOver = true;
       if (step === undefined || step.done === true || signal.aborted) return;
       silence.sawEvent();
+      isLeft = true;
       yield step.value;
+      isLeft = false;
     }
   } finally {
     silence.close();
     signal.removeEventListener("abort", stop);
-    controller.abort();
-    // Not awaited: it would queue behind a read that may never settle. What it rejects with was caused by our abort.
-    iterator?.return?.().catch(() => undefined);
+    if (iterator && isLeft && !signal.aborted) void letEnd(iterator, controller, limits.clock);
+    else if (!isOver) {
+      controller.abort();
+      // Not awaited: it would queue behind a read that may never settle. What it rejects with was caused by our abort.
+      iterator?.return?.().catch(() => undefined);
+    }
+  }
+}
+
+/** How long a source whose reader has seen enough may take to end by itself; its last packet is on its way. */
+const END_LIMIT_MS = 1_000;
+
+/**
+ * Reads the rest of a source that is as good as over, so that its connection can serve the next call: an abort would
+ * close it, and each call would begin with a new TLS handshake. Never rejects.
+ */
+async function letEnd<Event>(
+  source: AsyncIterator<Event>,
+  controller: AbortController,
+  clock: Clock,
+): Promise<void> {
+  const cancel = clock.after(END_LIMIT_MS, () => controller.abort());
+  try {
+    while ((await source.next()).done !== true);
+  } catch {
+    // The answer was complete; how its connection ends is nobody's concern.
+  } finally {
+    cancel();
   }
 }
 
