@@ -57,7 +57,6 @@ export type Write =
 
 export type RefusalReason =
   | "archived"
-  | "parent_archived"
   | "wrong_status"
   | "queue_full"
   | "queue_not_empty"

@@ -37,7 +37,8 @@ type Waiter = { end(): void; fail(error: unknown): void };
 /**
  * Opens a stream and passes its events on. Throws `SilenceError` when the vendor is silent for too long and
  * whatever `open` or the stream throws; ends without an error, at once, when `signal` is or becomes aborted.
- * Time that the consumer spends between two reads does not count. The stream is told to stop in every case.
+ * Time that the consumer spends between two reads does not count. The stream is told to stop,
+ * except when it has ended or when the consumer leaves with an event in hand: then its rest may still be read.
  */
 export async function* watchStream<Event>(
   open: (signal: AbortSignal) => Promise<AsyncIterable<Event>>,

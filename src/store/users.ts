@@ -38,13 +38,6 @@ export async function findUsersByIds(db: Queryable, ids: readonly string[]): Pro
   return db.query<UserRecord>(FIND, [ids]);
 }
 
-const COUNT: Statement = { name: "users.count", text: "SELECT count(*)::int AS people FROM users" };
-
-export async function countUsers(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ people: number }>(COUNT, []);
-  return row?.people ?? 0;
-}
-
 const BY_USERNAME: Statement = {
   name: "users.by-username",
   text: `SELECT id, username, name, role FROM users WHERE username = $1`,

@@ -21,11 +21,6 @@ async function start(tools: readonly Tool[] = []): Promise<void> {
   await replica.worker.start();
 }
 
-function answers(...steps: ScriptStep[]): void {
-  let next = 0;
-  world.answer = () => steps[next++] ?? { text: "No more answers." };
-}
-
 const REST = {
   status: "waiting",
   runnerId: null,
@@ -38,7 +33,7 @@ const REST = {
 describe("a model that fails", () => {
   test("is tried again after a notice, and the notice goes when it answers", async () => {
     await start();
-    answers(
+    world.answers(
       { text: ["Half ", "an answer"], cutAfterDeltas: 1 },
       { error: { status: 529 } },
       { text: "Whole." },
@@ -68,7 +63,7 @@ describe("a model that fails", () => {
 
   test("for good ends the turn with its reason, and the next message tries again", async () => {
     await start();
-    answers({ error: { status: 401, message: "no such key" } }, { text: "Now it works." });
+    world.answers({ error: { status: 401, message: "no such key" } }, { text: "Now it works." });
     const chatId = await world.createChat(replica, "Hello");
     expect(await world.untilStatus(chatId, "error")).toMatchObject({
       ...REST,
@@ -82,7 +77,7 @@ describe("a model that fails", () => {
 
   test("by filtering keeps its words and says so", async () => {
     await start();
-    answers({ text: "I was going to", finish: "content-filter" });
+    world.answers({ text: "I was going to", finish: "content-filter" });
     const chatId = await world.createChat(replica, "Hello");
     expect(await world.untilStatus(chatId, "error")).toMatchObject({
       lastError: { kind: "content_filtered", isRetryable: false },
@@ -92,7 +87,7 @@ describe("a model that fails", () => {
 
   test("by asking for tools and filtering at once leaves no call open for the next turn", async () => {
     await start();
-    answers(
+    world.answers(
       { text: "I", toolCalls: [{ id: "a", name: "nothing", arguments: {} }], finish: "content-filter" },
       { text: "Hm." },
     );
@@ -111,7 +106,7 @@ describe("a model that fails", () => {
 
   test("by saying nothing at all ends the turn without harm", async () => {
     await start();
-    answers({ text: "" }, { text: "Here I am." });
+    world.answers({ text: "" }, { text: "Here I am." });
     const chatId = await world.createChat(replica, "Hello");
     expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
     await world.send(replica, chatId, "Well?");
@@ -170,7 +165,7 @@ describe("tools that the client runs", () => {
 
   async function asked(): Promise<string> {
     await start([work]);
-    answers(calls, { text: "Thanks." });
+    world.answers(calls, { text: "Thanks." });
     const chatId = await world.createChat(replica, "Go", { workspaceId: world.workspaceId, clientTools });
     expect(await world.untilStatus(chatId, "requires_action")).toMatchObject({
       runnerId: null,

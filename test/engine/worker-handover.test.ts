@@ -26,11 +26,6 @@ async function startDeaf(tools: readonly Tool[] = []): Promise<Replica> {
   return start(tools, deafTo(world.bus));
 }
 
-function answers(...steps: ScriptStep[]): void {
-  let next = 0;
-  world.answer = () => steps[next++] ?? { text: "No more answers." };
-}
-
 const REST = {
   status: "waiting",
   workerId: null,
@@ -44,7 +39,7 @@ const ONCE: ScriptStep = { text: ["Once ", "upon a time"], hang: 1 };
 describe("a worker that shuts down", () => {
   test("in mid-sentence hands the chat to another at once, and the step is told from its beginning", async () => {
     const leaving = await start();
-    answers(ONCE, { text: "A whole story." });
+    world.answers(ONCE, { text: "A whole story." });
     const chatId = await world.createChat(leaving, "A story");
     await world.untilStreamed(chatId, "Once ");
     const statuses: string[] = [];
@@ -81,7 +76,7 @@ describe("a worker that shuts down", () => {
         begun?.();
       });
     const leaving = await start([tool]);
-    answers({ toolCalls: [{ id: "a", name: "work", arguments: {} }] }, { text: "Done." });
+    world.answers({ toolCalls: [{ id: "a", name: "work", arguments: {} }] }, { text: "Done." });
     const chatId = await world.createChat(leaving, "Work", { workspaceId: world.workspaceId });
     await hasBegun;
     run = () => Promise.resolve({ result: "worked", isError: false });
@@ -100,7 +95,7 @@ describe("a worker that shuts down", () => {
 
   test("while the model's rest is waited for leaves a pending chat without a notice", async () => {
     const leaving = await start();
-    answers({ error: { status: 529 } }, { text: "Rested." });
+    world.answers({ error: { status: 529 } }, { text: "Rested." });
     const chatId = await world.createChat(leaving, "Hello");
     await world.until(chatId, (state) => state.retry !== null);
     await leaving.worker.close();
@@ -112,7 +107,7 @@ describe("a worker that shuts down", () => {
 
   test("finishes an interrupt that came first", async () => {
     const leaving = await start();
-    answers(ONCE);
+    world.answers(ONCE);
     const chatId = await world.createChat(leaving, "A story");
     await world.untilStreamed(chatId, "Once ");
     await Promise.all([leaving.commands.interruptChat(world.viewer, chatId), leaving.worker.close()]);
@@ -123,7 +118,7 @@ describe("a worker that shuts down", () => {
 
   test("in the middle of an interrupt does not begin what was queued, but hands it over", async () => {
     const leaving = await start();
-    answers(ONCE, { hang: "before-headers" });
+    world.answers(ONCE, { hang: "before-headers" });
     const chatId = await world.createChat(leaving, "A story");
     await world.untilStreamed(chatId, "Once ");
     const saved = ({ state }: { state: { status: string } }) => {
@@ -152,7 +147,7 @@ describe("a worker that shuts down", () => {
 describe("a worker that dies", () => {
   test("loses its chat to another at that one's next heartbeat, and its own late work is refused", async () => {
     const dead = await startDeaf();
-    answers({ text: ["Once ", "upon a time"], delayMs: 1_000 }, { text: "A whole story." });
+    world.answers({ text: ["Once ", "upon a time"], delayMs: 1_000 }, { text: "A whole story." });
     const chatId = await world.createChat(dead, "A story");
     dead.worker.wake();
     await world.untilStreamed(chatId, "Once ");
@@ -170,7 +165,7 @@ describe("a worker that dies", () => {
 
   test("is followed at start too, without waiting for a heartbeat", async () => {
     const dead = await startDeaf();
-    answers(ONCE, { text: "A whole story." });
+    world.answers(ONCE, { text: "A whole story." });
     const chatId = await world.createChat(dead, "A story");
     dead.worker.wake();
     await world.untilStreamed(chatId, "Once ");
@@ -185,7 +180,7 @@ describe("a worker that dies", () => {
 
   test("while it was interrupted leaves its words to whoever finishes the interrupt", async () => {
     const dead = await startDeaf();
-    answers(ONCE, { text: "Sure." });
+    world.answers(ONCE, { text: "Sure." });
     const chatId = await world.createChat(dead, "A story");
     dead.worker.wake();
     await world.untilStreamed(chatId, "Once ");
@@ -205,7 +200,7 @@ describe("a worker that dies", () => {
 
   test("is not followed into a dead end: when the heir cannot read the words, the queue's turn fails openly", async () => {
     const dead = await startDeaf();
-    answers(ONCE);
+    world.answers(ONCE);
     const chatId = await world.createChat(dead, "A story");
     dead.worker.wake();
     await world.untilStreamed(chatId, "Once ");
@@ -231,7 +226,7 @@ describe("a worker that dies", () => {
         (runs += 1) === 1 ? new Promise(() => undefined) : Promise.resolve({ result: runs, isError: false }),
     };
     const dead = await startDeaf([tool]);
-    answers({ toolCalls: [{ id: "a", name: "work", arguments: {} }] }, { text: "Done." });
+    world.answers({ toolCalls: [{ id: "a", name: "work", arguments: {} }] }, { text: "Done." });
     const chatId = await world.createChat(dead, "Work", { workspaceId: world.workspaceId });
     dead.worker.wake();
     await vi.waitFor(() => expect(runs).toBe(1));
@@ -256,7 +251,7 @@ describe("a worker that dies", () => {
 
 test("a worker that was only silent learns from two heartbeats that its chat is another's", async () => {
   const silent = await startDeaf();
-  answers(ONCE, { text: "A whole story." });
+  world.answers(ONCE, { text: "A whole story." });
   const chatId = await world.createChat(silent, "A story");
   silent.worker.wake();
   await world.untilStreamed(chatId, "Once ");
@@ -274,7 +269,7 @@ test("a worker that was only silent learns from two heartbeats that its chat is 
 test("a chat that a worker holds without running it is taken anew", async () => {
   const replica = world.replica();
   const chatId = await world.createChat(replica, "Hello");
-  answers({ text: "Here." });
+  world.answers({ text: "Here." });
   await world.run(
     `UPDATE chats SET status = 'running', worker_id = $2, runner_id = $3, snapshot_version = 2, status_version = 2
       WHERE id = $1`,

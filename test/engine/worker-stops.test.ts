@@ -21,11 +21,6 @@ async function start(tools: readonly Tool[] = []): Promise<void> {
   await replica.worker.start();
 }
 
-function answers(...steps: ScriptStep[]): void {
-  let next = 0;
-  world.answer = () => steps[next++] ?? { text: "No more answers." };
-}
-
 const REST = {
   status: "waiting",
   runnerId: null,
@@ -75,7 +70,7 @@ describe("an interrupt", () => {
 
   test("in mid-sentence keeps the words so far", async () => {
     await start();
-    answers({ reasoning: "Hm.", text: ["Once ", "upon a time"], hang: 1 });
+    world.answers({ reasoning: "Hm.", text: ["Once ", "upon a time"], hang: 1 });
     const chatId = await world.createChat(replica, "A story");
     await world.untilStreamed(chatId, "Hm.");
     await vi.waitFor(async () => {
@@ -90,7 +85,7 @@ describe("an interrupt", () => {
 
   test("while tools run keeps what has finished and answers the rest", async () => {
     await start([quick, slow]);
-    answers(twoCalls, { text: "Go on." });
+    world.answers(twoCalls, { text: "Go on." });
     const chatId = await world.createChat(replica, "Work", { workspaceId: world.workspaceId });
     await world.untilStreamed(chatId, '"result":"done"');
     await interrupt(chatId);
@@ -114,7 +109,7 @@ describe("an interrupt", () => {
       return new Promise(() => undefined);
     });
     await start([quick, deaf]);
-    answers(twoCalls);
+    world.answers(twoCalls);
     const chatId = await world.createChat(replica, "Work", { workspaceId: world.workspaceId });
     await hasBegun;
     const grace = replica.clock.nextTimer(2_000);
@@ -128,7 +123,7 @@ describe("an interrupt", () => {
 
   test("while the model's rest is waited for ends the wait", async () => {
     await start();
-    answers({ error: { status: 529 } });
+    world.answers({ error: { status: 529 } });
     const chatId = await world.createChat(replica, "Hello");
     expect(await world.until(chatId, (state) => state.retry !== null)).toMatchObject({
       status: "running",
@@ -149,7 +144,7 @@ describe("an interrupt", () => {
 
   test("twice is like once", async () => {
     await start();
-    answers({ text: ["Once ", "upon"], hang: 1 });
+    world.answers({ text: ["Once ", "upon"], hang: 1 });
     const chatId = await world.createChat(replica, "A story");
     await world.untilStreamed(chatId, "Once ");
     await Promise.all([interrupt(chatId), interrupt(chatId), interrupt(chatId)]);
@@ -160,7 +155,7 @@ describe("an interrupt", () => {
 
 test("a message that interrupts is said right after the words so far", async () => {
   await start();
-  answers({ text: ["Once ", "upon a time"], hang: 1 }, { text: "Sure." });
+  world.answers({ text: ["Once ", "upon a time"], hang: 1 }, { text: "Sure." });
   const chatId = await world.createChat(replica, "A story");
   await world.untilStreamed(chatId, "Once ");
   await world.send(replica, chatId, "Something else", "interrupt");
@@ -183,7 +178,7 @@ describe("an edit", () => {
 
   test("during a run stops it, clears the queue and starts anew", async () => {
     await start();
-    answers({ text: ["Once ", "upon a time"], hang: 1 }, { text: "A poem." });
+    world.answers({ text: ["Once ", "upon a time"], hang: 1 }, { text: "A poem." });
     const chatId = await world.createChat(replica, "A story");
     await world.untilStreamed(chatId, "Once ");
     await world.send(replica, chatId, "longer");
@@ -195,7 +190,7 @@ describe("an edit", () => {
   test("refuses the late answer of a run that never heard of it", async () => {
     const late = world.replica({ bus: deafTo(world.bus) });
     await late.worker.start();
-    answers({ text: ["Once ", "upon a time"], delayMs: 1_000 }, { text: "A poem." });
+    world.answers({ text: ["Once ", "upon a time"], delayMs: 1_000 }, { text: "A poem." });
     const chatId = await world.createChat(late, "A story");
     late.worker.wake();
     await world.untilStreamed(chatId, "Once ");
@@ -210,7 +205,7 @@ describe("an edit", () => {
 
   test("of an edited message is not found", async () => {
     await start();
-    answers({ text: "One." });
+    world.answers({ text: "One." });
     const chatId = await world.createChat(replica, "Hello");
     await world.until(chatId, isAtRest);
     const [first] = await world.history(chatId);
@@ -228,7 +223,11 @@ describe("an edit", () => {
 
 test("an archived chat stops, keeps its words and its queue, and goes on when it is spoken to again", async () => {
   await start();
-  answers({ text: ["Once ", "upon a time"], hang: 1 }, { text: "First the old." }, { text: "Then the new." });
+  world.answers(
+    { text: ["Once ", "upon a time"], hang: 1 },
+    { text: "First the old." },
+    { text: "Then the new." },
+  );
   const chatId = await world.createChat(replica, "A story");
   await world.untilStreamed(chatId, "Once ");
   await world.send(replica, chatId, "waiting");

@@ -1,7 +1,6 @@
 // The worker's plain days: turns of text and tools, failures, the client's own tools, the queue.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { ScriptStep } from "../../src/demo-model/answer.js";
 import type { SavedNews } from "../../src/domain/chat-events.js";
 import { defineTool, type Tool } from "../../src/engine/tools/tool.js";
 import { isAtRest, World, type Replica } from "./world.js";
@@ -22,12 +21,6 @@ async function start(tools: readonly Tool[] = []): Promise<void> {
   await replica.worker.start();
 }
 
-/** Answers one after the other, whatever is asked. */
-function answers(...steps: ScriptStep[]): void {
-  let next = 0;
-  world.answer = () => steps[next++] ?? { text: "No more answers." };
-}
-
 const REST = {
   status: "waiting",
   workerId: null,
@@ -41,7 +34,7 @@ const REST = {
 
 test("a message is answered, and the chat rests", async () => {
   await start();
-  answers({ text: "Hello to you.", usage: { inputTokens: 7, outputTokens: 3 } });
+  world.answers({ text: "Hello to you.", usage: { inputTokens: 7, outputTokens: 3 } });
   const chatId = await world.createChat(replica, "Hello");
   expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
   expect(await world.history(chatId)).toEqual([
@@ -121,7 +114,7 @@ describe("tools", () => {
 
   test("a call is run, and its result answered", async () => {
     await start([add]);
-    answers(
+    world.answers(
       { text: "I add.", toolCalls: [{ id: "c1", name: "add", arguments: { a: 1, b: 2 } }] },
       { text: "Three." },
     );
@@ -165,7 +158,7 @@ describe("tools", () => {
       },
     };
     await start([first, second]);
-    answers(
+    world.answers(
       {
         toolCalls: [
           { id: "a", name: "first", arguments: {} },
@@ -187,7 +180,7 @@ describe("tools", () => {
 
   test("a tool's exception, a bad argument and a made-up name are told to the model, and the turn goes on", async () => {
     await start([add, broken]);
-    answers(
+    world.answers(
       {
         toolCalls: [
           { id: "a", name: "broken", arguments: {} },
@@ -217,7 +210,7 @@ describe("tools", () => {
     const nasty = `\u0000\uE000${"x".repeat(10_000_000)}\u{1F600}`;
     const big: Tool = { ...add, name: "big", run: () => Promise.resolve({ result: nasty, isError: false }) };
     await start([big]);
-    answers({ toolCalls: [{ id: "a", name: "big", arguments: {} }] }, { text: "Seen." });
+    world.answers({ toolCalls: [{ id: "a", name: "big", arguments: {} }] }, { text: "Seen." });
     const chatId = await withTools("go");
     expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
     const [part] = (await world.history(chatId))[2]?.parts ?? [];
@@ -228,7 +221,7 @@ describe("tools", () => {
 describe("the queue", () => {
   test("a message sent while the chat is busy is said when the turn is over", async () => {
     await start();
-    answers({ text: ["one ", "two"], delayMs: 1_000 }, { text: "And again." });
+    world.answers({ text: ["one ", "two"], delayMs: 1_000 }, { text: "And again." });
     const chatId = await world.createChat(replica, "first");
     await world.untilStreamed(chatId, "one ");
     const sent = await world.send(replica, chatId, "second");
@@ -248,7 +241,7 @@ describe("the queue", () => {
 
   test("a deleted message is never said, a promoted one interrupts and is said first", async () => {
     await start();
-    answers({ text: ["one ", "two"], hang: 1 }, { text: "Yes?" });
+    world.answers({ text: ["one ", "two"], hang: 1 }, { text: "Yes?" });
     const chatId = await world.createChat(replica, "first");
     await world.untilStreamed(chatId, "one ");
     const [second, third, fourth] = [

@@ -91,6 +91,12 @@ export class World {
     await this.test.drop();
   }
 
+  /** The model gives these answers, one after the other, whatever is asked. */
+  answers(...steps: ScriptStep[]): void {
+    let next = 0;
+    this.answer = () => steps[next++] ?? { text: "No more answers." };
+  }
+
   async closeReplicas(): Promise<void> {
     await Promise.all(this.#replicas.splice(0).map(({ worker }) => worker.close()));
   }

@@ -90,7 +90,6 @@ export function refusalOf(result: Extract<TransitionResult, { outcome: "refused"
 
 const REFUSALS: Record<RefusalReason, string> = {
   archived: "The chat is archived. Unarchive it first.",
-  parent_archived: "The chat's parent is archived. Unarchive that first.",
   wrong_status: "The chat is not in a state that allows this.",
   queue_full: `The queue is full: at most ${MAX_QUEUED_MESSAGES} messages may wait.`,
   queue_not_empty: "Messages are waiting in the chat's queue.",
