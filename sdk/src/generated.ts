@@ -172,6 +172,12 @@ export type MessageRole =
 export type ModelProviderKind =
   /** Anthropic's messages. */
   | 'ANTHROPIC'
+  /** OpenAI's models on Azure. */
+  | 'AZURE_OPENAI'
+  /** Anthropic's models on Amazon Bedrock. */
+  | 'BEDROCK'
+  /** Google's Gemini API. */
+  | 'GOOGLE'
   /** OpenAI's own endpoint. */
   | 'OPENAI'
   /** Another endpoint that speaks like OpenAI's. */
@@ -323,6 +329,8 @@ export type ToolCallFieldsFragment = { toolCallId: string, toolName: string, arg
 
 export type ToolResultFieldsFragment = { toolCallId: string, toolName: string, result: unknown, isError: boolean, isProviderExecuted: boolean };
 
+type PartFields_FilePart_Fragment = { __typename: 'FilePart' };
+
 type PartFields_FileReferencePart_Fragment = { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string };
 
 type PartFields_ReasoningPart_Fragment = { __typename: 'ReasoningPart', text: string, isRedacted: boolean };
@@ -336,6 +344,7 @@ type PartFields_ToolCallPart_Fragment = { __typename: 'ToolCallPart', toolCallId
 type PartFields_ToolResultPart_Fragment = { __typename: 'ToolResultPart', toolCallId: string, toolName: string, result: unknown, isError: boolean, isProviderExecuted: boolean };
 
 export type PartFieldsFragment =
+  | PartFields_FilePart_Fragment
   | PartFields_FileReferencePart_Fragment
   | PartFields_ReasoningPart_Fragment
   | PartFields_SourcePart_Fragment
@@ -345,6 +354,7 @@ export type PartFieldsFragment =
 ;
 
 export type MessageFieldsFragment = { id: string, role: MessageRole, costMicros: string | null, runtimeMs: number | null, reasoningEffort: ReasoningEffort | null, isSummary: boolean, createdAt: string, author: { id: string, name: string } | null, modelConfig: { id: string, displayName: string } | null, parts: Array<
+    | { __typename: 'FilePart' }
     | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
     | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
     | { __typename: 'SourcePart', title: string | null, url: string }
@@ -354,6 +364,7 @@ export type MessageFieldsFragment = { id: string, role: MessageRole, costMicros:
   >, usage: { inputTokens: number, outputTokens: number, reasoningTokens: number, cacheReadTokens: number, cacheWriteTokens: number } | null };
 
 export type MessageContentFragment = { id: string, role: MessageRole, costMicros: string | null, runtimeMs: number | null, reasoningEffort: ReasoningEffort | null, isSummary: boolean, createdAt: string, parts: Array<
+    | { __typename: 'FilePart' }
     | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
     | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
     | { __typename: 'SourcePart', title: string | null, url: string }
@@ -363,6 +374,7 @@ export type MessageContentFragment = { id: string, role: MessageRole, costMicros
   >, usage: { inputTokens: number, outputTokens: number, reasoningTokens: number, cacheReadTokens: number, cacheWriteTokens: number } | null };
 
 export type QueuedMessageFieldsFragment = { id: string, createdAt: string, parts: Array<
+    | { __typename: 'FilePart' }
     | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
     | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
     | { __typename: 'SourcePart', title: string | null, url: string }
@@ -388,7 +400,7 @@ export type UserErrorFieldsFragment =
   | UserErrorFields_WorkspaceUnavailable_Fragment
 ;
 
-export type ModelFieldsFragment = { id: string, model: string, displayName: string, isEnabled: boolean, isDefault: boolean, contextLimit: number, compactionThresholdPercent: number };
+export type ModelFieldsFragment = { id: string, model: string, displayName: string, isEnabled: boolean, isDefault: boolean, contextLimit: number | null, compactionThresholdPercent: number };
 
 export type CreateChatMutationVariables = Exact<{
   input: CreateChatInput;
@@ -408,6 +420,7 @@ export type SendChatMessageMutationVariables = Exact<{
 
 
 export type SendChatMessageMutation = { sendChatMessage: { eventCursor: string | null, message: { id: string, role: MessageRole, costMicros: string | null, runtimeMs: number | null, reasoningEffort: ReasoningEffort | null, isSummary: boolean, createdAt: string, author: { id: string, name: string } | null, modelConfig: { id: string, displayName: string } | null, parts: Array<
+        | { __typename: 'FilePart' }
         | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
         | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
         | { __typename: 'SourcePart', title: string | null, url: string }
@@ -415,6 +428,7 @@ export type SendChatMessageMutation = { sendChatMessage: { eventCursor: string |
         | { __typename: 'ToolCallPart', toolCallId: string, toolName: string, arguments: unknown, isProviderExecuted: boolean }
         | { __typename: 'ToolResultPart', toolCallId: string, toolName: string, result: unknown, isError: boolean, isProviderExecuted: boolean }
       >, usage: { inputTokens: number, outputTokens: number, reasoningTokens: number, cacheReadTokens: number, cacheWriteTokens: number } | null } | null, queuedMessage: { id: string, createdAt: string, parts: Array<
+        | { __typename: 'FilePart' }
         | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
         | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
         | { __typename: 'SourcePart', title: string | null, url: string }
@@ -434,6 +448,7 @@ export type EditChatMessageMutationVariables = Exact<{
 
 
 export type EditChatMessageMutation = { editChatMessage: { eventCursor: string | null, message: { id: string, role: MessageRole, costMicros: string | null, runtimeMs: number | null, reasoningEffort: ReasoningEffort | null, isSummary: boolean, createdAt: string, author: { id: string, name: string } | null, modelConfig: { id: string, displayName: string } | null, parts: Array<
+        | { __typename: 'FilePart' }
         | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
         | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
         | { __typename: 'SourcePart', title: string | null, url: string }
@@ -537,6 +552,7 @@ export type ChatQueryVariables = Exact<{
 
 
 export type ChatQuery = { chat: { id: string, title: string, status: ChatStatus, archivedAt: string | null, createdAt: string, updatedAt: string, eventCursor: string, queuedMessages: Array<{ id: string, createdAt: string, parts: Array<
+        | { __typename: 'FilePart' }
         | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
         | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
         | { __typename: 'SourcePart', title: string | null, url: string }
@@ -544,6 +560,7 @@ export type ChatQuery = { chat: { id: string, title: string, status: ChatStatus,
         | { __typename: 'ToolCallPart', toolCallId: string, toolName: string, arguments: unknown, isProviderExecuted: boolean }
         | { __typename: 'ToolResultPart', toolCallId: string, toolName: string, result: unknown, isError: boolean, isProviderExecuted: boolean }
       >, author: { id: string, name: string }, modelConfig: { id: string, displayName: string } | null }>, messages: { nodes: Array<{ id: string, role: MessageRole, costMicros: string | null, runtimeMs: number | null, reasoningEffort: ReasoningEffort | null, isSummary: boolean, createdAt: string, author: { id: string, name: string } | null, modelConfig: { id: string, displayName: string } | null, parts: Array<
+          | { __typename: 'FilePart' }
           | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
           | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
           | { __typename: 'SourcePart', title: string | null, url: string }
@@ -570,6 +587,7 @@ export type NodeQueryVariables = Exact<{
 export type NodeQuery = { node:
     | { __typename: 'Chat', id: string, title: string, status: ChatStatus, archivedAt: string | null, createdAt: string, updatedAt: string, eventCursor: string, owner: { id: string, name: string }, workspace: { id: string, name: string } | null, modelConfig: { id: string, displayName: string } | null, lastError: { kind: FailureKind, message: string, detail: string | null, provider: ModelProviderKind | null, isRetryable: boolean, httpStatus: number | null } | null, pendingToolCalls: Array<{ toolCallId: string, toolName: string, arguments: unknown, isProviderExecuted: boolean }>, retry: { attempt: number, delayMs: number, retryingAt: string, failure: { kind: FailureKind, message: string, detail: string | null, provider: ModelProviderKind | null, isRetryable: boolean, httpStatus: number | null } } | null, labels: Array<{ key: string, value: string }> }
     | { __typename: 'ChatMessage', id: string, role: MessageRole, costMicros: string | null, runtimeMs: number | null, reasoningEffort: ReasoningEffort | null, isSummary: boolean, createdAt: string, author: { id: string, name: string } | null, modelConfig: { id: string, displayName: string } | null, parts: Array<
+        | { __typename: 'FilePart' }
         | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
         | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
         | { __typename: 'SourcePart', title: string | null, url: string }
@@ -577,6 +595,7 @@ export type NodeQuery = { node:
         | { __typename: 'ToolCallPart', toolCallId: string, toolName: string, arguments: unknown, isProviderExecuted: boolean }
         | { __typename: 'ToolResultPart', toolCallId: string, toolName: string, result: unknown, isError: boolean, isProviderExecuted: boolean }
       >, usage: { inputTokens: number, outputTokens: number, reasoningTokens: number, cacheReadTokens: number, cacheWriteTokens: number } | null }
+    | { __typename: 'File', id: string }
     | { __typename: 'ModelConfig', id: string }
     | { __typename: 'ModelProvider', id: string }
     | { __typename: 'QueuedMessage', id: string }
@@ -592,6 +611,7 @@ export type NodesQueryVariables = Exact<{
 export type NodesQuery = { nodes: Array<
     | { __typename: 'Chat', id: string, title: string, status: ChatStatus, archivedAt: string | null, createdAt: string, updatedAt: string, eventCursor: string, owner: { id: string, name: string }, workspace: { id: string, name: string } | null, modelConfig: { id: string, displayName: string } | null, lastError: { kind: FailureKind, message: string, detail: string | null, provider: ModelProviderKind | null, isRetryable: boolean, httpStatus: number | null } | null, pendingToolCalls: Array<{ toolCallId: string, toolName: string, arguments: unknown, isProviderExecuted: boolean }>, retry: { attempt: number, delayMs: number, retryingAt: string, failure: { kind: FailureKind, message: string, detail: string | null, provider: ModelProviderKind | null, isRetryable: boolean, httpStatus: number | null } } | null, labels: Array<{ key: string, value: string }> }
     | { __typename: 'ChatMessage', id: string, role: MessageRole, costMicros: string | null, runtimeMs: number | null, reasoningEffort: ReasoningEffort | null, isSummary: boolean, createdAt: string, author: { id: string, name: string } | null, modelConfig: { id: string, displayName: string } | null, parts: Array<
+        | { __typename: 'FilePart' }
         | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
         | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
         | { __typename: 'SourcePart', title: string | null, url: string }
@@ -599,6 +619,7 @@ export type NodesQuery = { nodes: Array<
         | { __typename: 'ToolCallPart', toolCallId: string, toolName: string, arguments: unknown, isProviderExecuted: boolean }
         | { __typename: 'ToolResultPart', toolCallId: string, toolName: string, result: unknown, isError: boolean, isProviderExecuted: boolean }
       >, usage: { inputTokens: number, outputTokens: number, reasoningTokens: number, cacheReadTokens: number, cacheWriteTokens: number } | null }
+    | { __typename: 'File', id: string }
     | { __typename: 'ModelConfig', id: string }
     | { __typename: 'ModelProvider', id: string }
     | { __typename: 'QueuedMessage', id: string }
@@ -609,14 +630,14 @@ export type NodesQuery = { nodes: Array<
 export type ModelProvidersQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ModelProvidersQuery = { modelProviders: Array<{ id: string, kind: ModelProviderKind, displayName: string, isEnabled: boolean, hasApiKey: boolean, baseUrl: string | null, models: Array<{ id: string, model: string, displayName: string, isEnabled: boolean, isDefault: boolean, contextLimit: number, compactionThresholdPercent: number }> }> };
+export type ModelProvidersQuery = { modelProviders: Array<{ id: string, kind: ModelProviderKind, displayName: string, isEnabled: boolean, hasApiKey: boolean, baseUrl: string | null, models: Array<{ id: string, model: string, displayName: string, isEnabled: boolean, isDefault: boolean, contextLimit: number | null, compactionThresholdPercent: number }> }> };
 
 export type ModelConfigsQueryVariables = Exact<{
   includeDisabled?: boolean | null | undefined;
 }>;
 
 
-export type ModelConfigsQuery = { modelConfigs: Array<{ id: string, model: string, displayName: string, isEnabled: boolean, isDefault: boolean, contextLimit: number, compactionThresholdPercent: number, provider: { id: string, displayName: string, hasApiKey: boolean } }> };
+export type ModelConfigsQuery = { modelConfigs: Array<{ id: string, model: string, displayName: string, isEnabled: boolean, isDefault: boolean, contextLimit: number | null, compactionThresholdPercent: number, provider: { id: string, displayName: string, hasApiKey: boolean } }> };
 
 export type WorkspacesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -638,6 +659,7 @@ export type ChatEventsSubscription = { chatEvents:
     | { __typename: 'ChatCaughtUpEvent', cursor: string, replayedEvents: number }
     | { __typename: 'ChatErrorEvent', cursor: string, failure: { kind: FailureKind, message: string, detail: string | null, provider: ModelProviderKind | null, isRetryable: boolean, httpStatus: number | null } }
     | { __typename: 'ChatMessageEvent', cursor: string, message: { id: string, role: MessageRole, costMicros: string | null, runtimeMs: number | null, reasoningEffort: ReasoningEffort | null, isSummary: boolean, createdAt: string, parts: Array<
+          | { __typename: 'FilePart' }
           | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
           | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
           | { __typename: 'SourcePart', title: string | null, url: string }
@@ -655,6 +677,7 @@ export type ChatEventsSubscription = { chatEvents:
        }
     | { __typename: 'ChatPreviewResetEvent', cursor: string, resetReason: PreviewResetReason, generation: { id: string, attempt: number } }
     | { __typename: 'ChatQueueEvent', cursor: string, queuedMessages: Array<{ id: string, createdAt: string, parts: Array<
+          | { __typename: 'FilePart' }
           | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
           | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
           | { __typename: 'SourcePart', title: string | null, url: string }
@@ -663,6 +686,7 @@ export type ChatEventsSubscription = { chatEvents:
           | { __typename: 'ToolResultPart', toolCallId: string, toolName: string, result: unknown, isError: boolean, isProviderExecuted: boolean }
         >, author: { id: string, name: string }, modelConfig: { id: string, displayName: string } | null }> }
     | { __typename: 'ChatRefreshEvent', cursor: string, reason: RefreshReason, chat: { id: string, title: string, status: ChatStatus, archivedAt: string | null, createdAt: string, updatedAt: string, eventCursor: string, queuedMessages: Array<{ id: string, createdAt: string, parts: Array<
+            | { __typename: 'FilePart' }
             | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
             | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
             | { __typename: 'SourcePart', title: string | null, url: string }
@@ -670,6 +694,7 @@ export type ChatEventsSubscription = { chatEvents:
             | { __typename: 'ToolCallPart', toolCallId: string, toolName: string, arguments: unknown, isProviderExecuted: boolean }
             | { __typename: 'ToolResultPart', toolCallId: string, toolName: string, result: unknown, isError: boolean, isProviderExecuted: boolean }
           >, author: { id: string, name: string }, modelConfig: { id: string, displayName: string } | null }>, messages: { nodes: Array<{ id: string, role: MessageRole, costMicros: string | null, runtimeMs: number | null, reasoningEffort: ReasoningEffort | null, isSummary: boolean, createdAt: string, author: { id: string, name: string } | null, modelConfig: { id: string, displayName: string } | null, parts: Array<
+              | { __typename: 'FilePart' }
               | { __typename: 'FileReferencePart', path: string, startLine: number, endLine: number, content: string }
               | { __typename: 'ReasoningPart', text: string, isRedacted: boolean }
               | { __typename: 'SourcePart', title: string | null, url: string }
@@ -679,6 +704,7 @@ export type ChatEventsSubscription = { chatEvents:
             >, usage: { inputTokens: number, outputTokens: number, reasoningTokens: number, cacheReadTokens: number, cacheWriteTokens: number } | null }>, pageInfo: { startCursor: string | null, endCursor: string | null, hasPreviousPage: boolean, hasNextPage: boolean } }, owner: { id: string, name: string }, workspace: { id: string, name: string } | null, modelConfig: { id: string, displayName: string } | null, lastError: { kind: FailureKind, message: string, detail: string | null, provider: ModelProviderKind | null, isRetryable: boolean, httpStatus: number | null } | null, pendingToolCalls: Array<{ toolCallId: string, toolName: string, arguments: unknown, isProviderExecuted: boolean }>, retry: { attempt: number, delayMs: number, retryingAt: string, failure: { kind: FailureKind, message: string, detail: string | null, provider: ModelProviderKind | null, isRetryable: boolean, httpStatus: number | null } } | null, labels: Array<{ key: string, value: string }> } }
     | { __typename: 'ChatRetryEvent', cursor: string, retry: { attempt: number, delayMs: number, retryingAt: string, failure: { kind: FailureKind, message: string, detail: string | null, provider: ModelProviderKind | null, isRetryable: boolean, httpStatus: number | null } }, generation: { id: string, attempt: number } }
     | { __typename: 'ChatStatusEvent', cursor: string, status: ChatStatus }
+    | { __typename: 'ChatTitleEvent', cursor: string }
    };
 
 export const PageFieldsFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"PageFields"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"PageInfo"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"startCursor"}},{"kind":"Field","name":{"kind":"Name","value":"endCursor"}},{"kind":"Field","name":{"kind":"Name","value":"hasPreviousPage"}},{"kind":"Field","name":{"kind":"Name","value":"hasNextPage"}}]}}]} as unknown as DocumentNode;

@@ -29,6 +29,7 @@ function row(id: number, revision: number, changes: Partial<MessageRow> = {}): M
     costMicros: null,
     runtimeMs: null,
     generation: null,
+    responseId: null,
     isSummary: false,
     revision,
     createdAt: 0,

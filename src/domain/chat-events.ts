@@ -30,6 +30,8 @@ export type MessageRow = {
   costMicros: string | null;
   runtimeMs: number | null;
   generation: string | null;
+  /** The vendor's id of the response that became this message; null when the vendor gives none or it was cut. */
+  responseId: string | null;
   isSummary: boolean;
   /** The chat's snapshot that last wrote this row. */
   revision: number;
@@ -97,7 +99,16 @@ export type LiveBatch = { chatId: string; generation: Generation; pieces: LivePi
 export type Position = { version: number; stage: number; messageId: number };
 
 /** Within one version news is told in this order. */
-export const STAGES = { message: 0, queue: 1, status: 2, error: 3, action: 4, retry: 5, end: 9 } as const;
+export const STAGES = {
+  message: 0,
+  queue: 1,
+  status: 2,
+  error: 3,
+  action: 4,
+  retry: 5,
+  title: 6,
+  end: 9,
+} as const;
 
 export type SavedItem = { position: Position } & (
   | { type: "message"; message: MessageRow }
@@ -106,6 +117,7 @@ export type SavedItem = { position: Position } & (
   | { type: "error"; failure: ChatFailure }
   | { type: "action-required"; calls: OpenCall[]; deadline: number }
   | { type: "retry"; retry: RetryNotice; generation: Generation }
+  | { type: "title"; title: string }
 );
 
 /** The place of a reader who has been told everything up to `version`. */
@@ -155,6 +167,7 @@ export function savedNewsAfter(
       position: at(state.retryVersion, STAGES.retry),
     });
   }
+  items.push({ type: "title", title: state.title, position: at(state.titleVersion, STAGES.title) });
   return items
     .filter((item) => comparePositions(item.position, after) > 0)
     .sort((a, b) => comparePositions(a.position, b.position));

@@ -37,7 +37,7 @@ describe("calls without a result", () => {
     [
       "are cancelled before the context is cleared",
       stateOf("waiting", open),
-      { type: "clear-context", boundary: { role: "system", visibility: "both", parts: [] } },
+      { type: "clear-context", messages: [{ role: "system", visibility: "both", parts: [] }] },
       "waiting [] tool:cancelled,cancelled system",
     ],
     [
@@ -220,7 +220,7 @@ describe("several commands in one transaction", () => {
 });
 
 test("a new chat has its first message in history and waits for a worker", () => {
-  expect(createdState()).toMatchObject({
+  expect(createdState("A chat")).toMatchObject({
     status: "pending",
     snapshotVersion: 1,
     historyVersion: 1,

@@ -35,6 +35,7 @@ const TYPES: Command["type"][] = [
   "fail",
   "release",
   "expire",
+  "set-title",
 ];
 
 /** What keeps a chat of each status going. */
@@ -197,8 +198,15 @@ function commandOf(model: ChatModel, { type, pick, isStale, isBold }: Wish, step
     case "promote-queued":
     case "delete-queued":
       return { type, queuedId };
+    case "set-title":
+      return {
+        type,
+        title: `Title ${pick}`,
+        source: isBold ? "person" : "model",
+        ...(isStale ? { onlyIf: { title: "x", titleSource: "person" as const } } : {}),
+      };
     case "clear-context":
-      return { type, boundary: { role: "system", visibility: "both", parts: [] } };
+      return { type, messages: [{ role: "system", visibility: "both", parts: [] }] };
     case "submit-tool-results": {
       const results = state.openCalls.map(({ toolCallId }) => ({
         toolCallId,

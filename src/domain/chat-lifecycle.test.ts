@@ -126,7 +126,7 @@ const TABLE: Record<string, Row> = {
     },
   },
   "clear context": {
-    command: { type: "clear-context", boundary },
+    command: { type: "clear-context", messages: [boundary] },
     cells: {
       waiting: ["waiting [] system", "refused queue_not_empty"],
       pending: elsewhere,
@@ -135,6 +135,11 @@ const TABLE: Record<string, Row> = {
       requires_action: elsewhere,
       error: ["waiting [] system", "refused queue_not_empty"],
     },
+  },
+  "set the title": {
+    command: { type: "set-title", title: "Another", source: "person" },
+    cells: everywhere(stays),
+    archived: everywhere((status) => [`archived ${status} []`, `archived ${status} [q1 q2]`]),
   },
   "submit tool results": {
     command: { type: "submit-tool-results", results: [{ toolCallId: "c1", result: "yes", isError: false }] },
@@ -281,6 +286,7 @@ test("the table has a row for every command", () => {
     "submit-tool-results": true,
     archive: true,
     unarchive: true,
+    "set-title": true,
     acquire: true,
     "begin-attempt": true,
     "record-retry": true,

@@ -13,27 +13,26 @@ import {
   next,
   stepWrites,
   toolDraft,
-  userDraft,
   withoutRetry,
   withQueue,
   type SyntheticAnswer,
 } from "./chat-moves.js";
-import type { ChatState } from "./chat-state.js";
-import { CLIENT_TOOL_DEADLINE_MS, MAX_QUEUED_MESSAGES } from "./limits.js";
+import { deleteQueued, editMessage, promoteQueued, sendMessage } from "./chat-speaking.js";
+import type { ChatState, TitleSource } from "./chat-state.js";
+import { CLIENT_TOOL_DEADLINE_MS } from "./limits.js";
 import type { ToolResultPart } from "./message-parts.js";
-import type {
-  Command,
-  Write,
-  ClientResult,
-  RefusalReason,
-  Changed,
-  Unchanged,
-  Refused,
-  Transition,
+import {
+  changed,
+  refused,
+  unchanged,
+  type ClientResult,
+  type Command,
+  type Transition,
+  type Write,
 } from "./transition.js";
 
 /** The state of a chat that has just been created: its first message enters history in the same transition. */
-export function createdState(): ChatState {
+export function createdState(title: string, titleSource: TitleSource = "first_message"): ChatState {
   return {
     status: "pending",
     isArchived: false,
@@ -45,6 +44,9 @@ export function createdState(): ChatState {
     queueVersion: 0,
     statusVersion: 1,
     retryVersion: 0,
+    titleVersion: 0,
+    title,
+    titleSource,
     attempt: 0,
     retry: null,
     lastError: null,
@@ -72,16 +74,18 @@ export function transition(state: ChatState, command: Command, now: number): Tra
       return deleteQueued(state, command.queuedId);
     case "request-compaction":
       if (!isAtRest(state)) return refused("wrong_status");
-      return changed(move(state, "pending", { compactionRequestedAt: now }), []);
+      return requestCompaction(state, now);
     case "clear-context":
       if (!isAtRest(state)) return refused("wrong_status");
       if (state.queuedIds.length > 0) return refused("queue_not_empty");
       return changed(
         enterHistory(move(state, "waiting")),
-        inserts(fillOpenCalls(state, "cancelled"), command.boundary),
+        inserts(fillOpenCalls(state, "cancelled"), ...command.messages),
       );
     case "submit-tool-results":
       return submitToolResults(state, command.results);
+    case "set-title":
+      return setTitle(state, command);
     case "archive":
       return archive(state);
     case "unarchive":
@@ -95,7 +99,13 @@ export function transition(state: ChatState, command: Command, now: number): Tra
       return recordRetry(state, command, now);
     case "commit-step":
       if (state.status !== "running") return refused("wrong_status");
-      return changed(enterHistory(next(state), command.openCalls), stepWrites(command));
+      return changed(
+        enterHistory(
+          next(state, command.settlesCompaction ? { compactionRequestedAt: null } : {}),
+          command.openCalls,
+        ),
+        stepWrites(command),
+      );
     case "await-client":
       return awaitClient(state, now);
     case "finish-turn":
@@ -107,7 +117,7 @@ export function transition(state: ChatState, command: Command, now: number): Tra
       return changed(move(state, "error", { lastError: command.failure }), []);
     case "release":
       if (state.status !== "running") return refused("wrong_status");
-      return changed(move(state, "pending"), []);
+      return changed(move(state, "pending", { compactionRequestedAt: state.compactionRequestedAt }), []);
     case "expire":
       return expire(state, now);
   }
@@ -142,6 +152,7 @@ function worksWhileArchived(state: ChatState, command: Command): boolean {
   switch (command.type) {
     case "unarchive":
     case "archive":
+    case "set-title":
     case "finish-interrupt":
       return true;
     // A lost worker's interrupt must still be finished after the chat was archived.
@@ -150,57 +161,6 @@ function worksWhileArchived(state: ChatState, command: Command): boolean {
     default:
       return false;
   }
-}
-
-function sendMessage(state: ChatState, command: Extract<Command, { type: "send-message" }>): Transition {
-  const enqueue: Write = { type: "enqueue", queuedId: command.queuedId, message: command.message };
-  const joins = () => changed(withQueue(next(state), [...state.queuedIds, command.queuedId]), [enqueue]);
-  const isFull = state.queuedIds.length >= MAX_QUEUED_MESSAGES;
-  switch (state.status) {
-    case "waiting":
-    case "error": {
-      const [head, ...rest] = state.queuedIds;
-      if (head === undefined) {
-        return changed(enterHistory(move(state, "pending")), [
-          ...inserts(fillOpenCalls(state, "cancelled"), userDraft(command.message)),
-        ]);
-      }
-      const moved = enterHistory(move(state, "pending"));
-      return changed(withQueue(moved, [...rest, command.queuedId]), [
-        ...inserts(fillOpenCalls(state, "cancelled")),
-        enqueue,
-        { type: "promote", queuedId: head },
-      ]);
-    }
-    case "requires_action":
-      if (command.whenBusy === "interrupt") {
-        return changed(
-          enterHistory(move(state, "pending")),
-          inserts(fillOpenCalls(state, "cancelled"), userDraft(command.message)),
-        );
-      }
-      return isFull ? refused("queue_full") : joins();
-    case "running": {
-      if (isFull) return refused("queue_full");
-      if (command.whenBusy === "queue") return joins();
-      const moved = move(state, "interrupting");
-      return changed(withQueue(moved, [...state.queuedIds, command.queuedId]), [enqueue]);
-    }
-    case "pending":
-    case "interrupting":
-      return isFull ? refused("queue_full") : joins();
-  }
-}
-
-function editMessage(state: ChatState, command: Extract<Command, { type: "edit-message" }>): Transition {
-  const moved = enterHistory(move(state, "pending"));
-  const queueWrites: Write[] =
-    state.queuedIds.length === 0 ? [] : [{ type: "delete-queued", queuedIds: state.queuedIds }];
-  return changed({ ...withQueue(moved, []), resetVersion: moved.snapshotVersion }, [
-    { type: "delete-from", messageId: command.messageId },
-    ...queueWrites,
-    ...inserts(userDraft(command.message)),
-  ]);
 }
 
 function interrupt(state: ChatState): Transition {
@@ -236,30 +196,10 @@ function restOrPromote(
   ]);
 }
 
-function promoteQueued(state: ChatState, queuedId: string): Transition {
-  if (!state.queuedIds.includes(queuedId)) return unchanged();
-  const others = state.queuedIds.filter((id) => id !== queuedId);
-  switch (state.status) {
-    case "running":
-      return changed(withQueue(move(state, "interrupting"), [queuedId, ...others]), []);
-    case "interrupting":
-    case "pending":
-      if (state.queuedIds[0] === queuedId) return unchanged();
-      return changed(withQueue(next(state), [queuedId, ...others]), []);
-    case "waiting":
-    case "error":
-    case "requires_action":
-      return changed(withQueue(enterHistory(move(state, "pending")), others), [
-        ...inserts(fillOpenCalls(state, "cancelled")),
-        { type: "promote", queuedId },
-      ]);
-  }
-}
-
-function deleteQueued(state: ChatState, queuedId: string): Transition {
-  if (!state.queuedIds.includes(queuedId)) return unchanged();
-  const others = state.queuedIds.filter((id) => id !== queuedId);
-  return changed(withQueue(next(state), others), [{ type: "delete-queued", queuedIds: [queuedId] }]);
+function requestCompaction(state: ChatState, now: number): Transition {
+  const fill = inserts(fillOpenCalls(state, "cancelled"));
+  const moved = move(state, "pending", { compactionRequestedAt: now });
+  return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
 }
 
 function submitToolResults(state: ChatState, results: ClientResult[]): Transition {
@@ -273,6 +213,15 @@ function submitToolResults(state: ChatState, results: ClientResult[]): Transitio
   const isExact = answers.length === state.openCalls.length && results.length === answers.length;
   if (!isExact) return refused("results_mismatch");
   return changed(enterHistory(move(state, "pending")), inserts(toolDraft(answers)));
+}
+
+function setTitle(state: ChatState, command: Extract<Command, { type: "set-title" }>): Transition {
+  const { title, source, onlyIf } = command;
+  if (onlyIf && (state.title !== onlyIf.title || state.titleSource !== onlyIf.titleSource))
+    return unchanged();
+  if (state.title === title && state.titleSource === source) return unchanged();
+  const moved = next(state, { title, titleSource: source });
+  return changed(state.title === title ? moved : { ...moved, titleVersion: moved.snapshotVersion }, []);
 }
 
 function archive(state: ChatState): Transition {
@@ -359,16 +308,4 @@ function expire(state: ChatState, now: number): Transition {
   if (state.status !== "requires_action") return refused("wrong_status");
   if (state.actionDeadlineAt === null || now < state.actionDeadlineAt) return refused("deadline_not_reached");
   return changed(enterHistory(move(state, "pending")), inserts(fillOpenCalls(state, "timed_out")));
-}
-
-function changed(state: ChatState, writes: Write[]): Changed {
-  return { outcome: "changed", next: state, writes };
-}
-
-function unchanged(): Unchanged {
-  return { outcome: "unchanged" };
-}
-
-function refused(reason: RefusalReason): Refused {
-  return { outcome: "refused", reason };
 }

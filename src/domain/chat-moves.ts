@@ -24,6 +24,7 @@ export function move(
     attempt,
     lastError: null,
     actionDeadlineAt: null,
+    compactionRequestedAt: null,
     ...(keepsRunner ? {} : { workerId: null, runnerId: null }),
     ...changes,
   });

@@ -1,6 +1,7 @@
 /**
  * The execution state of a chat: what the lifecycle decides on and nothing else may write.
- * Title, labels, pin, model and workspace are metadata and live outside it.
+ * The title is here because followers are told of it in order; labels, pin, model and workspace are metadata
+ * and live outside it.
  */
 import type { ChatFailure } from "./failures.js";
 import type { JsonObject } from "./json.js";
@@ -33,6 +34,10 @@ export type OpenCall = { toolCallId: string; toolName: string; isClient: boolean
 /** The notice that stands while a runner waits before it tries the model again. Times in milliseconds. */
 export type RetryNotice = { attempt: number; delayMs: number; retryingAt: number; failure: ChatFailure };
 
+/** Where a chat's title comes from. A person's own title is never replaced unasked. */
+export const TITLE_SOURCES = ["first_message", "model", "person"] as const;
+export type TitleSource = (typeof TITLE_SOURCES)[number];
+
 export type ChatState = {
   status: ChatStatus;
   isArchived: boolean;
@@ -50,12 +55,17 @@ export type ChatState = {
   /** The snapshot in which status, error or the client's deadline last changed. */
   statusVersion: number;
   retryVersion: number;
+  /** The snapshot in which the title last changed. */
+  titleVersion: number;
+  title: string;
+  titleSource: TitleSource;
   /** Model calls since history last changed; one more where the pieces of a call were given up without a new call. */
   attempt: number;
   retry: RetryNotice | null;
   lastError: ChatFailure | null;
   /** Milliseconds since the epoch; set exactly while the status is `requires_action`. */
   actionDeadlineAt: number | null;
+  /** A person asked for a summary that is not made yet. Milliseconds since the epoch. */
   compactionRequestedAt: number | null;
   /** Calls in history without a result, in call order. */
   openCalls: OpenCall[];
@@ -87,6 +97,8 @@ export type MessageDraft = {
   runtimeMs?: number | null;
   /** The run of streamed pieces that this message became. */
   generation?: string | null;
+  /** The vendor's id of the response that this message is, whole. */
+  responseId?: string | null;
   /** A summary that stands for everything before it. */
   isSummary?: boolean;
 };

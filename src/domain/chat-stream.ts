@@ -22,6 +22,7 @@ export type ChatEvent = { cursor: string } & (
   /** Each call is the client's own, with its arguments. */
   | { type: "action-required"; calls: OpenCall[]; deadline: number }
   | { type: "retry"; retry: RetryNotice; generation: Generation }
+  | { type: "title"; title: string }
 );
 
 /** The hub, as the API sees it. */

@@ -1,7 +1,14 @@
 /** Why a turn or an attempt failed, as data: made once by whoever saw the failure, shown to people as it is. */
 
 /** Vendors whose wire formats we speak. */
-export const MODEL_PROVIDER_KINDS = ["anthropic", "openai", "openai_compatible"] as const;
+export const MODEL_PROVIDER_KINDS = [
+  "anthropic",
+  "openai",
+  "openai_compatible",
+  "google",
+  "azure_openai",
+  "bedrock",
+] as const;
 export type ModelProviderKind = (typeof MODEL_PROVIDER_KINDS)[number];
 
 export const FAILURE_KINDS = [
@@ -36,13 +43,16 @@ export type ChatFailure = {
 /** Thrown by provider adapters, and only by them: an attempt at a model call failed. */
 export class ModelCallError extends Error {
   override readonly name = "ModelCallError";
+  /** The model's context window in tokens, when the vendor's refusal of a long prompt tells it. */
+  readonly contextLimit: number | undefined;
 
   constructor(
     readonly failure: ChatFailure,
     /** The vendor's own wish from `retry-after`, in milliseconds. */
     readonly retryAfterMs: number | undefined,
-    options?: { cause?: unknown },
+    options: { cause?: unknown; contextLimit?: number } = {},
   ) {
-    super(failure.message, options);
+    super(failure.message, { cause: options.cause });
+    this.contextLimit = options.contextLimit;
   }
 }

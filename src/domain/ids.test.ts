@@ -21,7 +21,7 @@ describe("no id is", () => {
   test.each([
     ["a bare value", uuid],
     ["a kind without a value", "chat_"],
-    ["an unknown kind", `file_${uuid}`],
+    ["an unknown kind", `desktop_${uuid}`],
     ["a number where a UUID belongs", "chat_42"],
     ["a UUID where a number belongs", `msg_${uuid}`],
     ["a UUID in capitals, which would be a second name for one thing", `chat_${uuid.toUpperCase()}`],

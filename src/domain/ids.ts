@@ -9,6 +9,7 @@ const KINDS = {
   prov: "uuid",
   model: "uuid",
   ws: "uuid",
+  file: "uuid",
 } as const;
 
 export type IdKind = keyof typeof KINDS;

@@ -3,9 +3,6 @@
 /** Messages that may wait in one chat's queue. The queue travels whole in every queue event, so it stays small. */
 export const MAX_QUEUED_MESSAGES = 50;
 
-/** Model calls in one turn. A safety valve against a model that never stops; no honest turn comes near it. */
-export const MAX_STEPS_PER_TURN = 1_200;
-
 /** How long a chat waits for the client to answer its own tool calls. */
 export const CLIENT_TOOL_DEADLINE_MS = 5 * 60_000;
 

@@ -57,8 +57,11 @@ export type FileReferencePart = {
   content: string;
 };
 
+/** An uploaded file, by reference: its bytes are kept apart and join the prompt only when a model is called. */
+export type FilePart = { type: "file"; fileId: string; name: string; mediaType: string; sizeBytes: number };
+
 export type MessagePart =
-  TextPart | ReasoningPart | ToolCallPart | ToolResultPart | SourcePart | FileReferencePart;
+  TextPart | ReasoningPart | ToolCallPart | ToolResultPart | SourcePart | FileReferencePart | FilePart;
 
 /** What one model call used. `inputTokens` excludes cache reads and writes; `outputTokens` includes reasoning. */
 export type TokenUsage = {

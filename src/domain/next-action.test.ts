@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { OpenCall } from "./chat-state.js";
 import type { MessagePart, ToolCallPart, ToolResultPart } from "./message-parts.js";
-import { nextAction, openCallsOf, type HistoryMessage, type NextAction } from "./next-action.js";
+import {
+  nextAction,
+  openCallsOf,
+  type HistoryMessage,
+  type NextAction,
+  type TurnRules,
+} from "./next-action.js";
 
 let nextId = 1;
 
@@ -16,6 +22,8 @@ function call(toolCallId: string, extra: Partial<ToolCallPart> = {}): ToolCallPa
 function result(toolCallId: string): ToolResultPart {
   return { type: "tool-result", toolCallId, toolName: `tool-${toolCallId}`, result: 1, isError: false };
 }
+
+const RULES: TurnRules = { maxSteps: 1_000, contextLimit: 1_000, compactionThresholdPercent: 70 };
 
 const open = (toolCallId: string, isClient = false): OpenCall => ({
   toolCallId,
@@ -34,11 +42,13 @@ describe("with no open calls", () => {
     ["the model has answered", [user, assistant], "finish"],
     ["a tool has answered", [user, assistant, tool], "call-model"],
     ["a person has spoken and the system after them", [user, message("system")], "call-model"],
-    ["history was summed up", [user, assistant, message("user", [], true)], "finish"],
+    ["history was summed up within a turn", [user, assistant, message("user", [], true)], "call-model"],
     ["a person has spoken after a summary", [message("user", [], true), user], "call-model"],
   ];
   test.each(cases)("%s", (_name, history, expected) => {
-    expect(nextAction(history, { openCalls: [] })).toEqual({ type: expected });
+    expect(nextAction(history, { openCalls: [], compactionRequestedAt: null }, RULES)).toEqual({
+      type: expected,
+    });
   });
 });
 
@@ -74,37 +84,107 @@ describe("with open calls", () => {
     ["the vendor's own calls are never run by us", history, [open("a"), open("v")], runTools("a")],
   ];
   test.each(cases)("%s", (_name, given, openCalls, expected) => {
-    expect(nextAction(given, { openCalls })).toEqual(expected);
+    expect(nextAction(given, { openCalls, compactionRequestedAt: null }, RULES)).toEqual(expected);
   });
 
   test("the newest message that asks is meant when an older one used the same id", () => {
     const older = message("assistant", [call("a", { arguments: { old: true } })]);
     expect(
-      nextAction([message("user"), older, message("tool", [result("a")]), asking], {
-        openCalls: [open("a")],
-      }),
+      nextAction(
+        [message("user"), older, message("tool", [result("a")]), asking],
+        { openCalls: [open("a")], compactionRequestedAt: null },
+        RULES,
+      ),
     ).toEqual(runTools("a"));
   });
 });
 
-describe("a turn ends after 1,200 steps", () => {
+describe("a turn ends after so many steps", () => {
   const steps = (count: number) =>
     Array.from({ length: count }, () => [message("assistant"), message("tool")]).flat();
   test.each([
-    ["not after one less", [message("user"), ...steps(1_199)], { type: "call-model" }],
-    ["and then fails", [message("user"), ...steps(1_200)], { type: "fail", reason: "too_many_steps" }],
+    ["not after one less", [message("user"), ...steps(999)], { type: "call-model" }],
+    ["and then fails", [message("user"), ...steps(1_000)], { type: "fail", reason: "too_many_steps" }],
     [
       "counted from the last thing a person said",
-      [message("user"), ...steps(1_200), message("user"), ...steps(1)],
+      [message("user"), ...steps(1_000), message("user"), ...steps(1)],
       { type: "call-model" },
     ],
     [
       "also across a summary",
-      [message("user"), ...steps(1_199), message("user", [], true), ...steps(1)],
+      [message("user"), ...steps(999), message("user", [], true), ...steps(1)],
       { type: "fail", reason: "too_many_steps" },
     ],
   ])("%s", (_name, history, expected) => {
-    expect(nextAction(history, { openCalls: [] })).toEqual(expected);
+    expect(nextAction(history, { openCalls: [], compactionRequestedAt: null }, RULES)).toEqual(expected);
+  });
+});
+
+describe("a full context", () => {
+  const user = message("user");
+  const tool = message("tool", [result("a")]);
+  const summary = message("user", [], true);
+  const usage = (inputTokens: number) => ({
+    inputTokens,
+    outputTokens: 100,
+    reasoningTokens: 0,
+    cacheReadTokens: 50,
+    cacheWriteTokens: 50,
+  });
+  const answer = (inputTokens: number) => ({ ...message("assistant"), usage: usage(inputTokens) });
+  const automatic: NextAction = { type: "compact", source: "automatic" };
+  const cases: [string, HistoryMessage[], Partial<TurnRules>, NextAction][] = [
+    ["is folded between steps, at the threshold", [user, answer(500), tool], {}, automatic],
+    ["is folded after the last step", [user, answer(500)], {}, automatic],
+    ["is not folded below the threshold", [user, answer(499), tool], {}, { type: "call-model" }],
+    ["is not folded before a person is answered", [user, answer(900), user], {}, { type: "call-model" }],
+    [
+      "is never folded at 100 percent",
+      [user, answer(9_000)],
+      { compactionThresholdPercent: 100 },
+      { type: "finish" },
+    ],
+    [
+      "is folded by whatever was said at 0 percent",
+      [user, answer(0)],
+      { compactionThresholdPercent: 0 },
+      automatic,
+    ],
+    [
+      "is not folded when nobody knows the limit",
+      [user, answer(9_000)],
+      { contextLimit: null },
+      { type: "finish" },
+    ],
+    ["is not folded twice for one answer", [user, answer(900), summary], {}, { type: "call-model" }],
+    ["is folded again after the next one", [user, answer(900), summary, answer(900)], {}, automatic],
+    [
+      "is folded three times in a turn at most",
+      [user, answer(900), summary, answer(900), summary, answer(900), summary, answer(900)],
+      {},
+      { type: "finish" },
+    ],
+    [
+      "is folded in the next turn all the same",
+      [user, summary, summary, summary, user, answer(900)],
+      {},
+      automatic,
+    ],
+    [
+      "is judged by the answer that told its usage",
+      [user, answer(900), tool, message("assistant")],
+      {},
+      automatic,
+    ],
+  ];
+  test.each(cases)("%s", (_name, history, rules, expected) => {
+    const chat = { openCalls: [], compactionRequestedAt: null };
+    expect(nextAction(history, chat, { ...RULES, ...rules })).toEqual(expected);
+  });
+
+  test("is folded first of all when a person asked", () => {
+    const chat = { openCalls: [], compactionRequestedAt: 7 };
+    expect(nextAction([user], chat, RULES)).toEqual({ type: "compact", source: "manual" });
   });
 });
 

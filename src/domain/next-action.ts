@@ -2,37 +2,74 @@
  * What a runner does next, read from committed history alone: so any worker can go on after any crash.
  */
 import type { ChatState } from "./chat-state.js";
-import { MAX_STEPS_PER_TURN } from "./limits.js";
-import type { MessagePart, MessageRole, ToolCallPart, ToolResultPart } from "./message-parts.js";
+import {
+  compactionsInTurn,
+  lastUsage,
+  MAX_COMPACTIONS_PER_TURN,
+  type CompactionSource,
+} from "./compaction.js";
+import { contextTokens, isOverThreshold } from "./context-window.js";
+import type { MessagePart, MessageRole, TokenUsage, ToolCallPart, ToolResultPart } from "./message-parts.js";
 
 /** The little of a message that decides. `id` is the store's. */
-export type HistoryMessage = { id: string; role: MessageRole; parts: MessagePart[]; isSummary: boolean };
+export type HistoryMessage = {
+  id: string;
+  role: MessageRole;
+  parts: MessagePart[];
+  isSummary: boolean;
+  usage?: TokenUsage | null;
+};
+
+/** What bounds a turn. */
+export type TurnRules = {
+  /** Model calls in one turn; a safety valve against a model that never stops. */
+  maxSteps: number;
+  /** Tokens that fit into the model; null = unknown. */
+  contextLimit: number | null;
+  /** 0 to 100; 100 = history is never summarised unasked. */
+  compactionThresholdPercent: number;
+};
 
 export type NextAction =
   | { type: "call-model" }
   /** Our own calls without a result, in call order, and the assistant message that asked for them. */
   | { type: "run-tools"; messageId: string; calls: ToolCallPart[] }
+  | { type: "compact"; source: CompactionSource }
   | { type: "await-client" }
   | { type: "finish" }
   | { type: "fail"; reason: "too_many_steps" };
 
 /** `history` is every message the model may see, oldest first. Never throws. */
-export function nextAction(history: HistoryMessage[], chat: Pick<ChatState, "openCalls">): NextAction {
+export function nextAction(
+  history: HistoryMessage[],
+  chat: Pick<ChatState, "openCalls" | "compactionRequestedAt">,
+  rules: TurnRules,
+): NextAction {
+  if (chat.compactionRequestedAt !== null) return { type: "compact", source: "manual" };
   if (chat.openCalls.length > 0) return answerCalls(history, chat.openCalls);
   const last = history.findLast((message) => message.role !== "system");
   switch (last?.role) {
     case undefined:
-    case "assistant":
       return { type: "finish" };
+    case "assistant":
+      return isFull(history, rules) ? { type: "compact", source: "automatic" } : { type: "finish" };
     case "user":
-      return last.isSummary ? { type: "finish" } : { type: "call-model" };
+      return { type: "call-model" };
     case "tool":
-      return stepsInTurn(history) >= MAX_STEPS_PER_TURN
+      if (isFull(history, rules)) return { type: "compact", source: "automatic" };
+      return stepsInTurn(history) >= rules.maxSteps
         ? { type: "fail", reason: "too_many_steps" }
         : { type: "call-model" };
     case "system":
       return { type: "finish" };
   }
+}
+
+/** Whether the last call left so little room that history is to be summarised before the next one. */
+function isFull(history: HistoryMessage[], rules: TurnRules): boolean {
+  const usage = lastUsage(history);
+  if (usage === null || compactionsInTurn(history) >= MAX_COMPACTIONS_PER_TURN) return false;
+  return isOverThreshold(contextTokens(usage), rules.contextLimit, rules.compactionThresholdPercent);
 }
 
 function answerCalls(history: HistoryMessage[], open: ChatState["openCalls"]): NextAction {

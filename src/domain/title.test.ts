@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import type { MessagePart } from "./message-parts.js";
-import { titleFrom } from "./title.js";
+import { isGoodTitle, normaliseTitle, titleFrom } from "./title.js";
 
 const text = (words: string): MessagePart => ({ type: "text", text: words });
 const file: MessagePart = {
@@ -30,4 +31,56 @@ test.each<[string, MessagePart[], string]>([
   ["no character is cut in half", [text("🦜".repeat(81))], `${"🦜".repeat(79)}…`],
 ])("%s", (_name, parts, expected) => {
   expect(titleFrom(parts)).toBe(expected);
+});
+
+describe("a model's title", () => {
+  test.each([
+    ["stays as it is", "Fix the flaky login test", "Fix the flaky login test"],
+    ["loses its quotes", '"Fix the login"', "Fix the login"],
+    ["loses curly quotes and the full stop inside them", "“Fix the login.”", "Fix the login"],
+    ["loses the full stop outside its quotes", '"Fix the login".', "Fix the login"],
+    ["loses Markdown", "**Fix the `login`**", "Fix the `login"],
+    ["loses a heading", "## Fix the login", "Fix the login"],
+    ["loses the word Title", 'Title: "Fix the login"', "Fix the login"],
+    ["keeps the word title inside", "Give each page a title: how", "Give each page a title: how"],
+    ["keeps dots that mean more to come", "And so on...", "And so on..."],
+    ["keeps an apostrophe inside", "Don't log the user's key", "Don't log the user's key"],
+    ["keeps its last question mark", "Why is login slow?", "Why is login slow?"],
+    ["becomes one line", "Fix\n\tthe\u0000 login ", "Fix the login"],
+    ["is cut at eighty characters", "x".repeat(100), `${"x".repeat(79)}…`],
+    ["may be nothing at all", ' "." ', ""],
+  ])("%s", (_name, text, expected) => {
+    expect(normaliseTitle(text)).toBe(expected);
+  });
+
+  test("is the same when it is normalised again, and never longer than eighty characters", () => {
+    const pieces = fc.array(
+      fc.constantFrom('"', ".", " ", "#", "*", "a", "Title:", "…", "🦜".repeat(30), "\u0000"),
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          pieces.map((words) => words.join("")),
+        ),
+        (text) => {
+          const once = normaliseTitle(text);
+          expect([normaliseTitle(once), Array.from(once).length <= 80]).toEqual([once, true]);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    ["Fix login", true],
+    ["one two three four five six seven eight", true],
+    ["one two three four five six seven eight nine", false],
+    ["Login", false],
+    ["", false],
+    ["Fix — !", false],
+    ["修复登录页面的错误", true],
+    ["修".repeat(41), false],
+  ])("%j is good: %j", (title, isGood) => {
+    expect(isGoodTitle(title)).toBe(isGood);
+  });
 });

@@ -1,5 +1,5 @@
 /** The words of the lifecycle: what may be asked of a chat, what the store then writes, and how a request may end. */
-import type { ChatState, MessageDraft, OpenCall, UserMessage } from "./chat-state.js";
+import type { ChatState, MessageDraft, OpenCall, TitleSource, UserMessage } from "./chat-state.js";
 import type { ChatFailure } from "./failures.js";
 import type { ToolResultPart } from "./message-parts.js";
 
@@ -13,8 +13,15 @@ export type Command =
   | { type: "promote-queued"; queuedId: string }
   | { type: "delete-queued"; queuedId: string }
   | { type: "request-compaction" }
-  | { type: "clear-context"; boundary: MessageDraft }
+  | { type: "clear-context"; messages: MessageDraft[] }
   | { type: "submit-tool-results"; results: ClientResult[] }
+  /** `onlyIf`: what the title must still be, and where it must still come from; otherwise nothing changes. */
+  | {
+      type: "set-title";
+      title: string;
+      source: Exclude<TitleSource, "first_message">;
+      onlyIf?: Pick<ChatState, "title" | "titleSource">;
+    }
   | { type: "archive" }
   | { type: "unarchive" }
   | { type: "acquire"; workerId: string; runnerId: string; isLeaseDead: boolean }
@@ -26,6 +33,8 @@ export type Command =
       messages: MessageDraft[];
       openCalls: OpenCall[];
       addRuntime?: AddedRuntime;
+      /** The step is the summary that a person asked for, or the attempt at it. */
+      settlesCompaction?: true;
     }
   | { type: "await-client"; fence: Fence }
   | { type: "finish-turn"; fence: Fence }
@@ -70,3 +79,15 @@ export type Changed = { outcome: "changed"; next: ChatState; writes: Write[] };
 export type Unchanged = { outcome: "unchanged" };
 export type Refused = { outcome: "refused"; reason: RefusalReason };
 export type Transition = Changed | Unchanged | Refused;
+
+export function changed(state: ChatState, writes: Write[]): Changed {
+  return { outcome: "changed", next: state, writes };
+}
+
+export function unchanged(): Unchanged {
+  return { outcome: "unchanged" };
+}
+
+export function refused(reason: RefusalReason): Refused {
+  return { outcome: "refused", reason };
+}

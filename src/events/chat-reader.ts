@@ -68,6 +68,8 @@ export class ChatReader {
         return this.#push({ type: "action-required", calls: item.calls, deadline: item.deadline });
       case "retry":
         return this.#push({ type: "retry", retry: item.retry, generation: item.generation });
+      case "title":
+        return this.#push({ type: "title", title: item.title });
     }
   }
 

@@ -5,7 +5,7 @@ import type { ChatState } from "../domain/chat-state.js";
 import { ChatView, hasMessageOf, liveGeneration } from "./chat-view.js";
 
 function state(snapshotVersion: number, changes: Partial<ChatState> = {}): ChatState {
-  return { ...createdState(), status: "running", snapshotVersion, ...changes };
+  return { ...createdState("A chat"), status: "running", snapshotVersion, ...changes };
 }
 
 function row(id: number, revision: number, generation: string | null = null): MessageRow {
@@ -22,6 +22,7 @@ function row(id: number, revision: number, generation: string | null = null): Me
     costMicros: null,
     runtimeMs: null,
     generation,
+    responseId: null,
     isSummary: false,
     revision,
     createdAt: 0,

@@ -1,6 +1,5 @@
 /** What a person does to a chat: the input's form is checked here, all else by the command. */
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
-import type { ChatChanged, CommandResult } from "../engine/commands/chat-commands.js";
 import {
   ArchiveChatInput,
   CreateChatInput,
@@ -18,13 +17,12 @@ import {
   DeleteQueuedMessagePayload,
   EditChatMessagePayload,
   InterruptChatPayload,
-  type Later,
   PromoteQueuedMessagePayload,
   SendChatMessagePayload,
   SubmitToolResultsPayload,
   UnarchiveChatPayload,
 } from "../schema/chat.payloads.js";
-import type { Chat } from "../schema/chat.type.js";
+import { changed, refused } from "./chat-outcomes.js";
 import type { Context } from "./context.js";
 import {
   readClientTools,
@@ -35,8 +33,8 @@ import {
   readToolResults,
 } from "./inputs.js";
 import { databaseId, optionalDatabaseId } from "./public-ids.js";
-import { cursorAt, toChat, toChatMessage, toQueuedMessage } from "./shapes.js";
-import { type UserErrorObject, toUserError } from "./user-errors.js";
+import { cursorAt, toChatMessage, toQueuedMessage } from "./shapes.js";
+import type { UserErrorObject } from "./user-errors.js";
 
 const INPUT = { description: "What to do." };
 
@@ -182,25 +180,4 @@ export class ChatCommandsResolver {
     const result = await context.commands.submitToolResults(context.viewer, wanted);
     return { eventCursor: result.ok ? cursorAt(result.version) : null, ...changed(context, result) };
   }
-}
-
-/** The fields that every payload has. */
-type Outcome = { chat: Later<Chat | null> | null; userErrors: UserErrorObject[] };
-
-function refused(userErrors: UserErrorObject[]): Outcome {
-  return { chat: null, userErrors };
-}
-
-function changed(context: Context, result: CommandResult<ChatChanged>): Outcome {
-  if (!result.ok) return refused([toUserError(result.refusal)]);
-  // Another mutation of the same operation may have read the chat before this one changed it.
-  context.loaders.forget();
-  const { chatId } = result;
-  return {
-    userErrors: [],
-    chat: async () => {
-      const record = await context.loaders.chats.load(chatId);
-      return record && toChat(record);
-    },
-  };
 }

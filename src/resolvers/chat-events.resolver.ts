@@ -91,6 +91,8 @@ export function toEventObject(event: ChatEvent, context: Context): ChatEventObje
       const generation = toGeneration(event.generation);
       return { __typename: "ChatRetryEvent", cursor, retry: toRetryState(event.retry), generation };
     }
+    case "title":
+      return { __typename: "ChatTitleEvent", cursor, title: event.title };
   }
 }
 

@@ -4,7 +4,9 @@ import type { MessageRow, QueuedRow } from "../domain/chat-events.js";
 import type { Viewer } from "../domain/viewer.js";
 import { type ChatRecord, findChats } from "../store/chats.js";
 import type { Queryable } from "../store/database.js";
-import { findMessages, listMessagesOfChats } from "../store/messages.js";
+import { type FileRecord, findFiles } from "../store/files.js";
+import { findLastAnswers } from "../store/last-answers.js";
+import { type LastUsage, findMessages, listMessagesOfChats, readLastUsages } from "../store/messages.js";
 import {
   type ModelConfigRecord,
   type ProviderRecord,
@@ -53,6 +55,34 @@ export class Loaders {
 
   get workspaces(): ById<WorkspaceRecord> {
     return this.#once("workspaces", () => byId((ids) => findWorkspaces(this.database, this.viewer, ids)));
+  }
+
+  get files(): ById<FileRecord> {
+    return this.#once("files", () => byId((ids) => findFiles(this.database, this.viewer, ids)));
+  }
+
+  /** What the model said last in each chat, for chats that the viewer may see. */
+  get lastAnswers(): DataLoader<string, MessageRow | null> {
+    return this.#once(
+      "last-answers",
+      () =>
+        new DataLoader(async (ids: readonly string[]) => {
+          const found = await findLastAnswers(this.database, ids);
+          return ids.map((id) => found.get(id) ?? null);
+        }),
+    );
+  }
+
+  /** What each chat's newest model call used, since its last summary; for chats that the viewer may see. */
+  get lastUsages(): DataLoader<string, LastUsage | null> {
+    return this.#once(
+      "last-usages",
+      () =>
+        new DataLoader(async (ids: readonly string[]) => {
+          const found = await readLastUsages(this.database, ids);
+          return ids.map((id) => found.get(id) ?? null);
+        }),
+    );
   }
 
   /** Anybody: for links from what the viewer may see. */

@@ -7,6 +7,7 @@ import { badInput } from "./errors.js";
 import {
   toChat,
   toChatMessage,
+  toFile,
   toModelConfig,
   toModelProvider,
   toQueuedMessage,
@@ -69,6 +70,8 @@ async function findOfKind(context: Context, kind: IdKind, id: string): Promise<N
       return shaped(await loaders.providers.load(id), (record) => toModelProvider(record, context));
     case "model":
       return shaped(await loaders.modelConfigs.load(id), toModelConfig);
+    case "file":
+      return shaped(await loaders.files.load(id), toFile);
     case "ws":
       return shaped(await loaders.workspaces.load(id), toWorkspace);
   }

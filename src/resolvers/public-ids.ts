@@ -10,6 +10,7 @@ const NOUNS: Record<IdKind, string> = {
   prov: "a model provider",
   model: "a model configuration",
   ws: "a workspace",
+  file: "a file",
 };
 
 /** A wrong id is shown this far; more would bury the message. */

@@ -1,21 +1,28 @@
 /** All resolvers, for the schema. The import for its effect must stay first: decorators need it while they load. */
 import "reflect-metadata";
 import { ChatCommandsResolver } from "./chat-commands.resolver.js";
+import { ChatContextResolver } from "./chat-context.resolver.js";
 import { ChatEventsResolver } from "./chat-events.resolver.js";
+import { ChatMetadataResolver } from "./chat-metadata.resolver.js";
 import { ChatResolver } from "./chat.resolver.js";
 import { DeploymentResolver } from "./deployment.resolver.js";
 import { ChatMessageResolver, QueuedMessageResolver } from "./message.resolver.js";
 import { ModelConfigResolver, ModelProviderResolver } from "./model.resolver.js";
 import { NodeResolver } from "./node.resolver.js";
+import { UserPreferencesResolver, ViewerPreferencesResolver } from "./user-preferences.resolver.js";
 import { ViewerResolver } from "./user.resolver.js";
 import { WorkspaceResolver } from "./workspace.resolver.js";
 
 export const resolvers = [
   ViewerResolver,
+  ViewerPreferencesResolver,
+  UserPreferencesResolver,
   ChatResolver,
   ChatMessageResolver,
   QueuedMessageResolver,
   ChatCommandsResolver,
+  ChatContextResolver,
+  ChatMetadataResolver,
   ChatEventsResolver,
   ModelProviderResolver,
   ModelConfigResolver,

@@ -6,15 +6,18 @@ import type { ChatFailure as DomainFailure } from "../domain/failures.js";
 import { encodeId } from "../domain/ids.js";
 import type { MessagePart as DomainPart } from "../domain/message-parts.js";
 import type { Viewer } from "../domain/viewer.js";
+import { contextLimitOf } from "../domain/context-window.js";
 import type { PartPiece } from "../schema/chat-event.union.js";
 import type { Chat } from "../schema/chat.type.js";
 import type { ChatFailure, RetryState } from "../schema/failure.type.js";
+import type { File } from "../schema/file.type.js";
 import type { MessagePart, ToolCallPart } from "../schema/message-part.union.js";
 import type { ChatMessage, QueuedMessage } from "../schema/message.type.js";
 import type { ModelConfig, ModelProvider } from "../schema/model.type.js";
 import type { User } from "../schema/user.type.js";
 import type { Workspace } from "../schema/workspace.type.js";
 import type { ChatRecord } from "../store/chats.js";
+import type { FileRecord } from "../store/files.js";
 import type { ModelConfigRecord, ProviderRecord } from "../store/models.js";
 import type { UserRecord } from "../store/users.js";
 import type { WorkspaceRecord } from "../store/workspaces.js";
@@ -33,7 +36,7 @@ export function toChat(record: ChatRecord): Chat {
     ownerId: record.ownerId,
     workspaceId: record.workspaceId,
     modelConfigId: record.modelConfigId,
-    title: record.title,
+    title: state.title,
     status: state.status,
     lastError: state.lastError && toFailure(state.lastError),
     pendingToolCalls: state.status === "requires_action" ? toPendingToolCalls(state.openCalls) : [],
@@ -137,11 +140,19 @@ export function toMessagePart(part: DomainPart): MessagePart {
       };
     case "source":
       return { __typename: "SourcePart", title: part.title ?? null, url: part.url };
+    case "file": {
+      const { fileId: id, name, mediaType, sizeBytes } = part;
+      return { __typename: "FilePart", file: toFile({ id, name, mediaType, sizeBytes }) };
+    }
     case "file-reference": {
       const { path, startLine, endLine, content } = part;
       return { __typename: "FileReferencePart", path, startLine, endLine, content };
     }
   }
+}
+
+export function toFile({ id, name, mediaType, sizeBytes }: FileRecord): File {
+  return { __typename: "File", id: encodeId("file", id), name, mediaType, sizeBytes };
 }
 
 export function toPartPiece(piece: Piece): PartPiece {
@@ -162,8 +173,7 @@ export function toPartPiece(piece: Piece): PartPiece {
 }
 
 export function toModelConfig(record: ModelConfigRecord): ModelConfig {
-  const { providerId, model, displayName, isEnabled, isDefault, contextLimit, compactionThresholdPercent } =
-    record;
+  const { providerId, model, displayName, isEnabled, isDefault, compactionThresholdPercent } = record;
   return {
     __typename: "ModelConfig",
     id: encodeId("model", record.id),
@@ -172,7 +182,7 @@ export function toModelConfig(record: ModelConfigRecord): ModelConfig {
     displayName,
     isEnabled,
     isDefault,
-    contextLimit,
+    contextLimit: contextLimitOf(record),
     compactionThresholdPercent,
   };
 }

@@ -22,7 +22,7 @@ export function toUserError(refusal: CommandRefusal): UserErrorObject {
       return { __typename: "Conflict", code, message, path, currentStatus: refusal.currentStatus ?? null };
     case "UNAVAILABLE":
       // A model can be missing too, and has no type of its own.
-      return path?.[0] === "modelConfigId"
+      return refusal.what === "model" || path?.[0] === "modelConfigId"
         ? { __typename: "Conflict", code, message, path, currentStatus: null }
         : { __typename: "WorkspaceUnavailable", code, message, path };
   }

@@ -209,6 +209,15 @@ export class ChatActionRequiredEvent implements StreamEvent {
   deadline!: number;
 }
 
+@ObjectType("ChatTitleEvent", event("The chat has another title."))
+export class ChatTitleEvent implements StreamEvent {
+  readonly __typename!: "ChatTitleEvent";
+  cursor!: string;
+
+  @Field(() => String, { description: "The title from now on." })
+  title!: string;
+}
+
 export const ChatEventUnion = createUnionType({
   name: "ChatEvent",
   description: "Something that happened in a chat. May grow: ignore members that you do not know.",
@@ -224,6 +233,7 @@ export const ChatEventUnion = createUnionType({
       ChatErrorEvent,
       ChatQueueEvent,
       ChatActionRequiredEvent,
+      ChatTitleEvent,
     ] as const,
   resolveType: (told) => told.__typename,
 });

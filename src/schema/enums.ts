@@ -97,6 +97,9 @@ export const ModelProviderKindEnum = describeEnum<ModelProviderKind>(
     anthropic: "Anthropic's messages.",
     openai: "OpenAI's own endpoint.",
     openai_compatible: "Another endpoint that speaks like OpenAI's.",
+    google: "Google's Gemini API.",
+    azure_openai: "OpenAI's models on Azure.",
+    bedrock: "Anthropic's models on Amazon Bedrock.",
   },
 );
 

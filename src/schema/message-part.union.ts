@@ -1,6 +1,7 @@
 /** What a message is made of. */
 import { Field, ID, Int, ObjectType, createUnionType } from "type-graphql";
 import type { JsonObject, JsonValue } from "../domain/json.js";
+import { File } from "./file.type.js";
 import { JsonScalar } from "./scalars/json.js";
 import { UrlScalar } from "./scalars/url.js";
 
@@ -93,11 +94,19 @@ export class FileReferencePart {
   content!: string;
 }
 
+@ObjectType("FilePart", { simpleResolvers: true, description: "An uploaded file, by reference." })
+export class FilePart {
+  readonly __typename!: "FilePart";
+
+  @Field(() => File, { description: "The file." })
+  file!: File;
+}
+
 export const MessagePartUnion = createUnionType({
   name: "MessagePart",
   description: "One piece of a message. May grow: ignore members that you do not know.",
   types: () =>
-    [TextPart, ReasoningPart, ToolCallPart, ToolResultPart, SourcePart, FileReferencePart] as const,
+    [TextPart, ReasoningPart, ToolCallPart, ToolResultPart, SourcePart, FilePart, FileReferencePart] as const,
   resolveType: (part) => part.__typename,
 });
 export type MessagePart = typeof MessagePartUnion;

@@ -65,8 +65,11 @@ export class ModelConfig implements Node {
   @Field(() => Boolean, { description: "Used by chats that choose none. Exactly one model is the default." })
   isDefault!: boolean;
 
-  @Field(() => Int, { description: "Tokens that fit into one call." })
-  contextLimit!: number;
+  @Field(() => Int, {
+    nullable: true,
+    description: "Tokens that fit into one call; null = not known yet: the vendor's answers will show it.",
+  })
+  contextLimit!: number | null;
 
   @Field(() => Int, { description: "Share of the context, in percent, at which history is summarised." })
   compactionThresholdPercent!: number;

@@ -20,7 +20,6 @@ import { type ChatStateDbRow, chatStateColumns, toChatState } from "./rows.js";
 export type ChatRecord = {
   id: string;
   ownerId: string;
-  title: string;
   /** Null = the deployment's default at the time of each turn. */
   modelConfigId: string | null;
   workspaceId: string | null;
@@ -37,7 +36,6 @@ export type ChatRecord = {
 type ChatDbRow = ChatStateDbRow & {
   id: string;
   owner_id: string;
-  title: string;
   model_config_id: string | null;
   workspace_id: string | null;
   reasoning_effort: ReasoningEffort | null;
@@ -48,14 +46,13 @@ type ChatDbRow = ChatStateDbRow & {
 };
 
 /** For `SELECT`s and `RETURNING`s that end in `toChatRecord`; the table's alias is `c`. */
-export const chatColumns = `c.id, c.owner_id, c.title, c.model_config_id, c.workspace_id, c.reasoning_effort,
+export const chatColumns = `c.id, c.owner_id, c.model_config_id, c.workspace_id, c.reasoning_effort,
   c.client_tools, c.labels, c.created_at, c.updated_at, ${chatStateColumns}`;
 
 export function toChatRecord(row: ChatDbRow): ChatRecord {
   return {
     id: row.id,
     ownerId: row.owner_id,
-    title: row.title,
     modelConfigId: row.model_config_id,
     workspaceId: row.workspace_id,
     reasoningEffort: row.reasoning_effort,

@@ -2,10 +2,11 @@
 import "reflect-metadata";
 import { DataSource } from "typeorm";
 import { Foundation1763700000001 } from "../../migrations/0001-foundation.js";
+import { Engine1763700000002 } from "../../migrations/0002-engine.js";
 import { entities } from "./entities/entities.js";
 
 /** Oldest first; append-only. */
-export const migrations = [Foundation1763700000001];
+export const migrations = [Foundation1763700000001, Engine1763700000002];
 
 /** Connections per replica. Transitions are short, so a few serve hundreds of chats. */
 const DEFAULT_POOL_SIZE = 10;

@@ -2,7 +2,7 @@
  * The way to PostgreSQL. `dataSource` is TypeORM's, for entities, migrations and simple reads; `query` and
  * `transaction` are for the hand-written statements: prepared once per connection, and counted.
  */
-import type { Pool, PoolClient, QueryResultRow } from "pg";
+import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
 import { DataSource } from "typeorm";
 import type { PostgresDriver } from "typeorm/driver/postgres/PostgresDriver.js";
 
@@ -32,6 +32,19 @@ export class Database implements Queryable {
     this.counters.transactions += 1;
     const result = await this.pool.query<Row>({ ...statement, values });
     return result.rows;
+  }
+
+  /**
+   * Several statements in one round trip and one transaction, each of which sees what was committed before it began,
+   * not only before the first; the rows of the last. They take no parameters: values in them are the caller's to
+   * make safe. For what must wait for a lock and then look: a single statement looks before it waits.
+   */
+  async script<Row extends QueryResultRow>(texts: readonly string[]): Promise<Row[]> {
+    this.counters.statements += texts.length;
+    this.counters.transactions += 1;
+    const results: unknown = await this.pool.query(texts.join(";\n"));
+    const last: unknown = Array.isArray(results) ? results.at(-1) : results;
+    return (last as QueryResult<Row>).rows;
   }
 
   /** Commits when `work` resolves, rolls back when it rejects. A broken connection is not given back to the pool. */

@@ -16,8 +16,13 @@ import { getSetting, setSetting } from "./settings.js";
 
 /** What the environment says about models; a vendor is present when its key is. Keys themselves never come here. */
 export type EnvironmentModels = {
-  anthropic?: { baseUrl?: string };
-  openai?: { baseUrl?: string; api: "responses" | "chat" };
+  anthropic?: { baseUrl?: string | undefined };
+  openai?: { baseUrl?: string | undefined; api: "responses" | "chat" };
+  google?: { baseUrl?: string | undefined };
+  /** Azure has no address for all: each resource has its own. */
+  azure_openai?: { baseUrl: string | undefined; api: "responses" | "chat" };
+  /** The address tells the region. */
+  bedrock?: { baseUrl: string | undefined };
   /** PARLEY_MODEL: the vendor's id of the model that is to be the default. */
   model?: string;
 };
@@ -31,9 +36,29 @@ const VENDORS = {
     contextLimit: 200_000,
   },
   openai: { keyVariable: "OPENAI_API_KEY", displayName: "OpenAI", model: "gpt-5", contextLimit: 400_000 },
+  google: {
+    keyVariable: "GEMINI_API_KEY",
+    displayName: "Google",
+    model: "gemini-3.8-flash",
+    contextLimit: 1_048_576,
+  },
+  /** A deployment's name is its owner's choice; Azure proposes the model's. */
+  azure_openai: {
+    keyVariable: "AZURE_OPENAI_API_KEY",
+    displayName: "Azure OpenAI",
+    model: "gpt-5",
+    contextLimit: 400_000,
+  },
+  /** An inference profile that every commercial region has. */
+  bedrock: {
+    keyVariable: "AWS_BEARER_TOKEN_BEDROCK",
+    displayName: "Amazon Bedrock",
+    model: "global.anthropic.claude-sonnet-5-5",
+    contextLimit: 200_000,
+  },
 } as const;
 type Vendor = keyof typeof VENDORS;
-const VENDOR_ORDER: readonly Vendor[] = ["anthropic", "openai"];
+const VENDOR_ORDER: readonly Vendor[] = ["anthropic", "openai", "google", "azure_openai", "bedrock"];
 
 const DEMO = {
   model: "parley-demo",
@@ -71,11 +96,30 @@ export async function ensureDefaultProviders(
   });
 }
 
-/** Claude is Anthropic's; every other name belongs to the OpenAI endpoint if there is one. */
+/** Who may have a model of this name, the likeliest first. OpenAI's endpoint and Azure's may have any name. */
+function likelyVendors(model: string): readonly Vendor[] {
+  if (/^arn:aws|(^|\.)anthropic\./.test(model)) return ["bedrock"];
+  if (model.startsWith("claude")) return ["anthropic"];
+  if (/^((models|tunedModels)\/|gemini|gemma)/.test(model)) return ["google", "openai"];
+  return ["openai", "azure_openai"];
+}
+
 function vendorOfModel(model: string | undefined, present: readonly Vendor[]): Vendor | undefined {
   if (model === undefined) return undefined;
-  const likely: Vendor = model.startsWith("claude") ? "anthropic" : "openai";
-  return present.includes(likely) ? likely : present[0];
+  return likelyVendors(model).find((vendor) => present.includes(vendor)) ?? present[0];
+}
+
+/** The config of a further model, at the vendor that its name belongs to; null when no vendor has a key. */
+export async function ensureModelConfig(
+  transaction: Queryable,
+  environment: EnvironmentModels,
+  model: string,
+): Promise<string | null> {
+  const present = VENDOR_ORDER.filter((vendor) => environment[vendor] !== undefined);
+  const vendor = vendorOfModel(model, present);
+  if (!vendor) return null;
+  const providerId = await ensureProvider(transaction, vendor, environment);
+  return ensureConfig(transaction, vendor, { providerId, model });
 }
 
 type Choice = {
@@ -127,10 +171,11 @@ async function ensureProvider(
 ): Promise<string> {
   const { keyVariable, displayName } = VENDORS[vendor];
   const baseUrl = environment[vendor]?.baseUrl ?? null;
-  const openaiApi = environment.openai?.api ?? "responses";
+  const isOpenai = vendor === "openai" || vendor === "azure_openai";
+  const openaiApi = (isOpenai ? environment[vendor]?.api : undefined) ?? "responses";
   const existing = (await listProviders(db)).find((it) => it.apiKeyVariable === keyVariable);
   if (existing) {
-    const api = vendor === "openai" ? openaiApi : existing.openaiApi;
+    const api = isOpenai ? openaiApi : existing.openaiApi;
     await db.query(UPDATE_ADDRESS, [existing.id, baseUrl, api]);
     return existing.id;
   }
@@ -159,8 +204,11 @@ async function ensureConfig(
   const existing = wanted.model === undefined ? own[0] : own.find((it) => it.model === wanted.model);
   if (existing) return existing.id;
   const id = randomUUID();
-  const model = wanted.model ?? VENDORS[vendor].model;
-  await db.query(INSERT_CONFIG, [id, wanted.providerId, model, model, VENDORS[vendor].contextLimit]);
+  const usual = VENDORS[vendor];
+  const model = wanted.model ?? usual.model;
+  // What another model can hold, nobody here knows; it is asked for or observed later.
+  const contextLimit = model === usual.model ? usual.contextLimit : null;
+  await db.query(INSERT_CONFIG, [id, wanted.providerId, model, model, contextLimit]);
   return id;
 }
 

@@ -18,6 +18,22 @@ export function toJsonb(value: unknown): string {
   return SUSPICIOUS.test(plain) ? escaped(value) : plain;
 }
 
+/** Texts of objects that will not change any more, so that whoever encodes one early spares a transaction the work. */
+const encoded = new WeakMap<object, string>();
+
+/** `toJsonb` of a list whose elements never change: each is encoded once, whichever list it comes in. */
+export function listToJsonb(elements: readonly object[]): string {
+  return `[${elements.map(encodeOnce).join(",")}]`;
+}
+
+function encodeOnce(element: object): string {
+  const known = encoded.get(element);
+  if (known !== undefined) return known;
+  const text = toJsonb(element);
+  encoded.set(element, text);
+  return text;
+}
+
 function escaped(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner === "string") return escapeText(inner);

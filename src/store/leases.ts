@@ -4,7 +4,7 @@
  */
 import type { ChatState, ClientTool } from "../domain/chat-state.js";
 import type { ReasoningEffort } from "../domain/message-parts.js";
-import type { Queryable, Statement } from "./database.js";
+import type { Database, Queryable, Statement } from "./database.js";
 import { fromJsonb } from "./jsonb-text.js";
 import { chatStateColumns, toChatState, type ChatStateDbRow } from "./rows.js";
 
@@ -43,16 +43,51 @@ function toHeldChat(row: HeldDbRow): HeldChat {
   };
 }
 
-// Index: chats_pending_idx. The state it leaves is that of `acquire` in domain/chat-lifecycle; a test holds them together.
+// The state it leaves is that of `acquire` in domain/chat-lifecycle; a test holds them together.
+const acquireCandidates = (
+  workerId: string,
+) => `UPDATE chats c SET status = 'running', worker_id = ${workerId},
+      runner_id = gen_random_uuid(), attempt = c.attempt + 1,
+      snapshot_version = c.snapshot_version + 1, status_version = c.snapshot_version + 1
+    FROM candidate WHERE c.id = candidate.id RETURNING ${heldColumns}`;
+
+// Index: chats_pending_idx.
 const ACQUIRE_PENDING: Statement = {
   name: "chats-acquire-pending",
   text: `WITH candidate AS (
       SELECT id FROM chats WHERE status = 'pending' AND archived_at IS NULL
       ORDER BY updated_at, id LIMIT $2 FOR UPDATE SKIP LOCKED)
-    UPDATE chats c SET status = 'running', worker_id = $1, runner_id = gen_random_uuid(), attempt = c.attempt + 1,
-      snapshot_version = c.snapshot_version + 1, status_version = c.snapshot_version + 1
-    FROM candidate WHERE c.id = candidate.id RETURNING ${heldColumns}`,
+    ${acquireCandidates("$1")}`,
 };
+
+/** Chats that may be running at the same time, whichever replicas run them; 0 = no limit. */
+export type RunningLimits = { chats: number; chatsPerPerson: number };
+
+/** One replica at a time counts running chats and takes others; any fixed number does. */
+export const ACQUIRE_LOCK = 7_276_004;
+const NO_LIMIT = 2_147_483_647;
+
+/**
+ * Indexes: chats_worker_idx, chats_pending_idx. `place` is the how-manieth running chat of its owner a pending one
+ * would be: who has the fewest comes first, and of each person the longest waiting.
+ */
+function acquireWithinText(workerId: string, limit: number, limits: RunningLimits): string {
+  return `WITH running AS (
+      SELECT owner_id, count(*) AS chats FROM chats
+      WHERE worker_id IS NOT NULL AND status = 'running' GROUP BY owner_id),
+    ranked AS (
+      SELECT p.id, p.updated_at,
+        coalesce(r.chats, 0) + row_number() OVER (PARTITION BY p.owner_id ORDER BY p.updated_at, p.id) AS place
+      FROM chats p LEFT JOIN running r ON r.owner_id = p.owner_id
+      WHERE p.status = 'pending' AND p.archived_at IS NULL),
+    chosen AS (
+      SELECT id FROM ranked WHERE place <= ${limits.chatsPerPerson || NO_LIMIT} ORDER BY place, updated_at, id
+      LIMIT greatest(0, least(${limit}, ${limits.chats || NO_LIMIT} - (SELECT coalesce(sum(chats), 0) FROM running)))),
+    candidate AS (
+      SELECT id FROM chats WHERE id IN (SELECT id FROM chosen) AND status = 'pending' AND archived_at IS NULL
+      FOR UPDATE SKIP LOCKED)
+    ${acquireCandidates(`'${workerId}'`)}`;
+}
 
 // Index: chats_worker_idx. `$3` are chats that are this worker's by the database but that it does not run.
 const ACQUIRE_LOST: Statement = {
@@ -97,6 +132,29 @@ export async function acquirePending(
 ): Promise<HeldChat[]> {
   return (await queryable.query<HeldDbRow>(ACQUIRE_PENDING, [workerId, limit])).map(toHeldChat);
 }
+
+/**
+ * The same without passing the limits, however many replicas take chats at this moment: they do it one after the
+ * other. Fair among people: nobody's many chats keep another's first from starting. Only running chats count, so a
+ * chat that is being interrupted has given its place up; those taken over from dead workers are never held back.
+ */
+export async function acquirePendingWithin(
+  database: Database,
+  workerId: string,
+  limit: number,
+  limits: RunningLimits,
+): Promise<HeldChat[]> {
+  const numbers = [limit, limits.chats, limits.chatsPerPerson];
+  // They become part of a statement's text.
+  if (!UUID.test(workerId) || !numbers.every((number) => Number.isSafeInteger(number) && number >= 0)) {
+    throw new Error("A worker's id must be a UUID, and limits whole numbers.");
+  }
+  const lock = `SELECT pg_advisory_xact_lock(${ACQUIRE_LOCK})`;
+  const rows = await database.script<HeldDbRow>([lock, acquireWithinText(workerId, limit, limits)]);
+  return rows.map(toHeldChat);
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Takes over up to `limit` chats whose worker is dead, and this worker's own `orphans`. */
 export async function acquireLost(

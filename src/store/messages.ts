@@ -1,9 +1,10 @@
 /** Reading history as people see it: without what only the model reads, and without what was edited away. */
 import type { MessageRow } from "../domain/chat-events.js";
+import type { TokenUsage } from "../domain/message-parts.js";
 import type { Viewer } from "../domain/viewer.js";
 import type { Queryable, Statement } from "./database.js";
 import { type Page, type PageRequest, toPage } from "./pages.js";
-import { type MessageDbRow, messageColumns, toMessageRow } from "./rows.js";
+import { type MessageDbRow, messageColumns, toMessageRow, toUsage } from "./rows.js";
 
 /** Visible to people; `chat_messages_history_idx` carries the second half. */
 const SHOWN = "m.visibility IN ('user', 'both') AND NOT m.is_deleted";
@@ -82,4 +83,35 @@ export async function findMessages(
 export async function findMessage(db: Queryable, viewer: Viewer, id: string): Promise<MessageRow | null> {
   const [found] = await findMessages(db, viewer, [id]);
   return found ?? null;
+}
+
+/** What a model call used, and which model it was. */
+export type LastUsage = { usage: TokenUsage; modelConfigId: string | null };
+
+// Index: chat_messages_history_idx, backwards from each chat's newest message to the first that decides.
+const LAST_USAGES: Statement = {
+  name: "messages.last-usages",
+  text: `
+    SELECT wanted.chat_id, m.* FROM unnest($1::uuid[]) AS wanted (chat_id) CROSS JOIN LATERAL (
+      SELECT m.is_summary, m.model_config_id, m.input_tokens, m.output_tokens, m.reasoning_tokens,
+        m.cache_read_tokens, m.cache_write_tokens
+      FROM chat_messages m
+      WHERE m.chat_id = wanted.chat_id AND NOT m.is_deleted AND m.visibility <> 'user'
+        AND (m.is_summary OR (m.role = 'assistant' AND m.input_tokens IS NOT NULL))
+      ORDER BY m.id DESC LIMIT 1
+    ) m`,
+};
+
+/** Chats without a model call since their last summary are not in the map. The chats' visibility is the caller's. */
+export async function readLastUsages(
+  db: Queryable,
+  chatIds: readonly string[],
+): Promise<Map<string, LastUsage>> {
+  type Row = MessageDbRow & { chat_id: string };
+  const usages = new Map<string, LastUsage>();
+  for (const row of await db.query<Row>(LAST_USAGES, [chatIds])) {
+    const usage = row.is_summary ? null : toUsage(row);
+    if (usage) usages.set(row.chat_id, { usage, modelConfigId: row.model_config_id });
+  }
+  return usages;
 }

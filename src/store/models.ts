@@ -1,5 +1,6 @@
 /** Model providers and the models that people may choose; few rows, so lists are read whole. */
 import type { ModelProviderKind } from "../domain/failures.js";
+import type { JsonObject } from "../domain/json.js";
 import type { Queryable, Statement } from "./database.js";
 
 export type ProviderRecord = {
@@ -22,12 +23,16 @@ export type ModelConfigRecord = {
   /** The vendor's own id of the model. */
   model: string;
   displayName: string;
-  /** Tokens that fit into one call. */
-  contextLimit: number;
+  /** Tokens that fit into one call, as an administrator said; null = nobody did. */
+  contextLimit: number | null;
+  /** Tokens that fit into one call, as the vendor's list or its refusals showed; null = not seen yet. */
+  observedContextLimit: number | null;
   /** Share of the context at which history is summarised; 0 to 100. */
   compactionThresholdPercent: number;
   /** Null = Parley's default. */
   maxOutputTokens: number | null;
+  /** The vendor's own call options; the adapter reads them. */
+  providerOptions: JsonObject;
   isEnabled: boolean;
   isDefault: boolean;
 };
@@ -37,7 +42,8 @@ const providerColumns = `p.id, p.kind, p.display_name AS "displayName", p.base_u
   p.is_enabled AS "isEnabled"`;
 
 const configColumns = `m.id, m.provider_id AS "providerId", m.model, m.display_name AS "displayName",
-  m.context_limit AS "contextLimit", m.compaction_threshold_percent AS "compactionThresholdPercent",
+  m.context_limit AS "contextLimit", m.observed_context_limit AS "observedContextLimit",
+  m.provider_options AS "providerOptions", m.compaction_threshold_percent AS "compactionThresholdPercent",
   m.max_output_tokens AS "maxOutputTokens", m.is_enabled AS "isEnabled", m.is_default AS "isDefault"`;
 
 const LIST_PROVIDERS: Statement = {
@@ -116,4 +122,15 @@ const FIND_DEFAULT: Statement = {
 export async function findDefaultModelConfig(db: Queryable): Promise<ModelConfigRecord | null> {
   const [found] = await db.query<ModelConfigRecord>(FIND_DEFAULT, []);
   return found ?? null;
+}
+
+const OBSERVE_LIMIT: Statement = {
+  name: "models.observe-context-limit",
+  text: `UPDATE model_configs SET observed_context_limit = $2
+    WHERE id = $1 AND observed_context_limit IS DISTINCT FROM $2`,
+};
+
+/** Keeps what a vendor's answer showed of a model's context, for every replica. */
+export async function observeContextLimit(db: Queryable, configId: string, tokens: number): Promise<void> {
+  await db.query(OBSERVE_LIMIT, [configId, tokens]);
 }

@@ -9,7 +9,6 @@ import { insertMessages } from "./transitions.js";
 export type NewChat = {
   id: string;
   ownerId: string;
-  title: string;
   modelConfigId: string;
   workspaceId: string | null;
   reasoningEffort: ReasoningEffort | null;
@@ -23,10 +22,10 @@ export type NewChat = {
 
 const INSERT_CHAT: Statement = {
   name: "chat-insert",
-  text: `INSERT INTO chats (id, owner_id, title, model_config_id, workspace_id, reasoning_effort, client_tools, labels,
+  text: `INSERT INTO chats (id, owner_id, title, title_source, model_config_id, workspace_id, reasoning_effort, client_tools, labels,
       created_at, updated_at, status, snapshot_version, history_version, reset_version, queue_version, status_version,
       retry_version, attempt)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
 };
 
 export async function insertChat(transaction: Queryable, chat: NewChat): Promise<MessageRow[]> {
@@ -35,7 +34,8 @@ export async function insertChat(transaction: Queryable, chat: NewChat): Promise
   await transaction.query(INSERT_CHAT, [
     chat.id,
     chat.ownerId,
-    chat.title,
+    state.title,
+    state.titleSource,
     chat.modelConfigId,
     chat.workspaceId,
     chat.reasoningEffort,

@@ -3,6 +3,7 @@ import type { MessageRow, QueuedRow } from "../domain/chat-events.js";
 import type { ChatState, OpenCall, RetryNotice } from "../domain/chat-state.js";
 import type { ChatFailure } from "../domain/failures.js";
 import type { MessagePart, TokenUsage } from "../domain/message-parts.js";
+import { MalformedContent, partsOfVersion0 } from "../domain/content-versions.js";
 import { fromJsonb } from "./jsonb-text.js";
 
 /** The form of `content` that this version writes: an array of message parts. */
@@ -19,8 +20,8 @@ export class UnknownContentVersion extends Error {
 
 /** For `SELECT`s and `RETURNING`s that end in `toChatState`; the table's alias is `c`. */
 export const chatStateColumns = `c.status, c.archived_at, c.worker_id, c.runner_id, c.snapshot_version,
-  c.history_version, c.reset_version, c.queue_version, c.status_version, c.retry_version, c.attempt, c.retry_state,
-  c.last_error, c.action_deadline_at, c.compaction_requested_at, c.open_calls, c.queued_ids`;
+  c.history_version, c.reset_version, c.queue_version, c.status_version, c.retry_version, c.title_version, c.title,
+  c.title_source, c.attempt, c.retry_state, c.last_error, c.action_deadline_at, c.compaction_requested_at, c.open_calls, c.queued_ids`;
 
 export type ChatStateDbRow = {
   status: ChatState["status"];
@@ -33,6 +34,9 @@ export type ChatStateDbRow = {
   queue_version: string;
   status_version: string;
   retry_version: string;
+  title_version: string;
+  title: string;
+  title_source: ChatState["titleSource"];
   attempt: number;
   retry_state: RetryNotice | null;
   last_error: ChatFailure | null;
@@ -54,6 +58,9 @@ export function toChatState(row: ChatStateDbRow): ChatState {
     queueVersion: Number(row.queue_version),
     statusVersion: Number(row.status_version),
     retryVersion: Number(row.retry_version),
+    titleVersion: Number(row.title_version),
+    title: row.title,
+    titleSource: row.title_source,
     attempt: row.attempt,
     retry: fromJsonb(row.retry_state),
     lastError: fromJsonb(row.last_error),
@@ -67,7 +74,8 @@ export function toChatState(row: ChatStateDbRow): ChatState {
 /** For `SELECT`s and `RETURNING`s that end in `toMessageRow`; the table's alias is `m`. */
 export const messageColumns = `m.id, m.chat_id, m.role, m.visibility, m.content_version, m.content, m.author_id,
   m.model_config_id, m.reasoning_effort, m.input_tokens, m.output_tokens, m.reasoning_tokens, m.cache_read_tokens,
-  m.cache_write_tokens, m.cost_micros, m.runtime_ms, m.generation, m.is_summary, m.revision, m.created_at`;
+  m.cache_write_tokens, m.cost_micros, m.runtime_ms, m.generation, m.provider_response_id, m.is_summary, m.revision,
+  m.created_at`;
 
 export type MessageDbRow = {
   id: string;
@@ -87,6 +95,7 @@ export type MessageDbRow = {
   cost_micros: string | null;
   runtime_ms: number | null;
   generation: string | null;
+  provider_response_id: string | null;
   is_summary: boolean;
   revision: string;
   created_at: Date;
@@ -98,7 +107,7 @@ export function toMessageRow(row: MessageDbRow): MessageRow {
     chatId: row.chat_id,
     role: row.role,
     visibility: row.visibility,
-    parts: toParts(row),
+    parts: toParts(row.role, row),
     authorId: row.author_id,
     modelConfigId: row.model_config_id,
     reasoningEffort: row.reasoning_effort,
@@ -106,13 +115,19 @@ export function toMessageRow(row: MessageDbRow): MessageRow {
     costMicros: row.cost_micros,
     runtimeMs: row.runtime_ms,
     generation: row.generation,
+    responseId: row.provider_response_id,
     isSummary: row.is_summary,
     revision: Number(row.revision),
     createdAt: row.created_at.getTime(),
   };
 }
 
-function toUsage(row: MessageDbRow): TokenUsage | null {
+export function toUsage(
+  row: Pick<
+    MessageDbRow,
+    "input_tokens" | "output_tokens" | "reasoning_tokens" | "cache_read_tokens" | "cache_write_tokens"
+  >,
+): TokenUsage | null {
   if (row.input_tokens === null || row.output_tokens === null) return null;
   return {
     inputTokens: row.input_tokens,
@@ -142,7 +157,7 @@ export function toQueuedRow(row: QueuedDbRow): QueuedRow {
   return {
     id: row.id,
     chatId: row.chat_id,
-    parts: toParts(row),
+    parts: toParts("user", row),
     authorId: row.author_id,
     modelConfigId: row.model_config_id,
     reasoningEffort: row.reasoning_effort,
@@ -150,7 +165,11 @@ export function toQueuedRow(row: QueuedDbRow): QueuedRow {
   };
 }
 
-function toParts(row: { content_version: number; content: MessagePart[] }): MessagePart[] {
-  if (row.content_version !== CONTENT_VERSION) throw new UnknownContentVersion(row.content_version);
-  return fromJsonb(row.content);
+type Stored = { content_version: number; content: unknown };
+
+function toParts(role: MessageRow["role"], { content_version: version, content }: Stored): MessagePart[] {
+  if (version === 0) return partsOfVersion0(role, content);
+  if (version !== CONTENT_VERSION) throw new UnknownContentVersion(version);
+  if (!Array.isArray(content)) throw new MalformedContent(role, "it is not a list");
+  return fromJsonb(content as MessagePart[]);
 }

@@ -4,9 +4,9 @@
  */
 import type { MessageRow, QueuedRow } from "../domain/chat-events.js";
 import type { ChatState, MessageDraft, UserMessage } from "../domain/chat-state.js";
-import type { Write } from "../domain/transition.js";
+import type { Command, Write } from "../domain/transition.js";
 import type { Queryable, Statement } from "./database.js";
-import { toJsonb } from "./jsonb-text.js";
+import { listToJsonb, toJsonb } from "./jsonb-text.js";
 import {
   CONTENT_VERSION,
   chatStateColumns,
@@ -43,13 +43,14 @@ const MOVE = `UPDATE chats c SET
   worker_id = $6, runner_id = $7, snapshot_version = $8, history_version = $9, reset_version = $10,
   queue_version = $11, status_version = $12, retry_version = $13, attempt = $14, retry_state = $15, last_error = $16,
   action_deadline_at = $17, compaction_requested_at = $18, open_calls = $19, queued_ids = $20,
-  model_config_id = coalesce($21, c.model_config_id),
-  updated_at = CASE WHEN $22::boolean THEN $5::timestamptz ELSE c.updated_at END
+  title_version = $21, title = $22, title_source = $23::title_source,
+  model_config_id = coalesce($24, c.model_config_id),
+  updated_at = CASE WHEN $25::boolean THEN $5::timestamptz ELSE c.updated_at END
   WHERE c.id = $1 AND c.snapshot_version = $2`;
 
 const INSERT_COLUMNS = `(chat_id, role, visibility, content_version, content, author_id, model_config_id,
   reasoning_effort, input_tokens, output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens, cost_micros,
-  runtime_ms, generation, is_summary, revision, created_at)`;
+  runtime_ms, generation, provider_response_id, is_summary, revision, created_at)`;
 
 /** Rows from arrays, in order; `first` is the number of the first array's parameter. */
 function draftRows(first: number): string {
@@ -66,16 +67,16 @@ function draftRows(first: number): string {
     "int",
     "int",
   ];
-  types.push("bigint", "int", "text", "boolean");
+  types.push("bigint", "int", "text", "text", "boolean");
   const arrays = types.map((type, index) => `$${first + index}::${type}[]`);
   return `unnest(${arrays.join(", ")}) WITH ORDINALITY AS d(role, visibility, content, author_id, model_config_id,
     reasoning_effort, input_tokens, output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens,
-    cost_micros, runtime_ms, generation, is_summary, place)`;
+    cost_micros, runtime_ms, generation, provider_response_id, is_summary, place)`;
 }
 
 const DRAFT_FIELDS = `d.role, d.visibility, ${CONTENT_VERSION}, d.content, d.author_id, d.model_config_id,
   d.reasoning_effort, d.input_tokens, d.output_tokens, d.reasoning_tokens, d.cache_read_tokens, d.cache_write_tokens,
-  d.cost_micros, d.runtime_ms, d.generation, d.is_summary`;
+  d.cost_micros, d.runtime_ms, d.generation, d.provider_response_id, d.is_summary`;
 
 const MOVE_ONLY: Statement = { name: "chat-move", text: `${MOVE} RETURNING NULL AS id` };
 
@@ -84,7 +85,7 @@ const MOVE_AND_INSERT: Statement = {
   text: `WITH moved AS (${MOVE} RETURNING c.id),
     inserted AS (
       INSERT INTO chat_messages AS m ${INSERT_COLUMNS}
-      SELECT moved.id, ${DRAFT_FIELDS}, $8, $5::timestamptz FROM moved, ${draftRows(23)} ORDER BY d.place
+      SELECT moved.id, ${DRAFT_FIELDS}, $8, $5::timestamptz FROM moved, ${draftRows(26)} ORDER BY d.place
       RETURNING ${messageColumns})
     SELECT * FROM inserted ORDER BY id`,
 };
@@ -93,11 +94,11 @@ const MOVE_INSERT_AND_ADD_RUNTIME: Statement = {
   name: "chat-move-insert-runtime",
   text: `WITH moved AS (${MOVE} RETURNING c.id),
     timed AS (
-      UPDATE chat_messages m SET runtime_ms = coalesce(m.runtime_ms, 0) + $39, revision = $8
-      FROM moved WHERE m.id = $38 AND m.chat_id = moved.id RETURNING ${messageColumns}),
+      UPDATE chat_messages m SET runtime_ms = coalesce(m.runtime_ms, 0) + $43, revision = $8
+      FROM moved WHERE m.id = $42 AND m.chat_id = moved.id RETURNING ${messageColumns}),
     inserted AS (
       INSERT INTO chat_messages AS m ${INSERT_COLUMNS}
-      SELECT moved.id, ${DRAFT_FIELDS}, $8, $5::timestamptz FROM moved, ${draftRows(23)} ORDER BY d.place
+      SELECT moved.id, ${DRAFT_FIELDS}, $8, $5::timestamptz FROM moved, ${draftRows(26)} ORDER BY d.place
       RETURNING ${messageColumns})
     SELECT * FROM timed UNION ALL SELECT * FROM inserted ORDER BY id`,
 };
@@ -163,6 +164,14 @@ const READ_QUEUE: Statement = {
   text: `SELECT ${queuedColumns} FROM chat_queued_messages q JOIN chats c ON c.id = q.chat_id
     WHERE q.chat_id = $1 ORDER BY array_position(c.queued_ids, q.id)`,
 };
+
+/** Encodes what people and models said, so that a transaction that writes it later holds its lock for less long. */
+export function encodeAhead(commands: readonly Command[]): void {
+  for (const command of commands) {
+    if ("message" in command) listToJsonb(command.message.parts);
+    if ("messages" in command) for (const { parts } of command.messages) listToJsonb(parts);
+  }
+}
 
 /** Whether one statement can carry these writes: then a transition is one round trip without a lock. */
 export function fitsOneStatement(writes: Write[]): boolean {
@@ -256,8 +265,10 @@ function draftsOf(writes: Write[]): MessageDraft[] {
 function stateValues({ chatId, previous, next, now }: StateChange, drafts: MessageDraft[]): unknown[] {
   const model =
     drafts.findLast((draft) => draft.role === "user" && draft.modelConfigId)?.modelConfigId ?? null;
-  const isActivity =
+  const isMoved =
     next.status !== previous.status && next.status !== "running" && next.status !== "interrupting";
+  // Who takes a chat out of the archive wants it in sight, and not put away again for having been idle.
+  const isActivity = isMoved || (previous.isArchived && !next.isArchived);
   return [
     chatId,
     previous.snapshotVersion,
@@ -279,6 +290,9 @@ function stateValues({ chatId, previous, next, now }: StateChange, drafts: Messa
     next.compactionRequestedAt === null ? null : new Date(next.compactionRequestedAt),
     toJsonb(next.openCalls),
     next.queuedIds,
+    next.titleVersion,
+    next.title,
+    next.titleSource,
     model,
     isActivity,
   ];
@@ -290,7 +304,7 @@ function draftValues(drafts: MessageDraft[]): unknown[] {
   return [
     column((draft) => draft.role),
     column((draft) => draft.visibility),
-    column((draft) => toJsonb(draft.parts)),
+    column((draft) => listToJsonb(draft.parts)),
     column((draft) => draft.authorId),
     column((draft) => draft.modelConfigId),
     column((draft) => draft.reasoningEffort),
@@ -302,6 +316,7 @@ function draftValues(drafts: MessageDraft[]): unknown[] {
     column((draft) => draft.costMicros?.toString()),
     column((draft) => (draft.runtimeMs == null ? null : Math.round(draft.runtimeMs))),
     column((draft) => draft.generation),
+    column((draft) => draft.responseId),
     column((draft) => draft.isSummary ?? false),
   ];
 }
@@ -313,7 +328,7 @@ function queuedValues(chatId: string, queuedId: string, message: UserMessage, no
     message.authorId,
     message.modelConfigId,
     message.reasoningEffort,
-    toJsonb(message.parts),
+    listToJsonb(message.parts),
     now,
   ];
 }

@@ -48,6 +48,49 @@ export async function findUserByUsername(db: Queryable, username: string): Promi
   return found ?? null;
 }
 
+/** What a person wishes for all their chats. */
+export type Preferences = {
+  /** Added to every system prompt of theirs; empty = nothing. */
+  customPrompt: string;
+  /** What their new chats are answered by; null = the deployment's default. */
+  defaultModelConfigId: string | null;
+};
+
+const PREFERENCES: Statement = {
+  name: "users.preferences",
+  text: `SELECT custom_prompt AS "customPrompt", default_model_config_id AS "defaultModelConfigId"
+    FROM users WHERE id = $1`,
+};
+
+/** Empty wishes for somebody who does not exist. */
+export async function readPreferences(db: Queryable, userId: string): Promise<Preferences> {
+  const [found] = await db.query<Preferences>(PREFERENCES, [userId]);
+  return found ?? { customPrompt: "", defaultModelConfigId: null };
+}
+
+const SET_PREFERENCES: Statement = {
+  name: "users.set-preferences",
+  text: `UPDATE users SET custom_prompt = coalesce($2, custom_prompt),
+    default_model_config_id = CASE WHEN $3::boolean THEN $4::uuid ELSE default_model_config_id END
+    WHERE id = $1`,
+};
+
+/** Absent keeps. */
+export async function setPreferences(
+  db: Queryable,
+  userId: string,
+  changes: Partial<Preferences>,
+): Promise<void> {
+  const { customPrompt, defaultModelConfigId } = changes;
+  const values = [
+    userId,
+    customPrompt ?? null,
+    defaultModelConfigId !== undefined,
+    defaultModelConfigId ?? null,
+  ];
+  await db.query(SET_PREFERENCES, values);
+}
+
 /** The admin who has been one for longest; null before the first start. */
 export async function findOldestAdmin(db: Queryable): Promise<UserRecord | null> {
   const [found] = await db.query<UserRecord>(OLDEST_ADMIN, []);

@@ -60,6 +60,7 @@ export class Transcript {
       case "error":
       case "action-required":
       case "retry":
+      case "title":
         return;
     }
   }

@@ -28,7 +28,7 @@ export function said(text: string): UserMessage {
 }
 
 export class ChatWorld implements HubSource {
-  state: ChatState = createdState();
+  state: ChatState = createdState("A chat");
   /** Every piece ever written, by generation. */
   readonly pieces = new Map<string, LivePiece[]>();
   /** Runs before each read answers: where a test puts what happens meanwhile. */
@@ -167,7 +167,14 @@ export class ChatWorld implements HubSource {
       const id = String(this.#nextId++);
       const { role, visibility, parts, generation = null, runtimeMs = null } = draft;
       const author = { authorId: draft.authorId ?? null, modelConfigId: null, reasoningEffort: null };
-      const cost = { usage: null, costMicros: null, runtimeMs, generation, isSummary: false };
+      const cost = {
+        usage: null,
+        costMicros: null,
+        runtimeMs,
+        generation,
+        responseId: null,
+        isSummary: false,
+      };
       return { id, chatId: CHAT_ID, role, visibility, parts, ...author, ...cost, revision, createdAt: 0 };
     });
     this.#rows.push(...rows);

@@ -30,13 +30,12 @@ export async function newChat(
   const chat = {
     id: randomUUID(),
     ownerId: world.viewer.userId,
-    title: "A chat",
     modelConfigId: world.modelConfigId,
     workspaceId: null,
     reasoningEffort: null,
     clientTools: [],
     labels: [],
-    state: createdState(),
+    state: createdState("A chat"),
     messages,
     now: NOW,
   };

@@ -39,7 +39,7 @@ async function walk(viewer: Viewer, order: ChatOrder, page: Pick<PageRequest, "d
 
 async function titles(viewer: Viewer, filter: ChatFilter): Promise<string[]> {
   const found = await listChats(db, viewer, { order: "updated", ...filter }, FIRST_PAGE);
-  return found.rows.map(({ row }) => row.title).sort();
+  return found.rows.map(({ row }) => row.state.title).sort();
 }
 
 test("120 chats, many of them of the same instant or a microsecond apart, are each seen once, in order", async () => {
@@ -156,7 +156,7 @@ test("a member sees only their own chats; an admin their own by default, and any
   const found = await Promise.all([anna, bert, admin].map((viewer) => findChat(db, viewer, chatId)));
 
   expect({
-    found: found.map((record) => record?.title ?? null),
+    found: found.map((record) => record?.state.title ?? null),
     nobody: await findChat(db, admin, randomUUID()),
     bertAsks: await titles(bert, { ownerId: anna.userId }),
     adminAsks: await titles(admin, { ownerId: anna.userId }),

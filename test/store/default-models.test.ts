@@ -15,6 +15,9 @@ afterEach(() => own.drop());
 
 const anthropic = {};
 const openai = { api: "responses" as const };
+const google = {};
+const azure_openai = { baseUrl: "https://mine.openai.azure.com", api: "chat" as const };
+const bedrock = { baseUrl: "https://bedrock-runtime.eu-central-1.amazonaws.com" };
 const DEMO = "Demo parley-demo";
 
 /** Starts with this environment: the default, then every model, as `provider model`. */
@@ -60,6 +63,57 @@ test("each key brings its vendor with its usual model, and the first is the defa
     isDemo: false,
     isEnabled: true,
   });
+});
+
+test("Google, Azure and Bedrock come with their usual models and addresses too", async () => {
+  const everything = await start({ bedrock, azure_openai, google });
+  expect(everything).toEqual({
+    chosen: "Google gemini-3.8-flash",
+    models: [
+      "Amazon Bedrock global.anthropic.claude-sonnet-5-5",
+      "Azure OpenAI gpt-5",
+      "Google gemini-3.8-flash",
+    ],
+  });
+  const rows = (await listProviders(db)).map((it) => [it.kind, it.baseUrl, it.openaiApi, it.apiKeyVariable]);
+  expect(rows.sort(([a], [b]) => `${a}`.localeCompare(`${b}`))).toEqual([
+    ["azure_openai", "https://mine.openai.azure.com", "chat", "AZURE_OPENAI_API_KEY"],
+    [
+      "bedrock",
+      "https://bedrock-runtime.eu-central-1.amazonaws.com",
+      "responses",
+      "AWS_BEARER_TOKEN_BEDROCK",
+    ],
+    ["google", null, "responses", "GEMINI_API_KEY"],
+  ]);
+});
+
+test.each([
+  ["claude-next", "Anthropic"],
+  ["gemini-9-pro", "Google"],
+  ["models/gemma-9", "Google"],
+  ["eu.anthropic.claude-next-v1:0", "Amazon Bedrock"],
+  ["anthropic.claude-next", "Amazon Bedrock"],
+  ["arn:aws:bedrock:eu-central-1:1:application-inference-profile/x", "Amazon Bedrock"],
+  ["gpt-9", "OpenAI"],
+  ["my-own-thing", "OpenAI"],
+])("the model %s is asked for at %s", async (model, vendor) => {
+  const { chosen } = await start({ anthropic, openai, google, azure_openai, bedrock, model });
+  expect(chosen).toBe(`${vendor} ${model}`);
+});
+
+test("a deployment's own name goes to Azure when OpenAI has no key", async () => {
+  expect((await start({ google, azure_openai, model: "our-gpt" })).chosen).toBe("Azure OpenAI our-gpt");
+});
+
+test("only the usual model's context limit is known beforehand", async () => {
+  await start({ google });
+  await start({ google, model: "gemini-9-pro" });
+  const configs = await listModelConfigs(db, { includeDisabled: true });
+  expect(configs.map((it) => [it.model, it.contextLimit, it.observedContextLimit])).toEqual([
+    ["gemini-3.8-flash", 1_048_576, null],
+    ["gemini-9-pro", null, null],
+  ]);
 });
 
 test("a key that comes later takes over from the demo", async () => {

@@ -45,6 +45,7 @@ describe("the queue", () => {
         costMicros: null,
         runtimeMs: null,
         generation: null,
+        responseId: null,
         isSummary: false,
         revision: stopped.state.snapshotVersion,
         createdAt: NOW,

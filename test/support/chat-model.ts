@@ -8,7 +8,7 @@ import { said } from "./chat-states.js";
 
 /** History, queue and everything ever said, built from the writes alone. */
 export class ChatModel {
-  state: ChatState = createdState();
+  state: ChatState = createdState("A chat");
   readonly history: { id: number; draft: MessageDraft }[] = [];
   readonly queue = new Map<string, string>();
   readonly said = new Set<string>(["first"]);

@@ -19,7 +19,7 @@ export function said(text: string): UserMessage {
 export function stateOf(status: ChatStatus, changes: Partial<ChatState> = {}): ChatState {
   const isHeld = status === "running" || status === "interrupting";
   return {
-    ...createdState(),
+    ...createdState("A chat"),
     status,
     workerId: isHeld ? "worker-1" : null,
     runnerId: isHeld ? "runner-1" : null,

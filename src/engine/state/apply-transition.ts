@@ -13,6 +13,7 @@ import type { Bus } from "../../events/bus.js";
 import type { Clock } from "../../lib/clock.js";
 import type { Database, Queryable } from "../../store/database.js";
 import {
+  encodeAhead,
   fitsOneStatement,
   lockChat,
   readQueue,
@@ -74,6 +75,7 @@ async function applyAgainstKnown(
 
 async function applyUnderLock(parts: TransitionParts, request: TransitionRequest): Promise<TransitionResult> {
   const { chatId, commands, alongside } = request;
+  encodeAhead(commands);
   let tell: (() => void) | undefined;
   const result = await parts.database.transaction<TransitionResult>(async (transaction) => {
     const locked = await lockChat(transaction, chatId);

@@ -75,6 +75,10 @@ export class ChatMessageEntity {
   @Column("text", { name: "generation", nullable: true })
   generation!: string | null;
 
+  /** The vendor's id of the response that became this message. */
+  @Column("text", { name: "provider_response_id", nullable: true })
+  providerResponseId!: string | null;
+
   @Column("boolean", { name: "is_summary", default: false })
   isSummary!: boolean;
 

@@ -3,7 +3,14 @@
  * statements that matter are hand-written; this class keeps table and migration equal.
  */
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
-import { CHAT_STATUSES, type ChatStatus, type OpenCall, type RetryNotice } from "../../domain/chat-state.js";
+import {
+  CHAT_STATUSES,
+  TITLE_SOURCES,
+  type ChatStatus,
+  type OpenCall,
+  type RetryNotice,
+  type TitleSource,
+} from "../../domain/chat-state.js";
 import type { ChatFailure } from "../../domain/failures.js";
 import type { JsonObject } from "../../domain/json.js";
 import type { ReasoningEffort } from "../../domain/message-parts.js";
@@ -30,6 +37,18 @@ export class ChatEntity {
 
   @Column("text", { name: "title" })
   title!: string;
+
+  @Column("enum", {
+    name: "title_source",
+    enum: [...TITLE_SOURCES],
+    enumName: "title_source",
+    default: "first_message",
+  })
+  titleSource!: TitleSource;
+
+  /** The snapshot in which the title last changed. */
+  @Column("bigint", { name: "title_version", default: 0 })
+  titleVersion!: string;
 
   @Column("uuid", { name: "model_config_id", nullable: true })
   @ForeignKey(() => ModelConfigEntity, { name: "chats_model_config_fkey", onDelete: "SET NULL" })

@@ -1,5 +1,5 @@
 /** A person with an account. */
-import { Column, Entity, PrimaryColumn, Unique } from "typeorm";
+import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from "typeorm";
 import { USER_ROLES, type UserRole } from "../../domain/viewer.js";
 
 @Entity("users")
@@ -16,6 +16,15 @@ export class UserEntity {
 
   @Column("enum", { name: "role", enum: [...USER_ROLES], enumName: "user_role", default: "member" })
   role!: UserRole;
+
+  /** The person's own addition to every system prompt; empty = none. */
+  @Column("text", { name: "custom_prompt", default: "" })
+  customPrompt!: string;
+
+  /** What the person's new chats are answered by; null = the deployment's default. */
+  @Column("uuid", { name: "default_model_config_id", nullable: true })
+  @ForeignKey("ModelConfigEntity", { name: "users_default_model_config_fkey", onDelete: "SET NULL" })
+  defaultModelConfigId!: string | null;
 
   @Column("timestamptz", { name: "created_at", default: () => "now()" })
   createdAt!: Date;

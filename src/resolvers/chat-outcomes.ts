@@ -1,0 +1,28 @@
+/** What every mutation on one chat answers: the chat after it, or why nothing was done. */
+import type { ChatChanged, CommandResult } from "../engine/commands/chat-commands.js";
+import type { Later } from "../schema/chat.payloads.js";
+import type { Chat } from "../schema/chat.type.js";
+import type { Context } from "./context.js";
+import { toChat } from "./shapes.js";
+import { type UserErrorObject, toUserError } from "./user-errors.js";
+
+/** The fields that every payload has. */
+export type Outcome = { chat: Later<Chat | null> | null; userErrors: UserErrorObject[] };
+
+export function refused(userErrors: UserErrorObject[]): Outcome {
+  return { chat: null, userErrors };
+}
+
+export function changed(context: Context, result: CommandResult<ChatChanged>): Outcome {
+  if (!result.ok) return refused([toUserError(result.refusal)]);
+  // Another mutation of the same operation may have read the chat before this one changed it.
+  context.loaders.forget();
+  const { chatId } = result;
+  return {
+    userErrors: [],
+    chat: async () => {
+      const record = await context.loaders.chats.load(chatId);
+      return record && toChat(record);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+/** What people edit freely on a chat; execution state is written elsewhere, by transitions. */
+import type { ChatLabel } from "../domain/chat-state.js";
+import type { Queryable, Statement } from "./database.js";
+import { toJsonb } from "./jsonb-text.js";
+
+const UPDATE: Statement = {
+  name: "chat-update-metadata",
+  text: `UPDATE chats SET labels = coalesce($2, labels),
+      model_config_id = CASE WHEN $3::boolean THEN $4::uuid ELSE model_config_id END
+    WHERE id = $1 RETURNING id`,
+};
+
+/** Absent keeps; a null model is the deployment's default at each turn. */
+export type MetadataChanges = { labels: ChatLabel[] | undefined; modelConfigId: string | null | undefined };
+
+/** False when there is no such chat. Whether the viewer may is the caller's to judge. */
+export async function updateMetadata(
+  queryable: Queryable,
+  chatId: string,
+  { labels, modelConfigId }: MetadataChanges,
+): Promise<boolean> {
+  const pairs = labels && toJsonb(Object.fromEntries(labels.map(({ key, value }) => [key, value])));
+  const values = [chatId, pairs ?? null, modelConfigId !== undefined, modelConfigId ?? null];
+  return (await queryable.query(UPDATE, values)).length > 0;
+}

@@ -1,0 +1,43 @@
+/**
+ * What model calls beside the talk itself used (titles): rows of the chat's history that nobody reads, so that what
+ * was spent is counted where everything spent is.
+ */
+import type { TokenUsage } from "../domain/message-parts.js";
+import type { Queryable, Statement } from "./database.js";
+import { CONTENT_VERSION } from "./rows.js";
+
+// Deleted from the start: no reader of history, events or previews sees it, and it takes no revision of its own.
+const INSERT: Statement = {
+  name: "usage-row-insert",
+  text: `INSERT INTO chat_messages (chat_id, role, visibility, content_version, content, model_config_id, input_tokens,
+      output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens, runtime_ms, revision, is_deleted,
+      created_at)
+    SELECT c.id, 'assistant', 'model', ${CONTENT_VERSION}, '[]', $2, $3, $4, $5, $6, $7, $8, c.snapshot_version, true, $9
+    FROM chats c WHERE c.id = $1`,
+};
+
+export type HiddenUsage = {
+  chatId: string;
+  modelConfigId: string;
+  usage: TokenUsage;
+  /** Wall time of the call in milliseconds. */
+  runtimeMs: number;
+  /** Milliseconds since the epoch. */
+  now: number;
+};
+
+/** Nothing is written when the chat is gone. */
+export async function insertUsageRow(queryable: Queryable, row: HiddenUsage): Promise<void> {
+  const { usage } = row;
+  await queryable.query(INSERT, [
+    row.chatId,
+    row.modelConfigId,
+    usage.inputTokens,
+    usage.outputTokens,
+    usage.reasoningTokens,
+    usage.cacheReadTokens,
+    usage.cacheWriteTokens,
+    Math.round(row.runtimeMs),
+    new Date(row.now),
+  ]);
+}
