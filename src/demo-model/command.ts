@@ -12,7 +12,8 @@ const DEFAULT_HOST = "127.0.0.1";
 const HELP = [
   "Usage: parley demo-model [--host HOST] [--port PORT]",
   "",
-  "Plays Anthropic (POST /v1/messages) and OpenAI (POST /v1/responses, /v1/chat/completions) without a real model.",
+  "Plays Anthropic (POST /v1/messages), OpenAI (POST /v1/responses, /v1/chat/completions) and Google",
+  "(POST /v1beta/models/NAME:streamGenerateContent) without a real model.",
   `  --host HOST   address to listen on (default ${DEFAULT_HOST})`,
   `  --port PORT   port to listen on, 0 for any free one (default ${DEFAULT_PORT})`,
   "",

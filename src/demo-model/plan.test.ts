@@ -173,6 +173,23 @@ describe("planAnswer", () => {
       },
     },
     {
+      name: "names a quoted message by its own words",
+      given: request([said("Name it:\n\n<message>\nfix the login\n</message>")], {
+        tools: [{ name: "propose_title", inputSchema: {} }],
+      }),
+      expected: { toolCalls: [{ name: "propose_title", arguments: { title: "Fix the login" } }] },
+    },
+    {
+      name: "names a quoted talk by what was said first",
+      given: request(
+        [said("Name it:\n\n<conversation>\n[user]: fix the login\n[assistant]: Done.\n</conversation>")],
+        {
+          tools: [{ name: "propose_title", inputSchema: {} }],
+        },
+      ),
+      expected: { toolCalls: [{ name: "propose_title", arguments: { title: "Fix the login" } }] },
+    },
+    {
       name: "summarises by repeating what was said",
       given: request(
         [said("run `a`"), called("x", "execute"), answered("x", "1"), said("Summarise the conversation.")],
@@ -181,7 +198,7 @@ describe("planAnswer", () => {
         },
       ),
       expected: {
-        text: "Summary by the demo model, which only repeats what was said:\n- user: run `a`\n- assistant: called execute",
+        text: "Summary by the demo model, which only repeats what was said:\n- user: run a\n- assistant: called execute\n(End of the summary.)",
       },
     },
   ];

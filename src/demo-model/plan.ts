@@ -3,6 +3,7 @@
  * tools on offer, one after another, and at the end repeats what they answered. Pure: everything it knows is in
  * the request's own history.
  */
+import { SUMMARY_INTRODUCTION, SUMMARY_REQUEST } from "../domain/compaction.js";
 import type { JsonObject } from "../domain/json.js";
 import type { ScriptStep } from "./answer.js";
 import { type DemoTask, describeTask, readTasks } from "./plan-tasks.js";
@@ -13,6 +14,8 @@ const QUOTED_RESULT_CHARACTERS = 2_000;
 /** Of each message in a summary. */
 const SUMMARY_LINE_CHARACTERS = 200;
 const SUMMARY_LINES = 40;
+const SUMMARY_END = "(End of the summary.)";
+const CONTINUATION = "I have read the summary. Nothing in it is left to do; tell me how to go on.";
 const TITLE_WORDS = 6;
 const TITLE_CHARACTERS = 60;
 
@@ -29,15 +32,17 @@ export const DEMO_INTRODUCTION = [
   "",
   'Join several with "then", for example: run `ls`, then read package.json',
   "",
-  "To talk to a real model, give the server a key: set `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` where it starts, or add a provider and its key in the settings.",
+  "To talk to a real model, give the server a key: set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY` where it starts, or add a provider and its key in the settings.",
 ].join("\n");
 
 /** What to answer to a request. */
 export function planAnswer(request: DemoRequest): ScriptStep {
-  if (request.tools.some(({ name }) => name === "propose_title")) return proposeTitle(request);
+  if (isTitleRequest(request)) return proposeTitle(request);
+  if (isSummaryRequest(request)) return { text: summarize(request) };
   if (request.tools.length === 0) return answerWithoutTools(request);
-  const tasks = readTasks(lastUserText(request));
-  if (tasks.length === 0) return { text: DEMO_INTRODUCTION };
+  const { said, isSummarized } = afterSummary(lastUserText(request));
+  const tasks = readTasks(said);
+  if (tasks.length === 0) return { text: isSummarized ? CONTINUATION : DEMO_INTRODUCTION };
   const done = stepsDone(request.turns);
   const failed = done.some(({ isError }) => isError);
   const next = tasks[done.length];
@@ -48,6 +53,22 @@ export function planAnswer(request: DemoRequest): ScriptStep {
   }
   const text = `${done.length === 0 ? "I will" : "Next I will"} ${describeTask(next)}.`;
   return { text, toolCalls: [{ name: next.toolName, arguments: shapeArguments(next, request) }] };
+}
+
+/** Whether the conversation is only to be named. */
+export function isTitleRequest({ tools }: Pick<DemoRequest, "tools">): boolean {
+  return tools.some(({ name }) => name === "propose_title");
+}
+
+/** Whether the conversation is to be folded. */
+export function isSummaryRequest(request: Pick<DemoRequest, "turns">): boolean {
+  return lastUserText(request).includes(SUMMARY_REQUEST);
+}
+
+/** What a person said after a summary of this model's own making; everything where there is none. */
+function afterSummary(text: string): { said: string; isSummarized: boolean } {
+  if (!text.includes(SUMMARY_INTRODUCTION)) return { said: text, isSummarized: false };
+  return { said: text.split(SUMMARY_END).at(-1) ?? "", isSummarized: true };
 }
 
 /** A title of a few words, made from the conversation's first words; never empty. */
@@ -130,7 +151,15 @@ function shapeArguments(task: DemoTask, { tools }: DemoRequest): JsonObject {
 }
 
 function proposeTitle(request: DemoRequest): ScriptStep {
-  return { toolCalls: [{ name: "propose_title", arguments: { title: makeTitle(firstUserText(request)) } }] };
+  const title = makeTitle(quotedSubject(firstUserText(request)));
+  return { toolCalls: [{ name: "propose_title", arguments: { title } }] };
+}
+
+/** What is to be named: a quoted message, the first thing a person said in a quoted talk, or all of the text. */
+function quotedSubject(text: string): string {
+  const [, message] = /<message>\n([\s\S]*)\n<\/message>/.exec(text) ?? [];
+  const [, said] = /<conversation>\n\[user\]: (.*)/.exec(text) ?? [];
+  return message ?? said ?? text;
 }
 
 /** Titles and summaries are asked for without tools, in words. */
@@ -155,9 +184,14 @@ function summarize({ turns }: DemoRequest): string {
     .flatMap((turn) => {
       if (turn.role === "results") return [];
       const calls = turn.role === "assistant" ? turn.calls.map(({ name }) => `called ${name}`) : [];
-      const text = turn.text.replace(/\s+/g, " ").trim().slice(0, SUMMARY_LINE_CHARACTERS);
+      // What was ordered before must not be ordered again by its own summary.
+      const text = turn.text
+        .replace(/\[\[.*?\]\]/gs, " ")
+        .replace(/[\s`]+/g, " ")
+        .trim()
+        .slice(0, SUMMARY_LINE_CHARACTERS);
       return [text, ...calls].filter((line) => line !== "").map((line) => `- ${turn.role}: ${line}`);
     })
     .slice(-SUMMARY_LINES);
-  return ["Summary by the demo model, which only repeats what was said:", ...lines].join("\n");
+  return ["Summary by the demo model, which only repeats what was said:", ...lines, SUMMARY_END].join("\n");
 }

@@ -1,7 +1,7 @@
 /** Chooses what to answer: the next step of a test's script, or the built-in plan with the message's markers. */
 import type { ScriptStep } from "./answer.js";
 import { directStep, readDirections } from "./markers.js";
-import { planAnswer } from "./plan.js";
+import { isSummaryRequest, isTitleRequest, planAnswer } from "./plan.js";
 import { type DemoRequest, lastUserText } from "./request.js";
 
 /**
@@ -24,6 +24,9 @@ export function createStepChooser(script: Script | undefined): (request: DemoReq
   const positions = new Map<string, number>();
   const attempts = new Map<string, number>();
   return (request) => {
+    // Steps and markers of what is to be named or folded are for its turn; only a function can tell the two apart.
+    if (isTitleRequest(request) || isSummaryRequest(request))
+      return functionStep(script, request) ?? planAnswer(request);
     const message = lastUserText(request);
     const directions = readDirections(message);
     const scripted = nextScripted(script, request, directions.get("script"), positions);
@@ -33,6 +36,10 @@ export function createStepChooser(script: Script | undefined): (request: DemoReq
       : 1;
     return directStep(directions, planAnswer(request), message, attempt);
   };
+}
+
+function functionStep(script: Script | undefined, request: DemoRequest): ScriptStep | undefined {
+  return typeof script === "function" ? script(request) : undefined;
 }
 
 function nextScripted(

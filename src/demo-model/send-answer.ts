@@ -41,28 +41,29 @@ export async function sendAnswer({ request, response, step, wire, clock, id }: A
   });
   if (!request.isStreaming) return sendWhole(response, events, { writer, wire, clock, signal: gone.signal });
   response.writeHead(200, {
-    "content-type": "text/event-stream",
+    "content-type": wire.stream?.contentType ?? "text/event-stream",
     "cache-control": "no-cache",
     "request-id": "req_demo",
   });
   response.flushHeaders();
   if (step.hang === "before-events") return untilAborted(gone.signal);
-  await sendEvents(response, events, { writer, clock, signal: gone.signal });
+  await sendEvents(response, events, { writer, wire, clock, signal: gone.signal });
 }
 
-type Sending = { writer: WireWriter; clock: Clock; signal: AbortSignal };
+type Sending = { writer: WireWriter; wire: Wire; clock: Clock; signal: AbortSignal };
 
 async function sendEvents(
   response: ServerResponse,
   events: Iterable<AnswerEvent>,
   sending: Sending,
 ): Promise<void> {
-  const { writer, clock, signal } = sending;
+  const { writer, wire, clock, signal } = sending;
+  const encoding = wire.stream?.encoding ?? "utf8";
   let gathered = writer.open();
   const flush = async () => {
     const text = gathered;
     gathered = "";
-    if (text !== "" && !signal.aborted && !response.write(text)) await drained(response, signal);
+    if (text !== "" && !signal.aborted && !response.write(text, encoding)) await drained(response, signal);
   };
   for (const event of events) {
     if (signal.aborted) return;
@@ -76,17 +77,17 @@ async function sendEvents(
         return untilAborted(signal);
       case "cut":
         // What was written reaches the client first: the accident is in the middle of the answer, not before it.
-        response.write(gathered, () => response.destroy());
+        response.write(gathered, encoding, () => response.destroy());
         return;
       case "end":
-        response.end(gathered);
+        response.end(gathered, encoding);
         return;
       case "stream-error":
-        response.end(gathered + writer.fail(event.errorType, event.message));
+        response.end(gathered + writer.fail(event.errorType, event.message), encoding);
         return;
       case "finish":
         gathered += writer.close(event.reason, event.usage);
-        response.end(gathered);
+        response.end(gathered, encoding);
         return;
       default:
         gathered += writer.write(event);
@@ -98,7 +99,7 @@ async function sendEvents(
 async function sendWhole(
   response: ServerResponse,
   events: Iterable<AnswerEvent>,
-  { writer, wire, clock, signal }: Sending & { wire: Wire },
+  { writer, wire, clock, signal }: Sending,
 ): Promise<void> {
   writer.open();
   let status = 200;

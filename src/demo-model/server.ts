@@ -1,5 +1,5 @@
 /**
- * The demo model's HTTP server: it plays Anthropic and OpenAI on loopback, so that everything runs with real
+ * The demo model's HTTP server: it plays Anthropic, OpenAI, Google and Bedrock on loopback, so that everything runs with real
  * SDKs over real sockets and without a key. Orders in messages and scripts make it fail in every known way.
  */
 import { randomUUID } from "node:crypto";
@@ -12,6 +12,8 @@ import { type DemoRequest, objectOf, type WireName } from "./request.js";
 import { createStepChooser, type Script } from "./script.js";
 import { sendAnswer } from "./send-answer.js";
 import { anthropicWire } from "./wire-anthropic.js";
+import { bedrockWire, isBedrockPath } from "./wire-bedrock.js";
+import { googleModels, googleWire, isGoogleCall } from "./wire-google.js";
 import { openaiChatWire } from "./wire-openai-chat.js";
 import { openaiResponsesWire } from "./wire-openai-responses.js";
 import type { Wire } from "./wire.js";
@@ -28,14 +30,18 @@ const WIRES: Record<WireName, Wire> = {
   anthropic: anthropicWire,
   "openai-responses": openaiResponsesWire,
   "openai-chat": openaiChatWire,
+  google: googleWire,
+  bedrock: bedrockWire,
 };
 
-/** All also without `/v1`, for base URLs that carry it already. */
+/** All also without `/v1`, for base URLs that carry it already; Azure's begin with `/openai`. */
 const ENDPOINTS: Record<string, WireName> = {
   "/messages": "anthropic",
   "/responses": "openai-responses",
   "/chat/completions": "openai-chat",
 };
+
+const BASE_PATHS = /^(\/openai(\/deployments\/[^/]+)?)?(\/v1)?(?=\/)/;
 
 export type DemoModelOptions = {
   host: string;
@@ -87,14 +93,18 @@ function record(requests: DemoRequest[], request: DemoRequest): void {
 
 /** Reads a call; answers everything else itself and returns undefined. */
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<DemoRequest | undefined> {
-  const path = new URL(request.url ?? "/", "http://demo").pathname
-    .replace(/^\/v1(?=\/)/, "")
-    .replace(/\/+$/, "");
+  const address = new URL(request.url ?? "/", "http://demo").pathname.replace(/\/+$/, "");
+  const path = address.replace(BASE_PATHS, "");
   if (request.method === "GET" && path === "/models") {
     sendJson(response, 200, modelList());
     return undefined;
   }
-  const wireName = request.method === "POST" ? ENDPOINTS[path] : undefined;
+  const model = request.method === "GET" ? googleModels(address, DEMO_MODEL_NAME) : undefined;
+  if (model !== undefined) {
+    sendJson(response, 200, model);
+    return undefined;
+  }
+  const wireName = request.method === "POST" ? wireOf(address, path) : undefined;
   if (wireName === undefined) {
     sendJson(
       response,
@@ -111,13 +121,24 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     sendJson(response, status, wire.errorBody(status, undefined, "The body is too large or no JSON object."));
     return undefined;
   }
+  const refusal = wire.refusal?.(body, address);
+  if (refusal !== undefined) {
+    sendJson(response, refusal.status, refusal.body);
+    return undefined;
+  }
   const headers = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [
       name,
       Array.isArray(value) ? value.join(", ") : (value ?? ""),
     ]),
   );
-  return { wire: wireName, headers, body, sizeCharacters: text.length, ...wire.readRequest(body) };
+  return { wire: wireName, headers, body, sizeCharacters: text.length, ...wire.readRequest(body, address) };
+}
+
+/** Gemini's and Bedrock's model and verb are part of the address; the others have one address each. */
+function wireOf(address: string, path: string): WireName | undefined {
+  if (isBedrockPath(address)) return "bedrock";
+  return isGoogleCall(address) ? "google" : ENDPOINTS[path];
 }
 
 async function reply(
@@ -131,7 +152,8 @@ async function reply(
   if (step.error) {
     const { status, type, message, body, headers } = step.error;
     const answer = body ?? wire.errorBody(status, type, message ?? "The demo model was told to fail.");
-    for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
+    const all = { ...wire.errorHeaders?.(status, type), ...headers };
+    for (const [name, value] of Object.entries(all)) response.setHeader(name, value);
     if (typeof answer === "string") response.writeHead(status, { "content-type": "text/html" }).end(answer);
     else sendJson(response, status, answer);
     return;

@@ -5,6 +5,7 @@ import { argumentPieces, type AnswerFinish, type ContentEvent } from "./answer.j
 import {
   argumentsOf,
   contentText,
+  type DemoRequest,
   type DemoTurn,
   looksLikeError,
   objectOf,
@@ -12,6 +13,7 @@ import {
   textOf,
 } from "./request.js";
 import { openaiErrorBody } from "./wire-openai-chat.js";
+import { keepAnswer, keptConversation } from "./wire-openai-memory.js";
 import { serverSentEvent, type Wire, type WireWriter } from "./wire.js";
 
 export const openaiResponsesWire: Wire = {
@@ -21,17 +23,29 @@ export const openaiResponsesWire: Wire = {
       isStreaming: body.stream === true,
       wantsUsage: true,
       system: textOf(body.instructions),
-      tools: objectsOf(body.tools).map(({ name, parameters }) => ({
-        name: textOf(name),
-        inputSchema: objectOf(parameters),
-      })),
-      turns:
-        typeof body.input === "string"
-          ? [{ role: "user", text: body.input }]
-          : readTurns(objectsOf(body.input)),
+      // The vendor's own tools have no name.
+      tools: objectsOf(body.tools)
+        .filter(({ type }) => type === "function")
+        .map(({ name, parameters }) => ({ name: textOf(name), inputSchema: objectOf(parameters) })),
+      turns: [
+        ...(keptConversation(textOf(body.previous_response_id)) ?? []),
+        ...(typeof body.input === "string"
+          ? [{ role: "user" as const, text: body.input }]
+          : readTurns(objectsOf(body.input))),
+      ],
     };
   },
-  createWriter: ({ model }, answer) => new ResponsesWriter(model, answer),
+  refusal(body) {
+    const id = textOf(body.previous_response_id);
+    if (id === "" || keptConversation(id) !== undefined) return undefined;
+    const message = `Previous response with id '${id}' not found.`;
+    const code = "previous_response_not_found";
+    return {
+      status: 400,
+      body: { error: { message, type: "invalid_request_error", param: "previous_response_id", code } },
+    };
+  },
+  createWriter: (request, answer) => new ResponsesWriter(request, answer),
   errorBody: openaiErrorBody,
 };
 
@@ -73,7 +87,7 @@ class ResponsesWriter implements WireWriter {
   private ending: JsonObject = { status: "in_progress", incomplete_details: null, error: null, usage: null };
 
   constructor(
-    private readonly model: string,
+    private readonly request: DemoRequest,
     private readonly answer: Answer,
   ) {}
 
@@ -101,6 +115,7 @@ class ResponsesWriter implements WireWriter {
     const ended = this.endItem();
     this.ending = { ...endingFields(reason), error: null, usage: usageFields(usage) };
     const type = this.ending.status === "completed" ? "response.completed" : "response.incomplete";
+    if (this.isStored) keepAnswer(this.id, [...this.request.turns, ...readTurns(this.output)]);
     return ended + this.send(type, { response: this.body() });
   }
 
@@ -118,17 +133,25 @@ class ResponsesWriter implements WireWriter {
 
   body(): JsonObject {
     return {
-      id: `resp_${this.answer.id}`,
+      id: this.id,
       object: "response",
       created_at: Math.floor(this.answer.nowMs / 1000),
-      model: this.model,
+      model: this.request.model,
       output: [...this.output],
       parallel_tool_calls: true,
       tool_choice: "auto",
       tools: [],
-      store: false,
+      store: this.isStored,
       ...this.ending,
     };
+  }
+
+  private get id(): string {
+    return `resp_${this.answer.id}`;
+  }
+
+  private get isStored(): boolean {
+    return this.request.body.store === true;
   }
 
   private send(type: string, fields: JsonObject): string {

@@ -14,7 +14,17 @@ export type WireWriter = {
 };
 
 export type Wire = {
-  readRequest(body: JsonObject): Omit<DemoRequest, "wire" | "headers" | "body" | "sizeCharacters">;
+  /** How the stream travels; absent = server-sent events in UTF-8. A binary one is written as Latin-1 text. */
+  stream?: { contentType: string; encoding: "latin1" };
+  /** What an error tells in its headers. */
+  errorHeaders?(status: number, type: string | undefined): Record<string, string>;
+  /** `path` is the address as it was called, where some vendors put the model. */
+  readRequest(
+    body: JsonObject,
+    path: string,
+  ): Omit<DemoRequest, "wire" | "headers" | "body" | "sizeCharacters">;
+  /** What the vendor answers instead, when it cannot do what the body asks. */
+  refusal?(body: JsonObject, path: string): { status: number; body: JsonObject } | undefined;
   /** `inputTokens` is needed by vendors that send usage first. */
   createWriter(request: DemoRequest, answer: { id: string; nowMs: number; usage: TokenUsage }): WireWriter;
   errorBody(status: number, type: string | undefined, message: string): JsonObject;

@@ -12,7 +12,8 @@ import {
 } from "../../test/providers/prompts.js";
 import type { MessagePart } from "../domain/message-parts.js";
 import { buildAnthropicRequest, toAnthropicMessages } from "./anthropic-prompt.js";
-import { anthropicThinking } from "./anthropic-thinking.js";
+import type { AnthropicOptions } from "./anthropic-options.js";
+import { anthropicSampling, anthropicThinking, type ThinkingFields } from "./anthropic-thinking.js";
 import type { ModelRequest } from "./types.js";
 
 test("Anthropic's cache marks sit on the system prompt and on the last two messages, never on thinking", () => {
@@ -98,8 +99,61 @@ describe("how hard an Anthropic model thinks", () => {
     [{ reasoningEffort: "low", model: "claude-opus-4-1", maxOutputTokens: 2_000 }, {}],
     [{ reasoningEffort: "low", model: "claude-opus-4-1", messages: toolTurn }, {}],
     [{ reasoningEffort: "low", model: "claude-sonnet-5-5", messages: toolTurn }, adaptive("low")],
+    [{ reasoningEffort: "low", model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0" }, budget(2_048)],
+    [{ reasoningEffort: "low", model: "anthropic.claude-opus-4-20250514-v1:0" }, budget(2_048)],
+    [{ reasoningEffort: "low", model: "global.anthropic.claude-sonnet-5-5" }, adaptive("low")],
+    [{ reasoningEffort: "xhigh", model: "anthropic.claude-opus-4-6-v1" }, adaptive("high")],
   ];
   test.each(cases)("%j", (more, expected) => {
     expect(anthropicThinking(request(more))).toEqual(expected);
+  });
+
+  const chosen: [AnthropicOptions, Partial<ModelRequest>, unknown][] = [
+    [{ effort: "low" }, {}, { output_config: { effort: "low" } }],
+    [{ effort: "low" }, { reasoningEffort: "max" }, adaptive("max")],
+    [
+      { effort: "low" },
+      { reasoningEffort: "none" },
+      { thinking: { type: "disabled" }, output_config: { effort: "low" } },
+    ],
+    [{ effort: "xhigh" }, { model: "claude-opus-4-6" }, { output_config: { effort: "high" } }],
+    [{ effort: "max" }, { model: "claude-opus-4-5" }, { output_config: { effort: "high" } }],
+    [{ effort: "max" }, { model: "claude-sonnet-4-5" }, {}],
+    [{ thinkingBudgetTokens: 5_000 }, { model: "claude-sonnet-4-5" }, budget(5_000)],
+    [{ thinkingBudgetTokens: 5_000 }, { model: "claude-sonnet-4-5", reasoningEffort: "max" }, budget(5_000)],
+    [{ thinkingBudgetTokens: 5_000 }, { model: "claude-sonnet-4-5", reasoningEffort: "none" }, {}],
+    [{ thinkingBudgetTokens: 99_000 }, { model: "claude-sonnet-4-5" }, budget(30_976)],
+    [{ thinkingBudgetTokens: 5_000 }, {}, { thinking: { type: "adaptive", display: "summarized" } }],
+    [
+      { thinkingBudgetTokens: 5_000, effort: "low" },
+      { model: "claude-opus-4-5" },
+      { ...budget(5_000), output_config: { effort: "low" } },
+    ],
+  ];
+  test.each(chosen)("%j and %j", (options, more, expected) => {
+    expect(anthropicThinking(request(more), options)).toEqual(expected);
+  });
+});
+
+describe("how freely an Anthropic model chooses its words", () => {
+  const all = { temperature: 0.2, topP: 0.9, topK: 4 };
+  const cases: [string, AnthropicOptions, ThinkingFields, unknown][] = [
+    ["claude-sonnet-4-5", all, {}, { temperature: 0.2, top_k: 4 }],
+    ["claude-sonnet-4-6", { topP: 0.9 }, {}, { top_p: 0.9 }],
+    ["claude-sonnet-4-6", all, { thinking: { type: "disabled" } }, { temperature: 0.2, top_k: 4 }],
+    ["claude-sonnet-4-6", all, { thinking: { type: "adaptive" } }, {}],
+    [
+      "claude-sonnet-4-5",
+      { topP: 0.97 },
+      { thinking: { type: "enabled", budget_tokens: 1_024 } },
+      { top_p: 0.97 },
+    ],
+    ["claude-opus-4-7", all, {}, {}],
+    ["anthropic.claude-sonnet-5", all, {}, {}],
+    ["some-other-model", all, {}, { temperature: 0.2, top_k: 4 }],
+    ["claude-sonnet-4-5", { temperature: 0 }, {}, { temperature: 0 }],
+  ];
+  test.each(cases)("%s with %j and %j", (model, options, thinking, expected) => {
+    expect(anthropicSampling(model, options, thinking)).toEqual(expected);
   });
 });

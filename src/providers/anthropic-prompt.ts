@@ -1,49 +1,70 @@
-/** History → Anthropic's request: alternating roles, thinking with its signatures, cache marks. Pure. */
+/** History → Claude's request: alternating roles, the tools, cache marks, and the configured options. Pure. */
 import type {
   ContentBlockParam,
   MessageCreateParamsStreaming,
   TextBlockParam,
   Tool,
+  ToolChoice,
+  ToolUnion,
 } from "@anthropic-ai/sdk/resources/messages/messages";
-import type { MessagePart, ReasoningPart, ToolCallPart, ToolResultPart } from "../domain/message-parts.js";
-import { anthropicThinking } from "./anthropic-thinking.js";
-import {
-  fileReferenceText,
-  ownMetadata,
-  sanitizeToolCallId,
-  toolResultText,
-  wellFormed,
-} from "./prompt-parts.js";
+import { type BlockRules, DEFAULT_BLOCK_RULES, toBlocks } from "./anthropic-blocks.js";
+import type { AnthropicOptions } from "./anthropic-options.js";
+import { anthropicSampling, anthropicThinking, type SamplingFields } from "./anthropic-thinking.js";
+import { wellFormed } from "./prompt-parts.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "./types.js";
 
-/** The vendor caches the prompt up to each mark; four are allowed, we use three. */
+/** The vendor caches the prompt up to each mark and allows four: tools, system, and the last two messages. */
 const CACHE_MARK = { type: "ephemeral" } as const;
 const MARKED_MESSAGES = 2;
 /** The first message must be the user's; a history cut by compaction may begin with the assistant. */
 const CONTINUATION_TEXT = "(The conversation continues.)";
 
-type AnthropicMessage = { role: "user" | "assistant"; content: ContentBlockParam[] };
+export type AnthropicMessage = { role: "user" | "assistant"; content: ContentBlockParam[] };
+export type AnthropicRequest = MessageCreateParamsStreaming &
+  SamplingFields & { messages: AnthropicMessage[] };
 
-/** The whole request body. Parts that this vendor cannot take are left out; it never throws. */
-export function buildAnthropicRequest(request: ModelRequest): MessageCreateParamsStreaming {
-  const system: TextBlockParam[] = systemBlocks(request.system);
+/**
+ * The whole request body. Parts that this vendor cannot take are left out; it never throws. `takesSearches` is
+ * false for a door that knows no web search.
+ */
+export function buildAnthropicRequest(
+  request: ModelRequest,
+  options: AnthropicOptions = {},
+  takesSearches = true,
+): AnthropicRequest {
+  const isMarked = options.promptCaching !== "off";
+  const takesReasoning = options.sendReasoning !== false;
+  const messages = toAnthropicMessages(request.messages, {
+    files: request.files,
+    takesSearches,
+    takesReasoning,
+  });
+  const system = systemBlocks(request.system, isMarked);
+  const tools = toolsOf(request, options, isMarked);
+  const thinking = anthropicThinking(takesReasoning ? request : withoutReasoning(request), options);
   return {
     model: request.model,
     max_tokens: request.maxOutputTokens,
     stream: true,
-    messages: markForCache(toAnthropicMessages(request.messages)),
+    messages: isMarked ? markForCache(messages) : messages,
     ...(system.length === 0 ? {} : { system }),
-    ...(request.tools.length === 0 ? {} : { tools: request.tools.map(toAnthropicTool) }),
-    ...anthropicThinking(request),
+    ...(tools.length === 0 ? {} : { tools, ...toolChoice(request, options) }),
+    ...thinking,
+    ...anthropicSampling(request.model, options, thinking),
+    ...(options.stopSequences === undefined ? {} : { stop_sequences: options.stopSequences }),
+    ...(options.serviceTier === undefined ? {} : { service_tier: options.serviceTier }),
   };
 }
 
 /** Messages in strict alternation: neighbours of one role are merged, empty ones left out. */
-export function toAnthropicMessages(messages: PromptMessage[]): AnthropicMessage[] {
+export function toAnthropicMessages(
+  messages: PromptMessage[],
+  rules: BlockRules = DEFAULT_BLOCK_RULES,
+): AnthropicMessage[] {
   const merged: AnthropicMessage[] = [];
   for (const message of messages) {
     const role = message.role === "assistant" ? "assistant" : "user";
-    const content = toBlocks(message);
+    const content = toBlocks(message, rules);
     if (content.length === 0) continue;
     const last = merged.at(-1);
     if (last?.role === role) last.content.push(...content);
@@ -55,87 +76,49 @@ export function toAnthropicMessages(messages: PromptMessage[]): AnthropicMessage
   return merged;
 }
 
-function systemBlocks(system: string): TextBlockParam[] {
+/** With a budget, thinking that does not go back may not be asked for in the middle of a turn. */
+function withoutReasoning(request: ModelRequest): ModelRequest {
+  const messages = request.messages.map((message) => ({
+    ...message,
+    parts: message.parts.filter(({ type }) => type !== "reasoning"),
+  }));
+  return { ...request, messages };
+}
+
+function systemBlocks(system: string, isMarked: boolean): TextBlockParam[] {
   if (system.trim() === "") return [];
-  return [{ type: "text", text: wellFormed(system), cache_control: CACHE_MARK }];
+  return [{ type: "text", text: wellFormed(system), ...(isMarked ? { cache_control: CACHE_MARK } : {}) }];
+}
+
+/** Our own tools first, so that their cached beginning is the same with and without the search. */
+function toolsOf({ tools }: ModelRequest, { webSearch }: AnthropicOptions, isMarked: boolean): ToolUnion[] {
+  const own = tools.map((tool, index) => {
+    const isLast = index === tools.length - 1;
+    return { ...toAnthropicTool(tool), ...(isMarked && isLast ? { cache_control: CACHE_MARK } : {}) };
+  });
+  if (webSearch === undefined) return own;
+  const { allowedDomains, blockedDomains, maxUses } = webSearch;
+  return [
+    ...own,
+    {
+      // Later versions filter results with code that the vendor runs, on its newest models only.
+      type: "web_search_20250305",
+      name: "web_search",
+      ...(allowedDomains === undefined ? {} : { allowed_domains: allowedDomains }),
+      ...(blockedDomains === undefined ? {} : { blocked_domains: blockedDomains }),
+      ...(maxUses === undefined ? {} : { max_uses: maxUses }),
+    },
+  ];
 }
 
 function toAnthropicTool({ name, description, inputSchema }: ToolDefinition): Tool {
   return { name, description, input_schema: { ...inputSchema, type: "object" } };
 }
 
-function toBlocks(message: PromptMessage): ContentBlockParam[] {
-  const providerCalls = pairedProviderCalls(message.parts);
-  return message.parts.flatMap((part): ContentBlockParam[] => {
-    switch (part.type) {
-      case "text":
-        return part.text.trim() === "" ? [] : [{ type: "text", text: wellFormed(part.text) }];
-      case "file-reference":
-        return [{ type: "text", text: fileReferenceText(part) }];
-      case "reasoning":
-        return message.role === "assistant" ? thinkingBlocks(part) : [];
-      case "tool-call":
-        if (message.role !== "assistant") return [];
-        return part.isProviderExecuted ? providerCallBlocks(part, providerCalls) : [toolUseBlock(part)];
-      case "tool-result":
-        if (part.isProviderExecuted) return providerResultBlocks(part, providerCalls);
-        return message.role === "assistant" ? [] : [toolResultBlock(part)];
-      case "source":
-        return [];
-    }
-  });
-}
-
-/** Thinking goes back only with the signature that this vendor gave it. */
-function thinkingBlocks(part: ReasoningPart): ContentBlockParam[] {
-  const { signature, redactedData } = ownMetadata(part.providerMetadata, "anthropic");
-  if (typeof redactedData === "string") return [{ type: "redacted_thinking", data: redactedData }];
-  if (typeof signature !== "string" || signature === "") return [];
-  return [{ type: "thinking", thinking: part.text, signature }];
-}
-
-function toolUseBlock(part: ToolCallPart): ContentBlockParam {
-  return {
-    type: "tool_use",
-    id: sanitizeToolCallId(part.toolCallId),
-    name: part.toolName,
-    input: part.arguments,
-  };
-}
-
-function toolResultBlock(part: ToolResultPart): ContentBlockParam {
-  return {
-    type: "tool_result",
-    tool_use_id: sanitizeToolCallId(part.toolCallId),
-    content: toolResultText(part.result),
-    ...(part.isError ? { is_error: true } : {}),
-  };
-}
-
-/** Searches of this vendor whose call and result are both here; half a pair would be refused. */
-function pairedProviderCalls(parts: MessagePart[]): Set<string> {
-  const called = new Set<string>();
-  const paired = new Set<string>();
-  for (const part of parts) {
-    if (part.type === "tool-call" && part.isProviderExecuted) called.add(part.toolCallId);
-    if (part.type !== "tool-result" || !part.isProviderExecuted) continue;
-    const { content } = ownMetadata(part.providerMetadata, "anthropic");
-    if (content !== undefined && called.has(part.toolCallId)) paired.add(part.toolCallId);
-  }
-  return paired;
-}
-
-function providerCallBlocks(part: ToolCallPart, paired: Set<string>): ContentBlockParam[] {
-  if (!paired.has(part.toolCallId) || part.toolName !== "web_search") return [];
-  return [{ type: "server_tool_use", id: part.toolCallId, name: "web_search", input: part.arguments }];
-}
-
-function providerResultBlocks(part: ToolResultPart, paired: Set<string>): ContentBlockParam[] {
-  if (!paired.has(part.toolCallId) || part.toolName !== "web_search") return [];
-  const { content } = ownMetadata(part.providerMetadata, "anthropic");
-  // The vendor's own words, kept unread so that they can go back exactly as they came.
-  const block = { type: "web_search_tool_result", tool_use_id: part.toolCallId, content } as unknown;
-  return [block as ContentBlockParam];
+function toolChoice(request: ModelRequest, options: AnthropicOptions): { tool_choice?: ToolChoice } {
+  if (request.toolChoice === "none") return { tool_choice: { type: "none" } };
+  if (options.disableParallelToolUse !== true) return {};
+  return { tool_choice: { type: "auto", disable_parallel_tool_use: true } };
 }
 
 /** Marks the last block that may carry a mark (thinking may not) of each of the last messages. */

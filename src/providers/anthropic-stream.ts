@@ -5,12 +5,12 @@ import type {
   RawContentBlockDelta,
   RawMessageStreamEvent,
   StopReason,
-  TextCitation,
   Usage,
   WebSearchToolResultBlock,
 } from "@anthropic-ai/sdk/resources/messages/messages";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { TokenUsage } from "../domain/message-parts.js";
+import { CitedText } from "./anthropic-citations.js";
 import type { EventReader } from "./model-call.js";
 import { isJsonObject, parseToolArguments } from "./prompt-parts.js";
 import type { FinishReason, ModelStreamPart } from "./types.js";
@@ -25,11 +25,21 @@ type OpenBlock =
       name: string;
       isProviderExecuted: boolean;
       given: unknown;
+      caller: JsonObject | undefined;
       pieces: string[];
     }
   | { type: "ignored" };
 
-type CallState = { open: Map<number, OpenBlock>; usage: TokenUsage; finish: FinishReason | undefined };
+type CallState = {
+  open: Map<number, OpenBlock>;
+  /** The text part under way; neighbouring blocks of text are one part. */
+  text: CitedText | undefined;
+  seenUrls: Set<string>;
+  /** Of the responses before this one: a paused answer comes in several. */
+  earlierUsage: TokenUsage;
+  usage: TokenUsage;
+  finish: FinishReason | undefined;
+};
 
 const NO_USAGE: TokenUsage = {
   inputTokens: 0,
@@ -39,75 +49,108 @@ const NO_USAGE: TokenUsage = {
   cacheWriteTokens: 0,
 };
 
-/** A reader for one call. */
+/** A reader for one call. Cited pages become sources behind the text that cites them, each once in a message. */
 export function createAnthropicReader(): EventReader<RawMessageStreamEvent> {
-  const state: CallState = { open: new Map(), usage: NO_USAGE, finish: undefined };
-  return { read: (event) => readEvent(state, event), end: () => [] };
+  const state: CallState = {
+    open: new Map(),
+    text: undefined,
+    seenUrls: new Set(),
+    earlierUsage: NO_USAGE,
+    usage: NO_USAGE,
+    finish: undefined,
+  };
+  return { read: (event) => readEvent(state, event), end: () => endOfStream(state) };
 }
 
 function readEvent(state: CallState, event: RawMessageStreamEvent): ModelStreamPart[] {
   switch (event.type) {
     case "message_start":
-      state.usage = mergeUsage(state.usage, event.message.usage);
-      return [{ type: "usage", usage: state.usage }];
+      state.earlierUsage = addUsage(state.earlierUsage, state.usage);
+      return takeUsage(state, mergeUsage(NO_USAGE, event.message.usage));
     case "content_block_start":
       return startBlock(state, event.index, event.content_block);
     case "content_block_delta":
-      return readDelta(state.open.get(event.index), event.delta);
+      return readDelta(state, state.open.get(event.index), event.delta);
     case "content_block_stop":
       return stopBlock(state, event.index);
     case "message_delta":
-      state.usage = mergeUsage(state.usage, event.usage);
-      if (event.delta.stop_reason) state.finish = finishReason(event.delta.stop_reason);
-      return [{ type: "usage", usage: state.usage }];
+      readStopReason(state, event.delta.stop_reason);
+      return takeUsage(state, mergeUsage(state.usage, event.usage));
     case "message_stop":
-      return [{ type: "finish", reason: state.finish ?? "other" }];
+      return [...endText(state), { type: "finish", reason: state.finish ?? "other" }];
     default:
       // The vendor adds event types without notice and asks clients to ignore them.
       return [];
   }
 }
 
+/** A pause is no end: whoever opened the stream goes on with it. */
+function readStopReason(state: CallState, reason: StopReason | null | undefined): void {
+  if (reason && reason !== "pause_turn") state.finish = finishReason(reason);
+}
+
+/** Some gateways leave `message_stop` out; an answer that told why it stopped is complete all the same. */
+function endOfStream(state: CallState): ModelStreamPart[] {
+  return state.finish === undefined ? [] : [...endText(state), { type: "finish", reason: state.finish }];
+}
+
+function takeUsage(state: CallState, usage: TokenUsage): ModelStreamPart[] {
+  state.usage = usage;
+  return [{ type: "usage", usage: addUsage(state.earlierUsage, usage) }];
+}
+
+/** Every block but text closes the text before it: what it yields does so for whoever gathers the parts, too. */
 function startBlock(state: CallState, index: number, block: ContentBlock): ModelStreamPart[] {
   switch (block.type) {
     case "text":
       state.open.set(index, { type: "text" });
-      return block.text === "" ? [] : [{ type: "text-delta", text: block.text }];
+      state.text ??= new CitedText(state.seenUrls);
+      state.text.startBlock(block.citations);
+      return textDelta(state.text, block.text);
     case "thinking":
-      state.open.set(index, { type: "thinking", signature: block.signature });
-      return block.thinking === "" ? [] : [{ type: "reasoning-delta", text: block.thinking }];
+      state.open.set(index, { type: "thinking", signature: block.signature ?? "" });
+      return [...endText(state), ...reasoningDelta(block.thinking)];
     case "redacted_thinking": {
-      state.open.set(index, { type: "ignored" });
       const providerMetadata = { anthropic: { redactedData: block.data } };
-      return [{ type: "reasoning-end", isRedacted: true, providerMetadata }];
+      return [...endText(state), { type: "reasoning-end", isRedacted: true, providerMetadata }];
     }
     case "tool_use":
     case "server_tool_use": {
-      const { id, name, input } = block;
+      const { id, name, input, caller } = block;
       const isProviderExecuted = block.type === "server_tool_use";
-      state.open.set(index, { type: "tool-use", id, name, isProviderExecuted, given: input, pieces: [] });
-      return [];
+      const tool = {
+        id,
+        name,
+        isProviderExecuted,
+        given: input,
+        caller: caller as unknown as JsonObject | undefined,
+      };
+      state.open.set(index, { type: "tool-use", ...tool, pieces: [] });
+      return endText(state);
     }
     case "web_search_tool_result":
-      state.open.set(index, { type: "ignored" });
-      return [searchResult(block)];
+      return [...endText(state), searchResult(block)];
     default:
-      state.open.set(index, { type: "ignored" });
       return [];
   }
 }
 
-function readDelta(block: OpenBlock | undefined, delta: RawContentBlockDelta): ModelStreamPart[] {
+function readDelta(
+  { text }: CallState,
+  block: OpenBlock | undefined,
+  delta: RawContentBlockDelta,
+): ModelStreamPart[] {
   switch (delta.type) {
     case "text_delta":
-      return delta.text === "" ? [] : [{ type: "text-delta", text: delta.text }];
+      return block?.type === "text" && text !== undefined ? textDelta(text, delta.text) : [];
     case "thinking_delta":
-      return delta.thinking === "" ? [] : [{ type: "reasoning-delta", text: delta.thinking }];
+      return reasoningDelta(delta.thinking);
     case "signature_delta":
       if (block?.type === "thinking") block.signature += delta.signature;
       return [];
     case "citations_delta":
-      return citedSource(delta.citation);
+      if (block?.type === "text") text?.cite(delta.citation);
+      return [];
     case "input_json_delta": {
       if (block?.type !== "tool-use" || delta.partial_json === "") return [];
       block.pieces.push(delta.partial_json);
@@ -123,20 +166,40 @@ function readDelta(block: OpenBlock | undefined, delta: RawContentBlockDelta): M
 function stopBlock(state: CallState, index: number): ModelStreamPart[] {
   const block = state.open.get(index);
   state.open.delete(index);
+  if (block?.type === "text") state.text?.endBlock();
   if (block?.type === "thinking") {
     const providerMetadata = { anthropic: { signature: block.signature } };
     return [block.signature === "" ? { type: "reasoning-end" } : { type: "reasoning-end", providerMetadata }];
   }
   if (block?.type !== "tool-use") return [];
-  return [
-    {
-      type: "tool-call",
-      toolCallId: block.id,
-      toolName: block.name,
-      arguments: blockArguments(block.pieces, block.given),
-      ...(block.isProviderExecuted ? { isProviderExecuted: true } : {}),
-    },
-  ];
+  const call = {
+    type: "tool-call" as const,
+    toolCallId: block.id,
+    toolName: block.name,
+    arguments: blockArguments(block.pieces, block.given),
+  };
+  if (!block.isProviderExecuted) return [call];
+  return [{ ...call, isProviderExecuted: true, ...callerMetadata(block.caller) }];
+}
+
+function textDelta(part: CitedText, text: string): ModelStreamPart[] {
+  part.append(text);
+  return text === "" ? [] : [{ type: "text-delta", text }];
+}
+
+function reasoningDelta(text: string): ModelStreamPart[] {
+  return text === "" ? [] : [{ type: "reasoning-delta", text }];
+}
+
+function endText(state: CallState): ModelStreamPart[] {
+  const parts = state.text?.end() ?? [];
+  state.text = undefined;
+  return parts;
+}
+
+/** Who ran the tool, where the vendor says so; it goes back with the rest. */
+function callerMetadata(caller: JsonObject | undefined): { providerMetadata?: JsonObject } {
+  return caller === undefined ? {} : { providerMetadata: { anthropic: { caller } } };
 }
 
 /** Arguments come in pieces; some gateways send them whole at the start instead. */
@@ -145,11 +208,12 @@ function blockArguments(pieces: string[], given: unknown): JsonObject {
   return isJsonObject(given) ? given : {};
 }
 
-function searchResult({ tool_use_id: toolCallId, content }: WebSearchToolResultBlock): ModelStreamPart {
+function searchResult(block: WebSearchToolResultBlock): ModelStreamPart {
+  const { tool_use_id: toolCallId, content, caller } = block;
   const isError = !Array.isArray(content);
   const result: JsonValue = Array.isArray(content)
     ? content.map(({ url, title, page_age }) => ({ url, title, ...(page_age ? { pageAge: page_age } : {}) }))
-    : { error: content.error_code };
+    : { error: content?.error_code ?? "unavailable" };
   return {
     type: "tool-result",
     toolCallId,
@@ -158,13 +222,10 @@ function searchResult({ tool_use_id: toolCallId, content }: WebSearchToolResultB
     isError,
     isProviderExecuted: true,
     // The vendor wants its encrypted pages back word for word.
-    providerMetadata: { anthropic: { content: content as unknown as JsonValue } },
+    providerMetadata: {
+      anthropic: { ...(caller === undefined ? {} : { caller }), content } as unknown as JsonObject,
+    },
   };
-}
-
-function citedSource(citation: TextCitation): ModelStreamPart[] {
-  if (citation.type !== "web_search_result_location") return [];
-  return [{ type: "source", url: citation.url, ...(citation.title ? { title: citation.title } : {}) }];
 }
 
 /** `message_delta` repeats totals, but may leave out what `message_start` said. */
@@ -181,6 +242,16 @@ function mergeUsage(
   };
 }
 
+function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    reasoningTokens: one.reasoningTokens + other.reasoningTokens,
+    cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
+    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+  };
+}
+
 function finishReason(reason: StopReason): FinishReason {
   switch (reason) {
     case "end_turn":
@@ -193,8 +264,6 @@ function finishReason(reason: StopReason): FinishReason {
       return "length";
     case "refusal":
       return "content-filter";
-    case "pause_turn":
-      return "other";
     default:
       return "other";
   }

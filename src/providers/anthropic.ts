@@ -1,15 +1,20 @@
 /** Anthropic's Messages API through Anthropic's own SDK. */
-import Anthropic from "@anthropic-ai/sdk";
+import Anthropic, { NotFoundError } from "@anthropic-ai/sdk";
+import { openAnswer } from "./anthropic-continuation.js";
+import { anthropicOptionsSchema, betaHeader } from "./anthropic-options.js";
 import { buildAnthropicRequest } from "./anthropic-prompt.js";
 import { createAnthropicReader } from "./anthropic-stream.js";
-import { missingKeyError } from "./errors.js";
+import { samplingVersionHeader } from "./anthropic-thinking.js";
+import { findContextLimitIn } from "./context-limit.js";
+import { missingKeyError, toModelCallError } from "./errors.js";
 import { runModelCall } from "./model-call.js";
+import { parseOptions } from "./options.js";
 import type { ModelProvider, ModelRequest, ProviderSettings } from "./types.js";
 import type { StreamLimits } from "./watchdog.js";
 
 const ANTHROPIC_BASE_URL = "https://api.anthropic.com";
 
-/** Never reads the environment and never retries; see `ModelProvider` for what its streams promise. */
+/** Takes neither credentials nor an address from the environment and never retries; see `ModelProvider` for what its streams promise. */
 export function createAnthropicProvider(settings: ProviderSettings, limits: StreamLimits): ModelProvider {
   const client = new Anthropic({
     // Some key must be given, or the SDK looks for credentials on this machine.
@@ -19,21 +24,34 @@ export function createAnthropicProvider(settings: ProviderSettings, limits: Stre
     baseURL: (settings.baseUrl ?? ANTHROPIC_BASE_URL).replace(/\/+(v1\/*)?$/, ""),
     maxRetries: 0,
     logLevel: "off",
+    // Otherwise variables of the environment could make the SDK trace calls, contents included.
+    openTelemetry: false,
   });
+  const demandKey = () => {
+    if (settings.apiKey === "" && settings.baseUrl === undefined) throw missingKeyError(settings);
+  };
   return {
     async *stream(request: ModelRequest, signal: AbortSignal) {
-      if (settings.apiKey === "" && settings.baseUrl === undefined) throw missingKeyError(settings);
-      const body = buildAnthropicRequest(request);
-      yield* runModelCall(
-        {
-          settings,
-          limits,
-          open: (callSignal) =>
-            client.messages.create(body, { signal: callSignal, headers: request.headers }),
-          reader: createAnthropicReader(),
-        },
-        signal,
-      );
+      demandKey();
+      const options = parseOptions(anthropicOptionsSchema, request.options, settings);
+      const body = buildAnthropicRequest(request, options);
+      const headers = { ...request.headers, ...betaHeader(options), ...samplingVersionHeader(body) };
+      const open = (callSignal: AbortSignal) =>
+        openAnswer(body, (params) => client.messages.create(params, { signal: callSignal, headers }));
+      yield* runModelCall({ settings, limits, open, reader: createAnthropicReader() }, signal);
+    },
+
+    async findContextLimit(model: string, signal: AbortSignal) {
+      demandKey();
+      try {
+        const timeout = limits.startupTimeoutMs;
+        const description = await client.models.retrieve(model, null, { signal, timeout });
+        return findContextLimitIn(description) ?? null;
+      } catch (error) {
+        // Many gateways have no list, and a list need not have this model.
+        if (error instanceof NotFoundError) return null;
+        throw toModelCallError(error, settings, limits.clock.now());
+      }
     },
   };
 }

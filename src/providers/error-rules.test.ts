@@ -29,13 +29,53 @@ describe("judgeError", () => {
       "context_too_large",
       false,
     ],
+    [
+      { text: "this model's maximum prompt length is 131072 but the request contains 150000" },
+      "context_too_large",
+      false,
+    ],
+    [{ text: "the request exceeds the available context size (4096 tokens)" }, "context_too_large", false],
+    [
+      { text: "your request exceeded model token limit: 262144 (requested: 300000)" },
+      "context_too_large",
+      false,
+    ],
+    [
+      { text: "prompt contains 9 tokens, too large for model with 8 maximum context length" },
+      "context_too_large",
+      false,
+    ],
+    [{ text: "prompt too long; exceeded max context length by 100 tokens" }, "context_too_large", false],
     [{ httpStatus: 402 }, "billing", false],
+    [
+      {
+        httpStatus: 429,
+        codes: ["resource_exhausted"],
+        text: "you exceeded your current quota, check your billing",
+      },
+      "rate_limited",
+      true,
+    ],
+    [{ httpStatus: 400, text: "api key not valid. please pass a valid api key." }, "auth", false],
+    [{ codes: ["unauthenticated"] }, "auth", false],
+    [{ codes: ["unavailable"] }, "timeout", true],
+    [{ codes: ["deadline_exceeded"] }, "timeout", true],
+    [{ codes: ["internal"] }, "generic", true],
+    [{ codes: ["malformed_function_call"] }, "generic", true],
+    [{ text: "unexpected end of json input" }, "generic", true],
     [{ httpStatus: 429, codes: ["insufficient_quota"] }, "billing", false],
     [{ httpStatus: 400, text: "your credit balance is too low to access the api" }, "billing", false],
     [{ httpStatus: 401 }, "auth", false],
     [{ httpStatus: 400, text: "invalid x-api-key" }, "auth", false],
     [{ httpStatus: 403 }, "auth", false],
     [{ httpStatus: 403, codes: ["model_not_found"] }, "config", false],
+    [{ httpStatus: 404, codes: ["deploymentnotfound"] }, "config", false],
+    [{ httpStatus: 400, codes: ["operationnotsupported"] }, "config", false],
+    [
+      { httpStatus: 400, codes: ["content_filter", "responsibleaipolicyviolation"] },
+      "content_filtered",
+      false,
+    ],
     [{ httpStatus: 429 }, "rate_limited", true],
     [{ codes: ["rate_limit_exceeded"] }, "rate_limited", true],
     [{ httpStatus: 429, text: "unknown model gpt-9" }, "config", false],
@@ -56,6 +96,58 @@ describe("judgeError", () => {
     [{ httpStatus: 409 }, "generic", true],
     [{ httpStatus: 400, text: "something odd" }, "generic", false],
     [{ httpStatus: 422 }, "generic", false],
+    [
+      {
+        httpStatus: 429,
+        codes: ["throttlingexception"],
+        text: "too many tokens, please wait before trying again.",
+      },
+      "rate_limited",
+      true,
+    ],
+    [{ text: "too many tokens per day, please wait before trying again." }, "rate_limited", true],
+    [{ httpStatus: 400, codes: ["servicequotaexceededexception"] }, "rate_limited", true],
+    [{ httpStatus: 429, codes: ["modelnotreadyexception"] }, "overloaded", true],
+    [{ codes: ["modeltimeoutexception"] }, "timeout", true],
+    [{ codes: ["serviceunavailableexception"] }, "timeout", true],
+    [{ httpStatus: 424, codes: ["modelerrorexception"] }, "generic", true],
+    [{ codes: ["modelstreamerrorexception"] }, "generic", true],
+    [{ codes: ["internalserverexception"] }, "generic", true],
+    [
+      {
+        httpStatus: 400,
+        codes: ["validationexception"],
+        text: "input is too long for requested model.",
+      },
+      "context_too_large",
+      false,
+    ],
+    [
+      { httpStatus: 400, codes: ["validationexception"], text: "the provided model identifier is invalid." },
+      "config",
+      false,
+    ],
+    [
+      {
+        httpStatus: 400,
+        codes: ["validationexception"],
+        text: "invocation of model id x with on-demand throughput isn’t supported.",
+      },
+      "config",
+      false,
+    ],
+    [{ httpStatus: 400, codes: ["validationexception"], text: "malformed input request" }, "generic", false],
+    [{ text: "truncated event message received." }, "timeout", true],
+    [{ text: "the message checksum (1) did not match the expected value of 2" }, "generic", true],
+    [{ httpStatus: 403, codes: ["accessdeniedexception"] }, "auth", false],
+    [{ codes: ["accessdeniedexception"] }, "auth", false],
+    [{ httpStatus: 403, codes: ["expiredtokenexception"] }, "auth", false],
+    [{ httpStatus: 404, codes: ["resourcenotfoundexception"] }, "config", false],
+    [
+      { text: "failed to resolve aws credentials from the credential provider chain.\nimds timed out" },
+      "auth",
+      false,
+    ],
     [{}, "generic", false],
   ];
   test.each(cases)("%j is %s, retry: %s", (evidence, kind, isRetryable) => {
@@ -120,6 +212,23 @@ describe("toModelCallError", () => {
       detail: "slow",
       provider: "openai",
       isRetryable: true,
+    });
+  });
+
+  test("words that are wrapped in JSON are unwrapped", () => {
+    const wrapped = new StreamFailure("brandNewException", '{"message":"Who knows."}');
+    expect(toModelCallError(wrapped, SETTINGS, 0).failure.detail).toBe("Who knows.");
+    expect(toModelCallError(new StreamFailure("x", "{odd"), SETTINGS, 0).failure.detail).toBe("{odd");
+  });
+
+  test("AWS's own name of an error is read from its header", () => {
+    const headers = new Headers({
+      "x-amzn-errortype": "ThrottlingException:http://internal.amazon.com/coral/",
+    });
+    const error = Object.assign(new Error("400 odd"), { status: 400, headers, error: { message: "odd" } });
+    expect(toModelCallError(error, SETTINGS, 0).failure).toMatchObject({
+      kind: "rate_limited",
+      detail: "odd",
     });
   });
 

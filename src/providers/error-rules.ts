@@ -23,19 +23,39 @@ type Rule = Verdict & {
   unlessConfig?: true;
 };
 
-const CONFIG_CODES = ["model_not_found", "invalid_model", "unsupported_model", "deploymentnotfound"];
+const CONFIG_CODES = [
+  "model_not_found",
+  "invalid_model",
+  "unsupported_model",
+  "deploymentnotfound",
+  "operationnotsupported",
+  "unsupported_api_version",
+];
 const CONFIG_WORDING =
-  /invalid model|model[^.]{0,80}(not found|does not exist|not supported)|unknown model|unsupported (model|parameter|value)|malformed config/;
+  /invalid model|model[^.]{0,80}(not found|does not exist|not supported)|unknown model|unsupported (model|parameter|value)|malformed config|model identifier is invalid|on-demand throughput isn.t supported|does not work with the specified model|api version not supported/;
 
 const CONTEXT_WORDING =
-  /context[ _](length|window)[^.]{0,20}exceeded|exceeds? the (model'?s )?(maximum )?context|maximum context length|prompt is too long|input is too long|too many (input )?tokens|input length and `max_tokens` exceed|context_exceeded|reduce the length of the (messages|input|prompt)/;
+  /context[ _](length|window)[^.]{0,20}exceeded|exceeds? the (model'?s )?(maximum )?context|maximum context length|prompt is too long|input is too long|too many (input )?tokens|input length and `max_tokens` exceed|context_exceeded|reduce the length of the (messages|input|prompt)|maximum prompt length|maximum number of (input )?tokens allowed|exceeds the available context size|exceeded model token limit|prompt token count of \d+ exceeds|exceed(s|ed)? (the )?(max )?context (window|length|limit)|too large for model with \d+ maximum context/;
 
 const RULES: readonly Rule[] = [
+  // First, because AWS words its quota as "Too many tokens, please wait before trying again".
+  {
+    kind: "rate_limited",
+    isRetryable: true,
+    codes: ["throttlingexception", "toomanyrequestsexception", "servicequotaexceededexception"],
+    wording: /too many (tokens|requests)[^.]{0,20}, please wait/,
+  },
   {
     kind: "overloaded",
     isRetryable: true,
     statuses: [529],
-    codes: ["overloaded_error", "server_is_overloaded", "slow_down", "engine_overloaded"],
+    codes: [
+      "overloaded_error",
+      "server_is_overloaded",
+      "slow_down",
+      "engine_overloaded",
+      "modelnotreadyexception",
+    ],
     wording: /\boverloaded\b/,
   },
   {
@@ -45,6 +65,8 @@ const RULES: readonly Rule[] = [
     codes: ["context_length_exceeded", "request_too_large", "string_above_max_length"],
     wording: CONTEXT_WORDING,
   },
+  // Google speaks of plan and billing also when a minute's quota is used up; its adapter tells the two apart.
+  { kind: "rate_limited", isRetryable: true, codes: ["resource_exhausted"] },
   {
     kind: "billing",
     isRetryable: false,
@@ -57,8 +79,21 @@ const RULES: readonly Rule[] = [
     kind: "auth",
     isRetryable: false,
     statuses: [401],
-    codes: ["authentication_error", "invalid_api_key", "invalid_authentication"],
-    wording: /invalid (x-)?api[ -_]key|incorrect api key|invalid_api_key|unauthorized|authentication/,
+    codes: [
+      "authentication_error",
+      "invalid_api_key",
+      "invalid_authentication",
+      "unauthenticated",
+      "api_key_invalid",
+      "unrecognizedclientexception",
+      "invalidclienttokenid",
+      "invalidsignatureexception",
+      "incompletesignature",
+      "expiredtokenexception",
+      "missingauthenticationtokenexception",
+    ],
+    wording:
+      /invalid (x-)?api[ -_]key|incorrect api key|api key (not valid|expired)|invalid_api_key|unauthorized|authentication|failed to resolve aws credentials/,
   },
   {
     kind: "content_filtered",
@@ -66,6 +101,7 @@ const RULES: readonly Rule[] = [
     codes: [
       "content_filter",
       "content_policy_violation",
+      "responsibleaipolicyviolation",
       "bio_policy",
       "misalignment_policy_violation",
       "cyber_policy",
@@ -76,7 +112,7 @@ const RULES: readonly Rule[] = [
     kind: "auth",
     isRetryable: false,
     statuses: [403],
-    codes: ["permission_error", "permission_denied"],
+    codes: ["permission_error", "permission_denied", "accessdeniedexception"],
     wording: /\bforbidden\b/,
     unlessConfig: true,
   },
@@ -108,6 +144,10 @@ const RULES: readonly Rule[] = [
     statuses: [408, 502, 503, 504, 520, 521, 522, 523, 524],
     codes: [
       "timeout_error",
+      "unavailable",
+      "deadline_exceeded",
+      "modeltimeoutexception",
+      "serviceunavailableexception",
       "econnreset",
       "econnrefused",
       "econnaborted",
@@ -123,23 +163,35 @@ const RULES: readonly Rule[] = [
       "und_err_body_timeout",
     ],
     wording:
-      /\bterminated\b|timed? ?out|timeout|unavailable|connection (error|reset|refused|closed)|fetch failed|socket hang up|other side closed|unexpected eof|premature close|broken pipe|bad gateway/,
+      /\bterminated\b|timed? ?out|timeout|unavailable|connection (error|reset|refused|closed)|fetch failed|socket hang up|other side closed|unexpected eof|truncated event message|premature close|broken pipe|bad gateway/,
     unlessConfig: true,
   },
   {
     kind: "config",
     isRetryable: false,
     statuses: [404],
-    codes: [...CONFIG_CODES, "not_found_error"],
+    codes: [...CONFIG_CODES, "not_found_error", "resourcenotfoundexception"],
     wording: CONFIG_WORDING,
   },
   {
     kind: "generic",
     isRetryable: true,
     statuses: [409, 500],
-    codes: ["api_error", "server_error", "internal_server_error", "internal_error"],
+    codes: [
+      "api_error",
+      "server_error",
+      "internal_server_error",
+      "internal_error",
+      "internal",
+      "malformed_function_call",
+      "unexpected_tool_call",
+      "malformed_response",
+      "internalserverexception",
+      "modelerrorexception",
+      "modelstreamerrorexception",
+    ],
     wording:
-      /server error|server had an error|malformed server-sent event|unexpected token|in json at position|unterminated string/,
+      /server error|server had an error|malformed server-sent event|could not parse a bedrock chunk|checksum [^.]{0,40}did not match|reported message length|unexpected token|unexpected end of json|in json at position|unterminated string/,
   },
 ];
 

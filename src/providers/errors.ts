@@ -1,5 +1,6 @@
 /** Turns whatever an SDK, the network or the watchdog threw into the one error that the engine knows. */
 import { type ChatFailure, type FailureKind, ModelCallError } from "../domain/failures.js";
+import { contextLimitIn } from "./context-limit.js";
 import { type ErrorEvidence, judgeError } from "./error-rules.js";
 import type { ProviderSettings } from "./types.js";
 import { SilenceError } from "./watchdog.js";
@@ -18,8 +19,9 @@ export class StreamFailure extends Error {
   constructor(
     readonly code: string,
     message: string,
+    options?: { cause: unknown },
   ) {
-    super(message);
+    super(message, options);
   }
 }
 
@@ -34,7 +36,7 @@ export function toModelCallError(error: unknown, settings: ProviderSettings, now
   if (error instanceof SilenceError) return silenceToModelCallError(error, settings);
   const facts = collectFacts(error);
   const { kind, isRetryable } = judgeError(facts.evidence);
-  const { httpStatus } = facts.evidence;
+  const httpStatus = statusOf(error);
   const detail = shortenDetail(facts.vendorWords, settings.apiKey);
   const failure: ChatFailure = {
     kind,
@@ -44,7 +46,11 @@ export function toModelCallError(error: unknown, settings: ProviderSettings, now
     isRetryable,
     ...(httpStatus === undefined ? {} : { httpStatus }),
   };
-  return new ModelCallError(failure, parseRetryAfter(facts.headers, nowMs), { cause: error });
+  const contextLimit = kind === "context_too_large" ? contextLimitIn(facts.evidence.text) : undefined;
+  return new ModelCallError(failure, parseRetryAfter(facts.headers, nowMs), {
+    cause: error,
+    ...(contextLimit === undefined ? {} : { contextLimit }),
+  });
 }
 
 /** The failure of a provider that has no key to call with. */
@@ -122,23 +128,43 @@ function collectFacts(error: unknown): Facts {
   const chain = causeChain(error);
   const bodies = chain.flatMap((link) => errorBodies(field(link, "error")));
   const codes = [...chain, ...bodies].flatMap((link) => [field(link, "type"), field(link, "code")]);
-  const httpStatus = field(error, "status");
+  // An error inside a stream has no status of its own; gateways tell it as the code: 502, or "502".
+  const httpStatus = statusOf(error) ?? codes.map(statusInCode).find((status) => status !== undefined);
   const headers = field(error, "headers");
   const words = bodies.map((body) => field(body, "message")).find((text) => typeof text === "string");
   const messages = [...chain, ...bodies].map((link) => field(link, "message"));
   return {
     evidence: {
-      ...(typeof httpStatus === "number" ? { httpStatus } : {}),
-      codes: codes.filter((code) => typeof code === "string").map((code) => code.toLowerCase()),
+      ...(httpStatus === undefined ? {} : { httpStatus }),
+      codes: [...codes.filter((code) => typeof code === "string"), ...awsErrorTypes(headers)].map((code) =>
+        code.toLowerCase(),
+      ),
       text: messages
         .filter((text) => typeof text === "string")
         .join("\n")
         .slice(0, SEARCHED_CHARACTERS)
         .toLowerCase(),
     },
-    vendorWords: typeof words === "string" ? words : error instanceof Error ? error.message : "",
+    vendorWords: unwrapWords(typeof words === "string" ? words : error instanceof Error ? error.message : ""),
     headers: headers instanceof Headers ? headers : undefined,
   };
+}
+
+/** An error that its SDK does not know keeps the vendor's JSON as its message: `{"message":"…"}`. */
+function unwrapWords(words: string): string {
+  if (!words.startsWith("{")) return words;
+  try {
+    const message = field(JSON.parse(words), "message");
+    return typeof message === "string" ? message : words;
+  } catch {
+    return words;
+  }
+}
+
+/** AWS names its errors in a header: `ThrottlingException`, sometimes with an address behind a colon. */
+function awsErrorTypes(headers: unknown): string[] {
+  const type = headers instanceof Headers ? headers.get("x-amzn-errortype") : null;
+  return type ? [type.split(":", 1)[0] ?? ""] : [];
 }
 
 function causeChain(error: unknown): unknown[] {
@@ -150,11 +176,22 @@ function causeChain(error: unknown): unknown[] {
   return chain;
 }
 
-/** Anthropic keeps `{type: "error", error: {type, message}}`, OpenAI only the inner object. */
+/** Anthropic keeps `{type: "error", error: {type, message}}`, OpenAI only the inner object; Azure hides another in it. */
 function errorBodies(body: unknown): unknown[] {
   if (body === undefined || body === null) return [];
-  const inner = field(body, "error");
-  return inner === undefined ? [body] : [inner, body];
+  const bodies = [field(body, "error"), body].filter((link) => link !== undefined && link !== null);
+  const hidden = bodies.map((link) => field(link, "innererror"));
+  return [...bodies, ...hidden.filter((link) => link !== undefined && link !== null)];
+}
+
+function statusOf(error: unknown): number | undefined {
+  const status = field(error, "status");
+  return typeof status === "number" ? status : undefined;
+}
+
+function statusInCode(code: unknown): number | undefined {
+  const number = typeof code === "string" && /^\d{3}$/.test(code) ? Number(code) : code;
+  return typeof number === "number" && number >= 400 && number <= 599 ? number : undefined;
 }
 
 function field(value: unknown, name: string): unknown {

@@ -1,45 +1,92 @@
 /** History → Chat Completions messages. Pure. */
 import type {
+  ChatCompletionContentPart,
   ChatCompletionCreateParamsStreaming,
   ChatCompletionFunctionTool,
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions/completions";
+import type { ModelProviderKind } from "../domain/failures.js";
 import type { MessagePart } from "../domain/message-parts.js";
+import { filePlaceholder } from "./file-parts.js";
+import { replayedReasoning } from "./openai-chat-reasoning.js";
+import {
+  mergeExtraBody,
+  OPENAI_CONTEXT,
+  promptCacheKey,
+  type PromptContext,
+  showFile,
+} from "./openai-fields.js";
+import type { AnyChatOptions } from "./openai-options.js";
 import { fileReferenceText, markedToolResultText, sanitizeToolCallId, wellFormed } from "./prompt-parts.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "./types.js";
 
+/** Which server the request is for. */
+export type ChatServer = {
+  kind: ModelProviderKind;
+  /** The server whose reasoning goes back to it (see openai-chat-reasoning.ts); undefined for OpenAI, which takes none. */
+  origin: string | undefined;
+  /** The server has refused messages without reasoning: each carries some now, be it empty. */
+  isReasoningWanted?: boolean;
+};
+
+type ChatContext = PromptContext & { origin: string | undefined; isWantedEverywhere: boolean };
+
+const DEFAULT_CONTEXT: ChatContext = { ...OPENAI_CONTEXT, origin: undefined, isWantedEverywhere: false };
+
 /**
- * The whole request body; it never throws. `isCompatible`: a server of another maker, which knows the older
- * `max_tokens`; OpenAI's own newer models refuse that name. Reasoning cannot be sent back in this format.
+ * The whole request body; it never throws. Servers of other makers know the older `max_tokens`; OpenAI's own newer
+ * models refuse that name.
  */
 export function buildChatRequest(
   request: ModelRequest,
-  isCompatible: boolean,
+  { kind, origin, isReasoningWanted = false }: ChatServer,
+  options: AnyChatOptions,
 ): ChatCompletionCreateParamsStreaming {
-  const { model, system, messages, tools, maxOutputTokens, reasoningEffort } = request;
-  return {
+  const { model, system, messages, tools, maxOutputTokens, files } = request;
+  const isCompatible = kind === "openai_compatible";
+  const context: ChatContext = {
+    kind,
+    origin: options.replayReasoning === false ? undefined : origin,
+    isWantedEverywhere: isReasoningWanted,
+    files: files ?? OPENAI_CONTEXT.files,
+    acceptsImages: options.acceptsImages ?? true,
+    // Azure's Chat Completions has no file parts, its Responses API has.
+    acceptsPdfs: options.acceptsPdfs ?? kind === "openai",
+  };
+  const body: ChatCompletionCreateParamsStreaming = {
     model,
     stream: true,
     stream_options: { include_usage: true },
-    messages: [...systemMessages(system), ...toChatMessages(messages)],
+    messages: [...systemMessages(system), ...toChatMessages(messages, context)],
     ...(isCompatible ? { max_tokens: maxOutputTokens } : { max_completion_tokens: maxOutputTokens }),
-    ...(tools.length === 0 ? {} : { tools: tools.map(toChatTool) }),
-    ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(toChatTool), ...toolFields(request, options) }),
+    ...reasoningFields(request.reasoningEffort, options.reasoningEffortStyle),
+    metadata: options.metadata,
+    prompt_cache_key: promptCacheKey(kind, options.promptCacheKey, request.cacheKey),
+    safety_identifier: options.safetyIdentifier,
+    service_tier: options.serviceTier,
+    store: options.store,
+    temperature: options.temperature,
+    top_p: options.topP,
+    verbosity: options.verbosity,
   };
+  return mergeExtraBody(body, options.extraBody);
 }
 
 /** Messages in order; neighbouring user messages are merged, as many chat templates demand. */
-export function toChatMessages(messages: PromptMessage[]): ChatCompletionMessageParam[] {
+export function toChatMessages(
+  messages: PromptMessage[],
+  context: ChatContext = DEFAULT_CONTEXT,
+): ChatCompletionMessageParam[] {
+  const reasoning = replayedReasoning(messages, context);
   const result: ChatCompletionMessageParam[] = [];
   for (const message of messages) {
-    for (const next of toMessages(message)) {
+    for (const next of toMessages(message, context)) {
       const last = result.at(-1);
-      const before = last?.role === "user" ? last.content : undefined;
-      const after = next.role === "user" ? next.content : undefined;
-      if (last?.role === "user" && typeof before === "string" && typeof after === "string") {
-        last.content = `${before}\n\n${after}`;
-      } else result.push(next);
+      if (last?.role === "user" && next.role === "user")
+        last.content = joinContent(last.content, next.content);
+      else result.push(next.role === "assistant" ? { ...next, ...reasoning(message) } : next);
     }
   }
   return result;
@@ -49,6 +96,19 @@ function systemMessages(system: string): ChatCompletionMessageParam[] {
   return system.trim() === "" ? [] : [{ role: "system", content: wellFormed(system) }];
 }
 
+/** Both are refused in a request without tools. */
+function toolFields({ toolChoice }: ModelRequest, { parallelToolCalls }: AnyChatOptions) {
+  return { tool_choice: toolChoice, parallel_tool_calls: parallelToolCalls };
+}
+
+function reasoningFields(
+  effort: ModelRequest["reasoningEffort"],
+  style: AnyChatOptions["reasoningEffortStyle"],
+): Pick<ChatCompletionCreateParamsStreaming, "reasoning_effort"> & { reasoning?: { effort: string } } {
+  if (effort === undefined || style === "off") return {};
+  return style === "reasoning" ? { reasoning: { effort } } : { reasoning_effort: effort };
+}
+
 function toChatTool({ name, description, inputSchema }: ToolDefinition): ChatCompletionFunctionTool {
   return {
     type: "function",
@@ -56,14 +116,50 @@ function toChatTool({ name, description, inputSchema }: ToolDefinition): ChatCom
   };
 }
 
-function toMessages(message: PromptMessage): ChatCompletionMessageParam[] {
+function toMessages(message: PromptMessage, context: ChatContext): ChatCompletionMessageParam[] {
   if (message.role === "tool") return message.parts.flatMap(resultMessages);
-  const content = message.parts.flatMap(textOf).join("\n\n");
-  if (message.role === "user") return content === "" ? [] : [{ role: "user", content }];
+  if (message.role === "user") return userMessages(message.parts, context);
+  const content = message.parts.flatMap(assistantText).join("\n\n");
   const tool_calls = message.parts.flatMap(toolCalls);
   if (tool_calls.length > 0)
     return [{ role: "assistant", content: content === "" ? null : content, tool_calls }];
   return content === "" ? [] : [{ role: "assistant", content }];
+}
+
+type UserContent = string | ChatCompletionContentPart[];
+
+/** Plain text as long as there is nothing else: not every server takes lists. */
+function userMessages(parts: MessagePart[], context: ChatContext): ChatCompletionMessageParam[] {
+  const content = parts.flatMap((part) => userContent(part, context));
+  if (content.length === 0) return [];
+  const texts = content.flatMap((piece) => (piece.type === "text" ? [piece.text] : []));
+  return [{ role: "user", content: texts.length === content.length ? texts.join("\n\n") : content }];
+}
+
+function joinContent(before: UserContent, after: UserContent): UserContent {
+  if (typeof before === "string" && typeof after === "string") return `${before}\n\n${after}`;
+  return [...asList(before), ...asList(after)];
+}
+
+function asList(content: UserContent): ChatCompletionContentPart[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+function userContent(part: MessagePart, context: ChatContext): ChatCompletionContentPart[] {
+  if (part.type !== "file") return textOf(part).map((text) => ({ type: "text", text }));
+  const shown = showFile(part, context);
+  switch (shown.type) {
+    case "image":
+      return [{ type: "image_url", image_url: { url: shown.dataUrl } }];
+    case "pdf":
+      return [{ type: "file", file: { filename: wellFormed(shown.name), file_data: shown.dataUrl } }];
+    case "text":
+      return [{ type: "text", text: shown.text }];
+  }
+}
+
+function assistantText(part: MessagePart): string[] {
+  return part.type === "file" ? [filePlaceholder(part, "unsupported")] : textOf(part);
 }
 
 function textOf(part: MessagePart): string[] {

@@ -1,9 +1,13 @@
 /** Chat Completions chunks → our parts, forgiving what compatible servers leave out. */
 import { randomUUID } from "node:crypto";
 import type { ChatCompletionChunk } from "openai/resources/chat/completions/completions";
-import type { CompletionUsage } from "openai/resources/completions";
+import { StreamFailure } from "./errors.js";
 import type { EventReader } from "./model-call.js";
-import { isJsonObject, parseToolArguments } from "./prompt-parts.js";
+import { ReasoningGatherer, type ReasoningPiece, readReasoning } from "./openai-chat-reasoning.js";
+import { chatUsage } from "./openai-chat-usage.js";
+import { expectMalformed } from "./openai-malformed.js";
+import { citedPage } from "./openai-web-search.js";
+import { isJsonObject, isJsonObjectText, parseToolArguments } from "./prompt-parts.js";
 import type { FinishReason, ModelStreamPart } from "./types.js";
 
 type Delta = ChatCompletionChunk.Choice.Delta;
@@ -11,54 +15,94 @@ type ToolCallPiece = NonNullable<Delta["tool_calls"]>[number];
 type OpenCall = { id: string; name: string; pieces: string[] };
 
 type CallState = {
+  /** The server whose reasoning goes back to it; see openai-chat-reasoning.ts. */
+  origin: string | undefined;
+  reasoning: ReasoningGatherer;
   /** Calls under way in the order of their first piece; the key is the vendor's index. */
   calls: Map<number, OpenCall>;
+  /** Cited pages by URL, each once. They wait for the end of the text, which they would cut in two. */
+  sources: Map<string, ModelStreamPart>;
   isReasoning: boolean;
   hasToolCalls: boolean;
   finish: FinishReason | undefined;
 };
 
-/** A reader for one call. The usage chunk comes after the finish reason, so `finish` waits for the end. */
-export function createChatReader(): EventReader<ChatCompletionChunk> {
-  const state: CallState = { calls: new Map(), isReasoning: false, hasToolCalls: false, finish: undefined };
-  return {
+/**
+ * A reader for one call. The usage chunk comes after the finish reason, so `finish` waits for the end. `origin` is the
+ * server as `reasoningOrigin` names it; without one, reasoning is read but cannot go back.
+ */
+export function createChatReader(origin?: string): EventReader<ChatCompletionChunk> {
+  const state: CallState = {
+    origin,
+    reasoning: new ReasoningGatherer(),
+    calls: new Map(),
+    sources: new Map(),
+    isReasoning: false,
+    hasToolCalls: false,
+    finish: undefined,
+  };
+  return expectMalformed({
     read: (chunk) => readChunk(state, chunk),
     end: () => (state.finish === undefined ? [] : [{ type: "finish", reason: state.finish }]),
-  };
+  });
 }
 
 function readChunk(state: CallState, chunk: ChatCompletionChunk): ModelStreamPart[] {
   const parts: ModelStreamPart[] = [];
   // Azure sends chunks without choices, some gateways without the list.
-  const choice = (chunk.choices as ChatCompletionChunk.Choice[] | undefined)?.[0];
+  const choice = (chunk.choices as ChatCompletionChunk.Choice[] | undefined | null)?.[0];
   if (choice?.delta) parts.push(...readDelta(state, choice.delta));
-  if (choice?.finish_reason) {
-    parts.push(...closeReasoning(state), ...closeCalls(state));
-    state.finish = finishReason(choice.finish_reason, state.hasToolCalls);
-  }
-  if (chunk.usage) parts.push(usagePart(chunk.usage));
+  if (choice?.finish_reason && state.finish === undefined)
+    parts.push(...finishChoice(state, choice.finish_reason));
+  if (chunk.usage) parts.push({ type: "usage", usage: chatUsage(chunk.usage) });
+  return parts;
+}
+
+function finishChoice(state: CallState, reason: string): ModelStreamPart[] {
+  // OpenRouter's word for a provider behind it that broke off.
+  if (reason === "error") throw new StreamFailure("server_error", "the answer broke off with an error");
+  const parts = [
+    ...closeReasoning(state),
+    ...state.sources.values(),
+    ...closeCalls(state, reason === "length"),
+  ];
+  state.sources.clear();
+  state.finish = finishReason(reason, state.hasToolCalls);
   return parts;
 }
 
 function readDelta(state: CallState, delta: Delta): ModelStreamPart[] {
-  const parts: ModelStreamPart[] = [];
-  const reasoning = reasoningText(delta);
-  if (reasoning !== "") {
-    state.isReasoning = true;
-    parts.push({ type: "reasoning-delta", text: reasoning });
-  }
-  const text = delta.content || delta.refusal || "";
-  if (text !== "") parts.push(...closeReasoning(state), { type: "text-delta", text });
+  const content = readContent(delta);
+  const parts = addReasoning(state, { ...readReasoning(delta) }, content.thinking);
+  if (content.text !== "")
+    parts.push(...closeOpenReasoning(state), { type: "text-delta", text: content.text });
   for (const piece of delta.tool_calls ?? [])
-    parts.push(...closeReasoning(state), ...readToolCallPiece(state, piece));
-  parts.push(...citedSources(delta));
+    parts.push(...closeOpenReasoning(state), ...readToolCallPiece(state, piece));
+  citeSources(state, delta);
   return parts;
 }
 
-/** vLLM, DeepSeek and others say `reasoning_content`, OpenRouter and Ollama `reasoning`; OpenAI says nothing. */
-function reasoningText(delta: Delta): string {
-  const text: unknown = Reflect.get(delta, "reasoning_content") ?? Reflect.get(delta, "reasoning");
-  return typeof text === "string" ? text : "";
+function addReasoning(state: CallState, piece: ReasoningPiece, thinking: string): ModelStreamPart[] {
+  state.reasoning.add(piece);
+  const text = piece.text + thinking;
+  if (text === "") return [];
+  state.isReasoning = true;
+  return [{ type: "reasoning-delta", text }];
+}
+
+/** Text, or (Mistral) a list of text and thinking; a refusal is the model's text as well. */
+function readContent(delta: Delta): { text: string; thinking: string } {
+  const content: unknown = delta.content;
+  if (!Array.isArray(content))
+    return { text: typeof content === "string" && content ? content : delta.refusal || "", thinking: "" };
+  const pieces = content.filter(isJsonObject);
+  return {
+    text: pieces.map(({ type, text }) => (type === "text" && typeof text === "string" ? text : "")).join(""),
+    thinking: pieces
+      .flatMap(({ thinking }) => (Array.isArray(thinking) ? thinking : []))
+      .map((inner) => (isJsonObject(inner) && typeof inner.text === "string" ? inner.text : ""))
+      .join(""),
+  };
 }
 
 function readToolCallPiece(state: CallState, piece: ToolCallPiece): ModelStreamPart[] {
@@ -100,48 +144,45 @@ function argumentsPiece(piece: ToolCallPiece): string {
   return isJsonObject(given) ? JSON.stringify(given) : "";
 }
 
-function closeReasoning(state: CallState): ModelStreamPart[] {
-  if (!state.isReasoning) return [];
-  state.isReasoning = false;
-  return [{ type: "reasoning-end" }];
+/** Before other content: reasoning whose words have streamed is over. */
+function closeOpenReasoning(state: CallState): ModelStreamPart[] {
+  return state.isReasoning ? closeReasoning(state) : [];
 }
 
-function closeCalls(state: CallState): ModelStreamPart[] {
-  const calls = [...state.calls.values()];
+/** At the end, also for reasoning without words: what the server hides it wants back all the same. */
+function closeReasoning(state: CallState): ModelStreamPart[] {
+  if (!state.isReasoning && !state.reasoning.hasDetails) return [];
+  const wasReasoning = state.isReasoning;
+  state.isReasoning = false;
+  const providerMetadata = state.reasoning.take(state.origin);
+  if (providerMetadata !== undefined) return [{ type: "reasoning-end", providerMetadata }];
+  return wasReasoning ? [{ type: "reasoning-end" }] : [];
+}
+
+/** `isCut`: the answer ended at a limit; a call whose arguments it cut must not run with what is left of them. */
+function closeCalls(state: CallState, isCut: boolean): ModelStreamPart[] {
+  const calls = [...state.calls.values()]
+    .map(({ pieces, ...call }) => ({ ...call, text: pieces.join("") }))
+    .filter(({ text }) => !isCut || isJsonObjectText(text));
   state.calls.clear();
   if (calls.length > 0) state.hasToolCalls = true;
-  return calls.map(({ id, name, pieces }) => ({
+  return calls.map(({ id, name, text }) => ({
     type: "tool-call",
     toolCallId: id,
     toolName: name,
-    arguments: parseToolArguments(pieces.join("")),
+    arguments: parseToolArguments(text),
   }));
 }
 
 /** OpenAI's search models and OpenRouter cite this way. */
-function citedSources(delta: Delta): ModelStreamPart[] {
+function citeSources(state: CallState, delta: Delta): void {
   const annotations: unknown = Reflect.get(delta, "annotations");
-  if (!Array.isArray(annotations)) return [];
-  return annotations.flatMap((annotation: unknown): ModelStreamPart[] => {
-    const citation = isJsonObject(annotation) ? annotation.url_citation : undefined;
-    if (!isJsonObject(citation) || typeof citation.url !== "string") return [];
-    const { url, title } = citation;
-    return [{ type: "source", url, ...(typeof title === "string" && title !== "" ? { title } : {}) }];
-  });
-}
-
-function usagePart(usage: CompletionUsage): ModelStreamPart {
-  const cacheReadTokens = usage.prompt_tokens_details?.cached_tokens ?? 0;
-  return {
-    type: "usage",
-    usage: {
-      inputTokens: Math.max(0, (usage.prompt_tokens ?? 0) - cacheReadTokens),
-      outputTokens: usage.completion_tokens ?? 0,
-      reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
-      cacheReadTokens,
-      cacheWriteTokens: 0,
-    },
-  };
+  if (!Array.isArray(annotations)) return;
+  for (const annotation of annotations) {
+    const citation: unknown = isJsonObject(annotation) ? annotation.url_citation : undefined;
+    const page = isJsonObject(citation) ? citedPage({ ...citation, type: "url_citation" }) : undefined;
+    if (page !== undefined && !state.sources.has(page.url)) state.sources.set(page.url, page);
+  }
 }
 
 /** Some servers say `stop` although they called a tool. */

@@ -1,30 +1,50 @@
-/** Chat Completions through OpenAI's own SDK: OpenAI itself and the many servers that speak the same. */
-import { missingKeyError } from "./errors.js";
+/** Chat Completions through OpenAI's own SDK: OpenAI itself, Azure and the many servers that speak the same. */
+import type OpenAI from "openai";
 import { runModelCall } from "./model-call.js";
-import { buildChatRequest } from "./openai-chat-prompt.js";
+import { buildChatRequest, type ChatServer } from "./openai-chat-prompt.js";
+import { missesReasoning, reasoningOrigin } from "./openai-chat-reasoning.js";
 import { createChatReader } from "./openai-chat-stream.js";
-import { createOpenaiClient, lacksKey } from "./openai-client.js";
+import { connectionProblem, createOpenaiClient } from "./openai-client.js";
+import { findOpenaiContextLimit } from "./openai-models.js";
+import { type AnyChatOptions, chatOptionsSchema } from "./openai-options.js";
+import { parseOptions } from "./options.js";
 import type { ModelProvider, ModelRequest, ProviderSettings } from "./types.js";
 import type { StreamLimits } from "./watchdog.js";
 
 /** Never reads the environment and never retries; see `ModelProvider` for what its streams promise. */
 export function createOpenaiChatProvider(settings: ProviderSettings, limits: StreamLimits): ModelProvider {
   const client = createOpenaiClient(settings);
-  const isCompatible = settings.kind === "openai_compatible";
+  const origin = reasoningOrigin(settings);
   return {
     async *stream(request: ModelRequest, signal: AbortSignal) {
-      if (lacksKey(settings)) throw missingKeyError(settings);
-      const body = buildChatRequest(request, isCompatible);
-      yield* runModelCall(
-        {
-          settings,
-          limits,
-          open: (callSignal) =>
-            client.chat.completions.create(body, { signal: callSignal, headers: request.headers }),
-          reader: createChatReader(),
-        },
-        signal,
-      );
+      const problem = connectionProblem(settings);
+      if (problem !== undefined) throw problem;
+      const options = parseOptions(chatOptionsSchema(settings), request.options, settings);
+      const open = (callSignal: AbortSignal) =>
+        openChat(client, { request, server: { kind: settings.kind, origin }, options, signal: callSignal });
+      yield* runModelCall({ settings, limits, open, reader: createChatReader(origin) }, signal);
     },
+    findContextLimit: (model, signal) => findOpenaiContextLimit(client, { settings, limits, model, signal }),
   };
+}
+
+type Call = { request: ModelRequest; server: ChatServer; options: AnyChatOptions; signal: AbortSignal };
+
+/** Opens the stream; a server that misses reasoning in the history is asked once more, with it left empty. */
+async function openChat(client: OpenAI, { request, server, options, signal }: Call) {
+  const { apiVersion } = options;
+  const create = (isReasoningWanted: boolean) =>
+    client.chat.completions.create(buildChatRequest(request, { ...server, isReasoningWanted }, options), {
+      signal,
+      headers: request.headers,
+      ...(apiVersion === undefined ? {} : { query: { "api-version": apiVersion } }),
+    });
+  try {
+    return await create(false);
+  } catch (error) {
+    const isMissed =
+      server.origin !== undefined && options.replayReasoning !== false && missesReasoning(error);
+    if (signal.aborted || !isMissed) throw error;
+    return create(true);
+  }
 }

@@ -1,5 +1,8 @@
-/** The OpenAI SDK client as both OpenAI adapters want it: nothing from the environment, no retries, no log. */
+/** The OpenAI SDK client as all OpenAI adapters want it: nothing from the environment, no retries, no log. */
 import OpenAI from "openai";
+import { ModelCallError } from "../domain/failures.js";
+import { azureBaseUrl } from "./azure-address.js";
+import { missingKeyError } from "./errors.js";
 import type { ProviderSettings } from "./types.js";
 
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
@@ -12,14 +15,30 @@ export function createOpenaiClient(settings: ProviderSettings): OpenAI {
     organization: null,
     project: null,
     webhookSecret: null,
-    baseURL: settings.baseUrl ?? OPENAI_BASE_URL,
+    baseURL: baseUrlOf(settings),
     maxRetries: 0,
     logLevel: "off",
-    ...(settings.apiKey === "" ? { defaultHeaders: { Authorization: null } } : {}),
+    ...headersOf(settings),
   });
 }
 
-/** Whether a call must be refused before it is made: the vendor's own address never works without a key. */
-export function lacksKey(settings: ProviderSettings): boolean {
-  return settings.apiKey === "" && settings.baseUrl === undefined;
+/** Why a call must be refused before it is made: a vendor's own address never works without a key, Azure has no one address. */
+export function connectionProblem(settings: ProviderSettings): ModelCallError | undefined {
+  const { kind, displayName, apiKey, baseUrl } = settings;
+  const isAzure = kind === "azure_openai";
+  if (apiKey === "" && (isAzure || baseUrl === undefined)) return missingKeyError(settings);
+  if (!isAzure || (baseUrl ?? "").trim() !== "") return undefined;
+  const message = `${displayName} has no address. Set its base URL to the resource's endpoint, such as https://NAME.openai.azure.com.`;
+  return new ModelCallError({ kind: "config", message, provider: kind, isRetryable: false }, undefined);
+}
+
+function baseUrlOf({ kind, baseUrl }: ProviderSettings): string {
+  if (baseUrl === undefined) return OPENAI_BASE_URL;
+  return kind === "azure_openai" ? azureBaseUrl(baseUrl) : baseUrl;
+}
+
+/** Azure reads a resource's key from a header of its own; a bearer token would be taken for one of Entra's. */
+function headersOf({ kind, apiKey }: ProviderSettings): { defaultHeaders?: Record<string, string | null> } {
+  if (kind === "azure_openai") return { defaultHeaders: { Authorization: null, "api-key": apiKey } };
+  return apiKey === "" ? { defaultHeaders: { Authorization: null } } : {};
 }

@@ -2,12 +2,17 @@
 import { expect, test } from "vitest";
 import { request } from "../../test/providers/prompts.js";
 import { buildChatRequest } from "./openai-chat-prompt.js";
+import { openaiResponsesOptionsSchema } from "./openai-options.js";
 import { buildResponsesRequest } from "./openai-responses-prompt.js";
 
 test("the Responses request stores nothing and asks for encrypted reasoning", () => {
   const tools = [{ name: "execute", description: "Runs.", inputSchema: { properties: {} } }];
   expect(
-    buildResponsesRequest(request({ model: "gpt-x", system: "s", tools, reasoningEffort: "low" })),
+    buildResponsesRequest(
+      request({ model: "gpt-x", system: "s", tools, reasoningEffort: "low" }),
+      "openai",
+      openaiResponsesOptionsSchema.parse({}),
+    ),
   ).toEqual({
     model: "gpt-x",
     stream: true,
@@ -39,11 +44,15 @@ test("the Chat Completions request names its limit as the server knows it", () =
       { role: "user", content: "hi" },
     ],
   };
-  expect(buildChatRequest(request({ model: "m", system: "s" }), true)).toEqual({
+  expect(
+    buildChatRequest(request({ model: "m", system: "s" }), { kind: "openai_compatible", origin: "x" }, {}),
+  ).toEqual({
     ...common,
     max_tokens: 32_000,
   });
-  expect(buildChatRequest(request({ model: "m", system: "s" }), false)).toEqual({
+  expect(
+    buildChatRequest(request({ model: "m", system: "s" }), { kind: "openai", origin: undefined }, {}),
+  ).toEqual({
     ...common,
     max_completion_tokens: 32_000,
   });

@@ -2,65 +2,97 @@
 import type {
   Response,
   ResponseFunctionToolCall,
-  ResponseFunctionWebSearch,
   ResponseOutputItem,
+  ResponseOutputMessage,
   ResponseReasoningItem,
   ResponseStreamEvent,
   ResponseUsage,
 } from "openai/resources/responses/responses";
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import type { ModelProviderKind } from "../domain/failures.js";
+import type { JsonObject } from "../domain/json.js";
 import { StreamFailure } from "./errors.js";
 import type { EventReader } from "./model-call.js";
+import { expectMalformed } from "./openai-malformed.js";
+import { citedPage, searchParts } from "./openai-web-search.js";
 import { parseToolArguments } from "./prompt-parts.js";
 import type { FinishReason, ModelStreamPart } from "./types.js";
 
 /** Between two paragraphs of a reasoning summary, as the vendor separates them in its own products. */
 const SUMMARY_SEPARATOR = "\n\n";
 
-type CallState = {
-  /** Function calls under way, by item id, so that argument pieces can be named. */
-  calls: Map<string, { callId: string; name: string }>;
+export type ResponsesReaderOptions = {
+  /** Under whose name the vendor's metadata is kept. */
+  kind: ModelProviderKind;
+  /** Whether the vendor keeps the response, so that its id is worth something. */
+  isStored: boolean;
+};
+
+/** Items are known by id and by place: some proxies give an item another id in each event. */
+type ItemName = { id?: string | undefined; index: number | undefined };
+
+type CallState = ResponsesReaderOptions & {
+  /** Function calls under way, so that argument pieces can be named. */
+  calls: Map<string | number, { callId: string; name: string }>;
   /** Items whose words have begun to stream; a done item repeats them. */
-  streamedItems: Set<string>;
+  streamedItems: Set<string | number>;
+  /** Items that are done; a proxy that says it twice is heard once. */
+  doneItems: Set<string | number>;
+  /** Cited pages. They wait for the end of the text, which they would cut in two. */
+  sources: ModelStreamPart[];
+  /** A page is told once in an answer. */
+  citedUrls: Set<string>;
+  isTextOpen: boolean;
   hasToolCalls: boolean;
 };
 
 /** A reader for one call. */
-export function createResponsesReader(): EventReader<ResponseStreamEvent> {
-  const state: CallState = { calls: new Map(), streamedItems: new Set(), hasToolCalls: false };
-  return { read: (event) => readEvent(state, event), end: () => [] };
+export function createResponsesReader(
+  options: ResponsesReaderOptions = { kind: "openai", isStored: false },
+): EventReader<ResponseStreamEvent> {
+  const state: CallState = {
+    ...options,
+    calls: new Map(),
+    streamedItems: new Set(),
+    doneItems: new Set(),
+    sources: [],
+    citedUrls: new Set(),
+    isTextOpen: false,
+    hasToolCalls: false,
+  };
+  return expectMalformed({ read: (event) => readEvent(state, event), end: () => [] });
 }
 
 function readEvent(state: CallState, event: ResponseStreamEvent): ModelStreamPart[] {
   switch (event.type) {
     case "response.output_item.added":
-      if (event.item.type === "function_call") rememberCall(state, event.item);
-      return [];
+      return beginItem(state, event.item, event.output_index);
     case "response.output_text.delta":
     case "response.refusal.delta":
-      return event.delta === "" ? [] : [{ type: "text-delta", text: event.delta }];
+      remember(state.streamedItems, nameOf(event));
+      return textPart(state, event.delta);
     case "response.reasoning_summary_part.added":
-      return event.summary_index > 0 && state.streamedItems.has(event.item_id)
+      return event.summary_index > 0 && isIn(state.streamedItems, nameOf(event))
         ? [{ type: "reasoning-delta", text: SUMMARY_SEPARATOR }]
         : [];
     case "response.reasoning_summary_text.delta":
     case "response.reasoning_text.delta":
-      state.streamedItems.add(event.item_id);
+      remember(state.streamedItems, nameOf(event));
       return event.delta === "" ? [] : [{ type: "reasoning-delta", text: event.delta }];
     case "response.output_text.annotation.added":
-      return citedSource(event.annotation);
+      cite(state, event.annotation);
+      return [];
     case "response.function_call_arguments.delta": {
-      const call = state.calls.get(event.item_id);
+      const call = state.calls.get(event.item_id) ?? state.calls.get(event.output_index);
       if (call === undefined || event.delta === "") return [];
       return [{ type: "tool-input-delta", toolCallId: call.callId, toolName: call.name, delta: event.delta }];
     }
     case "response.output_item.done":
-      return finishItem(state, event.item);
+      return finishItem(state, event.item, event.output_index);
     case "response.completed":
     case "response.incomplete":
-      return finishResponse(state, event.response);
+      return finishResponse(state, event.response, event.type === "response.completed");
     case "response.failed": {
-      const { error } = event.response;
+      const error = event.response?.error;
       throw new StreamFailure(error?.code ?? "server_error", error?.message ?? "the response failed");
     }
     case "error":
@@ -70,90 +102,143 @@ function readEvent(state: CallState, event: ResponseStreamEvent): ModelStreamPar
   }
 }
 
-function rememberCall(state: CallState, item: ResponseFunctionToolCall): void {
-  if (item.id !== undefined) state.calls.set(item.id, { callId: item.call_id, name: item.name });
+function nameOf(event: { item_id?: string; output_index?: number }): ItemName {
+  return { id: event.item_id, index: event.output_index };
 }
 
-function finishItem(state: CallState, item: ResponseOutputItem): ModelStreamPart[] {
+function remember(names: Set<string | number>, { id, index }: ItemName): void {
+  if (id !== undefined) names.add(id);
+  if (index !== undefined) names.add(index);
+}
+
+function isIn(names: Set<string | number>, { id, index }: ItemName): boolean {
+  return (id !== undefined && names.has(id)) || (index !== undefined && names.has(index));
+}
+
+/** Two messages in one answer are two parts, not one text without a space between them. */
+function beginItem(state: CallState, item: ResponseOutputItem, index: number | undefined): ModelStreamPart[] {
+  const wasTextOpen = state.isTextOpen;
+  state.isTextOpen = false;
+  if (item.type === "message") return wasTextOpen ? [{ type: "text-end" }] : [];
+  if (item.type !== "function_call") return [];
+  const call = { callId: item.call_id, name: item.name };
+  if (item.id !== undefined) state.calls.set(item.id, call);
+  if (index !== undefined) state.calls.set(index, call);
+  return [];
+}
+
+function textPart(state: CallState, text: string): ModelStreamPart[] {
+  if (text === "") return [];
+  state.isTextOpen = true;
+  return [{ type: "text-delta", text }];
+}
+
+/** What the open text ends with: its phase, then the pages that were cited in it. */
+function endMessage(state: CallState, item: ResponseOutputMessage, name: ItemName): ModelStreamPart[] {
+  const parts: ModelStreamPart[] = [];
+  for (const content of item.content ?? []) {
+    const text = content.type === "refusal" ? content.refusal : content.text;
+    if (!isIn(state.streamedItems, name)) parts.push(...textPart(state, text ?? ""));
+    if (content.type === "output_text")
+      for (const annotation of content.annotations ?? []) cite(state, annotation);
+  }
+  if (item.phase && state.isTextOpen) {
+    parts.push({ type: "text-end", providerMetadata: { [state.kind]: { phase: item.phase } } });
+    state.isTextOpen = false;
+  }
+  return [...parts, ...state.sources.splice(0)];
+}
+
+function cite(state: CallState, annotation: unknown): void {
+  const page = citedPage(annotation);
+  if (page === undefined || state.citedUrls.has(page.url)) return;
+  state.citedUrls.add(page.url);
+  state.sources.push(page);
+}
+
+function finishItem(
+  state: CallState,
+  item: ResponseOutputItem,
+  index: number | undefined,
+): ModelStreamPart[] {
+  const name: ItemName = { id: "id" in item ? item.id : undefined, index };
+  if (isIn(state.doneItems, name)) return [];
+  remember(state.doneItems, name);
   switch (item.type) {
+    case "message":
+      return endMessage(state, item, name);
     case "reasoning":
-      return finishReasoning(state, item);
+      return finishReasoning(state, item, name);
     case "function_call":
-      state.hasToolCalls = true;
-      return [
-        {
-          type: "tool-call",
-          toolCallId: item.call_id,
-          toolName: item.name,
-          arguments: parseToolArguments(item.arguments),
-        },
-      ];
+      return finishCall(state, item);
     case "web_search_call":
-      return searchParts(item);
+      return searchParts(item, state.kind);
     default:
       return [];
   }
 }
 
-function finishReasoning(state: CallState, item: ResponseReasoningItem): ModelStreamPart[] {
-  const parts: ModelStreamPart[] = [];
-  const summary = item.summary.map(({ text }) => text).join(SUMMARY_SEPARATOR);
-  if (!state.streamedItems.has(item.id) && summary !== "")
-    parts.push({ type: "reasoning-delta", text: summary });
-  if (!item.encrypted_content) return [...parts, { type: "reasoning-end" }];
-  const providerMetadata = { openai: { itemId: item.id, encryptedContent: item.encrypted_content } };
-  return [...parts, { type: "reasoning-end", providerMetadata }];
+/** A call whose arguments were cut off by a limit must not run with what is left of them. */
+function finishCall(state: CallState, item: ResponseFunctionToolCall): ModelStreamPart[] {
+  if (item.status === "incomplete") return [];
+  state.hasToolCalls = true;
+  const args = parseToolArguments(item.arguments);
+  return [{ type: "tool-call", toolCallId: item.call_id, toolName: item.name, arguments: args }];
 }
 
-function searchParts(item: ResponseFunctionWebSearch): ModelStreamPart[] {
-  const call = { toolCallId: item.id, toolName: "web_search", isProviderExecuted: true } as const;
-  const providerMetadata = { openai: { itemId: item.id } };
-  const result: JsonValue = { status: item.status };
+function finishReasoning(state: CallState, item: ResponseReasoningItem, name: ItemName): ModelStreamPart[] {
+  const summary = textsOf(item.summary).join(SUMMARY_SEPARATOR);
+  const words = summary === "" ? textsOf(item.content).join("") : summary;
+  const parts: ModelStreamPart[] =
+    isIn(state.streamedItems, name) || words === "" ? [] : [{ type: "reasoning-delta", text: words }];
+  const metadata = reasoningMetadata(state, item);
+  if (metadata === undefined) return [...parts, { type: "reasoning-end" }];
+  return [...parts, { type: "reasoning-end", providerMetadata: { [state.kind]: metadata } }];
+}
+
+/** Open models think in plain words, and their servers want just those back. */
+function reasoningMetadata(
+  { kind, isStored }: CallState,
+  item: ResponseReasoningItem,
+): JsonObject | undefined {
+  if (isStored) return undefined;
+  if (item.encrypted_content) return { itemId: item.id, encryptedContent: item.encrypted_content };
+  const isPlain = kind === "openai_compatible" && item.content?.length && textsOf(item.summary).length === 0;
+  return isPlain ? { itemId: item.id, isPlain: true } : undefined;
+}
+
+function textsOf(texts: { text: string }[] | undefined | null): string[] {
+  return (texts ?? []).map(({ text }) => text);
+}
+
+function finishResponse(state: CallState, response: Response, isComplete: boolean): ModelStreamPart[] {
+  // Some servers stream nothing but the end.
+  const isUnheard = state.doneItems.size === 0 && state.streamedItems.size === 0;
+  const items = isUnheard
+    ? (response.output ?? []).flatMap((item, index) => finishItem(state, item, index))
+    : [];
+  // An organisation may forbid its answers to be kept, whatever the request says.
+  const isKept = state.isStored && isComplete && response.id && Reflect.get(response, "store") !== false;
   return [
-    { type: "tool-call", ...call, arguments: searchArguments(item.action), providerMetadata },
-    { type: "tool-result", ...call, result, isError: item.status === "failed", providerMetadata },
+    ...items,
+    ...state.sources.splice(0),
+    ...(isKept ? [{ type: "response" as const, id: response.id }] : []),
+    ...(response.usage ? [usagePart(response.usage)] : []),
+    { type: "finish", reason: finishReason(state, response) },
   ];
-}
-
-function searchArguments(action: ResponseFunctionWebSearch["action"] | undefined): JsonObject {
-  switch (action?.type) {
-    case "search":
-      return { query: action.query ?? action.queries?.[0] ?? "" };
-    case "open_page":
-      return { url: action.url ?? "" };
-    case "find_in_page":
-      return { url: action.url, pattern: action.pattern };
-    default:
-      return {};
-  }
-}
-
-type Annotation = Extract<
-  ResponseStreamEvent,
-  { type: "response.output_text.annotation.added" }
->["annotation"];
-
-function citedSource(annotation: Annotation): ModelStreamPart[] {
-  if (annotation?.type !== "url_citation") return [];
-  return [{ type: "source", url: annotation.url, ...(annotation.title ? { title: annotation.title } : {}) }];
-}
-
-function finishResponse(state: CallState, response: Response): ModelStreamPart[] {
-  const usage = response.usage ? [usagePart(response.usage)] : [];
-  return [...usage, { type: "finish", reason: finishReason(state, response) }];
 }
 
 function usagePart(usage: ResponseUsage): ModelStreamPart {
   // Compatible servers leave the details out, whatever the types say.
-  const details: Partial<ResponseUsage.InputTokensDetails> | undefined = usage.input_tokens_details;
+  const details: Partial<ResponseUsage.InputTokensDetails> | undefined | null = usage.input_tokens_details;
   const cacheReadTokens = details?.cached_tokens ?? 0;
   const cacheWriteTokens = details?.cache_write_tokens ?? 0;
-  const output: Partial<ResponseUsage.OutputTokensDetails> | undefined = usage.output_tokens_details;
+  const output: Partial<ResponseUsage.OutputTokensDetails> | undefined | null = usage.output_tokens_details;
   return {
     type: "usage",
     usage: {
-      inputTokens: Math.max(0, usage.input_tokens - cacheReadTokens - cacheWriteTokens),
-      outputTokens: usage.output_tokens,
+      inputTokens: Math.max(0, (usage.input_tokens ?? 0) - cacheReadTokens - cacheWriteTokens),
+      outputTokens: usage.output_tokens ?? 0,
       reasoningTokens: output?.reasoning_tokens ?? 0,
       cacheReadTokens,
       cacheWriteTokens,

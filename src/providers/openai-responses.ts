@@ -1,9 +1,13 @@
-/** OpenAI's Responses API through OpenAI's own SDK; nothing is stored at the vendor. */
-import { missingKeyError } from "./errors.js";
+/** OpenAI's Responses API through OpenAI's own SDK: OpenAI itself, Azure and compatible servers. */
+import type OpenAI from "openai";
+import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses";
 import { runModelCall } from "./model-call.js";
-import { createOpenaiClient, lacksKey } from "./openai-client.js";
-import { buildResponsesRequest } from "./openai-responses-prompt.js";
+import { connectionProblem, createOpenaiClient } from "./openai-client.js";
+import { findOpenaiContextLimit } from "./openai-models.js";
+import { type AnyResponsesOptions, responsesOptionsSchema } from "./openai-options.js";
+import { buildResponsesRequest, continueResponse } from "./openai-responses-prompt.js";
 import { createResponsesReader } from "./openai-responses-stream.js";
+import { parseOptions } from "./options.js";
 import type { ModelProvider, ModelRequest, ProviderSettings } from "./types.js";
 import type { StreamLimits } from "./watchdog.js";
 
@@ -15,18 +19,55 @@ export function createOpenaiResponsesProvider(
   const client = createOpenaiClient(settings);
   return {
     async *stream(request: ModelRequest, signal: AbortSignal) {
-      if (lacksKey(settings)) throw missingKeyError(settings);
-      const body = buildResponsesRequest(request);
-      yield* runModelCall(
-        {
-          settings,
-          limits,
-          open: (callSignal) =>
-            client.responses.create(body, { signal: callSignal, headers: request.headers }),
-          reader: createResponsesReader(),
-        },
-        signal,
-      );
+      const problem = connectionProblem(settings);
+      if (problem !== undefined) throw problem;
+      const options = parseOptions(responsesOptionsSchema(settings), request.options, settings);
+      const open = (callSignal: AbortSignal) =>
+        openResponse(client, { request, settings, options, signal: callSignal });
+      const reader = createResponsesReader({ kind: settings.kind, isStored: options.store });
+      yield* runModelCall({ settings, limits, open, reader }, signal);
     },
+    findContextLimit: (model, signal) => findOpenaiContextLimit(client, { settings, limits, model, signal }),
   };
+}
+
+type Call = {
+  request: ModelRequest;
+  settings: ProviderSettings;
+  options: AnyResponsesOptions;
+  signal: AbortSignal;
+};
+
+/**
+ * Opens the stream, as a continuation of the newest answer where the vendor keeps it. When the vendor has forgotten
+ * that answer (or its record is not our history) it is asked once more, with the whole history.
+ */
+async function openResponse(client: OpenAI, { request, settings, options, signal }: Call) {
+  const create = (body: ResponseCreateParamsStreaming) =>
+    client.responses.create(body, {
+      signal,
+      headers: request.headers,
+      ...(options.apiVersion === undefined ? {} : { query: { "api-version": options.apiVersion } }),
+    });
+  const continued = continueResponse(request, options);
+  if (continued === undefined) return create(buildResponsesRequest(request, settings.kind, options));
+  const body = buildResponsesRequest(continued.request, settings.kind, options);
+  try {
+    return await create({ ...body, previous_response_id: continued.responseId });
+  } catch (error) {
+    if (signal.aborted || !isForgottenResponse(error)) throw error;
+    return create(buildResponsesRequest(request, settings.kind, options));
+  }
+}
+
+/** Observed on OpenAI, vLLM, LM Studio and others; all refuse before anything is streamed. */
+export function isForgottenResponse(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const [status, code, param] = ["status", "code", "param"].map((name): unknown => Reflect.get(error, name));
+  if (status !== 400 && status !== 404) return false;
+  return (
+    code === "previous_response_not_found" ||
+    param === "previous_response_id" ||
+    /previous[ _]response|response with id\b.*not found|no tool (call|output) found/i.test(error.message)
+  );
 }

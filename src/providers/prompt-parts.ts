@@ -1,5 +1,6 @@
 /** The parts of history → vendor input that all vendors share. Pure. */
 import { createHash } from "node:crypto";
+import type { ModelProviderKind } from "../domain/failures.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { FileReferencePart, ToolResultPart } from "../domain/message-parts.js";
 
@@ -21,14 +22,20 @@ export function sanitizeToolCallId(id: string): string {
   return `${clean.slice(0, TOOL_CALL_ID_LIMIT_CHARACTERS - HASH_CHARACTERS - 1)}_${hash}`;
 }
 
-/** `[file-reference] path:start-end` and the lines in a fence that no line of theirs can close. */
+/** `[file-reference] path:start-end` and the lines in a fence. */
 export function fileReferenceText(part: FileReferencePart): string {
   const lines = part.startLine === part.endLine ? `${part.startLine}` : `${part.startLine}-${part.endLine}`;
   const header = `[file-reference] ${part.path}:${lines}`;
   if (part.content.trim() === "") return wellFormed(header);
-  const longestRun = Math.max(0, ...(part.content.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(Math.max(3, longestRun + 1));
-  return wellFormed(`${header}\n${fence}\n${part.content.replace(/\n$/, "")}\n${fence}`);
+  return wellFormed(`${header}\n${fenced(part.content)}`);
+}
+
+/** The text in a fence that no line of its own can close. */
+export function fenced(text: string): string {
+  let longestRun = 2;
+  for (const [run] of text.matchAll(/`{3,}/g)) longestRun = Math.max(longestRun, run.length);
+  const fence = "`".repeat(longestRun + 1);
+  return `${fence}\n${text.replace(/\n$/, "")}\n${fence}`;
 }
 
 /** The result as text: strings as they are, anything else as JSON. */
@@ -43,7 +50,7 @@ export function markedToolResultText(part: ToolResultPart): string {
 }
 
 /** The metadata that this vendor itself attached; foreign metadata is not ours to send. */
-export function ownMetadata(metadata: JsonObject | undefined, vendor: "anthropic" | "openai"): JsonObject {
+export function ownMetadata(metadata: JsonObject | undefined, vendor: ModelProviderKind): JsonObject {
   const own = metadata?.[vendor];
   return isJsonObject(own) ? own : {};
 }
@@ -55,6 +62,15 @@ export function parseToolArguments(text: string): JsonObject {
     return isJsonObject(parsed) ? parsed : {};
   } catch {
     return {};
+  }
+}
+
+/** Whether the text is a whole JSON object, not what a limit left of one. */
+export function isJsonObjectText(text: string): boolean {
+  try {
+    return isJsonObject(JSON.parse(text));
+  } catch {
+    return false;
   }
 }
 

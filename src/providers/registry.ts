@@ -17,7 +17,16 @@ export async function createProvider(
       const { createAnthropicProvider } = await import("./anthropic.js");
       return createAnthropicProvider(settings, bounds);
     }
+    case "bedrock": {
+      const { createBedrockProvider } = await import("./bedrock.js");
+      return createBedrockProvider(settings, bounds);
+    }
+    case "google": {
+      const { createGoogleProvider } = await import("./google.js");
+      return createGoogleProvider(settings, bounds);
+    }
     case "openai":
+    case "azure_openai":
     case "openai_compatible": {
       if (settings.openaiApi === "responses") {
         const { createOpenaiResponsesProvider } = await import("./openai-responses.js");

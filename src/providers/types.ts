@@ -2,11 +2,17 @@
  * The one interface between the engine and model vendors. An adapter turns a `ModelRequest` into its vendor's
  * call through the vendor's own SDK and yields our parts; it keeps no state between calls and never retries.
  */
+import type { ModelProviderKind } from "../domain/failures.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { MessagePart, ReasoningEffort, TokenUsage } from "../domain/message-parts.js";
 
 /** One message as a model sees it; system text travels apart. Tool results are `tool` messages. */
-export type PromptMessage = { role: "user" | "assistant" | "tool"; parts: MessagePart[] };
+export type PromptMessage = {
+  role: "user" | "assistant" | "tool";
+  parts: MessagePart[];
+  /** The vendor's id of the response that became this message; present only when the same model made it. */
+  responseId?: string;
+};
 
 /** A tool as it is offered to the model. `inputSchema` is a JSON Schema of type object. */
 export type ToolDefinition = { name: string; description: string; inputSchema: JsonObject };
@@ -19,6 +25,14 @@ export type ModelRequest = {
   tools: ToolDefinition[];
   maxOutputTokens: number;
   reasoningEffort?: ReasoningEffort;
+  /** `none`: the tools stay in the prompt, which history and vendors' caches rely on, but may not be called. */
+  toolChoice?: "none";
+  /** Contents of the prompt's file parts by `fileId`; a file that is not here becomes a placeholder. */
+  files?: ReadonlyMap<string, Uint8Array>;
+  /** Calls with the same key share the beginning of their prompt; helps vendors that route by it. */
+  cacheKey?: string;
+  /** The vendor's call options as the model's configuration holds them, unread: see `options.ts`. */
+  options?: JsonObject;
   /** Sent with the HTTP request, for example `Parley-Chat-Id`; never overrides the adapter's own headers. */
   headers?: Record<string, string>;
 };
@@ -27,11 +41,13 @@ export type FinishReason = "stop" | "tool-calls" | "length" | "content-filter" |
 
 /**
  * What a model call yields, in order. Deltas of one kind that follow each other belong to one part of the
- * message; a delta of another kind, a `reasoning-end` or a `tool-call` closes the part before it.
+ * message; a delta of another kind, a `text-end`, a `reasoning-end` or a `tool-call` closes the part before it.
  * A call that ends well yields exactly one `finish`, last. A stream that ends without `finish` was cut.
  */
 export type ModelStreamPart =
   | { type: "text-delta"; text: string }
+  /** Closes the text part, so that text that follows is another one; carries what the vendor wants back with it. */
+  | { type: "text-end"; providerMetadata?: JsonObject }
   | { type: "reasoning-delta"; text: string }
   /** Closes the reasoning part; carries what the vendor wants back with it (signature, encrypted content). */
   | { type: "reasoning-end"; isRedacted?: boolean; providerMetadata?: JsonObject }
@@ -54,18 +70,20 @@ export type ModelStreamPart =
       providerMetadata?: JsonObject;
     }
   | { type: "source"; url: string; title?: string }
+  /** The vendor's id of this response, for vendors that can go on from it. At most once. */
+  | { type: "response"; id: string }
   /** The totals known so far; a later one replaces an earlier one. */
   | { type: "usage"; usage: TokenUsage }
   | { type: "finish"; reason: FinishReason };
 
 /** A provider as the database and the environment describe it. */
 export type ProviderSettings = {
-  kind: "anthropic" | "openai" | "openai_compatible";
+  kind: ModelProviderKind;
   displayName: string;
   apiKey: string;
   /** Undefined = the vendor's own address. */
   baseUrl: string | undefined;
-  /** Which OpenAI wire format to speak; ignored by Anthropic. */
+  /** Which of OpenAI's wire formats to speak; ignored by other vendors. */
   openaiApi: "responses" | "chat";
 };
 
@@ -75,4 +93,9 @@ export interface ModelProvider {
    * `signal` is aborted the iteration just ends (callers look at the signal, not at errors).
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelStreamPart>;
+  /**
+   * The model's context window in tokens, from the vendor's list of models; null when the list does not say.
+   * Throws `ModelCallError`.
+   */
+  findContextLimit(model: string, signal: AbortSignal): Promise<number | null>;
 }

@@ -4,8 +4,7 @@ import type { Script } from "../../src/demo-model/script.js";
 import { connect, REQUEST, textOf, WIRES } from "./support.js";
 
 describe.each(WIRES)("$wire", (row) => {
-  const { isAnthropic, isResponses, isChat, start, runStep } = connect(row);
-  const { wire } = row;
+  const { isAnthropic, isResponses, isChat, isGoogle, start, runStep } = connect(row);
 
   test("text comes in its deltas, then the usage, then the finish", async () => {
     const usage = {
@@ -25,7 +24,7 @@ describe.each(WIRES)("$wire", (row) => {
     expect(parts.findLast(({ type }) => type === "usage")).toEqual({ type: "usage", usage });
   });
 
-  test.runIf(!isChat)("tokens written to the cache are counted apart", async () => {
+  test.runIf(isAnthropic || isResponses)("tokens written to the cache are counted apart", async () => {
     const usage = {
       inputTokens: 10,
       outputTokens: 7,
@@ -50,19 +49,26 @@ describe.each(WIRES)("$wire", (row) => {
       tools: REQUEST.tools.map(({ name, inputSchema }) => ({ name, inputSchema })),
     });
     expect(seen?.headers["parley-chat-id"]).toBe("chat-1");
-    expect(seen?.headers.authorization).toBe("Bearer secret-key");
+    if (isGoogle) expect(seen?.headers["x-goog-api-key"]).toBe("secret-key");
+    else if (row.kind === "azure_openai") expect(seen?.headers["api-key"]).toBe("secret-key");
+    else expect(seen?.headers.authorization).toBe("Bearer secret-key");
     const limitName = isResponses
       ? "max_output_tokens"
-      : wire === "openai-chat"
+      : isChat && row.kind !== "openai_compatible"
         ? "max_completion_tokens"
-        : "max_tokens";
-    expect(seen?.body[limitName]).toBe(4_000);
+        : isGoogle
+          ? "maxOutputTokens"
+          : "max_tokens";
+    const limits = isGoogle ? seen?.body.generationConfig : seen?.body;
+    expect(limits).toMatchObject({ [limitName]: 4_000 });
   });
 
   test("reasoning is closed before the text, and goes back with what its vendor attached", async () => {
     const { demo, run } = await start([{ reasoning: "I think so", text: "yes" }, { text: "done" }]);
     const parts = await run();
     expect(textOf(parts, "reasoning-delta")).toBe("I think so");
+    const textEnd = parts.find(({ type }) => type === "text-end");
+    const signedText = textEnd?.type === "text-end" ? textEnd.providerMetadata : undefined;
     const end = parts.find(({ type }) => type === "reasoning-end");
     if (end?.type !== "reasoning-end") throw new Error("no reasoning-end");
     expect(parts.indexOf(end)).toBeLessThan(parts.findIndex(({ type }) => type === "text-delta"));
@@ -74,7 +80,7 @@ describe.each(WIRES)("$wire", (row) => {
           role: "assistant",
           parts: [
             { type: "reasoning", text: "I think so", providerMetadata: end.providerMetadata },
-            { type: "text", text: "yes" },
+            { type: "text", text: "yes", providerMetadata: signedText },
           ],
         },
         { role: "user", parts: [{ type: "text", text: "sure?" }] },
@@ -85,10 +91,13 @@ describe.each(WIRES)("$wire", (row) => {
     if (isAnthropic)
       expect(sent).toContain(`{"type":"thinking","thinking":"I think so","signature":"${encoded}"}`);
     if (isResponses) expect(sent).toContain(`"encrypted_content":"${encoded}"`);
-    if (isChat) expect(sent).not.toContain("I think so");
+    // This vendor signs the end of the answer and reads nothing from the summary of its thoughts.
+    if (isGoogle) expect(sent).toContain(`{"text":"yes"},{"text":"","thoughtSignature":"${encoded}"}`);
+    if (row.kind === "openai_compatible") expect(sent).toContain('"reasoning_content":"I think so"');
+    else if (isChat || isGoogle) expect(sent).not.toContain("I think so");
   });
 
-  test.runIf(!isChat)("reasoning that the vendor hides still goes back", async () => {
+  test.runIf(isAnthropic || isResponses)("reasoning that the vendor hides still goes back", async () => {
     const { demo, run } = await start([
       { reasoning: { text: "hidden", isRedacted: true }, text: "yes" },
       { text: "ok" },

@@ -79,6 +79,39 @@ describe("unstreamed answers", () => {
     });
   });
 
+  test("Gemini's answer holds all parts, and its model is told by the address", async () => {
+    const { url } = await start([
+      {
+        reasoning: "hm",
+        text: ["a", "b"],
+        toolCalls: [{ id: "c", name: "execute", arguments: { command: "ls" } }],
+      },
+    ]);
+    const contents = [{ role: "user", parts: [{ text: "hi" }] }];
+    const response = await post(`${url}/v1beta/models/gemini-x:generateContent`, { contents });
+    expect(await response.json()).toMatchObject({
+      modelVersion: "gemini-x",
+      candidates: [
+        {
+          finishReason: "STOP",
+          content: {
+            role: "model",
+            parts: [
+              { text: "hm", thought: true },
+              { text: "a" },
+              { text: "b" },
+              {
+                functionCall: { id: "c", name: "execute", args: { command: "ls" } },
+                thoughtSignature: expect.any(String),
+              },
+              { text: "" },
+            ],
+          },
+        },
+      ],
+    });
+  });
+
   test("OpenAI's completion holds text and calls", async () => {
     const demo = await start([step]);
     expect(await (await post(`${demo.url}/chat/completions`, ask("hi"))).json()).toMatchObject({
@@ -187,6 +220,39 @@ describe("nonsense", () => {
     const demo = await start();
     expect((await fetch(`${demo.url}/nope`)).status).toBe(404);
     expect(await (await fetch(`${demo.url}/v1/models`)).json()).toMatchObject({ data: [{ id: "demo" }] });
+  });
+
+  test("Gemini refuses calls without answers, and those of Gemini 3 without a signature", async () => {
+    const { url } = await start();
+    const call = { functionCall: { name: "execute", args: {} } };
+    const response = { functionResponse: { name: "execute", response: { output: "" } } };
+    const user = (...parts: object[]) => ({ role: "user", parts });
+    const refusalOf = async (model: string, answers: object[]) => {
+      const contents = [user({ text: "go" }), { role: "model", parts: [call] }, user(...answers)];
+      const answer = await post(`${url}/v1beta/models/${model}:generateContent`, { contents });
+      const { error } = (await answer.json()) as { error?: { message: string; status: string } };
+      return [answer.status, error?.status, error?.message];
+    };
+    expect([
+      await refusalOf("gemini-3.8-flash", [response]),
+      await refusalOf("gemini-2.5-pro", [response]),
+      await refusalOf("gemini-2.5-pro", [{ text: "no answer" }]),
+    ]).toEqual([
+      [400, "INVALID_ARGUMENT", "Function call is missing a thought_signature in functionCall parts."],
+      [200, undefined, undefined],
+      [400, "INVALID_ARGUMENT", expect.stringContaining("number of function response parts")],
+    ]);
+  });
+
+  test("Gemini's list of models tells how much they read", async () => {
+    const { url } = await start();
+    const [list, one] = await Promise.all(
+      ["models", "models/gemini-x"].map(async (path) => (await fetch(`${url}/v1beta/${path}`)).json()),
+    );
+    expect([list, one]).toMatchObject([
+      { models: [{ name: "models/demo", inputTokenLimit: 1_048_576 }] },
+      { name: "models/gemini-x", inputTokenLimit: 1_048_576 },
+    ]);
   });
 
   test("only the newest thousand requests are kept", async () => {

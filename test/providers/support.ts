@@ -14,6 +14,10 @@ export const WIRES = [
   { wire: "openai-responses", kind: "openai", openaiApi: "responses", path: "/v1" },
   { wire: "openai-chat", kind: "openai", openaiApi: "chat", path: "/v1" },
   { wire: "openai-chat (compatible)", kind: "openai_compatible", openaiApi: "chat", path: "" },
+  { wire: "bedrock", kind: "bedrock", openaiApi: "responses", path: "" },
+  { wire: "google", kind: "google", openaiApi: "responses", path: "" },
+  { wire: "openai-responses (azure)", kind: "azure_openai", openaiApi: "responses", path: "" },
+  { wire: "openai-chat (azure)", kind: "azure_openai", openaiApi: "chat", path: "/openai/v1" },
 ] as const;
 
 export const REQUEST: ModelRequest = {
@@ -40,9 +44,10 @@ type Wire = (typeof WIRES)[number];
 
 /** The adapter of one wire format, and what a test may ask of it. */
 export function connect({ wire, kind, openaiApi, path }: Wire) {
-  const isAnthropic = wire === "anthropic";
-  const isResponses = wire === "openai-responses";
-  const isChat = !isAnthropic && !isResponses;
+  const isAnthropic = wire === "anthropic" || wire === "bedrock";
+  const isResponses = wire.startsWith("openai-responses");
+  const isChat = wire.startsWith("openai-chat");
+  const isGoogle = wire === "google";
 
   const start = async (script: Script, limits: Partial<StreamLimits> = {}) => {
     const demo = await startDemoModel({ host: "127.0.0.1", port: 0, script });
@@ -74,7 +79,7 @@ export function connect({ wire, kind, openaiApi, path }: Wire) {
   const failure = (fields: Partial<ChatFailure>): unknown =>
     expect.objectContaining({ provider: kind, message: expect.stringContaining("Acme"), ...fields });
 
-  return { isAnthropic, isResponses, isChat, start, runStep, failureOf, failure };
+  return { isAnthropic, isResponses, isChat, isGoogle, start, runStep, failureOf, failure };
 }
 
 export async function collect(stream: AsyncIterable<ModelStreamPart>): Promise<ModelStreamPart[]> {

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { errorText } from "./error-text.js";
+
+test.each([
+  [new Error("words"), "words"],
+  ["a text", "a text"],
+  [undefined, "undefined"],
+  [{ kind: "interrupt" }, "[object Object]"],
+  [Object.create(null), "an object without words"],
+  [Symbol("x"), "Symbol(x)"],
+])("whatever is thrown can be told: %#", (thrown, text) => {
+  expect(errorText(thrown)).toBe(text);
+});

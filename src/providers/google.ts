@@ -1,0 +1,91 @@
+/** Google's Gemini API through Google's own SDK. */
+import { GoogleGenAI, type HttpOptions } from "@google/genai";
+import { ModelCallError } from "../domain/failures.js";
+import { missingKeyError, toModelCallError } from "./errors.js";
+import { explainGoogleError, type Refusal } from "./google-errors.js";
+import { googleOptionsSchema } from "./google-options.js";
+import { buildGoogleRequest, conflictOf } from "./google-prompt.js";
+import { createGoogleReader } from "./google-stream.js";
+import { runModelCall } from "./model-call.js";
+import { parseOptions } from "./options.js";
+import type { ModelProvider, ModelRequest, ProviderSettings } from "./types.js";
+import type { StreamLimits } from "./watchdog.js";
+
+const GOOGLE_BASE_URL = "https://generativelanguage.googleapis.com";
+const KEY_HEADER = "x-goog-api-key";
+
+/** Never retries and takes nothing from the environment; see `ModelProvider` for what its streams promise. */
+export function createGoogleProvider(settings: ProviderSettings, limits: StreamLimits): ModelProvider {
+  const client = new GoogleGenAI({
+    // Each of these must be given, or the SDK looks for it in the environment.
+    vertexai: false,
+    apiKey: settings.apiKey === "" ? "none" : settings.apiKey,
+    // The SDK appends the version itself; an address copied with it would answer 404.
+    httpOptions: { baseUrl: (settings.baseUrl ?? GOOGLE_BASE_URL).replace(/\/+(v1(beta|alpha)?\/*)?$/, "") },
+  });
+  return {
+    async *stream(request: ModelRequest, signal: AbortSignal) {
+      refuseWithoutKey(settings);
+      const options = parseOptions(googleOptionsSchema, request.options, settings);
+      const conflict = conflictOf(request, options);
+      if (conflict !== undefined) throw conflictError(conflict, settings);
+      const { config, ...prompt } = buildGoogleRequest(request, options);
+      const call = watchReplies(settings);
+      const open = async (abortSignal: AbortSignal) => {
+        const httpOptions = { ...call.httpOptions, headers: request.headers };
+        const params = { ...prompt, config: { ...config, abortSignal, httpOptions } };
+        return call.explain(await call.explained(client.models.generateContentStream(params)));
+      };
+      yield* runModelCall({ settings, limits, open, reader: createGoogleReader(request.model) }, signal);
+    },
+    async findContextLimit(model: string, signal: AbortSignal) {
+      refuseWithoutKey(settings);
+      const call = watchReplies(settings);
+      try {
+        const config = { abortSignal: signal, httpOptions: call.httpOptions };
+        const { inputTokenLimit } = await call.explained(client.models.get({ model, config }));
+        return inputTokenLimit ?? null;
+      } catch (error) {
+        throw toModelCallError(error, settings, limits.clock.now());
+      }
+    },
+  };
+}
+
+function refuseWithoutKey(settings: ProviderSettings): void {
+  if (settings.apiKey === "" && settings.baseUrl === undefined) throw missingKeyError(settings);
+}
+
+function conflictError(conflict: string, { kind, displayName }: ProviderSettings): ModelCallError {
+  const message = `${displayName} cannot be called with this model's options: ${conflict}.`;
+  return new ModelCallError({ kind: "config", message, provider: kind, isRetryable: false }, undefined);
+}
+
+/** One call's eyes on the wire: the SDK's errors know neither the reply's headers nor, for odd bodies, its status. */
+function watchReplies({ apiKey }: ProviderSettings) {
+  let refusal: Refusal | undefined;
+  const httpOptions: HttpOptions = {
+    fetch: async (url, init) => {
+      const headers = new Headers(init?.headers);
+      if (apiKey === "") headers.delete(KEY_HEADER);
+      const response = await fetch(url, { ...init, headers });
+      if (!response.ok) refusal = { status: response.status, headers: response.headers };
+      return response;
+    },
+  };
+  const explained = async <Result>(reply: Promise<Result>): Promise<Result> => {
+    try {
+      return await reply;
+    } catch (error) {
+      throw explainGoogleError(error, refusal);
+    }
+  };
+  async function* explain<Event>(stream: AsyncIterable<Event>): AsyncGenerator<Event, void, undefined> {
+    try {
+      yield* stream;
+    } catch (error) {
+      throw explainGoogleError(error, refusal);
+    }
+  }
+  return { httpOptions, explained, explain };
+}

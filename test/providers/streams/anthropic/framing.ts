@@ -1,0 +1,112 @@
+/** Server-sent events as servers and proxies really frame them. */
+import type { JsonObject } from "../../../../src/domain/json.js";
+import { CUT, cutBytes } from "../../replay-server.js";
+import {
+  because,
+  block,
+  ended,
+  finished,
+  type FramingCase,
+  input,
+  over,
+  said,
+  start,
+  stop,
+  text,
+  toolCall,
+  toolInput,
+  used,
+} from "./events.js";
+
+/** One event as Anthropic frames it. */
+export const frame = (event: JsonObject): string =>
+  `event: ${typeof event.type === "string" ? event.type : "?"}\ndata: ${JSON.stringify(event)}\n\n`;
+const frames = (events: JsonObject[]) => events.map(frame).join("");
+
+const HELLO = [start(), ...text(0, "Grüße 🌍"), ...ended];
+const HEARD = [used(), said("Grüße 🌍"), ...finished()];
+const CALL = [
+  start(),
+  block(0, { type: "tool_use", id: "a", name: "execute", input: {} }),
+  input(0, '{"command":"echo 🌍"}'),
+  stop(0),
+  because("tool_use"),
+  over,
+];
+const whole = frames(HELLO);
+const at = (text: string, piece: string, extra: number) =>
+  Buffer.byteLength(text.slice(0, text.indexOf(piece))) + extra;
+const called = frames(CALL);
+const escaped = whole.replace("🌍", "\\ud83c\\udf0d");
+
+export const FRAMING_CASES: FramingCase[] = [
+  { name: "lines that end in CR LF", chunks: [whole.replaceAll("\n", "\r\n")], parts: HEARD },
+  { name: "lines that end in CR", chunks: [whole.replaceAll("\n", "\r")], parts: HEARD },
+  {
+    name: "CR and LF in two packets",
+    chunks: whole.replaceAll("\n", "\r\n").split(/(?<=\r)/),
+    parts: HEARD,
+  },
+  { name: "no space behind the colon", chunks: [whole.replaceAll(": ", ":")], parts: HEARD },
+  { name: "a byte order mark first", chunks: [`\ufeff${whole}`], parts: HEARD },
+  {
+    name: "comments, ids and waits between the events",
+    chunks: [`: hello\n\nretry: 9\nid: 1\n\n${whole.replaceAll("\n\n", "\nid: 7\n\n: keep-alive\n\n")}`],
+    parts: HEARD,
+  },
+  {
+    name: "data over several lines",
+    chunks: [whole.replaceAll(',"', ',\ndata: "')],
+    parts: HEARD,
+  },
+  { name: "escaped characters", chunks: [escaped], parts: HEARD },
+  {
+    name: "a character of the text in four packets",
+    chunks: cutBytes(whole, at(whole, "🌍", 1), at(whole, "🌍", 2), at(whole, "🌍", 3)),
+    parts: HEARD,
+  },
+  {
+    name: "a character of the arguments in two packets",
+    chunks: cutBytes(called, at(called, "🌍", 2)),
+    parts: [
+      used(),
+      toolInput("a", '{"command":"echo 🌍"}'),
+      toolCall("a", { command: "echo 🌍" }),
+      ...finished("tool-calls"),
+    ],
+  },
+  {
+    name: "every byte in its own packet",
+    chunks: cutBytes(whole, ...Buffer.from(whole).keys()),
+    parts: HEARD,
+  },
+  { name: "everything in one packet", chunks: [whole], parts: HEARD },
+  {
+    name: "events without a name, which are not the vendor's",
+    chunks: [`data: {"type":"noise"}\n\n${whole}`],
+    parts: HEARD,
+  },
+  { name: "an event without data", chunks: [`event: message_start\n\n${whole}`], parts: HEARD },
+  {
+    name: "data that is no JSON",
+    chunks: [frame(start()), "event: content_block_start\ndata: {oops\n\n"],
+    parts: [used()],
+    failure: { kind: "generic", isRetryable: true },
+  },
+  {
+    name: "an error that is no JSON",
+    chunks: [frame(start()), "event: error\ndata: upstream connect error: connection reset\n\n"],
+    parts: [used()],
+    failure: { kind: "timeout", isRetryable: true },
+  },
+  {
+    name: "an end in the middle of a line",
+    chunks: [
+      frame(start()),
+      whole.slice(whole.indexOf("event: content_block_start"), whole.indexOf("🌍")),
+      CUT,
+    ],
+    parts: [used()],
+    failure: { kind: "timeout", isRetryable: true },
+  },
+];
