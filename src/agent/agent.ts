@@ -1,7 +1,9 @@
-/** The workspace agent as a plain object: processes and files of one directory. `http.ts` is its door. */
+/** The workspace agent as a plain object: processes, files and instructions of one directory. `http.ts` is its door. */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
+import type { ContextPaths } from "./context/paths.js";
+import { createContextReader, type ContextReader } from "./context/workspace-context.js";
 import { editFiles } from "./files/edit-files.js";
 import { PathLocks } from "./files/path-locks.js";
 import { readLines } from "./files/read-lines.js";
@@ -23,8 +25,9 @@ import {
 export type AgentOptions = {
   /** Where relative paths start and commands run; absolute. */
   directory: string;
-  /** Where commands run when `directory` is gone. */
+  /** Where commands run when `directory` is gone, and where the context's `~` leads. */
   homeDirectory: string;
+  contextPaths: ContextPaths;
   /** What commands inherit. */
   environment: Environment;
   clock: Clock;
@@ -34,6 +37,7 @@ export type AgentOptions = {
 export type Agent = {
   health(): AgentHealth;
   processes: ProcessRegistry;
+  context: ContextReader;
   readLines(request: ReadLinesRequest): Promise<ReadLinesAnswer>;
   writeFile(request: WriteFileRequest): Promise<Outcome<WriteFileAnswer>>;
   editFiles(request: EditFilesRequest): Promise<Outcome<EditFilesAnswer>>;
@@ -49,6 +53,7 @@ export function createAgent(options: AgentOptions): Agent {
   return {
     health: () => ({ version: AGENT_PROTOCOL_VERSION, workingDirectory: directory, instanceId }),
     processes,
+    context: createContextReader(options),
     readLines: (request) => readLines(directory, request),
     writeFile: (request) => writeFile(directory, locks, request),
     editFiles: (request) => editFiles(directory, locks, request),

@@ -18,6 +18,8 @@ import {
   MAX_OUTPUT_WAIT_MS,
   processOutputQuerySchema,
   readLinesRequestSchema,
+  readSkillFileRequestSchema,
+  readSkillRequestSchema,
   signalProcessRequestSchema,
   startProcessRequestSchema,
   writeFileRequestSchema,
@@ -56,6 +58,7 @@ export function createAgentServer(options: { agent: Agent; token: string; log: L
   server.setErrorHandler((error, request, reply) => refuse(reply, refusalOf(error, request, log)));
   addProcessRoutes(server, agent);
   addFileRoutes(server, agent);
+  addContextRoutes(server, agent);
   server.get(AGENT_PATHS.health, () => agent.health());
   return server;
 }
@@ -88,6 +91,16 @@ function addFileRoutes(server: FastifyInstance, agent: Agent): void {
   );
   server.post(AGENT_PATHS.editFiles, { bodyLimit: MAX_FILE_BODY_BYTES }, async (request, reply) =>
     answer(reply, await agent.editFiles(parse(editFilesRequestSchema, request.body))),
+  );
+}
+
+function addContextRoutes(server: FastifyInstance, { context }: Agent): void {
+  server.get(AGENT_PATHS.context, () => context.read());
+  server.post(AGENT_PATHS.readSkill, async (request, reply) =>
+    answer(reply, await context.readSkill(parse(readSkillRequestSchema, request.body))),
+  );
+  server.post(AGENT_PATHS.readSkillFile, async (request, reply) =>
+    answer(reply, await context.readSkillFile(parse(readSkillFileRequestSchema, request.body))),
   );
 }
 

@@ -42,6 +42,7 @@ async function serve(settings: AgentSettings, log: Log): Promise<number> {
   const agent = createAgent({
     directory: settings.directory,
     homeDirectory: homedir(),
+    contextPaths: settings.contextPaths,
     environment: inheritedEnvironment(),
     clock: systemClock,
     log,

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { DEFAULT_CONTEXT_PATHS } from "./context/paths.js";
 import { readSettings, SettingsError } from "./settings.js";
 
 const TOKEN = "0123456789abcdef";
@@ -10,6 +11,7 @@ test("a token is all that is needed", () => {
     directory: "/code",
     exitsWithStdin: false,
     logLevel: "info",
+    contextPaths: DEFAULT_CONTEXT_PATHS,
   });
 });
 
@@ -27,7 +29,37 @@ test("flags win over variables", () => {
     directory: "/code/project",
     exitsWithStdin: true,
     logLevel: "debug",
+    contextPaths: DEFAULT_CONTEXT_PATHS,
   });
+});
+
+test("five variables say where to look for what models should know", () => {
+  const environment = {
+    PARLEY_AGENT_TOKEN: TOKEN,
+    PARLEY_AGENT_INSTRUCTIONS_DIRS: " ~/rules , /etc/rules,, docs ",
+    PARLEY_AGENT_INSTRUCTIONS_FILE: " CLAUDE.md ",
+    PARLEY_AGENT_SKILLS_DIRS: ",",
+    PARLEY_AGENT_SKILL_META_FILE: "  ",
+    PARLEY_AGENT_MCP_CONFIG_FILES: "mcp.json,~/mcp.json",
+  };
+  expect(readSettings([], environment, "/code")).toMatchObject({
+    contextPaths: {
+      instructionDirectories: ["~/rules", "/etc/rules", "docs"],
+      instructionFile: "CLAUDE.md",
+      skillDirectories: [],
+      skillFile: "SKILL.md",
+      mcpConfigFiles: ["mcp.json", "~/mcp.json"],
+    },
+  });
+});
+
+test("a path in place of a file's name is refused", () => {
+  const environment = { PARLEY_AGENT_TOKEN: TOKEN, PARLEY_AGENT_INSTRUCTIONS_FILE: "docs/AGENTS.md" };
+  expect(() => readSettings([], environment, "/code")).toThrow(
+    new SettingsError(
+      "The agent's settings are not valid.\nPARLEY_AGENT_INSTRUCTIONS_FILE: must be the name of a file",
+    ),
+  );
 });
 
 test("every wrong setting is named, and the token is never shown", () => {

@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { resolve } from "node:path";
 import { z } from "zod";
+import { DEFAULT_CONTEXT_PATHS, type ContextPaths } from "./context/paths.js";
 
 /** Shorter tokens could be guessed. */
 const MIN_TOKEN_CHARACTERS = 16;
@@ -17,6 +18,7 @@ export type AgentSettings = {
   /** The parent holds the other end of stdin: when it closes, the parent is gone or wants the agent gone. */
   exitsWithStdin: boolean;
   logLevel: (typeof LOG_LEVELS)[number];
+  contextPaths: ContextPaths;
 };
 
 /** Its message says for each wrong setting what was expected, and never shows the token. */
@@ -37,7 +39,35 @@ Options (variable in brackets):
   --help                show this text
 
 PARLEY_AGENT_TOKEN must hold the bearer token that callers will present, at least ${MIN_TOKEN_CHARACTERS} characters.
+
+Where to look for what models should know; lists are separated by commas, paths may begin with ~ or be relative to
+the directory:
+  PARLEY_AGENT_INSTRUCTIONS_DIRS   before the directory itself; default: ${DEFAULT_CONTEXT_PATHS.instructionDirectories.join(",")}
+  PARLEY_AGENT_INSTRUCTIONS_FILE   its name; default: ${DEFAULT_CONTEXT_PATHS.instructionFile}
+  PARLEY_AGENT_SKILLS_DIRS         default: ${DEFAULT_CONTEXT_PATHS.skillDirectories.join(",")}
+  PARLEY_AGENT_SKILL_META_FILE     its name; default: ${DEFAULT_CONTEXT_PATHS.skillFile}
+  PARLEY_AGENT_MCP_CONFIG_FILES    default: ${DEFAULT_CONTEXT_PATHS.mcpConfigFiles.join(",")}
 `;
+
+const pathListSchema = (fallback: readonly string[]) =>
+  z
+    .string()
+    .default("")
+    .transform((text) => (text.trim() === "" ? fallback : entriesOf(text)));
+
+const fileNameSchema = (fallback: string) =>
+  z
+    .string()
+    .default("")
+    .transform((text) => text.trim() || fallback)
+    .refine((name) => !/[/\0]/.test(name) && name !== "." && name !== "..", "must be the name of a file");
+
+function entriesOf(list: string): string[] {
+  return list
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+}
 
 const settingsSchema = z.object({
   PARLEY_AGENT_TOKEN: z
@@ -47,6 +77,11 @@ const settingsSchema = z.object({
   PARLEY_AGENT_DIRECTORY: z.string().default("."),
   PARLEY_AGENT_EXIT_WITH_STDIN: z.enum(["true", "false"], 'must be "true" or "false"').default("false"),
   PARLEY_AGENT_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
+  PARLEY_AGENT_INSTRUCTIONS_DIRS: pathListSchema(DEFAULT_CONTEXT_PATHS.instructionDirectories),
+  PARLEY_AGENT_INSTRUCTIONS_FILE: fileNameSchema(DEFAULT_CONTEXT_PATHS.instructionFile),
+  PARLEY_AGENT_SKILLS_DIRS: pathListSchema(DEFAULT_CONTEXT_PATHS.skillDirectories),
+  PARLEY_AGENT_SKILL_META_FILE: fileNameSchema(DEFAULT_CONTEXT_PATHS.skillFile),
+  PARLEY_AGENT_MCP_CONFIG_FILES: pathListSchema(DEFAULT_CONTEXT_PATHS.mcpConfigFiles),
 });
 
 /** Settings of this program, or `help`. Throws a `SettingsError`. */
@@ -80,6 +115,13 @@ export function readSettings(
     directory: resolve(currentDirectory, parsed.data.PARLEY_AGENT_DIRECTORY),
     exitsWithStdin: parsed.data.PARLEY_AGENT_EXIT_WITH_STDIN === "true",
     logLevel: parsed.data.PARLEY_AGENT_LOG_LEVEL,
+    contextPaths: {
+      instructionDirectories: parsed.data.PARLEY_AGENT_INSTRUCTIONS_DIRS,
+      instructionFile: parsed.data.PARLEY_AGENT_INSTRUCTIONS_FILE,
+      skillDirectories: parsed.data.PARLEY_AGENT_SKILLS_DIRS,
+      skillFile: parsed.data.PARLEY_AGENT_SKILL_META_FILE,
+      mcpConfigFiles: parsed.data.PARLEY_AGENT_MCP_CONFIG_FILES,
+    },
   };
 }
 

@@ -19,15 +19,27 @@ export class Workspaces {
 
   /** Rejects with a `ToolError`. The connection sees the chat's own processes only. */
   async open(workspaceId: string, chatId: string): Promise<AgentConnection> {
-    const { directory } = await this.#find(workspaceId);
     try {
-      const connection = await this.parts.agents.connection(directory);
-      return connection.forChat(chatId);
+      return await this.#dial(workspaceId, chatId);
+    } catch (error) {
+      if (!(error instanceof AgentUnreachable)) throw error;
+      this.parts.log.warn({ err: error, workspaceId }, "A workspace's agent cannot be reached; once more");
+    }
+    // What is remembered of the workspace may be what is wrong.
+    this.#recent.delete(workspaceId);
+    try {
+      return await this.#dial(workspaceId, chatId);
     } catch (error) {
       if (!(error instanceof AgentUnreachable)) throw error;
       this.parts.log.warn({ err: error, workspaceId }, "A workspace's agent cannot be reached");
       throw new ToolError("The workspace cannot be reached right now. Try again in a moment.");
     }
+  }
+
+  async #dial(workspaceId: string, chatId: string): Promise<AgentConnection> {
+    const { directory } = await this.#find(workspaceId);
+    const connection = await this.parts.agents.connection(directory);
+    return connection.forChat(chatId);
   }
 
   async #find(workspaceId: string): Promise<WorkspaceRecord> {

@@ -10,8 +10,11 @@ import {
   processListSchema,
   processOutputSchema,
   readLinesAnswerSchema,
+  readSkillAnswerSchema,
+  readSkillFileAnswerSchema,
   signalProcessAnswerSchema,
   startProcessAnswerSchema,
+  workspaceContextSchema,
   writeFileAnswerSchema,
   type AgentHealth,
   type EditFilesAnswer,
@@ -20,18 +23,30 @@ import {
   type ProcessOutput,
   type ReadLinesAnswer,
   type ReadLinesRequest,
+  type ReadSkillAnswer,
+  type ReadSkillFileAnswer,
+  type ReadSkillFileRequest,
   type SignalProcessRequest,
   type StartProcessAnswer,
   type StartProcessRequest,
+  type WorkspaceContext,
   type WriteFileAnswer,
   type WriteFileRequest,
 } from "../agent/protocol.js";
 import { systemClock, type Clock } from "../lib/clock.js";
 
-export type { EditFilesRequest, ProcessList, ProcessOutput, ReadLinesAnswer } from "../agent/protocol.js";
+export type {
+  EditFilesRequest,
+  ProcessList,
+  ProcessOutput,
+  ReadLinesAnswer,
+  WorkspaceContext,
+} from "../agent/protocol.js";
 
 /** Any request that does not wait for a process is answered within this, or the agent counts as unreachable. */
 export const AGENT_REQUEST_TIMEOUT_MS = 30_000;
+/** A turn waits for the workspace's context no longer than this. */
+export const CONTEXT_TIMEOUT_MS = 5_000;
 /** Longest single wait: the client of Node gives up on an answer whose headers take 5 minutes. */
 const MAX_WAIT_PER_REQUEST_MS = 240_000;
 
@@ -65,6 +80,8 @@ export type OutputRequest = CallOptions & {
 
 /** Every method rejects with `AgentError` or `AgentUnreachable`, or with the reason of an aborted `signal`. */
 export interface AgentConnection {
+  /** Names the agent's process: whoever knows something of another one knows nothing of this. */
+  readonly instance: string;
   health(options?: CallOptions): Promise<AgentHealth>;
   startProcess(request: StartProcessRequest, options?: CallOptions): Promise<StartProcessAnswer>;
   /** A wait that ends early resolves to a snapshot; look at `running`. */
@@ -74,6 +91,10 @@ export interface AgentConnection {
   readLines(request: ReadLinesRequest, options?: CallOptions): Promise<ReadLinesAnswer>;
   writeFile(request: WriteFileRequest, options?: CallOptions): Promise<WriteFileAnswer>;
   editFiles(request: EditFilesRequest, options?: CallOptions): Promise<EditFilesAnswer>;
+  /** Within `CONTEXT_TIMEOUT_MS`. */
+  workspaceContext(options?: CallOptions): Promise<WorkspaceContext>;
+  readSkill(name: string, options?: CallOptions): Promise<ReadSkillAnswer>;
+  readSkillFile(request: ReadSkillFileRequest, options?: CallOptions): Promise<ReadSkillFileAnswer>;
   /** The same agent on behalf of a chat, which then sees only its own processes. Nearest ancestor first. */
   forChat(chatId: string, ancestorChatIds?: readonly string[]): AgentConnection;
 }
@@ -82,6 +103,8 @@ export type AgentAddress = {
   /** Origin only, without a path. */
   url: string;
   token: string;
+  /** The `instanceId` that it told when it came to listen; absent: nobody asked, and the address has to do. */
+  instanceId?: string;
   chatId?: string;
   ancestorChatIds?: readonly string[];
   clock?: Clock;
@@ -107,6 +130,7 @@ export function connectAgent(address: AgentAddress): AgentConnection {
     options?: CallOptions,
   ) => ask({ method: "POST", path, answer, body, signal: options?.signal });
   return {
+    instance: address.instanceId ?? address.url,
     health: (options) => ask({ method: "GET", path: AGENT_PATHS.health, answer: healthSchema, ...options }),
     startProcess: (request, options) =>
       post(AGENT_PATHS.processes, startProcessAnswerSchema, request, options),
@@ -118,6 +142,17 @@ export function connectAgent(address: AgentAddress): AgentConnection {
     readLines: (request, options) => post(AGENT_PATHS.readLines, readLinesAnswerSchema, request, options),
     writeFile: (request, options) => post(AGENT_PATHS.writeFile, writeFileAnswerSchema, request, options),
     editFiles: (request, options) => post(AGENT_PATHS.editFiles, editFilesAnswerSchema, request, options),
+    workspaceContext: (options) =>
+      ask({
+        method: "GET",
+        path: AGENT_PATHS.context,
+        answer: workspaceContextSchema,
+        timeoutMs: CONTEXT_TIMEOUT_MS,
+        ...options,
+      }),
+    readSkill: (name, options) => post(AGENT_PATHS.readSkill, readSkillAnswerSchema, { name }, options),
+    readSkillFile: (request, options) =>
+      post(AGENT_PATHS.readSkillFile, readSkillFileAnswerSchema, request, options),
     forChat: (chatId, ancestorChatIds = []) => connectAgent({ ...address, chatId, ancestorChatIds }),
   };
 }

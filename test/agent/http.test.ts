@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createAgent, type Agent } from "../../src/agent/agent.js";
+import { DEFAULT_CONTEXT_PATHS } from "../../src/agent/context/paths.js";
 import { createAgentServer } from "../../src/agent/http.js";
 import { inheritedEnvironment } from "../../src/agent/process/environment.js";
 import { systemClock } from "../../src/lib/clock.js";
@@ -21,7 +22,12 @@ let url: string;
 
 beforeAll(async () => {
   folder = await makeFolder();
-  const options = { directory: folder, homeDirectory: homedir(), environment: inheritedEnvironment() };
+  const options = {
+    directory: folder,
+    homeDirectory: homedir(),
+    contextPaths: DEFAULT_CONTEXT_PATHS,
+    environment: inheritedEnvironment(),
+  };
   agent = createAgent({ ...options, clock: systemClock, log });
   server = createAgentServer({ agent, token: TOKEN, log });
   url = await server.listen({ host: "127.0.0.1", port: 0 });

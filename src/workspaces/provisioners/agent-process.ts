@@ -3,7 +3,7 @@ import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { listeningLineSchema } from "../../agent/protocol.js";
+import { listeningLineSchema, type ListeningLine } from "../../agent/protocol.js";
 import type { Clock } from "../../lib/clock.js";
 
 /** A cold start on a busy machine takes about two seconds. */
@@ -29,7 +29,7 @@ export type AgentEnd = { reason: string; lastWords: string };
 
 export type AgentProcess = {
   /** Where it listens; rejects when it ends, or when the start takes too long. */
-  listening: Promise<{ url: string; token: string }>;
+  listening: Promise<{ url: string; token: string; instanceId: string }>;
   /** Never rejects. */
   ended: Promise<AgentEnd>;
   /** Asks it to end, and forces it when it does not; resolves when it is gone. */
@@ -58,7 +58,11 @@ export function spawnAgent(options: AgentProcessOptions): AgentProcess {
   child.stdin.on("error", () => child.stdin.destroy());
   const ended = watchEnd(child);
   return {
-    listening: waitForUrl(child, ended, options.clock).then((url) => ({ url, token })),
+    listening: waitForLine(child, ended, options.clock).then(({ url, instanceId }) => ({
+      url,
+      token,
+      instanceId,
+    })),
     ended,
     stop: () => stopChild(child, ended, options.clock),
   };
@@ -81,17 +85,17 @@ function watchEnd(child: Child): Promise<AgentEnd> {
   });
 }
 
-function waitForUrl(child: Child, ended: Promise<AgentEnd>, clock: Clock): Promise<string> {
+function waitForLine(child: Child, ended: Promise<AgentEnd>, clock: Clock): Promise<ListeningLine> {
   const lines = createInterface({ input: child.stdout });
-  return new Promise<string>((resolve, reject) => {
+  return new Promise<ListeningLine>((resolve, reject) => {
     const cancelTimeout = clock.after(AGENT_START_TIMEOUT_MS, () =>
       reject(new Error(`The workspace agent was not ready within ${AGENT_START_TIMEOUT_MS} ms.`)),
     );
     lines.on("line", (line) => {
-      const url = urlFrom(line);
-      if (url === undefined) return;
+      const listening = listeningLineFrom(line);
+      if (listening === undefined) return;
       cancelTimeout();
-      resolve(url);
+      resolve(listening);
     });
     void ended.then(({ reason, lastWords }) => {
       cancelTimeout();
@@ -100,10 +104,9 @@ function waitForUrl(child: Child, ended: Promise<AgentEnd>, clock: Clock): Promi
   });
 }
 
-function urlFrom(line: string): string | undefined {
+function listeningLineFrom(line: string): ListeningLine | undefined {
   try {
-    const parsed = listeningLineSchema.safeParse(JSON.parse(line));
-    return parsed.success ? parsed.data.url : undefined;
+    return listeningLineSchema.safeParse(JSON.parse(line)).data;
   } catch {
     // Not JSON: something else that the program printed.
     return undefined;

@@ -23,10 +23,18 @@ const SERVER_VARIABLES = new Set([
   "ANTHROPIC_BASE_URL",
   "OPENAI_API_KEY",
   "OPENAI_BASE_URL",
+  "GEMINI_API_KEY",
+  "GOOGLE_GEMINI_BASE_URL",
+  "AZURE_OPENAI_API_KEY",
+  "AZURE_OPENAI_ENDPOINT",
+  "AWS_BEARER_TOKEN_BEDROCK",
+  "BEDROCK_BASE_URL",
   "NODE_ENV",
 ]);
 /** Of `npm start`, among them the server's own prefix and config, which would mislead any npm that runs below it. */
 const SERVER_VARIABLE_PATTERN = /^(?:PARLEY_|npm_)/i;
+/** Where an agent looks for instructions, skills and tool servers: set for all agents by who runs the server. */
+const AGENT_VARIABLE_PATTERN = /^PARLEY_AGENT_(?:INSTRUCTIONS|SKILLS?|MCP)_/;
 
 export type LocalAgentOptions = {
   /** Absolute; must exist. */
@@ -60,7 +68,9 @@ export function localAgentEnvironment(
 ): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(environment).filter(
-      ([name]) => !SERVER_VARIABLES.has(name) && !SERVER_VARIABLE_PATTERN.test(name),
+      ([name]) =>
+        AGENT_VARIABLE_PATTERN.test(name) ||
+        (!SERVER_VARIABLES.has(name) && !SERVER_VARIABLE_PATTERN.test(name)),
     ),
   );
 }
@@ -128,8 +138,8 @@ class AgentKeeper {
     let agent: AgentProcess | undefined;
     try {
       agent = this.#spawn();
-      const { url, token } = await this.#untilClosing(agent.listening);
-      this.#announce(connectAgent({ url, token, clock: this.options.clock }));
+      const { url, token, instanceId } = await this.#untilClosing(agent.listening);
+      this.#announce(connectAgent({ url, token, instanceId, clock: this.options.clock }));
       const { reason, lastWords } = await this.#untilClosing(agent.ended);
       return new Error(`The workspace agent ended (${reason}). ${lastWords}`.trim());
     } catch (error) {

@@ -1,0 +1,77 @@
+/** Finds and reads the instruction files that people and repositories keep for coding agents. */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Log } from "../../lib/log.js";
+import { errorCode } from "../outcome.js";
+import type { InstructionFile } from "../protocol.js";
+import { cleanText } from "./clean-text.js";
+import { readStart, type FileStart } from "./read-start.js";
+
+/** Of each file. More would crowd out the conversation that it is to guide. */
+const MAX_INSTRUCTION_FILE_BYTES = 64 * 1024;
+/** Of all files together: about 64,000 tokens in every model call. */
+const MAX_INSTRUCTION_BYTES = 256 * 1024;
+
+export type InstructionPlaces = {
+  /** Absolute; searched in this order. */
+  directories: readonly string[];
+  /** Searched last, unless it is among `directories`. */
+  workingDirectory: string;
+  fileName: string;
+  log: Log;
+};
+
+/** One file of each directory at most. What cannot be read, or has nothing to say, is left out. Never rejects. */
+export async function readInstructionFiles(places: InstructionPlaces): Promise<InstructionFile[]> {
+  const { workingDirectory, log } = places;
+  const found: InstructionFile[] = [];
+  let totalBytes = 0;
+  for (const directory of new Set([...places.directories, workingDirectory])) {
+    // Others write what is in a repository: its links must not bring the person's own files into a prompt.
+    const within = directory === workingDirectory ? workingDirectory : undefined;
+    const file = await readInstructionFile(directory, within, places);
+    if (file === undefined) continue;
+    totalBytes += Buffer.byteLength(file.content);
+    if (totalBytes > MAX_INSTRUCTION_BYTES) {
+      log.warn(
+        { path: file.path, limitBytes: MAX_INSTRUCTION_BYTES },
+        "An instruction file is left out: together they are too long",
+      );
+      break;
+    }
+    found.push(file);
+  }
+  return found;
+}
+
+async function readInstructionFile(
+  directory: string,
+  within: string | undefined,
+  { fileName, log }: InstructionPlaces,
+): Promise<InstructionFile | undefined> {
+  for (const name of await namesAlike(directory, fileName, log)) {
+    const path = join(directory, name);
+    const read = await readStart(path, { limitBytes: MAX_INSTRUCTION_FILE_BYTES, within });
+    if (read.kind === "done") return asInstructions(path, read.value);
+    log.warn({ path, reason: read.message }, "An instruction file cannot be read");
+  }
+  return undefined;
+}
+
+function asInstructions(path: string, { text, isTruncated }: FileStart): InstructionFile | undefined {
+  const content = cleanText(text);
+  return content === "" ? undefined : { path, content, isTruncated };
+}
+
+/** Entries with the name in any case, sorted; none when the directory is not there. */
+async function namesAlike(directory: string, fileName: string, log: Log): Promise<string[]> {
+  try {
+    const wanted = fileName.toLowerCase();
+    const names = await readdir(directory);
+    return names.filter((name) => name.trim().toLowerCase() === wanted).sort();
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT" && errorCode(error) !== "ENOTDIR")
+      log.warn({ err: error, directory }, "A directory cannot be searched for instruction files");
+    return [];
+  }
+}

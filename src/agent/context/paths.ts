@@ -1,0 +1,36 @@
+/** Where the agent looks for instruction files, skills and tool servers: five settings, resolved for each request. Pure. */
+import { join, resolve } from "node:path";
+
+/** As they were set: paths may begin with `~` or be relative to the working directory. */
+export type ContextPaths = {
+  /** Searched for an instruction file before the working directory itself, which always comes last. */
+  instructionDirectories: readonly string[];
+  /** Name of the instruction file, found in any case. */
+  instructionFile: string;
+  /** Each holds one folder for each skill. */
+  skillDirectories: readonly string[];
+  /** Name of the file that makes a folder a skill. */
+  skillFile: string;
+  /** Files that name the workspace's own tool servers. */
+  mcpConfigFiles: readonly string[];
+};
+
+export const DEFAULT_CONTEXT_PATHS: ContextPaths = {
+  instructionDirectories: ["~/.parley"],
+  instructionFile: "AGENTS.md",
+  skillDirectories: [".agents/skills"],
+  skillFile: "SKILL.md",
+  mcpConfigFiles: [".mcp.json"],
+};
+
+export type Places = { workingDirectory: string; homeDirectory: string };
+
+/** Absolute paths, each once, in the order of the setting. */
+export function resolvePaths(paths: readonly string[], places: Places): string[] {
+  return [...new Set(paths.map((path) => resolvePath(path, places)))];
+}
+
+function resolvePath(path: string, { workingDirectory, homeDirectory }: Places): string {
+  if (path === "~" || path.startsWith("~/")) return resolve(join(homeDirectory, path.slice(1)));
+  return resolve(workingDirectory, path);
+}
