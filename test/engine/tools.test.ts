@@ -59,6 +59,8 @@ test("the tools are sorted, described, and describe every argument", () => {
     "process_output",
     "process_signal",
     "read_file",
+    "read_skill",
+    "read_skill_file",
     "write_file",
   ]);
   for (const { description, inputSchema } of builtInTools) {

@@ -12,10 +12,13 @@ import type { MessagePart } from "../../src/domain/message-parts.js";
 import type { Viewer } from "../../src/domain/viewer.js";
 import type { ChatCommands, CreateChatInput } from "../../src/engine/commands/chat-commands.js";
 import { createChatCommands } from "../../src/engine/commands/commands.js";
+import { CustomPrompts } from "../../src/engine/custom-prompts.js";
 import { Models } from "../../src/engine/models.js";
+import { sanitizePrompt } from "../../src/engine/prompt/sanitize.js";
 import { RecentChats } from "../../src/engine/state/recent-chats.js";
+import { Titles } from "../../src/engine/titles.js";
 import { ToolError, type Tool } from "../../src/engine/tools/tool.js";
-import type { RunnerParts } from "../../src/engine/worker/turn-context.js";
+import type { RunnerParts } from "../../src/engine/worker/runner-parts.js";
 import { Worker, type WorkerSettings } from "../../src/engine/worker/worker.js";
 import type { Bus } from "../../src/events/bus.js";
 import { MemoryBus } from "../../src/events/memory-bus.js";
@@ -24,6 +27,8 @@ import { createProvider } from "../../src/providers/registry.js";
 import { readChat, readHistory } from "../../src/store/chat-source.js";
 import { Database, type Statement } from "../../src/store/database.js";
 import { ensureDefaultProviders } from "../../src/store/default-models.js";
+import { readFileContents } from "../../src/store/files.js";
+import { getSmallModelConfigId } from "../../src/store/small-model.js";
 import { ensureFirstAdmin } from "../../src/store/users.js";
 import { ensureLocalWorkspace } from "../../src/store/workspaces.js";
 import type { AgentConnection } from "../../src/workspaces/agent-connection.js";
@@ -39,6 +44,8 @@ export type Replica = {
   parts: RunnerParts;
   commands: ChatCommands;
   worker: Worker;
+  /** Not told of turns by the worker: a title would use up an answer of the test's. */
+  titles: Titles;
 };
 
 type ReplicaOptions = {
@@ -47,6 +54,7 @@ type ReplicaOptions = {
   tools?: readonly Tool[];
   openWorkspace?: (chatId: string) => Promise<AgentConnection>;
   settings?: Partial<WorkerSettings>;
+  maxStepsPerTurn?: number;
 };
 
 export class World {
@@ -98,7 +106,9 @@ export class World {
   }
 
   async closeReplicas(): Promise<void> {
-    await Promise.all(this.#replicas.splice(0).map(({ worker }) => worker.close()));
+    await Promise.all(
+      this.#replicas.splice(0).map(({ worker, titles }) => worker.close().then(() => titles.close())),
+    );
   }
 
   /** Its worker is not started yet. */
@@ -107,7 +117,14 @@ export class World {
     const clock = new ManualClock();
     const bus = options.bus ?? this.bus;
     const createAdapter = (settings: Parameters<typeof createProvider>[0]) => createProvider(settings);
-    const models = new Models({ database, clock, keys: {}, demoUrl: demo.url, createAdapter });
+    const models = new Models({
+      database,
+      clock,
+      log: createLog("silent"),
+      keys: {},
+      demoUrl: demo.url,
+      createAdapter,
+    });
     const openWorkspace = options.openWorkspace ?? (() => Promise.reject(new ToolError("No agent here.")));
     const parts: RunnerParts = {
       database,
@@ -117,13 +134,27 @@ export class World {
       log: createLog("silent"),
       random: () => 0,
       tools: options.tools ?? [],
+      maxStepsPerTurn: options.maxStepsPerTurn ?? 1_000,
       chooseModel: (configId) => models.choose(configId),
+      contextLimitOf: (model) => models.contextLimitOf(model),
+      observeContextLimit: (model, tokens) => models.observeContextLimit(model, tokens),
+      readFiles: (ownerId, fileIds) => readFileContents(database, ownerId, fileIds),
+      customPrompt: () => Promise.resolve(""),
+      onTurnStart: () => undefined,
+      readWorkspaceContext: () => Promise.resolve(null),
       deploymentPrompt: () => Promise.resolve(""),
       openWorkspace: (_workspaceId, chatId) => openWorkspace(chatId),
       readHistory: (chatId) => readHistory(database, chatId),
     };
+    const smallModelConfigId = () => getSmallModelConfigId(database);
+    const titles = new Titles({ ...parts, smallModelConfigId }, { isAutomatic: true });
+    const customPrompts = new CustomPrompts({ database, clock });
     const commands = createChatCommands({
       ...parts,
+      preferencesOf: (userId) => customPrompts.preferencesOf(userId),
+      forgetPreferences: (userId) => customPrompts.forget(userId),
+      sanitizePrompt,
+      regenerateTitle: (chat) => titles.regenerate(chat),
       resolveModel: async (configId) => {
         const choice = await models.choose(configId);
         return choice.ok
@@ -135,7 +166,7 @@ export class World {
       toolNames: new Set(parts.tools.map((tool) => tool.name)),
     });
     const settings = { leaseMs: LEASE_MS, heartbeatMs: HEARTBEAT_MS, batchSize: 10, ...options.settings };
-    const replica = { clock, bus, parts, commands, worker: new Worker(parts, settings) };
+    const replica = { clock, bus, parts, commands, titles, worker: new Worker(parts, settings) };
     this.#replicas.push(replica);
     return replica;
   }
@@ -242,6 +273,8 @@ function tell(parts: MessagePart[]): string {
           return part.url;
         case "file-reference":
           return part.path;
+        case "file":
+          return part.name;
       }
     })
     .join(" ");

@@ -6,13 +6,19 @@ import type { ChatLabel, ChatStatus, ClientTool } from "../../domain/chat-state.
 import type { MessageRow, QueuedRow } from "../../domain/chat-events.js";
 import type { MessagePart, ReasoningEffort, ToolResultPart } from "../../domain/message-parts.js";
 import type { Viewer } from "../../domain/viewer.js";
+import type { Preferences } from "../../store/users.js";
 
-/** A refusal. `path` names the input field, from the input object's root; `currentStatus` goes with CONFLICT. */
+/**
+ * A refusal. `path` names the input field, from the input object's root; `currentStatus` goes with CONFLICT, `what`
+ * with UNAVAILABLE.
+ */
 export type CommandRefusal = {
   code: "INVALID" | "NOT_FOUND" | "CONFLICT" | "LIMIT_EXCEEDED" | "UNAVAILABLE";
   message: string;
   path?: string[];
   currentStatus?: ChatStatus;
+  /** What could not be had; a workspace when absent. */
+  what?: "model";
 };
 
 export type CommandResult<T> = ({ ok: true } & T) | { ok: false; refusal: CommandRefusal };
@@ -41,6 +47,23 @@ export type SendMessageInput = {
   idempotencyKey?: string;
 };
 
+/** Absent = unchanged. */
+export type UpdateChatInput = {
+  chatId: string;
+  title?: string;
+  labels?: ChatLabel[];
+  /** Null = the deployment's default at each turn. */
+  modelConfigId?: string | null;
+};
+
+/** Absent = unchanged. */
+export type UpdatePreferencesInput = {
+  /** Empty = none. */
+  customPrompt?: string;
+  /** Null = the deployment's default. */
+  defaultModelConfigId?: string | null;
+};
+
 /** All ids are database values, not public ids. A chat that the viewer may not see is NOT_FOUND. */
 export interface ChatCommands {
   createChat(viewer: Viewer, input: CreateChatInput): Promise<CommandResult<ChatChanged>>;
@@ -60,6 +83,17 @@ export interface ChatCommands {
     viewer: Viewer,
     input: { chatId: string; results: Pick<ToolResultPart, "toolCallId" | "result" | "isError">[] },
   ): Promise<CommandResult<ChatChanged>>;
+  compactChat(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
+  clearChatContext(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
+  /** Also for archived chats: nothing of it makes a turn go on. */
+  updateChat(viewer: Viewer, input: UpdateChatInput): Promise<CommandResult<ChatChanged>>;
+  /** Asks a model; takes up to half a minute. Also for archived chats and while a turn runs. */
+  regenerateChatTitle(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
+  /** The viewer's own. */
+  updatePreferences(
+    viewer: Viewer,
+    input: UpdatePreferencesInput,
+  ): Promise<CommandResult<{ preferences: Preferences }>>;
   archiveChat(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
   unarchiveChat(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
 }

@@ -5,6 +5,7 @@ import type { MessagePart } from "../../domain/message-parts.js";
 import type { RefusalReason } from "../../domain/transition.js";
 import type { Viewer } from "../../domain/viewer.js";
 import { findChat } from "../../store/chats.js";
+import type { Preferences } from "../../store/users.js";
 import type { TransitionParts, TransitionResult } from "../state/apply-transition.js";
 import type { CommandRefusal } from "./chat-commands.js";
 
@@ -17,9 +18,30 @@ export type CommandParts = TransitionParts & {
   defaultWorkspaceId(viewer: Viewer): string | null;
   /** Whether people may choose this config now. */
   isModelSelectable(configId: string): Promise<boolean>;
+  /** What the person wishes for all their chats. */
+  preferencesOf(userId: string): Promise<Preferences>;
+  /** The person's wishes were changed. */
+  forgetPreferences(userId: string): void;
+  /** Takes from a person's own words what could mislead a reader of the system prompt. */
+  sanitizePrompt(text: string): string;
+  /** Makes a title from the whole talk and gives it to the chat if that still has the one in `state`. */
+  regenerateTitle(chat: ChatToName): Promise<TitleOutcome>;
   /** Names that a client's own tools may not take. */
   toolNames: ReadonlySet<string>;
 };
+
+export type ChatToName = { chatId: string; ownerId: string; modelConfigId: string | null; state: ChatState };
+
+/** How making a title ended. `version`: the chat's snapshot at which it is visible. */
+export type TitleOutcome =
+  | { outcome: "titled"; version: number }
+  | { outcome: "under_way" }
+  /** This replica makes as many titles as it may. */
+  | { outcome: "busy" }
+  | { outcome: "nothing_said" }
+  | { outcome: "not_found" }
+  /** `message` is worded for people. */
+  | { outcome: "failed"; message: string };
 
 export type KnownChat = { ownerId: string; state: ChatState };
 

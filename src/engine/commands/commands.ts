@@ -3,8 +3,12 @@ import type { ChatCommands } from "./chat-commands.js";
 import { changeChat, changeQueued } from "./change-chat.js";
 import type { CommandParts } from "./command-parts.js";
 import { createChat } from "./create-chat.js";
+import { clearChatContext, compactChat } from "./fold-context.js";
 import { editMessage } from "./edit-message.js";
+import { regenerateTitle } from "./regenerate-title.js";
 import { sendMessage } from "./send-message.js";
+import { updateChat } from "./update-chat.js";
+import { updatePreferences } from "./update-preferences.js";
 
 export function createChatCommands(parts: CommandParts): ChatCommands {
   return {
@@ -16,6 +20,11 @@ export function createChatCommands(parts: CommandParts): ChatCommands {
     deleteQueuedMessage: (viewer, queuedId) => changeQueued(parts, viewer, queuedId, "delete-queued"),
     submitToolResults: (viewer, { chatId, results }) =>
       changeChat(parts, viewer, chatId, { type: "submit-tool-results", results }),
+    compactChat: (viewer, chatId) => compactChat(parts, viewer, chatId),
+    clearChatContext: (viewer, chatId) => clearChatContext(parts, viewer, chatId),
+    updateChat: (viewer, input) => updateChat(parts, viewer, input),
+    regenerateChatTitle: (viewer, chatId) => regenerateTitle(parts, viewer, chatId),
+    updatePreferences: (viewer, input) => updatePreferences(parts, viewer, input),
     archiveChat: (viewer, chatId) => changeChat(parts, viewer, chatId, { type: "archive" }),
     unarchiveChat: (viewer, chatId) => changeChat(parts, viewer, chatId, { type: "unarchive" }),
   };

@@ -36,7 +36,7 @@ export async function createChat(
   if (input.workspaceId && !(await findWorkspace(parts.database, viewer, input.workspaceId))) {
     return notFound("workspace", "workspaceId");
   }
-  const model = await parts.resolveModel(input.modelConfigId ?? null);
+  const model = await parts.resolveModel(input.modelConfigId ?? (await ownDefault(parts, viewer)));
   if (!model.ok) return refuse({ code: "UNAVAILABLE", message: model.reason, path: ["modelConfigId"] });
   const chat = newChat(parts, viewer, input, model.modelConfigId);
   try {
@@ -45,6 +45,12 @@ export async function createChat(
     if (!(error instanceof KeyAlreadyUsed)) throw error;
     return (await repeatedRequest(parts, viewer, input)) ?? refuse(KEY_LOST);
   }
+}
+
+/** The person's own default, as long as it may be chosen; null = the deployment's. */
+async function ownDefault(parts: CommandParts, viewer: Viewer): Promise<string | null> {
+  const { defaultModelConfigId: own } = await parts.preferencesOf(viewer.userId);
+  return own !== null && (await parts.isModelSelectable(own)) ? own : null;
 }
 
 function newChat(
@@ -56,13 +62,15 @@ function newChat(
   return {
     id: randomUUID(),
     ownerId: viewer.userId,
-    title: input.title ?? titleFrom(input.parts),
     modelConfigId,
     workspaceId: input.workspaceId === undefined ? parts.defaultWorkspaceId(viewer) : input.workspaceId,
     reasoningEffort: input.reasoningEffort ?? null,
     clientTools: input.clientTools ?? [],
     labels: input.labels ?? [],
-    state: createdState(),
+    state: createdState(
+      input.title ?? titleFrom(input.parts),
+      input.title === undefined ? "first_message" : "person",
+    ),
     messages: [
       {
         role: "user",

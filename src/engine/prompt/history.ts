@@ -1,17 +1,36 @@
 /** History as the model is to see it: from the newest summary on, repaired so that every vendor accepts it. */
 import type { MessageRow } from "../../domain/chat-events.js";
+import { contextOf } from "../../domain/compaction.js";
 import type { PromptMessage } from "../../providers/types.js";
 import { repairPrompt } from "./repair.js";
 
-/** `history` is every message the model may see, oldest first. */
-export function promptFrom(history: MessageRow[]): { system: string[]; messages: PromptMessage[] } {
-  const boundary = history.findLastIndex((message) => message.isSummary);
-  const spoken: PromptMessage[] = [];
-  for (const { role, parts } of history.slice(Math.max(0, boundary))) {
-    if (role !== "system") spoken.push({ role, parts });
-  }
+/**
+ * `history` is every message the model may see, oldest first. Only responses of the model that is asked now,
+ * `modelConfigId`, may be gone on from.
+ */
+export function promptFrom(
+  history: MessageRow[],
+  modelConfigId: string,
+): { system: string[]; messages: PromptMessage[] } {
+  const spoken = contextOf(history).flatMap(
+    ({ role, parts, responseId, modelConfigId: madeBy }): PromptMessage[] => {
+      if (role === "system") return [];
+      return [
+        responseId !== null && madeBy === modelConfigId ? { role, parts, responseId } : { role, parts },
+      ];
+    },
+  );
   const system = history
     .filter((message) => message.role === "system")
     .map((message) => message.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
   return { system, messages: repairPrompt(spoken) };
+}
+
+/** Ids of the files that the messages refer to, each once. */
+export function fileIdsOf(messages: readonly PromptMessage[]): string[] {
+  const ids = new Set<string>();
+  for (const { parts } of messages) {
+    for (const part of parts) if (part.type === "file") ids.add(part.fileId);
+  }
+  return [...ids];
 }

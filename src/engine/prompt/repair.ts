@@ -2,14 +2,19 @@
  * Makes any history fit for every vendor: no empty text, each tool call followed at once by exactly one result,
  * no call id used twice. Pure, and never throws: a broken history must not make a chat unusable.
  */
-import type { MessagePart, ToolCallPart, ToolResultPart } from "../../domain/message-parts.js";
+import type { MessagePart, TextPart, ToolCallPart, ToolResultPart } from "../../domain/message-parts.js";
 import type { PromptMessage } from "../../providers/types.js";
 
 /** What the model reads when a call was never answered (a crash, an interruption, an edit). */
 export const MISSING_RESULT_TEXT = "The tool call was interrupted before it had a result.";
 
 /** A message on its way out; an assistant's also holds its local calls, by the id they had in the history. */
-type Entry = { role: "user" | "assistant"; parts: MessagePart[]; calls: Map<string, AnsweredCall> };
+type Entry = {
+  role: "user" | "assistant";
+  parts: MessagePart[];
+  calls: Map<string, AnsweredCall>;
+  responseId?: string;
+};
 type AnsweredCall = { call: ToolCallPart; result: ToolResultPart | undefined };
 
 type Repair = {
@@ -36,13 +41,15 @@ function addMessage(repair: Repair, message: PromptMessage): void {
     role: message.role === "assistant" ? "assistant" : "user",
     parts: [],
     calls: new Map(),
+    ...(message.responseId === undefined ? {} : { responseId: message.responseId }),
   };
   // Before its parts: a result in the same message must find its place after it.
   repair.entries.push(entry);
   for (const part of message.parts) {
     switch (part.type) {
       case "text":
-        if (message.role !== "tool" && part.text.trim() !== "") entry.parts.push(part);
+        if (message.role !== "tool" && (part.text.trim() !== "" || isSigned(message, part)))
+          entry.parts.push(part);
         break;
       case "reasoning":
         if (message.role === "assistant" && (part.text.trim() !== "" || part.providerMetadata))
@@ -50,6 +57,7 @@ function addMessage(repair: Repair, message: PromptMessage): void {
         break;
       case "source":
       case "file-reference":
+      case "file":
         if (message.role !== "tool") entry.parts.push(part);
         break;
       case "tool-call":
@@ -60,6 +68,11 @@ function addMessage(repair: Repair, message: PromptMessage): void {
         break;
     }
   }
+}
+
+/** A vendor may sign text that says nothing, and want the signature back. */
+function isSigned(message: PromptMessage, part: TextPart): boolean {
+  return message.role === "assistant" && part.providerMetadata !== undefined;
 }
 
 function addCall(repair: Repair, entry: Entry, call: ToolCallPart): void {
@@ -109,7 +122,7 @@ function reattachProviderResult(repair: Repair, result: ToolResultPart): void {
   if (home !== undefined && !isAnswered) home.parts.push(result);
 }
 
-function finishEntry({ role, parts, calls }: Entry): PromptMessage[] {
+function finishEntry({ role, parts, calls, responseId }: Entry): PromptMessage[] {
   const answered = new Set<string>();
   for (const part of parts) {
     if (part.type === "tool-result") answered.add(part.toolCallId);
@@ -122,12 +135,10 @@ function finishEntry({ role, parts, calls }: Entry): PromptMessage[] {
     return isFirst && answered.has(part.toolCallId);
   });
   if (kept.every(({ type }) => type === "source")) return [];
-  if (calls.size === 0) return [{ role, parts: kept }];
+  const message = { role, parts: kept, ...(responseId === undefined ? {} : { responseId }) };
+  if (calls.size === 0) return [message];
   const results = [...calls.values()].map(({ call, result }) => result ?? missingResult(call));
-  return [
-    { role, parts: kept },
-    { role: "tool", parts: results },
-  ];
+  return [message, { role: "tool", parts: results }];
 }
 
 function missingResult({ toolCallId, toolName }: ToolCallPart): ToolResultPart {

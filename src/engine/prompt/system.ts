@@ -1,4 +1,8 @@
-/** The system prompt of a turn, resolved anew for each turn: house rules, the deployment's own words, the workspace. */
+/**
+ * The system prompt of a turn, resolved anew for each turn. Its order is here alone: what is the same for everybody
+ * comes first, so that vendors can reuse it, and the person has the last word.
+ */
+import { promptBlock, sanitizePrompt } from "./sanitize.js";
 
 const HOUSE_RULES = `You are a coding agent that works for a person through Parley. You help with software in a workspace: you read files, run commands and edit files with the tools you are given.
 
@@ -13,17 +17,27 @@ const WITH_WORKSPACE = `This chat has a workspace. Your tools act there; relativ
 
 const WITHOUT_WORKSPACE = `This chat has no workspace, so tools that read files or run commands are not available. If the request needs them, tell the person to start a chat with a workspace.`;
 
-/** `deployment` is the operators' own prompt; empty = none. `history` are system messages stored in the chat. */
-export function systemPrompt(parts: {
+export type SystemPromptParts = {
+  /** The operators' own prompt; empty = none. */
   deployment: string;
+  /** System messages stored in the chat. */
   history: string[];
   hasWorkspace: boolean;
-}): string {
+  /** What the workspace told, by `workspacePrompt`; empty = nothing. */
+  workspaceContext: string;
+  /** What the chat's owner wants of every chat; empty = nothing. */
+  customPrompt: string;
+};
+
+export function systemPrompt(parts: SystemPromptParts): string {
+  const customPrompt = sanitizePrompt(parts.customPrompt);
   return [
     HOUSE_RULES,
-    parts.deployment.trim(),
+    sanitizePrompt(parts.deployment),
     ...parts.history,
     parts.hasWorkspace ? WITH_WORKSPACE : WITHOUT_WORKSPACE,
+    parts.workspaceContext,
+    customPrompt === "" ? "" : promptBlock("user-instructions", customPrompt),
   ]
     .filter((text) => text !== "")
     .join("\n\n");

@@ -63,5 +63,6 @@ const flatTool = defineTool({
 
 export const editFilesTool: Tool = {
   ...flatTool,
+  prepareArguments: normaliseEditArguments,
   run: (args, context) => flatTool.run(normaliseEditArguments(args), context),
 };

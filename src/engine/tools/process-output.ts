@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../domain/json.js";
 import { DURATION_FORMAT, parseDuration } from "./duration.js";
 import { exitFields, outputFields } from "./model-output.js";
-import { MAX_WAIT_MS, waitForProcess } from "./process-wait.js";
+import { MAX_WAIT_MS, WAITING_TOOL_TIMEOUT_MS, waitForProcess } from "./process-wait.js";
 import { readProse } from "./prose.js";
 import { defineTool, ToolError, type ToolContext } from "./tool.js";
 import { askWorkspace } from "./workspace-call.js";
@@ -53,5 +53,6 @@ export const processOutputTool = defineTool({
   name: "process_output",
   description: readProse(import.meta.url),
   parameters,
+  timeoutMs: WAITING_TOOL_TIMEOUT_MS,
   run: (args, context) => readOutput(args.process_id, readWait(args.wait_timeout), context),
 });

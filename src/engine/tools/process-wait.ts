@@ -6,6 +6,9 @@ import { describeAgentFailure, isAgentFailure } from "./workspace-call.js";
 /** Longest wait that a model may ask for. */
 export const MAX_WAIT_MS = 4 * 60 * 60_000;
 
+/** For tools that wait: the longest wait, and room for starting, for a look afterwards, and for a lost agent. */
+export const WAITING_TOOL_TIMEOUT_MS = MAX_WAIT_MS + 5 * 60_000;
+
 /**
  * `seen`: the output, ended or not. `lost`: the agent no longer knows the process, whose outcome is unknown.
  * `unknown`: neither the wait nor a look afterwards was answered.

@@ -5,6 +5,8 @@ import { processListTool } from "./process-list.js";
 import { processOutputTool } from "./process-output.js";
 import { processSignalTool } from "./process-signal.js";
 import { readFileTool } from "./read-file.js";
+import { readSkillFileTool } from "./read-skill-file.js";
+import { readSkillTool } from "./read-skill.js";
 import type { Tool } from "./tool.js";
 import { writeFileTool } from "./write-file.js";
 
@@ -16,6 +18,8 @@ export const builtInTools: readonly Tool[] = [
   processOutputTool,
   processSignalTool,
   readFileTool,
+  readSkillFileTool,
+  readSkillTool,
   writeFileTool,
 ].sort((a, b) => (a.name < b.name ? -1 : 1));
 

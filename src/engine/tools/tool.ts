@@ -13,7 +13,10 @@ export type ToolContext = {
   workspace(): Promise<AgentConnection>;
   /** Names this very call for ever (`chatId:messageId:callId`): a re-run attaches instead of starting twice. */
   idempotencyKey: string;
-  /** Aborted on interrupt, shutdown and loss of the chat; the reason is a `StopReason`. */
+  /**
+   * Aborted on interrupt, shutdown and loss of the chat, with a `StopReason`, and when the tool's own time is over,
+   * with a `ToolTimedOut`. What is not done some seconds later is left behind.
+   */
   signal: AbortSignal;
 };
 
@@ -22,20 +25,49 @@ export class ToolError extends Error {
   override readonly name = "ToolError";
 }
 
+/** What is known of a chat before its tools are offered to the model. */
+export type ToolFacts = {
+  /** The workspace told of at least one skill. */
+  hasSkills: boolean;
+};
+
 export type Tool = {
   name: string;
   /** Prose for the model, from the `.md` file beside the tool. */
   description: string;
-  /** JSON Schema of the arguments, each field described. */
+  /** JSON Schema of the arguments, each field described. Arguments are checked against it before `run`. */
   inputSchema: JsonObject;
+  /**
+   * Longest run; `DEFAULT_TOOL_TIMEOUT_MS` when absent. A tool that waits must allow more than its longest wait, or
+   * its own answer, which knows how to go on, never comes.
+   */
+  timeoutMs?: number;
+  /** Rewrites shapes that models fall back to into those of the schema, before the check. */
+  prepareArguments?(args: JsonObject): JsonObject;
+  /** Absent: wherever there is a workspace. */
+  isOffered?(facts: ToolFacts): boolean;
   run(args: JsonObject, context: ToolContext): Promise<ToolOutcome>;
 };
+
+/**
+ * Most work in a workspace is one request of at most 30 seconds, after at most 15 for a connection; a tool beyond
+ * ten minutes hangs.
+ */
+export const DEFAULT_TOOL_TIMEOUT_MS = 10 * 60_000;
+
+/** The reason of a tool's signal when its time is over. */
+export class ToolTimedOut extends Error {
+  override readonly name = "ToolTimedOut";
+}
 
 /** Builds a tool whose arguments are parsed before `run` sees them; bad ones become an error naming the field. */
 export function defineTool<Args extends z.ZodObject>(definition: {
   name: string;
   description: string;
   parameters: Args;
+  /** See `Tool.timeoutMs`. */
+  timeoutMs?: number;
+  isOffered?(facts: ToolFacts): boolean;
   run(args: z.infer<Args>, context: ToolContext): Promise<JsonValue>;
 }): Tool {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(definition.parameters, { io: "input" }) as JsonObject;
@@ -43,6 +75,8 @@ export function defineTool<Args extends z.ZodObject>(definition: {
     name: definition.name,
     description: definition.description,
     inputSchema,
+    ...(definition.timeoutMs !== undefined && { timeoutMs: definition.timeoutMs }),
+    ...(definition.isOffered && { isOffered: definition.isOffered }),
     async run(rawArgs, context) {
       const parsed = definition.parameters.safeParse(rawArgs);
       if (!parsed.success) {

@@ -118,6 +118,21 @@ describe("a stream becomes a message", () => {
   });
 });
 
+test("text that its vendor closed keeps what the vendor attached, and text that follows is another part", () => {
+  const providerMetadata = { openai: { phase: "commentary" } };
+  const stream: ModelStreamPart[] = [
+    { type: "text-end", providerMetadata },
+    text("I look. "),
+    { type: "text-end", providerMetadata },
+    text("Found it."),
+    { type: "text-end" },
+  ];
+  expect(gather(stream).parts()).toEqual([
+    { type: "text", text: "I look. ", providerMetadata },
+    { type: "text", text: "Found it." },
+  ]);
+});
+
 test("the newest usage and the finish are remembered, and are no pieces", () => {
   const message = new MessageAccumulator();
   const first = message.add({ type: "usage", usage });

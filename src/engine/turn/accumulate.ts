@@ -22,6 +22,8 @@ export class MessageAccumulator {
   readonly #slots: Slot[] = [];
   usage: TokenUsage | null = null;
   finishReason: FinishReason | null = null;
+  /** The vendor's id of the response; null when it gives none. */
+  responseId: string | null = null;
 
   /** Takes the next part of the stream; returns what it adds to the preview, if anything. */
   add(part: ModelStreamPart): PlacedPiece | null {
@@ -30,6 +32,9 @@ export class MessageAccumulator {
         return this.#appendText(part.text);
       case "reasoning-delta":
         return this.#appendReasoning(part.text);
+      case "text-end":
+        this.#endText(part);
+        return null;
       case "reasoning-end":
         this.#endReasoning(part);
         return null;
@@ -48,6 +53,9 @@ export class MessageAccumulator {
         this.#closeOpen();
         this.#slots.push({ kind: "other", part });
         return { partIndex: this.#slots.length - 1, piece: part };
+      case "response":
+        this.responseId = part.id;
+        return null;
       case "usage":
         this.usage = part.usage;
         return null;
@@ -86,6 +94,14 @@ export class MessageAccumulator {
       this.#slots.push({ kind: "reasoning", isOpen: true, part: { type: "reasoning", text } });
     }
     return { partIndex: this.#slots.length - 1, piece: { type: "reasoning-delta", append: text } };
+  }
+
+  /** Without open text there is nothing to close: metadata alone says nothing. */
+  #endText({ providerMetadata }: Extract<ModelStreamPart, { type: "text-end" }>): void {
+    const last = this.#slots.at(-1);
+    if (last?.kind !== "text" || !last.isOpen) return;
+    if (providerMetadata) last.part.providerMetadata = providerMetadata;
+    last.isOpen = false;
   }
 
   #endReasoning(end: Extract<ModelStreamPart, { type: "reasoning-end" }>): void {

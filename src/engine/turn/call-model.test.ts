@@ -50,6 +50,7 @@ test("a whole answer is completed, and all of it was shown", async () => {
     parts: [{ type: "text", text: "abc" }],
     usage,
     finishReason: "stop",
+    responseId: null,
   });
   expect(shown()).toEqual(["a", "bc"]);
 });
@@ -64,6 +65,7 @@ test("an answer that breaks off is a failure that is worth another try", async (
       isRetryable: true,
     },
     retryAfterMs: undefined,
+    contextLimit: undefined,
     cause: undefined,
   });
   expect(shown()).toEqual(["a"]);
@@ -72,7 +74,13 @@ test("an answer that breaks off is a failure that is worth another try", async (
 test("a vendor's refusal is passed on with its wish and its cause", async () => {
   const error = new ModelCallError(busy, 7_000);
   const { running } = await call(text("a"), fail(error));
-  expect(await running).toEqual({ type: "failed", failure: busy, retryAfterMs: 7_000, cause: error });
+  expect(await running).toEqual({
+    type: "failed",
+    failure: busy,
+    retryAfterMs: 7_000,
+    contextLimit: undefined,
+    cause: error,
+  });
 });
 
 test("a bug is thrown on", async () => {

@@ -9,8 +9,22 @@ import { PieceWriter } from "./piece-writer.js";
 import type { OpenModelStream, TurnPorts } from "./ports.js";
 
 export type CallOutcome =
-  | { type: "completed"; parts: MessagePart[]; usage: TokenUsage | null; finishReason: FinishReason }
-  | { type: "failed"; failure: ChatFailure; retryAfterMs: number | undefined; cause: unknown }
+  | {
+      type: "completed";
+      parts: MessagePart[];
+      usage: TokenUsage | null;
+      finishReason: FinishReason;
+      /** The vendor's id of the response; null when it gives none. */
+      responseId: string | null;
+    }
+  | {
+      type: "failed";
+      failure: ChatFailure;
+      retryAfterMs: number | undefined;
+      /** The model's context in tokens, where the vendor's refusal told it. */
+      contextLimit: number | undefined;
+      cause: unknown;
+    }
   /** The signal was aborted; `parts` is what had arrived. */
   | { type: "stopped"; parts: MessagePart[]; usage: TokenUsage | null };
 
@@ -31,12 +45,13 @@ export async function callModel(
     if (signal.aborted) return stopped(message, writer);
     writer.discard();
     if (!(error instanceof ModelCallError)) throw error;
-    return { type: "failed", failure: error.failure, retryAfterMs: error.retryAfterMs, cause: error };
+    const { failure, retryAfterMs, contextLimit } = error;
+    return { type: "failed", failure, retryAfterMs, contextLimit, cause: error };
   }
   if (signal.aborted) return stopped(message, writer);
   if (message.finishReason === null) {
     writer.discard();
-    return { type: "failed", failure: STREAM_CUT, retryAfterMs: undefined, cause: undefined };
+    return { type: "failed", failure: STREAM_CUT, ...UNTOLD };
   }
   writer.flush();
   return {
@@ -44,6 +59,7 @@ export async function callModel(
     parts: message.parts(),
     usage: message.usage,
     finishReason: message.finishReason,
+    responseId: message.responseId,
   };
 }
 
@@ -51,6 +67,9 @@ function stopped(message: MessageAccumulator, writer: PieceWriter): CallOutcome 
   writer.flush();
   return { type: "stopped", parts: message.parts(), usage: message.usage };
 }
+
+/** What a failure tells that the vendor did not word. */
+const UNTOLD = { retryAfterMs: undefined, contextLimit: undefined, cause: undefined };
 
 const STREAM_CUT: ChatFailure = {
   kind: "timeout",

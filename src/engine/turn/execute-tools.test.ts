@@ -71,6 +71,13 @@ test("a tool that throws, rejects with no error, or throws before it waits is an
   ]);
 });
 
+test("a tool that throws what cannot even be told is an error result too", async () => {
+  const { execute } = start();
+  expect(await execute(() => Promise.reject(Object.create(null) as Error), "a")).toEqual([
+    result("a", { error: "The tool failed: an object without words" }, true),
+  ]);
+});
+
 test("a stop keeps what has finished, and what finishes well on its way out", async () => {
   const { stop, execute } = start();
   const { run: gated, end } = gates();

@@ -1,11 +1,16 @@
 /** Runs the calls of one step side by side; results are shown as they come and returned in call order. */
+import { setMaxListeners } from "node:events";
 import type { ToolCallPart, ToolResultPart } from "../../domain/message-parts.js";
 import type { ToolOutcome } from "../../domain/tool-outcome.js";
+import { errorText } from "../../lib/error-text.js";
 import { PieceWriter } from "./piece-writer.js";
 import type { RunTool, TurnPorts } from "./ports.js";
 
 /** How long a tool may take to notice that it was stopped; then its call counts as unfinished. */
 const STOP_GRACE_MS = 2_000;
+
+/** What else in a turn listens to its signal: the grace below, a model call, a retry. A handful, with room. */
+const OTHER_LISTENERS = 10;
 
 /** Finished calls only, in call order: after a stop some may be missing. */
 export async function executeTools(
@@ -16,6 +21,8 @@ export async function executeTools(
 ): Promise<ToolResultPart[]> {
   if (signal.aborted) return [];
   const writer = new PieceWriter("tool", ports.announce, ports.clock);
+  // Each call listens to the one signal; without this Node warns of a leak from the eleventh on.
+  setMaxListeners(calls.length + OTHER_LISTENERS, signal);
   const results = new Map<number, ToolResultPart>();
   let isOver = false;
   const running = calls.map(async (call, index) => {
@@ -38,8 +45,7 @@ async function runSafely(run: RunTool, call: ToolCallPart, signal: AbortSignal):
   try {
     return await run(call, signal);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { result: { error: `The tool failed: ${message}` }, isError: true };
+    return { result: { error: `The tool failed: ${errorText(error)}` }, isError: true };
   }
 }
 

@@ -20,4 +20,5 @@ export type RunTool = (
   signal: AbortSignal,
 ) => Promise<ToolOutcome>;
 
+/** What an act says goes to the generation that it began in. */
 export type TurnPorts = { clock: Clock; announce: Announce };

@@ -1,29 +1,77 @@
-/** How a runner runs one tool: finds it, gives it the chat's workspace, and keeps a tool's bug from being the turn's. */
+/**
+ * How a runner runs one tool: finds it, checks what the model wrote, gives it the chat's workspace and its time, and
+ * makes what it returns fit to be stored, shown and sent. A tool's bug never becomes the turn's.
+ */
+import type { ToolOutcome } from "../../domain/tool-outcome.js";
+import { errorText } from "../../lib/error-text.js";
 import type { HeldChat } from "../../store/leases.js";
 import type { AgentConnection } from "../../workspaces/agent-connection.js";
+import { capResult } from "../tools/cap-result.js";
+import { plainJson } from "../tools/plain-json.js";
 import { findTool } from "../tools/registry.js";
+import { runWithin } from "../tools/time-limit.js";
+import { DEFAULT_TOOL_TIMEOUT_MS, ToolTimedOut } from "../tools/tool.js";
+import { describeUnknownTool } from "../tools/unknown-tool.js";
+import { validateArguments } from "../tools/validate-arguments.js";
 import type { RunTool } from "../turn/ports.js";
-import type { RunnerParts } from "./turn-context.js";
+import type { RunnerParts } from "./runner-parts.js";
 
-type CallContext = { chat: HeldChat; messageId: string; workspace(): Promise<AgentConnection> };
+type CallContext = {
+  chat: HeldChat;
+  messageId: string;
+  workspace(): Promise<AgentConnection>;
+  /** From `resultLimitBytes` for the turn's model. */
+  resultLimitBytes: number;
+  /** As the model knows them. */
+  toolNames(): Promise<string[]>;
+};
 
-export function runToolOf(parts: RunnerParts, { chat, messageId, workspace }: CallContext): RunTool {
+type ToolCall = Parameters<RunTool>[0];
+
+/** The port never rejects, and its results are plain JSON within the limit. */
+export function runToolOf(parts: RunnerParts, context: CallContext): RunTool {
+  const limitBytes = context.resultLimitBytes;
   return async (call, signal) => {
-    const tool = findTool(parts.tools, call.toolName);
-    if (!tool) {
-      return { result: { error: `There is no tool named ${JSON.stringify(call.toolName)}.` }, isError: true };
-    }
-    const idempotencyKey = `${chat.chatId}:${messageId}:${call.toolCallId}`;
     try {
-      return await tool.run(call.arguments, { workspace, idempotencyKey, signal });
+      const { result, isError } = await answer(parts, context, call, signal);
+      return { result: capResult(plainJson(result), limitBytes), isError: Boolean(isError) };
     } catch (error) {
-      if (!signal.aborted) {
-        parts.log.error(
-          { err: error, chatId: chat.chatId, tool: tool.name },
-          "A tool failed with an exception",
-        );
-      }
-      throw error;
+      const facts = { err: error, chatId: context.chat.chatId, tool: call.toolName };
+      if (error instanceof ToolTimedOut) parts.log.warn(facts, "A tool was left behind: its time was over");
+      else if (!signal.aborted) parts.log.error(facts, "A tool failed with an exception");
+      const text = error instanceof ToolTimedOut ? error.message : `The tool failed: ${errorText(error)}`;
+      return { result: capResult({ error: plainJson(text) }, limitBytes), isError: true };
     }
   };
+}
+
+/** Rejects with a `ToolTimedOut`, the reason of the signal, or whatever the tool throws. */
+async function answer(
+  parts: RunnerParts,
+  context: CallContext,
+  call: ToolCall,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const { clock, log } = parts;
+  const { chat, messageId, workspace } = context;
+  const tool = findTool(parts.tools, call.toolName);
+  if (!tool) return refusal(describeUnknownTool(call.toolName, await context.toolNames()));
+  const facts = { chatId: chat.chatId, tool: tool.name };
+  const given = tool.prepareArguments?.(call.arguments) ?? call.arguments;
+  const checked = await validateArguments(tool.inputSchema, given);
+  if (!checked.isValid) return refusal(checked.error);
+  if (checked.unchecked !== undefined) {
+    log.warn({ ...facts, reason: checked.unchecked }, "A tool's schema is unusable: arguments go unchecked");
+  }
+  signal.throwIfAborted();
+  const idempotencyKey = `${chat.chatId}:${messageId}:${call.toolCallId}`;
+  return runWithin(
+    { clock, timeoutMs: tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, signal },
+    (own) => tool.run(checked.args, { workspace, idempotencyKey, signal: own }),
+    (error) => log.error({ ...facts, err: error }, "A tool failed after its time was over"),
+  );
+}
+
+function refusal(message: string): ToolOutcome {
+  return { result: { error: message }, isError: true };
 }

@@ -7,16 +7,18 @@ import type { SavedNews } from "../../domain/chat-events.js";
 import {
   acquireLost,
   acquirePending,
+  acquirePendingWithin,
   chatsPastDeadline,
   dropLease,
   forgetDeadLeases,
   renewLease,
   type HeldChat,
+  type RunningLimits,
 } from "../../store/leases.js";
 import { announce, applyTransition } from "../state/apply-transition.js";
 import { restOfLoopTurn } from "../../lib/loop-turn.js";
 import { Runner } from "./runner.js";
-import type { RunnerParts } from "./turn-context.js";
+import type { RunnerParts } from "./runner-parts.js";
 
 /** A lost wake-up costs at most this much. */
 const TICK_MS = 1_000;
@@ -25,7 +27,13 @@ const MAX_RUNNING_CHATS = 500;
 /** Clients' deadlines dealt with per tick. */
 const MAX_EXPIRED_PER_TICK = 100;
 
-export type WorkerSettings = { leaseMs: number; heartbeatMs: number; batchSize: number };
+export type WorkerSettings = {
+  leaseMs: number;
+  heartbeatMs: number;
+  batchSize: number;
+  /** Of all replicas together, which must agree on them; absent or both 0 = none. */
+  limits?: RunningLimits;
+};
 
 export class Worker {
   readonly id = randomUUID();
@@ -92,7 +100,7 @@ export class Worker {
         this.#isWoken = false;
         const limit = Math.min(this.#settings.batchSize, MAX_RUNNING_CHATS - this.#runners.size);
         if (limit <= 0) return;
-        const chats = await acquirePending(this.#parts.database, this.id, limit);
+        const chats = await this.#takePending(limit);
         if (chats.some((chat) => this.#hasOvertaken(chat))) await restOfLoopTurn();
         for (const chat of chats) this.#hold(chat);
         if (chats.length === limit) this.#isWoken = true;
@@ -100,6 +108,20 @@ export class Worker {
     } finally {
       this.#isAcquiring = false;
     }
+  }
+
+  #takePending(limit: number): Promise<HeldChat[]> {
+    const { database } = this.#parts;
+    const limits = this.#runningLimits;
+    return limits
+      ? acquirePendingWithin(database, this.id, limit, limits)
+      : acquirePending(database, this.id, limit);
+  }
+
+  /** Null when there is none: then taking chats needs no lock. */
+  get #runningLimits(): RunningLimits | null {
+    const { limits } = this.#settings;
+    return limits && (limits.chats > 0 || limits.chatsPerPerson > 0) ? limits : null;
   }
 
   /**
@@ -141,8 +163,10 @@ export class Worker {
     announce(this.#parts, news, []);
     const done = runner.run().then(() => {
       if (this.#runners.get(chatId)?.runner === runner) this.#runners.delete(chatId);
+      // Every worker passed over pending chats for which this one's place is free now.
+      if (this.#runningLimits) this.#parts.bus.wakeWorkers();
       // A full worker passed over pending chats; a turn handed back is pending again.
-      if (!this.#isClosing && this.#runners.size >= MAX_RUNNING_CHATS - 1) this.wake();
+      else if (!this.#isClosing && this.#runners.size >= MAX_RUNNING_CHATS - 1) this.wake();
     });
     this.#runners.set(chatId, { runner, runnerId: state.runnerId, done });
   }
