@@ -7,8 +7,11 @@ export type BenchChat = {
   close(): Promise<void>;
 };
 
-/** What the model is to answer with: so many deltas, with a pause between two of them. */
-export type Message = { deltas: number; delayMs: number };
+/**
+ * What the model is to answer with: so many deltas, with a pause between two of them; before that it calls one tool
+ * in each of so many steps.
+ */
+export type Message = { deltas: number; delayMs: number; toolSteps?: number };
 
 /** One turn as its first subscriber saw it. */
 export type Turn = {
@@ -23,8 +26,8 @@ export type Turn = {
 export const TURN_LIMIT_MS = 60_000;
 
 /** The words that order such an answer; the demo model's markers. */
-export function textOf({ deltas, delayMs }: Message): string {
-  return `Say ${deltas} words, please. [[demo: deltas=${deltas} delay=${delayMs}]]`;
+export function textOf({ deltas, delayMs, toolSteps = 0 }: Message): string {
+  return `Say ${deltas} words, please. [[demo: deltas=${deltas} delay=${delayMs} steps=${toolSteps}]]`;
 }
 
 /** Watches one turn after the other on one socket. */

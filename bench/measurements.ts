@@ -16,6 +16,8 @@ export type Counted = {
   idleStatementsPerTurn: number;
   byName: [string, number][];
   readsPerSubscriber: number;
+  /** What each step with a tool adds to a turn. */
+  perToolStep: { statements: number; transactions: number };
   idleStatementsPerSecond: number;
   /** All transactions of the counted server's life, as counted here and as counted by PostgreSQL. */
   transactions: { here: number; postgres: number };
@@ -31,6 +33,7 @@ export type Lengths = {
 
 const SHORT: Message = { deltas: 10, delayMs: 0 };
 const SUBSCRIBERS = 5;
+const TOOL_STEPS = 5;
 const IDLE_MS = 3_000;
 
 export async function measureRounds(
@@ -49,11 +52,37 @@ export async function measureRounds(
   return result;
 }
 
+/** CPU of server and database that a step with a tool adds to a turn, in milliseconds, one number for each round. */
+export async function measureToolSteps(
+  { server, database, openChats }: Subject,
+  { load, chats, rounds }: { load: Load; chats: number; rounds: number },
+): Promise<number[]> {
+  const added: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const [plain, stepped] = [await cpuOf(0), await cpuOf(TOOL_STEPS)];
+    added.push((stepped - plain) / TOOL_STEPS);
+  }
+  return added;
+
+  async function cpuOf(toolSteps: number): Promise<number> {
+    const opened = await openChats(chats, SHORT);
+    const message = { ...load.message, toolSteps };
+    const { serverMs, databaseMs } = await measureRound(
+      { chats: opened, server, database },
+      { ...load, message },
+    );
+    await closeAll(opened);
+    return serverMs + databaseMs;
+  }
+}
+
 /** Chats talk one after the other, so that no two turns share a statement. */
 export async function countStatements(stage: Stage, chats: number, load: Load): Promise<Counted> {
   const counted = await stage.startCountedParley();
   const one = await countWith(counted, { chats, load, subscribers: 1 });
   const many = await countWith(counted, { chats, load, subscribers: SUBSCRIBERS });
+  const message = { ...load.message, toolSteps: TOOL_STEPS };
+  const stepped = await countWith(counted, { chats, load: { ...load, message }, subscribers: 1 });
   const watched = await counted.openChats(chats, SHORT, 1);
   const idle = await difference(counted, () => setTimeout(IDLE_MS));
   await closeAll(watched);
@@ -66,6 +95,10 @@ export async function countStatements(stage: Stage, chats: number, load: Load): 
     byName: Object.entries(one.byName)
       .map(([name, count]): [string, number] => [name, count / turns])
       .sort((a, b) => b[1] - a[1]),
+    perToolStep: {
+      statements: (stepped.statements - one.statements) / turns / TOOL_STEPS,
+      transactions: (stepped.transactions - one.transactions) / turns / TOOL_STEPS,
+    },
     readsPerSubscriber: (many.statements - one.statements) / (SUBSCRIBERS - 1) / turns,
     idleStatementsPerSecond: idlePerSecond,
     idleStatementsPerTurn: (idlePerSecond * one.seconds) / turns,

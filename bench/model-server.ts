@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import type { JsonObject } from "../src/domain/json.js";
 import { readDirections } from "../src/demo-model/markers.js";
-import { lastUserText } from "../src/demo-model/request.js";
+import { type DemoTurn, lastUserText } from "../src/demo-model/request.js";
 import { anthropicWire } from "../src/demo-model/wire-anthropic.js";
 import { serveBench } from "./child-program.js";
 import { stamp } from "./stamps.js";
@@ -22,9 +22,15 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const text = Buffer.concat(await request.toArray()).toString("utf8");
   const body = JSON.parse(text) as JsonObject;
   last = { body, characters: text.length };
-  const parsed = { headers: {}, body, sizeCharacters: text.length, ...anthropicWire.readRequest(body) };
+  const parsed = {
+    headers: {},
+    body,
+    sizeCharacters: text.length,
+    ...anthropicWire.readRequest(body, request.url ?? "/"),
+  };
   const wanted = readDirections(lastUserText(parsed));
-  const deltas = Number(wanted.get("deltas") ?? 0);
+  const callsTool = resultsSinceUser(parsed.turns) < Number(wanted.get("steps") ?? 0);
+  const deltas = callsTool ? 0 : Number(wanted.get("deltas") ?? 0);
   const delayMs = Number(wanted.get("delay") ?? 0);
   const usage = {
     inputTokens: Math.ceil(text.length / CHARACTERS_PER_TOKEN),
@@ -44,7 +50,21 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     if (delayMs > 0) await setTimeout(delta > 0 ? delayMs : Math.random() * delayMs);
     response.write(writer.write({ type: "text", text: stamp() }));
   }
-  response.end(writer.close("stop", usage));
+  if (callsTool) {
+    response.write(
+      writer.write({ type: "tool-call", id: `call_${randomUUID()}`, name: TOOL, argumentsText: "{}" }),
+    );
+  }
+  response.end(writer.close(callsTool ? "tool-calls" : "stop", usage));
+}
+
+/** The cheapest tool that there is: one request to the agent, no process, no file. */
+const TOOL = "process_list";
+
+/** Steps whose tools have been run since the person spoke. */
+function resultsSinceUser(turns: readonly DemoTurn[]): number {
+  const said = turns.findLastIndex(({ role }) => role === "user");
+  return turns.slice(said + 1).filter(({ role }) => role === "results").length;
 }
 
 await serveBench(async () => {

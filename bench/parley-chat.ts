@@ -62,7 +62,7 @@ type Events = {
     __typename: string;
     status?: string;
     failure?: { message: string };
-    piece?: { append?: string };
+    piece?: { append?: string; toolName?: string };
   };
 };
 
@@ -157,7 +157,7 @@ async function subscribe(
           if (!data || errors) return fail(errors);
           const event = data.chatEvents;
           if (event.__typename === "ChatCaughtUpEvent") resolve();
-          watch.frame(arrivedMicros, event.piece?.append ?? null);
+          watch.frame(arrivedMicros, event.piece?.toolName ? null : (event.piece?.append ?? null));
           if (event.status === "WAITING") watch.end();
           if (event.failure) watch.fail(new Error(event.failure.message));
         },

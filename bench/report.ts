@@ -87,6 +87,10 @@ export function countsSection(title: string, counted: Counted): Section {
         floor: showNumber(0),
         goal: { text: "0", isMet: Math.abs(readsPerSubscriber) < NO_READS },
       },
+      {
+        label: "SQL statements / transactions per step with a tool",
+        parley: `${showNumber(counted.perToolStep.statements)} / ${showNumber(counted.perToolStep.transactions)}`,
+      },
       { label: "statements per second of an idle server", parley: showNumber(idleStatementsPerSecond) },
       {
         label: "all transactions, counted here / by PostgreSQL",
@@ -97,6 +101,12 @@ export function countsSection(title: string, counted: Counted): Section {
         .map(([name, perTurn]): Row => ({ label: `  ${name}`, parley: showNumber(perTurn) })),
     ],
   };
+}
+
+/** What each step with a tool costs besides the model's and the tool's own work. */
+export function toolStepsSection(title: string, addedMs: readonly number[]): Section {
+  const label = "CPU of server and database per step, ms";
+  return { title, rows: [{ label, parley: showSpread(spreadOf([...addedMs])) }] };
 }
 
 /** Statements that are rarer than this belong to no turn. */

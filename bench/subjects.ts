@@ -131,6 +131,8 @@ export class Stage {
       PARLEY_WORKSPACE_DIR: this.folder,
       PARLEY_ADMIN_TOKEN: token,
       PARLEY_LOG_LEVEL: "warn",
+      // A title is made once in a chat; the bench is about the turns after that.
+      PARLEY_TITLES: "off",
       ANTHROPIC_API_KEY: "bench",
       ANTHROPIC_BASE_URL: this.model.url,
       PARLEY_MODEL: MODEL,

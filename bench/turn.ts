@@ -6,8 +6,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { describeMachine } from "./machine.js";
-import { compareLengths, countStatements, measureRounds } from "./measurements.js";
-import { countsSection, lengthsSection, roundsSection } from "./report.js";
+import { compareLengths, countStatements, measureRounds, measureToolSteps } from "./measurements.js";
+import { countsSection, lengthsSection, roundsSection, toolStepsSection } from "./report.js";
 import { Stage, type Subject } from "./subjects.js";
 import { renderTable, type Section } from "./table.js";
 
@@ -77,6 +77,9 @@ async function measure(stage: Stage, size: typeof FULL): Promise<Section[]> {
   const burst = await round(0, CHATS_AT_ONCE.burst);
   say(`${turns} turns, a delta each ${DELAY_MS} ms …`);
   const paced = await round(DELAY_MS, CHATS_AT_ONCE.paced);
+  say(`${turns} turns, with tools …`);
+  const short = { message: { deltas: 10, delayMs: 0 }, turnsPerChat: TURNS_PER_CHAT, atOnce: 2 };
+  const toolSteps = await measureToolSteps(subjects.parley, { load: short, chats, rounds });
   say(`${turns} turns, counting statements …`);
   const load = { message: { deltas: DELTAS, delayMs: 0 }, turnsPerChat: TURNS_PER_CHAT, atOnce: 1 };
   const counted = await countStatements(stage, chats, load);
@@ -92,6 +95,7 @@ async function measure(stage: Stage, size: typeof FULL): Promise<Section[]> {
       isLocal,
     ),
     roundsSection(`Deltas without a pause (${rows}, ${CHATS_AT_ONCE.burst} chats at once)`, burst, isLocal),
+    toolStepsSection(`A step with a tool (${rounds} x ${turns} turns of 5 such steps)`, toolSteps),
     lengthsSection(`Length of the chat (turns of 10 deltas, ${size.aged.chats} chats at once)`, lengths),
   ];
 }

@@ -19,12 +19,27 @@ const defaults = {
   leaseMs: 300_000,
   heartbeatMs: 30_000,
   acquireBatchSize: 10,
+  maxRunningChats: 0,
+  maxRunningChatsPerUser: 0,
+  maxStepsPerTurn: 1_200,
+  autoArchiveDays: 0,
   anthropicApiKey: undefined,
   anthropicBaseUrl: undefined,
   openaiApiKey: undefined,
   openaiBaseUrl: undefined,
   openaiApi: "responses",
+  geminiApiKey: undefined,
+  geminiBaseUrl: undefined,
+  azureApiKey: undefined,
+  azureEndpoint: undefined,
+  bedrockApiKey: undefined,
+  awsRegion: undefined,
+  bedrockBaseUrl: undefined,
   model: undefined,
+  smallModel: undefined,
+  titles: true,
+  modelStartupTimeoutMs: 60_000,
+  modelStallTimeoutMs: 120_000,
   logLevel: "info",
   isProduction: false,
   graphiql: true,
@@ -59,12 +74,27 @@ describe("a configuration", () => {
       PARLEY_LEASE_MS: "1000",
       PARLEY_HEARTBEAT_MS: "499",
       PARLEY_ACQUIRE_BATCH_SIZE: "1000",
+      PARLEY_MAX_RUNNING_CHATS: "20",
+      PARLEY_MAX_RUNNING_CHATS_PER_USER: "3",
+      PARLEY_MAX_STEPS_PER_TURN: "40",
+      PARLEY_AUTO_ARCHIVE_DAYS: "30",
       ANTHROPIC_API_KEY: "sk-a",
       ANTHROPIC_BASE_URL: "http://127.0.0.1:1234",
       OPENAI_API_KEY: "sk-o",
       OPENAI_BASE_URL: "https://gateway.example/v1",
       PARLEY_OPENAI_API: "chat",
+      GEMINI_API_KEY: "AIza-g",
+      GOOGLE_GEMINI_BASE_URL: "http://127.0.0.1:1235",
+      AZURE_OPENAI_API_KEY: "az",
+      AZURE_OPENAI_ENDPOINT: "https://mine.openai.azure.com",
+      AWS_BEARER_TOKEN_BEDROCK: "bedrock-key",
+      AWS_REGION: "us-gov-west-1",
+      BEDROCK_BASE_URL: "https://bedrock.example",
+      PARLEY_MODEL_STARTUP_TIMEOUT_MS: "100",
+      PARLEY_MODEL_STALL_TIMEOUT_MS: "200",
       PARLEY_MODEL: "some/model-1",
+      PARLEY_SMALL_MODEL: "some/model-mini",
+      PARLEY_TITLES: "off",
       PARLEY_LOG_LEVEL: "debug",
       PARLEY_GRAPHIQL: "on",
       NODE_ENV: "production",
@@ -86,12 +116,27 @@ describe("a configuration", () => {
       leaseMs: 1000,
       heartbeatMs: 499,
       acquireBatchSize: 1000,
+      maxRunningChats: 20,
+      maxRunningChatsPerUser: 3,
+      maxStepsPerTurn: 40,
+      autoArchiveDays: 30,
       anthropicApiKey: "sk-a",
       anthropicBaseUrl: "http://127.0.0.1:1234",
       openaiApiKey: "sk-o",
       openaiBaseUrl: "https://gateway.example/v1",
       openaiApi: "chat",
+      geminiApiKey: "AIza-g",
+      geminiBaseUrl: "http://127.0.0.1:1235",
+      azureApiKey: "az",
+      azureEndpoint: "https://mine.openai.azure.com",
+      bedrockApiKey: "bedrock-key",
+      awsRegion: "us-gov-west-1",
+      bedrockBaseUrl: "https://bedrock.example",
       model: "some/model-1",
+      smallModel: "some/model-mini",
+      titles: false,
+      modelStartupTimeoutMs: 100,
+      modelStallTimeoutMs: 200,
       logLevel: "debug",
       isProduction: true,
       graphiql: true,
@@ -152,9 +197,12 @@ describe("a bad configuration", () => {
       ANTHROPIC_API_KEY: "hunter2 hunter2",
       OPENAI_API_KEY: "hunter2\n",
       OPENAI_BASE_URL: "ftp://hunter2@x",
+      GEMINI_API_KEY: "hunter2 ",
+      AZURE_OPENAI_ENDPOINT: "hunter2",
+      AWS_BEARER_TOKEN_BEDROCK: "hunter2 2",
     });
     expect({ count: problems.length, shown: problems.join().includes("hunter2") }).toEqual({
-      count: 6,
+      count: 9,
       shown: false,
     });
   });
@@ -169,8 +217,39 @@ describe("a bad configuration", () => {
     ]);
   });
 
+  test.each([
+    [
+      { AZURE_OPENAI_API_KEY: "k" },
+      ["AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT must be set both or neither."],
+    ],
+    [
+      { AZURE_OPENAI_ENDPOINT: "https://mine.openai.azure.com" },
+      ["AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT must be set both or neither."],
+    ],
+    [
+      { AWS_BEARER_TOKEN_BEDROCK: "k" },
+      ["AWS_BEARER_TOKEN_BEDROCK needs AWS_REGION or BEDROCK_BASE_URL beside it."],
+    ],
+    [{ AWS_BEARER_TOKEN_BEDROCK: "k", BEDROCK_BASE_URL: "https://bedrock.example" }, []],
+    [{ AWS_REGION: "eu-central-1" }, []],
+    [{ AWS_REGION: "Frankfurt" }, ['AWS_REGION must be the name of an AWS region, but is "Frankfurt".']],
+  ] as [Record<string, string>, string[]][])("of a vendor is whole or refused: %j", (env, problems) => {
+    expect(problemsOf(env)).toEqual(problems);
+  });
+
   test("gives a shorter lease a heartbeat that fits it", () => {
     expect([read({}).heartbeatMs, read({ PARLEY_LEASE_MS: "3000" }).heartbeatMs]).toEqual([30_000, 1_000]);
+  });
+
+  test("bears no silence longer than Node's own HTTP client does", () => {
+    const problems = problemsOf({
+      PARLEY_MODEL_STALL_TIMEOUT_MS: "300001",
+      PARLEY_MODEL_STARTUP_TIMEOUT_MS: "99",
+    });
+    expect(problems).toEqual([
+      'PARLEY_MODEL_STARTUP_TIMEOUT_MS must be a whole number of milliseconds from 100 to 300000, but is "99".',
+      'PARLEY_MODEL_STALL_TIMEOUT_MS must be a whole number of milliseconds from 100 to 300000, but is "300001".',
+    ]);
   });
 
   test.each(["4000.5", "-1", "1e3", "0x10", " 4000", "٤", "4000 ", "NaN"])("has no port %j", (text) => {

@@ -4,6 +4,23 @@ import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { z } from "zod";
+import {
+  accept,
+  address,
+  existingFolder,
+  folder,
+  onOrOff,
+  oneOf,
+  optional,
+  secretWord,
+  type Surroundings,
+  type Variable,
+  vendorAddress,
+  vendorKey,
+  wholeNumber,
+  withDefault,
+  word,
+} from "./config-variable.js";
 
 /** The environment does not make a configuration; the message lists every bad variable and what it should be. */
 export class ConfigError extends Error {
@@ -14,100 +31,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** The outside facts that parsing needs besides the text. */
-type Surroundings = { cwd: string; isDirectory: (path: string) => boolean };
-
-type Variable<T> = {
-  name: string;
-  /** One sentence for `parley serve --help`. */
-  meaning: string;
-  /** What an unset variable amounts to, in words or as the value itself. */
-  defaultText: string;
-  /** Completes the sentence "NAME must be …". */
-  expected: string;
-  /** Secret values never appear in messages. */
-  secret: boolean;
-  /** The value for a set variable; undefined when the text is not acceptable. */
-  parse: (text: string, surroundings: Surroundings) => T | undefined;
-  /** The value for an unset variable. */
-  whenUnset: (surroundings: Surroundings) => T;
-};
-
-type Accepted<T> = Pick<Variable<T>, "expected" | "parse"> & { secret?: boolean };
-type Facts = { name: string; meaning: string };
-
-/** A variable with a default, given as the text that one would write. */
-function withDefault<T>(facts: Facts, defaultText: string, accepted: Accepted<T>): Variable<T> {
-  const whenUnset = (surroundings: Surroundings): T => {
-    const value = accepted.parse(defaultText, surroundings);
-    if (value === undefined) throw new Error(`the default of ${facts.name} is not acceptable`);
-    return value;
-  };
-  return { secret: false, ...facts, ...accepted, defaultText, whenUnset };
-}
-
-/** A variable that may stay unset; `defaultText` says what happens then. */
-function optional<T>(facts: Facts, defaultText: string, accepted: Accepted<T>): Variable<T | undefined> {
-  return { secret: false, ...facts, ...accepted, defaultText, whenUnset: () => undefined };
-}
-
-function accept<T>(expected: string, schema: z.ZodType<T, string>): Accepted<T> {
-  return { expected, parse: (text) => schema.safeParse(text).data };
-}
-
-function wholeNumber(least: number, most: number, unit = ""): Accepted<number> {
-  const schema = z
-    .string()
-    .regex(/^\d{1,15}$/)
-    .transform(Number)
-    .pipe(z.number().min(least).max(most));
-  return accept(`a whole number${unit} from ${least} to ${most}`, schema);
-}
-
-function oneOf<const Words extends readonly [string, ...string[]]>(words: Words): Accepted<Words[number]> {
-  return accept(`one of ${words.join(", ")}`, z.enum(words));
-}
-
-function address(protocols: readonly string[]): Accepted<string> {
-  const schema = z.string().refine((text) => {
-    return protocols.some((protocol) => text.startsWith(`${protocol}//`)) && URL.canParse(text);
-  });
-  // Such addresses may hold a password.
-  return {
-    ...accept(`a URL that starts with ${protocols.map((it) => `${it}//`).join(" or ")}`, schema),
-    secret: true,
-  };
-}
-
 const SHORTEST_ADMIN_TOKEN_CHARACTERS = 16;
 const DAY_MS = 86_400_000;
-
-/** Keys and tokens travel in HTTP headers, where only visible ASCII is safe. */
-function secretWord(leastCharacters: number): Accepted<string> {
-  const schema = z
-    .string()
-    .regex(/^[\x21-\x7e]+$/)
-    .min(leastCharacters);
-  const length = leastCharacters > 1 ? `at least ${leastCharacters} ` : "";
-  return { ...accept(`${length}characters of visible ASCII without spaces`, schema), secret: true };
-}
-
-const word = (expected: string): Accepted<string> => accept(expected, z.string().regex(/^\S+$/));
-const folder: Accepted<string> = {
-  expected: "a folder's path",
-  parse: (text, { cwd }) => resolve(cwd, text),
-};
-const existingFolder: Accepted<string> = {
-  expected: "the path of an existing folder",
-  parse(text, { cwd, isDirectory }) {
-    const path = resolve(cwd, text);
-    return isDirectory(path) ? path : undefined;
-  },
-};
-const onOrOff: Accepted<boolean> = accept(
-  "on or off",
-  z.enum(["on", "off"]).transform((text) => text === "on"),
-);
+/** Node's own HTTP client bears no longer silence; a larger number would promise what nothing keeps. */
+const LONGEST_SILENCE_MS = 300_000;
 
 /** Renews a default lease ten times before it ends. */
 const DEFAULT_HEARTBEAT_MS = 30_000;
@@ -177,35 +104,101 @@ const variables = {
     "10",
     wholeNumber(1, 1_000),
   ),
-  anthropicApiKey: optional(
-    { name: "ANTHROPIC_API_KEY", meaning: "Key for Anthropic models." },
-    "no Anthropic models",
-    secretWord(1),
+  maxRunningChats: withDefault(
+    {
+      name: "PARLEY_MAX_RUNNING_CHATS",
+      meaning: "Chats that run at the same time, all servers together; the rest waits. 0 = no limit.",
+    },
+    "0",
+    wholeNumber(0, 1_000_000),
   ),
-  anthropicBaseUrl: optional(
-    { name: "ANTHROPIC_BASE_URL", meaning: "Another endpoint that speaks Anthropic's API." },
-    "Anthropic's own",
-    address(["https:", "http:"]),
+  maxRunningChatsPerUser: withDefault(
+    {
+      name: "PARLEY_MAX_RUNNING_CHATS_PER_USER",
+      meaning: "Chats of one person that run at the same time; the rest waits. 0 = no limit.",
+    },
+    "0",
+    wholeNumber(0, 1_000_000),
   ),
-  openaiApiKey: optional(
-    { name: "OPENAI_API_KEY", meaning: "Key for OpenAI models." },
-    "no OpenAI models",
-    secretWord(1),
+  autoArchiveDays: withDefault(
+    {
+      name: "PARLEY_AUTO_ARCHIVE_DAYS",
+      meaning: "Chats that nobody has touched for this many days are put into the archive. 0 = never.",
+    },
+    "0",
+    wholeNumber(0, 36_500),
   ),
-  openaiBaseUrl: optional(
-    { name: "OPENAI_BASE_URL", meaning: "Another endpoint that speaks OpenAI's API." },
-    "OpenAI's own",
-    address(["https:", "http:"]),
+  maxStepsPerTurn: withDefault(
+    {
+      name: "PARLEY_MAX_STEPS_PER_TURN",
+      meaning: "Model calls in one turn; a model that goes on asking for tools is stopped there.",
+    },
+    "1200",
+    wholeNumber(1, 100_000),
   ),
+  anthropicApiKey: vendorKey("ANTHROPIC_API_KEY", "Anthropic models"),
+  anthropicBaseUrl: vendorAddress("ANTHROPIC_BASE_URL", "Anthropic's"),
+  openaiApiKey: vendorKey("OPENAI_API_KEY", "OpenAI models"),
+  openaiBaseUrl: vendorAddress("OPENAI_BASE_URL", "OpenAI's"),
   openaiApi: withDefault(
-    { name: "PARLEY_OPENAI_API", meaning: "Which of OpenAI's APIs the OpenAI endpoint is asked through." },
+    {
+      name: "PARLEY_OPENAI_API",
+      meaning: "Which of OpenAI's APIs the OpenAI and Azure endpoints are asked through.",
+    },
     "responses",
     oneOf(["responses", "chat"]),
   ),
+  geminiApiKey: vendorKey("GEMINI_API_KEY", "Google's Gemini models"),
+  geminiBaseUrl: vendorAddress("GOOGLE_GEMINI_BASE_URL", "Google's Gemini"),
+  azureApiKey: vendorKey("AZURE_OPENAI_API_KEY", "deployments in Azure OpenAI"),
+  azureEndpoint: optional(
+    {
+      name: "AZURE_OPENAI_ENDPOINT",
+      meaning: "The Azure OpenAI resource, https://NAME.openai.azure.com; PARLEY_MODEL names the deployment.",
+    },
+    "none; it goes with AZURE_OPENAI_API_KEY",
+    address(["https:", "http:"]),
+  ),
+  bedrockApiKey: vendorKey("AWS_BEARER_TOKEN_BEDROCK", "Claude on Amazon Bedrock"),
+  awsRegion: optional(
+    { name: "AWS_REGION", meaning: "The region whose Bedrock is asked, for example eu-central-1." },
+    "none; Bedrock needs it or BEDROCK_BASE_URL",
+    accept("the name of an AWS region", z.string().regex(/^[a-z]{2,}(-[a-z]+)+-\d+$/)),
+  ),
+  bedrockBaseUrl: vendorAddress("BEDROCK_BASE_URL", "Bedrock's"),
   model: optional(
     { name: "PARLEY_MODEL", meaning: "Model id of the default model configuration." },
     "none",
     word("a model id without spaces"),
+  ),
+  smallModel: optional(
+    {
+      name: "PARLEY_SMALL_MODEL",
+      meaning: "Model id of a quick, cheap model for little things such as titles.",
+    },
+    "the chat's own model",
+    word("a model id without spaces"),
+  ),
+  titles: withDefault(
+    { name: "PARLEY_TITLES", meaning: "Whether a model names new chats unasked: on or off." },
+    "on",
+    onOrOff,
+  ),
+  modelStartupTimeoutMs: withDefault(
+    {
+      name: "PARLEY_MODEL_STARTUP_TIMEOUT_MS",
+      meaning: "A model that has not begun to answer after this many milliseconds is asked anew.",
+    },
+    "60000",
+    wholeNumber(100, LONGEST_SILENCE_MS, " of milliseconds"),
+  ),
+  modelStallTimeoutMs: withDefault(
+    {
+      name: "PARLEY_MODEL_STALL_TIMEOUT_MS",
+      meaning: "A model that falls silent in its answer for this many milliseconds is asked anew.",
+    },
+    "120000",
+    wholeNumber(100, LONGEST_SILENCE_MS, " of milliseconds"),
   ),
   logLevel: withDefault(
     { name: "PARLEY_LOG_LEVEL", meaning: "Least important log lines to write, to standard error." },
@@ -267,10 +260,24 @@ export function readConfig(
       `PARLEY_HEARTBEAT_MS must be less than half of PARLEY_LEASE_MS, but they are ${heartbeatMs} and ${values.leaseMs}.`,
     );
   }
+  problems.push(...findHalves(values));
   if (problems.length > 0) throw new ConfigError(problems);
   const warnings = Object.freeze(findUnknown(env));
   const graphiql = values.graphiql ?? !values.isProduction;
   return Object.freeze({ ...values, heartbeatMs, graphiql, warnings });
+}
+
+/** Vendors that cannot be reached by what is set of them. */
+function findHalves(values: Values): string[] {
+  const { azureApiKey, azureEndpoint, bedrockApiKey, awsRegion, bedrockBaseUrl } = values;
+  return [
+    ...((azureApiKey === undefined) === (azureEndpoint === undefined)
+      ? []
+      : ["AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT must be set both or neither."]),
+    ...(bedrockApiKey === undefined || awsRegion !== undefined || bedrockBaseUrl !== undefined
+      ? []
+      : ["AWS_BEARER_TOKEN_BEDROCK needs AWS_REGION or BEDROCK_BASE_URL beside it."]),
+  ];
 }
 
 /** A wrong value is shown this far; more would bury the message. */

@@ -185,6 +185,8 @@ test("plain fields are read without a function of their own", () => {
     .filter(({ owner, field }) => hot.includes(owner.name) && field.resolve !== undefined)
     .map(({ path }) => path);
   expect(linked.sort()).toEqual([
+    "Chat.contextUsage",
+    "Chat.lastTurnSummary",
     "Chat.messages",
     "Chat.modelConfig",
     "Chat.owner",

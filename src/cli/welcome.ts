@@ -10,7 +10,9 @@ export function welcome(started: Started): string {
     `Parley listens on ${url}/graphql`,
     `Model: ${started.modelName}`,
     ...(started.isDemoModel
-      ? ["       Set ANTHROPIC_API_KEY or OPENAI_API_KEY and start again to talk to a real one."]
+      ? [
+          "       Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY and start again to talk to a real one.",
+        ]
       : []),
     "",
     ...tokenLines(url, started.adminToken),

@@ -15,13 +15,30 @@ afterEach(() => demo.close());
 afterAll(() => place.remove());
 
 test.each([
-  ["anthropic", (url: string) => ({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: url })],
-  ["openai-responses", (url: string) => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${url}/v1` })],
+  ["anthropic", "Anthropic", (url: string) => ({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: url })],
+  ["bedrock", "Bedrock", (url: string) => ({ AWS_BEARER_TOKEN_BEDROCK: "key", BEDROCK_BASE_URL: url })],
+  ["google", "Google", (url: string) => ({ GEMINI_API_KEY: "key", GOOGLE_GEMINI_BASE_URL: url })],
+  ["openai-responses", "OpenAI", (url: string) => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${url}/v1` })],
+  [
+    "openai-responses",
+    "Azure",
+    (url: string) => ({ AZURE_OPENAI_API_KEY: "key", AZURE_OPENAI_ENDPOINT: url }),
+  ],
   [
     "openai-chat",
+    "OpenAI",
     (url: string) => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${url}/v1`, PARLEY_OPENAI_API: "chat" }),
   ],
-])("a turn with thinking and two tools works by %s", async (wire, settings) => {
+  [
+    "openai-chat",
+    "Azure",
+    (url: string) => ({
+      AZURE_OPENAI_API_KEY: "key",
+      AZURE_OPENAI_ENDPOINT: url,
+      PARLEY_OPENAI_API: "chat",
+    }),
+  ],
+])("a turn with thinking and two tools works by %s at %s", async (wire, _vendor, settings) => {
   const server = await place.start({ ...settings(demo.url), PARLEY_MODEL: `model-of-${wire}` });
   const { chatId, follower } = await server.api.quietChat({ workspaceId: server.workspaceId });
   await server.api.send(chatId, "run `ls`, then read package.json [[demo: reasoning]]");
@@ -62,7 +79,10 @@ test.each([
   await server.close();
 });
 
-test("a chat begun with one vendor goes on with another after a restart", async () => {
+test.each([
+  ["openai-responses", "gpt-x", (url: string) => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: url })],
+  ["google", "gemini-9-x", (url: string) => ({ GEMINI_API_KEY: "key", GOOGLE_GEMINI_BASE_URL: url })],
+])("a chat begun with one vendor goes on with %s after a restart", async (wire, model, settings) => {
   const first = await place.start({
     ANTHROPIC_API_KEY: "key",
     ANTHROPIC_BASE_URL: demo.url,
@@ -77,25 +97,42 @@ test("a chat begun with one vendor goes on with another after a restart", async 
   const second = await place.start({
     ANTHROPIC_API_KEY: "key",
     ANTHROPIC_BASE_URL: demo.url,
-    OPENAI_API_KEY: "key",
-    OPENAI_BASE_URL: demo.url,
-    PARLEY_MODEL: "gpt-x",
+    ...settings(demo.url),
+    PARLEY_MODEL: model,
   });
   const { modelConfigs } = await second.api.get<{
     modelConfigs: { id: string; model: string; isDefault: boolean }[];
   }>("{ modelConfigs { id model isDefault } }");
   const chosen = modelConfigs.find(({ isDefault }) => isDefault);
-  expect(chosen?.model).toBe("gpt-x");
+  expect(chosen?.model).toBe(model);
   const again = await second.api.followFromNow(chatId);
   await second.api.send(chatId, "[[demo: error=0 deltas=3]]", { modelConfigId: chosen?.id });
   await again.until(({ log }) => log.at(-1) === "status WAITING");
   expect(again.transcript.answers.at(-1)).toBe("word1 word2 word3 ");
   const last = demo.requests.at(-1);
   const roles = last?.turns.map((turn) => turn.role);
-  // This vendor has a call and the text before it as two items.
+  // OpenAI has a call and the text before it as two items.
   expect([last?.wire, roles?.filter((role, index) => role !== roles[index - 1])]).toEqual([
-    "openai-responses",
+    wire,
     ["user", "assistant", "user", "assistant", "results", "assistant", "user"],
   ]);
   await again.close();
+});
+
+test("a model that does not begin to answer in the time that was set is asked anew", async () => {
+  const server = await place.start({
+    GEMINI_API_KEY: "key",
+    GOOGLE_GEMINI_BASE_URL: demo.url,
+    PARLEY_MODEL_STARTUP_TIMEOUT_MS: "2000",
+  });
+  const { chatId, follower } = await server.api.quietChat({ workspaceId: server.workspaceId });
+  const before = demo.requests.length;
+  await server.api.send(chatId, "[[demo: hang times=1 deltas=3]]");
+  await follower.until(({ log }) => log.at(-1) === "status WAITING");
+  expect([follower.transcript.answers.at(-1), demo.requests.length - before]).toEqual([
+    "word1 word2 word3 ",
+    2,
+  ]);
+  await follower.close();
+  await server.close();
 });

@@ -60,6 +60,8 @@ export async function createTestPlace(): Promise<TestPlace> {
     PARLEY_ADMIN_TOKEN: ADMIN_TOKEN,
     PARLEY_WORKSPACE_DIR: repository.folder,
     PARLEY_LOG_LEVEL: process.env["PARLEY_TEST_LOG_LEVEL"] ?? "silent",
+    // Titles would come whenever they come; tests of titles switch them on.
+    PARLEY_TITLES: "off",
     ...settings,
   });
   return {

@@ -22,6 +22,11 @@ export function refusing(refusal: CommandRefusal): ChatCommands {
     promoteQueuedMessage: answer,
     deleteQueuedMessage: answer,
     submitToolResults: answer,
+    compactChat: answer,
+    clearChatContext: answer,
+    updateChat: answer,
+    regenerateChatTitle: answer,
+    updatePreferences: answer,
     archiveChat: answer,
     unarchiveChat: answer,
   };

@@ -18,6 +18,7 @@ export const CHAT_EVENTS_DOCUMENT = `subscription ($chatId: ID!, $after: String)
     ... on ChatErrorEvent { ${FAILURE} }
     ... on ChatQueueEvent { queuedMessages { id parts { ... on TextPart { text } } } }
     ... on ChatActionRequiredEvent { deadline toolCalls { toolCallId toolName arguments } }
+    ... on ChatTitleEvent { title }
     ... on ChatRetryEvent { ${GENERATION} retry { attempt delayMs ${FAILURE} } }
     ... on ChatPreviewResetEvent { ${GENERATION} resetReason: reason }
     ... on ChatPartEvent { ${GENERATION} sequence role partIndex piece {
@@ -42,6 +43,7 @@ export type ChatEvent = { cursor: string } & (
   | { __typename: "ChatStatusEvent"; status: string }
   | { __typename: "ChatErrorEvent"; failure: Failure }
   | { __typename: "ChatQueueEvent"; queuedMessages: Queued[] }
+  | { __typename: "ChatTitleEvent"; title: string }
   | {
       __typename: "ChatActionRequiredEvent";
       deadline: string;
@@ -71,6 +73,7 @@ export class Transcript {
   status: string | null = null;
   queue: string[] = [];
   failure: Failure | null = null;
+  title: string | null = null;
   isCaughtUp = false;
   preview: Preview | null = null;
   /** The names of all events in order, with what tells them apart. */
@@ -88,6 +91,7 @@ export class Transcript {
     const transcript = new Transcript(chat.eventCursor);
     transcript.messages = [...chat.messages.nodes];
     transcript.status = chat.status;
+    transcript.title = chat.title;
     return transcript;
   }
 
@@ -99,6 +103,7 @@ export class Transcript {
       case "ChatRefreshEvent":
         this.messages = [...event.chat.messages.nodes];
         this.status = event.chat.status;
+        this.title = event.chat.title;
         this.failure = event.chat.lastError;
         this.queue = event.chat.queuedMessages.map(({ parts }) => parts[0]?.text ?? "");
         this.preview = null;
@@ -117,6 +122,9 @@ export class Transcript {
         return;
       case "ChatQueueEvent":
         this.queue = event.queuedMessages.map(({ parts }) => parts[0]?.text ?? "");
+        return;
+      case "ChatTitleEvent":
+        this.title = event.title;
         return;
       case "ChatPartEvent":
         return this.#show(event);
@@ -226,5 +234,7 @@ function nameOf(event: ChatEvent): string {
       return `action-required ${event.toolCalls.map(({ toolName }) => toolName).join(" ")}`;
     case "ChatCaughtUpEvent":
       return "caught-up";
+    case "ChatTitleEvent":
+      return "title";
   }
 }

@@ -1,0 +1,83 @@
+/** The doors of one process: commands, the event hub, and the HTTP server before them. */
+import type { Viewer } from "../domain/viewer.js";
+import { createChatCommands } from "../engine/commands/commands.js";
+import { sanitizePrompt } from "../engine/prompt/sanitize.js";
+import { builtInTools } from "../engine/tools/registry.js";
+import { ChatHub } from "../events/chat-hub.js";
+import { createHttpServer, type ParleyHttp } from "../http/server.js";
+import type { Context } from "../resolvers/context.js";
+import { Loaders } from "../resolvers/loaders.js";
+import { answerPiecesFromTemplates } from "../resolvers/piece-answers.js";
+import { resolvers } from "../resolvers/resolvers.js";
+import { buildParleySchema } from "../schema/build.js";
+import { readChat, readRowsFrom, readVersions } from "../store/chat-source.js";
+import type { Database } from "../store/database.js";
+import { authenticateToken } from "../store/tokens.js";
+import type { Closers } from "./closers.js";
+import type { Core } from "./core.js";
+import { keyVariablesOf } from "./model-environment.js";
+import { VERSION } from "./version.js";
+
+/** Resolves when the server listens. */
+export async function openDoors(core: Core, closers: Closers): Promise<ParleyHttp> {
+  const { config, log, clock, database, bus } = core;
+  const commands = chatCommands(core);
+  const hub = new ChatHub({ source: hubSource(database), bus, clock, log });
+  closers.add("the event hub", () => hub.close());
+  const keyVariables = keyVariablesOf(config);
+  const doors = await createHttpServer({
+    host: config.host,
+    port: config.port,
+    schema: buildParleySchema(resolvers),
+    authenticate: (token) => authenticateToken(database, token),
+    createContext: (viewer: Viewer, { requestId }): Context => ({
+      viewer,
+      requestId,
+      database,
+      commands,
+      keyVariables,
+      chatEvents: hub,
+      version: VERSION,
+      loaders: new Loaders(database, viewer),
+    }),
+    answerEvents: answerPiecesFromTemplates,
+    health: async () => {
+      await database.dataSource.query("SELECT 1");
+      return { checks: { database: "ok" } };
+    },
+    log,
+    clock,
+    isGraphiqlOn: config.graphiql,
+    isProduction: config.isProduction,
+  });
+  closers.add("the doors", () => doors.close());
+  return doors;
+}
+
+function chatCommands({ transitionParts, models, titles, customPrompts, seeded }: Core) {
+  return createChatCommands({
+    ...transitionParts,
+    preferencesOf: (userId) => customPrompts.preferencesOf(userId),
+    forgetPreferences: (userId) => customPrompts.forget(userId),
+    sanitizePrompt,
+    regenerateTitle: (chat) => titles.regenerate(chat),
+    resolveModel: async (configId) => {
+      const choice = await models.choose(configId);
+      return choice.ok
+        ? { ok: true, modelConfigId: choice.model.config.id }
+        : { ok: false, reason: choice.failure.message };
+    },
+    defaultWorkspaceId: (viewer) => (viewer.userId === seeded.workspaceOwnerId ? seeded.workspaceId : null),
+    isModelSelectable: (configId) => models.isSelectable(configId),
+    toolNames: new Set(builtInTools.map((tool) => tool.name)),
+  });
+}
+
+function hubSource(database: Database) {
+  return {
+    readChat: (chatId: string) => readChat(database, chatId),
+    readRowsFrom: (chatId: string, from: number, limit: number) =>
+      readRowsFrom(database, chatId, from, limit),
+    readVersions: (chatIds: string[]) => readVersions(database, chatIds),
+  };
+}

@@ -1,0 +1,111 @@
+// How the text of one environment variable is read: what it is called and means, what is accepted, what is secret.
+// The variables themselves are in config.ts.
+import { resolve } from "node:path";
+import { z } from "zod";
+
+/** The outside facts that parsing needs besides the text. */
+export type Surroundings = { cwd: string; isDirectory: (path: string) => boolean };
+
+export type Variable<T> = {
+  name: string;
+  /** One sentence for `parley serve --help`. */
+  meaning: string;
+  /** What an unset variable amounts to, in words or as the value itself. */
+  defaultText: string;
+  /** Completes the sentence "NAME must be …". */
+  expected: string;
+  /** Secret values never appear in messages. */
+  secret: boolean;
+  /** The value for a set variable; undefined when the text is not acceptable. */
+  parse: (text: string, surroundings: Surroundings) => T | undefined;
+  /** The value for an unset variable. */
+  whenUnset: (surroundings: Surroundings) => T;
+};
+
+type Accepted<T> = Pick<Variable<T>, "expected" | "parse"> & { secret?: boolean };
+type Facts = { name: string; meaning: string };
+
+/** A variable with a default, given as the text that one would write. */
+export function withDefault<T>(facts: Facts, defaultText: string, accepted: Accepted<T>): Variable<T> {
+  const whenUnset = (surroundings: Surroundings): T => {
+    const value = accepted.parse(defaultText, surroundings);
+    if (value === undefined) throw new Error(`the default of ${facts.name} is not acceptable`);
+    return value;
+  };
+  return { secret: false, ...facts, ...accepted, defaultText, whenUnset };
+}
+
+/** A variable that may stay unset; `defaultText` says what happens then. */
+export function optional<T>(
+  facts: Facts,
+  defaultText: string,
+  accepted: Accepted<T>,
+): Variable<T | undefined> {
+  return { secret: false, ...facts, ...accepted, defaultText, whenUnset: () => undefined };
+}
+
+export function accept<T>(expected: string, schema: z.ZodType<T, string>): Accepted<T> {
+  return { expected, parse: (text) => schema.safeParse(text).data };
+}
+
+export function wholeNumber(least: number, most: number, unit = ""): Accepted<number> {
+  const schema = z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number)
+    .pipe(z.number().min(least).max(most));
+  return accept(`a whole number${unit} from ${least} to ${most}`, schema);
+}
+
+export function oneOf<const Words extends readonly [string, ...string[]]>(
+  words: Words,
+): Accepted<Words[number]> {
+  return accept(`one of ${words.join(", ")}`, z.enum(words));
+}
+
+export function address(protocols: readonly string[]): Accepted<string> {
+  const schema = z.string().refine((text) => {
+    return protocols.some((protocol) => text.startsWith(`${protocol}//`)) && URL.canParse(text);
+  });
+  // Such addresses may hold a password.
+  return {
+    ...accept(`a URL that starts with ${protocols.map((it) => `${it}//`).join(" or ")}`, schema),
+    secret: true,
+  };
+}
+
+/** Keys and tokens travel in HTTP headers, where only visible ASCII is safe. */
+export function secretWord(leastCharacters: number): Accepted<string> {
+  const schema = z
+    .string()
+    .regex(/^[\x21-\x7e]+$/)
+    .min(leastCharacters);
+  const length = leastCharacters > 1 ? `at least ${leastCharacters} ` : "";
+  return { ...accept(`${length}characters of visible ASCII without spaces`, schema), secret: true };
+}
+
+export const word = (expected: string): Accepted<string> => accept(expected, z.string().regex(/^\S+$/));
+export const folder: Accepted<string> = {
+  expected: "a folder's path",
+  parse: (text, { cwd }) => resolve(cwd, text),
+};
+export const existingFolder: Accepted<string> = {
+  expected: "the path of an existing folder",
+  parse(text, { cwd, isDirectory }) {
+    const path = resolve(cwd, text);
+    return isDirectory(path) ? path : undefined;
+  },
+};
+export const onOrOff: Accepted<boolean> = accept(
+  "on or off",
+  z.enum(["on", "off"]).transform((text) => text === "on"),
+);
+
+export function vendorKey(name: string, models: string): Variable<string | undefined> {
+  return optional({ name, meaning: `Key for ${models}.` }, `no ${models}`, secretWord(1));
+}
+
+export function vendorAddress(name: string, owner: string): Variable<string | undefined> {
+  const facts = { name, meaning: `Another endpoint that speaks ${owner} API.` };
+  return optional(facts, `${owner} own`, address(["https:", "http:"]));
+}
