@@ -1,5 +1,8 @@
 // How full a chat's context is, and its folding by hand, as clients see it.
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isSummaryRequest } from "../../src/demo-model/plan.js";
+import { type DemoRequest, lastUserText } from "../../src/demo-model/request.js";
+import { startDemoModel } from "../../src/demo-model/server.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
 
 let place: TestPlace;
@@ -43,6 +46,40 @@ test("a chat tells how full its context is, and a summary empties it", async () 
   expect(follower.transcript.messages).toEqual((await server.api.chat(chatId))?.messages.nodes);
   expect(await usageOf(chatId)).toBeNull();
   await follower.close();
+});
+
+test("a summary whose own prompt is too long is seen as a retry, and the next try takes its place", async () => {
+  const refusals = [true, true];
+  const tooLong = { status: 400, type: "invalid_request_error", message: "prompt is too long" };
+  const script = (request: DemoRequest) => {
+    const isAboutLength = isSummaryRequest(request) || lastUserText(request).includes("Second");
+    return isAboutLength && refusals.pop() ? { error: tooLong } : undefined;
+  };
+  const model = await startDemoModel({ host: "127.0.0.1", port: 0, script });
+  const other = await place.start({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.url });
+  const { chatId, follower } = await other.api.quietChat();
+  const before = follower.transcript.log.length;
+  await other.api.send(chatId, "Second [[demo: deltas=1]]");
+  await follower.until(({ messages, status }) => status === "WAITING" && messages.length === 5);
+  expect(follower.transcript.log.slice(before)).toEqual([
+    "message USER",
+    "status PENDING",
+    "status RUNNING",
+    "retry 1",
+    "part ASSISTANT ToolCallPart",
+    "retry 2",
+    "preview-reset RETRY",
+    "part ASSISTANT ToolCallPart",
+    "part ASSISTANT ToolResultPart",
+    "message ASSISTANT",
+    "part ASSISTANT TextDelta",
+    "message ASSISTANT",
+    "status WAITING",
+  ]);
+  expect(follower.transcript.breaches).toEqual([]);
+  await follower.close();
+  await other.close();
+  await model.close();
 });
 
 test("clearing the context is seen at once, and the talk stays on the screen", async () => {

@@ -18,7 +18,7 @@ import type { MessagePart, TokenUsage } from "../../domain/message-parts.js";
 import type { Command } from "../../domain/transition.js";
 import { callModel, type CallOutcome } from "../turn/call-model.js";
 import type { TurnPorts } from "../turn/ports.js";
-import { retryOrFail } from "./model-step.js";
+import { noticeRefusal, retryOrFail } from "./model-step.js";
 import type { Hold } from "./hold.js";
 import type { PreparedCall, TurnContext } from "./turn-context.js";
 
@@ -89,7 +89,7 @@ async function afterFailure(hold: Hold, context: TurnContext, failure: Failure):
   if (task.tries < MAX_TRIES) {
     if (failed.failure.kind === "context_too_large") {
       await context.learnLimit(call.model, failed.contextLimit);
-      await hold.commit([{ type: "begin-attempt", fence: hold.fence() }]);
+      await noticeRefusal(hold, failed.failure);
       return { type: "again", task: { ...task, level: task.level + 1 } };
     }
     if (failed.failure.isRetryable) {

@@ -73,6 +73,12 @@ export async function retryOrFail(hold: Hold, outcome: CallOutcome & { type: "fa
   await sleep(clock, delayMs, hold.switch.signal);
 }
 
+/** The prompt was refused as too long; a shorter one is tried at once. False when an interrupt came first. */
+export function noticeRefusal(hold: Hold, refusal: ChatFailure): Promise<boolean> {
+  const failure = { ...refusal, isRetryable: true };
+  return hold.commit([{ type: "record-retry", fence: hold.fence(), delayMs: 0, failure }]);
+}
+
 function answerDraft(
   hold: Hold,
   outcome: CallOutcome & { type: "completed" | "stopped" },

@@ -22,7 +22,7 @@ import { partsFromPieces } from "../turn/accumulate.js";
 import type { StopReason } from "../turn/stop.js";
 import { takeCompactionStep, type SummaryTask } from "./compaction-step.js";
 import { Dropped, Hold, type Kept } from "./hold.js";
-import { takeModelStep } from "./model-step.js";
+import { noticeRefusal, takeModelStep } from "./model-step.js";
 import type { RunnerParts } from "./runner-parts.js";
 import { takeToolStep } from "./tool-step.js";
 import { TurnContext } from "./turn-context.js";
@@ -137,8 +137,7 @@ export class Runner {
     const { history } = this.#hold;
     const mayFold = canSummarize(history) && compactionsInTurn(history) < MAX_COMPACTIONS_PER_TURN;
     if (!mayFold) return this.#hold.fail(refusal);
-    const isBegun = await this.#hold.commit([{ type: "begin-attempt", fence: this.#hold.fence() }]);
-    if (isBegun) this.#summary = { source: "overflow", level: 1, tries: 0 };
+    if (await noticeRefusal(this.#hold, refusal)) this.#summary = { source: "overflow", level: 1, tries: 0 };
   }
 
   /** Somebody asked for a summary of nothing. */
