@@ -5,6 +5,7 @@ import { CustomPrompts } from "../engine/custom-prompts.js";
 import { Models } from "../engine/models.js";
 import { RecentChats } from "../engine/state/recent-chats.js";
 import { Titles } from "../engine/titles.js";
+import type { Bus } from "../events/bus.js";
 import { MemoryBus } from "../events/memory-bus.js";
 import { systemClock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
@@ -24,7 +25,7 @@ export async function openCore(config: Config, log: Log, closers: Closers) {
   const { database, close } = await openDatabase(config, log);
   closers.add("the database", close);
   const seeded = await seed(config, database, log);
-  const bus = new MemoryBus(log);
+  const bus = await openBus(config, log);
   closers.add("the bus", () => bus.close());
   const demo = await startDemoModel({ host: "127.0.0.1", port: 0 });
   closers.add("the demo model", () => demo.close());
@@ -48,4 +49,11 @@ export async function openCore(config: Config, log: Log, closers: Closers) {
   );
   const customPrompts = new CustomPrompts({ database, clock });
   return { config, log, clock, database, bus, models, transitionParts, titles, customPrompts, seeded };
+}
+
+/** Within one process, or through Redis; its client is loaded only then. */
+async function openBus(config: Config, log: Log): Promise<Bus> {
+  if (!config.redisUrl) return new MemoryBus(log);
+  const { RedisBus } = await import("../events/redis-bus.js");
+  return RedisBus.connect({ url: config.redisUrl, log, clock: systemClock });
 }

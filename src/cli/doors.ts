@@ -4,6 +4,7 @@ import { createChatCommands } from "../engine/commands/commands.js";
 import { sanitizePrompt } from "../engine/prompt/sanitize.js";
 import { builtInTools } from "../engine/tools/registry.js";
 import { ChatHub } from "../events/chat-hub.js";
+import type { HealthReport } from "../http/health.js";
 import { createHttpServer, type ParleyHttp } from "../http/server.js";
 import type { Context } from "../resolvers/context.js";
 import { Loaders } from "../resolvers/loaders.js";
@@ -43,7 +44,10 @@ export async function openDoors(core: Core, closers: Closers): Promise<ParleyHtt
     answerEvents: answerPiecesFromTemplates,
     health: async () => {
       await database.dataSource.query("SELECT 1");
-      return { checks: { database: "ok" } };
+      // Without Redis turns go on, and other replicas' subscribers are healed by polling: worth knowing, no outage.
+      const checks: HealthReport["checks"] = { database: "ok" };
+      if (config.redisUrl) checks["redis"] = bus.isConnected ? "ok" : "degraded";
+      return { checks };
     },
     log,
     clock,

@@ -34,11 +34,6 @@ export async function startParley(config: Config, log: Log): Promise<Parley> {
 
 async function compose(config: Config, log: Log, closers: Closers): Promise<Parley> {
   for (const warning of config.warnings) log.warn(warning);
-  if (config.redisUrl) {
-    log.warn(
-      "REDIS_URL is set, but this version has no Redis bus: replicas hear of each other by polling only.",
-    );
-  }
   const core = await openCore(config, log, closers);
   const doors = config.role === "worker" ? null : await openDoors(core, closers);
   if (config.role !== "api") await openTurns(core, closers);

@@ -14,6 +14,8 @@ export type ChatListener = {
 export type LoggedPieces = { pieces: LivePiece[]; isCut: boolean };
 
 export interface Bus {
+  /** Whether news reaches other replicas now; always true where there are none. */
+  readonly isConnected: boolean;
   /** After a commit. Never throws; what is lost here is healed by the readers' version sweep. */
   publishSaved(news: SavedNews): void;
   /** Appends to the generation's log and tells the chat's listeners. Never throws. */
@@ -23,6 +25,8 @@ export interface Bus {
   /** Resolves once the listener is attached: news committed after that reaches it. */
   subscribeChat(chatId: string, listener: ChatListener): Promise<() => void>;
   onWake(listener: () => void): () => void;
+  /** The way to other replicas was broken and is whole again: news may have been lost meanwhile. */
+  onReturn(listener: () => void): () => void;
   /** Null when the log is gone or never was. */
   readPieces(chatId: string, generation: Generation): Promise<LoggedPieces | null>;
   close(): Promise<void>;

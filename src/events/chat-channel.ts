@@ -119,6 +119,7 @@ export class ChatChannel implements ChatListener {
     }
     const { fresh, rows } = read;
     if (fresh.state.snapshotVersion > before.snapshotVersion) {
+      await this.#endShown(rows ?? []);
       if (rows) this.#view.advance(fresh.state, rows, fresh.queue);
       else this.#view = new ChatView(fresh);
       for (const reader of rows ? [] : this.#liveReaders()) reader.refresh("cursor_too_old", this.version);
@@ -227,6 +228,21 @@ export class ChatChannel implements ChatListener {
       for (const reader of this.#liveReaders()) reader.show(shown.generation, piece);
     }
     if (shown.sequence < upTo) this.#voidPreview(shown);
+  }
+
+  /**
+   * What was read may hold the message of a generation whose last pieces still wait for their turn: they are told
+   * before it, from the log. Where the log does not have them all, the preview is void.
+   */
+  async #endShown(rows: MessageRow[]): Promise<void> {
+    const shown = this.#shown;
+    if (!shown || shown.isVoid || !hasMessageOf(rows, shown.generation)) return;
+    const logged = await this.parts.bus.readPieces(this.chatId, shown.generation);
+    if (logged && !logged.isCut) return this.#continueLive();
+    const viewers = this.#liveReaders().filter((reader) =>
+      isSameGeneration(reader.generation, shown.generation),
+    );
+    for (const reader of viewers) reader.resetPreview(shown.generation, "worker_lost");
   }
 
   #voidPreview(shown: { generation: Generation; isVoid: boolean }): void {

@@ -42,7 +42,12 @@ export class ChatHub implements ChatEventsSource {
 
   constructor(parts: HubParts) {
     this.#parts = parts;
-    this.#stopSweep = parts.clock.every(SWEEP_MS, () => this.sweep());
+    const stopClock = parts.clock.every(SWEEP_MS, () => this.sweep());
+    const stopListening = parts.bus.onReturn(() => this.#makeUp());
+    this.#stopSweep = () => {
+      stopClock();
+      stopListening();
+    };
   }
 
   /** How many chats are watched now. */
@@ -87,6 +92,11 @@ export class ChatHub implements ChatEventsSource {
         this.#parts.log.warn({ err: error }, "The version sweep failed; the next one retries"),
       )
       .finally(() => (this.#sweep = null));
+  }
+
+  /** The bus has been away: saved news and pieces that it lost are read. */
+  #makeUp(): void {
+    for (const channel of this.#channels.values()) channel.heal();
   }
 
   async close(): Promise<void> {

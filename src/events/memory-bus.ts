@@ -15,12 +15,19 @@ export class MemoryBus implements Bus {
     this.#parts = parts;
   }
 
+  readonly isConnected = true;
+
   publishSaved(news: SavedNews): void {
     for (const listener of this.#listeners(news.chatId)) this.#call(() => listener.saved(news));
   }
 
   publishLive(batch: LiveBatch): void {
     this.#call(() => this.#parts.append(batch));
+    this.passLive(batch);
+  }
+
+  /** Tells the chat's listeners of pieces whose log is kept elsewhere. */
+  passLive(batch: LiveBatch): void {
     for (const listener of this.#listeners(batch.chatId)) this.#call(() => listener.live(batch));
   }
 
@@ -41,6 +48,11 @@ export class MemoryBus implements Bus {
   onWake(listener: () => void): () => void {
     this.#wakes.add(listener);
     return () => void this.#wakes.delete(listener);
+  }
+
+  /** Nothing goes away within one process. */
+  onReturn(): () => void {
+    return () => undefined;
   }
 
   readPieces(chatId: string, generation: Generation): Promise<LoggedPieces | null> {

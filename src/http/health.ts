@@ -7,8 +7,11 @@ import type { Clock } from "../lib/clock.js";
 import { sleep } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 
-/** What was looked at and whether it is well. Names are shown to anyone who asks. */
-export type HealthReport = { checks: Record<string, "ok" | "failing"> };
+/**
+ * What was looked at and whether it is well. `degraded` is worth knowing but no reason to send nobody here.
+ * Names are shown to anyone who asks.
+ */
+export type HealthReport = { checks: Record<string, "ok" | "degraded" | "failing"> };
 
 export type Readiness = {
   status: "ready" | "unavailable" | "closing";
@@ -43,7 +46,7 @@ export function addHealthRoutes(app: FastifyInstance, options: HealthOptions): v
 
 function describe({ checks }: HealthReport, isClosing: boolean): Readiness {
   if (isClosing) return { status: "closing", checks };
-  const isWell = Object.values(checks).every((check) => check === "ok");
+  const isWell = Object.values(checks).every((check) => check !== "failing");
   return { status: isWell ? "ready" : "unavailable", checks };
 }
 

@@ -288,11 +288,13 @@ export function isAtRest(state: ChatState): boolean {
 /** The bus as one replica sees it; closing it leaves the bus open. */
 export function connectedTo(bus: Bus): Bus {
   return {
+    isConnected: true,
     publishSaved: (news) => bus.publishSaved(news),
     publishLive: (batch) => bus.publishLive(batch),
     wakeWorkers: () => bus.wakeWorkers(),
     subscribeChat: (chatId, listener) => bus.subscribeChat(chatId, listener),
     onWake: (listener) => bus.onWake(listener),
+    onReturn: (listener) => bus.onReturn(listener),
     readPieces: (chatId, generation) => bus.readPieces(chatId, generation),
     close: () => Promise.resolve(),
   };

@@ -22,6 +22,8 @@ export class ChaosBus implements Bus {
     private readonly random: () => number,
   ) {}
 
+  readonly isConnected = true;
+
   publishSaved(news: SavedNews): void {
     this.inner.publishSaved(news);
   }
@@ -35,6 +37,10 @@ export class ChaosBus implements Bus {
       saved: (news) => this.#deliver(() => listener.saved(news)),
       live: (batch) => this.#deliver(() => listener.live(batch)),
     });
+  }
+
+  onReturn(listener: () => void): () => void {
+    return this.inner.onReturn(listener);
   }
 
   wakeWorkers(): void {

@@ -1,0 +1,255 @@
+/**
+ * The bus of several replicas: Redis carries news between them, and keeps the pieces of running generations for
+ * whoever comes later or runs elsewhere. This replica's own listeners hear at once, without Redis; what comes back
+ * from there with our own mark is passed over.
+ *
+ * Redis may go away at any time. Turns and local listeners do not notice; what others missed is healed by their
+ * version sweep, which is due when `onReturn` says that Redis is back. No call waits for Redis longer than
+ * `PATIENCE_MS`.
+ */
+import { randomUUID } from "node:crypto";
+import { createClient } from "redis";
+import type { Generation, LiveBatch, SavedNews } from "../domain/chat-events.js";
+import type { Clock } from "../lib/clock.js";
+import type { Log } from "../lib/log.js";
+import type { Bus, ChatListener, LoggedPieces } from "./bus.js";
+import { MemoryBus } from "./memory-bus.js";
+import { type Envelope, newsTopic, readEnvelope, WAKE_TOPIC } from "./redis-envelope.js";
+import { RedisPartLog } from "./redis-part-log.js";
+
+/** Longer than any healthy answer of Redis, shorter than a person's patience. */
+const PATIENCE_MS = 2_000;
+/** Between two tries to reach Redis again: doubled from the first to the second, with jitter. */
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5_000;
+/** Commands that may wait for the socket; beyond it Redis does not keep up, and news is dropped to be healed. */
+const MAX_WAITING_COMMANDS = 20_000;
+/** Failures are logged at most this often, with their number. */
+const WARNING_INTERVAL_MS = 10_000;
+
+type Client = ReturnType<typeof createClient>;
+
+export type RedisBusOptions = { url: string; log: Log; clock: Clock };
+
+export class RedisBus implements Bus {
+  readonly #origin = randomUUID();
+  readonly #local: MemoryBus;
+  readonly #publisher: Client;
+  readonly #subscriber: Client;
+  readonly #parts: RedisPartLog;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  /** How many listeners each chat has here; a topic is subscribed to once however many there are. */
+  readonly #watched = new Map<string, number>();
+  readonly #returns = new Set<() => void>();
+  /** How topics are subscribed to on the present connection; null = not known yet. */
+  #isSharded: boolean | null = null;
+  /** The first connection's topics are subscribed to. */
+  readonly #firstReady: Promise<void>;
+  #failures = 0;
+  #warnedAt = -Infinity;
+
+  private constructor({ url, log, clock }: RedisBusOptions) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#local = new MemoryBus(log);
+    const options = {
+      url,
+      disableOfflineQueue: true,
+      commandsQueueMaxLength: MAX_WAITING_COMMANDS,
+      pingInterval: 10_000,
+      socket: { connectTimeout: PATIENCE_MS, reconnectStrategy: retryWait },
+    };
+    this.#publisher = createClient(options);
+    this.#subscriber = createClient(options);
+    this.#parts = new RedisPartLog(this.#publisher, clock);
+    for (const client of [this.#publisher, this.#subscriber]) {
+      client.on("error", (error: unknown) => this.#failed(error));
+    }
+    this.#firstReady = new Promise((resolve) => {
+      this.#subscriber.on("ready", () => void this.#resubscribe().then(resolve));
+    });
+    this.#subscriber.on("reconnecting", () => (this.#isSharded = null));
+  }
+
+  /** Resolves when Redis answers, or after a bounded wait without: then it goes on trying. */
+  static async connect(options: RedisBusOptions): Promise<RedisBus> {
+    const bus = new RedisBus(options);
+    const connecting = Promise.all([bus.#publisher.connect(), bus.#subscriber.connect(), bus.#firstReady]);
+    connecting.catch((error: unknown) => bus.#failed(error));
+    await within(options.clock, connecting).catch((error: unknown) => {
+      options.log.warn(
+        { err: error },
+        "Redis cannot be reached; events stay inside this server until it can",
+      );
+    });
+    return bus;
+  }
+
+  /** Whether news reaches other replicas now. */
+  get isConnected(): boolean {
+    return this.#publisher.isReady && this.#subscriber.isReady;
+  }
+
+  publishSaved(news: SavedNews): void {
+    this.#local.publishSaved(news);
+    this.#publish(newsTopic(news.chatId), { origin: this.#origin, type: "saved", news });
+  }
+
+  publishLive(batch: LiveBatch): void {
+    this.#local.publishLive(batch);
+    if (!this.#publisher.isReady) return void this.#failed(new Error("Redis is away"));
+    // Sent in the same turn of the event loop, so the two are one round trip.
+    this.#parts.append(batch).catch((error: unknown) => this.#failed(error));
+    this.#publish(newsTopic(batch.chatId), { origin: this.#origin, type: "live", batch });
+  }
+
+  wakeWorkers(): void {
+    this.#local.wakeWorkers();
+    this.#publish(WAKE_TOPIC, { origin: this.#origin, type: "wake" });
+  }
+
+  /** Resolves once news from other replicas arrives too; after a bounded wait also without, for the sweep to heal. */
+  async subscribeChat(chatId: string, listener: ChatListener): Promise<() => void> {
+    const detach = await this.#local.subscribeChat(chatId, listener);
+    const before = this.#watched.get(chatId) ?? 0;
+    this.#watched.set(chatId, before + 1);
+    if (before === 0) await this.#subscribe(newsTopic(chatId));
+    let isDetached = false;
+    return () => {
+      if (isDetached) return;
+      isDetached = true;
+      detach();
+      this.#unwatch(chatId);
+    };
+  }
+
+  onWake(listener: () => void): () => void {
+    return this.#local.onWake(listener);
+  }
+
+  onReturn(listener: () => void): () => void {
+    this.#returns.add(listener);
+    return () => void this.#returns.delete(listener);
+  }
+
+  /** From this replica's memory when the pieces were written here, else from Redis. Never rejects. */
+  async readPieces(chatId: string, generation: Generation): Promise<LoggedPieces | null> {
+    const own = await this.#local.readPieces(chatId, generation);
+    if (own && (own.pieces[0]?.sequence === 1 || own.pieces.length === 0)) return own;
+    try {
+      return await within(this.#clock, this.#parts.read(chatId, generation));
+    } catch (error) {
+      this.#failed(error);
+      return null;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#returns.clear();
+    await this.#local.close();
+    for (const client of [this.#subscriber, this.#publisher]) {
+      client.removeAllListeners("ready");
+      // What was published a moment ago is still on its way out.
+      await within(this.#clock, client.isReady ? client.close() : Promise.resolve()).catch(() => undefined);
+      if (client.isOpen) client.destroy();
+    }
+  }
+
+  // ── from Redis ───────────────────────────────────────────────────────────
+
+  #hear(text: string): void {
+    const envelope = readEnvelope(text);
+    if (envelope === null) return void this.#failed(new Error("News in an unknown form was passed over"));
+    if (envelope.origin === this.#origin) return;
+    switch (envelope.type) {
+      case "saved":
+        return this.#local.publishSaved(envelope.news);
+      case "live":
+        return this.#local.passLive(envelope.batch);
+      case "wake":
+        return this.#local.wakeWorkers();
+    }
+  }
+
+  /** A fresh connection knows of no topic that failed to be subscribed to before. Never rejects. */
+  async #resubscribe(): Promise<void> {
+    try {
+      this.#isSharded = await hasShardedTopics(this.#subscriber);
+      const topics = [WAKE_TOPIC, ...[...this.#watched.keys()].map(newsTopic)];
+      await Promise.all(topics.map((topic) => this.#subscribe(topic)));
+      for (const listener of this.#returns) listener();
+      this.#local.wakeWorkers();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  async #subscribe(topic: string): Promise<void> {
+    // A topic that cannot be subscribed to yet is, with all others, when the connection is there.
+    if (!this.#subscriber.isReady || this.#isSharded === null) return;
+    const hear = this.#listener;
+    const subscribing = this.#isSharded
+      ? this.#subscriber.sSubscribe(topic, hear)
+      : this.#subscriber.subscribe(topic, hear);
+    await within(this.#clock, subscribing).catch((error: unknown) => this.#failed(error));
+  }
+
+  /** One function for all topics: subscribing twice to a topic with it is subscribing once. */
+  readonly #listener = (text: string) => this.#hear(text);
+
+  #unwatch(chatId: string): void {
+    const left = (this.#watched.get(chatId) ?? 1) - 1;
+    if (left > 0) return void this.#watched.set(chatId, left);
+    this.#watched.delete(chatId);
+    if (!this.#subscriber.isReady || this.#isSharded === null) return;
+    const topic = newsTopic(chatId);
+    const ending = this.#isSharded
+      ? this.#subscriber.sUnsubscribe(topic, this.#listener)
+      : this.#subscriber.unsubscribe(topic, this.#listener);
+    ending.catch((error: unknown) => this.#failed(error));
+  }
+
+  // ── to Redis ─────────────────────────────────────────────────────────────
+
+  #publish(topic: string, envelope: Envelope): void {
+    if (!this.#publisher.isReady) return void this.#failed(new Error("Redis is away"));
+    const text = JSON.stringify(envelope);
+    const publishing = this.#isSharded
+      ? this.#publisher.sPublish(topic, text)
+      : this.#publisher.publish(topic, text);
+    publishing.catch((error: unknown) => this.#failed(error));
+  }
+
+  #failed(error: unknown): void {
+    this.#failures += 1;
+    const now = this.#clock.now();
+    if (now - this.#warnedAt < WARNING_INTERVAL_MS) return;
+    this.#warnedAt = now;
+    this.#log.warn(
+      { err: error, failures: this.#failures },
+      "Redis fails; other replicas hear of news by polling",
+    );
+    this.#failures = 0;
+  }
+}
+
+function retryWait(retries: number): number {
+  const ceiling = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(retries, 10));
+  return ceiling / 2 + (Math.random() * ceiling) / 2;
+}
+
+/** Redis 7 can keep a topic on the shard that owns its key, so that a cluster need not tell every node. */
+async function hasShardedTopics(client: Client): Promise<boolean> {
+  const server = await client.info("server");
+  return Number(/redis_version:(\d+)/.exec(server)?.[1] ?? 0) >= 7;
+}
+
+function within<T>(clock: Clock, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(PATIENCE_MS, () =>
+      reject(new Error(`Redis did not answer within ${PATIENCE_MS} ms`)),
+    );
+    work.then(resolve, reject).finally(cancel);
+  });
+}

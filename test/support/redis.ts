@@ -1,0 +1,73 @@
+// A Redis of a test's own, so that it can be killed: Debian's or anybody's `redis-server`, on a free port.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { createInterface } from "node:readline";
+
+export type TestRedis = {
+  url: string;
+  /** Like a machine that loses its power. */
+  kill(): Promise<void>;
+  /** On the same port, empty. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Whether this machine has a redis-server; tests that need one are skipped, and say so. */
+export const hasRedis: boolean = isInstalled();
+
+function isInstalled(): boolean {
+  try {
+    execFileSync("redis-server", ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    process.stderr.write("Tests of the Redis bus are SKIPPED: there is no redis-server on this machine.\n");
+    return false;
+  }
+}
+
+export async function startRedis(): Promise<TestRedis> {
+  const port = await freePort();
+  let child = await launch(port);
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  };
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    kill,
+    restart: async () => {
+      await kill();
+      child = await launch(port);
+    },
+    stop: kill,
+  };
+}
+
+async function launch(port: number): Promise<ChildProcess> {
+  const settings = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+  const child = spawn("redis-server", [...settings, "--dir", tmpdir()], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      if (line.includes("Ready to accept connections")) resolve();
+    });
+    child.once("exit", (code) => reject(new Error(`redis-server ended at once (exit code ${code}).`)));
+    child.once("error", reject);
+  });
+  return child;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
