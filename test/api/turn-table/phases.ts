@@ -1,0 +1,252 @@
+// The rows of the table: how a fresh chat gets into exactly this phase, and how what is observed proves it.
+// Everything that the model says after these lines is "Done.".
+import { actBeforeCommit } from "./before-commit.js";
+import type { Cell, Phase } from "./words.js";
+
+const BEGIN = "user: begin";
+const DONE = "assistant: Done.";
+const SUMMARY = "assistant: calls chat_summarized; chat_summarized ok";
+/** Only ever seen as far as the hold; whole, it is the word of a runner that had lost its chat. */
+const WHOLE = "One two three.";
+/** Of the 200,000 tokens that fit. */
+const FULL = { inputTokens: 190_000 };
+const ECHO = { id: "call_echo", name: "execute", arguments: { command: "echo one" } };
+
+const startsRunning = ({ follower }: Cell) => follower.until(({ status }) => status === "RUNNING");
+const hears = (cell: Cell, name: string) => cell.follower.until(({ log }) => log.includes(name));
+const isHeld = async (cell: Cell, call: number) => {
+  await cell.staged.held(call);
+  await startsRunning(cell);
+};
+/** Waits for ever at first, and notes who does; answers when it is run again. */
+const heldCommand = (cue: string, held: string) =>
+  [
+    `if [ -e process-${cue} ]; then echo again`,
+    `else echo $$ > process-${cue}; echo $PPID > agent-${cue}; exec sleep 1000 > ${held}; fi`,
+  ].join("; ");
+/** The one who follows must not come too late for news that no snapshot tells. */
+const goesOnWhenFollowed = async (cell: Cell) => {
+  const goOn = await cell.staged.held(1);
+  await cell.follower.until(({ status, isCaughtUp }) => isCaughtUp && status === "RUNNING");
+  goOn("go-on");
+};
+const says = (cell: Cell, text: string) =>
+  cell.follower.until(({ preview }) => preview?.parts.get(0)?.["text"] === text);
+
+const midText: Phase = {
+  name: "mid-text",
+  lines: () => [{ text: WHOLE, holdAt: { delta: "text_delta", count: 2 } }],
+  reach: (cell) => says(cell, "One two "),
+  asked: "begun",
+  calls: 1,
+  before: [BEGIN],
+  kept: ["assistant: One two"],
+  rest: [DONE],
+  restCalls: 1,
+};
+
+export const PHASES: Phase[] = [
+  {
+    name: "pending",
+    lines: () => [],
+    reach: ({ follower }) => follower.until(({ status }) => status === "PENDING"),
+    isUnowned: true,
+    isApart: true,
+    asked: "no",
+    calls: 0,
+    before: [BEGIN],
+    kept: [],
+    rest: [DONE],
+    restCalls: 1,
+  },
+  {
+    name: "before the first part",
+    lines: () => [{ text: WHOLE, holdAt: "before-headers" }],
+    reach: (cell) => isHeld(cell, 1),
+    asked: "not begun",
+    calls: 1,
+    before: [BEGIN],
+    kept: [],
+    rest: [DONE],
+    restCalls: 1,
+  },
+  {
+    name: "mid-reasoning",
+    lines: () => [
+      { reasoning: "I think it over.", text: WHOLE, holdAt: { delta: "thinking_delta", count: 2 } },
+    ],
+    reach: (cell) => says(cell, "I think "),
+    asked: "begun",
+    calls: 1,
+    before: [BEGIN],
+    kept: ["assistant: (I think)"],
+    rest: [DONE],
+    restCalls: 1,
+  },
+  midText,
+  {
+    ...midText,
+    name: "mid-text, two queued",
+    async reach(cell) {
+      await says(cell, "One two ");
+      await cell.api.send(cell.chatId, "first");
+      await cell.api.send(cell.chatId, "second");
+      await hears(cell, "queue 2");
+    },
+    queue: ["first", "second"],
+  },
+  {
+    name: "mid-tool-arguments",
+    lines: (cue) => [
+      {
+        text: "I will write.",
+        toolCalls: [{ name: "write_file", arguments: { path: `never-${cue}`, content: "a".repeat(64) } }],
+        holdAt: { delta: "input_json_delta", count: 2 },
+      },
+    ],
+    reach: (cell) => hears(cell, "part ASSISTANT ToolInputDelta"),
+    asked: "begun",
+    calls: 1,
+    before: [BEGIN],
+    kept: ["assistant: I will write."],
+    rest: [DONE],
+    restCalls: 1,
+  },
+  {
+    ...midText,
+    name: "between the answer and its commit",
+    around: actBeforeCommit,
+    asked: "no",
+    kept: [`assistant: ${WHOLE}`],
+  },
+  {
+    name: "during tools",
+    lines: (cue, held) => [
+      {
+        toolCalls: [
+          ECHO,
+          {
+            id: "call_held",
+            name: "execute",
+            arguments: {
+              command: heldCommand(cue, held),
+              timeout: "10m",
+            },
+          },
+        ],
+      },
+    ],
+    holdsProcess: true,
+    async reach(cell) {
+      await Promise.all([hears(cell, "part TOOL ToolResultPart"), cell.fifo?.opened]);
+    },
+    asked: "no",
+    calls: 1,
+    before: [BEGIN, "assistant: calls execute; calls execute"],
+    kept: ["tool: execute ok one", "tool: execute interrupted"],
+    rest: ["tool: execute ok one; execute ok again", DONE],
+    restCalls: 1,
+  },
+  {
+    name: "between steps",
+    lines: () => [{ toolCalls: [ECHO] }, { text: WHOLE, holdAt: "before-headers" }],
+    reach: (cell) => isHeld(cell, 2),
+    asked: "not begun",
+    calls: 2,
+    before: [BEGIN, "assistant: calls execute", "tool: execute ok one"],
+    kept: [],
+    rest: [DONE],
+    restCalls: 1,
+  },
+  {
+    name: "in a retry wait",
+    lines: () => [{ error: { status: 529, headers: { "retry-after": "250" } }, holdAt: "before-headers" }],
+    async reach(cell) {
+      await goesOnWhenFollowed(cell);
+      await hears(cell, "retry 1");
+    },
+    asked: "no",
+    calls: 1,
+    before: [BEGIN],
+    kept: [],
+    rest: [DONE],
+    restCalls: 1,
+  },
+  {
+    name: "automatic compaction",
+    lines: () => [
+      { toolCalls: [ECHO], usage: FULL },
+      { text: WHOLE, holdAt: "before-headers" },
+    ],
+    async reach(cell) {
+      await isHeld(cell, 2);
+      await cell.follower.until(({ preview }) => preview?.parts.get(0)?.["toolName"] === "chat_summarized");
+    },
+    asked: "not begun",
+    calls: 2,
+    before: [BEGIN, "assistant: calls execute", "tool: execute ok one"],
+    kept: [],
+    rest: [SUMMARY, DONE],
+    restCalls: 2,
+  },
+  {
+    name: "manual compaction",
+    lines: () => [{ text: "Hi." }, { text: WHOLE, holdAt: "before-headers" }],
+    async reach(cell) {
+      await cell.follower.untilStatus("WAITING");
+      await cell.api.change("compactChat", { chatId: cell.chatId }, "chat { id }");
+      await isHeld(cell, 2);
+      await cell.follower.until(({ preview }) => preview?.parts.get(0)?.["toolName"] === "chat_summarized");
+    },
+    asked: "not begun",
+    calls: 2,
+    before: [BEGIN, "assistant: Hi."],
+    kept: [],
+    rest: [SUMMARY],
+    restCalls: 1,
+  },
+  {
+    ...midText,
+    name: "interrupting",
+    async reach(cell) {
+      await says(cell, "One two ");
+      const door = await cell.scene.door();
+      await door.change("interruptChat", { chatId: cell.chatId }, "chat { id }");
+      const shown = await door.chat(cell.chatId);
+      if (shown?.status !== "INTERRUPTING") throw new Error(`The chat is ${shown?.status}.`);
+    },
+    isApart: true,
+    kept: [`assistant: ${WHOLE}`],
+    afterServer: { shutdown: ["assistant: One two"], crash: null, "lost lease": [] },
+    rest: [],
+    restCalls: 0,
+  },
+  {
+    name: "requires action",
+    lines: () => [
+      { toolCalls: [{ id: "call_where", name: "where_am_i", arguments: {} }], holdAt: "before-headers" },
+    ],
+    more: {
+      clientTools: [
+        { name: "where_am_i", description: "Tells where the client is.", inputSchema: { type: "object" } },
+      ],
+    },
+    async reach(cell) {
+      await goesOnWhenFollowed(cell);
+      await hears(cell, "action-required where_am_i");
+    },
+    isUnowned: true,
+    asked: "no",
+    calls: 1,
+    before: [BEGIN, "assistant: calls where_am_i"],
+    kept: ["tool: where_am_i cancelled"],
+    rest: ['tool: where_am_i "here"', DONE],
+    restCalls: 1,
+  },
+];
+
+export function phase(name: string): Phase {
+  const found = PHASES.find((candidate) => candidate.name === name);
+  if (!found) throw new Error(`There is no phase called ${name}.`);
+  return found;
+}
