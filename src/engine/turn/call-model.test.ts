@@ -64,11 +64,13 @@ test("an answer that breaks off is a failure that is worth another try", async (
       message: "The model's answer broke off before it was complete.",
       isRetryable: true,
     },
+    parts: [{ type: "text", text: "ab" }],
+    usage: null,
     retryAfterMs: undefined,
     contextLimit: undefined,
     cause: undefined,
   });
-  expect(shown()).toEqual(["a"]);
+  expect(shown()).toEqual(["a", "b"]);
 });
 
 test("a vendor's refusal is passed on with its wish and its cause", async () => {
@@ -77,6 +79,8 @@ test("a vendor's refusal is passed on with its wish and its cause", async () => 
   expect(await running).toEqual({
     type: "failed",
     failure: busy,
+    parts: [{ type: "text", text: "a" }],
+    usage: null,
     retryAfterMs: 7_000,
     contextLimit: undefined,
     cause: error,

@@ -20,6 +20,9 @@ export type CallOutcome =
   | {
       type: "failed";
       failure: ChatFailure;
+      /** What had arrived and been shown: worth keeping only when a person has stopped the turn meanwhile. */
+      parts: MessagePart[];
+      usage: TokenUsage | null;
       retryAfterMs: number | undefined;
       /** The model's context in tokens, where the vendor's refusal told it. */
       contextLimit: number | undefined;
@@ -43,15 +46,15 @@ export async function callModel(
     }
   } catch (error) {
     if (signal.aborted) return stopped(message, writer);
-    writer.discard();
+    writer.flush();
     if (!(error instanceof ModelCallError)) throw error;
     const { failure, retryAfterMs, contextLimit } = error;
-    return { type: "failed", failure, retryAfterMs, contextLimit, cause: error };
+    return { type: "failed", failure, ...soFar(message), retryAfterMs, contextLimit, cause: error };
   }
   if (signal.aborted) return stopped(message, writer);
   if (message.finishReason === null) {
-    writer.discard();
-    return { type: "failed", failure: STREAM_CUT, ...UNTOLD };
+    writer.flush();
+    return { type: "failed", failure: STREAM_CUT, ...soFar(message), ...UNTOLD };
   }
   writer.flush();
   return {
@@ -65,7 +68,11 @@ export async function callModel(
 
 function stopped(message: MessageAccumulator, writer: PieceWriter): CallOutcome {
   writer.flush();
-  return { type: "stopped", parts: message.parts(), usage: message.usage };
+  return { type: "stopped", ...soFar(message) };
+}
+
+function soFar(message: MessageAccumulator): { parts: MessagePart[]; usage: TokenUsage | null } {
+  return { parts: message.parts(), usage: message.usage };
 }
 
 /** What a failure tells that the vendor did not word. */

@@ -99,16 +99,6 @@ test("a flush sends what waits, once, and an empty one sends nothing", () => {
   expect(told(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "b"]]]);
 });
 
-test("what is discarded is never sent", () => {
-  const { clock, sent, writer } = start();
-  writer.write(text("a"));
-  writer.write(text("b"));
-  writer.discard();
-  clock.advance(1_000);
-  writer.flush();
-  expect(told(sent)).toEqual([[[1, 0, "a"]]]);
-});
-
 test("pieces that were sent do not change any more", () => {
   const { sent, writer } = start();
   writer.write(text("a"));

@@ -48,13 +48,6 @@ export class PieceWriter {
     this.#lastFlushAt = this.clock.now();
     this.announce(pieces);
   }
-
-  /** Forgets what waits: nobody is to see it any more. */
-  discard(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = null;
-    this.#pending = [];
-  }
 }
 
 /** Two deltas of the same kind as one, or null when they cannot be joined. */

@@ -93,7 +93,7 @@ async function afterFailure(hold: Hold, context: TurnContext, failure: Failure):
       return { type: "again", task: { ...task, level: task.level + 1 } };
     }
     if (failed.failure.isRetryable) {
-      await retryOrFail(hold, failed);
+      await retryOrFail(hold, failed, hold.keepNothing());
       return { type: "again", task };
     }
   }
@@ -195,6 +195,8 @@ const NO_SUMMARY: ChatFailure = {
 const EMPTY_SUMMARY: CallOutcome & { type: "failed" } = {
   type: "failed",
   failure: NO_SUMMARY,
+  parts: [],
+  usage: null,
   retryAfterMs: undefined,
   contextLimit: undefined,
   cause: undefined,

@@ -6,7 +6,7 @@ import type { Command } from "../../domain/transition.js";
 import { sleep } from "../../lib/clock.js";
 import { callModel, type CallOutcome } from "../turn/call-model.js";
 import { retryDelay } from "../turn/retry.js";
-import { asHistory, type Hold } from "./hold.js";
+import { asHistory, type Hold, type Kept } from "./hold.js";
 import type { PreparedCall, TurnContext } from "./turn-context.js";
 
 /** `overflow`: the vendor refused the prompt as too long, and nothing has been done about it yet. */
@@ -24,13 +24,12 @@ export async function takeModelStep(hold: Hold, context: TurnContext): Promise<M
       await context.learnLimit(prepared.call.model, outcome.contextLimit);
       return { overflow: outcome.failure };
     }
-    return done(retryOrFail(hold, outcome));
   }
   const message = answerDraft(hold, outcome, prepared.call);
   const openCalls = openCallsOf(outcome.parts, context.clientToolNames);
-  if (outcome.type === "stopped") {
-    return done(hold.giveUp({ messages: outcome.parts.length > 0 ? [message] : [], openCalls }));
-  }
+  const kept = { messages: outcome.parts.length > 0 ? [message] : [], openCalls };
+  if (outcome.type === "failed") return done(retryOrFail(hold, outcome, kept));
+  if (outcome.type === "stopped") return done(hold.giveUp(kept));
   return done(commitAnswer(hold, context, { message, openCalls, finishReason: outcome.finishReason }));
 }
 
@@ -60,17 +59,26 @@ async function commitAnswer(hold: Hold, context: TurnContext, answer: Answer): P
   if (!(await hold.commit(commands))) await hold.finishInterrupt(kept);
 }
 
-/** A failed attempt: the next one after a wait that everybody sees, or the end of the turn. */
-export async function retryOrFail(hold: Hold, outcome: CallOutcome & { type: "failed" }): Promise<void> {
+/**
+ * A failed attempt: the next one after a wait that everybody sees, or the end of the turn. A person who has stopped
+ * the turn meanwhile keeps what they saw: `kept`.
+ */
+export async function retryOrFail(
+  hold: Hold,
+  outcome: CallOutcome & { type: "failed" },
+  kept: Kept,
+): Promise<void> {
   const { failure, retryAfterMs, cause } = outcome;
   const { clock, log, random } = hold.parts;
   const { chatId } = hold.chat;
   const delayMs = retryDelay(failure, hold.state.attempt, retryAfterMs, random());
   log.warn({ err: cause, chatId, failure, attempt: hold.state.attempt, delayMs }, "A model call failed");
-  if (hold.switch.reason !== null) return hold.giveUp(hold.keepNothing());
-  if (delayMs === null) return hold.fail(failure);
-  if (!(await hold.commit([{ type: "record-retry", fence: hold.fence(), delayMs, failure }]))) return;
-  await sleep(clock, delayMs, hold.switch.signal);
+  if (hold.switch.reason !== null) return hold.giveUp(kept);
+  const fence = hold.fence();
+  const next: Command =
+    delayMs === null ? { type: "fail", fence, failure } : { type: "record-retry", fence, delayMs, failure };
+  if (!(await hold.commit([next]))) return hold.finishInterrupt(kept);
+  if (delayMs !== null) await sleep(clock, delayMs, hold.switch.signal);
 }
 
 /** The prompt was refused as too long; a shorter one is tried at once. False when an interrupt came first. */
@@ -79,11 +87,7 @@ export function noticeRefusal(hold: Hold, refusal: ChatFailure): Promise<boolean
   return hold.commit([{ type: "record-retry", fence: hold.fence(), delayMs: 0, failure }]);
 }
 
-function answerDraft(
-  hold: Hold,
-  outcome: CallOutcome & { type: "completed" | "stopped" },
-  { model }: PreparedCall,
-): MessageDraft {
+function answerDraft(hold: Hold, outcome: CallOutcome, { model }: PreparedCall): MessageDraft {
   return {
     role: "assistant",
     visibility: "both",

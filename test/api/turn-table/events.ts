@@ -144,9 +144,12 @@ function refusal(name: string, answer: ScriptStep, expect: (phase: Phase) => Exp
   };
 }
 
-/** The attempt failed and is made again; where an interrupt came first it is not, and leaves nothing to keep. */
+/** The attempt failed and is made again; where an interrupt came first it is not, and what was seen of it is kept. */
 function accident(name: string, sequel: Sequel): Event {
-  const expect = (phase: Phase) => (phase.asked === "no" ? { notHere: NOT_ASKED } : runsOn(phase));
+  const expect = (phase: Phase) =>
+    phase.asked === "no"
+      ? { notHere: NOT_ASKED }
+      : runsOn({ ...phase, rest: phase.afterAccident ?? phase.rest });
   return { name, act: goesOn(sequel), expect };
 }
 

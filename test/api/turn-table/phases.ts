@@ -217,6 +217,7 @@ export const PHASES: Phase[] = [
     },
     isApart: true,
     kept: [`assistant: ${WHOLE}`],
+    afterAccident: ["assistant: One two"],
     afterServer: { shutdown: ["assistant: One two"], crash: null, "lost lease": [] },
     rest: [],
     restCalls: 0,

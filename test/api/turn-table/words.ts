@@ -62,6 +62,8 @@ export type Phase = {
   isUnowned?: boolean;
   /** Takes a scene of its own when a person acts in it. */
   isApart?: boolean;
+  /** The rest of the story when the model's answer breaks, where no new attempt is made. */
+  afterAccident?: string[];
   /** What a server that goes leaves of it, where the step is not run again; null where it cannot be had. */
   afterServer?: Record<"shutdown" | "crash" | "lost lease", string[] | null>;
   /** What the model is doing. */
