@@ -171,14 +171,21 @@ export class ChatChannel implements ChatListener {
    * A preview that is no longer being written has become one of the messages, or is void. A void one is taken away
    * before messages come in its place; only a retry is told before the preview that it voids.
    */
-  #tell(reader: ChatReader, items: SavedItem[], { rows, reason }: PreviewEnd): void {
+  #tell(reader: ChatReader, items: SavedItem[], { rows, reason: presumed }: PreviewEnd): void {
     const shown = reader.generation;
+    // The present retry may be that of a later generation; then what the reader was shown ended in another way.
+    const reason = presumed === "retry" && !this.#isRetried(shown) ? "worker_lost" : presumed;
     const isOver = shown !== null && !isSameGeneration(shown, liveGeneration(this.#view.state));
     const isVoid = isOver && !this.#view.hasMessageOf(shown) && !hasMessageOf(rows, shown);
     if (isVoid && reason !== "retry") reader.resetPreview(shown, reason);
     for (const item of items) reader.tell(item);
     if (isVoid && reason === "retry") reader.resetPreview(shown, reason);
     if (isOver && !isVoid) reader.endPreview();
+  }
+
+  #isRetried(shown: Generation | null): boolean {
+    const { historyVersion, retry } = this.#view.state;
+    return retry !== null && isSameGeneration(shown, { historyVersion, attempt: retry.attempt });
   }
 
   #resetReason(before: ChatState): PreviewResetReason {

@@ -98,7 +98,7 @@ export class RedisBus implements Bus {
 
   publishLive(batch: LiveBatch): void {
     this.#local.publishLive(batch);
-    if (!this.#publisher.isReady) return void this.#failed(new Error("Redis is away"));
+    if (!this.#publisher.isReady) return this.#failed(new Error("Redis is away"));
     // Sent in the same turn of the event loop, so the two are one round trip.
     this.#parts.append(batch).catch((error: unknown) => this.#failed(error));
     this.#publish(newsTopic(batch.chatId), { origin: this.#origin, type: "live", batch });
@@ -160,7 +160,7 @@ export class RedisBus implements Bus {
 
   #hear(text: string): void {
     const envelope = readEnvelope(text);
-    if (envelope === null) return void this.#failed(new Error("News in an unknown form was passed over"));
+    if (envelope === null) return this.#failed(new Error("News in an unknown form was passed over"));
     if (envelope.origin === this.#origin) return;
     switch (envelope.type) {
       case "saved":
@@ -213,7 +213,7 @@ export class RedisBus implements Bus {
   // ── to Redis ─────────────────────────────────────────────────────────────
 
   #publish(topic: string, envelope: Envelope): void {
-    if (!this.#publisher.isReady) return void this.#failed(new Error("Redis is away"));
+    if (!this.#publisher.isReady) return this.#failed(new Error("Redis is away"));
     const text = JSON.stringify(envelope);
     const publishing = this.#isSharded
       ? this.#publisher.sPublish(topic, text)

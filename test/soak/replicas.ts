@@ -1,0 +1,118 @@
+// The soak's small deployment: replicas in this process that share one bus, each with its own clock, memory, worker
+// and door. Their time runs ten times as fast as ours, so that nobody waits for retries.
+import { builtInTools } from "../../src/engine/tools/registry.js";
+import { encodeId } from "../../src/domain/ids.js";
+import { ChatHub } from "../../src/events/chat-hub.js";
+import { createHttpServer, type ParleyHttp } from "../../src/http/server.js";
+import { systemClock } from "../../src/lib/clock.js";
+import { createLog } from "../../src/lib/log.js";
+import { Loaders } from "../../src/resolvers/loaders.js";
+import { answerPiecesFromTemplates } from "../../src/resolvers/piece-answers.js";
+import { resolvers } from "../../src/resolvers/resolvers.js";
+import { buildParleySchema } from "../../src/schema/build.js";
+import { readChat, readRowsFrom, readVersions } from "../../src/store/chat-source.js";
+import { startTestAgent } from "../agent/support.js";
+import { type Replica, World } from "../engine/world.js";
+import { ApiClient } from "../support/api-client.js";
+import { type AnswerAsModel, type Deployment, SMALL_CONTEXT } from "./deployment.js";
+import { CONTEXT_LIMIT_TOKENS } from "./vendor.js";
+
+const REPLICAS = 3;
+const TICK_MS = 10;
+/** Of the replicas' own time in each tick of ours. */
+const STEP_MS = 100;
+const HEARTBEAT_MS = 5_000;
+
+type Server = { replica: Replica; hub: ChatHub; http: ParleyHttp; api: ApiClient };
+
+export async function openReplicas(answer: AnswerAsModel): Promise<Deployment> {
+  const agent = await startTestAgent();
+  const world = await World.open(agent.folder);
+  world.answer = answer;
+  await world.run(SMALL_CONTEXT, [CONTEXT_LIMIT_TOKENS]);
+  const openWorkspace = (chatId: string) => Promise.resolve(agent.connection.forChat(chatId));
+  const start = async (): Promise<Server> => {
+    const settings = { heartbeatMs: HEARTBEAT_MS };
+    const replica = world.replica({ tools: builtInTools, openWorkspace, settings });
+    clocks.add(replica.clock);
+    await replica.worker.start();
+    return { replica, ...(await openDoor(world, replica)) };
+  };
+  const end = async ({ replica, hub, http }: Server) => {
+    await Promise.all([hub.close(), http.close()]);
+    await replica.worker.close();
+    clocks.delete(replica.clock);
+  };
+  const clocks = new Set([world.modelClock]);
+  const stopTime = systemClock.every(TICK_MS, () => {
+    for (const clock of clocks) clock.advance(STEP_MS);
+  });
+  const servers = await Promise.all(Array.from({ length: REPLICAS }, start));
+  return {
+    workspaceId: encodeId("ws", world.workspaceId),
+    modelConfigIds: [encodeId("model", world.modelConfigId)],
+    server: (chance) => chance.pick(servers).api,
+    async strike(chance) {
+      const place = chance.below(servers.length);
+      const struck = servers[place];
+      if (!struck) return "nothing";
+      if (chance.percent(60)) {
+        // Its chats may be taken over although it is alive: it learns of that from the news.
+        await world.killLease(struck.replica);
+        servers[(place + 1) % servers.length]?.replica.clock.advance(HEARTBEAT_MS);
+        return "lease lost";
+      }
+      servers[place] = await start();
+      await end(struck);
+      return "replaced";
+    },
+    query: (text, values = []) => world.run(text, values) as Promise<never[]>,
+    livingWorkers: () => servers.length,
+    remarks: () => Promise.resolve([]),
+    complaints: () => [],
+    async close() {
+      await Promise.all(servers.map(end));
+      stopTime();
+      await world.close();
+      await agent.close();
+      return [];
+    },
+  };
+}
+
+const schema = buildParleySchema(resolvers);
+
+async function openDoor(world: World, { bus, clock, commands }: Replica): Promise<Omit<Server, "replica">> {
+  const { database, viewer } = world;
+  const log = createLog("silent");
+  const source = {
+    readChat: (chatId: string) => readChat(database, chatId),
+    readRowsFrom: (chatId: string, from: number, limit: number) =>
+      readRowsFrom(database, chatId, from, limit),
+    readVersions: (chatIds: string[]) => readVersions(database, chatIds),
+  };
+  const hub = new ChatHub({ source, bus, clock, log });
+  const http = await createHttpServer({
+    host: "127.0.0.1",
+    port: 0,
+    schema,
+    authenticate: () => Promise.resolve(viewer),
+    createContext: (who, { requestId }) => ({
+      viewer: who,
+      requestId,
+      database,
+      commands,
+      keyVariables: new Set<string>(),
+      chatEvents: hub,
+      version: "0.0.0",
+      loaders: new Loaders(database, who),
+    }),
+    answerEvents: answerPiecesFromTemplates,
+    health: () => Promise.resolve({ checks: {} }),
+    log,
+    clock: systemClock,
+    isGraphiqlOn: false,
+    isProduction: false,
+  });
+  return { hub, http, api: new ApiClient(http.url, "pt_person_of_the_soak") };
+}
