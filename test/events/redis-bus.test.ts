@@ -58,7 +58,8 @@ async function topics(): Promise<string[]> {
   return found.filter((name) => !name.includes("wake"));
 }
 
-const settled = (expectation: () => void | Promise<void>) => vi.waitFor(expectation, { timeout: 10_000, interval: 10 });
+const settled = (expectation: () => void | Promise<void>) =>
+  vi.waitFor(expectation, { timeout: 10_000, interval: 10 });
 
 describe.skipIf(!hasRedis)("with a Redis", () => {
   test("news of a commit and pieces reach listeners of every replica once, in order, the own ones without Redis", async () => {
