@@ -45,8 +45,10 @@ test("a known chat is changed in one statement, and everyone is told with the ro
   const state = await world.state(chatId);
   const messages = (await world.history(chatId)).slice(1);
   expect(result).toEqual({ outcome: "changed", state, messages, queue: null });
+  const { snapshotVersion: previousVersion, status, isArchived, titleVersion } = before.state;
+  const listed = { status, isArchived, titleVersion };
   expect(heard).toEqual([
-    { chatId, ownerId: world.viewer.userId, previousVersion: before.state.snapshotVersion, state, messages },
+    { chatId, ownerId: world.viewer.userId, previousVersion, before: listed, state, messages },
   ]);
 });
 

@@ -68,6 +68,20 @@ test("a command that runs while its worker leaves is run once, and the next work
   world.answer = () => undefined;
 });
 
+test("an interrupt also ends a command that does not listen", async () => {
+  const replica = await start();
+  const fifo = makeFifo(join(agent.folder, "deaf"));
+  const command = "trap '' TERM; exec 3>deaf; while :; do sleep 0.1; done";
+  world.answer = () => ({ toolCalls: [{ id: "a", name: "execute", arguments: { command, timeout: "1h" } }] });
+  const chatId = await world.createChat(replica, "Run it", inWorkspace());
+  await fifo.opened;
+  await replica.commands.interruptChat(world.viewer, chatId);
+  await world.untilStatus(chatId, "waiting");
+  await fifo.closed;
+  expect((await world.history(chatId))[2]?.parts).toMatchObject([{ toolCallId: "a", isError: true }]);
+  world.answer = () => undefined;
+});
+
 test("an interrupt ends the command and answers its call", async () => {
   const replica = await start();
   const fifo = makeFifo(join(agent.folder, "held"));

@@ -290,9 +290,12 @@ export function connectedTo(bus: Bus): Bus {
   return {
     isConnected: true,
     publishSaved: (news) => bus.publishSaved(news),
+    publishList: (ownerId, news) => bus.publishList(ownerId, news),
     publishLive: (batch) => bus.publishLive(batch),
     wakeWorkers: () => bus.wakeWorkers(),
     subscribeChat: (chatId, listener) => bus.subscribeChat(chatId, listener),
+    subscribeList: (ownerId, listener) => bus.subscribeList(ownerId, listener),
+    readList: (ownerId, after) => bus.readList(ownerId, after),
     onWake: (listener) => bus.onWake(listener),
     onReturn: (listener) => bus.onReturn(listener),
     readPieces: (chatId, generation) => bus.readPieces(chatId, generation),

@@ -135,6 +135,9 @@ async function startCommand(
   }
 }
 
+/** Between asking a command to stop and ending it; shorter than a turn waits for a tool that was stopped. */
+const TERMINATION_GRACE_MS = 1_000;
+
 /** A person who interrupts wants the command to stop; a server that shuts down wants it to be found again. */
 async function waitOrInterrupt(
   context: ToolContext,
@@ -154,10 +157,15 @@ function isInterrupt(signal: AbortSignal): boolean {
   return typeof reason === "object" && reason !== null && "kind" in reason && reason.kind === "interrupt";
 }
 
-/** An agent that refuses (the process has just ended) or is away leaves nothing to do. */
+/**
+ * Asks the command to stop, and ends it if it does not listen. An agent that refuses (the process has just ended) or
+ * is away leaves nothing to do.
+ */
 async function terminate(agent: AgentConnection, id: string): Promise<void> {
   try {
     await agent.signalProcess(id, "terminate");
+    const { running } = await agent.processOutput({ id, wait: true, timeoutMs: TERMINATION_GRACE_MS });
+    if (running) await agent.signalProcess(id, "kill");
   } catch (error) {
     if (!isAgentFailure(error)) throw error;
   }
