@@ -16,10 +16,17 @@ const SKILLS = `Skills are instructions for particular tasks. When a task matche
 /** Context and skills together, for `systemPrompt`; empty when the workspace told nothing. */
 export function workspacePrompt(context: WorkspaceContext | null): string {
   if (context === null) return "";
-  return [workspaceContextText(context), skillsIndexText(context.skills)]
-    .filter((text) => text !== "")
+  const known = texts.get(context);
+  if (known !== undefined) return known;
+  const text = [workspaceContextText(context), skillsIndexText(context.skills)]
+    .filter((block) => block !== "")
     .join("\n\n");
+  texts.set(context, text);
+  return text;
 }
+
+/** A context serves the turns of minutes, and its files may be long. */
+const texts = new WeakMap<WorkspaceContext, string>();
 
 /** The `<workspace-context>` block. */
 export function workspaceContextText(context: WorkspaceContext): string {
