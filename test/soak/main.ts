@@ -1,12 +1,21 @@
 // `npm run soak`: the whole soak against real processes. Arguments or environment: --seed=N --chats=N --turns=N
-// --servers=N --people=N, SOAK_SEED, SOAK_CHATS …. Ends with 1, and says the seed, when anything was violated.
+// --servers=N --people=N --redis=1 (a Redis between them), SOAK_SEED, SOAK_CHATS …. Ends with 1, and says the seed, when anything was violated.
 import { parseArgs } from "node:util";
 import { Tally } from "./chance.js";
 import { openProcesses } from "./processes.js";
 import { runSoak, type Violation } from "./soak.js";
 import { Vendor } from "./vendor.js";
 
-const DEFAULTS = { seed: 0, chats: 200, turns: 20, servers: 3, people: 60, peace: 3_000, faults: 18 };
+const DEFAULTS = {
+  seed: 0,
+  chats: 200,
+  turns: 20,
+  servers: 3,
+  people: 60,
+  peace: 3_000,
+  faults: 18,
+  redis: 0,
+};
 type Numbers = typeof DEFAULTS;
 
 /** An argument beats the environment; a seed of 0 is drawn. */
@@ -39,7 +48,12 @@ async function main(): Promise<number> {
   const tally = new Tally();
   const vendor = new Vendor(numbers.seed, tally, numbers.faults);
   const { servers, seed, chats, turns, people } = numbers;
-  const deployment = await openProcesses({ servers, tally, answer: (request) => vendor.answer(request) });
+  const deployment = await openProcesses({
+    servers,
+    withRedis: numbers.redis > 0,
+    tally,
+    answer: (request) => vendor.answer(request),
+  });
   const violations: Violation[] = [];
   try {
     const settings = { seed, chats, turns, people, meanPeaceMs: numbers.peace, patienceMs: 8_000, tell };

@@ -10,6 +10,7 @@ import { startDemoModel } from "../../src/demo-model/server.js";
 import { sleep, systemClock } from "../../src/lib/clock.js";
 import { ApiClient } from "../support/api-client.js";
 import { createGitRepository } from "../support/git-repository.js";
+import { startRedis, type TestRedis } from "../support/redis.js";
 import type { Tally } from "./chance.js";
 import { type AnswerAsModel, type Deployment, SMALL_CONTEXT } from "./deployment.js";
 import { CONTEXT_LIMIT_TOKENS } from "./vendor.js";
@@ -24,14 +25,19 @@ const END_WITH_PARENT = `data:text/javascript,process.on("disconnect",()=>proces
 const LONGEST_ABSENCE_MS = 1_500;
 /** More than a lease and a heartbeat. */
 const FROZEN_MS = 5_000;
+/** Longer than the sweep by which servers find what no news told them. */
+const REDIS_ABSENCE_MS = 20_000;
 /** What an ended server's agents and their commands have to be gone after. */
 const AFTERLIFE_MS = 15_000;
 
 type Server = { api: ApiClient; child: ChildProcess; isUp: boolean };
 
-export type ProcessOptions = { servers: number; answer: AnswerAsModel; tally: Tally };
+/** `withRedis`: the servers hear of each other through a Redis, which is struck as they are. */
+export type ProcessOptions = { servers: number; withRedis: boolean; answer: AnswerAsModel; tally: Tally };
 
-export async function openProcesses({ servers, answer, tally }: ProcessOptions): Promise<Deployment> {
+export async function openProcesses(options: ProcessOptions): Promise<Deployment> {
+  const { servers, withRedis, answer, tally } = options;
+  const redis = withRedis ? await startRedis() : null;
   const [databases, repository, demo] = await Promise.all([
     Databases.open(),
     createGitRepository(),
@@ -43,7 +49,10 @@ export async function openProcesses({ servers, answer, tally }: ProcessOptions):
   // The database goes while idle connections to it are still being closed.
   let isClosing = false;
   pool.on("error", (error) => void (isClosing || words.complaints.push(`The database: ${error.message}`)));
-  const environment = environmentOf({ databaseUrl: url, modelUrl: demo.url, folder: repository.folder });
+  const environment = {
+    ...environmentOf({ databaseUrl: url, modelUrl: demo.url, folder: repository.folder }),
+    ...(redis ? { REDIS_URL: redis.url } : {}),
+  };
   const start = () => startServer(environment, repository.folder, words);
   const first = await start();
   await pool.query(SMALL_CONTEXT, [CONTEXT_LIMIT_TOKENS]);
@@ -63,9 +72,10 @@ export async function openProcesses({ servers, answer, tally }: ProcessOptions):
     async strike(chance) {
       const place = chance.below(fleet.length);
       const struck = fleet[place];
-      const kind = chance.weighted({ SIGKILL: 6, SIGTERM: 2, SIGSTOP: 2 });
+      const kind = chance.weighted({ SIGKILL: 6, SIGTERM: 2, SIGSTOP: 2, "Redis away": redis ? 1 : 0 });
       if (!struck) return "nothing";
-      if (kind === "SIGSTOP") await freeze(struck);
+      if (kind === "Redis away") await takeAway(redis);
+      else if (kind === "SIGSTOP") await freeze(struck);
       else {
         await endServer(struck, kind);
         await sleep(systemClock, chance.below(LONGEST_ABSENCE_MS));
@@ -81,7 +91,7 @@ export async function openProcesses({ servers, answer, tally }: ProcessOptions):
       const left = await untilGone(repository.folder);
       isClosing = true;
       await Promise.all([pool.end(), demo.close()]);
-      await Promise.all([databases.close(), repository.remove()]);
+      await Promise.all([databases.close(), repository.remove(), redis?.stop()]);
       return left.map((process) => `A process was left behind: ${process}`);
     },
   };
@@ -133,6 +143,12 @@ async function startServer(
     child.once("exit", (code) => failed(new Error(`A server ended before it listened (exit code ${code}).`)));
   });
   return { api: new ApiClient(url, TOKEN), child, isUp: true };
+}
+
+async function takeAway(redis: TestRedis | null): Promise<void> {
+  await redis?.kill();
+  await sleep(systemClock, REDIS_ABSENCE_MS);
+  await redis?.restart();
 }
 
 /** Loses its chats to others without knowing it, and goes on in the middle of everything. */
