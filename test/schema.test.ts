@@ -124,7 +124,8 @@ test("a connection has edges with cursors, nodes and pageInfo, and can be paged 
 test("outputs link to objects instead of naming their ids", () => {
   const wrong = outputFields.filter(({ field }) => /Ids?$/.test(field.name));
   // A deleted object is only an id any more, and a tool call's id is the vendor's.
-  expect(wrong.map(({ path }) => path).filter((path) => !/\.(deletedId|toolCallId)$/.test(path))).toEqual([]);
+  const known = /\.(deletedId|toolCallId)$|^ChatRemovedEvent\.chatId$/;
+  expect(wrong.map(({ path }) => path).filter((path) => !known.test(path))).toEqual([]);
 });
 
 test("every kind of refusal can be told apart", () => {
@@ -186,6 +187,7 @@ test("plain fields are read without a function of their own", () => {
     .map(({ path }) => path);
   expect(linked.sort()).toEqual([
     "Chat.contextUsage",
+    "Chat.isUnread",
     "Chat.lastTurnSummary",
     "Chat.messages",
     "Chat.modelConfig",

@@ -4,16 +4,20 @@ import { createChatCommands } from "../engine/commands/commands.js";
 import { sanitizePrompt } from "../engine/prompt/sanitize.js";
 import { builtInTools } from "../engine/tools/registry.js";
 import { ChatHub } from "../events/chat-hub.js";
+import { ListHub } from "../events/list-hub.js";
+import { ReadMarks } from "../events/read-marks.js";
 import type { HealthReport } from "../http/health.js";
 import { createHttpServer, type ParleyHttp } from "../http/server.js";
 import type { Context } from "../resolvers/context.js";
 import { Loaders } from "../resolvers/loaders.js";
 import { answerPiecesFromTemplates } from "../resolvers/piece-answers.js";
 import { resolvers } from "../resolvers/resolvers.js";
+import { SnapshotAdmission } from "../resolvers/snapshot-admission.js";
 import { buildParleySchema } from "../schema/build.js";
 import { readChat, readRowsFrom, readVersions } from "../store/chat-source.js";
 import type { Database } from "../store/database.js";
 import { authenticateToken } from "../store/tokens.js";
+import { markRead, readListWeights } from "../store/unread.js";
 import type { Closers } from "./closers.js";
 import type { Core } from "./core.js";
 import { keyVariablesOf } from "./model-environment.js";
@@ -23,8 +27,9 @@ import { VERSION } from "./version.js";
 export async function openDoors(core: Core, closers: Closers): Promise<ParleyHttp> {
   const { config, log, clock, database, bus } = core;
   const commands = chatCommands(core);
-  const hub = new ChatHub({ source: hubSource(database), bus, clock, log });
-  closers.add("the event hub", () => hub.close());
+  const { hub, lists } = openHubs(core, closers);
+  const admission = new SnapshotAdmission({ clock, log });
+  const chatEvents = admission.openings(hub);
   const keyVariables = keyVariablesOf(config);
   const doors = await createHttpServer({
     host: config.host,
@@ -37,11 +42,12 @@ export async function openDoors(core: Core, closers: Closers): Promise<ParleyHtt
       database,
       commands,
       keyVariables,
-      chatEvents: hub,
+      chatEvents,
+      chatListEvents: lists,
       version: VERSION,
       loaders: new Loaders(database, viewer),
     }),
-    answerEvents: answerPiecesFromTemplates,
+    answerEvents: (execute) => admission.refreshes(answerPiecesFromTemplates(execute)),
     health: async () => {
       await database.dataSource.query("SELECT 1");
       // Without Redis turns go on, and other replicas' subscribers are healed by polling: worth knowing, no outage.
@@ -55,7 +61,21 @@ export async function openDoors(core: Core, closers: Closers): Promise<ParleyHtt
     isProduction: config.isProduction,
   });
   closers.add("the doors", () => doors.close());
+  closers.add("waiting snapshots", async () => admission.close());
   return doors;
+}
+
+/** Streams of single chats and of lists of them. Who reads a chat through the one is known to the other. */
+function openHubs({ database, bus, clock, log }: Core, closers: Closers) {
+  const reads = new ReadMarks({ bus, clock, log, markRead: (readings) => markRead(database, readings) });
+  closers.add("the read marks", () => reads.close());
+  const hub = new ChatHub({ source: hubSource(database), bus, clock, log, reads });
+  closers.add("the event hub", () => hub.close());
+  const source = { readListWeights: (ownerIds: string[]) => readListWeights(database, ownerIds) };
+  const isFollowed = (chatId: string) => reads.isFollowed(chatId);
+  const lists = new ListHub({ source, isFollowed, bus, clock, log });
+  closers.add("the list hub", () => lists.close());
+  return { hub, lists };
 }
 
 function chatCommands({ transitionParts, models, titles, customPrompts, seeded }: Core) {

@@ -55,6 +55,8 @@ export type SavedNews = {
   ownerId: string;
   /** The snapshot before this transition: a reader that stands exactly there needs nothing else. */
   previousVersion: number;
+  /** What lists of chats showed before; absent for a new chat, and for one that a worker took. */
+  before?: Pick<ChatState, "status" | "isArchived" | "titleVersion">;
   state: ChatState;
   /** Rows written by this transition, oldest first; null = too large to carry, read them from the database. */
   messages: MessageRow[] | null;

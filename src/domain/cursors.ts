@@ -4,6 +4,7 @@
  */
 import type { Generation, Position } from "./chat-events.js";
 import { generationId, parseGenerationId } from "./chat-events.js";
+import type { ListCursor } from "./list-events.js";
 
 /** A reader's place: saved news up to `position`, and pieces of `generation` up to `sequence`. */
 export type EventCursor = { position: Position; generation: Generation | null; sequence: number };
@@ -25,6 +26,19 @@ export function decodeEventCursor(text: string): EventCursor | null {
   const generation = fields[4] ? parseGenerationId(fields[4]) : null;
   if (fields[4] && generation === null) return null;
   return { position: { version, stage, messageId }, generation, sequence };
+}
+
+/** A reader's place in the log of its list; without one the cursor only says that there is none. */
+export function encodeListCursor(id: string | null, weight: number): string {
+  return encode(`l1|${id ?? ""}|${weight}`);
+}
+
+export function decodeListCursor(text: string): ListCursor | null {
+  const fields = decode(text)?.split("|");
+  if (fields?.length !== 3 || fields[0] !== "l1") return null;
+  const [, id = "", weight = ""] = fields;
+  if (!/^\d{1,15}-\d{1,15}$/.test(id) || !/^-?\d{1,16}$/.test(weight)) return null;
+  return { id, weight: Number(weight) };
 }
 
 /** A place in a keyset-sorted list: the sort key and the id of a row, with the name of the order. */

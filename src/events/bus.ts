@@ -4,6 +4,7 @@
  * log until it expires.
  */
 import type { Generation, LiveBatch, LivePiece, SavedNews } from "../domain/chat-events.js";
+import type { ListEntry, ListNews } from "../domain/list-events.js";
 
 export type ChatListener = {
   saved(news: SavedNews): void;
@@ -13,21 +14,33 @@ export type ChatListener = {
 /** What a generation's log still holds. `isCut`: its bound was reached, the pieces do not start or go on without a gap. */
 export type LoggedPieces = { pieces: LivePiece[]; isCut: boolean };
 
+/**
+ * What a person's log of list news holds behind some place. `entries` null: that place is no longer in it. `last`: the
+ * place of the newest entry; null when the log cannot be reached, then `entries` is null too.
+ */
+export type LoggedList = { last: string | null; entries: ListEntry[] | null };
+
 export interface Bus {
   /** Whether news reaches other replicas now; always true where there are none. */
   readonly isConnected: boolean;
-  /** After a commit. Never throws; what is lost here is healed by the readers' version sweep. */
+  /** After a commit; tells the owner's lists too. Never throws; what is lost here is healed by the readers' sweeps. */
   publishSaved(news: SavedNews): void;
+  /** Appends to the person's log of list news and tells whoever watches that list. Never throws. */
+  publishList(ownerId: string, news: ListNews): void;
   /** Appends to the generation's log and tells the chat's listeners. Never throws. */
   publishLive(batch: LiveBatch): void;
   /** Tells every worker that a chat may be waiting for one. Never throws. */
   wakeWorkers(): void;
   /** Resolves once the listener is attached: news committed after that reaches it. */
   subscribeChat(chatId: string, listener: ChatListener): Promise<() => void>;
+  /** The same for the news of a person's list. Entries come in the log's order, but may be lost. */
+  subscribeList(ownerId: string, listener: (entry: ListEntry) => void): Promise<() => void>;
   onWake(listener: () => void): () => void;
   /** The way to other replicas was broken and is whole again: news may have been lost meanwhile. */
   onReturn(listener: () => void): () => void;
   /** Null when the log is gone or never was. */
   readPieces(chatId: string, generation: Generation): Promise<LoggedPieces | null>;
+  /** What the log holds behind `after`; behind its end when that is null. Never rejects. */
+  readList(ownerId: string, after: string | null): Promise<LoggedList>;
   close(): Promise<void>;
 }

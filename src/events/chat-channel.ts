@@ -17,9 +17,10 @@ import { compareGenerations } from "../domain/chat-events.js";
 import type { PreviewResetReason } from "../domain/chat-stream.js";
 import type { ChatState } from "../domain/chat-state.js";
 import type { Bus, ChatListener } from "./bus.js";
-import type { ChatReader } from "./chat-reader.js";
+import type { ChatReader, PreviewReset } from "./chat-reader.js";
 import { ChatView, hasMessageOf, isSameGeneration, liveGeneration, type ChatSnapshot } from "./chat-view.js";
 import { OneByOne, type Work } from "./one-by-one.js";
+import { SharedEvents } from "./shared-events.js";
 
 /** A returning reader that missed more rows than this reads the chat anew instead. */
 const MAX_REPLAYED_ROWS = 1_000;
@@ -36,13 +37,19 @@ export interface ChatSource {
 }
 
 /** How previews may have ended: the rows written since, and why a preview without one of them is void. */
-type PreviewEnd = { rows: MessageRow[]; reason: PreviewResetReason };
+type PreviewEnd = {
+  rows: MessageRow[];
+  reason: PreviewResetReason;
+  /** Those told so far, so that all readers are told of one object. */
+  resets: PreviewReset[];
+};
 
 /** `broken` hears of a read that failed: this channel is then not to be trusted any more. */
 type ChannelParts = { source: ChatSource; bus: Bus; broken(channel: ChatChannel, error: unknown): void };
 
 export class ChatChannel implements ChatListener {
   readonly readers = new Set<ChatReader>();
+  readonly shared = new SharedEvents();
   readonly #work: OneByOne;
   #view: ChatView;
   /** Pieces of the live generation handled so far; the next one must follow. */
@@ -122,7 +129,8 @@ export class ChatChannel implements ChatListener {
       await this.#endShown(rows ?? []);
       if (rows) this.#view.advance(fresh.state, rows, fresh.queue);
       else this.#view = new ChatView(fresh);
-      for (const reader of rows ? [] : this.#liveReaders()) reader.refresh("cursor_too_old", this.version);
+      const refresh = { reason: "cursor_too_old" as const, version: this.version };
+      for (const reader of rows ? [] : this.#liveReaders()) reader.refresh(refresh);
       this.#tellAll(before, rows ?? []);
     }
     await this.#continueLive();
@@ -150,15 +158,17 @@ export class ChatChannel implements ChatListener {
     const { state } = this.#view;
     const isRewritten = state.resetVersion > before.snapshotVersion;
     const batches = new Map<string, ReturnType<ChatView["newsAfter"]>>();
+    const refresh = { reason: "history_edited" as const, version: this.version };
+    const end = { rows, reason: this.#resetReason(before), resets: [] };
     for (const reader of this.#liveReaders()) {
       if (isRewritten && reader.position.version < state.resetVersion) {
-        reader.refresh("history_edited", this.version);
+        reader.refresh(refresh);
         continue;
       }
       const key = positionKey(reader.position);
       const items = batches.get(key) ?? this.#view.newsAfter(reader.position, rows);
       batches.set(key, items);
-      this.#tell(reader, items, { rows, reason: this.#resetReason(before) });
+      this.#tell(reader, items, end);
       reader.settle(this.version);
     }
     const generation = liveGeneration(state);
@@ -171,15 +181,15 @@ export class ChatChannel implements ChatListener {
    * A preview that is no longer being written has become one of the messages, or is void. A void one is taken away
    * before messages come in its place; only a retry is told before the preview that it voids.
    */
-  #tell(reader: ChatReader, items: SavedItem[], { rows, reason: presumed }: PreviewEnd): void {
+  #tell(reader: ChatReader, items: SavedItem[], { rows, reason: presumed, resets }: PreviewEnd): void {
     const shown = reader.generation;
     // The present retry may be that of a later generation; then what the reader was shown ended in another way.
     const reason = presumed === "retry" && !this.#isRetried(shown) ? "worker_lost" : presumed;
     const isOver = shown !== null && !isSameGeneration(shown, liveGeneration(this.#view.state));
     const isVoid = isOver && !this.#view.hasMessageOf(shown) && !hasMessageOf(rows, shown);
-    if (isVoid && reason !== "retry") reader.resetPreview(shown, reason);
+    if (isVoid && reason !== "retry") reader.resetPreview(resetOf(resets, shown, reason));
     for (const item of items) reader.tell(item);
-    if (isVoid && reason === "retry") reader.resetPreview(shown, reason);
+    if (isVoid && reason === "retry") reader.resetPreview(resetOf(resets, shown, reason));
     if (isOver && !isVoid) reader.endPreview();
   }
 
@@ -216,7 +226,8 @@ export class ChatChannel implements ChatListener {
       if (piece.sequence <= shown.sequence) continue;
       if (piece.sequence > shown.sequence + 1) return this.#continueLive(piece.sequence);
       shown.sequence = piece.sequence;
-      for (const reader of this.#liveReaders()) reader.show(generation, piece);
+      const news = { generation, piece };
+      for (const reader of this.#liveReaders()) reader.show(news);
     }
   }
 
@@ -232,7 +243,8 @@ export class ChatChannel implements ChatListener {
     for (const piece of missing) {
       if (piece.sequence !== shown.sequence + 1) break;
       shown.sequence = piece.sequence;
-      for (const reader of this.#liveReaders()) reader.show(shown.generation, piece);
+      const news = { generation: shown.generation, piece };
+      for (const reader of this.#liveReaders()) reader.show(news);
     }
     if (shown.sequence < upTo) this.#voidPreview(shown);
   }
@@ -249,12 +261,14 @@ export class ChatChannel implements ChatListener {
     const viewers = this.#liveReaders().filter((reader) =>
       isSameGeneration(reader.generation, shown.generation),
     );
-    for (const reader of viewers) reader.resetPreview(shown.generation, "worker_lost");
+    const reset: PreviewReset = { generation: shown.generation, reason: "worker_lost" };
+    for (const reader of viewers) reader.resetPreview(reset);
   }
 
   #voidPreview(shown: { generation: Generation; isVoid: boolean }): void {
     shown.isVoid = true;
-    for (const reader of this.#liveReaders()) reader.resetPreview(shown.generation, "worker_lost");
+    const reset: PreviewReset = { generation: shown.generation, reason: "worker_lost" };
+    for (const reader of this.#liveReaders()) reader.resetPreview(reset);
   }
 
   // ── joining ──────────────────────────────────────────────────────────────
@@ -263,12 +277,12 @@ export class ChatChannel implements ChatListener {
   async #open(reader: ChatReader): Promise<number> {
     const { after } = reader;
     if (after === null) {
-      reader.refresh("first_snapshot", this.version);
+      reader.refresh({ reason: "first_snapshot", version: this.version });
       return 0;
     }
     if (after.position.version > this.version) await this.#catchUp();
     if (after.position.version > this.version) {
-      reader.refresh("cursor_too_old", this.version);
+      reader.refresh({ reason: "cursor_too_old", version: this.version });
       return 0;
     }
     return this.#replay(reader);
@@ -278,16 +292,16 @@ export class ChatChannel implements ChatListener {
     const { position } = reader;
     const rows = this.#view.covers(position) ? [] : await this.#rowsUpToNow(position.version);
     if (position.version < this.#view.state.resetVersion) {
-      reader.refresh("history_edited", this.version);
+      reader.refresh({ reason: "history_edited", version: this.version });
       return 0;
     }
     if (rows === null) {
-      reader.refresh("cursor_too_old", this.version);
+      reader.refresh({ reason: "cursor_too_old", version: this.version });
       return 0;
     }
     const items = this.#view.newsAfter(position, this.#view.covers(position) ? undefined : rows);
     const reason = this.#view.state.retry === null ? "worker_lost" : "retry";
-    this.#tell(reader, items, { rows, reason });
+    this.#tell(reader, items, { rows, reason, resets: [] });
     return items.length;
   }
 
@@ -310,10 +324,10 @@ export class ChatChannel implements ChatListener {
     const missing = (logged?.pieces ?? []).filter((piece) => piece.sequence > seen);
     const reached = Math.max(shown.sequence, logged?.pieces.at(-1)?.sequence ?? 0);
     if (shown.isVoid || logged?.isCut || seen + missing.length !== reached) {
-      reader.resetPreview(generation, "worker_lost");
+      reader.resetPreview({ generation, reason: "worker_lost" });
       return 0;
     }
-    for (const piece of missing) reader.show(generation, piece);
+    for (const piece of missing) reader.show({ generation, piece });
     // Others hear of the newest of these when their news takes its turn; this reader passes them over.
     if (![...this.readers].some((other) => other.isLive)) shown.sequence = reached;
     return missing.length;
@@ -326,4 +340,12 @@ export class ChatChannel implements ChatListener {
 
 function positionKey(position: Position): string {
   return `${position.version}|${position.stage}|${position.messageId}`;
+}
+
+function resetOf(resets: PreviewReset[], generation: Generation, reason: PreviewResetReason): PreviewReset {
+  const known = resets.find((it) => it.reason === reason && isSameGeneration(it.generation, generation));
+  if (known) return known;
+  const reset = { generation, reason };
+  resets.push(reset);
+  return reset;
 }

@@ -12,6 +12,7 @@ import type { Bus } from "./bus.js";
 import { ChatChannel, type ChatSource } from "./chat-channel.js";
 import { ChatReader } from "./chat-reader.js";
 import { EventStream, type StreamBounds } from "./event-stream.js";
+import type { ReadMarks } from "./read-marks.js";
 
 /** How often the versions of all watched chats are compared with the database: heals whatever the bus lost. */
 const SWEEP_MS = 10_000;
@@ -27,7 +28,15 @@ export interface HubSource extends ChatSource {
   readVersions(chatIds: string[]): Promise<Map<string, number>>;
 }
 
-export type HubParts = { source: HubSource; bus: Bus; clock: Clock; log: Log; streamBounds?: StreamBounds };
+export type HubParts = {
+  source: HubSource;
+  bus: Bus;
+  clock: Clock;
+  log: Log;
+  /** Hears who looks at their own chats, and of what is saved in watched ones. */
+  reads?: Pick<ReadMarks, "follow" | "saved">;
+  streamBounds?: StreamBounds;
+};
 
 /** `channel` is null when the chat does not exist. */
 type Opening = { channel: Promise<ChatChannel | null>; detach: () => void; users: number };
@@ -69,12 +78,16 @@ export class ChatHub implements ChatEventsSource {
       this.#leave(chatId, opening);
       return null;
     }
+    const isOwn = channel.ownerId === viewer.userId;
+    const unfollow = isOwn ? this.#parts.reads?.follow(chatId, viewer.userId) : undefined;
     const stream: EventStream<ChatEvent> = new EventStream(() => {
+      unfollow?.();
       channel.readers.delete(reader);
       this.#leave(chatId, opening);
     }, this.#parts.streamBounds);
     const reader = new ChatReader({
       chatId,
+      shared: channel.shared,
       stream,
       after: after === null ? null : (decodeEventCursor(after) ?? UNUSABLE),
       fellBehind: (_reader, dropped) => this.#warn(chatId, dropped),
@@ -135,7 +148,11 @@ export class ChatHub implements ChatEventsSource {
     let channel: ChatChannel | null = null;
     const wait = (news: SavedNews | LiveBatch) => void (early.length <= MAX_EARLY_NEWS && early.push(news));
     const detach = await this.#parts.bus.subscribeChat(chatId, {
-      saved: (news) => (channel ? channel.saved(news) : wait(news)),
+      saved: (news) => {
+        if (channel) channel.saved(news);
+        else wait(news);
+        this.#parts.reads?.saved(news);
+      },
       live: (batch) => (channel ? channel.live(batch) : wait(batch)),
     });
     if (opening.users === 0) detach();

@@ -8,12 +8,22 @@ import type { ChatEvent, PreviewResetReason, RefreshReason } from "../domain/cha
 import { encodeEventCursor, type EventCursor } from "../domain/cursors.js";
 import { isSameGeneration } from "./chat-view.js";
 import type { EventStream } from "./event-stream.js";
+import type { EventBody, SharedEvents, SizedBody } from "./shared-events.js";
 
 /** A saved row's event is counted by its text; everything else is small and counts as this. */
 const SMALL_EVENT_BYTES = 256;
 
+/** A piece, as one object for all who are shown it now. */
+export type ShownPiece = { generation: Generation; piece: LivePiece };
+/** The end of a preview without its message, as one object for all who are told of it now. */
+export type PreviewReset = { generation: Generation; reason: PreviewResetReason };
+/** A call to read the chat anew, as one object for all who are called now. */
+export type Refresh = { reason: RefreshReason; version: number };
+
 export type ReaderOptions = {
   chatId: string;
+  /** What this chat's other readers are told. */
+  shared: SharedEvents;
   stream: EventStream<ChatEvent>;
   after: EventCursor | null;
   /** The stream was full: called with the number of events thrown away. */
@@ -21,8 +31,6 @@ export type ReaderOptions = {
   /** The reader has taken its refresh and may be told things again. */
   caughtBreath(reader: ChatReader): void;
 };
-
-type EventBody<E = ChatEvent> = E extends ChatEvent ? Omit<E, "cursor"> : never;
 
 export class ChatReader {
   /** False until it has had its snapshot or catch-up. */
@@ -50,38 +58,24 @@ export class ChatReader {
   tell(item: SavedItem): void {
     if (this.isBehind || comparePositions(item.position, this.position) <= 0) return;
     this.position = item.position;
-    switch (item.type) {
-      case "message":
-        // The preview is over with this event, so its cursor must not speak of it any more.
-        if (this.generation && item.message.generation === generationId(this.generation)) this.endPreview();
-        return this.#push(
-          { type: "message", message: item.message },
-          JSON.stringify(item.message.parts).length,
-        );
-      case "queue":
-        return this.#push({ type: "queue", queue: item.queue }, JSON.stringify(item.queue).length);
-      case "status":
-        return this.#push({ type: "status", status: item.status, chatId: this.#options.chatId });
-      case "error":
-        return this.#push({ type: "error", failure: item.failure });
-      case "action-required":
-        return this.#push({ type: "action-required", calls: item.calls, deadline: item.deadline });
-      case "retry":
-        return this.#push({ type: "retry", retry: item.retry, generation: item.generation });
-      case "title":
-        return this.#push({ type: "title", title: item.title });
-    }
+    // The preview is over with its message, so that event's cursor must not speak of it any more.
+    const preview = this.generation && generationId(this.generation);
+    if (item.type === "message" && preview !== null && item.message.generation === preview) this.endPreview();
+    this.#push(item, () => describeItem(item, this.#options.chatId));
   }
 
   /** Shows a piece unless the reader has seen it; the caller has made sure that none before it is missing. */
-  show(generation: Generation, piece: LivePiece): void {
+  show(shown: ShownPiece): void {
+    const { generation, piece } = shown;
     const isSame = isSameGeneration(this.generation, generation);
     if (this.isBehind || (isSame && piece.sequence <= this.sequence)) return;
     if (this.#void && compareGenerations(generation, this.#void) <= 0) return;
     this.generation = generation;
     this.sequence = piece.sequence;
-    const bytes = "append" in piece.piece ? piece.piece.append.length : JSON.stringify(piece.piece).length;
-    this.#push({ type: "part", generation, ...piece }, bytes);
+    this.#push(shown, () => {
+      const bytes = "append" in piece.piece ? piece.piece.append.length : JSON.stringify(piece.piece).length;
+      return sized({ type: "part", generation, ...piece }, bytes);
+    });
   }
 
   /** The message that its preview became has been told: the preview is over. */
@@ -91,21 +85,22 @@ export class ChatReader {
   }
 
   /** What was shown of the generation is void, and nothing more of it will be shown: its message follows, if any. */
-  resetPreview(generation: Generation, reason: PreviewResetReason): void {
+  resetPreview(reset: PreviewReset): void {
     this.endPreview();
-    this.#void = generation;
-    this.#push({ type: "preview-reset", generation, reason });
+    this.#void = reset.generation;
+    this.#push(reset, () => sized({ type: "preview-reset", ...reset }));
   }
 
-  refresh(reason: RefreshReason, version: number): void {
+  refresh(refresh: Refresh): void {
+    const { reason, version } = refresh;
     this.position = endOf(version);
     this.endPreview();
-    this.#push({ type: "refresh", reason, chatId: this.#options.chatId });
+    this.#push(refresh, () => sized({ type: "refresh", reason, chatId: this.#options.chatId }));
   }
 
   caughtUp(version: number, replayedEvents: number): void {
     this.position = endOf(version);
-    this.#push({ type: "caught-up", replayedEvents });
+    this.#push({}, () => sized({ type: "caught-up", replayedEvents }));
     this.isLive = !this.isBehind;
   }
 
@@ -118,29 +113,47 @@ export class ChatReader {
     this.#options.stream.end();
   }
 
-  #push(body: EventBody, bytes = 0): void {
+  /** `news` is the same object for all readers that are told the same now. */
+  #push(news: object, describe: () => SizedBody): void {
     if (this.isBehind) return;
-    const { stream } = this.#options;
-    if (stream.push(this.#withCursor(body), SMALL_EVENT_BYTES + bytes)) return;
+    const { stream, shared } = this.#options;
+    const { event, bytes } = shared.eventOf(news, this.#place(), describe);
+    if (stream.push(event, bytes)) return;
     this.isLive = false;
     this.isBehind = true;
     this.endPreview();
     this.position = endOf(this.position.version);
-    const refresh = this.#withCursor({
-      type: "refresh",
-      reason: "fell_behind",
-      chatId: this.#options.chatId,
-    });
+    // Read for this reader alone, when it has found the time.
+    const body: EventBody = { type: "refresh", reason: "fell_behind", chatId: this.#options.chatId };
+    const refresh: ChatEvent = { ...body, cursor: encodeEventCursor(this.#place()) };
     const dropped = stream.replaceAll(refresh, () => this.#options.caughtBreath(this));
     this.#options.fellBehind(this, dropped + 1);
   }
 
-  #withCursor(body: EventBody): ChatEvent {
-    const cursor = encodeEventCursor({
-      position: this.position,
-      generation: this.generation,
-      sequence: this.sequence,
-    });
-    return { ...body, cursor };
+  #place(): EventCursor {
+    return { position: this.position, generation: this.generation, sequence: this.sequence };
   }
+}
+
+function describeItem(item: SavedItem, chatId: string): SizedBody {
+  switch (item.type) {
+    case "message":
+      return sized({ type: "message", message: item.message }, JSON.stringify(item.message.parts).length);
+    case "queue":
+      return sized({ type: "queue", queue: item.queue }, JSON.stringify(item.queue).length);
+    case "status":
+      return sized({ type: "status", status: item.status, chatId });
+    case "error":
+      return sized({ type: "error", failure: item.failure });
+    case "action-required":
+      return sized({ type: "action-required", calls: item.calls, deadline: item.deadline });
+    case "retry":
+      return sized({ type: "retry", retry: item.retry, generation: item.generation });
+    case "title":
+      return sized({ type: "title", title: item.title });
+  }
+}
+
+function sized(body: EventBody, bytes = 0): SizedBody {
+  return { body, bytes: SMALL_EVENT_BYTES + bytes };
 }

@@ -1,14 +1,18 @@
 /** The bus of a single process: listeners are called at once, in order, each in isolation from the others' errors. */
 import type { Generation, LiveBatch, SavedNews } from "../domain/chat-events.js";
+import { type ListEntry, type ListNews, listNewsOf } from "../domain/list-events.js";
 import type { Log } from "../lib/log.js";
-import type { Bus, ChatListener, LoggedPieces } from "./bus.js";
+import type { Bus, ChatListener, LoggedList, LoggedPieces } from "./bus.js";
+import { ListLog } from "./list-log.js";
 import { PartLog } from "./part-log.js";
 
 export class MemoryBus implements Bus {
   readonly #chats = new Map<string, Set<ChatListener>>();
+  readonly #lists = new Map<string, Set<(entry: ListEntry) => void>>();
   readonly #wakes = new Set<() => void>();
   readonly #log: Log;
   readonly #parts: PartLog;
+  readonly #listLog = new ListLog();
 
   constructor(log: Log, parts: PartLog = new PartLog()) {
     this.#log = log;
@@ -18,6 +22,16 @@ export class MemoryBus implements Bus {
   readonly isConnected = true;
 
   publishSaved(news: SavedNews): void {
+    for (const listNews of listNewsOf(news)) this.publishList(news.ownerId, listNews);
+    this.passSaved(news);
+  }
+
+  publishList(ownerId: string, news: ListNews): void {
+    this.passList(ownerId, this.#listLog.append(ownerId, news));
+  }
+
+  /** Tells the chat's listeners alone, not those of its owner's list. */
+  passSaved(news: SavedNews): void {
     for (const listener of this.#listeners(news.chatId)) this.#call(() => listener.saved(news));
   }
 
@@ -31,18 +45,21 @@ export class MemoryBus implements Bus {
     for (const listener of this.#listeners(batch.chatId)) this.#call(() => listener.live(batch));
   }
 
+  /** Tells those who watch the list of what is logged elsewhere, or not at all. */
+  passList(ownerId: string, entry: ListEntry): void {
+    for (const listener of [...(this.#lists.get(ownerId) ?? [])]) this.#call(() => listener(entry));
+  }
+
   wakeWorkers(): void {
     for (const listener of [...this.#wakes]) this.#call(listener);
   }
 
   subscribeChat(chatId: string, listener: ChatListener): Promise<() => void> {
-    const listeners = this.#chats.get(chatId) ?? new Set();
-    listeners.add(listener);
-    this.#chats.set(chatId, listeners);
-    return Promise.resolve(() => {
-      listeners.delete(listener);
-      if (listeners.size === 0 && this.#chats.get(chatId) === listeners) this.#chats.delete(chatId);
-    });
+    return Promise.resolve(attach(this.#chats, chatId, listener));
+  }
+
+  subscribeList(ownerId: string, listener: (entry: ListEntry) => void): Promise<() => void> {
+    return Promise.resolve(attach(this.#lists, ownerId, listener));
   }
 
   onWake(listener: () => void): () => void {
@@ -59,8 +76,13 @@ export class MemoryBus implements Bus {
     return Promise.resolve(this.#parts.read(chatId, generation));
   }
 
+  readList(ownerId: string, after: string | null): Promise<LoggedList> {
+    return Promise.resolve(this.#listLog.read(ownerId, after));
+  }
+
   close(): Promise<void> {
     this.#chats.clear();
+    this.#lists.clear();
     this.#wakes.clear();
     return Promise.resolve();
   }
@@ -76,4 +98,14 @@ export class MemoryBus implements Bus {
       this.#log.error({ err: error }, "A listener of the bus failed");
     }
   }
+}
+
+function attach<Listener>(all: Map<string, Set<Listener>>, name: string, listener: Listener): () => void {
+  const listeners = all.get(name) ?? new Set();
+  listeners.add(listener);
+  all.set(name, listeners);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0 && all.get(name) === listeners) all.delete(name);
+  };
 }

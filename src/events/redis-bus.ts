@@ -10,11 +10,13 @@
 import { randomUUID } from "node:crypto";
 import { createClient } from "redis";
 import type { Generation, LiveBatch, SavedNews } from "../domain/chat-events.js";
+import { type ListEntry, type ListNews, listNewsOf } from "../domain/list-events.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
-import type { Bus, ChatListener, LoggedPieces } from "./bus.js";
+import type { Bus, ChatListener, LoggedList, LoggedPieces } from "./bus.js";
+import { RedisListLog } from "./list-redis-log.js";
 import { MemoryBus } from "./memory-bus.js";
-import { type Envelope, newsTopic, readEnvelope, WAKE_TOPIC } from "./redis-envelope.js";
+import { type Envelope, listTopic, newsTopic, readEnvelope, WAKE_TOPIC } from "./redis-envelope.js";
 import { RedisPartLog } from "./redis-part-log.js";
 
 /** Longer than any healthy answer of Redis, shorter than a person's patience. */
@@ -37,13 +39,16 @@ export class RedisBus implements Bus {
   readonly #publisher: Client;
   readonly #subscriber: Client;
   readonly #parts: RedisPartLog;
+  readonly #lists: RedisListLog;
   readonly #log: Log;
   readonly #clock: Clock;
-  /** How many listeners each chat has here; a topic is subscribed to once however many there are. */
+  /** How many listeners each topic has here; it is subscribed to once however many there are. */
   readonly #watched = new Map<string, number>();
   readonly #returns = new Set<() => void>();
   /** How topics are subscribed to on the present connection; null = not known yet. */
   #isSharded: boolean | null = null;
+  /** How news is told: as topics were subscribed to last, since the server that comes back is mostly the same. */
+  #tellsSharded = false;
   /** The first connection's topics are subscribed to. */
   readonly #firstReady: Promise<void>;
   #failures = 0;
@@ -63,6 +68,7 @@ export class RedisBus implements Bus {
     this.#publisher = createClient(options);
     this.#subscriber = createClient(options);
     this.#parts = new RedisPartLog(this.#publisher, clock);
+    this.#lists = new RedisListLog(this.#publisher);
     for (const client of [this.#publisher, this.#subscriber]) {
       client.on("error", (error: unknown) => this.#failed(error));
     }
@@ -92,8 +98,21 @@ export class RedisBus implements Bus {
   }
 
   publishSaved(news: SavedNews): void {
-    this.#local.publishSaved(news);
+    for (const listNews of listNewsOf(news)) this.publishList(news.ownerId, listNews);
+    this.#local.passSaved(news);
     this.#publish(newsTopic(news.chatId), { origin: this.#origin, type: "saved", news });
+  }
+
+  /**
+   * This replica's own listeners hear of it through Redis too, which gives it its place in the log. What Redis does
+   * not take they are told without one.
+   */
+  publishList(ownerId: string, news: ListNews): void {
+    const telling = { origin: this.#origin, isSharded: this.#tellsSharded };
+    within(this.#clock, this.#lists.append(ownerId, news, telling)).catch((error: unknown) => {
+      this.#failed(error);
+      this.#local.passList(ownerId, { ...news, id: null, after: null });
+    });
   }
 
   publishLive(batch: LiveBatch): void {
@@ -111,17 +130,11 @@ export class RedisBus implements Bus {
 
   /** Resolves once news from other replicas arrives too; after a bounded wait also without, for the sweep to heal. */
   async subscribeChat(chatId: string, listener: ChatListener): Promise<() => void> {
-    const detach = await this.#local.subscribeChat(chatId, listener);
-    const before = this.#watched.get(chatId) ?? 0;
-    this.#watched.set(chatId, before + 1);
-    if (before === 0) await this.#subscribe(newsTopic(chatId));
-    let isDetached = false;
-    return () => {
-      if (isDetached) return;
-      isDetached = true;
-      detach();
-      this.#unwatch(chatId);
-    };
+    return this.#watch(newsTopic(chatId), await this.#local.subscribeChat(chatId, listener));
+  }
+
+  async subscribeList(ownerId: string, listener: (entry: ListEntry) => void): Promise<() => void> {
+    return this.#watch(listTopic(ownerId), await this.#local.subscribeList(ownerId, listener));
   }
 
   onWake(listener: () => void): () => void {
@@ -145,6 +158,15 @@ export class RedisBus implements Bus {
     }
   }
 
+  async readList(ownerId: string, after: string | null): Promise<LoggedList> {
+    try {
+      return await within(this.#clock, this.#lists.read(ownerId, after));
+    } catch (error) {
+      this.#failed(error);
+      return { last: null, entries: null };
+    }
+  }
+
   async close(): Promise<void> {
     this.#returns.clear();
     await this.#local.close();
@@ -161,10 +183,14 @@ export class RedisBus implements Bus {
   #hear(text: string): void {
     const envelope = readEnvelope(text);
     if (envelope === null) return this.#failed(new Error("News in an unknown form was passed over"));
+    if (envelope.type === "list") {
+      const { ownerId, news, id, after } = envelope;
+      return this.#local.passList(ownerId, { ...news, id, after });
+    }
     if (envelope.origin === this.#origin) return;
     switch (envelope.type) {
       case "saved":
-        return this.#local.publishSaved(envelope.news);
+        return this.#local.passSaved(envelope.news);
       case "live":
         return this.#local.passLive(envelope.batch);
       case "wake":
@@ -176,13 +202,28 @@ export class RedisBus implements Bus {
   async #resubscribe(): Promise<void> {
     try {
       this.#isSharded = await hasShardedTopics(this.#subscriber);
-      const topics = [WAKE_TOPIC, ...[...this.#watched.keys()].map(newsTopic)];
+      this.#tellsSharded = this.#isSharded;
+      const topics = [WAKE_TOPIC, ...this.#watched.keys()];
       await Promise.all(topics.map((topic) => this.#subscribe(topic)));
       for (const listener of this.#returns) listener();
       this.#local.wakeWorkers();
     } catch (error) {
       this.#failed(error);
     }
+  }
+
+  /** `detach` takes the listener away here; what is returned also leaves the topic, with its last listener. */
+  async #watch(topic: string, detach: () => void): Promise<() => void> {
+    const before = this.#watched.get(topic) ?? 0;
+    this.#watched.set(topic, before + 1);
+    if (before === 0) await this.#subscribe(topic);
+    let isDetached = false;
+    return () => {
+      if (isDetached) return;
+      isDetached = true;
+      detach();
+      this.#unwatch(topic);
+    };
   }
 
   async #subscribe(topic: string): Promise<void> {
@@ -198,12 +239,11 @@ export class RedisBus implements Bus {
   /** One function for all topics: subscribing twice to a topic with it is subscribing once. */
   readonly #listener = (text: string) => this.#hear(text);
 
-  #unwatch(chatId: string): void {
-    const left = (this.#watched.get(chatId) ?? 1) - 1;
-    if (left > 0) return void this.#watched.set(chatId, left);
-    this.#watched.delete(chatId);
+  #unwatch(topic: string): void {
+    const left = (this.#watched.get(topic) ?? 1) - 1;
+    if (left > 0) return void this.#watched.set(topic, left);
+    this.#watched.delete(topic);
     if (!this.#subscriber.isReady || this.#isSharded === null) return;
-    const topic = newsTopic(chatId);
     const ending = this.#isSharded
       ? this.#subscriber.sUnsubscribe(topic, this.#listener)
       : this.#subscriber.unsubscribe(topic, this.#listener);
@@ -215,7 +255,7 @@ export class RedisBus implements Bus {
   #publish(topic: string, envelope: Envelope): void {
     if (!this.#publisher.isReady) return this.#failed(new Error("Redis is away"));
     const text = JSON.stringify(envelope);
-    const publishing = this.#isSharded
+    const publishing = this.#tellsSharded
       ? this.#publisher.sPublish(topic, text)
       : this.#publisher.publish(topic, text);
     publishing.catch((error: unknown) => this.#failed(error));

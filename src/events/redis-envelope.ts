@@ -1,10 +1,17 @@
 /** News on its way through Redis: the names of topics and keys, and the form of what they carry. */
 import type { Generation, LiveBatch, SavedNews } from "../domain/chat-events.js";
+import type { ListNews } from "../domain/list-events.js";
 
 /** `origin` names the process that sent it, so that it can pass over its own. */
 export type Envelope = { origin: string } & (
-  { type: "saved"; news: SavedNews } | { type: "live"; batch: LiveBatch } | { type: "wake" }
+  | { type: "saved"; news: SavedNews }
+  | { type: "live"; batch: LiveBatch }
+  | { type: "wake" }
+  /** `id` and `after` are put in by Redis. */
+  | { type: "list"; ownerId: string; news: ListNews; id: string; after: string | null }
 );
+
+const TYPES = new Set<unknown>(["saved", "live", "wake", "list"] satisfies Envelope["type"][]);
 
 export const WAKE_TOPIC = "parley:{workers}:wake";
 
@@ -17,12 +24,26 @@ export function piecesKey(chatId: string, { historyVersion, attempt }: Generatio
   return `parley:{${chatId}}:pieces:${historyVersion}.${attempt}`;
 }
 
+/** What happens in one person's list of chats. */
+export function listTopic(ownerId: string): string {
+  return `parley:{owner:${ownerId}}:news`;
+}
+
+export function listKey(ownerId: string): string {
+  return `parley:{owner:${ownerId}}:log`;
+}
+
+/** The ranks of the newest news, by what it is about. */
+export function listRanksKey(ownerId: string): string {
+  return `parley:{owner:${ownerId}}:ranks`;
+}
+
 /** Null when the text was not written by a Parley that speaks as we do. */
 export function readEnvelope(text: string): Envelope | null {
   try {
     const envelope = JSON.parse(text) as Partial<Envelope> | null;
-    const isKnown = envelope?.type === "saved" || envelope?.type === "live" || envelope?.type === "wake";
-    return isKnown && typeof envelope.origin === "string" ? (envelope as Envelope) : null;
+    const isKnown = TYPES.has(envelope?.type) && typeof envelope?.origin === "string";
+    return isKnown ? (envelope as Envelope) : null;
   } catch {
     return null;
   }

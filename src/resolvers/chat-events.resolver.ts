@@ -26,7 +26,9 @@ async function openChatEvents({ args, context }: Opening): Promise<AsyncIterable
   const chatId = databaseId("chat", args.chatId, "chatId");
   const events = await context.chatEvents.subscribe(context.viewer, chatId, args.after ?? null);
   if (!events) throw forbidden("There is no such chat, or it is not yours to read.");
-  return events;
+  // Asked from time to time while the stream is read, with a new context.
+  const mayGoOn = async (now: Context) => (await now.loaders.chats.load(chatId)) !== null;
+  return Object.assign(events, { mayGoOn });
 }
 
 @Resolver()

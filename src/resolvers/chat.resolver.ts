@@ -107,6 +107,7 @@ function readFilter(filter: ChatFilterInput | null | undefined): ChatFilter {
     archived: filter.archived,
     search: filter.search,
     statuses: filter.statuses,
+    isUnread: filter.isUnread,
     labels: Object.fromEntries((filter.labels ?? []).map(({ key, value }) => [key, value])),
     ownerId: optionalDatabaseId("user", filter.ownerId, "filter.ownerId"),
     workspaceId: optionalDatabaseId("ws", filter.workspaceId, "filter.workspaceId"),

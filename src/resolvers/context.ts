@@ -1,5 +1,6 @@
 /** What every resolver is given. Made anew for each operation, and for each event of a subscription. */
 import type { ChatEventsSource } from "../domain/chat-stream.js";
+import type { ChatListEventsSource } from "../domain/list-events.js";
 import type { Viewer } from "../domain/viewer.js";
 import type { ChatCommands } from "../engine/commands/chat-commands.js";
 import type { Database } from "../store/database.js";
@@ -12,6 +13,7 @@ export type Context = {
   commands: ChatCommands;
   database: Database;
   chatEvents: ChatEventsSource;
+  chatListEvents: ChatListEventsSource;
   /** The server's version. */
   version: string;
   /** Names of the environment variables that hold a provider's key; the keys themselves stay out of reach. */

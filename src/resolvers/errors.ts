@@ -10,3 +10,8 @@ export function badInput(message: string): GraphQLError {
 export function forbidden(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: "FORBIDDEN" } });
 }
+
+/** Too much is asked of this server at the moment; the same works later, or elsewhere. */
+export function unavailable(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: "UNAVAILABLE" } });
+}

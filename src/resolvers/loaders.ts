@@ -16,6 +16,7 @@ import {
 } from "../store/models.js";
 import type { Page, PageRequest } from "../store/pages.js";
 import { findQueuedMessages, listQueues } from "../store/queue.js";
+import { findUnread } from "../store/unread.js";
 import { type UserRecord, findUsersByIds } from "../store/users.js";
 import { type WorkspaceRecord, findWorkspaces } from "../store/workspaces.js";
 
@@ -69,6 +70,18 @@ export class Loaders {
         new DataLoader(async (ids: readonly string[]) => {
           const found = await findLastAnswers(this.database, ids);
           return ids.map((id) => found.get(id) ?? null);
+        }),
+    );
+  }
+
+  /** Whether each chat's owner has not seen its newest answer; for chats that the viewer may see. */
+  get unread(): DataLoader<string, boolean> {
+    return this.#once(
+      "unread",
+      () =>
+        new DataLoader(async (ids: readonly string[]) => {
+          const found = await findUnread(this.database, ids);
+          return ids.map((id) => found.has(id));
         }),
     );
   }

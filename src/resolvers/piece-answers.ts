@@ -13,8 +13,11 @@ type TextPiece = ChatEvent & {
   piece: { type: "text-delta" | "reasoning-delta"; append: string };
 };
 
+/** Told by an execution: its answer is for this asker only, since it was made with a look at who asks. */
+type Asking = { readonly isPersonal: boolean };
+
 /** How an answer is made of an event, for one operation. */
-export type AnswerEvent = (event: unknown) => Answer;
+export type AnswerEvent<A extends Asking> = (event: unknown, asking: A) => Answer;
 
 /** What is put in the place of a mark. */
 type Fill = (event: TextPiece) => unknown;
@@ -27,25 +30,31 @@ const GENERATION = { historyVersion: 987_654_321_001, attempt: 1_987_654_321 };
 const SEQUENCE = 1_987_654_322;
 const PART_INDEX = 1_987_654_323;
 
-/** Wraps an operation's execution. Events other than pieces of text are executed as they are. */
-export function answerPiecesFromTemplates(execute: AnswerEvent): AnswerEvent {
+/**
+ * Wraps an operation's execution, for all who have it running. Events other than pieces of text are executed as they
+ * are.
+ */
+export function answerPiecesFromTemplates<A extends Asking>(execute: AnswerEvent<A>): AnswerEvent<A> {
   const templates = new Map<string, Template | "none">();
-  return (event) => {
-    if (!isTextPiece(event)) return execute(event);
+  return (event, asking) => {
+    if (!isTextPiece(event)) return execute(event, asking);
     const key = `${event.piece.type} ${event.role}`;
     const known = templates.get(key);
-    if (known === "none") return execute(event);
+    if (known === "none") return execute(event, asking);
     if (known) return { data: fillIn(known, event) as ExecutionResult["data"] };
     templates.set(key, "none");
-    learn(execute(markedLike(event)), (template) => templates.set(key, template));
-    return execute(event);
+    learn(execute(markedLike(event), asking), asking, (template) => templates.set(key, template));
+    return execute(event, asking);
   };
 }
 
-/** An answer with errors, or one that fails, teaches nothing: such events go on being executed. */
-function learn(marked: Answer, keep: (template: Template) => void): void {
+/**
+ * An answer with errors, one that fails, or one that is for a single asker teaches nothing: such events go on being
+ * executed.
+ */
+function learn(marked: Answer, asking: Asking, keep: (template: Template) => void): void {
   const take = ({ errors, data }: ExecutionResult) => {
-    if (!errors && !hasLists(data)) keep(toTemplate(data));
+    if (!errors && !asking.isPersonal && !hasLists(data)) keep(toTemplate(data));
   };
   if (marked instanceof Promise) marked.then(take, () => undefined);
   else take(marked);

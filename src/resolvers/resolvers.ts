@@ -3,7 +3,9 @@ import "reflect-metadata";
 import { ChatCommandsResolver } from "./chat-commands.resolver.js";
 import { ChatContextResolver } from "./chat-context.resolver.js";
 import { ChatEventsResolver } from "./chat-events.resolver.js";
+import { ChatListEventsResolver } from "./chat-list-events.resolver.js";
 import { ChatMetadataResolver } from "./chat-metadata.resolver.js";
+import { ChatReadingResolver } from "./chat-reading.resolver.js";
 import { ChatResolver } from "./chat.resolver.js";
 import { DeploymentResolver } from "./deployment.resolver.js";
 import { ChatMessageResolver, QueuedMessageResolver } from "./message.resolver.js";
@@ -24,6 +26,8 @@ export const resolvers = [
   ChatContextResolver,
   ChatMetadataResolver,
   ChatEventsResolver,
+  ChatListEventsResolver,
+  ChatReadingResolver,
   ModelProviderResolver,
   ModelConfigResolver,
   WorkspaceResolver,

@@ -219,4 +219,10 @@ export class ChatFilterInput {
 
   @Field(() => [ChatLabelInput], { nullable: true, description: "Chats with all of these labels." })
   labels?: ChatLabelInput[] | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: "Only chats with an answer that their owner has not seen, or only the others.",
+  })
+  isUnread?: boolean | null;
 }

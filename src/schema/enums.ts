@@ -3,6 +3,7 @@ import { registerEnumType } from "type-graphql";
 import type { PreviewResetReason, RefreshReason } from "../domain/chat-stream.js";
 import type { ChatStatus } from "../domain/chat-state.js";
 import type { FailureKind, ModelProviderKind } from "../domain/failures.js";
+import type { ChatRemovalReason } from "../domain/list-events.js";
 import type { MessageRole, ReasoningEffort } from "../domain/message-parts.js";
 import type { UserRole } from "../domain/viewer.js";
 import type { WorkspaceStatus } from "../domain/workspace.js";
@@ -147,6 +148,16 @@ export const PreviewResetReasonEnum = describeEnum<PreviewResetReason>(
     retry: "The model is asked again from the start.",
     interrupt: "The turn was stopped; what was kept follows as a message.",
     worker_lost: "Another worker takes over, or the pieces are no longer at hand.",
+  },
+);
+
+export const ChatRemovalReasonEnum = describeEnum<ChatRemovalReason>(
+  "ChatRemovalReason",
+  "Why a chat is no longer in the list. May grow: the reaction is always the same.",
+  {
+    archived: "It was put away; it is still there.",
+    deleted: "It is gone.",
+    access_lost: "The viewer may no longer see it.",
   },
 );
 

@@ -15,6 +15,7 @@ import {
   toPage,
 } from "./pages.js";
 import { type ChatStateDbRow, chatStateColumns, toChatState } from "./rows.js";
+import { isUnreadSql } from "./unread.js";
 
 /** A chat whole: metadata and execution state. Times in milliseconds since the epoch. */
 export type ChatRecord = {
@@ -98,6 +99,8 @@ export type ChatFilter = {
   search?: string | null;
   workspaceId?: string | null;
   statuses?: ChatStatus[] | null;
+  /** Whether there is an answer that the owner has not seen. */
+  isUnread?: boolean | null;
   /** All of these must be on the chat. */
   labels?: Record<string, string>;
 };
@@ -117,6 +120,7 @@ function listStatement(order: ChatOrder, direction: PageRequest["direction"]): S
         AND ($6::uuid IS NULL OR c.workspace_id = $6)
         AND ($7::chat_status[] IS NULL OR c.status = ANY($7))
         AND c.labels @> $8::jsonb
+        AND ($14::boolean IS NULL OR ${isUnreadSql} = $14)
         AND (${column}, c.id) < (${timestampOf("$9", "infinity")}, coalesce($10::uuid, '${GREATEST_UUID}'))
         AND (${column}, c.id) > (${timestampOf("$11", "-infinity")}, coalesce($12::uuid, '${LEAST_UUID}'))
       ORDER BY ${column} ${sort}, c.id ${sort}
@@ -156,6 +160,7 @@ export async function listChats(
     page.before?.key ?? null,
     page.before?.id ?? null,
     page.limit + 1,
+    filter.isUnread ?? null,
   ]);
   return toPage(
     page,

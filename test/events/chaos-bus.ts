@@ -1,6 +1,7 @@
 // A bus whose deliveries are as bad as a network may make them: about 30 % are dropped, doubled or late.
 import type { Generation, LiveBatch, SavedNews } from "../../src/domain/chat-events.js";
-import type { Bus, ChatListener, LoggedPieces } from "../../src/events/bus.js";
+import type { ListEntry, ListNews } from "../../src/domain/list-events.js";
+import type { Bus, ChatListener, LoggedList, LoggedPieces } from "../../src/events/bus.js";
 
 /** Numbers in [0, 1) that depend on the seed alone (mulberry32). */
 export function seeded(seed: number): () => number {
@@ -28,8 +29,20 @@ export class ChaosBus implements Bus {
     this.inner.publishSaved(news);
   }
 
+  publishList(ownerId: string, news: ListNews): void {
+    this.inner.publishList(ownerId, news);
+  }
+
   publishLive(batch: LiveBatch): void {
     this.inner.publishLive(batch);
+  }
+
+  subscribeList(ownerId: string, listener: (entry: ListEntry) => void): Promise<() => void> {
+    return this.inner.subscribeList(ownerId, (entry) => this.#deliver(() => listener(entry)));
+  }
+
+  readList(ownerId: string, after: string | null): Promise<LoggedList> {
+    return this.inner.readList(ownerId, after);
   }
 
   subscribeChat(chatId: string, listener: ChatListener): Promise<() => void> {

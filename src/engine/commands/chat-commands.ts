@@ -89,6 +89,8 @@ export interface ChatCommands {
   updateChat(viewer: Viewer, input: UpdateChatInput): Promise<CommandResult<ChatChanged>>;
   /** Asks a model; takes up to half a minute. Also for archived chats and while a turn runs. */
   regenerateChatTitle(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
+  /** Only the owner's own reading counts. */
+  markChatRead(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
   /** The viewer's own. */
   updatePreferences(
     viewer: Viewer,

@@ -5,6 +5,7 @@ import type { CommandParts } from "./command-parts.js";
 import { createChat } from "./create-chat.js";
 import { clearChatContext, compactChat } from "./fold-context.js";
 import { editMessage } from "./edit-message.js";
+import { markChatRead } from "./mark-chat-read.js";
 import { regenerateTitle } from "./regenerate-title.js";
 import { sendMessage } from "./send-message.js";
 import { updateChat } from "./update-chat.js";
@@ -24,6 +25,7 @@ export function createChatCommands(parts: CommandParts): ChatCommands {
     clearChatContext: (viewer, chatId) => clearChatContext(parts, viewer, chatId),
     updateChat: (viewer, input) => updateChat(parts, viewer, input),
     regenerateChatTitle: (viewer, chatId) => regenerateTitle(parts, viewer, chatId),
+    markChatRead: (viewer, chatId) => markChatRead(parts, viewer, chatId),
     updatePreferences: (viewer, input) => updatePreferences(parts, viewer, input),
     archiveChat: (viewer, chatId) => changeChat(parts, viewer, chatId, { type: "archive" }),
     unarchiveChat: (viewer, chatId) => changeChat(parts, viewer, chatId, { type: "unarchive" }),

@@ -115,10 +115,12 @@ function toNews(
   { messages, queue }: Applied,
 ): SavedNews {
   const queueNews = queue === null ? {} : { queue: isSmall(queue) ? queue : null };
+  const { status, isArchived, titleVersion } = before.state;
   return {
     chatId,
     ownerId: before.ownerId,
     previousVersion: before.state.snapshotVersion,
+    before: { status, isArchived, titleVersion },
     state,
     messages: isSmall(messages) ? messages : null,
     ...queueNews,

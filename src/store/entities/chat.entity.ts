@@ -67,6 +67,10 @@ export class ChatEntity {
   @Column("jsonb", { name: "labels", default: () => "'{}'" })
   labels!: Record<string, string>;
 
+  /** The newest message that the owner has had before their eyes. */
+  @Column("bigint", { name: "last_read_message_id", nullable: true })
+  lastReadMessageId!: string | null;
+
   @Column("timestamptz", { name: "created_at", default: () => "now()" })
   createdAt!: Date;
 

@@ -1,0 +1,209 @@
+// Lists of chats on several replicas, through a real Redis, which is killed and restarted.
+import { createClient } from "redis";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { ListEntry, ListNews } from "../../src/domain/list-events.js";
+import { ListHub } from "../../src/events/list-hub.js";
+import { RedisBus } from "../../src/events/redis-bus.js";
+import { systemClock } from "../../src/lib/clock.js";
+import { createLog } from "../../src/lib/log.js";
+import { ManualClock } from "../agent/manual-clock.js";
+import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
+import { followList, ListWorld, Sidebar } from "./list-world.js";
+
+const log = createLog("silent");
+const opening = ["refresh first_snapshot", "caught-up 0"];
+
+let redis: TestRedis;
+let clock: ManualClock;
+const buses: RedisBus[] = [];
+const hubs: ListHub[] = [];
+beforeAll(async () => {
+  if (hasRedis) redis = await startRedis();
+});
+afterAll(async () => {
+  if (hasRedis) await redis.stop();
+});
+beforeEach(() => {
+  clock = new ManualClock();
+});
+afterEach(async () => {
+  await Promise.all(hubs.splice(0).map((hub) => hub.close()));
+  await Promise.all(buses.splice(0).map((bus) => bus.close()));
+});
+
+async function connect(): Promise<RedisBus> {
+  const bus = await RedisBus.connect({ url: redis.url, log, clock: systemClock });
+  buses.push(bus);
+  return bus;
+}
+
+function replica(bus: RedisBus, source: ListWorld): ListHub {
+  const hub = new ListHub({ source, bus, clock, log, isFollowed: () => false });
+  hubs.push(hub);
+  return hub;
+}
+
+async function follow(hub: ListHub, world: ListWorld, sidebar = new Sidebar(world)) {
+  const { ownerId: userId } = world;
+  const viewer = { userId, username: "ada", name: "Ada", role: "member" as const, expiresAt: null };
+  const stream = await hub.subscribe(viewer, sidebar.cursor);
+  const before = sidebar.story.length;
+  followList(stream, sidebar);
+  await settled(() => expect(sidebar.story.slice(before).join()).toContain("caught-up"));
+  return { stream, sidebar };
+}
+
+const settled = (expectation: () => void | Promise<void>) =>
+  vi.waitFor(expectation, { timeout: 10_000, interval: 10 });
+
+/** Lets the replicas look at the database again and again until it is so. */
+const healed = (expectation: () => void) =>
+  settled(() => {
+    clock.advance(1_000);
+    expectation();
+  });
+
+function renamed(title: string, rank: number): ListNews {
+  return { change: { type: "title", chatId: "c", title }, weight: 1, about: "c title", rank };
+}
+
+async function ask<T>(question: (client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
+  const client = createClient({ url: redis.url });
+  await client.connect();
+  const answer = await question(client as ReturnType<typeof createClient>);
+  await client.close();
+  return answer;
+}
+
+describe.skipIf(!hasRedis)("the log of a list in Redis", () => {
+  test("all replicas hear the same entries in the same places, each with the one before it", async () => {
+    const [here, there] = await Promise.all([connect(), connect()]);
+    const heard: ListEntry[][] = [[], []];
+    await here.subscribeList("ada", (entry) => heard[0]?.push(entry));
+    await there.subscribeList("ada", (entry) => heard[1]?.push(entry));
+    const { last } = await here.readList("ada", null);
+    for (let count = 1; count <= 10; count += 1)
+      (count % 2 === 0 ? here : there).publishList("ada", renamed(`"${count}" \u0000 \u{1F600}`, count));
+    here.publishList("bert", renamed("not Ada's", 1));
+    await settled(() => expect(heard.map(({ length }) => length)).toEqual([10, 10]));
+    expect(heard[0]).toEqual(heard[1]);
+    expect(heard[0]?.map(({ after }) => after)).toEqual([
+      last,
+      ...(heard[0] ?? []).map(({ id }) => id).slice(0, -1),
+    ]);
+    expect(await there.readList("ada", last)).toEqual({ last: heard[0]?.at(-1)?.id, entries: heard[0] });
+  });
+
+  test("news that an older server tells late counts, but says nothing", async () => {
+    const bus = await connect();
+    const { last } = await bus.readList("late", null);
+    bus.publishList("late", renamed("new", 8));
+    bus.publishList("late", renamed("old", 6));
+    bus.publishList("late", { ...renamed("another chat", 6), about: "d title" });
+    await settled(async () => expect((await bus.readList("late", last)).entries).toHaveLength(3));
+    const { entries } = await bus.readList("late", last);
+    expect(
+      entries?.map(({ change, weight }) => [change && "title" in change && change.title, weight]),
+    ).toEqual([
+      ["new", 1],
+      [null, 1],
+      ["another chat", 1],
+    ]);
+  });
+
+  test("it is capped and expires; a place that is no longer in it is known as such", async () => {
+    const bus = await connect();
+    const { last } = await bus.readList("busy", null);
+    for (let count = 1; count <= 1_000; count += 1) bus.publishList("busy", renamed(`${count}`, count));
+    await settled(async () => {
+      const { entries, last: end } = await bus.readList("busy", last);
+      expect([entries, end === last]).toEqual([null, false]);
+    });
+    const kept = await ask((client) => client.xLen("parley:{owner:busy}:log"));
+    expect(kept).toBeLessThan(512);
+    const lives = await ask((client) =>
+      Promise.all(["log", "ranks"].map((key) => client.pTTL(`parley:{owner:busy}:${key}`))),
+    );
+    expect(lives.every((ms) => ms > 0)).toBe(true);
+  });
+});
+
+describe.skipIf(!hasRedis)("a list on several replicas", () => {
+  test("is told alike on all, and a cursor of one is good on the other", async () => {
+    const [here, there] = await Promise.all([connect(), connect()]);
+    const world = new ListWorld(here);
+    const [hubHere, hubThere] = [replica(here, world), replica(there, world)];
+    const [first, second] = [await follow(hubHere, world), await follow(hubThere, world)];
+    const chatId = world.create();
+    world.acquire(chatId);
+    await settled(() => expect(second.sidebar.story).toHaveLength(4));
+    await settled(() => expect(first.sidebar.story).toHaveLength(4));
+    expect([first.sidebar.cursor, first.sidebar.list]).toEqual([second.sidebar.cursor, world.list]);
+    await first.stream.return();
+    world.finish(chatId);
+    world.rename(chatId, "Meanwhile");
+    await settled(() => expect(second.sidebar.story).toHaveLength(6));
+    await follow(hubThere, world, first.sidebar);
+    expect(first.sidebar.story.slice(4)).toEqual(["status waiting unread", "title Meanwhile", "caught-up 2"]);
+    await healed(() => expect(first.sidebar.list).toEqual(world.list));
+    expect(first.sidebar.cursor).toBe(second.sidebar.cursor);
+  });
+
+  test("goes on while Redis is away: here at once, elsewhere with a refresh, then again as before", async () => {
+    const [here, there] = await Promise.all([connect(), connect()]);
+    const world = new ListWorld(here);
+    const [first, second] = [
+      await follow(replica(here, world), world),
+      await follow(replica(there, world), world),
+    ];
+    await redis.kill();
+    await settled(() => expect([here.isConnected, there.isConnected]).toEqual([false, false]));
+    const chatId = world.create("Without Redis");
+    await settled(() => expect(first.sidebar.story).toEqual([...opening, "created"]));
+    await healed(() => expect(second.sidebar.story).toEqual([...opening, "refresh cursor_too_old"]));
+    expect(second.sidebar.list).toEqual(world.list);
+    await redis.restart();
+    await settled(() => expect([here.isConnected, there.isConnected]).toEqual([true, true]));
+    world.rename(chatId, "With Redis");
+    const sidebars = [first.sidebar, second.sidebar];
+    await healed(() => expect(sidebars.map(({ list }) => list)).toEqual([world.list, world.list]));
+    world.rename(chatId, "As before");
+    await settled(() =>
+      expect(sidebars.map(({ story }) => story.at(-1))).toEqual(["title As before", "title As before"]),
+    );
+  });
+
+  test("a server that starts without Redis begins a list all the same, and comes to its log later", async () => {
+    await redis.kill();
+    const bus = await connect();
+    const world = new ListWorld(bus);
+    const { sidebar, stream } = await follow(replica(bus, world), world);
+    world.create("Alone");
+    await settled(() => expect(sidebar.story).toEqual([...opening, "created"]));
+    await redis.restart();
+    await settled(() => expect(bus.isConnected).toBe(true));
+    world.create("In company");
+    await healed(() => expect(sidebar.list).toEqual(world.list));
+    await stream.return();
+    const late = await follow(hubs[0] as ListHub, world, sidebar);
+    await healed(() => expect(late.sidebar.list).toEqual(world.list));
+  });
+
+  test("a thousand subscribers that come and go leave no subscription", async () => {
+    const bus = await connect();
+    for (let round = 0; round < 50; round += 1) {
+      const worlds = Array.from({ length: 20 }, () => new ListWorld(bus));
+      const hub = hubs[0] ?? replica(bus, worlds[0] as ListWorld);
+      const streams = await Promise.all(
+        worlds.map(({ ownerId: userId }) =>
+          hub.subscribe({ userId, username: "a", name: "A", role: "member", expiresAt: null }, null),
+        ),
+      );
+      await Promise.all(streams.map((stream) => stream.return()));
+    }
+    const topics = () =>
+      ask(async (client) => [...(await client.pubSubShardChannels()), ...(await client.pubSubChannels())]);
+    await settled(async () => expect((await topics()).filter((name) => !name.includes("wake"))).toEqual([]));
+    expect(hubs[0]?.watchedLists).toBe(0);
+  });
+});

@@ -1,0 +1,139 @@
+// A person's sidebar over a running server: reads the list when told to, and follows it over a socket of its own.
+import { type Client, createClient } from "graphql-ws";
+import { WebSocket } from "ws";
+import type { ApiClient } from "./api-client.js";
+
+const LIST_EVENTS_DOCUMENT = `subscription ($after: String) {
+  chatListEvents(after: $after) {
+    __typename
+    ... on StreamEvent { cursor }
+    ... on ChatListRefreshEvent { refreshReason: reason }
+    ... on ChatListCaughtUpEvent { replayedEvents }
+    ... on ChatCreatedEvent { chat { id title status isUnread } }
+    ... on ChatRemovedEvent { chatId reason }
+    ... on ChatTitleChangedEvent { title chat { id } }
+    ... on ChatStatusChangedEvent { status isUnread chat { id } }
+  }
+}`;
+
+export type Row = { id: string; title: string; status: string; isUnread: boolean };
+type ListEvent = { cursor: string } & (
+  | { __typename: "ChatListRefreshEvent"; refreshReason: string }
+  | { __typename: "ChatListCaughtUpEvent"; replayedEvents: number }
+  | { __typename: "ChatCreatedEvent"; chat: Row }
+  | { __typename: "ChatRemovedEvent"; chatId: string; reason: string }
+  | { __typename: "ChatTitleChangedEvent"; title: string; chat: { id: string } }
+  | { __typename: "ChatStatusChangedEvent"; status: string; isUnread: boolean; chat: { id: string } }
+);
+
+/** The viewer's list as the API gives it now. */
+export async function readList(api: ApiClient, filter: object = {}): Promise<Map<string, Row>> {
+  const query = `query ($filter: ChatFilterInput) {
+    chats(filter: $filter, first: 100) { nodes { id title status isUnread } } }`;
+  const { chats } = await api.get<{ chats: { nodes: Row[] } }>(query, { filter });
+  return new Map(chats.nodes.map((row) => [row.id, row]));
+}
+
+export class ListFollower {
+  readonly #client: Client;
+  #waiters: { isSo: () => boolean; resolve: () => void; reject: (reason: unknown) => void }[] = [];
+  rows = new Map<string, Row>();
+  cursor: string | null;
+  /** The events in words. */
+  readonly story: string[] = [];
+  readonly ended: Promise<unknown>;
+
+  constructor(
+    private readonly api: ApiClient,
+    from: { cursor: string | null; rows?: Map<string, Row> } = { cursor: null },
+  ) {
+    this.cursor = from.cursor;
+    this.rows = new Map(from.rows);
+    this.#client = createClient({
+      url: `${api.url.replace("http", "ws")}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: { token: api.token },
+      retryAttempts: 0,
+      lazyCloseTimeout: 0,
+    });
+    this.ended = this.#read();
+  }
+
+  /** Resolves as soon as it is so; rejects when the stream ends before. */
+  until(isSo: (follower: ListFollower) => boolean): Promise<void> {
+    if (isSo(this)) return Promise.resolve();
+    return new Promise((resolve, reject) => this.#waiters.push({ isSo: () => isSo(this), resolve, reject }));
+  }
+
+  /** The sidebar shows what the API gives. */
+  async untilTrue(): Promise<void> {
+    const truth = await readList(this.api);
+    const sorted = (rows: Map<string, Row>) => JSON.stringify([...rows.values()].sort(byId));
+    await this.until(({ rows }) => sorted(rows) === sorted(truth));
+  }
+
+  async close(): Promise<this> {
+    await this.#client.dispose();
+    await this.ended;
+    return this;
+  }
+
+  async #read(): Promise<void> {
+    let reason: unknown = "The stream was completed.";
+    try {
+      const variables = { after: this.cursor };
+      const events = this.#client.iterate<{ chatListEvents: ListEvent }>({
+        query: LIST_EVENTS_DOCUMENT,
+        variables,
+      });
+      for await (const { data, errors } of events) {
+        if (!data) throw new Error(JSON.stringify(errors));
+        await this.#take(data.chatListEvents);
+        const done = this.#waiters.filter(({ isSo }) => isSo());
+        this.#waiters = this.#waiters.filter((waiter) => !done.includes(waiter));
+        for (const { resolve } of done) resolve();
+      }
+    } catch (error) {
+      reason = error;
+    }
+    for (const { reject } of this.#waiters.splice(0)) reject(reason);
+  }
+
+  async #take(event: ListEvent): Promise<void> {
+    this.cursor = event.cursor;
+    switch (event.__typename) {
+      case "ChatListRefreshEvent":
+        this.story.push(`refresh ${event.refreshReason}`);
+        this.rows = await readList(this.api);
+        return;
+      case "ChatListCaughtUpEvent":
+        this.story.push(`caught-up ${event.replayedEvents}`);
+        return;
+      case "ChatCreatedEvent":
+        this.story.push("created");
+        this.rows.set(event.chat.id, event.chat);
+        return;
+      case "ChatRemovedEvent":
+        this.story.push(`removed ${event.reason}`);
+        this.rows.delete(event.chatId);
+        return;
+      case "ChatTitleChangedEvent":
+        this.story.push(`title ${event.title}`);
+        return this.#change(event.chat.id, { title: event.title });
+      case "ChatStatusChangedEvent": {
+        const { status, isUnread } = event;
+        this.story.push(`${status}${isUnread ? " unread" : ""}`);
+        return this.#change(event.chat.id, { status, isUnread });
+      }
+    }
+  }
+
+  #change(id: string, changes: Partial<Row>): void {
+    const row = this.rows.get(id);
+    if (row) this.rows.set(id, { ...row, ...changes });
+  }
+}
+
+function byId(a: Row, b: Row): number {
+  return a.id < b.id ? -1 : 1;
+}

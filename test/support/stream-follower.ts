@@ -1,0 +1,48 @@
+// One chat followed over Server-Sent Events, read by hand and folded into a transcript that outlives the connection.
+import type { ApiClient } from "./api-client.js";
+import { EventStreamReader } from "./event-stream-reader.js";
+import { type ChatEvent, CHAT_EVENTS_DOCUMENT, Transcript } from "./transcript.js";
+
+type Answer = { data?: { chatEvents: ChatEvent } | null; errors?: { extensions: { code: string } }[] };
+
+export class StreamFollower {
+  /** Codes of the errors that ended the stream. */
+  readonly errors: string[] = [];
+
+  private constructor(
+    readonly stream: EventStreamReader,
+    readonly transcript: Transcript,
+  ) {}
+
+  static async open(
+    api: ApiClient,
+    chatId: string,
+    transcript = new Transcript(null),
+  ): Promise<StreamFollower> {
+    const place = { streamUrl: `${api.url}/graphql/stream` };
+    const variables = { chatId, after: transcript.cursor };
+    const request = { token: api.token, variables };
+    return new StreamFollower(await EventStreamReader.open(place, CHAT_EVENTS_DOCUMENT, request), transcript);
+  }
+
+  /** Reads until the transcript is so; fails when the stream ends before. */
+  async until(isSo: (transcript: Transcript) => boolean): Promise<void> {
+    while (!isSo(this.transcript)) {
+      if (!(await this.#read())) throw new Error(`The stream ended early: ${this.errors.join()}`);
+    }
+  }
+
+  /** Reads to the stream's end. */
+  async untilEnd(): Promise<void> {
+    while (await this.#read());
+  }
+
+  async #read(): Promise<boolean> {
+    const message = await this.stream.next();
+    if (message?.event !== "next") return false;
+    const { data, errors } = message.data as Answer;
+    if (data) this.transcript.apply(data.chatEvents);
+    this.errors.push(...(errors ?? []).map(({ extensions }) => extensions.code));
+    return !errors;
+  }
+}
