@@ -59,7 +59,7 @@ function admitOperations(gate: DocumentGate): ApolloServerPlugin<OperationContex
         if (!operation) return;
         if (operation.operation === "subscription") {
           throw badUserInput(
-            "Subscriptions are served over WebSocket at this address (graphql-transport-ws).",
+            "Subscriptions are served over WebSocket at this address (graphql-transport-ws), and as event streams at /graphql/stream (graphql-sse).",
           );
         }
         const refusal = gate.refuseOperation(document, operation, request.variables);

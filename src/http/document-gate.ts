@@ -10,6 +10,7 @@ import {
   type OperationDefinitionNode,
   type ValidationRule,
 } from "graphql";
+import { LRUCache } from "lru-cache";
 import { refuseCost } from "./cost.js";
 import type { HttpLimits } from "./limits.js";
 import { tooCostly, withCode } from "./refusals.js";
@@ -49,10 +50,15 @@ export type DocumentGate = {
   admit(raw: RawOperation): Admission;
 };
 
+/** Texts of good documents whose parsed form is kept, which takes some thirty times as much memory. */
+const MAX_KEPT_TEXT_BYTES = 256 * 1024;
+
 /** Makes the gate for one schema. */
 export function createDocumentGate(schema: GraphQLSchema, limits: HttpLimits): DocumentGate {
   const rules = createLimitRules(limits);
   const allRules = [...specifiedRules, ...rules];
+  // Thousands of subscribers send the same few texts: each is parsed and validated once, and held once.
+  const known = new LRUCache<string, DocumentNode>({ maxSize: MAX_KEPT_TEXT_BYTES });
 
   const refuseText: DocumentGate["refuseText"] = (query) => {
     const bytes = Buffer.byteLength(query);
@@ -65,11 +71,17 @@ export function createDocumentGate(schema: GraphQLSchema, limits: HttpLimits): D
   const admit: DocumentGate["admit"] = (raw) => {
     const textRefusal = refuseText(raw.query);
     if (textRefusal) return refused(textRefusal);
-    const document = parseDocument(raw.query, limits.maxTokens);
+    const document = known.get(raw.query) ?? parseDocument(raw.query, limits.maxTokens);
     if (document instanceof GraphQLError) return refused(document);
-    const errors = validate(schema, document, allRules);
-    if (errors.length > 0) {
-      return { kind: "refused", errors: errors.map((error) => withCode(error, "GRAPHQL_VALIDATION_FAILED")) };
+    if (!known.has(raw.query)) {
+      const errors = validate(schema, document, allRules);
+      if (errors.length > 0) {
+        return {
+          kind: "refused",
+          errors: errors.map((error) => withCode(error, "GRAPHQL_VALIDATION_FAILED")),
+        };
+      }
+      known.set(raw.query, document, { size: raw.query.length });
     }
     const operation = getOperationAST(document, raw.operationName);
     if (!operation) return refused(unknownOperation(raw.operationName));

@@ -16,10 +16,12 @@ export type HttpLimits = {
   maxCost: number;
   /** Operations that run at one time on one socket. */
   maxOperationsPerSocket: number;
-  /** Operations that run at one time on all sockets of one user at this server. */
+  /** Operations that run at one time on all sockets and event streams of one user at this server. */
   maxOperationsPerUser: number;
-  /** Sockets open at this server; beyond it an upgrade is answered with 503. */
+  /** Sockets open at this server, and as many event streams; beyond it they are answered with 503. */
   maxSockets: number;
+  /** Sockets of one user at this server; beyond it a socket is closed with 1013. */
+  maxSocketsPerUser: number;
   /** Bytes that may wait in one socket for a client that does not read; beyond it the socket is cut. */
   maxUnsentBytes: number;
 };
@@ -34,8 +36,10 @@ export const DEFAULT_HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
   maxCost: 5_000,
   maxOperationsPerSocket: 64,
   maxOperationsPerUser: 256,
-  // About 120 kB each when subscribed, so little more than 1 GB at the worst.
+  // About 20 kB each when subscribed, besides the events that wait for those that read slowly.
   maxSockets: 10_000,
+  // Each can run one operation then.
+  maxSocketsPerUser: 256,
   // Every operation has at most one event under way, so an honest reader stays far below.
   maxUnsentBytes: 33_554_432,
 });

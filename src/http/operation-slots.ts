@@ -1,4 +1,4 @@
-/** Counts the operations that run on sockets, so that neither a socket nor a user can run too many at one time. */
+/** Counts the operations that run on sockets and event streams, so that neither a socket nor a user can run too many at one time. */
 import type { GraphQLError } from "graphql";
 import type { HttpLimits } from "./limits.js";
 import { rateLimited } from "./refusals.js";

@@ -21,6 +21,11 @@ export function rateLimited(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: "RATE_LIMITED", http: { status: 429 } } });
 }
 
+/** Too much is asked of this server at the moment; the same may work later, or elsewhere. */
+export function unavailable(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: "UNAVAILABLE", http: { status: 503 } } });
+}
+
 /** The request cannot be meant as it is. */
 export function badUserInput(message: string, cause?: GraphQLError): GraphQLError {
   return new GraphQLError(message, {

@@ -1,79 +1,110 @@
 /**
- * A subscription's answers: each event of the source executed with a context of its own, so that nothing that was
- * loaded for one event is served to the next. `return()` reaches the source at once, also while `next()` waits.
+ * A subscription's answers, one for each event of its source. `return()` reaches the source at once, also while
+ * `next()` waits.
  */
-import { createSourceEventStream, execute, type ExecutionArgs, type ExecutionResult } from "graphql";
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLError,
+} from "graphql";
+import type { Answer } from "./answer.js";
 
-/** How an answer is made of one event of a subscription. */
-export type AnswerEvent = (event: unknown) => ExecutionResult | Promise<ExecutionResult>;
+/** A source that can say again, while it is read, whether it may be. */
+type GuardedSource = { mayGoOn(context: object): Promise<boolean> };
 
-/** Given an operation's plain execution, a way to answer its events that may know shortcuts. */
-export type AnswerEvents = (execute: AnswerEvent) => AnswerEvent;
+function isGuarded(source: object): source is GuardedSource {
+  return "mayGoOn" in source && typeof source.mayGoOn === "function";
+}
 
-type Ending = { onEnd: () => void };
-
-/** Answers of one subscription. Calls `onEnd` exactly once: at the source's end, failure, or `return()`. */
-export class ResponseStream implements AsyncIterableIterator<ExecutionResult> {
+/** Answers of one subscription. Calls `onEnd` exactly once: at the source's end, failure, `return()` or `refuse()`. */
+export class ResponseStream implements AsyncIterableIterator<Answer> {
   #hasEnded = false;
+  /** Told by the `next()` that comes first after the end. */
+  #refusal: GraphQLError | null = null;
 
   constructor(
     private readonly source: AsyncIterator<unknown>,
-    private readonly answer: AnswerEvent,
-    private readonly ending: Ending,
+    private readonly answer: (event: unknown) => Answer | Promise<Answer>,
+    private readonly onEnd: () => void,
   ) {}
 
-  async next(): Promise<IteratorResult<ExecutionResult>> {
-    if (this.#hasEnded) return { value: undefined, done: true };
+  async next(): Promise<IteratorResult<Answer>> {
+    if (this.#hasEnded) return this.#over();
     try {
       const event = await this.source.next();
-      if (event.done || this.#hasEnded) return this.#end();
-      return { value: await this.answer(event.value), done: false };
+      if (event.done || this.#hasEnded) return this.#over();
+      const value = await this.answer(event.value);
+      // Whoever has left while the answer was made gets nothing more.
+      return this.#hasEnded ? this.#over() : { value, done: false };
     } catch (failure) {
       await this.return();
       throw failure;
     }
   }
 
-  async return(): Promise<IteratorResult<ExecutionResult>> {
+  async return(): Promise<IteratorResult<Answer>> {
     if (this.#hasEnded) return { value: undefined, done: true };
     this.#end();
     await this.source.return?.();
     return { value: undefined, done: true };
   }
 
+  /** Ends the stream with this error, which its reader gets in place of the next answer. */
+  async refuse(error: GraphQLError): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#refusal = error;
+    await this.return();
+  }
+
+  /** Whether what is read may still be read, by a new look at it with this context. Sources without an opinion say yes. */
+  async mayGoOn(context: object): Promise<boolean> {
+    return !isGuarded(this.source) || (await this.source.mayGoOn(context));
+  }
+
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  #end(): IteratorResult<ExecutionResult> {
-    if (!this.#hasEnded) {
-      this.#hasEnded = true;
-      this.ending.onEnd();
-    }
+  #over(): IteratorResult<Answer> {
+    this.#end();
+    const refusal = this.#refusal;
+    this.#refusal = null;
+    if (refusal) throw refusal;
     return { value: undefined, done: true };
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.onEnd();
   }
 }
 
+export type StreamParts = {
+  /** The context in which the source is opened. */
+  createContext: () => object;
+  answer: (event: unknown) => Answer | Promise<Answer>;
+  onEnd: () => void;
+};
+
 /**
  * Opens the source and answers its events; a result instead of a stream when the source cannot be opened (then
- * `onEnd` has been called). `createContext` is called once for opening and once for each event.
+ * `onEnd` has been called).
  */
 export async function openResponseStream(
   args: ExecutionArgs,
-  createContext: () => object,
-  ending: Ending & { answerEvents?: AnswerEvents },
+  { createContext, answer, onEnd }: StreamParts,
 ): Promise<ResponseStream | ExecutionResult> {
   try {
     const source = await createSourceEventStream({ ...args, contextValue: createContext() });
-    if (!(Symbol.asyncIterator in source)) {
-      ending.onEnd();
-      return source;
+    if (Symbol.asyncIterator in source) {
+      return new ResponseStream(source[Symbol.asyncIterator](), answer, onEnd);
     }
-    const plain = (event: unknown) => execute({ ...args, rootValue: event, contextValue: createContext() });
-    const answer = ending.answerEvents?.(plain) ?? plain;
-    return new ResponseStream(source[Symbol.asyncIterator](), answer, ending);
+    onEnd();
+    return source;
   } catch (failure) {
-    ending.onEnd();
+    onEnd();
     throw failure;
   }
 }

@@ -1,12 +1,11 @@
 /**
- * Both doors on one port: GraphQL over HTTP and over WebSocket at /graphql, beside them the health routes and, when
- * on, the GraphiQL page. Everything but the page and the health routes needs a token, before a body is read.
+ * All doors on one port: GraphQL over HTTP and over WebSocket at /graphql, over Server-Sent Events at
+ * /graphql/stream, beside them the health routes and, when on, the GraphiQL page. Everything but the page and the health routes needs a token, before a body is read.
  */
 import { randomUUID } from "node:crypto";
 import { fastifyApolloHandler } from "@as-integrations/fastify";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from "fastify";
 import { GraphQLError, type GraphQLSchema } from "graphql";
-import type { Viewer } from "../domain/viewer.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import { startApollo } from "./apollo.js";
@@ -15,11 +14,14 @@ import { createErrorMask, type ErrorMask } from "./errors.js";
 import { createGraphiqlPage, wantsGraphiql } from "./graphiql.js";
 import { addHealthRoutes, type HealthReport } from "./health.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.js";
-import { unauthenticated } from "./refusals.js";
+import { createIdentification, type Identification } from "./identification.js";
+import { createOperationSlots } from "./operation-slots.js";
 import { countRunningRequests } from "./running-requests.js";
-import type { AnswerEvents } from "./response-stream.js";
-import type { CreateContext } from "./socket-operations.js";
-import { readBearer, rememberViewers, type FindViewer } from "./viewer.js";
+import type { AnswerEvents } from "./answer.js";
+import { SharedOperations } from "./shared-answers.js";
+import type { CreateContext } from "./sessions.js";
+import { createStreamDoor, type StreamDoor } from "./sse.js";
+import { rememberViewers, type FindViewer } from "./viewer.js";
 import { createSocketDoor, refuseUpgrade, type SocketDoor } from "./websocket.js";
 
 export type HttpServerOptions = {
@@ -46,10 +48,10 @@ export type ParleyHttp = {
   /** Where to reach the server, without a path: `http://127.0.0.1:4000`. */
   url: string;
   port: number;
-  /** Open sockets and the operations that run on them. */
+  /** Open sockets, and the operations that run on them and on event streams. */
   count(): { sockets: number; operations: number };
   /**
-   * Takes nothing new, sends sockets away (at most 5 s), lets running requests end (at most 10 s), then cuts.
+   * Takes nothing new, sends sockets and event streams away (at most 5 s), lets running requests end (at most 10 s), then cuts.
    * Safe to call twice.
    */
   close(): Promise<void>;
@@ -69,17 +71,23 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   const gate = createDocumentGate(schema, limits);
   const findViewer = rememberViewers(options.authenticate, clock);
   const { createContext, answerEvents } = options;
-  const door = createSocketDoor({
-    ...{ schema, gate, findViewer, createContext, answerEvents, mask, log, clock, limits },
+  const shared = new SharedOperations({ schema, mask, answerEvents });
+  const slots = createOperationSlots(limits);
+  const operations = {
+    ...{ schema, gate, slots, findViewer, createContext, shared, mask, log, clock, limits },
     createRequestId: randomUUID,
-  });
+  };
+  const sockets = createSocketDoor(operations);
+  const streams = createStreamDoor(operations);
   const apollo = await startApollo({ schema, gate, mask, log });
   const app = createApp(limits, mask);
   const running = countRunningRequests(app);
   let closing: Promise<void> | undefined;
   addHealthRoutes(app, { health: options.health, log, clock, isClosing: () => closing !== undefined });
-  addGraphqlRoute(app, { apollo, gate, findViewer, mask, ...options });
-  takeUpgrades(app, door);
+  const identification = createIdentification(findViewer, mask);
+  addGraphqlRoute(app, { apollo, gate, identification, mask, ...options });
+  addStreamRoute(app, streams, identification);
+  takeUpgrades(app, sockets);
   try {
     await app.listen({ host: options.host, port: options.port });
   } catch (failure) {
@@ -93,15 +101,15 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     const cancel = clock.after(DRAIN_LIMIT_MS, cut);
     // Connections that are open without a request would hold the end up until its limit.
     const answered = running.end().then(cut);
-    // Starts to refuse at once; ends when the sockets have gone and running requests are answered.
-    await Promise.all([app.close(), door.close(), answered]);
+    // Starts to refuse at once; ends when sockets and streams have gone and running requests are answered.
+    await Promise.all([app.close(), sockets.close(), streams.close(), answered]);
     cancel();
     await apollo.stop();
   };
   return {
     url: `http://${hostInUrl(options.host)}:${port}`,
     port,
-    count: () => door.count(),
+    count: () => ({ sockets: sockets.count(), operations: slots.count() }),
     close: () => (closing ??= end()),
   };
 }
@@ -140,27 +148,19 @@ function createApp(limits: HttpLimits, mask: ErrorMask): FastifyInstance {
 type GraphqlRouteOptions = Pick<HttpServerOptions, "createContext" | "isGraphiqlOn"> & {
   apollo: Awaited<ReturnType<typeof startApollo>>;
   gate: DocumentGate;
-  findViewer: FindViewer;
+  identification: Identification;
   mask: ErrorMask;
 };
 
 function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): void {
-  const { apollo, gate, findViewer, mask, createContext } = options;
-  const viewers = new WeakMap<FastifyRequest, Viewer>();
+  const { apollo, gate, identification, mask, createContext } = options;
   const sendPage = createGraphiqlPage();
   app.route({
     url: "/graphql",
     method: ["GET", "POST"],
     onRequest: async (request, reply) => {
       if (options.isGraphiqlOn && wantsGraphiql(request)) return sendPage(request, reply);
-      const token = readBearer(request.headers.authorization);
-      const viewer = token === null ? null : await findViewer(token);
-      if (viewer) {
-        viewers.set(request, viewer);
-        return undefined;
-      }
-      const errors = [mask(unauthenticated())];
-      return reply.code(401).header("www-authenticate", "Bearer").send({ errors });
+      return identification.demand(request, reply);
     },
     preHandler: async (request, reply) => {
       const query = readQuery(request);
@@ -168,12 +168,19 @@ function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): vo
       return refusal && reply.code(400).send({ errors: [mask(refusal)] });
     },
     handler: fastifyApolloHandler(apollo, {
-      context: async (request) => {
-        const viewer = viewers.get(request);
-        if (!viewer) throw unauthenticated();
-        return createContext(viewer, { requestId: request.id });
-      },
+      context: async (request) => createContext(identification.of(request).viewer, { requestId: request.id }),
     }),
+  });
+}
+
+function addStreamRoute(app: FastifyInstance, streams: StreamDoor, identification: Identification): void {
+  app.route({
+    url: "/graphql/stream",
+    method: ["GET", "POST"],
+    // There is no stream without a body.
+    exposeHeadRoute: false,
+    onRequest: (request, reply) => identification.demand(request, reply),
+    handler: (request, reply) => streams.answer(request, reply, identification.of(request)),
   });
 }
 

@@ -1,78 +1,83 @@
 /**
- * The GraphQL half of a socket: who may connect, which operations may run, and how they run. A socket is
- * connected when its token is good, and loses that when the token expires or is revoked: then it is closed with
- * 4403, upon which clients fetch a new token and come back.
+ * The GraphQL half of a socket: who may connect, which operations may run, and how they run; event streams run
+ * theirs the same way. A socket is connected when its token is good, and loses that when the token expires or is
+ * revoked: then it is closed with 4403, upon which clients fetch a new token and come back.
  */
+import type { Duplex } from "node:stream";
 import { execute, GraphQLError, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from "graphql";
 import { makeServer, type Server } from "graphql-ws";
 import type { WebSocket } from "ws";
-import type { Viewer } from "../domain/viewer.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
-import type { DocumentGate } from "./document-gate.js";
+import type { Asker } from "./answer.js";
+import type { AdmittedOperation, DocumentGate } from "./document-gate.js";
 import type { ErrorMask } from "./errors.js";
-import type { OperationSlot, OperationSlots, SocketCount } from "./operation-slots.js";
+import type { OperationSlot, OperationSlots } from "./operation-slots.js";
 import { unauthenticated } from "./refusals.js";
-import { openResponseStream, ResponseStream, type AnswerEvents } from "./response-stream.js";
+import { openResponseStream, ResponseStream } from "./response-stream.js";
+import { endStreams, watchRights, type CreateContext, type Session } from "./sessions.js";
+import type { SharedOperations } from "./shared-answers.js";
+import { FrameStream, type FrameTarget } from "./socket-frames.js";
 import { readSocketToken, type FindViewer } from "./viewer.js";
 
 export const FORBIDDEN_CLOSE_CODE = 4403;
 /** graphql-ws clients come back after this one, unlike after 4500. */
 const TRY_AGAIN_CLOSE_CODE = 1013;
-/** A client that has not said who it is by then is closed with 4408. */
-const CONNECTION_INIT_WAIT_MS = 3_000;
-/** A revoked token loses its open sockets within this time. */
-const REAUTHENTICATE_MS = 60_000;
-/** Longest wait of a Node timer. */
-const MAX_TIMER_MS = 2_147_483_647;
 
 /** One open socket. */
-export type Connection = {
+export type Connection = Session & {
   readonly socket: WebSocket;
-  readonly count: SocketCount;
-  /** Streams that have not ended; ended by the socket's close whatever graphql-ws knows of them. */
-  readonly streams: Set<ResponseStream>;
-  /** Cancel the timers that watch over the socket. */
-  readonly cancels: (() => void)[];
-  /** Null until the client has shown a good token. */
-  viewer: Viewer | null;
-  isClosed: boolean;
+  /** What the socket writes to. */
+  readonly transport: Duplex;
+  /** The client has said who it is, be it true or not. */
+  hasGreeted: boolean;
 };
 
-export type CreateContext = (viewer: Viewer, request: { requestId: string }) => object;
-
-export type SocketOperationsOptions = {
+export type OperationsOptions = {
   schema: GraphQLSchema;
   gate: DocumentGate;
   slots: OperationSlots;
   findViewer: FindViewer;
   createContext: CreateContext;
   createRequestId: () => string;
-  /** Shortcuts for a subscription's most frequent events; without it every event is executed. */
-  answerEvents?: AnswerEvents;
+  /** What is running now, so that subscribers of the same share the answers. */
+  shared: SharedOperations;
   mask: ErrorMask;
   log: Log;
   clock: Clock;
 };
 
-/** What `onSubscribe` hands to `execute` and `subscribe`. */
-type AdmittedArgs = ExecutionArgs & {
-  connection: Connection;
-  slot: OperationSlot;
-  createContext: () => object;
-  answerEvents?: AnswerEvents;
+export type SocketOperationsOptions = OperationsOptions & {
+  /** Counts the socket as this user's; false when the user has too many. */
+  claim(connection: Connection, userId: string): boolean;
 };
+
+/** What `admit` hands to `run` and `subscribe`, which give the slot back. */
+export type AdmittedArgs = ExecutionArgs & {
+  session: Session;
+  slot: OperationSlot;
+  asker: Asker;
+  operation: AdmittedOperation;
+  shared: SharedOperations;
+};
+
+type SocketArgs = AdmittedArgs & { target: FrameTarget };
 
 /** The protocol server of graphql-ws with our rules in all its hooks; none of them throws. */
 export function createSocketOperations(options: SocketOperationsOptions): Server<Connection> {
   const { mask } = options;
   const maskAll = (errors: readonly GraphQLError[]) => errors.map((error) => mask(error));
   return makeServer<Record<string, unknown>, Connection>({
-    connectionInitWaitTimeout: CONNECTION_INIT_WAIT_MS,
+    // The door waits for it by itself, by its own clock.
+    connectionInitWaitTimeout: 0,
     onConnect: (context) => connect(context.extra, context.connectionParams, options),
-    onSubscribe: (context, _id, payload) => admit(context.extra, payload, options),
+    onSubscribe: (context, id, payload) => {
+      const admitted = admit(context.extra, payload, options);
+      const { socket, transport } = context.extra;
+      return "slot" in admitted ? { ...admitted, target: { socket, transport, id } } : admitted;
+    },
     execute: (args) => run(args as AdmittedArgs),
-    subscribe: (args) => subscribe(args as AdmittedArgs),
+    subscribe: (args) => subscribeSocket(args as SocketArgs),
     onError: (_context, _id, _payload, errors) => maskAll(errors),
     onNext: (...[, , , , result]) => result.errors && { ...result, errors: maskAll(result.errors) },
   });
@@ -83,15 +88,19 @@ async function connect(
   params: Readonly<Record<string, unknown>> | undefined,
   options: SocketOperationsOptions,
 ): Promise<boolean> {
+  connection.hasGreeted = true;
   const token = readSocketToken(params);
   if (token === null) return false;
   try {
     const viewer = await options.findViewer(token);
     if (!viewer) return false;
     if (connection.isClosed) return true;
+    if (!options.claim(connection, viewer.userId)) {
+      connection.socket.close(TRY_AGAIN_CLOSE_CODE, "Too many sockets");
+      return true;
+    }
     connection.viewer = viewer;
-    watchExpiry(connection, options);
-    watchRevocation(connection, token, options);
+    watchRights(connection, token, { ...options, onLost: () => forbid(connection, options.log) });
     return true;
   } catch (failure) {
     options.log.error({ err: failure }, "A socket's token could not be looked up");
@@ -100,60 +109,26 @@ async function connect(
   }
 }
 
-function watchExpiry(connection: Connection, { clock, log }: SocketOperationsOptions): void {
-  const wait = () => {
-    const expiresAt = connection.viewer?.expiresAt ?? null;
-    if (expiresAt === null) return;
-    const leftMs = expiresAt - clock.now();
-    if (leftMs <= 0) return forbid(connection, log);
-    cancels[index] = clock.after(Math.min(leftMs, MAX_TIMER_MS), wait);
-  };
-  const { cancels } = connection;
-  const index = cancels.push(() => undefined) - 1;
-  wait();
-}
-
-function watchRevocation(connection: Connection, token: string, options: SocketOperationsOptions): void {
-  const check = async () => {
-    try {
-      const viewer = await options.findViewer(token);
-      if (viewer) connection.viewer = viewer;
-      else forbid(connection, options.log);
-    } catch (failure) {
-      // Not knowing is no reason to throw a viewer out; the next round asks again.
-      options.log.warn({ err: failure }, "An open socket's token could not be looked up");
-    }
-  };
-  connection.cancels.push(options.clock.every(REAUTHENTICATE_MS, () => void check()));
-}
-
 function forbid(connection: Connection, log: Log): void {
   connection.socket.close(FORBIDDEN_CLOSE_CODE, "Forbidden");
   // The client may take its time to close; what it watched ends now.
   void endStreams(connection, log);
 }
 
-/** Ends what still streams on this socket. Never rejects; failures are logged. */
-export async function endStreams(connection: Connection, log: Log): Promise<void> {
-  const ends = [...connection.streams].map((stream) => stream.return());
-  for (const end of await Promise.allSettled(ends)) {
-    if (end.status === "rejected") log.error({ err: end.reason }, "A subscription could not be ended");
-  }
-}
-
 type SubscribePayload = Parameters<DocumentGate["admit"]>[0];
 
-function admit(
-  connection: Connection,
+/** Lets an operation in, with a slot that `run` or `subscribe` gives back, or says why not. Never throws. */
+export function admit(
+  session: Session,
   payload: SubscribePayload,
-  options: SocketOperationsOptions,
+  options: OperationsOptions,
 ): AdmittedArgs | readonly GraphQLError[] {
-  const { viewer } = connection;
+  const { viewer } = session;
   if (viewer === null) return [unauthenticated()];
   try {
     const admission = options.gate.admit(payload);
     if (admission.kind === "refused") return admission.errors;
-    const slot = options.slots.take(connection.count, viewer.userId);
+    const slot = options.slots.take(session.count, viewer.userId);
     if (slot instanceof GraphQLError) return [slot];
     const request = { requestId: options.createRequestId() };
     const { document, operationName, variableValues } = admission.operation;
@@ -164,20 +139,27 @@ function admit(
       variableValues,
       rootValue: undefined,
       contextValue: undefined,
-      connection,
+      session,
       slot,
-      createContext: () => options.createContext(connection.viewer ?? viewer, request),
-      answerEvents: options.answerEvents,
+      asker: {
+        viewer: () => session.viewer ?? viewer,
+        createContext: () => options.createContext(session.viewer ?? viewer, request),
+      },
+      operation: admission.operation,
+      shared: options.shared,
     };
   } catch (failure) {
     return [wrap(failure)];
   }
 }
 
-async function run(args: AdmittedArgs): Promise<ExecutionResult> {
-  const { slot, createContext, connection: _connection, answerEvents: _shortcuts, ...execution } = args;
+/** A query's or mutation's answer. Never rejects. */
+export async function run(args: AdmittedArgs): Promise<ExecutionResult> {
+  const { slot, asker, schema, operation } = args;
+  const { document, operationName, variableValues } = operation;
   try {
-    return await execute({ ...execution, contextValue: createContext() });
+    const contextValue = asker.createContext();
+    return await execute({ schema, document, operationName, variableValues, contextValue });
   } catch (failure) {
     return { errors: [wrap(failure)] };
   } finally {
@@ -185,23 +167,37 @@ async function run(args: AdmittedArgs): Promise<ExecutionResult> {
   }
 }
 
-async function subscribe(args: AdmittedArgs): Promise<ResponseStream | ExecutionResult> {
-  const { slot, createContext, connection, answerEvents, ...execution } = args;
-  const { streams } = connection;
+/** A subscription's answers, or the answer that says why there are none. Never rejects. */
+export async function subscribe(args: AdmittedArgs): Promise<ResponseStream | ExecutionResult> {
+  const { slot, asker, session, schema, operation, shared } = args;
+  const { streams } = session;
+  const running = shared.enter(operation);
   let stream: ResponseStream | undefined;
   const onEnd = () => {
     slot.free();
+    shared.leave(running);
     if (stream) streams.delete(stream);
   };
   try {
-    const opened = await openResponseStream(execution, createContext, { onEnd, answerEvents });
+    const { document, operationName, variableValues } = operation;
+    const execution = { schema, document, operationName, variableValues };
+    const { createContext } = asker;
+    const answer = (event: unknown) => running.answer(event, asker);
+    const opened = await openResponseStream(execution, { createContext, answer, onEnd });
     if (!(opened instanceof ResponseStream)) return opened;
     stream = opened;
     streams.add(stream);
+    // Whoever asked has gone while it was being opened.
+    if (session.isClosed) await stream.return();
     return stream;
   } catch (failure) {
     return { errors: [wrap(failure)] };
   }
+}
+
+async function subscribeSocket(args: SocketArgs): Promise<FrameStream | ExecutionResult> {
+  const opened = await subscribe(args);
+  return opened instanceof ResponseStream ? new FrameStream(opened, args.target) : opened;
 }
 
 /** Anything thrown as an error that graphql-ws accepts; the mask finds the cause again. */

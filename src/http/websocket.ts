@@ -7,35 +7,27 @@ import type { Duplex } from "node:stream";
 import { handleProtocols } from "graphql-ws";
 import { WebSocketServer, type WebSocket } from "ws";
 import type { Clock } from "../lib/clock.js";
-import { sleep } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import type { HttpLimits } from "./limits.js";
-import { createOperationSlots } from "./operation-slots.js";
-import {
-  createSocketOperations,
-  endStreams,
-  type Connection,
-  type SocketOperationsOptions,
-} from "./socket-operations.js";
+import { sendAway } from "./send-away.js";
+import { closeSession, newSession } from "./sessions.js";
+import { createSocketOperations, type Connection, type OperationsOptions } from "./socket-operations.js";
 
 /** Below the 60 s after which common proxies cut an idle connection, with room for a lost ping. */
 export const PING_INTERVAL_MS = 12_000;
-/** Sockets that have not closed by then are cut. */
-export const CLOSE_LIMIT_MS = 5_000;
-const CLOSE_SLICES = 20;
-/** With the slices, clients are sent away over 2 s; few clients at once are no storm. */
-const CLOSE_SLICE_INTERVAL_MS = 100;
-const MIN_CLOSE_SLICE_SOCKETS = 50;
+/** A client that has not said who it is by then is closed. */
+export const CONNECTION_INIT_WAIT_MS = 3_000;
+const INIT_TIMEOUT_CLOSE_CODE = 4408;
 const GOING_AWAY_CLOSE_CODE = 1001;
 const INTERNAL_ERROR_CLOSE_CODE = 4500;
 
-export type SocketDoorOptions = Omit<SocketOperationsOptions, "slots"> & { limits: HttpLimits };
+export type SocketDoorOptions = OperationsOptions & { limits: HttpLimits };
 
 export type SocketDoor = {
   /** Takes over an upgraded connection. Answers 503 when the door is closing or full. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Open sockets and running operations, for metrics and tests. */
-  count(): { sockets: number; operations: number };
+  /** Open sockets. */
+  count(): number;
   /** Sends every client away; resolves when all sockets are gone, at the latest shortly after CLOSE_LIMIT_MS. */
   close(): Promise<void>;
 };
@@ -43,8 +35,13 @@ export type SocketDoor = {
 /** Opens the door. It listens on nothing by itself: the HTTP server hands it its upgrades. */
 export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
   const { limits, log, clock } = options;
-  const slots = createOperationSlots(limits);
-  const operations = createSocketOperations({ ...options, slots });
+  const users = countByUser(limits.maxSocketsPerUser);
+  const claim = ({ cancels }: Connection, userId: string) => {
+    const release = users.take(userId);
+    if (release) cancels.push(release);
+    return release !== null;
+  };
+  const operations = createSocketOperations({ ...options, claim });
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -56,17 +53,11 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
   const connections = new Set<Connection>();
   let isClosing = false;
 
-  const open = (socket: WebSocket) => {
-    const connection: Connection = {
-      socket,
-      count: { operations: 0 },
-      streams: new Set(),
-      cancels: [],
-      viewer: null,
-      isClosed: false,
-    };
+  const open = (socket: WebSocket, transport: Duplex) => {
+    const connection: Connection = { ...newSession(null), socket, transport, hasGreeted: false };
     connections.add(connection);
     watchLiveness(connection, clock);
+    watchGreeting(connection, clock);
     const closed = operations.opened(adapt(connection, limits, log), connection);
     socket.on("error", (failure) => log.debug({ err: failure }, "A socket failed"));
     socket.once("close", (code, reason) => {
@@ -79,12 +70,12 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
     accept(request, socket, head) {
       if (isClosing || connections.size >= limits.maxSockets)
         return refuseUpgrade(socket, "503 Service Unavailable");
-      server.handleUpgrade(request, socket, head, open);
+      server.handleUpgrade(request, socket, head, (upgraded) => open(upgraded, socket));
     },
-    count: () => ({ sockets: connections.size, operations: slots.count() }),
+    count: () => connections.size,
     async close() {
       isClosing = true;
-      await sendAway(connections, clock);
+      await sendAway([...connections].map(toGuest), clock);
       server.close();
     },
   };
@@ -109,6 +100,40 @@ function watchLiveness({ socket, cancels }: Connection, clock: Clock): void {
   cancels.push(clock.every(PING_INTERVAL_MS, ping));
 }
 
+function watchGreeting(connection: Connection, clock: Clock): void {
+  const { socket, cancels } = connection;
+  const giveUp = () => {
+    if (!connection.hasGreeted) socket.close(INIT_TIMEOUT_CLOSE_CODE, "Connection initialisation timeout");
+  };
+  cancels.push(clock.after(CONNECTION_INIT_WAIT_MS, giveUp));
+}
+
+/** True when more waits for the client than may; a client that asks without reading is cut. */
+function cutIfUnread(socket: WebSocket, limits: HttpLimits, log: Log): boolean {
+  if (socket.bufferedAmount <= limits.maxUnsentBytes) return false;
+  log.warn({ unsentBytes: socket.bufferedAmount }, "A socket's client does not read; the socket is cut");
+  socket.terminate();
+  return true;
+}
+
+/** How many of something each user holds; users with none take no memory. */
+function countByUser(max: number): { take(userId: string): (() => void) | null } {
+  const counts = new Map<string, number>();
+  const release = (userId: string) => {
+    const left = (counts.get(userId) ?? 1) - 1;
+    if (left > 0) counts.set(userId, left);
+    else counts.delete(userId);
+  };
+  return {
+    take(userId) {
+      const held = counts.get(userId) ?? 0;
+      if (held >= max) return null;
+      counts.set(userId, held + 1);
+      return () => release(userId);
+    },
+  };
+}
+
 type ProtocolSocket = Parameters<ReturnType<typeof createSocketOperations>["opened"]>[0];
 
 /** The socket as graphql-ws wants it. `send` waits for the write, which holds a stream back while the client does. */
@@ -124,13 +149,7 @@ function adapt({ socket }: Connection, limits: HttpLimits, log: Log): ProtocolSo
     close: (code, reason) => socket.close(code, reason),
     onMessage: (take) => {
       socket.on("message", (message) => {
-        if (socket.bufferedAmount > limits.maxUnsentBytes) {
-          log.warn(
-            { unsentBytes: socket.bufferedAmount },
-            "A socket's client does not read; the socket is cut",
-          );
-          return socket.terminate();
-        }
+        if (cutIfUnread(socket, limits, log)) return;
         // ws hands over Buffers unless another type is asked for.
         take((message as Buffer).toString("utf8")).catch((failure: unknown) => {
           log.warn({ err: failure }, "A socket's message could not be served");
@@ -142,38 +161,21 @@ function adapt({ socket }: Connection, limits: HttpLimits, log: Log): ProtocolSo
 }
 
 async function leave(connection: Connection, protocolEnd: Promise<void>, log: Log): Promise<void> {
-  connection.isClosed = true;
-  for (const cancel of connection.cancels.splice(0)) cancel();
   const protocolLeft = protocolEnd.catch((failure: unknown) => {
     log.error({ err: failure }, "A socket's subscriptions could not be ended");
   });
-  await Promise.all([protocolLeft, endStreams(connection, log)]);
+  await Promise.all([protocolLeft, closeSession(connection, log)]);
 }
 
-async function sendAway(connections: Set<Connection>, clock: Clock): Promise<void> {
-  const limit = new AbortController();
-  const cancelLimit = clock.after(CLOSE_LIMIT_MS, () => limit.abort());
-  const all = [...connections];
-  const allClosed = Promise.all(all.map(({ socket }) => closing(socket)));
-  const sliceSockets = Math.max(MIN_CLOSE_SLICE_SOCKETS, Math.ceil(all.length / CLOSE_SLICES));
-  for (let start = 0; start < all.length && !limit.signal.aborted; start += sliceSockets) {
-    if (start > 0) await sleep(clock, CLOSE_SLICE_INTERVAL_MS, limit.signal);
-    for (const { socket } of all.slice(start, start + sliceSockets)) {
-      socket.close(GOING_AWAY_CLOSE_CODE, "Going away");
-    }
-  }
-  await Promise.race([allClosed, aborted(limit.signal)]);
-  cancelLimit();
-  for (const { socket } of connections) socket.terminate();
-  await allClosed;
+function toGuest({ socket }: Connection) {
+  return {
+    leave: () => socket.close(GOING_AWAY_CLOSE_CODE, "Going away"),
+    cut: () => socket.terminate(),
+    hasLeft: closing(socket),
+  };
 }
 
 function closing(socket: WebSocket): Promise<void> {
   if (socket.readyState === socket.CLOSED) return Promise.resolve();
   return new Promise((resolve) => socket.once("close", () => resolve()));
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

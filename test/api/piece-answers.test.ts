@@ -43,6 +43,8 @@ const DOCUMENTS = {
   "nothing of the piece": `subscription ($id: ID!) { chatEvents(chatId: $id) { ... on ChatStatusEvent { status } } }`,
 };
 
+const asking = { isPersonal: false };
+
 describe("a piece of text is answered as if it had been executed", () => {
   test.each(Object.entries(DOCUMENTS))("when a document selects %s", async (_name, text) => {
     const document = parse(text);
@@ -58,12 +60,12 @@ describe("a piece of text is answered as if it had been executed", () => {
       });
     };
     const answer = answerPiecesFromTemplates(plain);
-    for (const event of EVENTS) await answer(event);
+    for (const event of EVENTS) await answer(event, asking);
     const slow: ExecutionResult[] = [];
     for (const event of EVENTS) slow.push(await plain(event));
     executed = 0;
     const quick: ExecutionResult[] = [];
-    for (const event of EVENTS) quick.push(await answer(event));
+    for (const event of EVENTS) quick.push(await answer(event, asking));
     expect(JSON.parse(JSON.stringify(quick))).toEqual(JSON.parse(JSON.stringify(slow)));
     expect(JSON.stringify(slow)).not.toContain("errors");
     expect(executed).toBe(2);
@@ -71,7 +73,7 @@ describe("a piece of text is answered as if it had been executed", () => {
 
   test("also when executing it fails: the failure is told each time", async () => {
     const answer = answerPiecesFromTemplates(() => Promise.resolve({ errors: [], data: null }));
-    expect([await answer(piece(1)), await answer(piece(2))]).toEqual([
+    expect([await answer(piece(1), asking), await answer(piece(2), asking)]).toEqual([
       { errors: [], data: null },
       { errors: [], data: null },
     ]);

@@ -1,7 +1,7 @@
 // The end of the doors: who is sent away, who is waited for, who is cut.
 import { connect as connectTcp } from "node:net";
 import { expect, test } from "vitest";
-import { CLOSE_LIMIT_MS } from "../../src/http/websocket.js";
+import { CLOSE_LIMIT_MS } from "../../src/http/send-away.js";
 import { ask, eventually, ManualClock, openServer, RawSocket } from "./support.js";
 
 const TICKS = "subscription { ticks { number } }";

@@ -231,7 +231,8 @@ describe("the body", () => {
     const { body } = await ask(await open(), "subscription { ticks { number } }");
     expect(body.errors).toEqual([
       {
-        message: "Subscriptions are served over WebSocket at this address (graphql-transport-ws).",
+        message:
+          "Subscriptions are served over WebSocket at this address (graphql-transport-ws), and as event streams at /graphql/stream (graphql-sse).",
         extensions: { code: "BAD_USER_INPUT" },
       },
     ]);

@@ -113,8 +113,8 @@ const SDL = `
     nodes(ids: [ID!]!): [Tree]
   }
   type Mutation { write(text: String!): String }
-  type Subscription { ticks: Tick! opening: Tick! heldTicks: Tick! }
-  type Tick { number: Int contextNumber: Int fragile: String }
+  type Subscription { ticks: Tick! opening: Tick! heldTicks: Tick! guardedTicks(room: String!): Tick! }
+  type Tick { number: Int contextNumber: Int fragile: String text: String held: String }
   type Tree { leaf: String tree: Tree items(first: Int, last: Int): ItemConnection diff: String }
   type ItemConnection { nodes: [Tree] }
 `;
@@ -126,6 +126,8 @@ export type World = {
   feed: Feed;
   contexts: TestContext[];
   written: string[];
+  /** Who may go on to read which room's guarded ticks; may fail. */
+  mayGoOn: (room: string, asker: Viewer) => boolean;
   /** Ends all `held` fields. */
   release: () => void;
   heldCount: () => number;
@@ -160,12 +162,18 @@ function createSchema(world: World, held: (() => void)[]): GraphQLSchema {
     return args.text;
   });
   answer("Tick", "contextNumber", (_source, _args, context) => context.number);
+  answer("Tick", "held", () => new Promise((resolve) => held.push(() => resolve("done"))));
   answer("Tick", "fragile", (source) => {
     if ((source as { isBroken?: boolean }).isBroken) throw secretError;
     return "fine";
   });
-  const sources = {
+  type Subscribe = (source: unknown, args: { room: string }) => unknown;
+  const sources: Record<string, Subscribe> = {
     ticks: () => world.feed.iterate(),
+    guardedTicks: (_source, { room }) =>
+      Object.assign(world.feed.iterate(), {
+        mayGoOn: async (context: TestContext) => world.mayGoOn(room, context.viewer),
+      }),
     opening: () => Promise.reject(secretError),
     heldTicks: () => new Promise((resolve) => held.push(() => resolve(world.feed.iterate()))),
   };
@@ -173,7 +181,7 @@ function createSchema(world: World, held: (() => void)[]): GraphQLSchema {
     const field = schema.getSubscriptionType()?.getFields()[name];
     if (!field) throw new Error("no subscription");
     field.resolve = (event) => event;
-    field.subscribe = subscribe;
+    field.subscribe = subscribe as never;
   }
   return schema;
 }
@@ -184,6 +192,7 @@ export type TestServer = ParleyHttp & {
   lines: Record<string, unknown>[];
   graphqlUrl: string;
   socketUrl: string;
+  streamUrl: string;
 };
 
 /** Opens the real doors on a free port of the loopback. */
@@ -194,6 +203,7 @@ export async function openServer(options: Partial<HttpServerOptions> = {}): Prom
     feed: new Feed(),
     contexts: [],
     written: [],
+    mayGoOn: () => true,
     release: () => held.splice(0).forEach((end) => end()),
     heldCount: () => held.length,
   };
@@ -215,7 +225,8 @@ export async function openServer(options: Partial<HttpServerOptions> = {}): Prom
     ...options,
   });
   const graphqlUrl = `${http.url}/graphql`;
-  return { ...http, world, lines, graphqlUrl, socketUrl: graphqlUrl.replace("http", "ws") };
+  const socketUrl = graphqlUrl.replace("http", "ws");
+  return { ...http, world, lines, graphqlUrl, socketUrl, streamUrl: `${graphqlUrl}/stream` };
 }
 
 /** `openServer` for a test file whose servers are closed after each test, and must then hold nothing. */

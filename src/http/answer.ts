@@ -1,0 +1,48 @@
+/** What an operation made of one event, and how it is made. */
+import type { ExecutionResult, GraphQLError } from "graphql";
+import type { Viewer } from "../domain/viewer.js";
+import type { ErrorMask } from "./errors.js";
+
+/** Who asks. */
+export type Asker = {
+  /** As it is now: rights may change while a subscription runs. */
+  viewer(): Viewer;
+  /** A fresh context for each execution, with that viewer. */
+  createContext(): object;
+};
+
+/** One making of an answer. `isPersonal` turns true when the answer is made with a look at who asks. */
+export type Asking = { readonly asker: Asker; isPersonal: boolean };
+
+/** How an answer is made of one event of a subscription. */
+export type AnswerEvent = (event: unknown, asking: Asking) => ExecutionResult | Promise<ExecutionResult>;
+
+/** Given an operation's plain execution, a way to answer its events that may know shortcuts. */
+export type AnswerEvents = (execute: AnswerEvent) => AnswerEvent;
+
+/**
+ * An answer that may go to many. `errors` are as they were thrown: mask them before they leave, or send `json`, which
+ * is as clients may see it.
+ */
+export class Answer implements ExecutionResult {
+  declare readonly data?: ExecutionResult["data"];
+  declare readonly errors?: readonly GraphQLError[];
+  readonly #mask: ErrorMask;
+  #json: string | null = null;
+
+  constructor({ data, errors }: ExecutionResult, mask: ErrorMask) {
+    if (data !== undefined) this.data = data;
+    if (errors !== undefined) this.errors = errors;
+    this.#mask = mask;
+  }
+
+  /** Written once, however many get it. */
+  get json(): string {
+    return (this.#json ??= this.#write());
+  }
+
+  #write(): string {
+    const { data, errors } = this;
+    return JSON.stringify(errors ? { data, errors: errors.map(this.#mask) } : { data });
+  }
+}

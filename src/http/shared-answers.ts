@@ -1,0 +1,168 @@
+/**
+ * An event is executed once for all who ask the same of it: subscribers of one document with the same variables
+ * share a `SharedOperation`, and what it made of an event goes to every one of them who may see the same. Whose
+ * rights an answer depends on is not guessed from the document but observed: an execution that never looked at its
+ * context answers everybody, any other answers only those with the rights of the one it was made for.
+ */
+import { execute, type GraphQLSchema } from "graphql";
+import { LRUCache } from "lru-cache";
+import type { Viewer } from "../domain/viewer.js";
+import { Answer, type AnswerEvent, type AnswerEvents, type Asker, type Asking } from "./answer.js";
+import type { AdmittedOperation } from "./document-gate.js";
+import type { ErrorMask } from "./errors.js";
+import { operationKey } from "./operation-key.js";
+
+/** JSON of answers that is kept for those who have not asked yet, on the whole server; the oldest goes first. */
+const MAX_KEPT_CHARACTERS = 4 * 1024 * 1024;
+/** What an answer counts as while it is being made, so that those are bounded too. */
+const UNFINISHED_CHARACTERS = 1_024;
+/** What an answer costs beside its JSON: its key, its result, its place. */
+const OVERHEAD_CHARACTERS = 512;
+
+type Made = Answer | Promise<Answer>;
+type Kept = LRUCache<string, Made>;
+
+export type SharingParts = {
+  schema: GraphQLSchema;
+  mask: ErrorMask;
+  /** Shortcuts for the most frequent events; without it every event is executed. */
+  answerEvents?: AnswerEvents | undefined;
+};
+
+/** The operations of one server's subscribers. Those that nobody has any more take no memory. */
+export class SharedOperations {
+  readonly #parts: SharingParts;
+  readonly #running = new Map<string, SharedOperation>();
+  readonly #kept: Kept = new LRUCache({ maxSize: MAX_KEPT_CHARACTERS });
+  readonly #eventNumbers = new EventNumbers();
+  #opened = 0;
+
+  constructor(parts: SharingParts) {
+    this.#parts = parts;
+  }
+
+  /** Different operations that somebody has now. */
+  get count(): number {
+    return this.#running.size;
+  }
+
+  /** The operation that is shared by all who ask the same. Leave it once for each time that it was entered. */
+  enter(operation: AdmittedOperation): SharedOperation {
+    const key = this.keyOf(operation);
+    const shared = this.#running.get(key) ?? this.#open(key, operation);
+    shared.users += 1;
+    return shared;
+  }
+
+  leave(shared: SharedOperation): void {
+    shared.users -= 1;
+    if (shared.users === 0) this.#running.delete(shared.key);
+  }
+
+  /** Operations with the same key share what they make of events. */
+  keyOf(operation: AdmittedOperation): string {
+    return operationKey(operation);
+  }
+
+  #open(key: string, operation: AdmittedOperation): SharedOperation {
+    this.#opened += 1;
+    const place = { key, number: this.#opened, kept: this.#kept, eventNumbers: this.#eventNumbers };
+    const shared = new SharedOperation(operation, this.#parts, place);
+    this.#running.set(key, shared);
+    return shared;
+  }
+}
+
+type Place = { key: string; number: number; kept: Kept; eventNumbers: EventNumbers };
+
+/** One document with its variables, whoever has it running. */
+export class SharedOperation {
+  /** Subscriptions that have it now. */
+  users = 0;
+  readonly #place: Place;
+  readonly #mask: ErrorMask;
+  readonly #answerEvent: AnswerEvent;
+
+  constructor(
+    { document, operationName, variableValues }: AdmittedOperation,
+    parts: SharingParts,
+    place: Place,
+  ) {
+    const { schema, answerEvents, mask } = parts;
+    const plain: AnswerEvent = (event, asking) =>
+      execute({
+        ...{ schema, document, operationName, variableValues },
+        rootValue: event,
+        contextValue: watched(asking),
+      });
+    this.#answerEvent = answerEvents?.(plain) ?? plain;
+    this.#mask = mask;
+    this.#place = place;
+  }
+
+  get key(): string {
+    return this.#place.key;
+  }
+
+  /** The event's answer for `asker`; rejects only when something is broken, never for a field's error. */
+  answer(event: unknown, asker: Asker): Made {
+    const asking: Asking = { asker, isPersonal: false };
+    if (this.users < 2 || typeof event !== "object" || event === null) return this.#make(event, asking);
+    const { kept, number, eventNumbers } = this.#place;
+    const common = `${number} ${eventNumbers.of(event)}`;
+    const personal = `${common} ${rightsOf(asker.viewer())}`;
+    const known = kept.get(common) ?? kept.get(personal);
+    if (known) return known;
+    const made = this.#make(event, asking);
+    if (!(made instanceof Promise)) return this.#keep(asking.isPersonal ? personal : common, made);
+    const finished = made.then((answer) => this.#keep(asking.isPersonal ? personal : common, answer));
+    kept.set(personal, finished, { size: UNFINISHED_CHARACTERS });
+    finished.catch(() => kept.delete(personal));
+    return finished;
+  }
+
+  #keep(key: string, answer: Answer): Answer {
+    this.#place.kept.set(key, answer, { size: OVERHEAD_CHARACTERS + answer.json.length });
+    return answer;
+  }
+
+  #make(event: unknown, asking: Asking): Made {
+    const result = this.#answerEvent(event, asking);
+    if (result instanceof Promise) return result.then((late) => new Answer(late, this.#mask));
+    return new Answer(result, this.#mask);
+  }
+}
+
+/** Everything that answers may depend on besides the event, the document and its variables. */
+function rightsOf({ role, userId }: Viewer): string {
+  return `${role} ${userId}`;
+}
+
+/** A fresh context that notices when it is looked at. */
+function watched(asking: Asking): object {
+  const look = <Look extends (...args: never[]) => unknown>(reflect: Look): Look =>
+    ((...args: never[]) => {
+      asking.isPersonal = true;
+      return reflect(...args);
+    }) as Look;
+  return new Proxy(asking.asker.createContext(), {
+    get: look(Reflect.get),
+    has: look(Reflect.has),
+    ownKeys: look(Reflect.ownKeys),
+    getOwnPropertyDescriptor: look(Reflect.getOwnPropertyDescriptor),
+  });
+}
+
+/** Gives each event a number of its own, for as long as the event lives. */
+class EventNumbers {
+  readonly #numbers = new WeakMap<object, number>();
+  #last = 0;
+
+  of(event: object): number {
+    const known = this.#numbers.get(event);
+    if (known !== undefined) return known;
+    this.#last += 1;
+    this.#numbers.set(event, this.#last);
+    return this.#last;
+  }
+}

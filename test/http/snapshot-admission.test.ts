@@ -1,0 +1,98 @@
+// The opening of streams when everybody comes at once: a few snapshots at a time, and a bounded wait for the others.
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { SnapshotAdmission } from "../../src/resolvers/snapshot-admission.js";
+import { eventually, ManualClock, openServers, RawSocket } from "./support.js";
+
+const open = openServers();
+
+/** Subscribes to the same under different names, so that no answer is shared. */
+const held = (number: number) => `subscription { tick${number}: ticks { held } }`;
+
+async function openWith(bounds: { inside: number; waiting: number; waitMs: number }) {
+  const clock = new ManualClock();
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const admission = new SnapshotAdmission({ clock, log }, bounds);
+  const server = await open({ answerEvents: (execute) => admission.refreshes(execute) });
+  const raw = await RawSocket.connect(server);
+  const subscribe = async (count: number) => {
+    for (let id = 1; id <= count; id += 1) raw.subscribe(`${id}`, held(id));
+    await eventually(() => server.world.feed.live === count);
+    server.world.feed.push({ type: "refresh", chatId: "a" });
+  };
+  const told = (type: string) => raw.messages.filter((message) => message["type"] === type);
+  return { clock, lines, admission, server, raw, subscribe, told };
+}
+
+test("snapshots are read a few at a time; who waits gets its own, who finds no room is told to come back", async () => {
+  const { server, raw, subscribe, told, lines } = await openWith({ inside: 2, waiting: 1, waitMs: 1_000 });
+  await subscribe(4);
+  const refused = await raw.until(({ type }) => type === "error");
+  expect([refused, server.world.heldCount(), server.count().operations]).toEqual([
+    {
+      id: "4",
+      type: "error",
+      payload: [
+        {
+          message: "Too many streams are being opened at this server now; try again later.",
+          extensions: { code: "UNAVAILABLE" },
+        },
+      ],
+    },
+    2,
+    3,
+  ]);
+  server.world.release();
+  await eventually(() => server.world.heldCount() === 1);
+  server.world.release();
+  await eventually(() => told("next").length === 3);
+  expect(told("next").map(({ id }) => id)).toEqual(["1", "2", "3"]);
+  expect(lines).toMatchObject([{ level: 40, refused: 1, inside: 2, waiting: 1 }]);
+  raw.socket.close();
+});
+
+test("who waits for too long is told to come back, and its stream ends", async () => {
+  const { clock, server, raw, subscribe } = await openWith({ inside: 1, waiting: 10, waitMs: 1_000 });
+  await subscribe(2);
+  await eventually(() => clock.pending() === 1);
+  clock.advance(1_000);
+  expect(await raw.until(({ type }) => type === "error")).toMatchObject({
+    id: "2",
+    payload: [{ extensions: { code: "UNAVAILABLE" } }],
+  });
+  expect(server.world.feed.live).toBe(1);
+  raw.socket.close();
+});
+
+test("who leaves while it waits gets nothing, and the others get theirs", async () => {
+  const { server, raw, subscribe, told } = await openWith({ inside: 1, waiting: 10, waitMs: 1_000 });
+  await subscribe(3);
+  raw.send({ type: "complete", id: "2" });
+  await eventually(() => server.count().operations === 2);
+  for (let turn = 0; turn < 3; turn += 1) {
+    await eventually(() => server.world.heldCount() === 1 || told("next").length === 2);
+    server.world.release();
+  }
+  await eventually(() => told("next").length === 2);
+  expect(told("next").map(({ id }) => id)).toEqual(["1", "3"]);
+  raw.socket.close();
+});
+
+test("other events are not held up by snapshots", async () => {
+  const { server, raw, subscribe, told } = await openWith({ inside: 1, waiting: 10, waitMs: 1_000 });
+  raw.subscribe("plain", "subscription { ticks { number } }");
+  await eventually(() => server.world.feed.live === 1);
+  server.world.feed.push({ type: "status", number: 1 });
+  await eventually(() => told("next").length === 1);
+  raw.send({ type: "complete", id: "plain" });
+  await eventually(() => server.world.feed.live === 0);
+  await subscribe(2);
+  raw.subscribe("late", "subscription { ticks { number } }");
+  await eventually(() => server.world.feed.live === 3);
+  server.world.feed.push({ type: "status", number: 2 });
+  await raw.until(({ id, type }) => id === "late" && type === "next");
+  expect(server.world.heldCount()).toBe(1);
+  server.world.release();
+  raw.socket.close();
+});
