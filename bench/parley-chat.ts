@@ -72,11 +72,7 @@ export async function openParleyChat(
   first: Message,
   subscribers: number,
 ): Promise<BenchChat> {
-  const input = { parts: [{ text: { text: textOf(first) } }] };
-  const { createChat } = await ask<Created>(address, CREATE, { input });
-  refuse(createChat);
-  const chatId = createChat.chat?.id ?? "";
-  await within(TURN_LIMIT_MS, "The first turn did not end", untilRested(address, chatId));
+  const chatId = await startParleyChat(address, first);
   const [watched, ...others] = await Promise.all(
     Array.from({ length: subscribers }, () => subscribe(address, chatId)),
   );
@@ -84,19 +80,34 @@ export async function openParleyChat(
   return {
     async say(message) {
       const turn = watched.watch.begin();
-      const sent = { chatId, parts: [{ text: { text: textOf(message) } }] };
-      const [{ sendChatMessage }, seen] = await within(
+      const [, seen] = await within(
         TURN_LIMIT_MS,
         "Parley's turn did not end",
-        Promise.all([ask<Sent>(address, SEND, { input: sent }), turn]),
+        Promise.all([sayInParley(address, chatId, message), turn]),
       );
-      refuse(sendChatMessage);
       return checked(seen, message);
     },
     close: async () => {
       for (const { client } of [watched, ...others]) await client.dispose();
     },
   };
+}
+
+/** Starts a chat and waits out its first turn; gives its id. */
+export async function startParleyChat(address: ParleyAddress, first: Message): Promise<string> {
+  const input = { parts: [{ text: { text: textOf(first) } }] };
+  const { createChat } = await ask<Created>(address, CREATE, { input });
+  refuse(createChat);
+  const chatId = createChat.chat?.id ?? "";
+  await within(TURN_LIMIT_MS, "The first turn did not end", untilRested(address, chatId));
+  return chatId;
+}
+
+/** Says something; the turn then runs. */
+export async function sayInParley(address: ParleyAddress, chatId: string, message: Message): Promise<void> {
+  const sent = { chatId, parts: [{ text: { text: textOf(message) } }] };
+  const { sendChatMessage } = await ask<Sent>(address, SEND, { input: sent });
+  refuse(sendChatMessage);
 }
 
 /** Subscribers come when the chat rests, so that the first turn they see is theirs. */

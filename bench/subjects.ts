@@ -27,6 +27,9 @@ export type CountedParley = {
   databaseName: string;
 };
 
+/** Parley whose memory can be looked at, and people who may follow all its chats. */
+export type WatchedParley = { program: Program; address: ParleyAddress; server: CpuMeter };
+
 /** The newest prompt that the model was sent. */
 export type LastPrompt = { body: Record<string, unknown>; characters: number };
 
@@ -101,6 +104,15 @@ export class Stage {
       openChats: (count, first, subscribers) =>
         openMany(count, () => openParleyChat(addressOf(program, token), first, subscribers)),
     };
+  }
+
+  /** `isShared` false: each subscriber's events are executed for it alone. */
+  async startWatchedParley(isShared: boolean): Promise<WatchedParley> {
+    const { name, environment, token } = await this.#parleyPlace("watched");
+    const nodeOptions = [...this.nodeOptions, "--expose-gc"];
+    const program = await startBenchProgram("watched-parley", { environment, isShared }, nodeOptions);
+    this.#closers.push(() => program.stop());
+    return { program, address: addressOf(program, token), server: this.#meters(program, name).server };
   }
 
   /** Never rejects; also when it is called while something is measured, which then fails. */

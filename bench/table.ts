@@ -17,10 +17,11 @@ export type Section = { title: string; rows: Row[] };
 
 const HEADINGS = ["", "Parley", "floor", "ratio", "goal"];
 
-export function renderTable(sections: readonly Section[]): string {
+/** `headings` are those of the label, the three values and the goal. */
+export function renderTable(sections: readonly Section[], headings: readonly string[] = HEADINGS): string {
   const bodies = sections.map(({ title, rows }) => ({ title, lines: rows.map(cells) }));
-  const all = [HEADINGS, ...bodies.flatMap(({ lines }) => lines)];
-  const widths = HEADINGS.map((_heading, column) =>
+  const all = [headings, ...bodies.flatMap(({ lines }) => lines)];
+  const widths = headings.map((_heading, column) =>
     Math.max(...all.map((line) => line[column]?.length ?? 0)),
   );
   const render = (line: readonly string[]) =>
@@ -29,7 +30,7 @@ export function renderTable(sections: readonly Section[]): string {
       .join("  ")
       .trimEnd();
   const blocks = bodies.map(({ title, lines }) => [title, ...lines.map(render)].join("\n"));
-  return [render(HEADINGS), ...blocks].join("\n\n");
+  return [render(headings), ...blocks].join("\n\n");
 }
 
 function cells({ label, parley = "", floor = "", ratio = "", goal }: Row): string[] {

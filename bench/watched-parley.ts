@@ -1,0 +1,43 @@
+/**
+ * Parley in a process that says how much memory it holds, with enough people to have a thousand subscribers in spite
+ * of the bounds per person. On request each subscriber's events are executed for it alone: only to measure the gain.
+ */
+import { randomUUID } from "node:crypto";
+import { startParley } from "../src/cli/parley.js";
+import { readConfig } from "../src/config.js";
+import { SharedOperations } from "../src/http/shared-answers.js";
+import { createLog } from "../src/lib/log.js";
+import { createToken } from "../src/store/tokens.js";
+import { createUser } from "../src/store/users.js";
+import { serveBench } from "./child-program.js";
+
+/** What the program answers: tokens of people who may read every chat, and its memory without garbage, in bytes. */
+export type WatchedState = { tokens: string[]; usedBytes: number; residentBytes: number };
+
+/** With at most 256 subscriptions each, enough for a thousand. */
+const PEOPLE = 8;
+
+await serveBench(async (settings) => {
+  const { environment, isShared } = settings as { environment: Record<string, string>; isShared: boolean };
+  if (!isShared) SharedOperations.prototype.keyOf = () => randomUUID();
+  const config = readConfig(environment, environment["PARLEY_WORKSPACE_DIR"] ?? process.cwd());
+  const parley = await startParley(config, createLog(config.logLevel));
+  const tokens: string[] = [];
+  for (let number = 0; number < PEOPLE; number += 1) {
+    const user = await createUser(parley.database, {
+      username: `f${number}`,
+      name: "Follower",
+      role: "admin",
+    });
+    if (!user) throw new Error("There is already a follower of this name");
+    tokens.push((await createToken(parley.database, { userId: user.id, name: "bench" })).token);
+  }
+  const answer = (): WatchedState => {
+    // What the first collection finalizes is freed by the second.
+    globalThis.gc?.();
+    globalThis.gc?.();
+    const { heapUsed, external, rss } = process.memoryUsage();
+    return { tokens, usedBytes: heapUsed + external, residentBytes: rss };
+  };
+  return { url: parley.url ?? "", answer, close: () => parley.close() };
+});
