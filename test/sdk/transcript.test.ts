@@ -1,0 +1,139 @@
+// What the transcript makes of single events; whole lives of chats are in the property test.
+import { expect, test } from "vitest";
+import { type ChatEvent, ChatTranscript, type TranscriptState } from "../../sdk/src/index.js";
+
+const generation = { id: "gen_1_1", attempt: 1 };
+
+/** Events as a server sends them, as far as they matter here. */
+function after(...events: object[]): TranscriptState {
+  const transcript = new ChatTranscript();
+  events.forEach((event, index) => transcript.apply({ cursor: `c${index + 1}`, ...event } as ChatEvent));
+  return transcript.state;
+}
+
+const part = (sequence: number, partIndex: number, piece: object) => ({
+  ...{ __typename: "ChatPartEvent", generation, sequence, role: "ASSISTANT", partIndex, piece },
+});
+const message = (id: string, more: object = {}) => ({
+  ...{
+    __typename: "ChatMessageEvent",
+    message: { id, role: "ASSISTANT", parts: [] },
+    replacedGeneration: generation,
+  },
+  ...more,
+});
+const failure = { kind: "AUTH", message: "No." };
+
+test("pieces grow into parts in the order of the message, a tool's input until the call is whole", () => {
+  const text = (append: string) => ({ __typename: "TextDelta", append });
+  const input = (append: string) => ({
+    ...{ __typename: "ToolInputDelta", toolCallId: "call_1", toolName: "execute", append },
+  });
+  const call = { __typename: "ToolCallPart", toolCallId: "call_1", toolName: "execute", arguments: { a: 1 } };
+  const pieces = [
+    part(1, 1, text("Hel")),
+    part(2, 0, { __typename: "ReasoningDelta", append: "Hm." }),
+    part(3, 1, text("lo")),
+    part(4, 2, input('{"a"')),
+    part(5, 2, input(":1}")),
+  ];
+  const first = [
+    { index: 0, part: { __typename: "ReasoningPart", text: "Hm." } },
+    { index: 1, part: { __typename: "TextPart", text: "Hello" } },
+  ];
+  const growing = { __typename: "ToolInput", toolCallId: "call_1", toolName: "execute", text: '{"a":1}' };
+  expect(after(...pieces).preview).toEqual({
+    ...{ generation: "gen_1_1", attempt: 1, role: "ASSISTANT", sequence: 5 },
+    parts: [...first, { index: 2, part: growing }],
+  });
+  expect(after(...pieces, part(6, 2, call)).preview?.parts).toEqual([...first, { index: 2, part: call }]);
+});
+
+test("a preview ends with its own message or reset, and not with another's", () => {
+  const piece = part(1, 0, { __typename: "TextDelta", append: "Hi" });
+  const other = { id: "gen_1_2", attempt: 2 };
+  const reset = (of: object) => ({
+    __typename: "ChatPreviewResetEvent",
+    generation: of,
+    resetReason: "RETRY",
+  });
+  const isOpen = (...events: object[]) => after(piece, ...events).preview !== null;
+  expect({
+    message: isOpen(message("1")),
+    reset: isOpen(reset(generation)),
+    personsMessage: isOpen(message("1", { replacedGeneration: null })),
+    otherReset: isOpen(reset(other)),
+    newGeneration: after(piece, { ...piece, generation: other }).preview?.generation,
+  }).toEqual({
+    message: false,
+    reset: false,
+    personsMessage: true,
+    otherReset: true,
+    newGeneration: "gen_1_2",
+  });
+});
+
+test("a message that is told again takes its own place and keeps what only a refresh tells", () => {
+  const author = { id: "user_1", name: "Ada" };
+  const chat = {
+    ...{
+      title: "A chat",
+      status: "WAITING",
+      retry: null,
+      lastError: null,
+      pendingToolCalls: [],
+      queuedMessages: [],
+    },
+    messages: {
+      nodes: [
+        { id: "1", author, runtimeMs: null },
+        { id: "2", author: null },
+      ],
+      pageInfo: { hasPreviousPage: true, startCursor: "p1" },
+    },
+  };
+  const again = message("1", { message: { id: "1", runtimeMs: 5 } });
+  const { messages, olderCursor } = after({ __typename: "ChatRefreshEvent", chat }, again);
+  expect({ messages, olderCursor }).toEqual({
+    messages: [
+      { id: "1", author, runtimeMs: 5 },
+      { id: "2", author: null },
+    ],
+    olderCursor: "p1",
+  });
+});
+
+test("a failed turn is at rest when its reason is known; the next turn clears it", () => {
+  const caughtUp = { __typename: "ChatCaughtUpEvent", replayedEvents: 0 };
+  const status = (name: string) => ({ __typename: "ChatStatusEvent", status: name });
+  const error = { __typename: "ChatErrorEvent", failure };
+  const seen = [[], [error], [error, status("PENDING")]].map((more) => {
+    const { isAtRest, failure: reason } = after(caughtUp, status("ERROR"), ...more);
+    return [isAtRest, reason];
+  });
+  expect(seen).toEqual([
+    [false, null],
+    [true, failure],
+    [false, null],
+  ]);
+});
+
+test("calls wait for the client until the turn goes on", () => {
+  const status = (name: string) => ({ __typename: "ChatStatusEvent", status: name });
+  const toolCalls = [{ toolCallId: "call_1" }];
+  const asked = { __typename: "ChatActionRequiredEvent", toolCalls, deadline: "2030-01-01T00:00:00.000Z" };
+  const shown = ({ pendingToolCalls, actionDeadline }: TranscriptState) => [pendingToolCalls, actionDeadline];
+  expect(shown(after(status("REQUIRES_ACTION"), asked))).toEqual([toolCalls, asked.deadline]);
+  expect(shown(after(status("REQUIRES_ACTION"), asked, status("PENDING")))).toEqual([[], null]);
+});
+
+test("events and pieces of a newer server move the cursor and nothing else", () => {
+  const piece = part(1, 0, { __typename: "TextDelta", append: "Hi" });
+  const before = after(piece);
+  const later = after(
+    piece,
+    { __typename: "ChatHologramEvent" },
+    part(2, 1, { __typename: "HologramDelta" }),
+  );
+  expect(later).toEqual({ ...before, cursor: "c3", preview: { ...before.preview, sequence: 2 } });
+});
