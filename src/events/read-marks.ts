@@ -11,6 +11,11 @@ import type { Log } from "../lib/log.js";
 import type { Bus } from "./bus.js";
 
 const SWEEP_MS = 10_000;
+/**
+ * Turns that come to rest within this time are marked by one statement. Nobody sees the delay: lists of this replica
+ * know that the chat is open, and others hear of the mark when it is made.
+ */
+const GATHER_RESTS_MS = 1_000;
 /** Chats per statement. */
 const BATCH = 500;
 /** Chats that wait for their mark; beyond it only those still followed are marked, by the sweep. */
@@ -33,6 +38,7 @@ export class ReadMarks {
   readonly #followed = new Map<string, Reading & { followers: number }>();
   readonly #waiting = new Map<string, Reading>();
   readonly #stopSweep: () => void;
+  #cancelGathering: (() => void) | null = null;
   #isMarking = false;
   #marking: Promise<void> = Promise.resolve();
 
@@ -67,16 +73,24 @@ export class ReadMarks {
   /** News of any chat. */
   saved(news: SavedNews): void {
     const followed = this.#followed.get(news.chatId);
-    if (followed && restsNow(news)) this.#markAll([followed]);
+    if (!followed || !restsNow(news)) return;
+    this.#wait([followed]);
+    this.#cancelGathering ??= this.#parts.clock.after(GATHER_RESTS_MS, () => this.#start());
   }
 
   /** Resolves when what waited is marked. */
   async close(): Promise<void> {
     this.#stopSweep();
+    this.#start();
     await this.#marking;
   }
 
   #markAll(readings: Reading[]): void {
+    this.#wait(readings);
+    this.#start();
+  }
+
+  #wait(readings: Reading[]): void {
     const places = MAX_WAITING - this.#waiting.size;
     for (const { chatId, readerId } of readings.slice(0, places))
       this.#waiting.set(chatId, { chatId, readerId });
@@ -85,6 +99,11 @@ export class ReadMarks {
         { passedOver: readings.length - places },
         "Too many chats wait to be marked as read",
       );
+  }
+
+  #start(): void {
+    this.#cancelGathering?.();
+    this.#cancelGathering = null;
     if (this.#waiting.size === 0 || this.#isMarking) return;
     this.#isMarking = true;
     this.#marking = this.#work();
