@@ -14,8 +14,8 @@ const COALESCE_MS = 15;
 export class PieceWriter {
   #pending: PlacedPiece[] = [];
   #sequence = 0;
-  /** Set while pieces wait: the last ones went out less than the interval ago, or are still being told. */
-  #cancelPause: (() => void) | null = null;
+  #lastFlushAt = -Infinity;
+  #cancelTimer: (() => void) | null = null;
 
   constructor(
     private readonly role: MessageRole,
@@ -28,13 +28,16 @@ export class PieceWriter {
     const joined = last && last.partIndex === placed.partIndex ? join(last.piece, placed.piece) : null;
     if (joined) this.#pending[this.#pending.length - 1] = { partIndex: placed.partIndex, piece: joined };
     else this.#pending.push(placed);
-    if (!this.#cancelPause) this.flush();
+    if (this.#cancelTimer) return;
+    const wait = this.#lastFlushAt + COALESCE_MS - this.clock.now();
+    if (wait <= 0) this.flush();
+    else this.#cancelTimer = this.clock.after(wait, () => this.flush());
   }
 
   /** Sends what waits, now. Call it last, before the message that the pieces become is committed. */
   flush(): void {
-    this.#cancelPause?.();
-    this.#cancelPause = null;
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
     if (this.#pending.length === 0) return;
     const pieces: LivePiece[] = this.#pending.map((placed) => ({
       sequence: (this.#sequence += 1),
@@ -42,9 +45,7 @@ export class PieceWriter {
       ...placed,
     }));
     this.#pending = [];
-    // A timer, not a look at the clock: it comes only when everyone has been told, however long that takes, so that
-    // on a busy server more deltas are joined to fewer events.
-    this.#cancelPause = this.clock.after(COALESCE_MS, () => this.flush());
+    this.#lastFlushAt = this.clock.now();
     this.announce(pieces);
   }
 }
