@@ -4,7 +4,7 @@ import type { Command } from "../../domain/transition.js";
 import { findQueuedMessages } from "../../store/queue.js";
 import { applyTransition } from "../state/apply-transition.js";
 import type { ChatChanged, CommandResult } from "./chat-commands.js";
-import { notFound, refusalOf, refuse, seeChat, type CommandParts } from "./command-parts.js";
+import { notFound, refusalOf, refuse, seeChat, type CommandParts, type KnownChat } from "./command-parts.js";
 
 /** Runs one command on a chat that the viewer may see. Finding nothing to do is a success. */
 export async function changeChat(
@@ -14,7 +14,15 @@ export async function changeChat(
   command: Command,
 ): Promise<CommandResult<ChatChanged>> {
   const known = await seeChat(parts, viewer, chatId);
-  if (!known) return notFound("chat", "chatId");
+  return known ? changeKnown(parts, known, { chatId, command }) : notFound("chat", "chatId");
+}
+
+/** The same for a chat that has just been seen. */
+export async function changeKnown(
+  parts: CommandParts,
+  known: KnownChat,
+  { chatId, command }: { chatId: string; command: Command },
+): Promise<CommandResult<ChatChanged>> {
   const result = await applyTransition(parts, { chatId, commands: [command], known });
   switch (result.outcome) {
     case "changed":

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { canSummarize, clearingDrafts, contextOf } from "../../domain/compaction.js";
 import type { Viewer } from "../../domain/viewer.js";
 import { readHistory } from "../../store/chat-source.js";
-import { changeChat } from "./change-chat.js";
+import { changeKnown } from "./change-chat.js";
 import type { ChatChanged, CommandResult } from "./chat-commands.js";
 import { notFound, refuse, seeChat, type CommandParts } from "./command-parts.js";
 
@@ -20,7 +20,7 @@ export async function compactChat(
     const message = "There is nothing to summarise yet.";
     return refuse({ code: "CONFLICT", message, currentStatus: known.state.status });
   }
-  return changeChat(parts, viewer, chatId, { type: "request-compaction" });
+  return changeKnown(parts, known, { chatId, command: { type: "request-compaction" } });
 }
 
 /** The model starts afresh at once. A context that is empty already is left as it is. */
@@ -36,7 +36,7 @@ export async function clearChatContext(
     return { ok: true, chatId, version: known.state.snapshotVersion };
   }
   const messages = clearingDrafts(`clearing_${randomUUID()}`);
-  return changeChat(parts, viewer, chatId, { type: "clear-context", messages });
+  return changeKnown(parts, known, { chatId, command: { type: "clear-context", messages } });
 }
 
 async function historyOf(parts: CommandParts, chatId: string) {
