@@ -147,14 +147,17 @@ async function waitOrInterrupt(
   try {
     return await waitForProcess(context, agent, wanted);
   } catch (error) {
-    if (isInterrupt(context.signal)) await terminate(agent, wanted.id);
+    if (endsCommands(context.signal)) await terminate(agent, wanted.id);
     throw error;
   }
 }
 
-function isInterrupt(signal: AbortSignal): boolean {
+/** A person stopped the turn, or edited away what it answers: nobody will come back for its commands. */
+const ENDING: ReadonlySet<unknown> = new Set(["interrupt", "history-rewritten"]);
+
+function endsCommands(signal: AbortSignal): boolean {
   const reason: unknown = signal.aborted ? signal.reason : undefined;
-  return typeof reason === "object" && reason !== null && "kind" in reason && reason.kind === "interrupt";
+  return typeof reason === "object" && reason !== null && "kind" in reason && ENDING.has(reason.kind);
 }
 
 /**

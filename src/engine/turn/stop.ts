@@ -4,8 +4,10 @@ export type StopReason =
   | { kind: "interrupt" }
   /** This process ends; the step is dropped and run again by the next worker. */
   | { kind: "shutdown" }
-  /** Somebody else holds the chat, or history was rewritten: nothing of this run may be saved. */
-  | { kind: "ownership-lost" };
+  /** Somebody else holds the chat: nothing of this run may be saved, and what it has started is theirs to find. */
+  | { kind: "ownership-lost" }
+  /** What this run answers was edited away: nothing of it may be saved, and what it has started is to end. */
+  | { kind: "history-rewritten" };
 
 /** Aborts once, with a reason; a later reason wins only when it makes the earlier one pointless. */
 export class StopSwitch {
@@ -22,8 +24,13 @@ export class StopSwitch {
     return this.#reason;
   }
 
+  /** Nothing of the run may be saved. */
+  get isLost(): boolean {
+    return this.#reason !== null && isLoss(this.#reason);
+  }
+
   stop(reason: StopReason): void {
-    if (this.#reason === null || reason.kind === "ownership-lost") this.#reason = reason;
+    if (this.#reason === null || isLoss(reason)) this.#reason = reason;
     else if (reason.kind === "shutdown") this.#next = reason;
     if (!this.#controller.signal.aborted) this.#controller.abort(reason);
   }
@@ -35,4 +42,8 @@ export class StopSwitch {
     this.#controller = new AbortController();
     if (this.#next) this.stop(this.#next);
   }
+}
+
+function isLoss({ kind }: StopReason): boolean {
+  return kind === "ownership-lost" || kind === "history-rewritten";
 }

@@ -43,14 +43,13 @@ export class Hold {
     this.hasBegun = chat.state.status === "running";
   }
 
-  /** News of this chat, from anywhere: of interrupts, and of losing the chat. */
+  /** News of this chat, from anywhere: of interrupts, of edits, and of losing the chat. */
   hear(state: ChatState): void {
     if (state.snapshotVersion <= this.state.snapshotVersion) return;
     const isRewritten = state.resetVersion > this.state.resetVersion;
     this.state = state;
-    // Nobody will come back to what this turn has started: it ends as after an interrupt, and the fence keeps nothing.
-    if (isRewritten) this.switch.stop({ kind: "interrupt" });
-    if (state.runnerId !== this.chat.state.runnerId) this.switch.stop({ kind: "ownership-lost" });
+    if (isRewritten) this.switch.stop({ kind: "history-rewritten" });
+    else if (state.runnerId !== this.chat.state.runnerId) this.switch.stop({ kind: "ownership-lost" });
     else if (state.status === "interrupting") this.switch.stop({ kind: "interrupt" });
   }
 
@@ -113,7 +112,7 @@ export class Hold {
 
   /** What becomes of a step that was stopped before it was whole: an interrupt keeps it, nothing else does. */
   async giveUp(kept: Kept): Promise<void> {
-    if (this.switch.reason?.kind === "ownership-lost") throw new Dropped();
+    if (this.switch.isLost) throw new Dropped();
     if (this.state.status === "interrupting") return this.finishInterrupt(kept);
     if (!(await this.commit([{ type: "release", fence: this.fence() }]))) await this.finishInterrupt(kept);
   }
