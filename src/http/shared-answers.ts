@@ -138,12 +138,17 @@ function rightsOf({ role, userId }: Viewer): string {
   return `${role} ${userId}`;
 }
 
-/** A fresh context that notices when it is looked at. */
+/**
+ * A fresh context that notices when it is looked at. Handing it on is no look: a resolver's arguments are awaited
+ * together, which asks each of them, and so the context, for `then`.
+ */
 function watched(asking: Asking): object {
-  const look = <Look extends (...args: never[]) => unknown>(reflect: Look): Look =>
-    ((...args: never[]) => {
-      asking.isPersonal = true;
-      return reflect(...args);
+  const look = <Look extends (target: object, key: PropertyKey, ...more: never[]) => unknown>(
+    reflect: Look,
+  ): Look =>
+    ((target: object, key: PropertyKey, ...more: never[]) => {
+      if (key !== "then") asking.isPersonal = true;
+      return reflect(target, key, ...more);
     }) as Look;
   return new Proxy(asking.asker.createContext(), {
     get: look(Reflect.get),

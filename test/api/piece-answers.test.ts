@@ -3,6 +3,9 @@ import { execute, parse, type ExecutionResult } from "graphql";
 import { describe, expect, test } from "vitest";
 import type { ChatEvent } from "../../src/domain/chat-stream.js";
 import { answerPiecesFromTemplates } from "../../src/resolvers/piece-answers.js";
+import type { Viewer } from "../../src/domain/viewer.js";
+import type { Asker } from "../../src/http/answer.js";
+import { SharedOperations } from "../../src/http/shared-answers.js";
 import { resolvers } from "../../src/resolvers/resolvers.js";
 import { buildParleySchema } from "../../src/schema/build.js";
 
@@ -77,5 +80,57 @@ describe("a piece of text is answered as if it had been executed", () => {
       { errors: [], data: null },
       { errors: [], data: null },
     ]);
+  });
+});
+
+const ada: Viewer = { userId: "ada", username: "ada", name: "Ada", role: "member", expiresAt: null };
+const bob: Viewer = { ...ada, userId: "bob", username: "bob" };
+
+function askedBy(viewer: Viewer): Asker {
+  return { viewer: () => viewer, createContext: () => ({ viewer }) };
+}
+
+/** As a server has it: `executions` counts what is left of graphql-js's work. */
+function shareEvents(text: string) {
+  const document = parse(text);
+  const [definition] = document.definitions;
+  if (definition?.kind !== "OperationDefinition") throw new Error("no operation");
+  const operations = new SharedOperations({
+    schema,
+    mask: (error) => ({ message: String(error) }),
+    answerEvents: (plain) =>
+      answerPiecesFromTemplates((event, asking) => {
+        counted.executions += 1;
+        return plain(event, asking);
+      }),
+  });
+  const counted = { executions: 0 };
+  const admitted = {
+    document,
+    operation: definition,
+    operationName: undefined,
+    variableValues: { id: "chat_x" },
+  };
+  return { counted, enter: () => operations.enter(admitted) };
+}
+
+describe("a server answers pieces of text without executing them", () => {
+  test("for a subscriber who is alone: the first one teaches, the others are copies", async () => {
+    const { counted, enter } = shareEvents(DOCUMENTS.everything);
+    const shared = enter();
+    await shared.answer(piece(1), askedBy(ada));
+    for (let sequence = 2; sequence < 50; sequence += 1) await shared.answer(piece(sequence), askedBy(ada));
+    expect(counted.executions).toBe(2);
+  });
+
+  test("for all subscribers, whoever they are: nothing of a piece depends on who reads it", async () => {
+    const { counted, enter } = shareEvents(DOCUMENTS.everything);
+    const [shared] = [enter(), enter()];
+    const tool = piece(5, {
+      piece: { type: "tool-input-delta", toolCallId: "c", toolName: "t", append: "{" },
+    });
+    const answers = [await shared.answer(tool, askedBy(ada)), await shared.answer(tool, askedBy(bob))];
+    expect(answers[1]).toBe(answers[0]);
+    expect(counted.executions).toBe(1);
   });
 });
