@@ -3,10 +3,12 @@ import { fileURLToPath } from "node:url";
 import { processEnvironment } from "../config.js";
 import { AutoArchive } from "../engine/auto-archive.js";
 import { builtInTools } from "../engine/tools/registry.js";
+import { Pace } from "../engine/turn/pace.js";
 import type { RunnerParts } from "../engine/worker/runner-parts.js";
 import { Worker } from "../engine/worker/worker.js";
 import { WorkspaceContexts } from "../engine/workspace-contexts.js";
 import { Workspaces } from "../engine/workspaces.js";
+import { createLoopMeter } from "../lib/loop-load.js";
 import { readHistory } from "../store/chat-source.js";
 import { readFileContents } from "../store/files.js";
 import { getSystemPrompt } from "../store/settings.js";
@@ -42,10 +44,12 @@ function runnerParts(core: Core, closers: Closers): RunnerParts {
   closers.add("the local agents", () => agents.close());
   agents.warm(config.workspaceDir);
   const workspaces = new Workspaces({ database, agents, clock, log });
+  const pace = new Pace(createLoopMeter(), clock);
   return {
     ...transitionParts,
     log,
     random: Math.random,
+    pieceIntervalMs: () => pace.intervalMs(),
     tools: builtInTools,
     chooseModel: (configId) => models.choose(configId),
     maxStepsPerTurn: config.maxStepsPerTurn,

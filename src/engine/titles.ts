@@ -23,6 +23,7 @@ import {
 } from "./prompt/title.js";
 import { applyTransition, type TransitionParts } from "./state/apply-transition.js";
 import { callModel } from "./turn/call-model.js";
+import { SHORTEST_INTERVAL_MS } from "./turn/pace.js";
 
 /** For all models that are asked for one title, one after the other. A title that takes longer is of no use. */
 const TITLE_TIMEOUT_MS = 30_000;
@@ -186,7 +187,7 @@ export class Titles {
     const { clock, log } = this.#parts;
     const startedAt = clock.now();
     const request = titleRequest(chatId, model, prompt);
-    const ports = { clock, announce: () => undefined };
+    const ports = { clock, announce: () => undefined, pieceIntervalMs: () => SHORTEST_INTERVAL_MS };
     const outcome = await callModel((stop) => model.adapter.stream(request, stop), signal, ports);
     if (outcome.type === "failed") {
       log.warn({ err: outcome.cause, chatId, failure: outcome.failure }, "A model call for a title failed");

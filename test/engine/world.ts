@@ -133,6 +133,7 @@ export class World {
       recent: new RecentChats(),
       log: createLog("silent"),
       random: () => 0,
+      pieceIntervalMs: () => 15,
       tools: options.tools ?? [],
       maxStepsPerTurn: options.maxStepsPerTurn ?? 1_000,
       chooseModel: (configId) => models.choose(configId),

@@ -31,7 +31,7 @@ async function call(...steps: Step[]) {
     }
   }
   const announce = (more: LivePiece[]) => void pieces.push(...more);
-  const running = callModel(open, stop.signal, { clock, announce });
+  const running = callModel(open, stop.signal, { clock, announce, pieceIntervalMs: () => 15 });
   return {
     stop,
     running,

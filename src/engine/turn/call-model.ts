@@ -37,7 +37,7 @@ export async function callModel(
   ports: TurnPorts,
 ): Promise<CallOutcome> {
   const message = new MessageAccumulator();
-  const writer = new PieceWriter("assistant", ports.announce, ports.clock);
+  const writer = new PieceWriter("assistant", ports);
   try {
     for await (const part of open(signal)) {
       if (signal.aborted) break;

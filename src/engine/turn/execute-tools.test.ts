@@ -9,7 +9,8 @@ function start() {
   const clock = new ManualClock();
   const pieces: LivePiece[] = [];
   const stop = new AbortController();
-  const ports = { clock, announce: (more: LivePiece[]) => void pieces.push(...more) };
+  const announce = (more: LivePiece[]) => void pieces.push(...more);
+  const ports = { clock, announce, pieceIntervalMs: () => 15 };
   const execute = (run: RunTool, ...ids: string[]) => executeTools(ids.map(call), run, stop.signal, ports);
   return { clock, pieces, stop, execute };
 }

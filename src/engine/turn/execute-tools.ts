@@ -20,7 +20,7 @@ export async function executeTools(
   ports: TurnPorts,
 ): Promise<ToolResultPart[]> {
   if (signal.aborted) return [];
-  const writer = new PieceWriter("tool", ports.announce, ports.clock);
+  const writer = new PieceWriter("tool", ports);
   // Each call listens to the one signal; without this Node warns of a leak from the eleventh on.
   setMaxListeners(calls.length + OTHER_LISTENERS, signal);
   const results = new Map<number, ToolResultPart>();

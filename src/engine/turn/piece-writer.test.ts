@@ -6,7 +6,10 @@ import { PieceWriter } from "./piece-writer.js";
 function start() {
   const clock = new ManualClock();
   const sent: LivePiece[][] = [];
-  return { clock, sent, writer: new PieceWriter("assistant", (pieces) => void sent.push(pieces), clock) };
+  let intervalMs = 15;
+  const announce = (pieces: LivePiece[]) => void sent.push(pieces);
+  const writer = new PieceWriter("assistant", { clock, announce, pieceIntervalMs: () => intervalMs });
+  return { clock, sent, writer, setInterval: (ms: number) => void (intervalMs = ms) };
 }
 
 const text = (append: string, partIndex = 0) => ({
@@ -108,4 +111,16 @@ test("pieces that were sent do not change any more", () => {
   expect(first).toEqual([
     { sequence: 1, role: "assistant", partIndex: 0, piece: { type: "text-delta", append: "a" } },
   ]);
+});
+
+test("a busy server's longer interval holds from the next piece on", () => {
+  const { clock, sent, writer, setInterval } = start();
+  writer.write(text("a"));
+  setInterval(100);
+  clock.advance(20);
+  writer.write(text("b"));
+  clock.advance(79);
+  expect(told(sent)).toEqual([[[1, 0, "a"]]]);
+  clock.advance(1);
+  expect(told(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "b"]]]);
 });

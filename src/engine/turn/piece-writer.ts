@@ -1,15 +1,11 @@
 /**
  * Pieces on their way to subscribers, coalesced by time: the first goes out at once, later ones at most once each
- * interval, with deltas of one part joined. Numbers them within their generation.
+ * interval (see pace.ts), with deltas of one part joined. Numbers them within their generation.
  */
 import type { LivePiece, Piece } from "../../domain/chat-events.js";
 import type { MessageRole } from "../../domain/message-parts.js";
-import type { Clock } from "../../lib/clock.js";
 import type { PlacedPiece } from "./accumulate.js";
-import type { Announce } from "./ports.js";
-
-/** Below what an eye sees as a step, and above a fast model's gap between tokens, so most events carry several. */
-const COALESCE_MS = 15;
+import type { TurnPorts } from "./ports.js";
 
 export class PieceWriter {
   #pending: PlacedPiece[] = [];
@@ -19,8 +15,7 @@ export class PieceWriter {
 
   constructor(
     private readonly role: MessageRole,
-    private readonly announce: Announce,
-    private readonly clock: Clock,
+    private readonly ports: TurnPorts,
   ) {}
 
   write(placed: PlacedPiece): void {
@@ -29,9 +24,10 @@ export class PieceWriter {
     if (joined) this.#pending[this.#pending.length - 1] = { partIndex: placed.partIndex, piece: joined };
     else this.#pending.push(placed);
     if (this.#cancelTimer) return;
-    const wait = this.#lastFlushAt + COALESCE_MS - this.clock.now();
+    const { clock, pieceIntervalMs } = this.ports;
+    const wait = this.#lastFlushAt + pieceIntervalMs() - clock.now();
     if (wait <= 0) this.flush();
-    else this.#cancelTimer = this.clock.after(wait, () => this.flush());
+    else this.#cancelTimer = clock.after(wait, () => this.flush());
   }
 
   /** Sends what waits, now. Call it last, before the message that the pieces become is committed. */
@@ -45,8 +41,8 @@ export class PieceWriter {
       ...placed,
     }));
     this.#pending = [];
-    this.#lastFlushAt = this.clock.now();
-    this.announce(pieces);
+    this.#lastFlushAt = this.ports.clock.now();
+    this.ports.announce(pieces);
   }
 }
 

@@ -21,4 +21,9 @@ export type RunTool = (
 ) => Promise<ToolOutcome>;
 
 /** What an act says goes to the generation that it began in. */
-export type TurnPorts = { clock: Clock; announce: Announce };
+export type TurnPorts = {
+  clock: Clock;
+  announce: Announce;
+  /** The shortest time between two announcements, as it is now. */
+  pieceIntervalMs: () => number;
+};

@@ -44,7 +44,7 @@ export async function takeCompactionStep(
   const facts = await factsOf(hold, context, task.source);
   const notice = new Notice(hold.ports(), facts);
   const outcome = await callModel(prepared.call.open, hold.switch.signal, {
-    clock: hold.parts.clock,
+    ...hold.ports(),
     announce: () => undefined, // The summary itself is for the model; people see the notice.
   });
   if (outcome.type === "stopped") return done(hold.giveUp(hold.keepNothing()));

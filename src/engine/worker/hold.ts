@@ -98,10 +98,11 @@ export class Hold {
 
   /** Time, and a voice that speaks for the present generation, whatever comes after it. */
   ports(): TurnPorts {
-    const { bus, clock } = this.parts;
+    const { bus, clock, pieceIntervalMs } = this.parts;
     const { chatId } = this.chat;
     const { generation } = this;
-    return { clock, announce: (pieces: LivePiece[]) => bus.publishLive({ chatId, generation, pieces }) };
+    const announce = (pieces: LivePiece[]) => bus.publishLive({ chatId, generation, pieces });
+    return { clock, announce, pieceIntervalMs };
   }
 
   // ── being stopped, and ends ──────────────────────────────────────────────

@@ -12,6 +12,8 @@ import type { WorkspaceContext } from "../workspace-contexts.js";
 export type RunnerParts = TransitionParts & {
   bus: Bus;
   log: Log;
+  /** The shortest time between two announcements of one turn, as it is now. */
+  pieceIntervalMs: () => number;
   /** In [0, 1); for jitter. */
   random: () => number;
   tools: readonly Tool[];
