@@ -1,4 +1,5 @@
 /** The measurements of a run of `bench/fan-out.ts`, each over one server. */
+import { setTimeout } from "node:timers/promises";
 import type { Message } from "./chat.js";
 import { Follower, type Followed } from "./follower.js";
 import { type ParleyAddress, sayInParley, startParleyChat } from "./parley-chat.js";
@@ -22,6 +23,7 @@ export type IdleCost = { usedBytes: number; residentBytes: number };
 /** What so many followers got, and what it cost. */
 export type Delivery = {
   eventsPerSecond: number;
+  turnsPerSecond: number;
   /** Of the server, in microseconds. */
   cpuPerEventMicros: number;
   /** Deltas' way from the model's sending to a follower's socket. */
@@ -68,33 +70,74 @@ export async function openFollowers(
   return { followers, cost };
 }
 
-/** All of `chats` talk at once, `turns` times; `followers` of them are all those who listen. */
-export async function measureDelivery(
-  { address, server }: WatchedParley,
-  talk: { chatIds: readonly string[]; followers: readonly Follower[]; turns: number; message: Message },
+export type Talk = { turns: number; message: Message };
+
+/** One chat talks, `turns` times; `followers` all listen to it. */
+export async function measureCrowd(
+  parley: WatchedParley,
+  { turns, message }: Talk,
+  { chatId, followers }: { chatId: string; followers: readonly Follower[] },
 ): Promise<Delivery> {
-  const { chatIds, followers, turns, message } = talk;
-  const all: Followed[] = [];
-  const afterEndMs: number[] = [];
+  return measure(parley, async () => {
+    const all: Followed[][] = [];
+    for (let turn = 0; turn < turns; turn += 1)
+      all.push(await takeTurn(parley.address, message, { chatId, followers }));
+    return all;
+  });
+}
+
+/**
+ * All of `chats` talk at once, each with its own follower, each `turns` times without a pause; they begin one after
+ * the other within the time of a turn, as people do.
+ */
+export async function measureChorus(
+  parley: WatchedParley,
+  { turns, message }: Talk,
+  chats: readonly { chatId: string; follower: Follower }[],
+): Promise<Delivery> {
+  const turnMs = message.deltas * message.delayMs;
+  return measure(parley, async () => {
+    const talking = chats.map(async ({ chatId, follower }, index) => {
+      await setTimeout((index / chats.length) * turnMs);
+      const own: Followed[][] = [];
+      for (let turn = 0; turn < turns; turn += 1)
+        own.push(await takeTurn(parley.address, message, { chatId, followers: [follower] }));
+      return own;
+    });
+    return (await Promise.all(talking)).flat();
+  });
+}
+
+async function takeTurn(
+  address: ParleyAddress,
+  message: Message,
+  { chatId, followers }: { chatId: string; followers: readonly Follower[] },
+): Promise<Followed[]> {
+  const followed = followers.map((follower) => follower.followTurn());
+  await sayInParley(address, chatId, message);
+  const seen = await within(TURN_LIMIT_MS, "A follower did not see the turn's end", Promise.all(followed));
+  const lost = seen.find(({ delaysMicros }) => delaysMicros.length !== message.deltas);
+  if (lost) throw new Error(`A turn of ${message.deltas} deltas arrived with ${lost.delaysMicros.length}`);
+  return seen;
+}
+
+/** `talk` resolves to what was seen of each turn. */
+async function measure({ server }: WatchedParley, talk: () => Promise<Followed[][]>): Promise<Delivery> {
   const cpuBefore = await server.read();
   const startedMs = performance.now();
-  for (let turn = 0; turn < turns; turn += 1) {
-    const followed = followers.map((follower) => follower.followTurn());
-    await Promise.all(chatIds.map((chatId) => sayInParley(address, chatId, message)));
-    const seen = await within(TURN_LIMIT_MS, "A follower did not see the turn's end", Promise.all(followed));
-    const lost = seen.find(({ delaysMicros }) => delaysMicros.length !== message.deltas);
-    if (lost) throw new Error(`A turn of ${message.deltas} deltas arrived with ${lost.delaysMicros.length}`);
-    afterEndMs.push(Math.max(...seen.map((it) => it.restedMicros - it.lastSentMicros)) / US_PER_MS);
-    all.push(...seen);
-  }
+  const turns = await talk();
   const seconds = (performance.now() - startedMs) / 1_000;
   const cpuMs = (await server.read()) - cpuBefore;
+  const all = turns.flat();
   const frames = all.reduce((sum, it) => sum + it.frames, 0);
   return {
     eventsPerSecond: frames / seconds,
     cpuPerEventMicros: (cpuMs * (US_PER_SECOND / 1_000)) / frames,
     delaysMicros: all.flatMap((it) => it.delaysMicros),
-    afterEndMs,
+    turnsPerSecond: turns.length / seconds,
+    afterEndMs: turns.map((seen) =>
+      Math.max(...seen.map((it) => (it.restedMicros - it.lastSentMicros) / US_PER_MS)),
+    ),
     deltaFramesPerTurn: all.reduce((sum, it) => sum + it.deltaFrames, 0) / all.length,
   };
 }

@@ -35,12 +35,13 @@ export function fanOutSections(size: Size, both: Both): Section[] {
       ],
     },
     {
-      title: `${subscribers} chats with one subscriber each (${atOnce} talk at once, ${rounds} turns each)`,
+      title: `${subscribers} chats with one subscriber each (${atOnce} talk all the time, ${rounds} turns each)`,
       rows: [
         compare("delta to follower's socket, p99 ms", many, p99, {
           text: `< ${MAX_P99_MS} ms`,
           isMet: p99(many.shared) < MAX_P99_MS,
         }),
+        compare("turns per second", many, (it) => it.delivery.turnsPerSecond),
         ...deliveryRows(many),
         ...idleRows(many),
       ],

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import {
   type FanOut,
-  measureDelivery,
+  measureChorus,
+  measureCrowd,
   measureStall,
   openFollowers,
   type Size,
@@ -77,17 +78,18 @@ async function measure(stage: Stage, size: Size, isShared: boolean): Promise<Fan
       parley,
       Array.from({ length: size.subscribers }, () => chatIds[0] ?? ""),
     );
-    const talk = { chatIds, followers: crowd.followers, message: STREAMED };
-    await measureDelivery(parley, { ...talk, turns: WARM_UP_TURNS });
-    const oneChat = await measureDelivery(parley, { ...talk, turns: size.turns });
+    const audience = { chatId: chatIds[0] ?? "", followers: crowd.followers };
+    await measureCrowd(parley, { message: STREAMED, turns: WARM_UP_TURNS }, audience);
+    const oneChat = await measureCrowd(parley, { message: STREAMED, turns: size.turns }, audience);
     for (const follower of crowd.followers) await follower.close();
     say(`${size.subscribers} chats with a subscriber each, ${size.atOnce} talking at once, ${name} …`);
     const many = await startChats(parley.address, size.subscribers);
     const each = await openFollowers(parley, many);
-    const [talking, listening] = [many.slice(0, size.atOnce), each.followers.slice(0, size.atOnce)];
-    const chorus = { chatIds: talking, followers: listening, message: STREAMED };
-    await measureDelivery(parley, { ...chorus, turns: 1 });
-    const manyChats = await measureDelivery(parley, { ...chorus, turns: size.rounds });
+    const chorus = each.followers
+      .slice(0, size.atOnce)
+      .map((follower, index) => ({ follower, chatId: many[index] ?? "" }));
+    await measureChorus(parley, { message: STREAMED, turns: 1 }, chorus);
+    const manyChats = await measureChorus(parley, { message: STREAMED, turns: size.rounds }, chorus);
     for (const follower of each.followers) await follower.close();
     say(`A reader that stalls, ${name} …`);
     const stall = await measureStall(parley);
