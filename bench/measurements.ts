@@ -121,8 +121,9 @@ async function countWith(
   return { ...counts, seconds };
 }
 
-async function difference(
-  { program }: CountedParley,
+/** What a program's database was asked while `work` went on. */
+export async function difference(
+  { program }: Pick<CountedParley, "program">,
   work: () => Promise<unknown>,
 ): Promise<StatementCounts> {
   const before = (await program.ask()) as StatementCounts;

@@ -1,4 +1,5 @@
 /** Measurements → what is printed. Pure. The goals are the project's, from its issue about budgets. */
+import type { ReplicaReads } from "./replica-reads.js";
 import type { Counted, Lengths, Rounds } from "./measurements.js";
 import type { Round } from "./load.js";
 import { paired, percentile, spreadOf } from "./statistics.js";
@@ -59,6 +60,26 @@ export function roundsSection(title: string, { parley, floor }: Rounds, hasDatab
       },
       compare("frames with deltas per turn", (round) => round.deltaFrames),
       compare("all frames per turn", (round) => round.frames),
+    ],
+  };
+}
+
+export function replicaReadsSection(reads: ReplicaReads | null): Section {
+  const title = "Statements of another replica, where people follow";
+  if (!reads) return { title, rows: [{ label: "not counted: there is no redis-server", parley: "" }] };
+  const { followers, turns, perFollowerAndTurn, byName } = reads;
+  return {
+    title: `${title} (${turns} turns, ${followers} followers)`,
+    rows: [
+      {
+        label: "statements per follower per turn, beyond an idle replica's",
+        parley: showNumber(perFollowerAndTurn, 3),
+        goal: { text: "0", isMet: Math.abs(perFollowerAndTurn) < NO_READS },
+      },
+      ...Object.entries(byName).map(([name, count]) => ({
+        label: `  ${name}, in all turns`,
+        parley: `${count}`,
+      })),
     ],
   };
 }

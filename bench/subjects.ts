@@ -24,6 +24,7 @@ export type Subject = {
 export type CountedParley = {
   openChats(count: number, first: Message, subscribers: number): Promise<BenchChat[]>;
   program: Program;
+  address: ParleyAddress;
   databaseName: string;
 };
 
@@ -95,14 +96,30 @@ export class Stage {
 
   /** The caller stops it; if it does not come to that, the end of the stage does. */
   async startCountedParley(): Promise<CountedParley> {
-    const { name, environment, token } = await this.#parleyPlace("counted");
+    return this.#startCounted(await this.#parleyPlace("counted"));
+  }
+
+  /** Two replicas on one database and one Redis; turns run in the first only. */
+  async startCountedReplicas(redisUrl: string): Promise<{ worker: CountedParley; door: CountedParley }> {
+    const { environment, ...place } = await this.#parleyPlace("replicas");
+    const start = (role: string) =>
+      this.#startCounted({
+        ...place,
+        environment: { ...environment, REDIS_URL: redisUrl, PARLEY_ROLE: role },
+      });
+    return { worker: await start("all"), door: await start("api") };
+  }
+
+  async #startCounted({ name, environment, token }: ParleyPlace): Promise<CountedParley> {
     const program = await startBenchProgram("counted-parley", environment);
     this.#closers.push(() => program.stop());
+    const address = addressOf(program, token);
     return {
       program,
+      address,
       databaseName: name,
       openChats: (count, first, subscribers) =>
-        openMany(count, () => openParleyChat(addressOf(program, token), first, subscribers)),
+        openMany(count, () => openParleyChat(address, first, subscribers)),
     };
   }
 
@@ -133,7 +150,7 @@ export class Stage {
     };
   }
 
-  async #parleyPlace(purpose: string) {
+  async #parleyPlace(purpose: string): Promise<ParleyPlace> {
     const { name, url } = await this.databases.create(purpose);
     const token = `bench-${randomUUID()}`;
     const environment = {
@@ -152,6 +169,9 @@ export class Stage {
     return { name, environment, token };
   }
 }
+
+/** Where a Parley lives, and its administrator's token. */
+type ParleyPlace = { name: string; environment: Record<string, string>; token: string };
 
 function addressOf({ url }: Program, token: string): ParleyAddress {
   return { url, token };

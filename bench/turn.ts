@@ -7,7 +7,14 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { describeMachine } from "./machine.js";
 import { compareLengths, countStatements, measureRounds, measureToolSteps } from "./measurements.js";
-import { countsSection, lengthsSection, roundsSection, toolStepsSection } from "./report.js";
+import {
+  countsSection,
+  lengthsSection,
+  replicaReadsSection,
+  roundsSection,
+  toolStepsSection,
+} from "./report.js";
+import { countReplicaReads } from "./replica-reads.js";
 import { Stage, type Subject } from "./subjects.js";
 import { renderTable, type Section } from "./table.js";
 
@@ -83,12 +90,15 @@ async function measure(stage: Stage, size: typeof FULL): Promise<Section[]> {
   say(`${turns} turns, counting statements …`);
   const load = { message: { deltas: DELTAS, delayMs: 0 }, turnsPerChat: TURNS_PER_CHAT, atOnce: 1 };
   const counted = await countStatements(stage, chats, load);
+  say("followers on another replica …");
+  const replicaReads = await countReplicaReads(stage);
   say("200 turns in each chat …");
   const lengths = await compareLengths(stage, subjects, size.aged);
   const { isLocal } = stage.databases;
   const rows = `${rounds} x ${turns} turns of ${DELTAS} deltas`;
   return [
     countsSection(`Statements (${turns} turns, one after the other)`, counted),
+    replicaReadsSection(replicaReads),
     roundsSection(
       `A delta each ${DELAY_MS} ms (${rows}, ${CHATS_AT_ONCE.paced} chats at once)`,
       paced,
