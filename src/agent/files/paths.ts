@@ -17,6 +17,7 @@ const REFUSALS: Readonly<Record<string, { status: number; reason: string }>> = {
   EEXIST: { status: 400, reason: "has a parent that is not a directory" },
   ENAMETOOLONG: { status: 400, reason: "is too long" },
   ELOOP: { status: 400, reason: "has too many levels of symbolic links" },
+  EDQUOT: { status: 507, reason: "does not fit: the disk quota is used up" },
   ENOSPC: { status: 507, reason: "does not fit: no space is left on the device" },
 };
 

@@ -59,7 +59,7 @@ async function openRegular(path: string) {
   if (stats.isFile()) return file;
   await file.close();
   return stats.isDirectory()
-    ? `${path} is a directory; list it with a command.`
+    ? `${path} is a directory; it can be listed, not read.`
     : `${path} is not a regular file.`;
 }
 

@@ -1,4 +1,4 @@
-/** Files: read by lines, written, edited. */
+/** Files and folders: listed, read by lines or as bytes, written, edited. */
 import { z } from "zod";
 import { pathSchema } from "./text.js";
 
@@ -31,6 +31,50 @@ export const readLinesAnswerSchema = z.discriminatedUnion("success", [
 ]);
 export type ReadLinesAnswer = z.infer<typeof readLinesAnswerSchema>;
 
+/** Of a query. `offset` and `limit` are bytes; a limit of 0, or none, means the rest of the file. */
+export const readBytesQuerySchema = z.object({
+  path: pathSchema,
+  offset: z.coerce.number().int().min(0).optional(),
+  limit: z.coerce.number().int().min(0).optional(),
+});
+export type ReadBytesQuery = z.infer<typeof readBytesQuerySchema>;
+/** Tells with the bytes of a file how many it has as a whole. */
+export const FILE_SIZE_HEADER = "parley-file-size";
+
+/** Entries of one answer. */
+export const DEFAULT_LISTED_ENTRIES = 500;
+export const MAX_LISTED_ENTRIES = 5_000;
+
+/** Without `path` the agent's own directory is listed. */
+export const listDirectoryRequestSchema = z.object({
+  path: pathSchema.optional(),
+  limit: z.number().int().min(1).max(MAX_LISTED_ENTRIES).optional(),
+});
+export type ListDirectoryRequest = z.infer<typeof listDirectoryRequestSchema>;
+
+/** A link counts as what it leads to and has a `linkTarget`, as it is written in the link. `size` is in bytes. */
+export const directoryEntrySchema = z.object({
+  name: z.string(),
+  kind: z.enum(["directory", "file", "broken-link", "other"]),
+  size: z.number().int().optional(),
+  linkTarget: z.string().optional(),
+});
+export type DirectoryEntry = z.infer<typeof directoryEntrySchema>;
+
+/** `entries` are the first of `total`: directories, then the rest, each in the order of their names' bytes. */
+export const listDirectoryAnswerSchema = z.object({
+  path: z.string(),
+  entries: z.array(directoryEntrySchema),
+  total: z.number().int(),
+});
+export type ListDirectoryAnswer = z.infer<typeof listDirectoryAnswerSchema>;
+
+export const resolvePathRequestSchema = z.object({ path: pathSchema });
+export type ResolvePathRequest = z.infer<typeof resolvePathRequestSchema>;
+/** Absolute, all links followed; parts that do not exist are kept as they are. */
+export const resolvePathAnswerSchema = z.object({ path: z.string() });
+export type ResolvePathAnswer = z.infer<typeof resolvePathAnswerSchema>;
+
 export const writeFileRequestSchema = z.object({ path: pathSchema, content: z.string() });
 export type WriteFileRequest = z.infer<typeof writeFileRequestSchema>;
 /** `path` is where the content went, all links followed. */
@@ -39,6 +83,8 @@ export type WriteFileAnswer = z.infer<typeof writeFileAnswerSchema>;
 
 /** Edits of one file happen in order, each on the result of the one before. */
 export const editFilesRequestSchema = z.object({
+  /** Whether the answer tells what changed, as unified diffs. */
+  includeDiff: z.boolean().optional(),
   files: z
     .array(
       z.object({
@@ -56,6 +102,13 @@ export type EditFilesRequest = z.infer<typeof editFilesRequestSchema>;
 
 /** One entry for each different path, as the caller wrote it, in the order of first mention. */
 export const editFilesAnswerSchema = z.object({
-  files: z.array(z.object({ path: z.string(), replacements: z.number().int() })),
+  files: z.array(
+    z.object({
+      path: z.string(),
+      replacements: z.number().int(),
+      /** Against what the file was before the request; "" when nothing changed; bounded. Only when asked for. */
+      diff: z.string().optional(),
+    }),
+  ),
 });
 export type EditFilesAnswer = z.infer<typeof editFilesAnswerSchema>;

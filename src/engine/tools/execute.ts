@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../../domain/json.js";
 import { systemClock, type Clock } from "../../lib/clock.js";
-import type { AgentConnection } from "../../workspaces/agent-connection.js";
+import { AgentUnreachable, type AgentConnection } from "../../workspaces/agent-connection.js";
 import { fileDumpNote, promoteBackground } from "./command-text.js";
 import { DURATION_FORMAT, formatDuration, parseDuration } from "./duration.js";
 import { exitFields, outputFields } from "./model-output.js";
@@ -32,6 +32,13 @@ const parameters = z.object({
   command: z
     .string()
     .describe("The shell command, run by `sh -c`. Do not end it with `&`; use run_in_background instead."),
+  // Shown to people by clients; the command and its result know nothing of it.
+  model_intent: z
+    .string()
+    .optional()
+    .describe(
+      'What the command is for, in a few words for the person who watches, such as "Running the unit tests".',
+    ),
   timeout: z
     .string()
     .optional()
@@ -56,10 +63,9 @@ const parameters = z.object({
 type Plan = { command: string; workdir: string | undefined; timeoutMs: number | undefined };
 
 function planCommand(args: z.infer<typeof parameters>): Plan {
-  const { command, isBackground } =
-    args.run_in_background === true
-      ? { command: args.command, isBackground: true }
-      : promoteBackground(args.command);
+  const promoted = promoteBackground(args.command);
+  const command = promoted.command;
+  const isBackground = promoted.isBackground || args.run_in_background === true;
   if (command.trim() === "") throw new ToolError("command is required.");
   return { command, workdir: args.workdir, timeoutMs: isBackground ? undefined : readTimeout(args.timeout) };
 }
@@ -102,7 +108,7 @@ async function runCommand(plan: Plan, context: ToolContext, clock: Clock): Promi
     return { success: true, exit_code: 0, wall_duration_ms: 0, background_process_id: started.id };
   }
   const remainingMs = Math.max(1, plan.timeoutMs - (clock.now() - startedAtMs));
-  const outcome = await waitOrInterrupt(context, agent, { id: started.id, timeoutMs: remainingMs });
+  const outcome = await waitOrInterrupt(context, agent, { id: started.id, timeoutMs: remainingMs }, clock);
   const note = fileDumpNote(plan.command);
   return {
     ...describeOutcome(outcome, started.id, plan.timeoutMs),
@@ -112,14 +118,29 @@ async function runCommand(plan: Plan, context: ToolContext, clock: Clock): Promi
 }
 
 /**
- * Not aborted by the signal: a start whose answer is lost would leave a process whose id nobody knows. It takes
- * milliseconds, and at most the agent's request timeout.
+ * A start whose answer was lost is asked for once more on a new connection: the key finds what the first one began.
+ * Only of the same agent: what another one knows nothing of may have run, and must not run twice.
  */
 async function startCommand(
   plan: Plan,
   context: ToolContext,
   agent: AgentConnection,
 ): Promise<{ id: string } | { error: string }> {
+  const started = await startOnce(plan, context, agent);
+  if (!("error" in started) || !started.isLost) return started;
+  const next = await context.workspace().catch(() => null);
+  return next?.instance === agent.instance ? startOnce(plan, context, next) : started;
+}
+
+/**
+ * Not aborted by the signal: a start whose answer is lost would leave a process whose id nobody knows. It takes
+ * milliseconds, and at most the agent's request timeout.
+ */
+async function startOnce(
+  plan: Plan,
+  context: ToolContext,
+  agent: AgentConnection,
+): Promise<{ id: string } | { error: string; isLost: boolean }> {
   try {
     const { id } = await agent.startProcess({
       command: plan.command,
@@ -131,7 +152,7 @@ async function startCommand(
     return { id };
   } catch (error) {
     if (!isAgentFailure(error)) throw error;
-    return { error: describeAgentFailure(error) };
+    return { error: describeAgentFailure(error), isLost: error instanceof AgentUnreachable };
   }
 }
 
@@ -143,9 +164,10 @@ async function waitOrInterrupt(
   context: ToolContext,
   agent: AgentConnection,
   wanted: { id: string; timeoutMs: number },
+  clock: Clock,
 ): Promise<WaitOutcome> {
   try {
-    return await waitForProcess(context, agent, wanted);
+    return await waitForProcess(context, agent, wanted, clock);
   } catch (error) {
     if (endsCommands(context.signal)) await terminate(agent, wanted.id);
     throw error;
@@ -192,9 +214,15 @@ function describeOutcome(outcome: WaitOutcome, id: string, timeoutMs: number): J
         ...outputFields(outcome.output),
         exit_code: -1,
         error:
-          `The command timed out after ${formatDuration(timeoutMs)} and is still running. Use process_output with this ` +
-          "process id to wait for it, or process_signal to stop it.",
+          `${whyStillRunning(outcome.brokenBy, timeoutMs)} Use process_output with this process id to wait for it, or ` +
+          "process_signal to stop it.",
         background_process_id: id,
       };
   }
+}
+
+function whyStillRunning(brokenBy: string | undefined, timeoutMs: number): string {
+  return brokenBy === undefined
+    ? `The command timed out after ${formatDuration(timeoutMs)} and is still running.`
+    : `Waiting for the command failed: ${brokenBy} It is still running.`;
 }

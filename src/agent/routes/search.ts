@@ -1,0 +1,16 @@
+/** Searches over HTTP; a caller that goes away ends its search. */
+import type { FastifyInstance } from "fastify";
+import type { Agent } from "../agent.js";
+import { AGENT_PATHS, findFilesRequestSchema, searchFilesRequestSchema } from "../protocol.js";
+import { answer, disconnection, parse } from "./requests.js";
+
+export function addSearchRoutes(server: FastifyInstance, { search }: Agent): void {
+  server.post(AGENT_PATHS.findFiles, async (request, reply) => {
+    const wanted = parse(findFilesRequestSchema, request.body);
+    return answer(reply, await search.findFiles(wanted, disconnection(reply)));
+  });
+  server.post(AGENT_PATHS.searchFiles, async (request, reply) => {
+    const wanted = parse(searchFilesRequestSchema, request.body);
+    return answer(reply, await search.searchFiles(wanted, disconnection(reply)));
+  });
+}
