@@ -25,6 +25,8 @@ function openRegistry(): ProcessRegistry {
     directory: folder,
     homeDirectory: homedir(),
     environment: inheritedEnvironment(),
+    instanceId: "registry-test",
+    nice: 0,
     clock,
     log: createLog("silent"),
   });
@@ -49,8 +51,9 @@ beforeEach(async () => {
 
 afterEach(async () => {
   const closing = registry.close();
-  clock.advance(TERMINATION_GRACE_MS + OUTPUT_DRAIN_MS);
+  const hurry = setInterval(() => clock.advance(TERMINATION_GRACE_MS), 20);
   await closing;
+  clearInterval(hurry);
   await rm(folder, { recursive: true });
 });
 
@@ -98,8 +101,9 @@ test("closing ends processes, what they left behind, and starts nothing more", a
   const racing = registry.start({ command: "sleep 600", workdir: folder }, SCOPE);
   const closing = Promise.all([registry.close(), registry.close()]);
   await Promise.all([running.closed, left.closed]);
-  clock.advance(TERMINATION_GRACE_MS);
+  const hurry = setInterval(() => clock.advance(TERMINATION_GRACE_MS), 20);
   await Promise.all([obstinate.closed, closing]);
+  clearInterval(hurry);
 
   const refusal = { kind: "refused", status: 503, message: "The workspace agent is shutting down." };
   expect([await racing, await registry.start({ command: "true" }, SCOPE)]).toEqual([refusal, refusal]);

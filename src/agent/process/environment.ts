@@ -5,6 +5,9 @@ export type Environment = Record<string, string>;
 /** The agent's own settings, its token among them; commands must not see them. */
 const AGENT_VARIABLE_PREFIX = "PARLEY_AGENT_";
 
+/** Marks all that commands start, so that the agent finds it again when it ends. Not a secret. */
+const AGENT_MARK_VARIABLE = "PARLEY_AGENT_INSTANCE";
+
 /** Tells a command for which chat it runs. Always the request's own chat: nobody can claim another. */
 const CHAT_ID_VARIABLE = "PARLEY_CHAT_ID";
 
@@ -23,13 +26,22 @@ export function withoutAgentVariables(
   return kept;
 }
 
-/** Later layers win: inherited, then the request's, then the chat's id. */
+/** Later layers win: inherited, then the request's, then the chat's id and the agent's mark. */
 export function commandEnvironment(layers: {
   inherited: Environment;
   requested: Environment | undefined;
   chatId: string | undefined;
+  instanceId: string;
 }): Environment {
-  const environment = { ...layers.inherited, ...layers.requested };
-  if (layers.chatId === undefined) return environment;
-  return { ...environment, [CHAT_ID_VARIABLE]: layers.chatId };
+  return {
+    ...layers.inherited,
+    ...layers.requested,
+    ...(layers.chatId !== undefined && { [CHAT_ID_VARIABLE]: layers.chatId }),
+    [AGENT_MARK_VARIABLE]: layers.instanceId,
+  };
+}
+
+/** How the mark stands in an environment. */
+export function agentMark(instanceId: string): string {
+  return `${AGENT_MARK_VARIABLE}=${instanceId}`;
 }

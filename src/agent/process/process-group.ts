@@ -10,8 +10,44 @@ const GROUP_CHECK_MS = 50;
 
 /** Sends `signal` to every process of the group. False when the group is gone; throws when it is not ours. */
 export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
+  return signalTarget(-groupId, signal);
+}
+
+/** Whether any process of the group is left, also one that we may not signal. */
+export function isGroupAlive(groupId: number): boolean {
+  return isTargetAlive(-groupId);
+}
+
+/**
+ * Ends all targets: SIGTERM, at most the grace for leaving, SIGKILL for the rest. A target is a process, or a group by
+ * its negative number, as the system takes them. `failed` hears of each refusal.
+ */
+export async function endTargets(
+  targets: readonly number[],
+  clock: Clock,
+  failed: (error: unknown, target: number) => void,
+): Promise<void> {
+  const send = (target: number, signal: NodeJS.Signals) => {
+    try {
+      signalTarget(target, signal);
+    } catch (error) {
+      failed(error, target);
+    }
+  };
+  for (const target of targets) send(target, "SIGTERM");
+  const deadline = clock.now() + TERMINATION_GRACE_MS;
+  let alive = targets.filter(isTargetAlive);
+  while (alive.length > 0 && clock.now() < deadline) {
+    await sleep(clock, GROUP_CHECK_MS);
+    alive = alive.filter(isTargetAlive);
+  }
+  for (const target of alive) send(target, "SIGKILL");
+}
+
+/** As `signalGroup`, for one process or, with a negative number, a group. */
+export function signalTarget(target: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(-groupId, signal);
+    process.kill(target, signal);
     return true;
   } catch (error) {
     if (errorCode(error) === "ESRCH") return false;
@@ -19,35 +55,11 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Whether any process of the group is left, also one that we may not signal. */
-export function isGroupAlive(groupId: number): boolean {
+function isTargetAlive(target: number): boolean {
   try {
-    process.kill(-groupId, 0);
+    process.kill(target, 0);
     return true;
   } catch (error) {
     return errorCode(error) === "EPERM";
   }
-}
-
-/** Ends all groups: SIGTERM, at most the grace for leaving, SIGKILL for the rest. `failed` hears of each refusal. */
-export async function endGroups(
-  groupIds: readonly number[],
-  clock: Clock,
-  failed: (error: unknown, groupId: number) => void,
-): Promise<void> {
-  const send = (groupId: number, signal: NodeJS.Signals) => {
-    try {
-      signalGroup(groupId, signal);
-    } catch (error) {
-      failed(error, groupId);
-    }
-  };
-  for (const groupId of groupIds) send(groupId, "SIGTERM");
-  const deadline = clock.now() + TERMINATION_GRACE_MS;
-  let alive = groupIds.filter(isGroupAlive);
-  while (alive.length > 0 && clock.now() < deadline) {
-    await sleep(clock, GROUP_CHECK_MS);
-    alive = alive.filter(isGroupAlive);
-  }
-  for (const groupId of alive) send(groupId, "SIGKILL");
 }

@@ -2,11 +2,10 @@
  * All commands of this agent: starts them, finds them again, ends them.
  * States: open → closed (by `close`). Once closed nothing starts, also not a start that was under way.
  */
-import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { once } from "node:events";
+import { createHash, randomUUID } from "node:crypto";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
+import { cutText } from "../../lib/utf8.js";
 import { done, errorText, refused, type Outcome, type Refusal } from "../outcome.js";
 import {
   MAX_OUTPUT_WAIT_MS,
@@ -16,14 +15,20 @@ import {
   type StartProcessAnswer,
   type StartProcessRequest,
 } from "../protocol.js";
-import { commandEnvironment, type Environment } from "./environment.js";
-import { endGroups, isGroupAlive, signalGroup } from "./process-group.js";
+import { agentMark, commandEnvironment, type Environment } from "./environment.js";
+import { endAll } from "./end-all.js";
+import { commandPriority, launch, type Priority, type StartedShell } from "./launch.js";
+import type { OutputFeed } from "./output-feed.js";
+import { closePipe, OutputPipes } from "./output-pipes.js";
+import { isGroupAlive, signalGroup } from "./process-group.js";
 import { findForgettable, MAX_PROCESSES } from "./retention.js";
-import { ShellProcess, type ShellChild } from "./shell-process.js";
+import { ShellProcess } from "./shell-process.js";
 import { chooseWorkingDirectory } from "./working-directory.js";
 
 /** More would flood a model; it can signal and read the others by id. */
 const MAX_LISTED = 10;
+/** Enough to recognise a command; a thousand kept processes then hold 4 MiB of them, and not 128. */
+const MAX_KEPT_COMMAND_BYTES = 4 * 1024;
 
 /** On whose behalf a request is made; without a chat id it may see everything. */
 export type ChatScope = { chatId: string | undefined; ancestorChatIds: readonly string[] };
@@ -35,6 +40,12 @@ export type ProcessRegistryOptions = {
   directory: string;
   homeDirectory: string;
   environment: Environment;
+  /** Marks what commands start, to find it when the agent ends. */
+  instanceId: string;
+  /** How much commands stand back behind all others, 0 to 19; see `nice`. */
+  nice: number;
+  /** Hears of every command that has begun to run, before any of its output; must not throw. */
+  onStart?: (shell: StartedShell, process: ShellProcess) => void;
   clock: Clock;
   log: Log;
 };
@@ -44,9 +55,14 @@ export class ProcessRegistry {
   readonly #keyedStarts = new Map<string, KeyedStart>();
   /** Groups whose shell ended but not all of its children; ended with the agent. */
   readonly #lingeringGroups = new Set<number>();
+  readonly #pipes: OutputPipes;
+  readonly #priority: Priority;
   #closing: Promise<void> | undefined;
 
-  constructor(private readonly options: ProcessRegistryOptions) {}
+  constructor(private readonly options: ProcessRegistryOptions) {
+    this.#pipes = new OutputPipes(options.log);
+    this.#priority = commandPriority(options.nice);
+  }
 
   /** Runs a command, or attaches to the one that the same key started in the same chat. */
   async start(request: StartProcessRequest, scope: ChatScope): Promise<Outcome<StartProcessAnswer>> {
@@ -58,10 +74,15 @@ export class ProcessRegistry {
     if (earlier !== undefined) return attachTo(earlier, fingerprint);
     const outcome = this.#startNew(request, scope, key);
     this.#keyedStarts.set(key, { fingerprint, outcome });
-    const settled = await outcome;
-    // A start that failed ran nothing, so the key is free for another attempt.
-    if (settled.kind === "refused") this.#keyedStarts.delete(key);
-    return settled;
+    let hasStarted = false;
+    try {
+      const settled = await outcome;
+      hasStarted = settled.kind === "done";
+      return settled;
+    } finally {
+      // A start that failed ran nothing, so the key is free for another attempt.
+      if (!hasStarted) this.#keyedStarts.delete(key);
+    }
   }
 
   list(scope: ChatScope): ProcessList {
@@ -84,6 +105,12 @@ export class ProcessRegistry {
   output(id: string, scope: ChatScope): Outcome<ProcessOutput> {
     const process = this.#find(id, scope);
     return process === undefined ? unknownProcess(id) : done(process.read());
+  }
+
+  /** What it says, for one who follows it while it runs. */
+  feed(id: string, scope: ChatScope): Outcome<OutputFeed> {
+    const process = this.#find(id, scope);
+    return process === undefined ? unknownProcess(id) : done(process.feed);
   }
 
   /** As `output`, but first waits for the end, for `timeoutMs` (at most `MAX_OUTPUT_WAIT_MS`), or for `signal`. */
@@ -119,14 +146,14 @@ export class ProcessRegistry {
   }
 
   async #endAll(): Promise<void> {
+    const { instanceId, clock, log } = this.options;
     this.#forgetEndedGroups();
     const running = [...this.#processes.values()].filter((process) => process.isRunning);
     const groupIds = [...running.map(({ facts }) => facts.groupId), ...this.#lingeringGroups];
     const ended = running.map((process) => new Promise<void>((resolve) => process.onExit(resolve)));
-    await endGroups(groupIds, this.options.clock, (error, groupId) =>
-      this.options.log.warn({ err: error, groupId }, "A process group could not be signalled"),
-    );
+    await endAll({ groupIds, mark: agentMark(instanceId), clock, log });
     await Promise.all(ended);
+    this.#pipes.close();
   }
 
   async #startNew(
@@ -134,62 +161,65 @@ export class ProcessRegistry {
     scope: ChatScope,
     startKey: string | undefined,
   ): Promise<Outcome<StartProcessAnswer>> {
-    if (this.#processes.size >= MAX_PROCESSES) {
-      return refused(429, `${MAX_PROCESSES} processes are running already; end some of them first.`);
-    }
     const directory = await chooseWorkingDirectory({
       wanted: request.workdir,
       agentDirectory: this.options.directory,
       homeDirectory: this.options.homeDirectory,
     });
     if (directory.kind === "refused") return directory;
-    // From here to the entry in the map nothing is awaited: `close` either stops the start or finds the process.
-    if (this.#closing !== undefined) return refused(503, "The workspace agent is shutting down.");
-    let child: ShellChild;
-    try {
-      child = this.#spawn(request, directory.value, scope);
-    } catch (error) {
-      return spawnFailure(error);
+    const pipe = await this.#pipes.take();
+    // From here to the entry in the map nothing is awaited: `close` either stops the start or finds the process, and
+    // starts at the same time count each other.
+    const refusal = this.#refusal();
+    if (refusal !== undefined) {
+      if (pipe !== undefined) closePipe(pipe);
+      return refusal;
     }
-    if (child.pid === undefined) {
-      const [error]: unknown[] = await once(child, "error");
-      return spawnFailure(error);
-    }
+    const environment = commandEnvironment({
+      inherited: this.options.environment,
+      requested: request.env,
+      chatId: scope.chatId,
+      instanceId: this.options.instanceId,
+    });
+    const shell = launch({
+      command: request.command,
+      directory: directory.value,
+      environment,
+      priority: this.#priority,
+      pipe,
+    });
+    if (shell instanceof Promise) return shell;
     const facts = {
       id: randomUUID(),
-      command: request.command,
+      command: cutText(request.command, MAX_KEPT_COMMAND_BYTES),
       workdir: directory.value,
       background: request.background ?? false,
       chatId: scope.chatId,
+      ancestorChatIds: scope.ancestorChatIds,
       startKey,
-      groupId: child.pid,
+      groupId: shell.groupId,
     };
-    this.#keep(child, new ShellProcess(child, facts, this.options.clock));
+    this.#keep(shell, new ShellProcess(shell, facts, this.options.clock));
     return done({ id: facts.id, started: true, attached: false });
   }
 
-  #spawn(request: StartProcessRequest, directory: string, scope: ChatScope): ShellChild {
-    return spawn("sh", ["-c", request.command], {
-      cwd: directory,
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: commandEnvironment({
-        inherited: this.options.environment,
-        requested: request.env,
-        chatId: scope.chatId,
-      }),
-    });
+  #refusal(): Refusal | undefined {
+    if (this.#closing !== undefined) return refused(503, "The workspace agent is shutting down.");
+    if (this.#processes.size >= MAX_PROCESSES) this.#forgetOld();
+    if (this.#processes.size < MAX_PROCESSES) return undefined;
+    return refused(429, `${MAX_PROCESSES} processes are running already; end some of them first.`);
   }
 
-  #keep(child: ShellChild, process: ShellProcess): void {
+  #keep(shell: StartedShell, process: ShellProcess): void {
     const { id, groupId } = process.facts;
     this.#processes.set(id, process);
-    child.on("error", (error) =>
+    shell.child.on("error", (error) =>
       this.options.log.warn({ err: error, processId: id }, "A process reported an error"),
     );
     process.onExit(() => {
       if (isGroupAlive(groupId)) this.#lingeringGroups.add(groupId);
     });
+    this.options.onStart?.(shell, process);
   }
 
   #find(id: string, scope: ChatScope): ShellProcess | undefined {
@@ -231,16 +261,14 @@ async function attachTo(earlier: KeyedStart, fingerprint: string): Promise<Outco
   return outcome.kind === "refused" ? outcome : done({ ...outcome.value, started: false, attached: true });
 }
 
+/** A digest, because the input itself may be large and is kept for an hour. */
 function fingerprintOf({ command, workdir, env, background }: StartProcessRequest): string {
   const variables = Object.entries(env ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([command, workdir ?? null, variables, background ?? false]);
+  const input = JSON.stringify([command, workdir ?? null, variables, background ?? false]);
+  return createHash("sha256").update(input).digest("hex");
 }
 
 /** The same words for a process that never was and for another chat's: a chat learns nothing of others. */
 function unknownProcess(id: string): Refusal {
   return refused(404, `Process ${id} was not found.`, { field: "id" });
-}
-
-function spawnFailure(error: unknown): Refusal {
-  return refused(500, "The command could not be started.", { detail: errorText(error) });
 }

@@ -2,28 +2,29 @@
  * One command: `sh -c`, its output so far and its end.
  * States: running → exited. The operating system moves it; nothing else does, and it never moves back.
  */
-import type { ChildProcessByStdio } from "node:child_process";
-import type { Readable } from "node:stream";
 import type { Clock } from "../../lib/clock.js";
 import type { ProcessOutput, ProcessSummary } from "../protocol.js";
 import { HeadTailBuffer } from "./head-tail-buffer.js";
+import type { StartedShell } from "./launch.js";
+import { OutputFeed } from "./output-feed.js";
 
 /**
- * A grandchild may hold the output pipes for ever after the shell ended. This long its output still counts;
- * then the process is over.
+ * A grandchild may hold the output pipe for ever after the shell ended. This long its output still counts; then the
+ * process is over, and what comes later is thrown away: a closed pipe would end the grandchild.
  */
 export const OUTPUT_DRAIN_MS = 5_000;
 /** What shells and the system cannot express as a code: ended by a signal. */
 const SIGNALLED_EXIT_CODE = -1;
 
-export type ShellChild = ChildProcessByStdio<null, Readable, Readable>;
-
 export type ProcessFacts = {
   id: string;
+  /** As lists show it: perhaps only its beginning. */
   command: string;
   workdir: string;
   background: boolean;
   chatId: string | undefined;
+  /** Nearest first. */
+  ancestorChatIds: readonly string[];
   /** Who may attach to it by asking for the same start again. */
   startKey: string | undefined;
   /** Also the id of the process group. */
@@ -34,23 +35,26 @@ type Exit = { code: number; signal?: string; atMs: number };
 
 export class ShellProcess {
   readonly startedAtMs: number;
+  /** Its newest output, for those who follow it while it runs. */
+  readonly feed = new OutputFeed();
   readonly #output = new HeadTailBuffer();
   readonly #exitListeners = new Set<() => void>();
   #exit: Exit | undefined;
 
-  /** `child` must have a pid. */
   constructor(
-    child: ShellChild,
+    shell: StartedShell,
     readonly facts: ProcessFacts,
     private readonly clock: Clock,
   ) {
     this.startedAtMs = clock.now();
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on("data", (chunk: Buffer) => this.#output.write(chunk));
-      // A pipe that breaks ends like one that closes: `close` follows and says all there is to say.
-      stream.on("error", () => stream.destroy());
-    }
-    this.#watchEnd(child);
+    shell.output.on("data", (chunk: Buffer) => {
+      if (!this.isRunning) return;
+      this.#output.write(chunk);
+      this.feed.write(chunk);
+    });
+    // A pipe that breaks ends like one that closes: `close` follows and says all there is to say.
+    shell.output.on("error", () => shell.output.destroy());
+    this.#watchEnd(shell);
   }
 
   get isRunning(): boolean {
@@ -111,19 +115,15 @@ export class ShellProcess {
     return signal === undefined ? { exitCode: code } : { exitCode: code, signal };
   }
 
-  #watchEnd(child: ShellChild): void {
-    let cancelDrain = () => {};
+  #watchEnd({ child, output }: StartedShell): void {
     child.once("exit", (code, signal) => {
-      const finish = () => this.#finish(code, signal);
-      cancelDrain = this.clock.after(OUTPUT_DRAIN_MS, () => {
-        child.stdout.destroy();
-        child.stderr.destroy();
-        finish();
-      });
-    });
-    child.once("close", (code, signal) => {
-      cancelDrain();
-      this.#finish(code, signal);
+      const finish = () => {
+        cancelDrain();
+        this.#finish(code, signal);
+      };
+      const cancelDrain = this.clock.after(OUTPUT_DRAIN_MS, finish);
+      if (output.closed) finish();
+      else output.once("close", finish);
     });
   }
 
@@ -132,6 +132,7 @@ export class ShellProcess {
     const atMs = this.clock.now();
     this.#exit =
       code === null ? { code: SIGNALLED_EXIT_CODE, signal: signal ?? undefined, atMs } : { code, atMs };
+    this.feed.end();
     for (const listener of [...this.#exitListeners]) listener();
     this.#exitListeners.clear();
   }

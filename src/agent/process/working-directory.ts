@@ -1,13 +1,19 @@
-/** Where a command runs: the wanted directory, else the agent's own while it exists, else the home directory. */
-import { stat } from "node:fs/promises";
+/** Where a command runs: the wanted directory, else the first that can be used of the agent's own, home and root. */
+import { access, constants, stat } from "node:fs/promises";
 import { absolutePath } from "../files/paths.js";
 import { done, errorText, refused, type Outcome } from "../outcome.js";
 
 async function problemWith(directory: string): Promise<{ reason: string; detail?: string } | undefined> {
   try {
-    return (await stat(directory)).isDirectory() ? undefined : { reason: "is not a directory" };
+    if (!(await stat(directory)).isDirectory()) return { reason: "is not a directory" };
   } catch (error) {
     return { reason: "does not exist or cannot be reached", detail: errorText(error) };
+  }
+  try {
+    await access(directory, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return { reason: "must not be entered", detail: errorText(error) };
   }
 }
 
@@ -24,6 +30,8 @@ export async function chooseWorkingDirectory(choices: {
     const message = `The working directory ${directory} ${problem.reason}.`;
     return refused(400, message, { field: "workdir", detail: problem.detail });
   }
-  const isUsable = (await problemWith(choices.agentDirectory)) === undefined;
-  return done(isUsable ? choices.agentDirectory : choices.homeDirectory);
+  for (const directory of [choices.agentDirectory, choices.homeDirectory]) {
+    if ((await problemWith(directory)) === undefined) return done(directory);
+  }
+  return done("/");
 }

@@ -9,6 +9,12 @@ test.each([
   ["a |&", "a |&", false],
   ["sleep 1 & wait", "sleep 1 & wait", false],
   ["&", "", true],
+  ["a 2>&", "a 2>&", false],
+  ["a <&", "a <&", false],
+  ["echo \\&", "echo \\&", false],
+  ["echo \\\\&", "echo \\\\", true],
+  ["echo \\\\\\&", "echo \\\\\\&", false],
+  ["a & b &", "a & b", true],
 ])("the command %j becomes %j, in the background: %j", (given, command, isBackground) => {
   expect(promoteBackground(given)).toEqual({ command, isBackground });
 });

@@ -1,12 +1,15 @@
 /** What can be told from a command's text alone: whether it wants the background, whether it dumps files. Pure. */
 
+/** A last `&` that is no half of `&&`, `|&`, `>&` or `<&`, and not escaped (by an odd number of backslashes). */
+const TRAILING_AMPERSAND = /(?:^|[^&|<>\\])(?:\\\\)*&$/;
+
 /**
  * A command that ends with a single `&` would return at once and leave a process that nobody can find again;
  * it is started in the background properly instead.
  */
 export function promoteBackground(command: string): { command: string; isBackground: boolean } {
   const trimmed = command.trim();
-  const isBackground = trimmed.endsWith("&") && !trimmed.endsWith("&&") && !trimmed.endsWith("|&");
+  const isBackground = TRAILING_AMPERSAND.test(trimmed);
   return isBackground ? { command: trimmed.slice(0, -1).trim(), isBackground } : { command, isBackground };
 }
 

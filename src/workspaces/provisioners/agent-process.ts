@@ -8,8 +8,8 @@ import type { Clock } from "../../lib/clock.js";
 
 /** A cold start on a busy machine takes about two seconds. */
 export const AGENT_START_TIMEOUT_MS = 10_000;
-/** More than the 5 s that the agent gives its own commands to end. */
-export const AGENT_STOP_TIMEOUT_MS = 8_000;
+/** More than the 5 s that the agent gives its own commands to end, and what looking for the rest takes on a busy machine. */
+export const AGENT_STOP_TIMEOUT_MS = 15_000;
 /** Enough for the stack trace that tells why it died. */
 const LAST_WORDS_CHARACTERS = 4_000;
 const TOKEN_BYTES = 32;

@@ -1,0 +1,55 @@
+/** Leaves no child behind: ends process groups, what left them, and what was started in the meantime. */
+import { sleep, type Clock } from "../../lib/clock.js";
+import type { Log } from "../../lib/log.js";
+import { findMarked } from "./leftovers.js";
+import { endTargets, signalTarget } from "./process-group.js";
+
+/** A process may start another while it is looked for; one that does so for ever (a fork bomb) wins in the end. */
+const MAX_SWEEPS = 10;
+/** A killed process is gone within a few milliseconds. */
+const SWEEP_PAUSE_MS = 50;
+
+export type Ending = {
+  groupIds: readonly number[];
+  /** How the environment of all that commands started is marked. */
+  mark: string;
+  clock: Clock;
+  log: Log;
+};
+
+/** SIGTERM at once, SIGKILL after the grace. Processes of other users, which may not be signalled, are only logged. */
+export async function endAll(ending: Ending): Promise<void> {
+  const { groupIds, mark, clock, log } = ending;
+  const failed = (error: unknown, target: number) =>
+    log.warn({ err: error, target }, "A process could not be signalled");
+  const groups = groupIds.map((groupId) => -groupId);
+  await Promise.all([endTargets(groups, clock, failed), endStrays(ending, failed)]);
+  for (let sweep = 0; sweep < MAX_SWEEPS; sweep += 1) {
+    const left = await findMarked(mark);
+    if (left.length === 0) return;
+    for (const { pid } of left) kill(pid, failed);
+    await sleep(clock, SWEEP_PAUSE_MS);
+  }
+  log.warn("Commands left processes behind that could not be ended");
+}
+
+type SignalFailed = (error: unknown, target: number) => void;
+
+/** Those that left their group get the same grace as the groups. */
+async function endStrays({ groupIds, mark, clock }: Ending, failed: SignalFailed): Promise<void> {
+  const known = new Set(groupIds);
+  const strays = (await findMarked(mark)).filter(({ groupId }) => !known.has(groupId));
+  await endTargets(
+    strays.map(({ pid }) => pid),
+    clock,
+    failed,
+  );
+}
+
+function kill(pid: number, failed: SignalFailed): void {
+  try {
+    signalTarget(pid, "SIGKILL");
+  } catch (error) {
+    failed(error, pid);
+  }
+}

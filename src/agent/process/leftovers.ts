@@ -1,0 +1,33 @@
+/**
+ * Finds commands' descendants that left their process group, as daemons do: all that commands start carries the
+ * agent's mark in its environment. Only on Linux; elsewhere there is no such list, and none are found.
+ */
+import { readdir, readFile } from "node:fs/promises";
+
+export type MarkedProcess = { pid: number; groupId: number };
+
+/** Living processes whose environment holds `mark` (`NAME=value`), except this one and those we may not look at. */
+export async function findMarked(mark: string): Promise<MarkedProcess[]> {
+  const names = await readdir("/proc").catch(() => []);
+  const marked: MarkedProcess[] = [];
+  for (const name of names) {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
+    const groupId = await groupIfMarked(name, mark);
+    if (groupId !== undefined) marked.push({ pid: Number(name), groupId });
+  }
+  return marked;
+}
+
+/** Undefined also for a process that ends meanwhile, belongs to somebody else, or is a zombie (it has no environment). */
+async function groupIfMarked(pid: string, mark: string): Promise<number | undefined> {
+  try {
+    const environment = await readFile(`/proc/${pid}/environ`, "utf8");
+    if (!environment.split("\0").includes(mark)) return undefined;
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+    // "pid (name) state parent group …": a name may hold spaces and brackets, so counting begins after the last one.
+    const [, , groupId] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return Number(groupId);
+  } catch {
+    return undefined;
+  }
+}

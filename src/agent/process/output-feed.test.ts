@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { randomNumbers } from "../../../test/support/random.js";
+import { OutputFeed } from "./output-feed.js";
+
+const KEPT = 64 * 1024;
+
+test("whatever is written in whatever pieces, a follower at any place reads exactly what is kept behind it", () => {
+  const below = randomNumbers(7);
+  for (let round = 0; round < 40; round += 1) {
+    const feed = new OutputFeed();
+    let written = Buffer.alloc(0);
+    for (let write = 0; write < 30; write += 1) {
+      const size = below(3) === 0 ? below(100_000) : below(200);
+      const start = below(90);
+      const chunk = Buffer.alloc(size).map((_, index) => 32 + ((start + index * 7) % 89));
+      feed.write(chunk);
+      written = Buffer.concat([written, chunk]);
+      const from = below(written.length + 10);
+      const offset = Math.max(from, written.length - KEPT);
+      const text = written.subarray(offset).toString("latin1");
+      const expected = text === "" ? null : { offset, nextOffset: written.length, text };
+      const kept = feed.read(from);
+      // A small ring keeps all that there is; it grows to its bound before anything is lost.
+      expect(kept).toEqual(expected);
+    }
+  }
+});
+
+test("an ended feed is empty when its last follower has left, and takes nothing more", () => {
+  const feed = new OutputFeed();
+  const leave = [feed.follow(), feed.follow()];
+  feed.write(Buffer.from("caf\xc3", "latin1"));
+  const running = feed.read(0);
+  feed.end();
+  feed.write(Buffer.from("late"));
+  const ended = feed.read(0);
+  for (const one of leave) one();
+  expect([running, ended, feed.read(0), feed.writtenBytes]).toEqual([
+    { offset: 0, nextOffset: 3, text: "caf" },
+    { offset: 0, nextOffset: 4, text: "caf\uFFFD" },
+    null,
+    4,
+  ]);
+});
