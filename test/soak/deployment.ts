@@ -10,10 +10,16 @@ export type Deployment = {
   workspaceId: string;
   /** The configs of the models that chats may choose. */
   modelConfigIds: string[];
+  /** Whether its servers tell of lists of chats too. */
+  tellsLists: boolean;
   /** A server that was up a moment ago. */
   server(chance: Chance): ApiClient;
   /** Harms a server in some way and resolves, with the name of what was done, once all are up again. */
   strike(chance: Chance): Promise<string>;
+  /** Takes away for a while what carries news between the servers; resolves once it is back. */
+  stopRedis(): Promise<void>;
+  /** Nothing is broken on purpose any more. */
+  calm(): Promise<void>;
   query<Row>(text: string, values?: unknown[]): Promise<Row[]>;
   /** Leases that have to be alive when nobody is struck. */
   livingWorkers(): number;

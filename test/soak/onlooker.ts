@@ -3,6 +3,7 @@ import { decodeEventCursor } from "../../src/domain/cursors.js";
 import { sleep, systemClock } from "../../src/lib/clock.js";
 import { Follower } from "../support/api-client.js";
 import { type ChatEvent, Transcript } from "../support/transcript.js";
+import { AppliedOnce } from "./applied-once.js";
 import { Chance, type Tally } from "./chance.js";
 import type { Deployment } from "./deployment.js";
 
@@ -11,9 +12,11 @@ import type { Deployment } from "./deployment.js";
  * that are gone from it already.
  */
 class LenientTranscript extends Transcript {
+  readonly once = new AppliedOnce();
   #shownVersion = 0;
 
   override apply(event: ChatEvent): void {
+    this.once.apply(event);
     const known = this.breaches.length;
     super.apply(event);
     if (event.__typename === "ChatRefreshEvent") this.#shownVersion = versionOf(event.chat.eventCursor);

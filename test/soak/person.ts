@@ -76,7 +76,7 @@ export class Person {
       await sleep(systemClock, this.#chance.below(LONGEST_PAUSE_MS));
       await this.#change(this.#chance.weighted(CHANGES));
     }
-    if (this.#chance.percent(65)) await this.#waitForRest();
+    if (this.#chance.percent(65)) await this.#waitForRest(this.parts.patienceMs);
   }
 
   /**
@@ -89,7 +89,8 @@ export class Person {
     if (this.#chance.percent(20)) await this.#command("archive", "archiveChat", { chatId });
     else await this.#command("unarchive", "unarchiveChat", { chatId });
     for (let hasSaidLast = false; Date.now() < deadline;) {
-      await this.#waitForRest();
+      // The last word is to be answered, however busy the machine is.
+      await this.#waitForRest(hasSaidLast ? deadline - Date.now() : this.parts.patienceMs);
       const standing = await this.parts.board.until(chatId, () => true, 0);
       if (!isAtRest(standing) || standing.isHeld) continue;
       if (standing.isArchived) return true;
@@ -210,8 +211,8 @@ export class Person {
     await this.#command("submit results", "submitToolResults", { chatId: this.chatId, results });
   }
 
-  async #waitForRest(): Promise<void> {
-    const { board, patienceMs } = this.parts;
+  async #waitForRest(patienceMs: number): Promise<void> {
+    const { board } = this.parts;
     const deadline = Date.now() + patienceMs;
     for (;;) {
       const wants = (it: { status: string }) =>

@@ -1,203 +1,139 @@
 // The soak's real deployment: the built program in several processes on one PostgreSQL, killed and started again.
-import { fork, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { readdir, readFile, readlink } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
 import pg from "pg";
-import { Databases } from "../../bench/databases.js";
 import { startDemoModel } from "../../src/demo-model/server.js";
 import { sleep, systemClock } from "../../src/lib/clock.js";
-import { ApiClient } from "../support/api-client.js";
 import { createGitRepository } from "../support/git-repository.js";
 import { startRedis, type TestRedis } from "../support/redis.js";
-import type { Tally } from "./chance.js";
+import type { Chance, Tally } from "./chance.js";
 import { type AnswerAsModel, type Deployment, SMALL_CONTEXT } from "./deployment.js";
+import { endServer, environmentOf, freeze, type Server, ServerWords, startServer } from "./server-process.js";
+import { Storm, type Weather } from "./storm.js";
 import { CONTEXT_LIMIT_TOKENS } from "./vendor.js";
 
-const root = resolve(import.meta.dirname, "../..");
-const SERVER = join(root, "dist/src/server.js");
-const TOKEN = "pt_admin_token_of_the_soak";
-const LISTENING = /^Parley listens on (\S+)\/graphql/;
-/** A server that nobody ends is ended with the soak. */
-const END_WITH_PARENT = `data:text/javascript,process.on("disconnect",()=>process.kill(process.pid,"SIGTERM"))`;
 /** A struck server stays away at most so long. */
 const LONGEST_ABSENCE_MS = 1_500;
-/** More than a lease and a heartbeat. */
-const FROZEN_MS = 5_000;
 /** Longer than the sweep by which servers find what no news told them. */
-const REDIS_ABSENCE_MS = 20_000;
+export const REDIS_ABSENCE_MS = 20_000;
 /** What an ended server's agents and their commands have to be gone after. */
 const AFTERLIFE_MS = 15_000;
 
-type Server = { api: ApiClient; child: ChildProcess; isUp: boolean };
+/** How often each kind of strike comes, against the others. */
+const STRIKES = {
+  mixed: { SIGKILL: 6, SIGTERM: 2, SIGSTOP: 2, "Redis away": 1 },
+  kill: { SIGKILL: 1, SIGTERM: 0, SIGSTOP: 0, "Redis away": 0 },
+} as const;
+export type StrikeKind = keyof typeof STRIKES;
 
-/** `withRedis`: the servers hear of each other through a Redis, which is struck as they are. */
-export type ProcessOptions = { servers: number; withRedis: boolean; answer: AnswerAsModel; tally: Tally };
+export type ProcessOptions = {
+  servers: number;
+  /** An empty database for all of them. */
+  databaseUrl: string;
+  /** The servers hear of each other through a Redis. */
+  withRedis: boolean;
+  /** False: Redis goes away only by `stopRedis`. */
+  isRedisStruck: boolean;
+  /** How long Redis stays away. */
+  redisAbsenceMs: number;
+  strikes: StrikeKind;
+  /** Null = clients and servers reach each other, and Redis, without anything between them. */
+  weather: Weather | null;
+  answer: AnswerAsModel;
+  tally: Tally;
+};
 
 export async function openProcesses(options: ProcessOptions): Promise<Deployment> {
-  const { servers, withRedis, answer, tally } = options;
-  const redis = withRedis ? await startRedis() : null;
-  const [databases, repository, demo] = await Promise.all([
-    Databases.open(),
+  const { servers, databaseUrl, answer, tally } = options;
+  const words = new ServerWords(tally);
+  const complain = (sentence: string) => void words.complaints.push(sentence);
+  const storm = options.weather ? new Storm({ weather: options.weather, tally, complain }) : null;
+  const redis = options.withRedis ? await startRedis() : null;
+  const [repository, demo] = await Promise.all([
     createGitRepository(),
     startDemoModel({ host: "127.0.0.1", port: 0, script: answer }),
   ]);
-  const { url } = await databases.create("soak");
-  const pool = new pg.Pool({ connectionString: url, max: 4 });
-  const words = new ServerWords(tally);
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
   // The database goes while idle connections to it are still being closed.
   let isClosing = false;
-  pool.on("error", (error) => void (isClosing || words.complaints.push(`The database: ${error.message}`)));
+  pool.on("error", (error) => isClosing || complain(`The database: ${error.message}`));
   const environment = {
-    ...environmentOf({ databaseUrl: url, modelUrl: demo.url, folder: repository.folder }),
-    ...(redis ? { REDIS_URL: redis.url } : {}),
+    ...environmentOf({ databaseUrl, modelUrl: demo.url, folder: repository.folder }),
+    ...(redis ? { REDIS_URL: storm ? await storm.coverRedis(redis.url) : redis.url } : {}),
   };
-  const start = () => startServer(environment, repository.folder, words);
-  const first = await start();
+  const start = (place: number) => {
+    const coverUrl = async (url: string) => (storm ? storm.coverServer(place, url) : url);
+    return startServer({ environment, cwd: repository.folder, words, coverUrl });
+  };
+  const first = await start(0);
   await pool.query(SMALL_CONTEXT, [CONTEXT_LIMIT_TOKENS]);
-  const fleet = [first, ...(await Promise.all(Array.from({ length: servers - 1 }, start)))];
+  const others = Array.from({ length: servers - 1 }, (_, index) => start(index + 1));
+  const fleet = new Fleet([first, ...(await Promise.all(others))], start);
   const query = async <Row>(text: string, values: unknown[] = []) =>
     (await pool.query(text, values)).rows as Row[];
   const [workspace] = await query<{ id: string }>("SELECT 'ws_' || id AS id FROM workspaces");
   const { modelConfigs } = await first.api.get<{ modelConfigs: { id: string }[] }>("{ modelConfigs { id } }");
+  storm?.begin();
   return {
     workspaceId: workspace?.id ?? "",
     modelConfigIds: modelConfigs.map(({ id }) => id),
     query,
-    server(chance) {
-      const up = fleet.filter(({ isUp }) => isUp);
-      return chance.pick(up.length > 0 ? up : fleet).api;
-    },
+    tellsLists: true,
+    server: (chance) => fleet.pick(chance),
     async strike(chance) {
-      const place = chance.below(fleet.length);
-      const struck = fleet[place];
-      const kind = chance.weighted({ SIGKILL: 6, SIGTERM: 2, SIGSTOP: 2, "Redis away": redis ? 1 : 0 });
-      if (!struck) return "nothing";
-      if (kind === "Redis away") await takeAway(redis);
-      else if (kind === "SIGSTOP") await freeze(struck);
-      else {
-        await endServer(struck, kind);
-        await sleep(systemClock, chance.below(LONGEST_ABSENCE_MS));
-        fleet[place] = await start();
-      }
+      const weights = { ...STRIKES[options.strikes] };
+      const kind = chance.weighted(
+        redis && options.isRedisStruck ? weights : { ...weights, "Redis away": 0 },
+      );
+      if (kind === "Redis away") await takeAway(redis, options.redisAbsenceMs);
+      else await fleet.strike(kind, chance);
       return kind;
     },
-    livingWorkers: () => fleet.length,
-    remarks: async () => [...(await memoryOf(fleet.map(({ child }) => child.pid ?? 0))), ...words.summary()],
+    stopRedis: () => takeAway(redis, options.redisAbsenceMs),
+    calm: async () => storm?.calm(),
+    livingWorkers: () => fleet.servers.length,
+    remarks: async () => [
+      ...(await memoryOf(fleet.servers.map(({ child }) => child.pid ?? 0))),
+      ...words.summary(),
+    ],
     complaints: () => words.complaints,
     async close() {
-      await Promise.all(fleet.map((server) => endServer(server, "SIGTERM")));
+      await Promise.all(fleet.servers.map((server) => endServer(server, "SIGTERM")));
       const left = await untilGone(repository.folder);
       isClosing = true;
-      await Promise.all([pool.end(), demo.close()]);
-      await Promise.all([databases.close(), repository.remove(), redis?.stop()]);
+      await Promise.all([pool.end(), demo.close(), storm?.close()]);
+      await Promise.all([repository.remove(), redis?.stop()]);
       return left.map((process) => `A process was left behind: ${process}`);
     },
   };
 }
 
-function environmentOf(facts: {
-  databaseUrl: string;
-  modelUrl: string;
-  folder: string;
-}): Record<string, string> {
-  return {
-    DATABASE_URL: facts.databaseUrl,
-    PARLEY_PORT: "0",
-    PARLEY_ADMIN_TOKEN: TOKEN,
-    PARLEY_WORKSPACE_DIR: facts.folder,
-    PARLEY_LOG_LEVEL: "warn",
-    PARLEY_TITLES: "off",
-    PARLEY_LEASE_MS: "3000",
-    PARLEY_HEARTBEAT_MS: "700",
-    PARLEY_MODEL_STARTUP_TIMEOUT_MS: "1500",
-    PARLEY_MODEL_STALL_TIMEOUT_MS: "1500",
-    ANTHROPIC_API_KEY: "key-of-the-soak",
-    ANTHROPIC_BASE_URL: facts.modelUrl,
-    OPENAI_API_KEY: "key-of-the-soak",
-    OPENAI_BASE_URL: `${facts.modelUrl}/v1`,
-    GEMINI_API_KEY: "key-of-the-soak",
-    GOOGLE_GEMINI_BASE_URL: facts.modelUrl,
-  };
+/** The servers, each in its place whichever process it is. */
+class Fleet {
+  constructor(
+    readonly servers: Server[],
+    private readonly start: (place: number) => Promise<Server>,
+  ) {}
+
+  pick(chance: Chance): Server["api"] {
+    const up = this.servers.filter(({ isUp }) => isUp);
+    return chance.pick(up.length > 0 ? up : this.servers).api;
+  }
+
+  async strike(kind: "SIGKILL" | "SIGTERM" | "SIGSTOP", chance: Chance): Promise<void> {
+    const place = chance.below(this.servers.length);
+    const struck = this.servers[place];
+    if (!struck) return;
+    if (kind === "SIGSTOP") return freeze(struck);
+    await endServer(struck, kind);
+    await sleep(systemClock, chance.below(LONGEST_ABSENCE_MS));
+    this.servers[place] = await this.start(place);
+  }
 }
 
-async function startServer(
-  environment: Record<string, string>,
-  cwd: string,
-  words: ServerWords,
-): Promise<Server> {
-  const child = fork(SERVER, ["serve"], {
-    execArgv: ["--import", END_WITH_PARENT],
-    cwd,
-    env: { PATH: process.env["PATH"] ?? "", HOME: cwd, ...environment },
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
-  if (child.stderr) createInterface({ input: child.stderr }).on("line", (line) => words.hear(line));
-  const url = await new Promise<string>((found, failed) => {
-    if (child.stdout)
-      createInterface({ input: child.stdout }).on("line", (line) => {
-        const address = LISTENING.exec(line)?.[1];
-        if (address !== undefined) found(address);
-      });
-    child.once("exit", (code) => failed(new Error(`A server ended before it listened (exit code ${code}).`)));
-  });
-  return { api: new ApiClient(url, TOKEN), child, isUp: true };
-}
-
-async function takeAway(redis: TestRedis | null): Promise<void> {
+async function takeAway(redis: TestRedis | null, absenceMs: number): Promise<void> {
   await redis?.kill();
-  await sleep(systemClock, REDIS_ABSENCE_MS);
+  await sleep(systemClock, absenceMs);
   await redis?.restart();
-}
-
-/** Loses its chats to others without knowing it, and goes on in the middle of everything. */
-async function freeze(server: Server): Promise<void> {
-  server.isUp = false;
-  server.child.kill("SIGSTOP");
-  await sleep(systemClock, FROZEN_MS);
-  server.child.kill("SIGCONT");
-  server.isUp = true;
-}
-
-async function endServer(server: Server, signal: NodeJS.Signals): Promise<void> {
-  const { child } = server;
-  server.isUp = false;
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, "exit");
-  child.kill(signal);
-  await gone;
-}
-
-/** What the servers log: counted; what only a bug can say is a complaint. */
-class ServerWords {
-  readonly complaints: string[] = [];
-  readonly #odd = new Map<string, number>();
-
-  constructor(private readonly tally: Tally) {}
-
-  hear(line: string): void {
-    const said = parse(line);
-    const message = (typeof said?.["msg"] === "string" ? said["msg"] : line).slice(0, 120);
-    this.tally.add("servers logged", message);
-    if (said === null || Number(said["level"]) >= ERROR_LEVEL) this.#odd.set(line.slice(0, 600), 1);
-    if (message.startsWith("A run ended with an exception")) this.complaints.push(line.slice(0, 2_000));
-  }
-
-  summary(): string[] {
-    return [...this.#odd.keys()].slice(0, 20).map((line) => `logged: ${line}`);
-  }
-}
-
-/** Of pino. */
-const ERROR_LEVEL = 50;
-
-function parse(line: string): Record<string, unknown> | null {
-  try {
-    return JSON.parse(line) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
 }
 
 async function memoryOf(processIds: number[]): Promise<string[]> {

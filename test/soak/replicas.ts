@@ -51,6 +51,7 @@ export async function openReplicas(answer: AnswerAsModel): Promise<Deployment> {
   return {
     workspaceId: encodeId("ws", world.workspaceId),
     modelConfigIds: [encodeId("model", world.modelConfigId)],
+    tellsLists: false,
     server: (chance) => chance.pick(servers).api,
     async strike(chance) {
       const place = chance.below(servers.length);
@@ -66,6 +67,8 @@ export async function openReplicas(answer: AnswerAsModel): Promise<Deployment> {
       await end(struck);
       return "replaced";
     },
+    stopRedis: () => Promise.resolve(),
+    calm: () => Promise.resolve(),
     query: (text, values = []) => world.run(text, values) as Promise<never[]>,
     livingWorkers: () => servers.length,
     remarks: () => Promise.resolve([]),

@@ -7,6 +7,7 @@ import { Board } from "./board.js";
 import { Chance, type Tally } from "./chance.js";
 import type { Deployment } from "./deployment.js";
 import { breachesOf, type ChatRow, type ChatRows, type MessageRow, type QueuedRow } from "./laws.js";
+import { listDifferences, ListOnlooker, readWholeList } from "./list-onlooker.js";
 import { Onlooker } from "./onlooker.js";
 import { Person } from "./person.js";
 import type { Vendor } from "./vendor.js";
@@ -19,6 +20,8 @@ export type SoakSettings = {
   people: number;
   /** Calm between two strikes, on average; 0 = no strikes. */
   meanPeaceMs: number;
+  /** So often Redis is stopped, spread over the run. */
+  redisStops?: number;
   /** After so long without an end a person stops a turn. */
   patienceMs: number;
   /** Hears how far it is. */
@@ -32,6 +35,8 @@ export type Violation = { sentence: string; evidence?: string };
 const SETTLE_LIMIT_MS = 120_000;
 /** Followers of another replica hear of news by a sweep each 10 s. */
 const FOLLOW_LIMIT_MS = 45_000;
+/** Sidebars that are open from the beginning to the end. */
+const LIST_ONLOOKERS = 3;
 const PROGRESS_EVERY_MS = 5_000;
 /** Chats that are shown whole when something is wrong with them. */
 const MAX_EVIDENCE = 5;
@@ -54,6 +59,7 @@ class Soak {
   readonly #board: Board;
   readonly #people: Person[] = [];
   readonly #onlookers = new Map<string, Onlooker>();
+  readonly #listOnlookers: ListOnlooker[];
   #turns = 0;
 
   constructor(
@@ -62,6 +68,11 @@ class Soak {
     private readonly settings: SoakSettings,
   ) {
     this.#board = new Board(deployment);
+    const parts = { deployment, tally, seed: settings.seed };
+    this.#listOnlookers = Array.from(
+      { length: deployment.tellsLists ? LIST_ONLOOKERS : 0 },
+      (_, number) => new ListOnlooker(parts, number),
+    );
   }
 
   readonly #complain = (sentence: string, evidence?: string): void => {
@@ -74,6 +85,7 @@ class Soak {
     const { settings } = this;
     const over = new AbortController();
     const striking = this.#strike(over.signal);
+    const stopping = this.#stopRedis(over.signal);
     const telling = this.#tellProgress(over.signal);
     const waiting = Array.from({ length: settings.chats }, (_, number) => number);
     const work = async () => {
@@ -82,7 +94,7 @@ class Soak {
     };
     await Promise.all(Array.from({ length: settings.people }, work));
     over.abort();
-    await Promise.all([striking, telling]);
+    await Promise.all([striking, stopping, telling]);
   }
 
   async #liveOne(number: number): Promise<void> {
@@ -110,6 +122,19 @@ class Soak {
     }
   }
 
+  /** Each stop is due when its share of the turns has been taken, and comes to its end whatever happens. */
+  async #stopRedis(over: AbortSignal): Promise<void> {
+    const { redisStops = 0, chats, turns, tell } = this.settings;
+    for (let stop = 1; stop <= redisStops; stop += 1) {
+      const due = (chats * turns * stop) / (redisStops + 1);
+      while (this.#turns < due && !over.aborted) await this.#board.fresh();
+      tell(`Redis is stopped, ${stop} of ${redisStops}`);
+      await this.deployment.stopRedis();
+      tell("Redis is back");
+      this.tally.add("Redis stops", "on purpose");
+    }
+  }
+
   async #tellProgress(over: AbortSignal): Promise<void> {
     const { chats, turns, tell } = this.settings;
     for (;;) {
@@ -127,6 +152,7 @@ class Soak {
 
   async settle(): Promise<void> {
     this.settings.tell("calm; waiting for every chat to rest");
+    await this.deployment.calm();
     for (const onlooker of this.#onlookers.values()) onlooker.isSteady = true;
     const settled = await Promise.all(this.#people.map((person) => person.settle(SETTLE_LIMIT_MS)));
     settled.forEach((isSettled, index) => {
@@ -135,12 +161,14 @@ class Soak {
     });
     this.settings.tell("at rest; comparing what everybody saw with the database");
     await Promise.all(this.#people.map((person) => this.#judge(person)));
+    await Promise.all(this.#listOnlookers.map((onlooker, number) => this.#judgeList(onlooker, number)));
     await this.#judgeDeployment();
     await this.#count();
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#onlookers.values()].map((onlooker) => onlooker.close()));
+    const onlookers = [...this.#onlookers.values(), ...this.#listOnlookers];
+    await Promise.all(onlookers.map((onlooker) => onlooker.close()));
     await this.#board.close();
   }
 
@@ -153,11 +181,25 @@ class Soak {
       ...breachesOf(rows, person.record.entries),
       ...seen,
       ...(onlooker?.transcript.breaches ?? []),
+      ...(onlooker?.transcript.once.doubles ?? []),
     ];
     if (breaches.length === 0) return;
     const isShown = this.violations.filter(({ evidence }) => evidence !== undefined).length < MAX_EVIDENCE;
     const evidence = isShown ? evidenceOf(rows, person, onlooker) : undefined;
     this.#complain(`Chat ${person.record.number} (${person.chatId}): ${breaches.join("; ")}`, evidence);
+  }
+
+  /** What the sidebar holds becomes what the API shows, before long. */
+  async #judgeList(onlooker: ListOnlooker, number: number): Promise<void> {
+    const api = this.deployment.server(Chance.of(this.settings.seed, "judge of lists", number));
+    const deadline = Date.now() + FOLLOW_LIMIT_MS;
+    for (;;) {
+      const differences = listDifferences(onlooker.rows, await readWholeList(api));
+      if (differences.length === 0) return;
+      if (Date.now() > deadline)
+        return this.#complain(`List onlooker ${number}: ${differences.slice(0, 10).join("; ")}`);
+      await this.#board.fresh();
+    }
   }
 
   /** The chat as the API shows it, with all its messages. */
@@ -213,12 +255,11 @@ class Soak {
   async #count(): Promise<void> {
     const counted = await this.deployment.query<{ name: string; times: number }>(COUNTS);
     for (const { name, times } of counted) this.tally.add("rows", name, times);
-    for (const onlooker of this.#onlookers.values())
-      this.tally.add(
-        "events",
-        "previews that were exactly their message",
-        onlooker.transcript.confirmedPreviews,
-      );
+    for (const { transcript } of this.#onlookers.values()) {
+      this.tally.add("events", "previews that were exactly their message", transcript.confirmedPreviews);
+      this.tally.add("events applied", "once", transcript.once.applied);
+      this.tally.add("events applied", "twice", transcript.once.doubles.length);
+    }
     this.tally.add("turns", "taken", this.#turns);
   }
 }

@@ -1,0 +1,88 @@
+// The law that no event is applied twice can be broken, and only by events that are.
+import { expect, test } from "vitest";
+import { endOf, type Position, STAGES } from "../../src/domain/chat-events.js";
+import { encodeEventCursor } from "../../src/domain/cursors.js";
+import type { ChatEvent } from "../support/transcript.js";
+import { AppliedOnce } from "./applied-once.js";
+
+const at = (position: Position) => encodeEventCursor({ position, generation: null, sequence: 0 });
+const message = (version: number, id: number) =>
+  ({
+    cursor: at({ version, stage: STAGES.message, messageId: id }),
+    __typename: "ChatMessageEvent",
+    replaced: null,
+    message: { id: `msg_${id}`, role: "USER", parts: [] },
+  }) satisfies ChatEvent;
+const status = (version: number) =>
+  ({
+    cursor: at({ version, stage: STAGES.status, messageId: 0 }),
+    __typename: "ChatStatusEvent",
+    status: "RUNNING",
+  }) satisfies ChatEvent;
+const piece = (attempt: number, sequence: number) =>
+  ({
+    cursor: at(endOf(3)),
+    __typename: "ChatPartEvent",
+    generation: { id: `gen_3_${attempt}`, attempt },
+    ...{ sequence, role: "ASSISTANT", partIndex: 0, piece: { __typename: "TextDelta", append: "a" } },
+  }) satisfies ChatEvent;
+const reset = {
+  cursor: at(endOf(3)),
+  __typename: "ChatPreviewResetEvent",
+  generation: { id: "gen_3_1", attempt: 1 },
+  resetReason: "WORKER_LOST",
+} satisfies ChatEvent;
+const refresh = (version: number) =>
+  ({
+    cursor: at(endOf(version)),
+    __typename: "ChatRefreshEvent",
+    reason: "CURSOR_TOO_OLD",
+    chat: {
+      ...{ id: "chat_1", title: "", status: "RUNNING", eventCursor: "", lastError: null },
+      ...{ pendingToolCalls: [], queuedMessages: [], messages: { nodes: [] } },
+    },
+  }) satisfies ChatEvent;
+const caughtUp = (version: number) =>
+  ({ cursor: at(endOf(version)), __typename: "ChatCaughtUpEvent", replayedEvents: 0 }) satisfies ChatEvent;
+
+function told(...events: ChatEvent[]) {
+  const once = new AppliedOnce();
+  for (const event of events) once.apply(event);
+  return { applied: once.applied, doubles: once.doubles };
+}
+
+test.each<[string, ChatEvent[], string[]]>([
+  [
+    "a message twice",
+    [message(2, 1), status(2), message(2, 1)],
+    ["ChatMessageEvent of 2.0.1 was told again"],
+  ],
+  ["a status twice", [status(2), status(2)], ["ChatStatusEvent of 2.2.0 was told again"]],
+  [
+    "an older status late",
+    [status(2), message(3, 1), status(2)],
+    ["ChatStatusEvent of 2.2.0 was told again"],
+  ],
+  ["what a refresh held", [refresh(3), message(3, 1)], ["ChatMessageEvent of 3.0.1 was told again"]],
+  ["what a catch-up ended", [caughtUp(3), status(3)], ["ChatStatusEvent of 3.2.0 was told again"]],
+  ["a piece twice", [piece(1, 1), piece(1, 2), piece(1, 2)], ["piece 2 of gen_3_1 was told again"]],
+  [
+    "a piece after its message",
+    [piece(1, 1), message(4, 1), piece(1, 1)],
+    ["piece 1 of gen_3_1 was told again"],
+  ],
+  ["a piece of an older try", [piece(1, 1), piece(2, 1), piece(1, 2)], ["piece 2 of gen_3_1 was told again"]],
+])("%s is found out", (_name, events, doubles) => {
+  expect(told(...events)).toEqual({ applied: events.filter(isSaying).length - 1, doubles });
+});
+
+const isSaying = ({ __typename }: ChatEvent) => __typename !== "ChatCaughtUpEvent";
+
+test("what is told once, told anew after a refresh or in a new preview is left in peace", () => {
+  const events = [
+    ...[refresh(1), caughtUp(1), message(2, 1), status(2), piece(1, 1), piece(1, 2), reset],
+    ...[piece(1, 1), piece(2, 1), message(4, 1), message(4, 2), message(5, 1), refresh(9), refresh(7)],
+    ...[message(8, 1), piece(2, 1)],
+  ];
+  expect(told(...events)).toEqual({ applied: 14, doubles: [] });
+});

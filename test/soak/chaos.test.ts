@@ -1,0 +1,55 @@
+// The soak with a bad network, in the small: real servers that are killed, behind proxies that cut connections and harm
+// what Redis tells. `npm run soak -- --redis=1 --chaos=30 --cuts=300 --strikes=kill --redis-stops=2` is the large form.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ConnectionOptions } from "../../src/store/data-source.js";
+import { createTestPlace, type TestPlace } from "../support/parley.js";
+import { hasRedis } from "../support/redis.js";
+import { Tally } from "./chance.js";
+import { openProcesses } from "./processes.js";
+import { runSoak } from "./soak.js";
+import { Vendor } from "./vendor.js";
+
+const SEED = Number(process.env["SOAK_SEED"] ?? 1);
+const CHATS = 10;
+const TURNS = 3;
+/** A part of the real one: it is to be over soon. */
+const REDIS_ABSENCE_MS = 2_000;
+
+describe.skipIf(!hasRedis)("with a Redis", () => {
+  let place: TestPlace;
+  beforeAll(async () => {
+    place = await createTestPlace();
+    // The first start builds the program that all servers are.
+    await (await place.spawn()).end("SIGTERM");
+  }, 120_000);
+  afterAll(() => place.remove());
+
+  test(`a network that loses, doubles, delays, reorders and cuts leaves every chat whole and everybody with the same view (seed ${SEED})`, async () => {
+    const tally = new Tally();
+    const vendor = new Vendor(SEED, tally, 18);
+    const deployment = await openProcesses({
+      servers: 2,
+      databaseUrl: urlOf(place.database.options),
+      withRedis: true,
+      isRedisStruck: false,
+      redisAbsenceMs: REDIS_ABSENCE_MS,
+      strikes: "kill",
+      weather: { seed: SEED, chaos: 30, cuts: 200 },
+      tally,
+      answer: (request) => vendor.answer(request),
+    });
+    const settings = { seed: SEED, chats: CHATS, turns: TURNS, people: CHATS, redisStops: 1 };
+    const pace = { meanPeaceMs: 1_500, patienceMs: 4_000, tell: () => undefined };
+    const violations = await runSoak(deployment, { vendor, tally }, { ...settings, ...pace });
+    const left = await deployment.close();
+    if (process.env["SOAK_TELL"]) process.stdout.write(`${tally.lines().join("\n")}\n`);
+    expect({ violations, left }).toEqual({ violations: [], left: [] });
+    // A soak in which nothing happens proves nothing.
+    const happened = ["news through Redis", "connections cut", "strikes", "Redis stops", "events applied"];
+    expect(happened.filter((group) => tally.count(group) === 0)).toEqual([]);
+  }, 180_000);
+});
+
+function urlOf({ url, host, port, user, database }: ConnectionOptions): string {
+  return url ?? `postgres://${user}@${encodeURIComponent(host ?? "localhost")}:${port ?? 5432}/${database}`;
+}

@@ -1,0 +1,122 @@
+// One server of the soak: the built program in a process of its own, how it is started, frozen and ended, and what it
+// logs.
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { sleep, systemClock } from "../../src/lib/clock.js";
+import { ApiClient } from "../support/api-client.js";
+import type { Tally } from "./chance.js";
+
+const root = resolve(import.meta.dirname, "../..");
+const SERVER = join(root, "dist/src/server.js");
+const TOKEN = "pt_admin_token_of_the_soak";
+const LISTENING = /^Parley listens on (\S+)\/graphql/;
+/** A server that nobody ends is ended with the soak. */
+const END_WITH_PARENT = `data:text/javascript,process.on("disconnect",()=>process.kill(process.pid,"SIGTERM"))`;
+/** More than a lease and a heartbeat. */
+const FROZEN_MS = 5_000;
+
+export type Server = { api: ApiClient; child: ChildProcess; isUp: boolean };
+
+/** What all servers are started with. `coverUrl` tells how clients reach the server that listens at an address. */
+export type ServerParts = {
+  environment: Record<string, string>;
+  cwd: string;
+  words: ServerWords;
+  coverUrl(url: string): Promise<string>;
+};
+
+export function environmentOf(facts: {
+  databaseUrl: string;
+  modelUrl: string;
+  folder: string;
+}): Record<string, string> {
+  return {
+    DATABASE_URL: facts.databaseUrl,
+    PARLEY_PORT: "0",
+    PARLEY_ADMIN_TOKEN: TOKEN,
+    PARLEY_WORKSPACE_DIR: facts.folder,
+    PARLEY_LOG_LEVEL: "warn",
+    PARLEY_TITLES: "off",
+    PARLEY_LEASE_MS: "3000",
+    PARLEY_HEARTBEAT_MS: "700",
+    PARLEY_MODEL_STARTUP_TIMEOUT_MS: "1500",
+    PARLEY_MODEL_STALL_TIMEOUT_MS: "1500",
+    ANTHROPIC_API_KEY: "key-of-the-soak",
+    ANTHROPIC_BASE_URL: facts.modelUrl,
+    OPENAI_API_KEY: "key-of-the-soak",
+    OPENAI_BASE_URL: `${facts.modelUrl}/v1`,
+    GEMINI_API_KEY: "key-of-the-soak",
+    GOOGLE_GEMINI_BASE_URL: facts.modelUrl,
+  };
+}
+
+export async function startServer(parts: ServerParts): Promise<Server> {
+  const { environment, cwd, words, coverUrl } = parts;
+  const child = fork(SERVER, ["serve"], {
+    execArgv: ["--import", END_WITH_PARENT],
+    cwd,
+    env: { PATH: process.env["PATH"] ?? "", HOME: cwd, ...environment },
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  if (child.stderr) createInterface({ input: child.stderr }).on("line", (line) => words.hear(line));
+  const url = await new Promise<string>((found, failed) => {
+    if (child.stdout)
+      createInterface({ input: child.stdout }).on("line", (line) => {
+        const address = LISTENING.exec(line)?.[1];
+        if (address !== undefined) found(address);
+      });
+    child.once("exit", (code) => failed(new Error(`A server ended before it listened (exit code ${code}).`)));
+  });
+  return { api: new ApiClient(await coverUrl(url), TOKEN), child, isUp: true };
+}
+
+/** Loses its chats to others without knowing it, and goes on in the middle of everything. */
+export async function freeze(server: Server): Promise<void> {
+  server.isUp = false;
+  server.child.kill("SIGSTOP");
+  await sleep(systemClock, FROZEN_MS);
+  server.child.kill("SIGCONT");
+  server.isUp = true;
+}
+
+export async function endServer(server: Server, signal: NodeJS.Signals): Promise<void> {
+  const { child } = server;
+  server.isUp = false;
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, "exit");
+  child.kill(signal);
+  await gone;
+}
+
+/** What the servers log: counted; what only a bug can say is a complaint. */
+export class ServerWords {
+  readonly complaints: string[] = [];
+  readonly #odd = new Map<string, number>();
+
+  constructor(private readonly tally: Tally) {}
+
+  hear(line: string): void {
+    const said = parse(line);
+    const message = (typeof said?.["msg"] === "string" ? said["msg"] : line).slice(0, 120);
+    this.tally.add("servers logged", message);
+    if (said === null || Number(said["level"]) >= ERROR_LEVEL) this.#odd.set(line.slice(0, 600), 1);
+    if (message.startsWith("A run ended with an exception")) this.complaints.push(line.slice(0, 2_000));
+  }
+
+  summary(): string[] {
+    return [...this.#odd.keys()].slice(0, 20).map((line) => `logged: ${line}`);
+  }
+}
+
+/** Of pino. */
+const ERROR_LEVEL = 50;
+
+function parse(line: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}

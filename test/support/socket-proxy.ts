@@ -1,0 +1,159 @@
+// A network between clients and a server that can be broken: connections are cut anywhere, in the middle of what they
+// carry too, and stages of a caller's own may hold it up or change it on its way.
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { pipeline, Transform } from "node:stream";
+
+/** Draws a whole number from 0 to below the bound. */
+export type Draw = (below: number) => number;
+
+export type SocketProxyOptions = {
+  /** Where on this machine the connections go. */
+  port: number;
+  /** What the bytes of a connection pass through, made anew for each; connections count from 0. */
+  toServer?: (connection: number) => Transform;
+  toClient?: (connection: number) => Transform;
+};
+
+/** A connection that is to be cut in the middle of something is cut anyway when it has been silent for so long. */
+const LONGEST_SILENCE_MS = 500;
+
+export class SocketProxy {
+  readonly #open = new Set<Connection>();
+  #accepted = 0;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly options: SocketProxyOptions,
+  ) {
+    server.on("connection", (client) => this.#join(client));
+  }
+
+  static async start(options: SocketProxyOptions): Promise<SocketProxy> {
+    const server = createServer({ noDelay: true });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return new SocketProxy(server, { ...options });
+  }
+
+  /** Where clients connect to, on this machine. */
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get connections(): number {
+    return this.#open.size;
+  }
+
+  /** The server has moved: the next connections go there. */
+  moveTo(port: number): void {
+    this.options.port = port;
+  }
+
+  /**
+   * Cuts one of the connections, at once or in the middle of the next bytes, with or without a reset. False when there
+   * is none.
+   */
+  cut(draw: Draw): boolean {
+    const whole = [...this.#open].filter(({ isDoomed }) => !isDoomed);
+    const connection = whole[draw(Math.max(1, whole.length))];
+    connection?.cut(draw);
+    return connection !== undefined;
+  }
+
+  /** Ends every connection. */
+  async close(): Promise<void> {
+    for (const connection of this.#open) connection.destroy();
+    this.server.close();
+    await once(this.server, "close");
+  }
+
+  #join(client: Socket): void {
+    const number = this.#accepted;
+    this.#accepted += 1;
+    const { port, toServer, toClient } = this.options;
+    const stages = { toServer: toServer?.(number), toClient: toClient?.(number) };
+    const connection = new Connection(client, connect({ port, host: "127.0.0.1", noDelay: true }), stages);
+    this.#open.add(connection);
+    client.once("close", () => this.#open.delete(connection));
+  }
+}
+
+type Stages = { toServer: Transform | undefined; toClient: Transform | undefined };
+
+class Connection {
+  /** Set once the connection is to be cut within the next bytes. */
+  #doom: { draw: Draw; silence: NodeJS.Timeout } | null = null;
+
+  constructor(
+    private readonly client: Socket,
+    private readonly upstream: Socket,
+    { toServer, toClient }: Stages,
+  ) {
+    this.#join(client, toServer, upstream);
+    this.#join(upstream, toClient, client);
+  }
+
+  get isDoomed(): boolean {
+    return this.#doom !== null;
+  }
+
+  cut(draw: Draw): void {
+    if (draw(2) === 0) return this.#end(draw);
+    this.#doom = { draw, silence: setTimeout(() => this.#end(draw), LONGEST_SILENCE_MS) };
+  }
+
+  destroy(): void {
+    clearTimeout(this.#doom?.silence);
+    this.client.destroy();
+    this.upstream.destroy();
+  }
+
+  #end(draw: Draw): void {
+    if (draw(2) === 0) {
+      this.client.resetAndDestroy();
+      this.upstream.resetAndDestroy();
+    }
+    this.destroy();
+  }
+
+  #join(from: Socket, stage: Transform | undefined, to: Socket): void {
+    // However one half ends, the other learns of it from `close`.
+    pipeline([from, ...(stage ? [stage] : []), this.#blade(), to], () => this.destroy());
+    from.once("close", () => this.destroy());
+  }
+
+  /** Lets everything through until the connection is doomed: then only the beginning of the next bytes. */
+  #blade(): Transform {
+    return new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        if (!this.#doom) return done(null, chunk);
+        const { draw } = this.#doom;
+        done(null, chunk.subarray(0, draw(chunk.length)));
+        setImmediate(() => this.#end(draw));
+      },
+    });
+  }
+}
+
+/** Holds up so many of a hundred chunks, and what comes after them, for a while. */
+export class Slowness extends Transform {
+  #held: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly draw: Draw,
+    private readonly slow: { percent: number; longestMs: number },
+  ) {
+    super();
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: (error: null, chunk: Buffer) => void): void {
+    if (this.draw(100) >= this.slow.percent) return done(null, chunk);
+    this.#held = setTimeout(() => done(null, chunk), this.draw(this.slow.longestMs));
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    clearTimeout(this.#held);
+    done(error);
+  }
+}
