@@ -211,7 +211,8 @@ test("edits in the shapes that models fall back to reach edit_files, which finds
     {
       error:
         "Invalid arguments. edits[0].old_text: is required (string); edits[0].new_text: is required (string); " +
-        "unknown property `edits[0].old_str`.",
+        "unknown property `edits[0].old_str`. Here `old_str` is old_text. " +
+        "The arguments are edits: [{path, old_text, new_text, replace_all?}]. No edit was applied.",
     },
   ]);
 });

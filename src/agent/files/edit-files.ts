@@ -4,16 +4,18 @@
  */
 import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
 import { done, refused, type Outcome, type Refusal } from "../outcome.js";
 import { MAX_WRITE_BYTES, type EditFilesAnswer, type EditFilesRequest } from "../protocol.js";
 import { stageFile, type StagedFile } from "./atomic-write.js";
+import { diffLimits, unifiedDiff } from "./edit-diff.js";
 import { applyEdit, type Edit } from "./match.js";
 import type { PathLocks } from "./path-locks.js";
 import { absolutePath, fileRefusal, resolveLinks } from "./paths.js";
 
 /** `path` is as the caller wrote it, `realPath` has no links. */
 type Target = { path: string; realPath: string; edits: Edit[] };
-type EditedFile = { target: Target; text: string; isChanged: boolean; replacements: number };
+type EditedFile = { target: Target; before: string; text: string; replacements: number };
 
 /**
  * Status and message of a refusal gather all problems of all files. A failure of the very last step, giving the
@@ -30,12 +32,21 @@ export async function editFiles(
   return locks.hold(realPaths, async () => {
     const edited = gather(await inOrder(targets.value, editOne));
     if (edited.kind === "refused") return edited;
-    const written = await writeAll(edited.value.filter(({ isChanged }) => isChanged));
-    if (written.kind === "refused") return written;
-    return done({
-      files: edited.value.map(({ target, replacements }) => ({ path: target.path, replacements })),
-    });
+    const answer = await describe(edited.value, request.includeDiff ?? false);
+    const written = await writeAll(edited.value.filter(({ before, text }) => text !== before));
+    return written.kind === "refused" ? written : done(answer);
   });
+}
+
+async function describe(files: readonly EditedFile[], includeDiff: boolean): Promise<EditFilesAnswer> {
+  const limits = diffLimits(files.length);
+  return {
+    files: await inOrder(files, async ({ target: { path }, before, text, replacements }) => {
+      if (!includeDiff) return { path, replacements };
+      await setImmediate();
+      return { path, replacements, diff: unifiedDiff(path, before, text, limits) };
+    }),
+  };
 }
 
 /** Entries for the same path are one target with all their edits; two names for one file are refused. */
@@ -76,10 +87,13 @@ async function editOne(target: Target): Promise<Outcome<EditedFile>> {
   let text = original.value;
   let replacements = 0;
   for (const [index, edit] of target.edits.entries()) {
+    // Large files and many edits take seconds; others are answered in between.
+    await setImmediate();
     const outcome = applyEdit(text, edit, MAX_WRITE_BYTES);
-    if (outcome.kind === "unmatched") {
+    if (outcome.kind !== "edited") {
       const which = target.edits.length === 1 ? "" : `edit ${index + 1} of ${target.edits.length}: `;
-      return refused(400, `${target.path}: ${which}${outcome.reason}`, { field: "oldText" });
+      const [status, field] = outcome.kind === "too-large" ? [413, "newText"] : [400, "oldText"];
+      return refused(status, `${target.path}: ${which}${outcome.reason}`, { field });
     }
     text = outcome.text;
     replacements += outcome.replacements;
@@ -87,7 +101,7 @@ async function editOne(target: Target): Promise<Outcome<EditedFile>> {
   if (Buffer.byteLength(text) > MAX_WRITE_BYTES) {
     return refused(413, `${target.path}: the result would have more than ${MAX_WRITE_BYTES} bytes.`);
   }
-  return done({ target, text, isChanged: text !== original.value, replacements });
+  return done({ target, before: original.value, text, replacements });
 }
 
 async function readEditable({ path, realPath }: Target): Promise<Outcome<string>> {
@@ -117,7 +131,7 @@ async function writeAll(files: EditedFile[]): Promise<Outcome<undefined>> {
     const outcome = await stageFile(target.realPath, text);
     if (outcome.kind === "refused") {
       for (const { file } of staged) await file.discard();
-      return outcome;
+      return nothingWritten(outcome);
     }
     staged.push({ path: target.path, file: outcome.value });
   }
@@ -126,10 +140,16 @@ async function writeAll(files: EditedFile[]): Promise<Outcome<undefined>> {
     if (outcome.kind === "done") continue;
     for (const rest of staged.slice(index + 1)) await rest.file.discard();
     const changed = staged.slice(0, index).map(({ path }) => path);
-    if (changed.length === 0) return outcome;
+    if (changed.length === 0) return nothingWritten(outcome);
     return { ...outcome, status: 500, message: `${outcome.message} Already changed: ${changed.join(", ")}.` };
   }
   return done(undefined);
+}
+
+/** A refusal goes without saying so; after a failure nobody would know. */
+function nothingWritten(refusal: Refusal): Refusal {
+  if (refusal.status < 500) return refusal;
+  return { ...refusal, message: `${refusal.message} Nothing was written.` };
 }
 
 /** One after the other: a request may name many files, and open files are few. */

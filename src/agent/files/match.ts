@@ -1,114 +1,186 @@
 /**
- * Finds and replaces the text of one edit. Pure. Matches exactly; when nothing matches, says how close the file
- * came, so that the next attempt can succeed.
+ * Finds and replaces the text of one edit. Pure. Looks for the text as it is first and then ever more tolerantly;
+ * what it finds more than once, or not at all, it explains. The rules are in docs/agent/edits.md.
  */
+import { dominantEnding, hasLookalike, parseLines, sharedEnding, withEnding } from "./lines.js";
+import { findExact, findWithAnyEnding, type Span } from "./match-exact.js";
+import { describeNearest } from "./match-hint.js";
+import { areOddSpacesWhite, LineTable, type Tolerance } from "./match-lines.js";
+import { spliceLines } from "./splice.js";
+import { commonestStep } from "./splice-indent.js";
 
 export type Edit = { oldText: string; newText: string; replaceAll?: boolean | undefined };
 
 /** `reason` is made for a model to read. */
 export type EditOutcome =
-  { kind: "edited"; text: string; replacements: number } | { kind: "unmatched"; reason: string };
+  | { kind: "edited"; text: string; replacements: number }
+  | { kind: "unmatched"; reason: string }
+  | { kind: "too-large"; reason: string };
 
-/** Comparing stops here, so that a hint costs milliseconds also for a file of a million equal lines. */
-const MAX_HINT_COMPARISONS = 1_000_000;
-const MAX_HINT_LINE_CHARACTERS = 160;
+/** `firstLine` counts from 0; only whole lines have it. */
+type Place = Span & { firstLine?: number };
+
+/** One way of looking. `write` gives the text for a place that `find` found. */
+type Way = {
+  /** What is said of a place found by it; undefined when it is quite as it was asked for. */
+  ignored: string | undefined;
+  find(found: (place: Place) => void): void;
+  write(place: Place): string;
+};
+
+/** Of the places where an ambiguous text was found, so many are told. */
+const MAX_PLACES_TOLD = 5;
+const HALF_A_CHARACTER = /\p{Surrogate}/u;
+
+const LINE_WAYS: readonly { tolerance: Tolerance; ignored: string }[] = [
+  { tolerance: "trailing-space", ignored: "spaces at line ends" },
+  { tolerance: "indentation", ignored: "indentation and spaces at line ends" },
+  { tolerance: "punctuation", ignored: "indentation, spaces at line ends and typographic punctuation" },
+];
 
 /** Applies one edit to `text`. The result is refused before it is built when it would exceed `maxCharacters`. */
 export function applyEdit(text: string, edit: Edit, maxCharacters: number): EditOutcome {
-  if (edit.oldText === "")
-    return unmatched("oldText is empty; give the text to be replaced, or write the file.");
-  const first = text.indexOf(edit.oldText);
-  if (first === -1) return unmatched(`oldText was not found. ${describeNearest(text, edit.oldText)}`);
-  if (edit.replaceAll) return replaceAll(text, edit, maxCharacters);
-  const occurrences = countOverlapping(text, edit.oldText, first);
-  if (occurrences > 1) {
-    return unmatched(
-      `oldText matches ${occurrences} occurrences; include more surrounding lines to make it unique, or set replaceAll.`,
-    );
+  const problem = problemOf(edit);
+  if (problem !== undefined) return unmatched(problem);
+  const table = new LineTable(text);
+  for (const way of waysOf(table, edit)) {
+    const places = collect(way, edit.replaceAll ?? false);
+    if (places.count === 0) continue;
+    if (!edit.replaceAll && places.count > 1) return unmatched(describeAmbiguity(text, way, places));
+    return replace(text, places.chosen, way, maxCharacters);
   }
-  const after = text.slice(first + edit.oldText.length);
-  return withinLimit(text.length - edit.oldText.length + edit.newText.length, maxCharacters, () => ({
-    kind: "edited",
-    text: text.slice(0, first) + edit.newText + after,
-    replacements: 1,
-  }));
+  return unmatched(`oldText was not found. ${whyNotFound(table, edit)}`);
 }
 
 function unmatched(reason: string): EditOutcome {
   return { kind: "unmatched", reason };
 }
 
-function withinLimit(characters: number, maxCharacters: number, build: () => EditOutcome): EditOutcome {
-  if (characters <= maxCharacters) return build();
-  return unmatched(`the result would have more than ${maxCharacters} characters.`);
+function problemOf({ oldText, newText }: Edit): string | undefined {
+  if (oldText === "") return "oldText must not be empty; give the text to be replaced, or write the file.";
+  if (HALF_A_CHARACTER.test(oldText)) return "oldText has half a character (a lone surrogate).";
+  if (HALF_A_CHARACTER.test(newText)) return "newText has half a character (a lone surrogate).";
+  return undefined;
 }
 
-function replaceAll(text: string, edit: Edit, maxCharacters: number): EditOutcome {
-  const pieces = text.split(edit.oldText);
-  const replacements = pieces.length - 1;
-  const growth = replacements * (edit.newText.length - edit.oldText.length);
-  return withinLimit(text.length + growth, maxCharacters, () => ({
-    kind: "edited",
-    text: pieces.join(edit.newText),
-    replacements,
-  }));
-}
-
-/** Overlapping ones count: with "aa" in "aaa" it is not clear which is meant. */
-function countOverlapping(text: string, wanted: string, first: number): number {
-  let count = 0;
-  for (let at = first; at !== -1; at = text.indexOf(wanted, at + 1)) count += 1;
-  return count;
-}
-
-function quote(line: string): string {
-  const isLong = line.length > MAX_HINT_LINE_CHARACTERS;
-  return JSON.stringify(isLong ? `${line.slice(0, MAX_HINT_LINE_CHARACTERS)}…` : line);
-}
-
-/** Tells where the beginning of `wanted` matches best and which line is the first to differ. */
-function describeNearest(text: string, wanted: string): string {
-  if (text.includes("\r\n") && text.includes(wanted.replace(/\r?\n/g, "\r\n"))) {
-    return "The file has it with CRLF line endings; use \\r\\n in oldText.";
+function whyNotFound(table: LineTable, edit: Edit): string {
+  for (const way of changesEndings(edit) ? waysOf(table, { ...edit, newText: "" }) : []) {
+    if (collect(way, false).count > 0) {
+      return (
+        "newText has other line endings than oldText, so that oldText must be in the file exactly; " +
+        `it is there only when ${way.ignored ?? "they"} do not count.`
+      );
+    }
   }
-  const fileLines = text.split("\n");
-  const wantedLines = wanted.split("\n");
-  const best = longestRun(fileLines, wantedLines);
-  if (best.length === 0) return describeFirstLine(fileLines, wantedLines[0] ?? "");
-  const fileLine = fileLines[best.start + best.length];
-  const wantedLine = wantedLines[best.length] ?? "";
-  const where = `The closest match begins at line ${best.start + 1}: its first ${best.length} line(s) match, `;
-  if (fileLine === undefined) return `${where}but then the file ends where oldText has ${quote(wantedLine)}.`;
-  const line = best.start + best.length + 1;
-  return `${where}but line ${line} of the file is ${quote(fileLine)} where oldText has ${quote(wantedLine)}.`;
+  return describeNearest(table, edit.oldText);
 }
 
-function longestRun(fileLines: string[], wantedLines: string[]): { start: number; length: number } {
-  let best = { start: 0, length: 0 };
-  let comparisons = 0;
-  for (let start = 0; start < fileLines.length && comparisons < MAX_HINT_COMPARISONS; start += 1) {
-    let length = 0;
-    while (length < wantedLines.length && matchesAt(fileLines[start + length], wantedLines, length))
-      length += 1;
-    comparisons += length + 1;
-    if (length > best.length) best = { start, length };
+/** Texts of one kind of line endings each, and not the same: the wish is to change them. */
+function changesEndings({ oldText, newText }: Edit): boolean {
+  const [oldEnding, newEnding] = [sharedEnding(oldText), sharedEnding(newText)];
+  return oldEnding !== undefined && newEnding !== undefined && oldEnding !== newEnding;
+}
+
+/** In the order in which they are tried; each is built only when those before it found nothing. */
+function* waysOf(table: LineTable, edit: Edit): Generator<Way> {
+  const { text } = table;
+  const { oldText, newText } = edit;
+  const isOneEnding = sharedEnding(newText) !== undefined;
+  const fileEnding = !isOneEnding || changesEndings(edit) ? undefined : dominantEnding(text);
+  const adapted = fileEnding === undefined ? newText : withEnding(newText, fileEnding);
+  const write = () => adapted;
+  yield { ignored: undefined, find: (found) => findExact(text, oldText, found), write };
+  if (changesEndings(edit)) return;
+  if (oldText.includes("\n") && (text.includes("\r\n") || oldText.includes("\r\n"))) {
+    yield { ignored: "line endings", find: (found) => findWithAnyEnding(text, oldText, found), write };
   }
-  return best;
+  if (parseLines(oldText, true).every(({ body }) => body === "")) return;
+  for (const { tolerance, ignored } of LINE_WAYS) {
+    if (tolerance === "punctuation" && !table.hasLookalike && !hasLookalike(oldText)) return;
+    yield lineWay(table, { oldText, newText: adapted, isOneEnding }, tolerance, ignored);
+  }
 }
 
-/** The first line of a text may begin, and the last may end, in the middle of a line of the file. */
-function matchesAt(fileLine: string | undefined, wantedLines: string[], index: number): boolean {
-  const wantedLine = wantedLines[index] ?? "";
-  if (fileLine === undefined) return false;
-  if (index === 0 && wantedLines.length > 1) return wantedLine !== "" && fileLine.endsWith(wantedLine);
-  if (index === wantedLines.length - 1) return fileLine.startsWith(wantedLine);
-  return fileLine === wantedLine;
+type LineEdit = { oldText: string; newText: string; isOneEnding: boolean };
+
+function lineWay(table: LineTable, edit: LineEdit, tolerance: Tolerance, ignored: string): Way {
+  const wanted = parseLines(edit.oldText, areOddSpacesWhite(tolerance));
+  const replacement = parseLines(edit.newText, areOddSpacesWhite(tolerance));
+  let step: { spaces: number | undefined } | undefined;
+  return {
+    ignored,
+    find: (found) =>
+      table.findLines(wanted, tolerance, (firstLine) => {
+        const end = table.startOf(firstLine + wanted.length);
+        found({ start: table.startOf(firstLine), end, firstLine });
+      }),
+    write: ({ firstLine = 0 }) => {
+      const window = wanted.map((_, index) => table.parse(firstLine + index, tolerance));
+      const fileStep = () => (step ??= { spaces: commonestStep(leadsOf(table, tolerance)) }).spaces;
+      return spliceLines({ window, wanted, replacement, fileStep, isOneEnding: edit.isOneEnding });
+    },
+  };
 }
 
-function describeFirstLine(fileLines: string[], wantedLine: string): string {
-  const advice = "Read the file again: it must match character by character.";
-  const trimmed = wantedLine.trim();
-  const index = trimmed === "" ? -1 : fileLines.findIndex((line) => line.trim() === trimmed);
-  if (index === -1) return advice;
-  return `Line ${index + 1} of the file is ${quote(fileLines[index] ?? "")}, which differs only in white space from ${quote(wantedLine)}.`;
+function* leadsOf(table: LineTable, tolerance: Tolerance): Generator<string> {
+  for (let index = 0; index < table.count; index += 1) {
+    const { lead, body } = table.parse(index, tolerance);
+    if (body !== "") yield lead;
+  }
+}
+
+/** `count` counts overlapping places too: with "aa" in "aaa" it is not clear which is meant. */
+type Places = { count: number; chosen: Place[] };
+
+function collect(way: Way, isAllWanted: boolean): Places {
+  const places: Places = { count: 0, chosen: [] };
+  let end = 0;
+  way.find((place) => {
+    places.count += 1;
+    const isChosen = isAllWanted ? place.start >= end : places.count <= MAX_PLACES_TOLD;
+    if (!isChosen) return;
+    places.chosen.push(place);
+    end = place.end;
+  });
+  return places;
+}
+
+function replace(text: string, places: readonly Place[], way: Way, maxCharacters: number): EditOutcome {
+  const pieces: string[] = [];
+  let newCharacters = 0;
+  let oldCharacters = 0;
+  let end = 0;
+  for (const place of places) {
+    const written = way.write(place);
+    newCharacters += written.length;
+    oldCharacters += place.end - place.start;
+    if (newCharacters > maxCharacters) break;
+    pieces.push(text.slice(end, place.start), written);
+    end = place.end;
+  }
+  if (Math.max(newCharacters, text.length - oldCharacters + newCharacters) > maxCharacters)
+    return { kind: "too-large", reason: `the result would have more than ${maxCharacters} characters.` };
+  pieces.push(text.slice(end));
+  return { kind: "edited", text: pieces.join(""), replacements: places.length };
+}
+
+function describeAmbiguity(text: string, { ignored }: Way, { count, chosen }: Places): string {
+  const lines = [...new Set(linesAt(text, chosen))];
+  const more = count > chosen.length ? " and further on" : "";
+  const where = `${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${more}`;
+  const how = ignored === undefined ? "" : ` when ${ignored} do not count`;
+  return (
+    `oldText matches ${count} occurrences${how} (on ${where}); ` +
+    "include more surrounding lines to make it unique, or set replaceAll."
+  );
+}
+
+/** `places` are in ascending order. */
+function linesAt(text: string, places: readonly Span[]): number[] {
+  let line = 1;
+  let newline = text.indexOf("\n");
+  return places.map(({ start }) => {
+    for (; newline !== -1 && newline < start; newline = text.indexOf("\n", newline + 1)) line += 1;
+    return line;
+  });
 }

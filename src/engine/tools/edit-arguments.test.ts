@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { groupEdits, normaliseEditArguments } from "./edit-arguments.js";
+import { explainShape, groupEdits, normaliseEditArguments } from "./edit-arguments.js";
 
 const EDIT = { path: "a.txt", old_text: "x", new_text: "y" };
 
@@ -35,5 +35,28 @@ test("edits of one path are kept together in order", () => {
       },
       { path: "b.txt", edits: [{ oldText: "1", newText: "2", replaceAll: undefined }] },
     ],
+    includeDiff: true,
   });
+});
+
+const SHAPE = "The arguments are edits: [{path, old_text, new_text, replace_all?}].";
+
+test.each([
+  [
+    "edits that are text but no list",
+    { edits: "nonsense" },
+    "edits must be a list, or its JSON as text; this text is neither.",
+  ],
+  [
+    "the names of other tools",
+    { edits: [{ file_path: "a", old_str: "x", new_str: "y" }] },
+    `Here \`file_path\` is path and \`old_str\` is old_text and \`new_str\` is new_text. ${SHAPE}`,
+  ],
+  ["one edit instead of a list", { edits: { path: "a" } }, `edits must be a list. ${SHAPE}`],
+  ["an edit without its list", { path: "a", old_text: "x", new_text: "y" }, SHAPE],
+  ["a patch", { patch: "*** Begin Patch" }, `Patches and scripts are not understood. ${SHAPE}`],
+  ["a whole file", { path: "a", content: "x" }, "A whole file is written by write_file."],
+  ["what the schema explains by itself", { edits: [{ path: "a" }] }, ""],
+])("who writes %s is told how edits are written", (_, args, expected) => {
+  expect(explainShape(args)).toBe(expected);
 });
