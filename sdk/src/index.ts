@@ -5,6 +5,9 @@ export {
   ChatTranscript,
   type Preview,
   type PreviewPart,
+  TOOL_OUTPUT_CHARACTERS,
+  type ToolInput,
+  type ToolOutput,
   type TranscriptMessage,
   type TranscriptState,
 } from "./transcript.js";

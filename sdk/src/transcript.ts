@@ -28,11 +28,23 @@ export type TranscriptMessage = MessageContentFragment & {
 /** Arguments of a tool call while the model writes them: not JSON before the whole call comes in their place. */
 export type ToolInput = { __typename: "ToolInput"; toolCallId: string; toolName: string; text: string };
 
+/**
+ * What a running tool has said so far, until its result comes in its place: the newest of it, where that is more than
+ * `TOOL_OUTPUT_CHARACTERS`.
+ */
+export type ToolOutput = { __typename: "ToolOutput"; toolCallId: string; text: string };
+
+/** A command may run and talk for hours; nobody reads more of it than this. */
+export const TOOL_OUTPUT_CHARACTERS = 256 * 1024;
+
+type Delta = "TextDelta" | "ReasoningDelta" | "ToolInputDelta" | "ToolOutputDelta";
+
 export type PreviewPart =
   | { __typename: "TextPart"; text: string }
   | { __typename: "ReasoningPart"; text: string }
   | ToolInput
-  | Exclude<Piece, { __typename: "TextDelta" | "ReasoningDelta" | "ToolInputDelta" }>;
+  | ToolOutput
+  | Exclude<Piece, { __typename: Delta }>;
 
 /** The message that is being written. */
 export type Preview = {
@@ -241,6 +253,11 @@ function grown(known: PreviewPart | undefined, piece: Piece): PreviewPart | unde
       const { toolCallId, toolName } = piece;
       const text = known?.__typename === "ToolInput" ? known.text : "";
       return { __typename: "ToolInput", toolCallId, toolName, text: text + piece.append };
+    }
+    case "ToolOutputDelta": {
+      const said = known?.__typename === "ToolOutput" ? known.text : "";
+      const text = (said + piece.append).slice(-TOOL_OUTPUT_CHARACTERS);
+      return { __typename: "ToolOutput", toolCallId: piece.toolCallId, text };
     }
     case "ToolCallPart":
     case "ToolResultPart":

@@ -87,6 +87,8 @@ export type Piece =
   | { type: "text-delta"; append: string }
   | { type: "reasoning-delta"; append: string }
   | { type: "tool-input-delta"; toolCallId: string; toolName: string; append: string }
+  /** What a running tool says; the call's result takes the place of it all. */
+  | { type: "tool-output-delta"; toolCallId: string; append: string }
   | ToolCallPart
   | ToolResultPart
   | SourcePart;

@@ -10,6 +10,7 @@ const KINDS = {
   model: "uuid",
   ws: "uuid",
   file: "uuid",
+  git: "uuid",
 } as const;
 
 export type IdKind = keyof typeof KINDS;

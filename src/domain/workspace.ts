@@ -1,8 +1,37 @@
 /** Words about workspaces: who makes them and how they stand. */
 
-/** What starts and stops a workspace. `local`: a directory of this machine, always there. */
-export const WORKSPACE_PROVISIONERS = ["local"] as const;
+/**
+ * What starts and stops a workspace. `local`: a directory of this machine, always there. `external`: somebody else;
+ * its agent calls the server, and is there while it does.
+ */
+export const WORKSPACE_PROVISIONERS = ["local", "external"] as const;
 export type WorkspaceProvisioner = (typeof WORKSPACE_PROVISIONERS)[number];
 
 export const WORKSPACE_STATUSES = ["stopped", "starting", "running", "stopping", "failed"] as const;
 export type WorkspaceStatus = (typeof WORKSPACE_STATUSES)[number];
+
+/** What an agent that called the server told of itself. */
+export type RegisteredAgent = {
+  /** Changes with every start of the agent. */
+  instanceId: string;
+  version: string;
+  workingDirectory: string;
+  capabilities: string[];
+};
+
+/** What a workspace's agent says of itself and its place when it is asked. */
+export type WorkspaceAgentFacts = {
+  version: string;
+  workingDirectory: string;
+  contextFiles: { path: string; isTruncated: boolean }[];
+  skills: { name: string; description: string }[];
+};
+
+/** Where the call of an external workspace's agent is held. */
+export type AgentPlace = {
+  /** Names this one call. */
+  registrationId: string;
+  instanceId: string;
+  /** How other replicas reach the one that holds it; null when they cannot. */
+  replicaUrl: string | null;
+};

@@ -5,11 +5,8 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
-import {
-  CONTEXT_TIMEOUT_MS,
-  type AgentConnection,
-  type WorkspaceContext,
-} from "../workspaces/agent-connection.js";
+import type { AgentConnection, WorkspaceContext } from "../workspaces/agent-connection.js";
+import { WorkspaceLooks } from "./workspace-looks.js";
 
 export type { WorkspaceContext };
 
@@ -22,7 +19,6 @@ const MAX_KNOWN_CHARACTERS = 32 * 1024 * 1024;
 const ENTRY_CHARACTERS = 1_024;
 
 type Known = { context: WorkspaceContext; instance: string; readAtMs: number };
-type Outcome = { kind: "read"; context: WorkspaceContext } | { kind: "failed"; error: unknown };
 
 export class WorkspaceContexts {
   readonly #known = new LRUCache<string, Known>({
@@ -30,9 +26,11 @@ export class WorkspaceContexts {
     maxSize: MAX_KNOWN_CHARACTERS,
     sizeCalculation: ({ context }) => sizeOf(context),
   });
-  readonly #looking = new Map<string, Promise<Outcome>>();
+  readonly #looks: WorkspaceLooks<WorkspaceContext>;
 
-  constructor(private readonly parts: { clock: Clock; log: Log }) {}
+  constructor(private readonly parts: { clock: Clock; log: Log }) {
+    this.#looks = new WorkspaceLooks(parts.clock);
+  }
 
   /**
    * The workspace's context, not older than five minutes and from the agent that runs now. Never rejects and takes
@@ -40,51 +38,26 @@ export class WorkspaceContexts {
    * never told anything, and the next call asks again. `connect` may reject.
    */
   async read(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<WorkspaceContext | null> {
-    const outcome = await this.#withinLimit(this.#lookOnce(workspaceId, connect));
-    if (outcome.kind === "read") return outcome.context;
-    this.parts.log.warn({ err: outcome.error, workspaceId }, "The workspace's context cannot be read");
+    const look = await this.#looks.once(workspaceId, () => this.#look(workspaceId, connect));
+    if (look.kind === "seen") return look.value;
+    this.parts.log.warn({ err: look.error, workspaceId }, "The workspace's context cannot be read");
     return this.#known.get(workspaceId)?.context ?? null;
   }
 
   /** Resolves when no workspace is being read any more. Close the agents first, or it waits for their answers. */
-  async close(): Promise<void> {
-    await Promise.all(this.#looking.values());
+  close(): Promise<void> {
+    return this.#looks.close();
   }
 
-  #lookOnce(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<Outcome> {
-    const running = this.#looking.get(workspaceId);
-    if (running !== undefined) return running;
-    const looking = this.#look(workspaceId, connect).finally(() => this.#looking.delete(workspaceId));
-    this.#looking.set(workspaceId, looking);
-    return looking;
-  }
-
-  /** Goes on after its callers gave up: what comes late is there for the next turn. */
-  async #look(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<Outcome> {
-    try {
-      const agent = await connect();
-      const { clock } = this.parts;
-      const known = this.#known.get(workspaceId);
-      const isFresh = known?.instance === agent.instance && clock.now() - known.readAtMs < FRESH_MS;
-      if (isFresh) return { kind: "read", context: known.context };
-      const context = await agent.workspaceContext();
-      this.#known.set(workspaceId, { context, instance: agent.instance, readAtMs: clock.now() });
-      return { kind: "read", context };
-    } catch (error) {
-      return { kind: "failed", error };
-    }
-  }
-
-  #withinLimit(looking: Promise<Outcome>): Promise<Outcome> {
-    return new Promise((resolve) => {
-      const cancel = this.parts.clock.after(CONTEXT_TIMEOUT_MS, () =>
-        resolve({ kind: "failed", error: new Error(`There was no answer within ${CONTEXT_TIMEOUT_MS} ms.`) }),
-      );
-      void looking.then((outcome) => {
-        cancel();
-        resolve(outcome);
-      });
-    });
+  async #look(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<WorkspaceContext> {
+    const agent = await connect();
+    const { clock } = this.parts;
+    const known = this.#known.get(workspaceId);
+    const isFresh = known?.instance === agent.instance && clock.now() - known.readAtMs < FRESH_MS;
+    if (isFresh) return known.context;
+    const context = await agent.workspaceContext();
+    this.#known.set(workspaceId, { context, instance: agent.instance, readAtMs: clock.now() });
+    return context;
   }
 }
 

@@ -6,6 +6,7 @@ import type { Database } from "../store/database.js";
 import { readWorkspace, touchWorkspace, type WorkspaceRecord } from "../store/workspaces.js";
 import { AgentUnreachable, type AgentConnection } from "../workspaces/agent-connection.js";
 import type { LocalAgents } from "../workspaces/local-agents.js";
+import type { ExternalAgents } from "../workspaces/tunnels/external-agents.js";
 import { ToolError } from "./tools/tool.js";
 
 /** A workspace's place never changes, its row may vanish; the last use is written at most this often. */
@@ -15,7 +16,15 @@ const MAX_REMEMBERED = 1_000;
 export class Workspaces {
   readonly #recent = new LRUCache<string, { record: WorkspaceRecord; at: number }>({ max: MAX_REMEMBERED });
 
-  constructor(private readonly parts: { database: Database; agents: LocalAgents; clock: Clock; log: Log }) {}
+  constructor(
+    private readonly parts: {
+      database: Database;
+      agents: LocalAgents;
+      external: ExternalAgents;
+      clock: Clock;
+      log: Log;
+    },
+  ) {}
 
   /** Rejects with a `ToolError`. The connection sees the chat's own processes only. */
   async open(workspaceId: string, chatId: string): Promise<AgentConnection> {
@@ -36,10 +45,29 @@ export class Workspaces {
     }
   }
 
+  /**
+   * The agent that is there now, on behalf of no chat; null when the workspace or its agent is not. Starts none, and
+   * waits only for one that is being started again. Rejects with `AgentUnreachable` when it is there and cannot be reached.
+   */
+  async present(workspaceId: string): Promise<AgentConnection | null> {
+    const record = await readWorkspace(this.parts.database, workspaceId);
+    if (record === null) return null;
+    const { provisioner, directory, agent } = record;
+    if (provisioner === "external") return agent && this.parts.external.find(workspaceId);
+    return directory !== null && this.parts.agents.isStarted(directory)
+      ? this.parts.agents.connection(directory)
+      : null;
+  }
+
   async #dial(workspaceId: string, chatId: string): Promise<AgentConnection> {
-    const { directory } = await this.#find(workspaceId);
-    const connection = await this.parts.agents.connection(directory);
+    const connection = await this.#agentOf(await this.#find(workspaceId));
     return connection.forChat(chatId);
+  }
+
+  #agentOf({ id, provisioner, directory }: WorkspaceRecord): Promise<AgentConnection> {
+    if (provisioner === "external") return this.parts.external.connection(id);
+    if (directory === null) throw new Error(`The local workspace ${id} has no directory.`);
+    return this.parts.agents.connection(directory);
   }
 
   async #find(workspaceId: string): Promise<WorkspaceRecord> {

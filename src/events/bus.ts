@@ -6,13 +6,27 @@
 import type { Generation, LiveBatch, LivePiece, SavedNews } from "../domain/chat-events.js";
 import type { ListEntry, ListNews } from "../domain/list-events.js";
 
+/** The last piece that was written of a generation. */
+export type LastPiece = { generation: Generation; sequence: number };
+
+/**
+ * Saved news as it is heard. `lastPiece` is that of the generation which is over with it, so that pieces lost on the way
+ * are missed before their message is told; null = its sender does not know; absent = none can have been lost.
+ */
+export type HeardNews = SavedNews & { lastPiece?: LastPiece | null };
+
 export type ChatListener = {
-  saved(news: SavedNews): void;
+  saved(news: HeardNews): void;
   live(batch: LiveBatch): void;
 };
 
-/** What a generation's log still holds. `isCut`: its bound was reached, the pieces do not start or go on without a gap. */
-export type LoggedPieces = { pieces: LivePiece[]; isCut: boolean };
+/**
+ * What a generation's log still holds. `isCut`: its bound was reached, the pieces do not start or go on without a gap.
+ * Numbers up to `droppedUpTo` that are missing were output of tools, of which only the newest is kept.
+ * `end` is the number of the last piece, as soon as the writer has noted it; null = there may be more, or have been;
+ * absent = everything that was written is there.
+ */
+export type LoggedPieces = { pieces: LivePiece[]; isCut: boolean; droppedUpTo: number; end?: number | null };
 
 /**
  * What a person's log of list news holds behind some place. `entries` null: that place is no longer in it. `last`: the

@@ -16,10 +16,11 @@ import type {
 import { compareGenerations } from "../domain/chat-events.js";
 import type { PreviewResetReason } from "../domain/chat-stream.js";
 import type { ChatState } from "../domain/chat-state.js";
-import type { Bus, ChatListener } from "./bus.js";
+import type { Bus, ChatListener, HeardNews } from "./bus.js";
 import type { ChatReader, PreviewReset } from "./chat-reader.js";
 import { ChatView, hasMessageOf, isSameGeneration, liveGeneration, type ChatSnapshot } from "./chat-view.js";
 import { OneByOne, type Work } from "./one-by-one.js";
+import { follows, reaches } from "./piece-gaps.js";
 import { SharedEvents } from "./shared-events.js";
 
 /** A returning reader that missed more rows than this reads the chat anew instead. */
@@ -74,12 +75,11 @@ export class ChatChannel implements ChatListener {
     return this.#view.version;
   }
 
-  saved(news: SavedNews): void {
+  saved(news: HeardNews): void {
     this.#hear(() => {
-      const before = this.#view.state;
-      if (news.state.snapshotVersion <= before.snapshotVersion) return;
-      if (!this.#view.apply(news)) return this.#catchUp();
-      this.#tellAll(before, news.messages ?? []);
+      if (news.state.snapshotVersion <= this.version) return;
+      const missed = news.previousVersion === this.version ? this.#readMissed(news) : null;
+      return missed ? missed.then(() => this.#take(news)) : this.#take(news);
     });
   }
 
@@ -92,16 +92,21 @@ export class ChatChannel implements ChatListener {
     this.#work.do(() => this.#catchUp());
   }
 
-  /** Snapshot or catch-up, pieces so far, then live. Also for a reader that fell behind and has caught breath. */
+  /**
+   * Snapshot or catch-up, pieces so far, then live. Also for a reader that fell behind and has caught breath, and for
+   * one that has taken as many of the pieces as fit.
+   */
   join(reader: ChatReader): void {
     this.#work.do(async () => {
       if (!this.readers.has(reader)) return;
-      const isReturning = reader.isBehind;
+      const isReturning = reader.isBehind || reader.isPaused;
+      if (reader.isBehind) reader.replayedEvents = 0;
       reader.isBehind = false;
-      const replayed = isReturning ? await this.#replay(reader) : await this.#open(reader);
+      reader.isPaused = false;
+      reader.replayedEvents += isReturning ? await this.#replay(reader) : await this.#open(reader);
       const generation = liveGeneration(this.#view.state);
-      const pieces = generation ? await this.#showSoFar(reader, generation) : 0;
-      reader.caughtUp(this.version, replayed + pieces);
+      if (generation) await this.#showSoFar(reader, generation);
+      if (!reader.isPaused) reader.caughtUp(this.version);
     });
   }
 
@@ -116,6 +121,22 @@ export class ChatChannel implements ChatListener {
   }
 
   // ── saved news ───────────────────────────────────────────────────────────
+
+  #take(news: SavedNews): void | Promise<void> {
+    const before = this.#view.state;
+    if (!this.#view.apply(news)) return this.#catchUp();
+    this.#tellAll(before, news.messages ?? []);
+  }
+
+  /** Null when no piece of the message that the news brings can have been lost. */
+  #readMissed({ lastPiece, messages }: HeardNews): Promise<void> | null {
+    const shown = this.#shown;
+    if (lastPiece === undefined || !shown || shown.isVoid) return null;
+    if (!hasMessageOf(messages ?? [], shown.generation)) return null;
+    if (!lastPiece || !isSameGeneration(lastPiece.generation, shown.generation))
+      return this.#endShown(messages ?? []);
+    return lastPiece.sequence > shown.sequence ? this.#continueLive(lastPiece.sequence) : null;
+  }
 
   async #catchUp(): Promise<void> {
     const before = this.#view.state;
@@ -241,7 +262,7 @@ export class ChatChannel implements ChatListener {
     const logged = await this.parts.bus.readPieces(this.chatId, shown.generation);
     const missing = logged?.pieces.filter((piece) => piece.sequence > shown.sequence) ?? [];
     for (const piece of missing) {
-      if (piece.sequence !== shown.sequence + 1) break;
+      if (!follows(piece, shown.sequence, logged)) break;
       shown.sequence = piece.sequence;
       const news = { generation: shown.generation, piece };
       for (const reader of this.#liveReaders()) reader.show(news);
@@ -251,13 +272,14 @@ export class ChatChannel implements ChatListener {
 
   /**
    * What was read may hold the message of a generation whose last pieces still wait for their turn: they are told
-   * before it, from the log. Where the log does not have them all, the preview is void.
+   * before it, from the log. Where the log does not have them all, or may not, the preview is void.
    */
   async #endShown(rows: MessageRow[]): Promise<void> {
     const shown = this.#shown;
     if (!shown || shown.isVoid || !hasMessageOf(rows, shown.generation)) return;
     const logged = await this.parts.bus.readPieces(this.chatId, shown.generation);
-    if (logged && !logged.isCut) return this.#continueLive();
+    if (logged && !logged.isCut && logged.end !== null) return this.#continueLive(logged.end);
+    shown.isVoid = true;
     const viewers = this.#liveReaders().filter((reader) =>
       isSameGeneration(reader.generation, shown.generation),
     );
@@ -315,22 +337,28 @@ export class ChatChannel implements ChatListener {
     }
   }
 
-  /** The pieces that were written before this reader came; its preview is void when they cannot all be had. */
-  async #showSoFar(reader: ChatReader, generation: Generation): Promise<number> {
+  /**
+   * The pieces that were written before this reader came; its preview is void when they cannot all be had. A log may
+   * hold more of them than a reader's queue does: then the reader is paused.
+   */
+  async #showSoFar(reader: ChatReader, generation: Generation): Promise<void> {
     this.#shown ??= { generation, sequence: 0, isVoid: false };
     const shown = this.#shown;
     const logged = await this.parts.bus.readPieces(this.chatId, generation);
     const seen = isSameGeneration(reader.generation, generation) ? reader.sequence : 0;
     const missing = (logged?.pieces ?? []).filter((piece) => piece.sequence > seen);
     const reached = Math.max(shown.sequence, logged?.pieces.at(-1)?.sequence ?? 0);
-    if (shown.isVoid || logged?.isCut || seen + missing.length !== reached) {
+    if (shown.isVoid || logged?.isCut || !reaches(missing, { seen, reached, logged })) {
       reader.resetPreview({ generation, reason: "worker_lost" });
-      return 0;
+      return;
     }
-    for (const piece of missing) reader.show({ generation, piece });
+    for (const piece of missing) {
+      if (reader.isCrowded) return reader.pause();
+      reader.show({ generation, piece });
+      reader.replayedEvents += 1;
+    }
     // Others hear of the newest of these when their news takes its turn; this reader passes them over.
     if (![...this.readers].some((other) => other.isLive)) shown.sequence = reached;
-    return missing.length;
   }
 
   #liveReaders(): ChatReader[] {

@@ -2,13 +2,13 @@
  * The replica's watch over chats: one channel per chat however many viewers, opened with the first reader and
  * closed with the last. Attach before you read: a channel listens to the bus before it reads the chat.
  */
-import type { LiveBatch, SavedNews } from "../domain/chat-events.js";
+import type { LiveBatch } from "../domain/chat-events.js";
 import type { ChatEvent, ChatEventsSource } from "../domain/chat-stream.js";
 import { decodeEventCursor } from "../domain/cursors.js";
 import type { Viewer } from "../domain/viewer.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
-import type { Bus } from "./bus.js";
+import type { Bus, HeardNews } from "./bus.js";
 import { ChatChannel, type ChatSource } from "./chat-channel.js";
 import { ChatReader } from "./chat-reader.js";
 import { EventStream, type StreamBounds } from "./event-stream.js";
@@ -144,9 +144,9 @@ export class ChatHub implements ChatEventsSource {
   }
 
   async #openChannel(chatId: string, opening: Opening): Promise<ChatChannel | null> {
-    const early: (SavedNews | LiveBatch)[] = [];
+    const early: (HeardNews | LiveBatch)[] = [];
     let channel: ChatChannel | null = null;
-    const wait = (news: SavedNews | LiveBatch) => void (early.length <= MAX_EARLY_NEWS && early.push(news));
+    const wait = (news: HeardNews | LiveBatch) => void (early.length <= MAX_EARLY_NEWS && early.push(news));
     const detach = await this.#parts.bus.subscribeChat(chatId, {
       saved: (news) => {
         if (channel) channel.saved(news);

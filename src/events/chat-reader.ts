@@ -37,6 +37,10 @@ export class ChatReader {
   isLive = false;
   /** Its stream was full: it is told nothing until it has taken the refresh and joined again. */
   isBehind = false;
+  /** It was shown as much of a preview as fits, and will be shown the rest once it has taken that. */
+  isPaused = false;
+  /** Events that it was told before it was live. */
+  replayedEvents = 0;
   position: Position;
   /** The generation whose pieces it has been shown. */
   generation: Generation | null;
@@ -98,7 +102,19 @@ export class ChatReader {
     this.#push(refresh, () => sized({ type: "refresh", reason, chatId: this.#options.chatId }));
   }
 
-  caughtUp(version: number, replayedEvents: number): void {
+  /** Whether it should be told no more of what can wait. */
+  get isCrowded(): boolean {
+    return this.#options.stream.isHalfFull;
+  }
+
+  /** It joins again when it has taken what waits for it. */
+  pause(): void {
+    this.isPaused = true;
+    this.#options.stream.whenDrained(() => this.#options.caughtBreath(this));
+  }
+
+  caughtUp(version: number): void {
+    const { replayedEvents } = this;
     this.position = endOf(version);
     this.#push({}, () => sized({ type: "caught-up", replayedEvents }));
     this.isLive = !this.isBehind;

@@ -56,6 +56,16 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     return dropped;
   }
 
+  /** More of what can wait should be told once the reader has taken what is there: see `whenDrained`. */
+  get isHalfFull(): boolean {
+    return this.#queue.length >= this.#bounds.events / 2 || this.#queuedBytes >= this.#bounds.bytes / 2;
+  }
+
+  /** Calls `drained` once the reader has taken everything that waits now or joins it; something must wait. */
+  whenDrained(drained: () => void): void {
+    this.#drained = drained;
+  }
+
   next(): Promise<IteratorResult<T>> {
     const first = this.#queue.shift();
     if (first) {

@@ -2,7 +2,7 @@
 import type { Generation, LiveBatch, SavedNews } from "../domain/chat-events.js";
 import { type ListEntry, type ListNews, listNewsOf } from "../domain/list-events.js";
 import type { Log } from "../lib/log.js";
-import type { Bus, ChatListener, LoggedList, LoggedPieces } from "./bus.js";
+import type { Bus, ChatListener, HeardNews, LastPiece, LoggedList, LoggedPieces } from "./bus.js";
 import { ListLog } from "./list-log.js";
 import { PartLog } from "./part-log.js";
 
@@ -31,7 +31,7 @@ export class MemoryBus implements Bus {
   }
 
   /** Tells the chat's listeners alone, not those of its owner's list. */
-  passSaved(news: SavedNews): void {
+  passSaved(news: HeardNews): void {
     for (const listener of this.#listeners(news.chatId)) this.#call(() => listener.saved(news));
   }
 
@@ -74,6 +74,11 @@ export class MemoryBus implements Bus {
 
   readPieces(chatId: string, generation: Generation): Promise<LoggedPieces | null> {
     return Promise.resolve(this.#parts.read(chatId, generation));
+  }
+
+  /** Of the chat's newest generation, if all of it was written here. */
+  lastPiece(chatId: string): LastPiece | null {
+    return this.#parts.last(chatId);
   }
 
   readList(ownerId: string, after: string | null): Promise<LoggedList> {

@@ -19,7 +19,7 @@ test("a log gives back what was appended to its generation", () => {
   const log = new PartLog();
   log.append({ chatId, generation: current, pieces: pieces(1, 2) });
   log.append({ chatId, generation: current, pieces: pieces(3) });
-  expect(log.read(chatId, current)).toEqual({ pieces: pieces(1, 2, 3), isCut: false });
+  expect(log.read(chatId, current)).toEqual({ pieces: pieces(1, 2, 3), isCut: false, droppedUpTo: 0 });
 });
 
 test("a newer generation takes the place of the older, which is not written again", () => {
@@ -29,7 +29,7 @@ test("a newer generation takes the place of the older, which is not written agai
   log.append({ chatId, generation: old, pieces: pieces(2) });
   expect([log.read(chatId, old), log.read(chatId, current)]).toEqual([
     null,
-    { pieces: pieces(1), isCut: false },
+    { pieces: pieces(1), isCut: false, droppedUpTo: 0 },
   ]);
 });
 
@@ -37,7 +37,7 @@ test("a log that has reached its bound says so and keeps its beginning, whatever
   const log = new PartLog({ maxGenerationBytes: 2 * 129 });
   log.append({ chatId, generation: current, pieces: pieces(1, 2, 3) });
   log.append({ chatId, generation: current, pieces: pieces(4) });
-  expect(log.read(chatId, current)).toEqual({ pieces: pieces(1, 2), isCut: true });
+  expect(log.read(chatId, current)).toEqual({ pieces: pieces(1, 2), isCut: true, droppedUpTo: 0 });
 });
 
 test("there is no log of a chat that nobody wrote to", () => {

@@ -13,7 +13,8 @@ import type { Generation, LiveBatch, SavedNews } from "../domain/chat-events.js"
 import { type ListEntry, type ListNews, listNewsOf } from "../domain/list-events.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
-import type { Bus, ChatListener, LoggedList, LoggedPieces } from "./bus.js";
+import type { Bus, ChatListener, LastPiece, LoggedList, LoggedPieces } from "./bus.js";
+import { isSameGeneration, liveGeneration } from "./chat-view.js";
 import { RedisListLog } from "./list-redis-log.js";
 import { MemoryBus } from "./memory-bus.js";
 import { type Envelope, listTopic, newsTopic, readEnvelope, WAKE_TOPIC } from "./redis-envelope.js";
@@ -99,8 +100,9 @@ export class RedisBus implements Bus {
 
   publishSaved(news: SavedNews): void {
     for (const listNews of listNewsOf(news)) this.publishList(news.ownerId, listNews);
-    this.#local.passSaved(news);
-    this.#publish(newsTopic(news.chatId), { origin: this.#origin, type: "saved", news });
+    const heard = { ...news, lastPiece: this.#endPieces(news) };
+    this.#local.passSaved(heard);
+    this.#publish(newsTopic(news.chatId), { origin: this.#origin, type: "saved", news: heard });
   }
 
   /**
@@ -149,7 +151,7 @@ export class RedisBus implements Bus {
   /** From this replica's memory when the pieces were written here, else from Redis. Never rejects. */
   async readPieces(chatId: string, generation: Generation): Promise<LoggedPieces | null> {
     const own = await this.#local.readPieces(chatId, generation);
-    if (own && (own.pieces[0]?.sequence === 1 || own.pieces.length === 0)) return own;
+    if (own && (own.pieces[0]?.sequence ?? 1) <= own.droppedUpTo + 1) return own;
     try {
       return await within(this.#clock, this.#parts.read(chatId, generation));
     } catch (error) {
@@ -251,6 +253,14 @@ export class RedisBus implements Bus {
   }
 
   // ── to Redis ─────────────────────────────────────────────────────────────
+
+  /** The last piece of the generation that is over with this news; null when not all of it was written here. */
+  #endPieces({ chatId, state }: SavedNews): LastPiece | null {
+    const last = this.#local.lastPiece(chatId);
+    if (!last || isSameGeneration(last.generation, liveGeneration(state))) return null;
+    if (this.#publisher.isReady) this.#parts.end(chatId, last).catch((error: unknown) => this.#failed(error));
+    return last;
+  }
 
   #publish(topic: string, envelope: Envelope): void {
     if (!this.#publisher.isReady) return this.#failed(new Error("Redis is away"));

@@ -1,10 +1,11 @@
 /** News on its way through Redis: the names of topics and keys, and the form of what they carry. */
-import type { Generation, LiveBatch, SavedNews } from "../domain/chat-events.js";
+import type { Generation, LiveBatch } from "../domain/chat-events.js";
 import type { ListNews } from "../domain/list-events.js";
+import type { HeardNews } from "./bus.js";
 
 /** `origin` names the process that sent it, so that it can pass over its own. */
 export type Envelope = { origin: string } & (
-  | { type: "saved"; news: SavedNews }
+  | { type: "saved"; news: HeardNews }
   | { type: "live"; batch: LiveBatch }
   | { type: "wake" }
   /** `id` and `after` are put in by Redis. */

@@ -165,6 +165,8 @@ export function toPartPiece(piece: Piece): PartPiece {
       const { toolCallId, toolName, append } = piece;
       return { __typename: "ToolInputDelta", toolCallId, toolName, append };
     }
+    case "tool-output-delta":
+      return { __typename: "ToolOutputDelta", toolCallId: piece.toolCallId, append: piece.append };
     case "tool-call":
     case "tool-result":
     case "source":
@@ -217,6 +219,7 @@ export function toWorkspace(record: WorkspaceRecord): Workspace {
   return {
     __typename: "Workspace",
     id: encodeId("ws", record.id),
+    workspaceId: record.id,
     ownerId,
     name,
     status,

@@ -67,10 +67,37 @@ export class ToolInputDelta {
   append!: string;
 }
 
+@ObjectType("ToolOutputDelta", {
+  simpleResolvers: true,
+  description:
+    "More of what a running tool says. A bounded preview: the call's result takes the place of it all.",
+})
+export class ToolOutputDelta {
+  readonly __typename!: "ToolOutputDelta";
+
+  @Field(() => ID, { description: "The call." })
+  toolCallId!: string;
+
+  @Field(() => String, {
+    description:
+      "To be put behind what is there. A line in it tells how much is left out, where something is.",
+  })
+  append!: string;
+}
+
 export const PartPieceUnion = createUnionType({
   name: "PartPiece",
   description: "What a piece adds to a preview. May grow: ignore members that you do not know.",
-  types: () => [TextDelta, ReasoningDelta, ToolInputDelta, ToolCallPart, ToolResultPart, SourcePart] as const,
+  types: () =>
+    [
+      TextDelta,
+      ReasoningDelta,
+      ToolInputDelta,
+      ToolOutputDelta,
+      ToolCallPart,
+      ToolResultPart,
+      SourcePart,
+    ] as const,
   resolveType: (piece) => piece.__typename,
 });
 export type PartPiece = typeof PartPieceUnion;

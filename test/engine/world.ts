@@ -143,6 +143,7 @@ export class World {
       customPrompt: () => Promise.resolve(""),
       onTurnStart: () => undefined,
       readWorkspaceContext: () => Promise.resolve(null),
+      listWorkspaceTools: () => Promise.resolve([]),
       deploymentPrompt: () => Promise.resolve(""),
       openWorkspace: (_workspaceId, chatId) => openWorkspace(chatId),
       readHistory: (chatId) => readHistory(database, chatId),
@@ -163,6 +164,7 @@ export class World {
           : { ok: false, reason: choice.failure.message };
       },
       defaultWorkspaceId: () => null,
+      secrets: null,
       isModelSelectable: (configId) => models.isSelectable(configId),
       toolNames: new Set(parts.tools.map((tool) => tool.name)),
     });

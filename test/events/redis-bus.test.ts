@@ -1,7 +1,7 @@
 // News between replicas through a real Redis, which is killed and restarted.
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import type { LiveBatch, SavedNews } from "../../src/domain/chat-events.js";
+import type { LiveBatch, Piece, SavedNews } from "../../src/domain/chat-events.js";
 import { createdState } from "../../src/domain/chat-lifecycle.js";
 import { RedisBus } from "../../src/events/redis-bus.js";
 import { systemClock } from "../../src/lib/clock.js";
@@ -92,6 +92,46 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
       ]);
     });
     expect(await reader.readPieces(CHAT, { historyVersion: 1, attempt: 8 })).toBeNull();
+  });
+
+  test("of what running tools say the log keeps the newest, says what it dropped, and keeps nothing beside a result", async () => {
+    const [writer, reader] = await Promise.all([connect(), connect()]);
+    const generation = { historyVersion: 1, attempt: 12 };
+    const publish = (sequence: number, partIndex: number, piece: Piece) =>
+      writer.publishLive({
+        chatId: CHAT,
+        generation,
+        pieces: [{ sequence, role: "tool", partIndex, piece }],
+      });
+    const says = (sequence: number, partIndex: number, append: string) =>
+      publish(sequence, partIndex, { type: "tool-output-delta", toolCallId: `call_${partIndex}`, append });
+    const part = { type: "tool-result" as const, toolCallId: "call_1", toolName: "execute", isError: false };
+    for (let sequence = 1; sequence <= 20; sequence += 1) {
+      says(sequence, 0, "x".repeat(10_000));
+      // So that the number of each entry is known when it is to go.
+      await settled(async () => {
+        expect((await reader.readPieces(CHAT, generation))?.pieces.at(-1)?.sequence).toBe(sequence);
+      });
+    }
+    says(21, 1, "one");
+    says(22, 0, "\u0000end");
+    await settled(async () => {
+      expect((await reader.readPieces(CHAT, generation))?.pieces.at(-1)?.sequence).toBe(22);
+    });
+    publish(23, 1, { ...part, result: "all" });
+    await settled(async () => {
+      for (const bus of [reader, writer]) {
+        const logged = await bus.readPieces(CHAT, generation);
+        expect([logged?.isCut, logged?.droppedUpTo, logged?.pieces.map(({ sequence }) => sequence)]).toEqual([
+          false,
+          21,
+          [15, 16, 17, 18, 19, 20, 22, 23],
+        ]);
+        expect(logged?.pieces[0]?.piece).toMatchObject({
+          append: `... [earlier output left out] ...\n${"x".repeat(10_000)}`,
+        });
+      }
+    });
   });
 
   test("a generation's log is cut at its bound, and expires", async () => {

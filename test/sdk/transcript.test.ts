@@ -1,6 +1,11 @@
 // What the transcript makes of single events; whole lives of chats are in the property test.
 import { expect, test } from "vitest";
-import { type ChatEvent, ChatTranscript, type TranscriptState } from "../../sdk/src/index.js";
+import {
+  type ChatEvent,
+  ChatTranscript,
+  TOOL_OUTPUT_CHARACTERS,
+  type TranscriptState,
+} from "../../sdk/src/index.js";
 
 const generation = { id: "gen_1_1", attempt: 1 };
 
@@ -47,6 +52,26 @@ test("pieces grow into parts in the order of the message, a tool's input until t
     parts: [...first, { index: 2, part: growing }],
   });
   expect(after(...pieces, part(6, 2, call)).preview?.parts).toEqual([...first, { index: 2, part: call }]);
+});
+
+test("what a running tool says grows in its call's place, the newest of it, until its result takes the place", () => {
+  const says = (sequence: number, partIndex: number, append: string) =>
+    part(sequence, partIndex, { __typename: "ToolOutputDelta", toolCallId: `call_${partIndex}`, append });
+  const result = { __typename: "ToolResultPart", toolCallId: "call_1", toolName: "execute", result: "all" };
+  const running = [says(1, 1, "one "), says(2, 0, "other"), says(7, 1, "two")];
+  const other = { index: 0, part: { __typename: "ToolOutput", toolCallId: "call_0", text: "other" } };
+  const growing = { __typename: "ToolOutput", toolCallId: "call_1", text: "one two" };
+  const flooded = says(8, 1, `${"x".repeat(TOOL_OUTPUT_CHARACTERS)}end`);
+  const newest = `${"x".repeat(TOOL_OUTPUT_CHARACTERS - 3)}end`;
+  expect([
+    after(...running).preview?.parts,
+    after(...running, flooded).preview?.parts[1]?.part,
+    after(...running, part(8, 1, result)).preview?.parts,
+  ]).toEqual([
+    [other, { index: 1, part: growing }],
+    { ...growing, text: newest },
+    [other, { index: 1, part: result }],
+  ]);
 });
 
 test("a preview ends with its own message or reset, and not with another's", () => {

@@ -26,6 +26,7 @@ export const CHAT_EVENTS_DOCUMENT = `subscription ($chatId: ID!, $after: String)
       ... on TextDelta { append }
       ... on ReasoningDelta { append }
       ... on ToolInputDelta { toolCallId toolName append }
+      ... on ToolOutputDelta { toolCallId append }
       ... on ToolCallPart { toolCallId toolName arguments }
       ... on ToolResultPart { toolCallId toolName result isError }
       ... on SourcePart { url title }
@@ -65,7 +66,14 @@ export type ChatEvent = { cursor: string } & (
     }
 );
 
-type Preview = { generation: string; sequence: number; role: string; parts: Map<number, Part> };
+type Preview = {
+  generation: string;
+  sequence: number;
+  role: string;
+  parts: Map<number, Part>;
+  /** What running tools have said, by call; a result takes its place. */
+  outputs: Map<string, string>;
+};
 
 export class Transcript {
   /** Oldest first. */
@@ -171,17 +179,29 @@ export class Transcript {
     }
   }
 
+  #showOutput({ outputs, parts }: Preview, { __typename, toolCallId: call, append }: Part): void {
+    const toolCallId = String(call);
+    if (__typename === "ToolResultPart") outputs.delete(toolCallId);
+    if (__typename !== "ToolOutputDelta") return;
+    outputs.set(toolCallId, (outputs.get(toolCallId) ?? "") + String(append));
+    const isAnswered = [...parts.values()].some((part) => part.toolCallId === toolCallId);
+    if (isAnswered) this.breaches.push(`${toolCallId} said more after its result`);
+  }
+
   #show(event: ChatEvent & { __typename: "ChatPartEvent" }): void {
     const { generation, sequence, role, partIndex, piece } = event;
     if (this.preview?.generation !== generation.id) {
       if (this.preview)
         this.breaches.push(`${generation.id} began while ${this.preview.generation} was open`);
-      this.preview = { generation: generation.id, sequence: 0, role, parts: new Map() };
+      const empty = { parts: new Map<number, Part>(), outputs: new Map<string, string>() };
+      this.preview = { generation: generation.id, sequence: 0, role, ...empty };
     }
     const { preview } = this;
-    if (sequence !== preview.sequence + 1)
-      this.breaches.push(`${generation.id} went from piece ${preview.sequence} to ${sequence}`);
+    // Output of tools that is no longer kept leaves a gap.
+    const isNext = role === "TOOL" ? sequence > preview.sequence : sequence === preview.sequence + 1;
+    if (!isNext) this.breaches.push(`${generation.id} went from piece ${preview.sequence} to ${sequence}`);
     preview.sequence = sequence;
+    this.#showOutput(preview, piece);
     const known = preview.parts.get(partIndex);
     const typename = DELTAS[piece.__typename];
     if (typename === undefined) preview.parts.set(partIndex, piece);
@@ -192,11 +212,12 @@ export class Transcript {
   }
 }
 
-/** What grows out of a delta; a tool's input says nothing before it is whole. */
+/** What grows out of a delta; a tool's input says nothing before it is whole, its output nothing that is kept. */
 const DELTAS: Record<string, string> = {
   TextDelta: "TextPart",
   ReasoningDelta: "ReasoningPart",
   ToolInputDelta: "",
+  ToolOutputDelta: "",
 };
 
 /** What can be compared between a preview and its message. */

@@ -6,6 +6,7 @@ import type { ChatLabel, ChatStatus, ClientTool } from "../../domain/chat-state.
 import type { MessageRow, QueuedRow } from "../../domain/chat-events.js";
 import type { MessagePart, ReasoningEffort, ToolResultPart } from "../../domain/message-parts.js";
 import type { Viewer } from "../../domain/viewer.js";
+import type { GitConnectionRecord } from "../../store/git-connections.js";
 import type { Preferences } from "../../store/users.js";
 
 /**
@@ -18,7 +19,7 @@ export type CommandRefusal = {
   path?: string[];
   currentStatus?: ChatStatus;
   /** What could not be had; a workspace when absent. */
-  what?: "model";
+  what?: "model" | "secrets-key";
 };
 
 export type CommandResult<T> = ({ ok: true } & T) | { ok: false; refusal: CommandRefusal };
@@ -96,6 +97,13 @@ export interface ChatCommands {
     viewer: Viewer,
     input: UpdatePreferencesInput,
   ): Promise<CommandResult<{ preferences: Preferences }>>;
+  /** For the viewer's own chats; replaces an earlier connection to the same host. */
+  connectGitHost(
+    viewer: Viewer,
+    input: { host: string; token: string },
+  ): Promise<CommandResult<{ connection: GitConnectionRecord }>>;
+  /** The viewer's own. */
+  disconnectGitHost(viewer: Viewer, connectionId: string): Promise<CommandResult<{ connectionId: string }>>;
   archiveChat(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
   unarchiveChat(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
 }

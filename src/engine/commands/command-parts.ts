@@ -5,6 +5,7 @@ import type { MessagePart } from "../../domain/message-parts.js";
 import type { RefusalReason } from "../../domain/transition.js";
 import type { Viewer } from "../../domain/viewer.js";
 import { findChat } from "../../store/chats.js";
+import type { SecretBox } from "../../store/secret-box.js";
 import type { Preferences } from "../../store/users.js";
 import type { TransitionParts, TransitionResult } from "../state/apply-transition.js";
 import type { CommandRefusal } from "./chat-commands.js";
@@ -26,6 +27,8 @@ export type CommandParts = TransitionParts & {
   sanitizePrompt(text: string): string;
   /** Makes a title from the whole talk and gives it to the chat if that still has the one in `state`. */
   regenerateTitle(chat: ChatToName): Promise<TitleOutcome>;
+  /** Seals what people entrust; null: this deployment has no key. */
+  secrets: SecretBox | null;
   /** Names that a client's own tools may not take. */
   toolNames: ReadonlySet<string>;
 };
@@ -65,7 +68,7 @@ export function refuse(refusal: CommandRefusal): { ok: false; refusal: CommandRe
   return { ok: false, refusal };
 }
 
-export function notFound(what: "chat" | "message" | "queued message" | "workspace", field: string) {
+export function notFound(what: "chat" | "message" | "queued message" | "workspace" | "git connection", field: string) {
   return refuse({ code: "NOT_FOUND", message: `There is no such ${what}.`, path: [field] });
 }
 

@@ -2,7 +2,9 @@
 import type { ChatCommands } from "./chat-commands.js";
 import { changeChat, changeQueued } from "./change-chat.js";
 import type { CommandParts } from "./command-parts.js";
+import { connectGitHost } from "./connect-git-host.js";
 import { createChat } from "./create-chat.js";
+import { disconnectGitHost } from "./disconnect-git-host.js";
 import { clearChatContext, compactChat } from "./fold-context.js";
 import { editMessage } from "./edit-message.js";
 import { markChatRead } from "./mark-chat-read.js";
@@ -27,6 +29,8 @@ export function createChatCommands(parts: CommandParts): ChatCommands {
     regenerateChatTitle: (viewer, chatId) => regenerateTitle(parts, viewer, chatId),
     markChatRead: (viewer, chatId) => markChatRead(parts, viewer, chatId),
     updatePreferences: (viewer, input) => updatePreferences(parts, viewer, input),
+    connectGitHost: (viewer, input) => connectGitHost(parts, viewer, input),
+    disconnectGitHost: (viewer, connectionId) => disconnectGitHost(parts, viewer, connectionId),
     archiveChat: (viewer, chatId) => changeChat(parts, viewer, chatId, { type: "archive" }),
     unarchiveChat: (viewer, chatId) => changeChat(parts, viewer, chatId, { type: "unarchive" }),
   };

@@ -11,6 +11,11 @@ export type ToolContext = {
    * chat has no workspace or it cannot be reached.
    */
   workspace(): Promise<AgentConnection>;
+  /**
+   * Shows what the tool says while it runs to those who watch; bounded on its way, thrown away when the result is
+   * there. `missedBytes` were said before `text` and are lost. Never throws.
+   */
+  output(text: string, missedBytes?: number): void;
   /** Names this very call for ever (`chatId:messageId:callId`): a re-run attaches instead of starting twice. */
   idempotencyKey: string;
   /**
@@ -44,6 +49,8 @@ export type Tool = {
   timeoutMs?: number;
   /** Rewrites shapes that models fall back to into those of the schema, before the check. */
   prepareArguments?(args: JsonObject): JsonObject;
+  /** The tool checks its arguments itself: it gets what the model wrote. */
+  checksArguments?: boolean;
   /** Absent: wherever there is a workspace. */
   isOffered?(facts: ToolFacts): boolean;
   run(args: JsonObject, context: ToolContext): Promise<ToolOutcome>;

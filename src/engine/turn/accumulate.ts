@@ -142,7 +142,7 @@ export function partsFromPieces(pieces: LivePiece[]): MessagePart[] {
       const type = piece.type === "text-delta" ? "text" : "reasoning";
       const text = known?.type === type ? known.text : "";
       parts.set(partIndex, { type, text: text + piece.append });
-    } else if (piece.type !== "tool-input-delta") parts.set(partIndex, piece);
+    } else if (!("append" in piece)) parts.set(partIndex, piece);
   }
   return [...parts].sort(([a], [b]) => a - b).map(([, part]) => part);
 }

@@ -56,6 +56,37 @@ test("all calls begin at once; results are shown as they come and returned in ca
   ]);
 });
 
+test("what a running tool says is shown in its place until its result is there", async () => {
+  const { clock, pieces, execute } = start();
+  const says = new Map<string, (text: string, missedBytes?: number) => void>();
+  const { run: gated, end } = gates();
+  const run: RunTool = (toolCall, signal, output) => {
+    says.set(toolCall.toolCallId, output);
+    return gated(toolCall, signal, output);
+  };
+  const done = execute(run, "a", "b");
+  says.get("b")?.("one ");
+  clock.advance(200);
+  says.get("a")?.("of a");
+  says.get("b")?.("two", 7);
+  clock.advance(15);
+  says.get("b")?.("not shown any more");
+  end("b", "all");
+  await Promise.resolve();
+  end("a", "all");
+  await done;
+  says.get("a")?.("too late");
+  clock.advance(1_000);
+  const delta = (toolCallId: string, append: string) => ({ type: "tool-output-delta", toolCallId, append });
+  expect(pieces.map(({ partIndex, role, piece }) => [partIndex, role, piece])).toEqual([
+    [1, "tool", delta("b", "one ")],
+    [0, "tool", delta("a", "of a")],
+    [1, "tool", delta("b", "\n... [7 bytes left out] ...\ntwo")],
+    [1, "tool", result("b", "all")],
+    [0, "tool", result("a", "all")],
+  ]);
+});
+
 test("a tool that throws, rejects with no error, or throws before it waits is an error result of its own", async () => {
   const { execute } = start();
   const run: RunTool = ({ toolCallId }) => {
@@ -84,7 +115,7 @@ test("a stop keeps what has finished, and what finishes well on its way out", as
   const { run: gated, end } = gates();
   const run: RunTool = (toolCall, signal) => {
     if (toolCall.toolCallId === "a") return Promise.resolve({ result: "early", isError: false });
-    if (toolCall.toolCallId === "b") return gated(toolCall, signal);
+    if (toolCall.toolCallId === "b") return gated(toolCall, signal, () => undefined);
     return new Promise((_resolve, reject) =>
       signal.addEventListener("abort", () => reject(signal.reason as Error)),
     );

@@ -3,8 +3,9 @@ import { setMaxListeners } from "node:events";
 import type { ToolCallPart, ToolResultPart } from "../../domain/message-parts.js";
 import type { ToolOutcome } from "../../domain/tool-outcome.js";
 import { errorText } from "../../lib/error-text.js";
+import { LiveOutput } from "./live-output.js";
 import { PieceWriter } from "./piece-writer.js";
-import type { RunTool, TurnPorts } from "./ports.js";
+import type { RunTool, ShowOutput, TurnPorts } from "./ports.js";
 
 /** How long a tool may take to notice that it was stopped; then its call counts as unfinished. */
 const STOP_GRACE_MS = 2_000;
@@ -25,8 +26,16 @@ export async function executeTools(
   setMaxListeners(calls.length + OTHER_LISTENERS, signal);
   const results = new Map<number, ToolResultPart>();
   let isOver = false;
+  const outputs = calls.map(({ toolCallId }, partIndex) => {
+    const show = (append: string) =>
+      writer.write({ partIndex, piece: { type: "tool-output-delta", toolCallId, append } });
+    return new LiveOutput(show, ports.clock);
+  });
   const running = calls.map(async (call, index) => {
-    const outcome = await runSafely(run, call, signal);
+    const output = outputs[index];
+    const show: ShowOutput = (text, missedBytes) => output?.write(text, missedBytes);
+    const outcome = await runSafely(run, call, { signal, show });
+    output?.close();
     // A result that was produced by the stop itself says nothing; the call is answered as interrupted.
     if (isOver || (signal.aborted && outcome.isError)) return;
     const result = toResult(call, outcome);
@@ -37,13 +46,18 @@ export async function executeTools(
   await Promise.race([Promise.all(running), grace.over]);
   grace.forget();
   isOver = true;
+  for (const output of outputs) output.close();
   writer.flush();
   return [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
 }
 
-async function runSafely(run: RunTool, call: ToolCallPart, signal: AbortSignal): Promise<ToolOutcome> {
+async function runSafely(
+  run: RunTool,
+  call: ToolCallPart,
+  { signal, show }: { signal: AbortSignal; show: ShowOutput },
+): Promise<ToolOutcome> {
   try {
-    return await run(call, signal);
+    return await run(call, signal, show);
   } catch (error) {
     return { result: { error: `The tool failed: ${errorText(error)}` }, isError: true };
   }

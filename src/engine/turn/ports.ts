@@ -18,7 +18,11 @@ export type OpenModelStream = (signal: AbortSignal) => AsyncIterable<ModelStream
 export type RunTool = (
   call: { toolCallId: string; toolName: string; arguments: JsonObject },
   signal: AbortSignal,
+  output: ShowOutput,
 ) => Promise<ToolOutcome>;
+
+/** Takes what a running tool says, for a preview; see `ToolContext.output`. */
+export type ShowOutput = (text: string, missedBytes?: number) => void;
 
 /** What an act says goes to the generation that it began in. */
 export type TurnPorts = {

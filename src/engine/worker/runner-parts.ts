@@ -37,6 +37,8 @@ export type RunnerParts = TransitionParts & {
     workspaceId: string,
     connect: () => Promise<AgentConnection>,
   ): Promise<WorkspaceContext | null>;
+  /** The tools of the workspace's own tool servers; none when it cannot be asked. Never rejects. */
+  listWorkspaceTools(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<readonly Tool[]>;
   /** Every message the model may see, oldest first. */
   readHistory(chatId: string): Promise<MessageRow[]>;
   /** Bytes of the person's files by id; what is missing is not in the map. */

@@ -20,6 +20,7 @@ export async function takeToolStep(
     messageId,
     workspace: () => context.workspace(),
     resultLimitBytes: await context.resultLimitBytes(hold.history),
+    findTool: (name) => context.findTool(name),
     toolNames: () => context.toolNames(),
   });
   const results = await executeTools(calls, run, hold.switch.signal, hold.ports());

@@ -18,6 +18,7 @@ import { systemPrompt } from "../prompt/system.js";
 import { workspacePrompt } from "../prompt/workspace-context.js";
 import type { WorkspaceContext } from "../workspace-contexts.js";
 import { resultLimitBytes } from "../tools/cap-result.js";
+import { findTool } from "../tools/registry.js";
 import { ToolError, type Tool } from "../tools/tool.js";
 import type { OpenModelStream } from "../turn/ports.js";
 import type { RunnerParts } from "./runner-parts.js";
@@ -96,6 +97,11 @@ export class TurnContext {
     return (await this.#tools()).map(({ name }) => name);
   }
 
+  /** Ours, or the workspace's own. */
+  async findTool(name: string): Promise<Tool | undefined> {
+    return findTool(this.#parts.tools, name) ?? findTool(await this.#workspaceTools(), name);
+  }
+
   // ── how ──────────────────────────────────────────────────────────────────
 
   async #prepare(
@@ -112,11 +118,12 @@ export class TurnContext {
     const shaped = shape(prompt.messages, await this.#contextLimit(choice.model));
     const fileIds = fileIdsOf(shaped.messages);
     const effort = choicesOf(history, this.#chat).reasoningEffort;
+    const [system, tools] = await Promise.all([this.#system(prompt.system), this.#tools()]);
     const request: ModelRequest = {
       model: config.model,
-      system: await this.#system(prompt.system),
+      system,
       ...shaped,
-      tools: await this.#tools(),
+      tools,
       maxOutputTokens: config.maxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS,
       ...(effort ? { reasoningEffort: effort } : {}),
       ...(fileIds.length > 0 ? { files: await this.#files(fileIds) } : {}),
@@ -157,14 +164,30 @@ export class TurnContext {
     });
   }
 
+  /** The workspace's own tools. One that has the name of ours, or of one that the client answers, does not count. */
+  #workspaceTools(): Promise<readonly Tool[]> {
+    return this.#once("workspace tools", async () => {
+      const { workspaceId, clientTools } = this.#chat;
+      if (workspaceId === null) return [];
+      const taken = new Set([...this.#parts.tools, ...clientTools].map(({ name }) => name));
+      const listed = await this.#parts.listWorkspaceTools(workspaceId, () => this.workspace());
+      return listed.filter(({ name }) => !taken.has(name));
+    });
+  }
+
+  /** Ours first, then the workspace's, then the client's own; a client's tool with one of our names is not offered. */
   async #tools(): Promise<ToolDefinition[]> {
-    const context = await this.#workspaceContext();
+    const [context, workspaceTools] = await Promise.all([this.#workspaceContext(), this.#workspaceTools()]);
     const facts = { hasSkills: (context?.skills.length ?? 0) > 0 };
     const ours: readonly Tool[] =
       this.#chat.workspaceId === null
         ? []
         : this.#parts.tools.filter((tool) => tool.isOffered?.(facts) ?? true);
-    const offered = ours.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+    const offered = [...ours, ...workspaceTools].map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      inputSchema,
+    }));
     return [
       ...offered,
       ...this.#chat.clientTools.filter((tool: ClientTool) => this.clientToolNames.has(tool.name)),

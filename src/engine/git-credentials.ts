@@ -1,0 +1,73 @@
+/** Answers a workspace whose git needs a user name and a password: with the token of the chat's owner, or with why not. */
+import { readGitHost } from "../domain/git-host.js";
+import type { Log } from "../lib/log.js";
+import type { Database } from "../store/database.js";
+import { markDiffStale } from "../store/diff-statuses.js";
+import { findChatToken, openGitToken } from "../store/git-connections.js";
+import type { SecretBox } from "../store/secret-box.js";
+import type { GitCredentials, GitCredentialsRequest } from "../workspaces/agent-connection.js";
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+
+/** What goes before a token; most hosts look at the token alone, and GitLab wants this word with some of its kinds. */
+const USUAL_USERNAME = "oauth2";
+const USERNAMES: Readonly<Record<string, string>> = {
+  "github.com": "x-access-token",
+  "bitbucket.org": "x-token-auth",
+};
+
+export type GitCredentialsParts = {
+  database: Database;
+  /** Null: this deployment has no key, and so keeps no tokens. */
+  secrets: SecretBox | null;
+  log: Log;
+};
+
+/**
+ * `workspaceId` is the workspace whose agent asks: a chat that works elsewhere is none of its business, and is refused
+ * in the words of a host that is not connected. Marks the chat's diff status stale. Rejects when the database does.
+ */
+export async function giveGitCredentials(
+  parts: GitCredentialsParts,
+  workspaceId: string,
+  request: GitCredentialsRequest,
+): Promise<GitCredentials> {
+  const { database, secrets, log } = parts;
+  const { chatId } = request;
+  const host = readGitHost(request.site);
+  if (host === null || !UUID.test(chatId)) return notConnected(request.site);
+  const found = await findChatToken(database, { chatId, workspaceId, host });
+  if (found.kind === "no-chat") return notConnected(host);
+  await markStale(parts, request);
+  if (found.kind === "not-connected") return notConnected(host);
+  const opened = secrets && openGitToken(secrets, found);
+  if (opened?.kind !== "opened") {
+    const facts = { connectionId: found.id, failure: opened?.kind ?? "no-key" };
+    log.error(facts, "A git connection's token cannot be decrypted with this server's PARLEY_SECRETS_KEYS");
+    return { outcome: "refused", reason: `The token for ${host} cannot be read; connect the host again.` };
+  }
+  log.info({ chatId, host }, "A chat's git has been given a token");
+  return {
+    outcome: "given",
+    username: found.login ?? USERNAMES[host] ?? USUAL_USERNAME,
+    password: opened.text,
+  };
+}
+
+/** A token is given all the same when this fails. */
+async function markStale(
+  { database, log }: GitCredentialsParts,
+  { chatId, branch = "", remoteOrigin = "" }: GitCredentialsRequest,
+): Promise<void> {
+  if (branch === "" || remoteOrigin === "") return;
+  try {
+    await markDiffStale(database, chatId, { branch, remoteOrigin });
+  } catch (error) {
+    log.warn({ err: error, chatId }, "A chat's diff status was not marked as stale");
+  }
+}
+
+function notConnected(host: string): GitCredentials {
+  const reason = `The chat's owner has not connected ${host} to Parley; they can do so with connectGitHost.`;
+  return { outcome: "refused", reason };
+}

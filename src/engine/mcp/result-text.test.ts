@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { resultText } from "./result-text.js";
+
+test("text is given as it is, and everything else is named", () => {
+  const parts = [
+    { type: "text" as const, text: "words" },
+    { type: "text" as const, text: "" },
+    { type: "image" as const, data: "aW1hZ2U=", mediaType: "image/png" },
+    { type: "audio" as const, data: "", mediaType: "audio/wav" },
+    { type: "resource" as const, uri: "a:1", mediaType: "text/plain", text: "inside" },
+    { type: "resource" as const, uri: "a:2", data: "emlw" },
+    { type: "resource" as const, uri: "a:3" },
+    { type: "resource-link" as const, uri: "a:4", name: "Link", description: "", mediaType: "text/html" },
+    { type: "unknown" as const, kind: "hologram" },
+  ];
+  expect(resultText({ parts, isError: false, structuredContent: { a: 1 } }).split("\n")).toEqual([
+    "words",
+    "[image: image/png, 5 bytes, not shown]",
+    "[audio: audio/wav, 0 bytes, not shown]",
+    "[resource: a:1 (text/plain)]",
+    "inside",
+    "[resource: a:2, 3 bytes, not shown]",
+    "[resource: a:3]",
+    "[resource link: a:4, Link, text/html]",
+    "[content of the unknown kind hologram, not shown]",
+  ]);
+});
+
+test("structured content is given where there is no text", () => {
+  expect(resultText({ parts: [], structuredContent: { a: [1] }, isError: false })).toBe('{"a":[1]}');
+  expect(resultText({ parts: [], isError: false })).toBe("");
+});

@@ -1,0 +1,122 @@
+/**
+ * The tools of a workspace's own tool servers, as tools of a turn. Asked of the agent once in a turn; what has not
+ * changed since the last turn is the same objects again.
+ */
+import { LRUCache } from "lru-cache";
+import type { JsonObject } from "../../domain/json.js";
+import type { Clock } from "../../lib/clock.js";
+import type { Log } from "../../lib/log.js";
+import { cutText } from "../../lib/utf8.js";
+import type { AgentConnection, McpTool, McpToolsAnswer } from "../../workspaces/agent-connection.js";
+import { ToolError, type Tool, type ToolContext } from "../tools/tool.js";
+import { askWorkspace } from "../tools/workspace-call.js";
+import { WorkspaceLooks } from "../workspace-looks.js";
+import { OPEN_SCHEMA, offeredSchema } from "./offered-schema.js";
+import { resultText } from "./result-text.js";
+import { offeredNames } from "./tool-names.js";
+
+/** One vendor takes 128 in all, ours and the client's own among them. */
+const MAX_TOOLS = 90;
+/** A page of prose; longer ones cost more than they tell. */
+const MAX_DESCRIPTION_BYTES = 8 * 1024;
+const MAX_KNOWN = 200;
+
+type Known = { revision: string; tools: readonly Tool[] };
+
+export class WorkspaceTools {
+  readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN });
+  readonly #looks: WorkspaceLooks<readonly Tool[]>;
+
+  constructor(private readonly parts: { clock: Clock; log: Log }) {
+    this.#looks = new WorkspaceLooks(parts.clock);
+  }
+
+  /**
+   * Sorted by name, each name once and fit for every vendor. Never rejects and takes five seconds at most: when the
+   * workspace cannot be asked the answer is what it told before, or none. `connect` may reject.
+   */
+  async list(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<readonly Tool[]> {
+    const look = await this.#looks.once(workspaceId, () => this.#look(workspaceId, connect));
+    if (look.kind === "seen") return look.value;
+    this.parts.log.warn({ err: look.error, workspaceId }, "The workspace's tools cannot be listed");
+    return this.#known.get(workspaceId)?.tools ?? [];
+  }
+
+  /** Resolves when no workspace is asked any more. Close the agents first, or it waits for their answers. */
+  close(): Promise<void> {
+    return this.#looks.close();
+  }
+
+  async #look(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<readonly Tool[]> {
+    const answer = await (await connect()).mcpTools();
+    const known = this.#known.get(workspaceId);
+    if (known?.revision === answer.revision) return known.tools;
+    this.#tellProblems(workspaceId, answer);
+    const tools = await toolsOf(answer.tools.slice(0, MAX_TOOLS));
+    this.#known.set(workspaceId, { revision: answer.revision, tools });
+    return tools;
+  }
+
+  #tellProblems(workspaceId: string, { servers, tools, fileProblems }: McpToolsAnswer): void {
+    const { log } = this.parts;
+    for (const { name: server, status, error } of servers) {
+      if (error !== undefined)
+        log.warn({ workspaceId, server, status, error }, "A workspace's tool server has a problem");
+    }
+    for (const problem of fileProblems)
+      log.warn({ workspaceId, ...problem }, "A workspace's file of tool servers is wrong");
+    const left = tools.slice(MAX_TOOLS).map(({ name }) => name);
+    if (left.length > 0)
+      log.warn({ workspaceId, left, limit: MAX_TOOLS }, "A workspace has more tools than are offered");
+  }
+}
+
+async function toolsOf(listed: readonly McpTool[]): Promise<readonly Tool[]> {
+  const names = offeredNames(listed.map(({ name }) => name));
+  const tools = await Promise.all(listed.map((tool) => toolOf(tool, names.get(tool.name) ?? tool.name)));
+  return tools.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function toolOf(
+  { name, serverName, description, inputSchema }: McpTool,
+  offeredName: string,
+): Promise<Tool> {
+  const text = description.trim() === "" ? `A tool of the workspace's server ${serverName}.` : description;
+  return {
+    name: offeredName,
+    description: cutText(text, MAX_DESCRIPTION_BYTES),
+    inputSchema: await safeSchema(inputSchema),
+    checksArguments: true,
+    run: (args, context) => callTool(name, args, context),
+  };
+}
+
+/** A schema that is wrong in a way nobody thought of is offered as one of anything: the server says what it wants. */
+async function safeSchema(schema: JsonObject): Promise<JsonObject> {
+  const offered = offeredSchema(schema);
+  // Loaded with the first tool of a workspace: most servers have none.
+  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  try {
+    const isValid = new Ajv2020({ strict: false, logger: false }).validateSchema(offered);
+    return isValid === true ? offered : OPEN_SCHEMA;
+  } catch {
+    // Nested too deeply to be looked at.
+    return OPEN_SCHEMA;
+  }
+}
+
+async function callTool(name: string, args: JsonObject, context: ToolContext) {
+  try {
+    const call = { name, arguments: args };
+    const answer = await askWorkspace(context, (agent) =>
+      agent.callMcpTool(call, { signal: context.signal }),
+    );
+    const text = resultText(answer);
+    if (answer.isError)
+      return { result: { error: text === "" ? "The tool failed without a word." : text }, isError: true };
+    return { result: text, isError: false };
+  } catch (error) {
+    if (error instanceof ToolError) return { result: { error: error.message }, isError: true };
+    throw error;
+  }
+}

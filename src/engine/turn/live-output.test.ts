@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { ManualClock } from "../../../test/agent/manual-clock.js";
+import { LIVE_OUTPUT_BYTES_PER_SECOND, LIVE_OUTPUT_INTERVAL_MS, LiveOutput } from "./live-output.js";
+
+function start() {
+  const clock = new ManualClock();
+  const shown: string[] = [];
+  return { clock, shown, output: new LiveOutput((append) => void shown.push(append), clock) };
+}
+
+test("the first words are shown at once, those after it together, 200 ms later", () => {
+  const { clock, shown, output } = start();
+  for (const words of ["a", "b", "c"]) output.write(words);
+  clock.advance(LIVE_OUTPUT_INTERVAL_MS - 1);
+  expect(shown).toEqual(["a"]);
+  clock.advance(1);
+  output.write("d");
+  expect(shown).toEqual(["a", "bc"]);
+});
+
+test("a tool that says too much is shown its newest 16 KiB a second, and how much is left out", () => {
+  const { clock, shown, output } = start();
+  for (let second = 0; second < 10; second += 1) {
+    for (let tenth = 0; tenth < 10; tenth += 1) {
+      output.write("é".repeat(50_000));
+      clock.advance(100);
+    }
+  }
+  output.write("the end");
+  clock.advance(1_000);
+  const mark = /^\n\.\.\. \[(\d+) bytes left out\] \.\.\.\n/;
+  const told = shown.map((text) => ({
+    leftOut: Number(mark.exec(text)?.[1] ?? 0),
+    bytes: Buffer.byteLength(text.replace(mark, "")),
+  }));
+  const sum = (numbers: number[]) => numbers.reduce((all, one) => all + one, 0);
+  expect(sum(told.map(({ leftOut, bytes }) => leftOut + bytes))).toBe(100 * 100_000 + "the end".length);
+  expect(Math.max(...told.map(({ bytes }) => bytes))).toBeLessThanOrEqual(LIVE_OUTPUT_BYTES_PER_SECOND);
+  expect(told.length).toBeLessThanOrEqual(12);
+  expect(shown.join("")).not.toContain("\uFFFD");
+  expect(shown.join("").endsWith("éthe end")).toBe(true);
+});
+
+test("what was lost on the way is left out together with what waited before it", () => {
+  const { clock, shown, output } = start();
+  output.write("a");
+  output.write("bc");
+  output.write("d", 100);
+  clock.advance(1_000);
+  expect(shown).toEqual(["a", "\n... [102 bytes left out] ...\nd"]);
+});
+
+test("nothing is shown once the result is there", () => {
+  const { clock, shown, output } = start();
+  output.write("a");
+  output.write("b");
+  output.close();
+  output.write("c");
+  clock.advance(1_000);
+  expect(shown).toEqual(["a"]);
+});
