@@ -1,9 +1,10 @@
 /** Reads the few plain sentences that the demo model understands. Pure; what it does not know it leaves out. */
 import type { JsonObject } from "../domain/json.js";
+import { argumentsOf } from "./request.js";
 
 /** One thing to do, with the arguments of the tool that does it. */
 export type DemoTask = {
-  kind: "run" | "read" | "write" | "replace";
+  kind: "run" | "read" | "write" | "replace" | "call";
   toolName: string;
   arguments: JsonObject;
 };
@@ -26,7 +27,7 @@ const SEPARATORS = new RegExp(
     String.raw`\s*[,;]?\s*\b(?:and\s+)?then\b\s*,?\s*`,
     String.raw`\n+`,
     String.raw`(?<=\S[.!?])\s+(?=[A-Z])`,
-    String.raw`\s*,?\s*\band\s+(?=(?:run|execute|read|replace|write|list)\b)`,
+    String.raw`\s*,?\s*\band\s+(?=(?:run|execute|read|replace|write|list|call)\b)`,
   ].join("|"),
   "i",
 );
@@ -45,7 +46,7 @@ export function readTasks(message: string): DemoTask[] {
 }
 
 /** The task in words, after "I will". */
-export function describeTask({ kind, arguments: args }: DemoTask): string {
+export function describeTask({ kind, toolName, arguments: args }: DemoTask): string {
   switch (kind) {
     case "run":
       return `run ${inCode(args.command)}`;
@@ -53,6 +54,8 @@ export function describeTask({ kind, arguments: args }: DemoTask): string {
       return `read ${inCode(args.path)}`;
     case "write":
       return `write ${inCode(args.path)}`;
+    case "call":
+      return `call ${inCode(toolName)}`;
     case "replace":
       return `replace ${inCode(args.old_text)} with ${inCode(args.new_text)} in ${inCode(args.path)}`;
   }
@@ -78,10 +81,18 @@ function readTask(segment: string, masked: Masked): DemoTask | undefined {
     const args = { path: pathOf(written, masked), content: valueOf(content, masked) };
     return { kind: "write", toolName: "write_file", arguments: args };
   }
+  const [, tool, given] = /^call\s+(?:the\s+tool\s+)?(\S+)(?:\s+with\s+(\S.*))?$/is.exec(segment) ?? [];
+  if (tool !== undefined) return call(valueOf(tool, masked), given && valueOf(given, masked));
   const [, path] = /^read\s+(?:the\s+)?(?:file\s+)?(\S+)$/i.exec(segment) ?? [];
   return path === undefined
     ? undefined
     : { kind: "read", toolName: "read_file", arguments: { path: pathOf(path, masked) } };
+}
+
+/** Of any tool on offer, also of those that are not ours. A plain word is no tool, or "call me" would be an order. */
+function call(toolName: string, given: string | undefined): DemoTask | undefined {
+  if (!/^[\w-]*_[\w-]*$/.test(toolName)) return undefined;
+  return { kind: "call", toolName, arguments: argumentsOf(given ?? "") };
 }
 
 function run(command: string): DemoTask {

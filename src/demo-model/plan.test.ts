@@ -34,6 +34,7 @@ const answered = (id: string, text: string, isError = false): DemoTurn => ({
   results: [{ id, text, isError }],
 });
 const run = (command: string) => ({ kind: "run", toolName: "execute", arguments: { command } });
+const call = (toolName: string, args: JsonObject) => ({ kind: "call", toolName, arguments: args });
 const read = (path: string) => ({ kind: "read", toolName: "read_file", arguments: { path } });
 const write = (path: string, content: string) => ({
   kind: "write",
@@ -68,6 +69,15 @@ describe("readTasks", () => {
     ],
     ["write ```js\nlet a = 1;\n``` to a.js", [write("a.js", "let a = 1;\n")]],
     ["run `ls` [[demo: delay=20]]", [run("ls")]],
+    [
+      'call `memory__search_nodes` with {"query": "a then b"}, then call files__list and call the_tool with `{"a": [1]}`.',
+      [
+        call("memory__search_nodes", { query: "a then b" }),
+        call("files__list", {}),
+        call("the_tool", { a: [1] }),
+      ],
+    ],
+    ["call me maybe", []],
     ["I don't know what to do", []],
     ["Then what?", []],
     ["the runner reads files", []],

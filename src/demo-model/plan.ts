@@ -29,6 +29,7 @@ export const DEMO_INTRODUCTION = [
   "- write `TEXT` to FILE",
   "- replace `A` with `B` in FILE",
   "- list the files",
+  "- call TOOL with `{…}`",
   "",
   'Join several with "then", for example: run `ls`, then read package.json',
   "",

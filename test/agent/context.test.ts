@@ -117,7 +117,10 @@ describe("the context", () => {
       PARLEY_AGENT_INSTRUCTIONS_FILE: "RULES.txt",
     });
     const context = await agent.connection.workspaceContext();
-    const { id } = await agent.connection.startProcess({ command: "env | grep PARLEY_AGENT" });
+    const { id } = await agent.connection.startProcess({
+      // The mark of the agent's own commands is no setting.
+      command: "env | grep PARLEY_AGENT_ | grep -v ^PARLEY_AGENT_INSTANCE=",
+    });
     const { output } = await agent.connection.processOutput({ id, wait: true });
     const { instanceId } = await agent.connection.health();
     const { instance } = agent.connection.forChat("chat-1");

@@ -1,0 +1,77 @@
+/** Reads the files that name tool servers, and tells whether they have changed since. */
+import { stat } from "node:fs/promises";
+import { readStart } from "../context/read-start.js";
+import { errorCode, errorText } from "../outcome.js";
+import type { Environment } from "../process/environment.js";
+import { parseConfig, type ServerEntry } from "./config-text.js";
+
+/** Far above what a person writes. */
+const MAX_CONFIG_BYTES = 1024 * 1024;
+/** Each may be a process; a file that names more is a mistake. */
+export const MAX_SERVERS = 50;
+
+export type ConfiguredServer = ServerEntry & { configFile: string };
+
+export type ConfigFiles = {
+  servers: ConfiguredServer[];
+  fileProblems: { path: string; message: string }[];
+};
+
+/**
+ * What the system says of each file, as one text: another text means that a file is another one. Take it before the
+ * files are read, so that a change in between is seen the next time. Never rejects.
+ */
+export async function snapshotFiles(paths: readonly string[]): Promise<string> {
+  const facts = await Promise.all(
+    paths.map(async (path) => {
+      try {
+        const { mtimeNs, ctimeNs, size, ino } = await stat(path, { bigint: true });
+        return `${path} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+      } catch (error) {
+        return `${path} ${errorCode(error) ?? errorText(error)}`;
+      }
+    }),
+  );
+  return facts.join("\n");
+}
+
+/** The first file that names a server decides. A file that is not there names none. Never rejects. */
+export async function readConfigFiles(
+  paths: readonly string[],
+  environment: Environment,
+  former: readonly ConfiguredServer[],
+): Promise<ConfigFiles> {
+  const servers = new Map<string, ConfiguredServer>();
+  const fileProblems: ConfigFiles["fileProblems"] = [];
+  for (const path of paths) {
+    const { entries, problem } = await readConfigFile(path, environment);
+    if (problem !== undefined) fileProblems.push({ path, message: problem });
+    // Perhaps somebody is still writing it: what it said before counts until it says something else.
+    const named =
+      entries?.map((entry) => ({ ...entry, configFile: path })) ??
+      former.filter(({ configFile }) => configFile === path);
+    for (const server of named) {
+      if (!servers.has(server.name)) servers.set(server.name, server);
+    }
+  }
+  const kept = [...servers.values()].slice(0, MAX_SERVERS);
+  for (const { name, configFile } of [...servers.values()].slice(MAX_SERVERS)) {
+    fileProblems.push({
+      path: configFile,
+      message: `${name} is one server too many: ${MAX_SERVERS} are used.`,
+    });
+  }
+  return { servers: kept, fileProblems };
+}
+
+/** `entries` are absent when the file cannot be understood. */
+async function readConfigFile(
+  path: string,
+  environment: Environment,
+): Promise<{ entries?: ServerEntry[]; problem?: string }> {
+  const read = await readStart(path, { limitBytes: MAX_CONFIG_BYTES });
+  if (read.kind === "refused") return read.status === 404 ? { entries: [] } : { problem: read.message };
+  if (read.value.isTruncated) return { problem: `It has more than ${MAX_CONFIG_BYTES} bytes.` };
+  const config = parseConfig(read.value.text, environment);
+  return config.kind === "unreadable" ? { problem: config.problem } : { entries: config.entries };
+}

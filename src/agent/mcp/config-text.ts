@@ -1,0 +1,103 @@
+/** The text of a `.mcp.json`: which tool servers it names, and what is wrong with the entries that name none. Pure. */
+import { z } from "zod";
+import type { Environment } from "../process/environment.js";
+import { MCP_NAME_SEPARATOR } from "../protocol.js";
+import { expandBraced, expandVariables } from "./expand.js";
+
+/** How to reach one server, with all variables filled in. Two equal ones are the same server. */
+export type ServerConfig =
+  | { transport: "stdio"; command: string; args: string[]; env: Environment }
+  | { transport: "http" | "sse"; url: string; headers: Record<string, string> };
+
+/** `problem` is for the person who wrote the entry. */
+export type ServerEntry = { name: string } & ({ config: ServerConfig } | { problem: string });
+
+export type ConfigText =
+  { kind: "entries"; entries: ServerEntry[] } | { kind: "unreadable"; problem: string };
+
+const fileSchema = z.looseObject({ mcpServers: z.record(z.string(), z.unknown()).default({}) });
+
+const entrySchema = z.looseObject({
+  type: z.string().optional(),
+  command: z.string().optional(),
+  args: z.array(z.string()).default([]),
+  env: z.record(z.string(), z.coerce.string()).default({}),
+  url: z.string().optional(),
+  headers: z.record(z.string(), z.string()).default({}),
+});
+
+/** Other programs write the second one. */
+const HTTP_NAMES = new Set(["http", "streamable-http", "streamableHttp"]);
+
+/** Entries sorted by name. A file without `mcpServers` names none. */
+export function parseConfig(text: string, environment: Environment): ConfigText {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    return { kind: "unreadable", problem: `It is not JSON: ${error instanceof Error ? error.message : ""}` };
+  }
+  const file = fileSchema.safeParse(value);
+  if (!file.success) return { kind: "unreadable", problem: `It has another shape: ${issueText(file.error)}` };
+  const entries = Object.entries(file.data.mcpServers)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, entry]) => parseEntry(name, entry, environment));
+  return { kind: "entries", entries };
+}
+
+function parseEntry(name: string, value: unknown, environment: Environment): ServerEntry {
+  const nameProblem = problemWithName(name);
+  if (nameProblem !== undefined) return { name, problem: nameProblem };
+  const entry = entrySchema.safeParse(value);
+  if (!entry.success) return { name, problem: issueText(entry.error) };
+  const made = configOf(entry.data, environment);
+  return typeof made === "string" ? { name, problem: made } : { name, config: made };
+}
+
+/** The name must be found again at the beginning of `name__tool`. */
+function problemWithName(name: string): string | undefined {
+  if (name.trim() === "") return "A server needs a name.";
+  if (name.includes(MCP_NAME_SEPARATOR)) return `A server's name must not contain "${MCP_NAME_SEPARATOR}".`;
+  if (name.startsWith("_") || name.endsWith("_")) return 'A server\'s name must not begin or end with "_".';
+  return undefined;
+}
+
+/** The configuration, or what is wrong. */
+function configOf(entry: z.infer<typeof entrySchema>, environment: Environment): ServerConfig | string {
+  const given = entry.type?.trim() ?? "";
+  const transport = given === "" ? impliedTransport(entry) : HTTP_NAMES.has(given) ? "http" : given;
+  if (transport === undefined) return "Either a command or a url is required.";
+  const expand = (text: string) => expandBraced(text, environment);
+  if (transport === "stdio") {
+    const command = expand(entry.command ?? "");
+    if (command.trim() === "") return "A server of type stdio needs a command.";
+    const env = mapValues(entry.env, (text) => expandVariables(text, environment));
+    return { transport, command, args: entry.args.map(expand), env };
+  }
+  if (transport !== "http" && transport !== "sse") {
+    return `The type ${JSON.stringify(given)} is not known; it may be stdio, http or sse.`;
+  }
+  const url = expand(entry.url ?? "");
+  const protocol = URL.canParse(url) ? new URL(url).protocol : "";
+  if (protocol !== "http:" && protocol !== "https:") {
+    return `A server of type ${transport} needs a url that begins with http:// or https://.`;
+  }
+  return { transport, url, headers: mapValues(entry.headers, expand) };
+}
+
+function impliedTransport({ command, url }: z.infer<typeof entrySchema>): "stdio" | "http" | undefined {
+  if (command !== undefined && command !== "") return "stdio";
+  return url === undefined || url === "" ? undefined : "http";
+}
+
+/** Sorted by name, so that the order in the file makes no difference. */
+function mapValues(record: Record<string, string>, map: (text: string) => string): Record<string, string> {
+  const names = Object.keys(record).sort();
+  return Object.fromEntries(names.map((name) => [name, map(record[name] ?? "")]));
+}
+
+function issueText(error: z.ZodError): string {
+  const issue = error.issues[0];
+  const place = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+  return `${place}${issue?.message ?? "unknown shape"}`;
+}

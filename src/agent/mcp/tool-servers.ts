@@ -1,0 +1,213 @@
+/**
+ * All tool servers of the workspace: as many as its files name, brought up to date when the files change, listed and
+ * called. Nothing here is bound to a request: servers live until their entry goes away or the agent closes.
+ */
+import { createHash } from "node:crypto";
+import { sleep, type Clock } from "../../lib/clock.js";
+import type { Log } from "../../lib/log.js";
+import { resolvePaths, type ContextPaths } from "../context/paths.js";
+import { refused, type Outcome } from "../outcome.js";
+import type { Environment } from "../process/environment.js";
+import { chooseWorkingDirectory } from "../process/working-directory.js";
+import {
+  MAX_MCP_LIST_WAIT_MS,
+  MCP_NAME_SEPARATOR,
+  type McpCallAnswer,
+  type McpCallRequest,
+  type McpServer,
+  type McpTool,
+  type McpToolsAnswer,
+} from "../protocol.js";
+import { readConfigFiles, snapshotFiles, type ConfigFiles } from "./config-files.js";
+import { ConfigWatch } from "./config-watch.js";
+import type { ServerConfig } from "./config-text.js";
+import { ServerSlot } from "./server-slot.js";
+import { ToolServer } from "./tool-server.js";
+
+export type ToolServersOptions = {
+  /** The agent's own. */
+  directory: string;
+  homeDirectory: string;
+  contextPaths: ContextPaths;
+  /** What servers inherit, and what the variables in their entries mean. */
+  environment: Environment;
+  clock: Clock;
+  log: Log;
+};
+
+export class ToolServers {
+  readonly #options: ToolServersOptions;
+  readonly #watch: ConfigWatch;
+  #slots = new Map<string, ServerSlot>();
+  #files: ConfigFiles = { servers: [], fileProblems: [] };
+  /** Of the files as they were before they were read last; null = never read. */
+  #snapshot: string | null = null;
+  #reloading: Promise<void> | undefined;
+  readonly #leaving = new Map<ToolServer, Promise<void>>();
+  #isClosed = false;
+
+  constructor(options: ToolServersOptions) {
+    this.#options = options;
+    const { clock, log } = options;
+    this.#watch = new ConfigWatch({ clock, log, onChange: () => void this.#bringUp() });
+  }
+
+  /** Starts the servers, and from now on whatever the files come to say. Returns at once. */
+  start(): void {
+    void this.#bringUp();
+  }
+
+  /**
+   * All servers and their tools, of the files as they are now. Waits for servers that start, not for those that
+   * have failed before; a forced list waits for all. Never rejects.
+   */
+  async list({ isForced, waitMs }: { isForced: boolean; waitMs: number }): Promise<McpToolsAnswer> {
+    const isOver = new AbortController();
+    const ready = this.#reload().then(() => this.#prepare(isForced));
+    await Promise.race([
+      ready,
+      sleep(this.#options.clock, Math.min(waitMs, MAX_MCP_LIST_WAIT_MS), isOver.signal),
+    ]);
+    isOver.abort();
+    return this.#answer();
+  }
+
+  /** Refuses names that no server can have (400), servers that are not there (404), and whatever goes wrong (502). */
+  async call(request: McpCallRequest, signal: AbortSignal): Promise<Outcome<McpCallAnswer>> {
+    const at = request.name.indexOf(MCP_NAME_SEPARATOR);
+    const [server, tool] = [request.name.slice(0, at), request.name.slice(at + MCP_NAME_SEPARATOR.length)];
+    if (at <= 0 || tool === "") {
+      const form = `A tool's name is its server's, "${MCP_NAME_SEPARATOR}", and its own.`;
+      return refused(400, `${JSON.stringify(request.name)} is not the name of a tool. ${form}`, {
+        field: "name",
+      });
+    }
+    if (!this.#slots.has(server)) await this.#reload();
+    if (this.#isClosed) return refused(503, "The workspace agent is closing.");
+    const slot = this.#slots.get(server);
+    if (slot !== undefined) return slot.call({ tool, args: request.arguments, signal });
+    const entry = this.#files.servers.find(({ name }) => name === server);
+    if (entry === undefined || !("problem" in entry)) {
+      return refused(404, `There is no tool server named ${JSON.stringify(server)}.`, { field: "name" });
+    }
+    return refused(404, `The tool server ${server} cannot be used: ${entry.problem}`, { field: "name" });
+  }
+
+  /** Ends all servers and what they started; resolves when they are gone. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([this.#watch.close(), this.#reloading]);
+    const servers = [...this.#slots.values()].flatMap((slot) => slot.servers);
+    await Promise.all([...servers, ...this.#leaving.keys()].map((server) => server.close()));
+    await Promise.all(this.#leaving.values());
+  }
+
+  // ── the files ────────────────────────────────────────────────────────────
+
+  async #bringUp(): Promise<void> {
+    await this.#reload();
+    await this.#prepare(false);
+  }
+
+  /** One at a time; whoever comes meanwhile gets what that one finds. */
+  #reload(): Promise<void> {
+    this.#reloading ??= this.#reloadOnce().finally(() => (this.#reloading = undefined));
+    return this.#reloading;
+  }
+
+  async #reloadOnce(): Promise<void> {
+    if (this.#isClosed) return;
+    const { environment, homeDirectory, contextPaths, log } = this.#options;
+    const workingDirectory = await this.#workingDirectory();
+    const paths = resolvePaths(contextPaths.mcpConfigFiles, { workingDirectory, homeDirectory });
+    const snapshot = await snapshotFiles(paths);
+    if (snapshot === this.#snapshot) return;
+    const files = await readConfigFiles(paths, environment, this.#files.servers);
+    void this.#watch.watch(paths);
+    if (this.#isClosed) return;
+    this.#snapshot = snapshot;
+    this.#files = files;
+    for (const problem of files.fileProblems)
+      log.warn(problem, "A file of tool servers is not as it should be");
+    this.#adopt(files);
+  }
+
+  #adopt({ servers }: ConfigFiles): void {
+    const slots = new Map<string, ServerSlot>();
+    for (const entry of servers) {
+      const { name, configFile } = entry;
+      const slot = this.#slots.get(name);
+      if (slot !== undefined) {
+        slot.change(entry);
+        slots.set(name, slot);
+      } else if ("config" in entry) slots.set(name, this.#newSlot(name, entry.config));
+      else
+        this.#options.log.warn(
+          { server: name, configFile, problem: entry.problem },
+          "A tool server's entry is wrong",
+        );
+    }
+    const gone = [...this.#slots].filter(([name]) => !slots.has(name));
+    this.#slots = slots;
+    for (const [, slot] of gone) for (const server of slot.servers) this.#release(server);
+  }
+
+  #newSlot(name: string, config: ServerConfig): ServerSlot {
+    const { environment, clock, log } = this.#options;
+    const directory = () => this.#workingDirectory();
+    const make = (wanted: ServerConfig) =>
+      new ToolServer(wanted, { name, environment, directory, clock, log });
+    return new ServerSlot(config, make, (server) => this.#release(server));
+  }
+
+  #release(server: ToolServer): void {
+    this.#leaving.set(
+      server,
+      server.retire().finally(() => this.#leaving.delete(server)),
+    );
+  }
+
+  async #workingDirectory(): Promise<string> {
+    const { directory, homeDirectory } = this.#options;
+    const choices = { wanted: undefined, agentDirectory: directory, homeDirectory };
+    const chosen = await chooseWorkingDirectory(choices);
+    return chosen.kind === "done" ? chosen.value : directory;
+  }
+
+  // ── the tools ────────────────────────────────────────────────────────────
+
+  async #prepare(isForced: boolean): Promise<void> {
+    const slots = [...this.#slots.values()];
+    // All of them are tried, but nobody waits for those that have failed before.
+    const waited = slots.map(async (slot) => {
+      const isDoubtful = slot.isDoubtful && !isForced;
+      const preparing = slot.prepare(isForced);
+      if (!isDoubtful) await preparing;
+    });
+    await Promise.all(waited);
+  }
+
+  #answer(): McpToolsAnswer {
+    const servers = this.#files.servers.map((entry): McpServer => {
+      const { name, configFile } = entry;
+      const slot = this.#slots.get(name);
+      if (slot !== undefined) {
+        const { status, problem: error, tools } = slot;
+        return { name, configFile, status, error, toolCount: tools.length };
+      }
+      const error = "problem" in entry ? entry.problem : undefined;
+      return { name, configFile, status: "invalid", error, toolCount: 0 };
+    });
+    const tools = [...this.#slots].flatMap(([serverName, slot]) =>
+      slot.tools.map(({ name, description, inputSchema }): McpTool => {
+        return { name: `${serverName}${MCP_NAME_SEPARATOR}${name}`, serverName, description, inputSchema };
+      }),
+    );
+    const facts = {
+      servers,
+      tools: tools.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      fileProblems: this.#files.fileProblems,
+    };
+    return { revision: createHash("sha256").update(JSON.stringify(facts)).digest("base64url"), ...facts };
+  }
+}

@@ -1,0 +1,91 @@
+/** The workspace's own tool servers (MCP): which there are, what tools they offer, and calls of these tools. */
+import { z } from "zod";
+import type { JsonObject } from "../../domain/json.js";
+
+/** Between a server's name and its tool's in the name of a tool. */
+export const MCP_NAME_SEPARATOR = "__";
+
+/** Longest wait of a list for servers that are starting; then they count as starting. */
+export const MAX_MCP_LIST_WAIT_MS = 30_000;
+/** Longest whole call of a tool, its progress and the start of its server included; HTTP clients wait for 5 minutes. */
+export const MAX_MCP_CALL_MS = 270_000;
+
+/** Whatever JSON made, as long as it is an object. */
+const jsonObjectSchema = z.custom<JsonObject>(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "must be an object",
+);
+
+/**
+ * `starting`: it has not answered yet. `failed`: it cannot be started or does not answer, and is tried again.
+ * `invalid`: its entry is wrong. A server may be ready and still have an `error`, of a changed entry for instance.
+ */
+export const mcpServerSchema = z.object({
+  name: z.string(),
+  configFile: z.string(),
+  status: z.enum(["ready", "starting", "failed", "invalid"]),
+  error: z.string().optional(),
+  toolCount: z.number().int(),
+});
+export type McpServer = z.infer<typeof mcpServerSchema>;
+
+/** `name` is the server's name, `__`, and the tool's own. `inputSchema` is as the server wrote it. */
+export const mcpToolSchema = z.object({
+  name: z.string(),
+  serverName: z.string(),
+  description: z.string(),
+  inputSchema: jsonObjectSchema,
+});
+export type McpTool = z.infer<typeof mcpToolSchema>;
+
+/** Refresh lists all tools anew, and tries failed servers at once. */
+export const mcpToolsQuerySchema = z.object({
+  refresh: z.enum(["true", "false"]).default("false"),
+  waitMs: z.coerce.number().int().min(0).max(MAX_MCP_LIST_WAIT_MS).default(MAX_MCP_LIST_WAIT_MS),
+});
+
+/** Tools are sorted by name. `revision` is another one whenever anything here is; `fileProblems` are of whole files. */
+export const mcpToolsAnswerSchema = z.object({
+  revision: z.string(),
+  servers: z.array(mcpServerSchema),
+  tools: z.array(mcpToolSchema),
+  fileProblems: z.array(z.object({ path: z.string(), message: z.string() })),
+});
+export type McpToolsAnswer = z.infer<typeof mcpToolsAnswerSchema>;
+
+export const mcpCallRequestSchema = z.object({
+  name: z.string().min(1, "A tool's name is required."),
+  arguments: jsonObjectSchema.default({}),
+});
+export type McpCallRequest = z.infer<typeof mcpCallRequestSchema>;
+
+/** One piece of a result; `data` is base64. `unknown` is a kind that the protocol did not have when this was written. */
+export const mcpPartSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("image"), data: z.string(), mediaType: z.string() }),
+  z.object({ type: z.literal("audio"), data: z.string(), mediaType: z.string() }),
+  z.object({
+    type: z.literal("resource"),
+    uri: z.string(),
+    mediaType: z.string().optional(),
+    text: z.string().optional(),
+    data: z.string().optional(),
+  }),
+  z.object({
+    type: z.literal("resource-link"),
+    uri: z.string(),
+    name: z.string(),
+    description: z.string().optional(),
+    mediaType: z.string().optional(),
+  }),
+  z.object({ type: z.literal("unknown"), kind: z.string() }),
+]);
+export type McpPart = z.infer<typeof mcpPartSchema>;
+
+/** `isError`: the tool says that it failed; the parts tell why. */
+export const mcpCallAnswerSchema = z.object({
+  parts: z.array(mcpPartSchema),
+  structuredContent: jsonObjectSchema.optional(),
+  isError: z.boolean(),
+});
+export type McpCallAnswer = z.infer<typeof mcpCallAnswerSchema>;

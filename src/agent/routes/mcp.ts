@@ -1,0 +1,16 @@
+/** The workspace's tool servers over HTTP. */
+import type { FastifyInstance } from "fastify";
+import type { Agent } from "../agent.js";
+import { AGENT_PATHS, MAX_FILE_BODY_BYTES, mcpCallRequestSchema, mcpToolsQuerySchema } from "../protocol.js";
+import { answer, disconnection, parse } from "./requests.js";
+
+export function addMcpRoutes(server: FastifyInstance, { toolServers }: Agent): void {
+  server.get(AGENT_PATHS.mcpTools, (request) => {
+    const { refresh, waitMs } = parse(mcpToolsQuerySchema, request.query);
+    return toolServers.list({ isForced: refresh === "true", waitMs });
+  });
+  // Arguments may be whole files.
+  server.post(AGENT_PATHS.mcpCall, { bodyLimit: MAX_FILE_BODY_BYTES }, async (request, reply) =>
+    answer(reply, await toolServers.call(parse(mcpCallRequestSchema, request.body), disconnection(reply))),
+  );
+}
