@@ -6,6 +6,7 @@ import type { Database } from "../store/database.js";
 import { readWorkspace, touchWorkspace, type WorkspaceRecord } from "../store/workspaces.js";
 import { AgentUnreachable, type AgentConnection } from "../workspaces/agent-connection.js";
 import type { LocalAgents } from "../workspaces/local-agents.js";
+import type { ServerLines } from "../workspaces/server-lines.js";
 import type { ExternalAgents } from "../workspaces/tunnels/external-agents.js";
 import { ToolError } from "./tools/tool.js";
 
@@ -21,6 +22,8 @@ export class Workspaces {
       database: Database;
       agents: LocalAgents;
       external: ExternalAgents;
+      /** On which agents ask back. */
+      lines: ServerLines;
       clock: Clock;
       log: Log;
     },
@@ -60,7 +63,9 @@ export class Workspaces {
   }
 
   async #dial(workspaceId: string, chatId: string): Promise<AgentConnection> {
-    const connection = await this.#agentOf(await this.#find(workspaceId));
+    const record = await this.#find(workspaceId);
+    const connection = await this.#agentOf(record);
+    this.parts.lines.keep(workspaceId, () => this.#agentOf(record));
     return connection.forChat(chatId);
   }
 

@@ -67,26 +67,30 @@ async function ready(...servers: string[]): Promise<void> {
 }
 
 describe.each([
-  ["over stdio", (entry: Entry): Promise<object> => Promise.resolve(entry)],
-  ["over streamable HTTP", overHttp],
-])("the official servers %s", (_, reached) => {
+  ["over stdio", "s", (entry: Entry): Promise<object> => Promise.resolve(entry)],
+  ["over streamable HTTP", "h", overHttp],
+])("the official servers %s", (_, letter, reached) => {
+  // Names of their own, so that no turn is offered the tools of the servers before.
+  const [everything, filesystem, memory] = ["everything", "filesystem", "memory"].map(
+    (name) => `${letter}-${name}`,
+  );
   test("[M26] [M28] do in a turn what the model asks of them", async () => {
     await place.repository.write("note.txt", "remember the milk");
     await writeRepositoryServers({
-      everything: await reached(officialServer("everything")),
-      filesystem: await reached(officialServer("filesystem", place.repository.folder)),
-      memory: await reached(memoryServer(inRepository(`memory-${randomUUID()}.jsonl`))),
+      [`${everything}`]: await reached(officialServer("everything")),
+      [`${filesystem}`]: await reached(officialServer("filesystem", place.repository.folder)),
+      [`${memory}`]: await reached(memoryServer(inRepository(`memory-${randomUUID()}.jsonl`))),
     });
-    await ready("everything", "filesystem", "memory");
+    await ready(`${everything}`, `${filesystem}`, `${memory}`);
     const entity = { name: "Ada", entityType: "person", observations: ["counts"] };
     const { results, offered } = await turn(
       [
-        'call everything__echo with `{"message": "hello"}`',
-        "call everything__get-tiny-image",
-        `call filesystem__read_text_file with \`{"path": ${JSON.stringify(inRepository("note.txt"))}}\``,
-        `call memory__create_entities with \`${JSON.stringify({ entities: [entity] })}\``,
-        'call memory__search_nodes with `{"query": "Ada"}`',
-        "call everything__get-sum",
+        `call ${everything}__echo with \`{"message": "hello"}\``,
+        `call ${everything}__get-tiny-image`,
+        `call ${filesystem}__read_text_file with \`{"path": ${JSON.stringify(inRepository("note.txt"))}}\``,
+        `call ${memory}__create_entities with \`${JSON.stringify({ entities: [entity] })}\``,
+        `call ${memory}__search_nodes with \`{"query": "Ada"}\``,
+        `call ${everything}__get-sum`,
       ].join(", then "),
     );
     const found = JSON.stringify({ entities: [entity], relations: [] }, null, 2);

@@ -65,7 +65,7 @@ test("tools are sorted, have names that every vendor takes, and reach the server
   ]);
 });
 
-test("what has not changed is the same tools again, and many turns at once ask once", async () => {
+test("what has not changed is the same tools again; many turns, at once or within two seconds, ask once", async () => {
   await serve("one", "progress");
   let dials = 0;
   const counted = () => {
@@ -76,6 +76,8 @@ test("what has not changed is the same tools again, and many turns at once ask o
   const all = await Promise.all([list(counted), list(counted), list(counted)]);
   expect([all.every((listed) => listed === first), dials]).toEqual([true, 1]);
   await serve("one", "progress,refuse");
+  expect(await list()).toBe(first);
+  clock.advance(2_000);
   expect(names(await list())).toEqual(["one__progress", "one__refuse"]);
 });
 

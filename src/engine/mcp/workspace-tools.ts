@@ -1,6 +1,6 @@
 /**
- * The tools of a workspace's own tool servers, as tools of a turn. Asked of the agent once in a turn; what has not
- * changed since the last turn is the same objects again.
+ * The tools of a workspace's own tool servers, as tools of a turn. Asked of the agent once in a turn, and at most once
+ * in two seconds; what has not changed since then is the same objects again.
  */
 import { LRUCache } from "lru-cache";
 import type { JsonObject } from "../../domain/json.js";
@@ -21,7 +21,10 @@ const MAX_TOOLS = 90;
 const MAX_DESCRIPTION_BYTES = 8 * 1024;
 const MAX_KNOWN = 200;
 
-type Known = { revision: string; tools: readonly Tool[] };
+/** Less than a person needs to change a file and then say something; busy workspaces are not asked for each turn. */
+const FRESH_MS = 2_000;
+
+type Known = { revision: string; tools: readonly Tool[]; instance: string; freshUntilMs: number };
 
 export class WorkspaceTools {
   readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN });
@@ -48,12 +51,20 @@ export class WorkspaceTools {
   }
 
   async #look(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<readonly Tool[]> {
-    const answer = await (await connect()).mcpTools();
+    const agent = await connect();
+    const { instance } = agent;
+    const { clock } = this.parts;
     const known = this.#known.get(workspaceId);
-    if (known?.revision === answer.revision) return known.tools;
-    this.#tellProblems(workspaceId, answer);
-    const tools = await toolsOf(answer.tools.slice(0, MAX_TOOLS));
-    this.#known.set(workspaceId, { revision: answer.revision, tools });
+    if (known?.instance === instance && clock.now() < known.freshUntilMs) return known.tools;
+    const answer = await agent.mcpTools();
+    const { revision } = answer;
+    const isNew = known?.revision !== revision;
+    if (isNew) this.#tellProblems(workspaceId, answer);
+    const tools = isNew ? await toolsOf(answer.tools.slice(0, MAX_TOOLS)) : known.tools;
+    // What is starting now may be there a moment later.
+    const isWhole = answer.servers.every(({ status }) => status !== "starting");
+    const freshUntilMs = isWhole ? clock.now() + FRESH_MS : -Infinity;
+    this.#known.set(workspaceId, { revision, tools, instance, freshUntilMs });
     return tools;
   }
 

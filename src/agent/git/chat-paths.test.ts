@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { ChatPaths } from "./chat-paths.js";
+
+const child = { chatId: "child", ancestorChatIds: ["parent", "root"] };
+
+test("what a chat does is known of its ancestors too, and of nobody else", () => {
+  const paths = new ChatPaths();
+  paths.add(child, ["/b", "/a"]);
+  paths.add({ chatId: "parent", ancestorChatIds: ["root"] }, ["/c", "/a"]);
+  paths.add({ chatId: undefined, ancestorChatIds: ["root"] }, ["/nobody"]);
+  expect(["child", "parent", "root", "other"].map((id) => paths.folders(id))).toEqual([
+    ["/a", "/b"],
+    ["/a", "/b", "/c"],
+    ["/a", "/b", "/c"],
+    [],
+  ]);
+});
+
+test("watchers hear of every deed until they leave, also of one where they have seen others", () => {
+  const paths = new ChatPaths();
+  const heard: string[] = [];
+  const leave = ["child", "root", "other"].map((id) => paths.subscribe(id, () => heard.push(id)));
+  paths.add(child, ["/a"]);
+  paths.add(child, ["/a"]);
+  leave[0]?.();
+  paths.add(child, []);
+  expect(heard).toEqual(["child", "root", "child", "root", "root"]);
+});
+
+test("of very many folders the ones that were used last are known", () => {
+  const paths = new ChatPaths();
+  const folders = Array.from({ length: 600 }, (_, index) => `/${String(index).padStart(3, "0")}`);
+  paths.add(child, folders);
+  paths.add(child, ["/100"]);
+  expect(paths.folders("child")).toEqual(["/100", ...folders.slice(101)].sort());
+});

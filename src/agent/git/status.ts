@@ -1,0 +1,50 @@
+/**
+ * What `git status --porcelain=v2 --branch -z` says. Names are read as Latin-1, one character for each byte, because a
+ * file's name need not be UTF-8. Pure.
+ */
+
+export type GitStatus = {
+  /** Null when HEAD names no branch, or nothing at all. */
+  branch: string | null;
+  /** False before the first commit. */
+  hasCommit: boolean;
+  /** Names of files that differ from HEAD or from the index. */
+  changed: string[];
+  /** Names of files that git does not know and does not ignore; no folders. */
+  untracked: string[];
+};
+
+/** Fields before the name of a changed file, by the record's first character. */
+const FIELDS_BEFORE_NAME: Readonly<Record<string, number>> = { "1": 8, "2": 9, u: 10 };
+
+/** A record that was cut off at the end is left out. */
+export function parseStatus(output: Buffer): GitStatus {
+  const records = output.toString("latin1").split("\0").slice(0, -1);
+  const status: GitStatus = { branch: null, hasCommit: false, changed: [], untracked: [] };
+  for (let index = 0; index < records.length; index += 1) {
+    const record = records[index] ?? "";
+    const kind = record.charAt(0);
+    if (kind === "#") readHeader(record, status);
+    // A folder is a repository of its own, which is not this one's to show.
+    else if (kind === "?" && !record.endsWith("/")) status.untracked.push(record.slice(2));
+    const fields = FIELDS_BEFORE_NAME[kind];
+    if (fields !== undefined) status.changed.push(afterFields(record, fields));
+    // The name before a renaming is a record of its own.
+    if (kind === "2") index += 1;
+  }
+  return status;
+}
+
+function readHeader(record: string, status: GitStatus): void {
+  const [, name, value = ""] = record.split(" ");
+  if (name === "branch.oid") status.hasCommit = value !== "(initial)";
+  if (name === "branch.head" && value !== "(detached)") {
+    status.branch = Buffer.from(value, "latin1").toString("utf8");
+  }
+}
+
+function afterFields(record: string, fields: number): string {
+  let start = 0;
+  for (let count = 0; count < fields; count += 1) start = record.indexOf(" ", start) + 1;
+  return record.slice(start);
+}
