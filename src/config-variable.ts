@@ -84,6 +84,27 @@ export function secretWord(leastCharacters: number): Accepted<string> {
   return { ...accept(`${length}characters of visible ASCII without spaces`, schema), secret: true };
 }
 
+/** Deployment keys by id, 32 bytes each. The configuration knows nothing of what they are for. */
+export type KeyWithId = { id: string; bytes: Uint8Array };
+
+const SECRET_KEY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=?)$/;
+
+/** `id:base64` of 32 bytes, several separated by commas; undefined when the text is anything else. */
+export function parseSecretKeys(text: string): KeyWithId[] | undefined {
+  const found = text.split(",").map((entry) => SECRET_KEY.exec(entry.trim()));
+  const keys = found.flatMap((match) =>
+    match === null ? [] : [{ id: match[1] ?? "", bytes: Buffer.from(match[2] ?? "", "base64") }],
+  );
+  const isWhole = keys.length === found.length && new Set(keys.map(({ id }) => id)).size === keys.length;
+  return isWhole ? keys : undefined;
+}
+
+export const secretKeys: Accepted<KeyWithId[]> = {
+  expected: "keys as `id:base64` of 32 bytes, separated by commas, each id once",
+  parse: parseSecretKeys,
+  secret: true,
+};
+
 export const word = (expected: string): Accepted<string> => accept(expected, z.string().regex(/^\S+$/));
 export const folder: Accepted<string> = {
   expected: "a folder's path",

@@ -68,8 +68,12 @@ describe("a configuration", () => {
       PARLEY_DATA_DIR: "/srv/parley",
       DATABASE_URL: "postgres://parley:secret@db:5432/parley",
       REDIS_URL: "rediss://cache:6380",
+      PARLEY_REPLICA_URL: "http://10.0.0.7:4000",
+      PARLEY_REPLICA_SECRET: "secret-of-the-replicas",
       PARLEY_ADMIN_TOKEN: "0123456789abcdef",
       PARLEY_WORKSPACE_DIR: "project",
+      PARLEY_WORKSPACE_AGENT_URL: "http://127.0.0.1:4400",
+      PARLEY_WORKSPACE_AGENT_TOKEN: "token-of-the-agent",
       PARLEY_ROLE: "worker",
       PARLEY_LEASE_MS: "1000",
       PARLEY_HEARTBEAT_MS: "499",
@@ -110,8 +114,12 @@ describe("a configuration", () => {
       dataDir: "/srv/parley",
       databaseUrl: "postgres://parley:secret@db:5432/parley",
       redisUrl: "rediss://cache:6380",
+      replicaUrl: "http://10.0.0.7:4000",
+      replicaSecret: "secret-of-the-replicas",
       adminToken: "0123456789abcdef",
       workspaceDir: "/home/someone/project",
+      workspaceAgentUrl: "http://127.0.0.1:4400",
+      workspaceAgentToken: "token-of-the-agent",
       role: "worker",
       leaseMs: 1000,
       heartbeatMs: 499,
@@ -221,6 +229,17 @@ describe("a bad configuration", () => {
     [
       { AZURE_OPENAI_API_KEY: "k" },
       ["AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT must be set both or neither."],
+    ],
+    [
+      { PARLEY_WORKSPACE_AGENT_URL: "http://127.0.0.1:4400" },
+      ["PARLEY_WORKSPACE_AGENT_URL and PARLEY_WORKSPACE_AGENT_TOKEN must be set both or neither."],
+    ],
+    [
+      {
+        PARLEY_WORKSPACE_AGENT_URL: "http://127.0.0.1:4400",
+        PARLEY_WORKSPACE_AGENT_TOKEN: "0123456789abcdef",
+      },
+      [],
     ],
     [
       { AZURE_OPENAI_ENDPOINT: "https://mine.openai.azure.com" },

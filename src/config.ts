@@ -12,6 +12,7 @@ import {
   onOrOff,
   oneOf,
   optional,
+  secretKeys,
   secretWord,
   type Surroundings,
   type Variable,
@@ -32,6 +33,7 @@ export class ConfigError extends Error {
 }
 
 const SHORTEST_ADMIN_TOKEN_CHARACTERS = 16;
+const SHORTEST_SECRET_CHARACTERS = 16;
 const DAY_MS = 86_400_000;
 /** Node's own HTTP client bears no longer silence; a larger number would promise what nothing keeps. */
 const LONGEST_SILENCE_MS = 300_000;
@@ -65,6 +67,32 @@ const variables = {
     "events stay inside this server",
     address(["redis:", "rediss:"]),
   ),
+  replicaUrl: optional(
+    {
+      name: "PARLEY_REPLICA_URL",
+      meaning:
+        "Where the other servers of this deployment reach this one, for the agents that have called it.",
+    },
+    "none; an agent serves only the server that it has called",
+    address(["http:", "https:"]),
+  ),
+  replicaSecret: optional(
+    {
+      name: "PARLEY_REPLICA_SECRET",
+      meaning: "What the servers of a deployment show each other; the same on all.",
+    },
+    "none; servers do not let each other in",
+    secretWord(SHORTEST_SECRET_CHARACTERS),
+  ),
+  secretsKeys: optional(
+    {
+      name: "PARLEY_SECRETS_KEYS",
+      meaning:
+        "Keys that secrets in the database are encrypted with: id:base64 of 32 bytes, separated by commas. The first encrypts, all decrypt.",
+    },
+    "generated in PARLEY_DATA_DIR with the embedded database; none with DATABASE_URL",
+    secretKeys,
+  ),
   adminToken: optional(
     { name: "PARLEY_ADMIN_TOKEN", meaning: "The first admin's access token." },
     "generated at the first start",
@@ -78,6 +106,22 @@ const variables = {
     ),
     whenUnset: ({ cwd }: Surroundings) => cwd,
   },
+  workspaceAgentUrl: optional(
+    {
+      name: "PARLEY_WORKSPACE_AGENT_URL",
+      meaning: "Where an agent listens that somebody else runs for PARLEY_WORKSPACE_DIR, and keeps running.",
+    },
+    "this server starts an agent of its own, which ends with it",
+    address(["http:", "https:"]),
+  ),
+  workspaceAgentToken: optional(
+    {
+      name: "PARLEY_WORKSPACE_AGENT_TOKEN",
+      meaning: "The token of the agent at PARLEY_WORKSPACE_AGENT_URL.",
+    },
+    "none; it goes with PARLEY_WORKSPACE_AGENT_URL",
+    secretWord(SHORTEST_SECRET_CHARACTERS),
+  ),
   role: withDefault(
     { name: "PARLEY_ROLE", meaning: "What this server does: answer the API, run chats, or both." },
     "all",
@@ -267,10 +311,17 @@ export function readConfig(
   return Object.freeze({ ...values, heartbeatMs, graphiql, warnings });
 }
 
-/** Vendors that cannot be reached by what is set of them. */
+/** What does not work by what is set of it. */
 function findHalves(values: Values): string[] {
+  const { replicaUrl, replicaSecret, redisUrl, workspaceAgentUrl, workspaceAgentToken } = values;
   const { azureApiKey, azureEndpoint, bedrockApiKey, awsRegion, bedrockBaseUrl } = values;
   return [
+    ...(replicaUrl === undefined || (replicaSecret !== undefined && redisUrl !== undefined)
+      ? []
+      : ["PARLEY_REPLICA_URL needs PARLEY_REPLICA_SECRET and REDIS_URL beside it."]),
+    ...((workspaceAgentUrl === undefined) === (workspaceAgentToken === undefined)
+      ? []
+      : ["PARLEY_WORKSPACE_AGENT_URL and PARLEY_WORKSPACE_AGENT_TOKEN must be set both or neither."]),
     ...((azureApiKey === undefined) === (azureEndpoint === undefined)
       ? []
       : ["AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT must be set both or neither."]),

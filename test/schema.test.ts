@@ -187,6 +187,7 @@ test("plain fields are read without a function of their own", () => {
     .map(({ path }) => path);
   expect(linked.sort()).toEqual([
     "Chat.contextUsage",
+    "Chat.git",
     "Chat.isUnread",
     "Chat.lastTurnSummary",
     "Chat.messages",

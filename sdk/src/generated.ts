@@ -651,6 +651,7 @@ export type NodeQuery = { node:
         | { __typename: 'ToolResultPart', toolCallId: string, toolName: string, result: unknown, isError: boolean, isProviderExecuted: boolean }
       >, usage: { inputTokens: number, outputTokens: number, reasoningTokens: number, cacheReadTokens: number, cacheWriteTokens: number } | null }
     | { __typename: 'File', id: string }
+    | { __typename: 'GitConnection', id: string }
     | { __typename: 'ModelConfig', id: string }
     | { __typename: 'ModelProvider', id: string }
     | { __typename: 'QueuedMessage', id: string }
@@ -675,6 +676,7 @@ export type NodesQuery = { nodes: Array<
         | { __typename: 'ToolResultPart', toolCallId: string, toolName: string, result: unknown, isError: boolean, isProviderExecuted: boolean }
       >, usage: { inputTokens: number, outputTokens: number, reasoningTokens: number, cacheReadTokens: number, cacheWriteTokens: number } | null }
     | { __typename: 'File', id: string }
+    | { __typename: 'GitConnection', id: string }
     | { __typename: 'ModelConfig', id: string }
     | { __typename: 'ModelProvider', id: string }
     | { __typename: 'QueuedMessage', id: string }

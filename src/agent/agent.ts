@@ -2,22 +2,38 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
+import { VERSION } from "../lib/version.js";
+import { Askpass } from "./askpass/askpass.js";
+import { ServerLines } from "./askpass/server-lines.js";
 import type { ContextPaths } from "./context/paths.js";
 import { createContextReader, type ContextReader } from "./context/workspace-context.js";
 import { editFiles } from "./files/edit-files.js";
+import { listDirectory } from "./files/list-directory.js";
 import { PathLocks } from "./files/path-locks.js";
+import { absolutePath, resolveLinks } from "./files/paths.js";
+import { readBytes, type FileBytes } from "./files/read-bytes.js";
 import { readLines } from "./files/read-lines.js";
 import { writeFile } from "./files/write-file.js";
-import type { Outcome } from "./outcome.js";
+import { GitWatches } from "./git/git-watches.js";
+import { createAgentMetrics, type AgentMetrics } from "./metrics.js";
+import { ToolServers } from "./mcp/tool-servers.js";
+import { done, type Outcome } from "./outcome.js";
 import type { Environment } from "./process/environment.js";
 import { ProcessRegistry } from "./process/process-registry.js";
+import { Search } from "./search/search.js";
 import {
+  AGENT_CAPABILITIES,
   AGENT_PROTOCOL_VERSION,
   type AgentHealth,
   type EditFilesAnswer,
   type EditFilesRequest,
+  type ListDirectoryAnswer,
+  type ListDirectoryRequest,
+  type ReadBytesQuery,
   type ReadLinesAnswer,
   type ReadLinesRequest,
+  type ResolvePathAnswer,
+  type ResolvePathRequest,
   type WriteFileAnswer,
   type WriteFileRequest,
 } from "./protocol.js";
@@ -30,33 +46,83 @@ export type AgentOptions = {
   contextPaths: ContextPaths;
   /** What commands inherit. */
   environment: Environment;
+  /** How much commands stand back behind all others, 0 (the default) to 19; see `nice`. */
+  commandNice?: number;
   clock: Clock;
   log: Log;
 };
 
 export type Agent = {
   health(): AgentHealth;
+  metrics: AgentMetrics;
   processes: ProcessRegistry;
   context: ContextReader;
+  toolServers: ToolServers;
+  git: GitWatches;
+  search: Search;
+  /** Where servers can be asked. */
+  serverLines: ServerLines;
   readLines(request: ReadLinesRequest): Promise<ReadLinesAnswer>;
+  readBytes(query: ReadBytesQuery): Promise<Outcome<FileBytes>>;
+  listDirectory(request: ListDirectoryRequest): Promise<Outcome<ListDirectoryAnswer>>;
+  resolvePath(request: ResolvePathRequest): Promise<Outcome<ResolvePathAnswer>>;
   writeFile(request: WriteFileRequest): Promise<Outcome<WriteFileAnswer>>;
   editFiles(request: EditFilesRequest): Promise<Outcome<EditFilesAnswer>>;
-  /** Ends every command; resolves when they are gone. */
+  /** Ends every command and tool server; resolves when they are gone. */
   close(): Promise<void>;
 };
 
 export function createAgent(options: AgentOptions): Agent {
   const { directory } = options;
   const instanceId = randomUUID();
-  const processes = new ProcessRegistry(options);
+  const metrics = createAgentMetrics();
+  const git = new GitWatches(options);
+  const serverLines = new ServerLines(options);
+  const askpass = new Askpass({ ...options, askServers: (request) => serverLines.ask(request) });
+  const processes = new ProcessRegistry({
+    ...options,
+    askpassFor: (chatId) => askpass.placeFor(chatId),
+    instanceId,
+    nice: options.commandNice ?? 0,
+    onStart: (shell, process) => {
+      metrics.watchProcess(shell, process);
+      const { facts } = process;
+      git.workedIn(facts, facts.workdir);
+      process.onExit(() => git.workedIn(facts, facts.workdir));
+    },
+  });
+  const toolServers = new ToolServers(options);
   const locks = new PathLocks();
+  const search = new Search(options);
   return {
-    health: () => ({ version: AGENT_PROTOCOL_VERSION, workingDirectory: directory, instanceId }),
+    health: () => ({
+      version: AGENT_PROTOCOL_VERSION,
+      programVersion: VERSION,
+      capabilities: AGENT_CAPABILITIES,
+      workingDirectory: directory,
+      instanceId,
+    }),
+    metrics,
     processes,
     context: createContextReader(options),
+    toolServers,
+    git,
+    search,
+    serverLines,
     readLines: (request) => readLines(directory, request),
+    readBytes: (query) => readBytes(directory, query),
+    listDirectory: (request) => listDirectory(directory, request),
+    resolvePath: async (request) => {
+      const resolved = await resolveLinks(absolutePath(directory, request.path));
+      return resolved.kind === "refused" ? resolved : done({ path: resolved.value });
+    },
     writeFile: (request) => writeFile(directory, locks, request),
     editFiles: (request) => editFiles(directory, locks, request),
-    close: () => processes.close(),
+    close: async () => {
+      serverLines.close();
+      await Promise.all([processes.close(), toolServers.close(), search.close(), git.close()]);
+      // Commands that end still have their script.
+      await askpass.close();
+    },
   };
 }

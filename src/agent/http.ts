@@ -1,43 +1,91 @@
 /** The agent's HTTP door: checks the token, turns failures into statuses. What it answers is in `routes/`. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import { systemClock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import type { Agent } from "./agent.js";
+import { addMetrics } from "./metrics.js";
 import { errorText, refused, type Refusal } from "./outcome.js";
-import { AGENT_PATHS, MAX_BODY_BYTES } from "./protocol.js";
+import { AGENT_PATHS, CHAT_ID_HEADER, MAX_BODY_BYTES } from "./protocol.js";
 import { addContextRoutes } from "./routes/context.js";
 import { addFileRoutes } from "./routes/files.js";
+import { gitWatchTaker } from "./routes/git.js";
+import { addMcpRoutes } from "./routes/mcp.js";
+import { addProcessStreamRoute } from "./routes/process-stream.js";
 import { addProcessRoutes } from "./routes/processes.js";
+import { addSearchRoutes } from "./routes/search.js";
 import { refuse, RefusedRequest } from "./routes/requests.js";
+import { serverLineTaker } from "./routes/server-line.js";
+import { addUpgrades } from "./routes/upgrades.js";
 
 /** Time to send a whole request; answers may take as long as they need, waits have their own limit. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
+export type AgentServerOptions = {
+  agent: Agent;
+  /** What callers must present. */
+  token: string;
+  /** PEM texts; absent: plain HTTP. Throws when they are no certificate and its key. */
+  tls?: { cert: string; key: string } | null;
+  log: Log;
+};
+
 /** An HTTP server for `agent` that is not listening yet. Closing it does not close the agent. */
-export function createAgentServer(options: { agent: Agent; token: string; log: Log }): FastifyInstance {
-  const { agent, token, log } = options;
-  const server = Fastify({
-    logger: false,
-    bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    forceCloseConnections: true,
-  });
+export function createAgentServer({ agent, token, tls, log }: AgentServerOptions): FastifyInstance {
+  const server = createFastify(tls ?? null);
   // JSON is all that is spoken here; without it anything else gets a 415.
   server.removeContentTypeParser("text/plain");
   const isToken = tokenCheck(token);
+  addUpgrades(server, {
+    isToken,
+    takers: {
+      [AGENT_PATHS.gitWatch]: gitWatchTaker({ agent, clock: systemClock, log }),
+      [AGENT_PATHS.serverLine]: serverLineTaker({ serverLines: agent.serverLines, clock: systemClock, log }),
+    },
+  });
   server.addHook("onRequest", async (request, reply) => {
     if (isToken(request.headers.authorization)) return undefined;
     return refuse(reply, refused(401, "A valid bearer token is required."));
   });
+  addAccessLog(server, log);
+  addMetrics(server, agent.metrics);
   server.setNotFoundHandler((request, reply) =>
     refuse(reply, refused(404, `There is nothing at ${request.method} ${request.url}.`)),
   );
   server.setErrorHandler((error, request, reply) => refuse(reply, refusalOf(error, request, log)));
   addProcessRoutes(server, agent);
+  addProcessStreamRoute(server, agent);
   addFileRoutes(server, agent);
+  addSearchRoutes(server, agent);
   addContextRoutes(server, agent);
+  addMcpRoutes(server, agent);
   server.get(AGENT_PATHS.health, () => agent.health());
   return server;
+}
+
+function createFastify(tls: { cert: string; key: string } | null): FastifyInstance {
+  const options = {
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: true,
+  } as const;
+  // The types keep the two kinds of server apart; routes do not care which one they are on.
+  return tls === null
+    ? Fastify(options)
+    : (Fastify({ ...options, https: tls }) as unknown as FastifyInstance);
+}
+
+/** Without the query: it may hold what a person typed. */
+function addAccessLog(server: FastifyInstance, log: Log): void {
+  server.addHook("onResponse", (request, reply, done) => {
+    const path = request.url.split("?", 1)[0];
+    const chatId = request.headers[CHAT_ID_HEADER];
+    const { method } = request;
+    const facts = { method, path, status: reply.statusCode, elapsedMs: Math.round(reply.elapsedTime) };
+    log.debug({ ...facts, chatId }, "A request was answered");
+    done();
+  });
 }
 
 /** Compares digests, which are equally long, so that the time taken tells nothing about the token. */

@@ -1,25 +1,22 @@
 /**
- * The agent program: `parley agent`, or this file started directly. Listens until it is told to stop (SIGTERM,
- * SIGINT, SIGHUP, or the end of stdin), then ends all its commands and exits.
+ * The agent program: `parley agent`, or this file started directly. Listens, or calls a server, until it is told to
+ * stop (SIGTERM, SIGINT, SIGHUP, or the end of stdin), then ends all its commands and exits.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { systemClock } from "../lib/clock.js";
+import { systemClock, type Clock } from "../lib/clock.js";
 import { createLog, type Log } from "../lib/log.js";
 import { createAgent } from "./agent.js";
-import { createAgentServer } from "./http.js";
+import { openDoor } from "./door.js";
 import { inheritedEnvironment } from "./process/environment.js";
-import type { ListeningLine } from "./protocol.js";
 import { AGENT_USAGE, loadSettings, SettingsError, type AgentSettings } from "./settings.js";
 
-/** Nobody but this machine may reach an agent without a tunnel. */
-const HOST = "127.0.0.1";
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 const EXIT_BAD_USAGE = 2;
 
 /** Runs until told to stop. Resolves to the exit code, with which the caller must end the program. */
-export async function runAgent(argv: readonly string[]): Promise<number> {
+export async function runAgent(argv: readonly string[], clock: Clock = systemClock): Promise<number> {
   let settings: AgentSettings | "help";
   try {
     settings = loadSettings(argv);
@@ -32,31 +29,47 @@ export async function runAgent(argv: readonly string[]): Promise<number> {
     process.stdout.write(AGENT_USAGE);
     return 0;
   }
-  return serve(settings, createLog(settings.logLevel, "parley-agent"));
+  const log = createLog(settings.logLevel, "parley-agent");
+  warnOfZombies(process.pid, log);
+  return serve(settings, clock, log);
 }
 
 type Stop = { reason: string; exitCode: number };
 
-async function serve(settings: AgentSettings, log: Log): Promise<number> {
+async function serve(settings: AgentSettings, clock: Clock, log: Log): Promise<number> {
   const stopped = watchForStop(settings.exitsWithStdin, log);
   const agent = createAgent({
     directory: settings.directory,
     homeDirectory: homedir(),
     contextPaths: settings.contextPaths,
     environment: inheritedEnvironment(),
-    clock: systemClock,
+    commandNice: settings.commandNice,
+    clock,
     log,
   });
-  const server = createAgentServer({ agent, token: settings.token, log });
-  const url = await server.listen({ host: HOST, port: settings.port });
-  const line: ListeningLine = { event: "listening", url, instanceId: agent.health().instanceId };
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+  const door = await openDoor({
+    agent,
+    door: settings.door,
+    token: settings.token,
+    say: (line) => process.stdout.write(`${JSON.stringify(line)}\n`),
+    clock,
+    log,
+  });
+  agent.toolServers.start();
   const { reason, exitCode } = await stopped;
   log.info({ reason }, "The workspace agent stops");
   // Processes first: their end wakes the requests that wait for them.
   await agent.close();
-  await server.close();
+  await door.close();
   return exitCode;
+}
+
+/** Orphans become children of process 1, and a program on Node cannot collect children that it did not start. */
+function warnOfZombies(pid: number, log: Log): void {
+  if (pid !== 1) return;
+  log.warn(
+    "The agent is process 1 and cannot reap orphans: start it under an init (`docker run --init`, tini)",
+  );
 }
 
 function watchForStop(exitsWithStdin: boolean, log: Log): Promise<Stop> {

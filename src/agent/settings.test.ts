@@ -7,11 +7,12 @@ const TOKEN = "0123456789abcdef";
 test("a token is all that is needed", () => {
   expect(readSettings([], { PARLEY_AGENT_TOKEN: TOKEN, PARLEY_AGENT_PORT: "" }, "/code")).toEqual({
     token: TOKEN,
-    port: 0,
+    door: { kind: "listen", host: "127.0.0.1", port: 0, tls: null },
     directory: "/code",
     exitsWithStdin: false,
     logLevel: "info",
     contextPaths: DEFAULT_CONTEXT_PATHS,
+    commandNice: 0,
   });
 });
 
@@ -25,11 +26,12 @@ test("flags win over variables", () => {
   const argv = ["--port", "8123", "--directory", "project", "--exit-with-stdin", "--log-level", "debug"];
   expect(readSettings(argv, environment, "/code")).toEqual({
     token: TOKEN,
-    port: 8123,
+    door: { kind: "listen", host: "127.0.0.1", port: 8123, tls: null },
     directory: "/code/project",
     exitsWithStdin: true,
     logLevel: "debug",
     contextPaths: DEFAULT_CONTEXT_PATHS,
+    commandNice: 0,
   });
 });
 
@@ -74,4 +76,47 @@ test("every wrong setting is named, and the token is never shown", () => {
 test("an unknown flag is refused and help needs no token", () => {
   expect(() => readSettings(["--prot", "1"], {}, "/code")).toThrow(SettingsError);
   expect(readSettings(["--help"], {}, "/code")).toBe("help");
+});
+
+const files: Record<string, string> = {
+  "/code/token": `${TOKEN}\n`,
+  "/code/cert": "the certificate",
+  "/code/key": "the key",
+};
+const readFile = (path: string) => {
+  const text = files[path];
+  if (text === undefined) throw new Error(`ENOENT: no such file, open '${path}'`);
+  return text;
+};
+
+test("the token and the certificate may be in files", () => {
+  const argv = ["--token-file", "token", "--tls-cert", "cert", "--tls-key", "/code/key", "--host", "::"];
+  expect(readSettings(argv, {}, "/code", readFile)).toMatchObject({
+    token: TOKEN,
+    door: { kind: "listen", host: "::", port: 0, tls: { cert: "the certificate", key: "the key" } },
+  });
+});
+
+test("an agent calls servers when it is given any, and a plain address is enough", () => {
+  const servers = "wss://a.example/agents, https://b.example,http://c.example:4000/parley/agents?x=1";
+  expect(readSettings(["--server", servers], { PARLEY_AGENT_TOKEN: TOKEN }, "/code")).toMatchObject({
+    door: {
+      kind: "dial-out",
+      servers: ["wss://a.example/agents", "wss://b.example/agents", "ws://c.example:4000/parley/agents?x=1"],
+    },
+  });
+});
+
+test.each([
+  [["--tls-cert", "cert"], "PARLEY_AGENT_TLS_CERT and PARLEY_AGENT_TLS_KEY: must be set both or neither"],
+  [["--tls-cert", "cert", "--tls-key", "gone"], "ENOENT: no such file, open '/code/gone'"],
+  [["--server", "parley.example"], "PARLEY_AGENT_SERVER_URL: must be like wss://parley.example/agents"],
+  [["--server", "ftp://parley.example"], "PARLEY_AGENT_SERVER_URL: must be like wss://parley.example/agents"],
+  [["--server", "wss://me:secret@parley.example"], "PARLEY_AGENT_SERVER_URL: must be like"],
+  [["--server", "wss://parley.example", "--host", "::"], "an agent that calls a server does not listen"],
+  [["--token-file", "token"], "PARLEY_AGENT_TOKEN and PARLEY_AGENT_TOKEN_FILE: must not both be set"],
+])("%j is refused with a reason", (argv, reason) => {
+  const read = () => readSettings(argv, { PARLEY_AGENT_TOKEN: TOKEN }, "/code", readFile);
+  expect(read).toThrow(SettingsError);
+  expect(read).toThrow(reason);
 });

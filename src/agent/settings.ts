@@ -1,8 +1,10 @@
 /** What the agent program can be told: by flags, and by variables for a supervisor. Flags win. */
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { DEFAULT_CONTEXT_PATHS, type ContextPaths } from "./context/paths.js";
+import { DEFAULT_AGENT_HOST, doorVariables, readDoor, type DoorSettings } from "./door-settings.js";
 
 /** Shorter tokens could be guessed. */
 const MIN_TOKEN_CHARACTERS = 16;
@@ -10,15 +12,17 @@ const MIN_TOKEN_CHARACTERS = 16;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 export type AgentSettings = {
+  /** What callers present; to a server that is called, what the agent presents. */
   token: string;
-  /** 0 takes any free one. */
-  port: number;
+  door: DoorSettings;
   /** Absolute. */
   directory: string;
   /** The parent holds the other end of stdin: when it closes, the parent is gone or wants the agent gone. */
   exitsWithStdin: boolean;
   logLevel: (typeof LOG_LEVELS)[number];
   contextPaths: ContextPaths;
+  /** How much commands stand back behind all others, 0 to 19; see `nice`. */
+  commandNice: number;
 };
 
 /** Its message says for each wrong setting what was expected, and never shows the token. */
@@ -28,17 +32,24 @@ export class SettingsError extends Error {
 
 export const AGENT_USAGE = `Usage: parley agent [options]
 
-Runs commands and edits files in one directory on behalf of a Parley server. Listens on 127.0.0.1 only and prints
-one JSON line with its address.
+Runs commands and edits files in one directory on behalf of a Parley server. Listens, and prints one JSON line with
+its address; or, with --server, calls a server from wherever it is and needs no open port.
 
 Options (variable in brackets):
   --directory <path>    where to work; default: the current directory [PARLEY_AGENT_DIRECTORY]
+  --token-file <path>   a file that holds the token [PARLEY_AGENT_TOKEN_FILE]
+  --host <address>      where to listen; default: ${DEFAULT_AGENT_HOST}, this machine only [PARLEY_AGENT_HOST]
   --port <number>       0 takes any free port; default: 0 [PARLEY_AGENT_PORT]
+  --tls-cert <path>     speak HTTPS with this certificate (PEM) … [PARLEY_AGENT_TLS_CERT]
+  --tls-key <path>      … and this key (PEM) [PARLEY_AGENT_TLS_KEY]
+  --server <url>        call this server, for example wss://parley.example/agents, instead of listening; several,
+                        separated by commas, are tried in turn [PARLEY_AGENT_SERVER_URL]
   --exit-with-stdin     stop when stdin closes [PARLEY_AGENT_EXIT_WITH_STDIN=true]
   --log-level <level>   ${LOG_LEVELS.join(", ")}; default: info [PARLEY_AGENT_LOG_LEVEL]
   --help                show this text
 
-PARLEY_AGENT_TOKEN must hold the bearer token that callers will present, at least ${MIN_TOKEN_CHARACTERS} characters.
+PARLEY_AGENT_TOKEN, or the file, must hold the bearer token that callers will present, at least
+${MIN_TOKEN_CHARACTERS} characters; with --server the token that \`parley workspace add\` printed.
 
 Where to look for what models should know; lists are separated by commas, paths may begin with ~ or be relative to
 the directory:
@@ -47,6 +58,8 @@ the directory:
   PARLEY_AGENT_SKILLS_DIRS         default: ${DEFAULT_CONTEXT_PATHS.skillDirectories.join(",")}
   PARLEY_AGENT_SKILL_META_FILE     its name; default: ${DEFAULT_CONTEXT_PATHS.skillFile}
   PARLEY_AGENT_MCP_CONFIG_FILES    default: ${DEFAULT_CONTEXT_PATHS.mcpConfigFiles.join(",")}
+
+PARLEY_AGENT_COMMAND_NICE makes commands stand back behind other programs, 0 to 19 as \`nice\` has it; default: 0.
 `;
 
 const pathListSchema = (fallback: readonly string[]) =>
@@ -72,8 +85,9 @@ function entriesOf(list: string): string[] {
 const settingsSchema = z.object({
   PARLEY_AGENT_TOKEN: z
     .string("must be set")
-    .min(MIN_TOKEN_CHARACTERS, `must have at least ${MIN_TOKEN_CHARACTERS} characters`),
-  PARLEY_AGENT_PORT: z.coerce.number("must be a number").int().min(0).max(65_535).default(0),
+    .min(MIN_TOKEN_CHARACTERS, `must have at least ${MIN_TOKEN_CHARACTERS} characters`)
+    .regex(/^[\x21-\x7e]+$/, "must be visible ASCII without spaces"),
+  ...doorVariables,
   PARLEY_AGENT_DIRECTORY: z.string().default("."),
   PARLEY_AGENT_EXIT_WITH_STDIN: z.enum(["true", "false"], 'must be "true" or "false"').default("false"),
   PARLEY_AGENT_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
@@ -82,6 +96,7 @@ const settingsSchema = z.object({
   PARLEY_AGENT_SKILLS_DIRS: pathListSchema(DEFAULT_CONTEXT_PATHS.skillDirectories),
   PARLEY_AGENT_SKILL_META_FILE: fileNameSchema(DEFAULT_CONTEXT_PATHS.skillFile),
   PARLEY_AGENT_MCP_CONFIG_FILES: pathListSchema(DEFAULT_CONTEXT_PATHS.mcpConfigFiles),
+  PARLEY_AGENT_COMMAND_NICE: z.coerce.number("must be a number").int().min(0).max(19).default(0),
 });
 
 /** Settings of this program, or `help`. Throws a `SettingsError`. */
@@ -94,24 +109,20 @@ export function readSettings(
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
   currentDirectory: string,
+  readFile: (path: string) => string = (path) => readFileSync(path, "utf8"),
 ): AgentSettings | "help" {
   const flags = readFlags(argv);
   if (flags.help) return "help";
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
-  const parsed = settingsSchema.safeParse({
-    ...given,
-    ...(flags.port !== undefined && { PARLEY_AGENT_PORT: flags.port }),
-    ...(flags.directory !== undefined && { PARLEY_AGENT_DIRECTORY: flags.directory }),
-    ...(flags["exit-with-stdin"] && { PARLEY_AGENT_EXIT_WITH_STDIN: "true" }),
-    ...(flags["log-level"] !== undefined && { PARLEY_AGENT_LOG_LEVEL: flags["log-level"] }),
-  });
+  const given = { ...withoutEmpty(environment), ...withoutEmpty(variablesOf(flags)) };
+  const readText = (path: string) => readFile(resolve(currentDirectory, path));
+  const parsed = settingsSchema.safeParse({ ...given, ...explaining(() => tokenFromFile(given, readText)) });
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
     throw new SettingsError(`The agent's settings are not valid.\n${lines.join("\n")}`);
   }
   return {
     token: parsed.data.PARLEY_AGENT_TOKEN,
-    port: parsed.data.PARLEY_AGENT_PORT,
+    door: explaining(() => readDoor(parsed.data, readText)),
     directory: resolve(currentDirectory, parsed.data.PARLEY_AGENT_DIRECTORY),
     exitsWithStdin: parsed.data.PARLEY_AGENT_EXIT_WITH_STDIN === "true",
     logLevel: parsed.data.PARLEY_AGENT_LOG_LEVEL,
@@ -122,6 +133,48 @@ export function readSettings(
       skillFile: parsed.data.PARLEY_AGENT_SKILL_META_FILE,
       mcpConfigFiles: parsed.data.PARLEY_AGENT_MCP_CONFIG_FILES,
     },
+    commandNice: parsed.data.PARLEY_AGENT_COMMAND_NICE,
+  };
+}
+
+/** Whatever cannot be read or does not fit together is the settings' fault. */
+function explaining<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SettingsError(`The agent's settings are not valid.\n${reason}`, { cause: error });
+  }
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+function withoutEmpty(variables: Variables): Variables {
+  return Object.fromEntries(
+    Object.entries(variables).filter(([, value]) => value !== "" && value !== undefined),
+  );
+}
+
+function tokenFromFile(given: Variables, readText: (path: string) => string): Variables {
+  const path = given["PARLEY_AGENT_TOKEN_FILE"];
+  if (path === undefined) return {};
+  if (given["PARLEY_AGENT_TOKEN"] !== undefined) {
+    throw new Error("PARLEY_AGENT_TOKEN and PARLEY_AGENT_TOKEN_FILE: must not both be set");
+  }
+  return { PARLEY_AGENT_TOKEN: readText(path).trim() };
+}
+
+function variablesOf(flags: ReturnType<typeof readFlags>): Variables {
+  return {
+    PARLEY_AGENT_DIRECTORY: flags.directory,
+    PARLEY_AGENT_TOKEN_FILE: flags["token-file"],
+    PARLEY_AGENT_HOST: flags.host,
+    PARLEY_AGENT_PORT: flags.port,
+    PARLEY_AGENT_TLS_CERT: flags["tls-cert"],
+    PARLEY_AGENT_TLS_KEY: flags["tls-key"],
+    PARLEY_AGENT_SERVER_URL: flags.server,
+    PARLEY_AGENT_EXIT_WITH_STDIN: flags["exit-with-stdin"] ? "true" : undefined,
+    PARLEY_AGENT_LOG_LEVEL: flags["log-level"],
   };
 }
 
@@ -131,7 +184,12 @@ function readFlags(argv: readonly string[]) {
       args: [...argv],
       options: {
         directory: { type: "string" },
+        "token-file": { type: "string" },
+        host: { type: "string" },
         port: { type: "string" },
+        "tls-cert": { type: "string" },
+        "tls-key": { type: "string" },
+        server: { type: "string" },
         "exit-with-stdin": { type: "boolean" },
         "log-level": { type: "string" },
         help: { type: "boolean" },

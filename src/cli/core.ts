@@ -14,6 +14,7 @@ import { getSmallModelConfigId } from "../store/small-model.js";
 import { Closers } from "./closers.js";
 import { modelKeys, silenceLimits } from "./model-environment.js";
 import { openDatabase } from "./open-database.js";
+import { openSecretBox } from "./secret-box.js";
 import { remembered } from "./remembered.js";
 import { seed } from "./seed.js";
 
@@ -24,6 +25,7 @@ export async function openCore(config: Config, log: Log, closers: Closers) {
   const clock = systemClock;
   const { database, close } = await openDatabase(config, log);
   closers.add("the database", close);
+  const secrets = await openSecretBox(config, log);
   const seeded = await seed(config, database, log);
   const bus = await openBus(config, log);
   closers.add("the bus", () => bus.close());
@@ -48,7 +50,19 @@ export async function openCore(config: Config, log: Log, closers: Closers) {
     { isAutomatic: config.titles },
   );
   const customPrompts = new CustomPrompts({ database, clock });
-  return { config, log, clock, database, bus, models, transitionParts, titles, customPrompts, seeded };
+  return {
+    config,
+    log,
+    clock,
+    database,
+    secrets,
+    bus,
+    models,
+    transitionParts,
+    titles,
+    customPrompts,
+    seeded,
+  };
 }
 
 /** Within one process, or through Redis; its client is loaded only then. */

@@ -1,7 +1,10 @@
 /** The doors of one process: commands, the event hub, and the HTTP server before them. */
 import type { Viewer } from "../domain/viewer.js";
 import { createChatCommands } from "../engine/commands/commands.js";
+import { GitWatches } from "../engine/git-watches.js";
 import { sanitizePrompt } from "../engine/prompt/sanitize.js";
+import { describeAgent } from "../engine/workspace-agents.js";
+import { WorkspaceContexts } from "../engine/workspace-contexts.js";
 import { builtInTools } from "../engine/tools/registry.js";
 import { ChatHub } from "../events/chat-hub.js";
 import { ListHub } from "../events/list-hub.js";
@@ -13,23 +16,32 @@ import { Loaders } from "../resolvers/loaders.js";
 import { answerPiecesFromTemplates } from "../resolvers/piece-answers.js";
 import { resolvers } from "../resolvers/resolvers.js";
 import { SnapshotAdmission } from "../resolvers/snapshot-admission.js";
+import { VERSION } from "../lib/version.js";
 import { buildParleySchema } from "../schema/build.js";
 import { readChat, readRowsFrom, readVersions } from "../store/chat-source.js";
 import type { Database } from "../store/database.js";
 import { authenticateToken } from "../store/tokens.js";
 import { markRead, readListWeights } from "../store/unread.js";
+import type { Agents } from "./agents.js";
 import type { Closers } from "./closers.js";
 import type { Core } from "./core.js";
 import { keyVariablesOf } from "./model-environment.js";
-import { VERSION } from "./version.js";
 
 /** Resolves when the server listens. */
-export async function openDoors(core: Core, closers: Closers): Promise<ParleyHttp> {
+export async function openDoors(core: Core, agents: Agents, closers: Closers): Promise<ParleyHttp> {
   const { config, log, clock, database, bus } = core;
   const commands = chatCommands(core);
   const { hub, lists } = openHubs(core, closers);
   const admission = new SnapshotAdmission({ clock, log });
   const chatEvents = admission.openings(hub);
+  const gitSnapshots = new GitWatches({
+    connect: (workspaceId, chatId) => agents.workspaces.open(workspaceId, chatId),
+    ...{ clock, log, random: Math.random },
+  });
+  closers.add("the git watches", () => gitSnapshots.close());
+  const contexts = new WorkspaceContexts({ clock, log });
+  closers.add("the workspace contexts", () => contexts.close());
+  const agentParts = { findAgent: (id: string) => agents.workspaces.present(id), contexts, clock, log };
   const keyVariables = keyVariablesOf(config);
   const doors = await createHttpServer({
     host: config.host,
@@ -44,6 +56,8 @@ export async function openDoors(core: Core, closers: Closers): Promise<ParleyHtt
       keyVariables,
       chatEvents,
       chatListEvents: lists,
+      gitSnapshots,
+      workspaceAgent: (workspaceId) => describeAgent(agentParts, workspaceId),
       version: VERSION,
       loaders: new Loaders(database, viewer),
     }),
@@ -59,9 +73,11 @@ export async function openDoors(core: Core, closers: Closers): Promise<ParleyHtt
     clock,
     isGraphiqlOn: config.graphiql,
     isProduction: config.isProduction,
+    upgradeTakers: [agents.door],
   });
   closers.add("the doors", () => doors.close());
   closers.add("waiting snapshots", async () => admission.close());
+  closers.add("questions about repositories", async () => gitSnapshots.stopAnswering());
   return doors;
 }
 
@@ -78,7 +94,7 @@ function openHubs({ database, bus, clock, log }: Core, closers: Closers) {
   return { hub, lists };
 }
 
-function chatCommands({ transitionParts, models, titles, customPrompts, seeded }: Core) {
+function chatCommands({ transitionParts, models, titles, customPrompts, seeded, secrets }: Core) {
   return createChatCommands({
     ...transitionParts,
     preferencesOf: (userId) => customPrompts.preferencesOf(userId),
@@ -93,6 +109,7 @@ function chatCommands({ transitionParts, models, titles, customPrompts, seeded }
     },
     defaultWorkspaceId: (viewer) => (viewer.userId === seeded.workspaceOwnerId ? seeded.workspaceId : null),
     isModelSelectable: (configId) => models.isSelectable(configId),
+    secrets,
     toolNames: new Set(builtInTools.map((tool) => tool.name)),
   });
 }

@@ -1,7 +1,8 @@
-/** The server, composed: core → doors → turns, and closed in reverse. */
+/** The server, composed: core → agents → doors → turns, and closed in reverse. */
 import type { Config } from "../config.js";
 import type { Log } from "../lib/log.js";
 import type { Database } from "../store/database.js";
+import { openAgents } from "./agents.js";
 import { Closers } from "./closers.js";
 import { openCore } from "./core.js";
 import { openDoors } from "./doors.js";
@@ -35,8 +36,9 @@ export async function startParley(config: Config, log: Log): Promise<Parley> {
 async function compose(config: Config, log: Log, closers: Closers): Promise<Parley> {
   for (const warning of config.warnings) log.warn(warning);
   const core = await openCore(config, log, closers);
-  const doors = config.role === "worker" ? null : await openDoors(core, closers);
-  if (config.role !== "api") await openTurns(core, closers);
+  const agents = await openAgents(core, closers);
+  const doors = config.role === "worker" ? null : await openDoors(core, agents, closers);
+  if (config.role !== "api") await openTurns(core, agents, closers);
   // First to go: requests that wait for a title would hold the doors open.
   closers.add("the titles", () => core.titles.close());
   const { adminToken, workspaceId, modelName, isDemoModel } = core.seeded;

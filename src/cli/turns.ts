@@ -1,26 +1,24 @@
-/** What runs chats in one process: the worker, the agents of its workspaces, and the clock that archives. */
-import { fileURLToPath } from "node:url";
-import { processEnvironment } from "../config.js";
+/** What runs chats in one process: the worker, what it knows of workspaces, and the clock that archives. */
 import { AutoArchive } from "../engine/auto-archive.js";
 import { builtInTools } from "../engine/tools/registry.js";
 import { Pace } from "../engine/turn/pace.js";
 import type { RunnerParts } from "../engine/worker/runner-parts.js";
 import { Worker } from "../engine/worker/worker.js";
+import { WorkspaceTools } from "../engine/mcp/workspace-tools.js";
 import { WorkspaceContexts } from "../engine/workspace-contexts.js";
-import { Workspaces } from "../engine/workspaces.js";
 import { createLoopMeter } from "../lib/loop-load.js";
 import { readHistory } from "../store/chat-source.js";
 import { readFileContents } from "../store/files.js";
 import { getSystemPrompt } from "../store/settings.js";
-import { LocalAgents } from "../workspaces/local-agents.js";
+import type { Agents } from "./agents.js";
 import type { Closers } from "./closers.js";
 import type { Core } from "./core.js";
 import { remembered } from "./remembered.js";
 
 /** Resolves when the worker holds its lease and takes chats. */
-export async function openTurns(core: Core, closers: Closers): Promise<void> {
+export async function openTurns(core: Core, agents: Agents, closers: Closers): Promise<void> {
   const { config, log, transitionParts } = core;
-  const worker = new Worker(runnerParts(core, closers), {
+  const worker = new Worker(runnerParts(core, agents, closers), {
     leaseMs: config.leaseMs,
     heartbeatMs: config.heartbeatMs,
     batchSize: config.acquireBatchSize,
@@ -34,16 +32,15 @@ export async function openTurns(core: Core, closers: Closers): Promise<void> {
   closers.add("the auto-archive", () => autoArchive.close());
 }
 
-function runnerParts(core: Core, closers: Closers): RunnerParts {
+function runnerParts(core: Core, { local, workspaces }: Agents, closers: Closers): RunnerParts {
   const { config, log, clock, database, models, transitionParts, titles, customPrompts } = core;
   // Closed after the agents: their end is the end of what is still being read.
   const contexts = new WorkspaceContexts({ clock, log });
   closers.add("the workspace contexts", () => contexts.close());
-  const environment = processEnvironment();
-  const agents = new LocalAgents({ command: agentCommand(), environment, log, clock });
-  closers.add("the local agents", () => agents.close());
-  agents.warm(config.workspaceDir);
-  const workspaces = new Workspaces({ database, agents, clock, log });
+  const workspaceTools = new WorkspaceTools({ clock, log });
+  closers.add("the workspace tools", () => workspaceTools.close());
+  closers.add("the local agents", () => local.close());
+  local.warm(config.workspaceDir);
   const pace = new Pace(createLoopMeter(), clock);
   return {
     ...transitionParts,
@@ -60,15 +57,8 @@ function runnerParts(core: Core, closers: Closers): RunnerParts {
     customPrompt: (userId) => customPrompts.customPromptOf(userId),
     onTurnStart: (chat, history) => titles.onTurnStart(chat, history),
     readWorkspaceContext: (workspaceId, connect) => contexts.read(workspaceId, connect),
+    listWorkspaceTools: (workspaceId, connect) => workspaceTools.list(workspaceId, connect),
     openWorkspace: (workspaceId, chatId) => workspaces.open(workspaceId, chatId),
     readHistory: (chatId) => readHistory(database, chatId),
   };
-}
-
-/** The agent program of this very version: compiled, or from its source when the server runs from its source. */
-function agentCommand(): string[] {
-  const isSource = import.meta.url.endsWith(".ts");
-  const program = fileURLToPath(new URL(isSource ? "../agent/main.ts" : "../agent/main.js", import.meta.url));
-  const loader = isSource ? ["--import", import.meta.resolve("@oxc-node/core/register")] : [];
-  return [process.execPath, ...loader, program];
 }

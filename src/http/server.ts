@@ -22,7 +22,8 @@ import { SharedOperations } from "./shared-answers.js";
 import type { CreateContext } from "./sessions.js";
 import { createStreamDoor, type StreamDoor } from "./sse.js";
 import { rememberViewers, type FindViewer } from "./viewer.js";
-import { createSocketDoor, refuseUpgrade, type SocketDoor } from "./websocket.js";
+import { takeUpgrades, type UpgradeTaker } from "./upgrades.js";
+import { createSocketDoor, refuseUpgrade } from "./websocket.js";
 
 export type HttpServerOptions = {
   host: string;
@@ -42,6 +43,8 @@ export type HttpServerOptions = {
   /** In production errors do not suggest names of the schema. */
   isProduction: boolean;
   limits?: Partial<HttpLimits>;
+  /** Other doors for connections that are no HTTP; closed with this one. */
+  upgradeTakers?: readonly UpgradeTaker[];
 };
 
 export type ParleyHttp = {
@@ -87,7 +90,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   const identification = createIdentification(findViewer, mask);
   addGraphqlRoute(app, { apollo, gate, identification, mask, ...options });
   addStreamRoute(app, streams, identification);
-  takeUpgrades(app, sockets);
+  const others = options.upgradeTakers ?? [];
+  takeUpgrades(app, [{ ...sockets, paths: ["/graphql"] }, ...others], (socket) =>
+    refuseUpgrade(socket, "404 Not Found"),
+  );
   try {
     await app.listen({ host: options.host, port: options.port });
   } catch (failure) {
@@ -102,7 +108,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     // Connections that are open without a request would hold the end up until its limit.
     const answered = running.end().then(cut);
     // Starts to refuse at once; ends when sockets and streams have gone and running requests are answered.
-    await Promise.all([app.close(), sockets.close(), streams.close(), answered]);
+    const closings = [sockets, streams, ...others].map((door) => door.close());
+    await Promise.all([app.close(), ...closings, answered]);
     cancel();
     await apollo.stop();
   };
@@ -188,14 +195,6 @@ function readQuery(request: FastifyRequest): string | undefined {
   const holder: unknown = request.method === "GET" ? request.query : request.body;
   if (typeof holder !== "object" || holder === null || !("query" in holder)) return undefined;
   return typeof holder.query === "string" ? holder.query : undefined;
-}
-
-function takeUpgrades(app: FastifyInstance, door: SocketDoor): void {
-  app.server.on("upgrade", (request, socket, head) => {
-    const path = request.url?.split("?", 1)[0];
-    if (path === "/graphql") door.accept(request, socket, head);
-    else refuseUpgrade(socket, "404 Not Found");
-  });
 }
 
 function hostInUrl(host: string): string {

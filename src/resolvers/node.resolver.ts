@@ -2,12 +2,14 @@
 import { Arg, Ctx, ID, Query, Resolver } from "type-graphql";
 import { type IdKind, decodeId, kindOf } from "../domain/ids.js";
 import { Node } from "../schema/node.interface.js";
+import { findGitConnection } from "../store/git-connections.js";
 import type { Context } from "./context.js";
 import { badInput } from "./errors.js";
 import {
   toChat,
   toChatMessage,
   toFile,
+  toGitConnection,
   toModelConfig,
   toModelProvider,
   toQueuedMessage,
@@ -74,6 +76,9 @@ async function findOfKind(context: Context, kind: IdKind, id: string): Promise<N
       return shaped(await loaders.files.load(id), toFile);
     case "ws":
       return shaped(await loaders.workspaces.load(id), toWorkspace);
+    case "git":
+      // A person's own and nobody else's: few, and rarely asked for by id.
+      return shaped(await findGitConnection(context.database, context.viewer.userId, id), toGitConnection);
   }
 }
 

@@ -11,6 +11,7 @@ const NOUNS: Record<IdKind, string> = {
   model: "a model configuration",
   ws: "a workspace",
   file: "a file",
+  git: "a git connection",
 };
 
 /** A wrong id is shown this far; more would bury the message. */

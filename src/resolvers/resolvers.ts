@@ -3,10 +3,12 @@ import "reflect-metadata";
 import { ChatCommandsResolver } from "./chat-commands.resolver.js";
 import { ChatContextResolver } from "./chat-context.resolver.js";
 import { ChatEventsResolver } from "./chat-events.resolver.js";
+import { ChatGitResolver } from "./chat-git.resolver.js";
 import { ChatListEventsResolver } from "./chat-list-events.resolver.js";
 import { ChatMetadataResolver } from "./chat-metadata.resolver.js";
 import { ChatReadingResolver } from "./chat-reading.resolver.js";
 import { ChatResolver } from "./chat.resolver.js";
+import { GitConnectionResolver } from "./git-connection.resolver.js";
 import { DeploymentResolver } from "./deployment.resolver.js";
 import { ChatMessageResolver, QueuedMessageResolver } from "./message.resolver.js";
 import { ModelConfigResolver, ModelProviderResolver } from "./model.resolver.js";
@@ -28,9 +30,11 @@ export const resolvers = [
   ChatEventsResolver,
   ChatListEventsResolver,
   ChatReadingResolver,
+  ChatGitResolver,
   ModelProviderResolver,
   ModelConfigResolver,
   WorkspaceResolver,
   DeploymentResolver,
+  GitConnectionResolver,
   NodeResolver,
 ] as const;

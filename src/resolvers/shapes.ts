@@ -11,12 +11,14 @@ import type { PartPiece } from "../schema/chat-event.union.js";
 import type { Chat } from "../schema/chat.type.js";
 import type { ChatFailure, RetryState } from "../schema/failure.type.js";
 import type { File } from "../schema/file.type.js";
+import type { GitConnection } from "../schema/git-connection.type.js";
 import type { MessagePart, ToolCallPart } from "../schema/message-part.union.js";
 import type { ChatMessage, QueuedMessage } from "../schema/message.type.js";
 import type { ModelConfig, ModelProvider } from "../schema/model.type.js";
 import type { User } from "../schema/user.type.js";
 import type { Workspace } from "../schema/workspace.type.js";
 import type { ChatRecord } from "../store/chats.js";
+import type { GitConnectionRecord } from "../store/git-connections.js";
 import type { FileRecord } from "../store/files.js";
 import type { ModelConfigRecord, ProviderRecord } from "../store/models.js";
 import type { UserRecord } from "../store/users.js";
@@ -153,6 +155,10 @@ export function toMessagePart(part: DomainPart): MessagePart {
 
 export function toFile({ id, name, mediaType, sizeBytes }: FileRecord): File {
   return { __typename: "File", id: encodeId("file", id), name, mediaType, sizeBytes };
+}
+
+export function toGitConnection({ id, host, login, connectedAt }: GitConnectionRecord): GitConnection {
+  return { __typename: "GitConnection", id: encodeId("git", id), host, login, connectedAt };
 }
 
 export function toPartPiece(piece: Piece): PartPiece {

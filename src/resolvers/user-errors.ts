@@ -21,8 +21,8 @@ export function toUserError(refusal: CommandRefusal): UserErrorObject {
     case "LIMIT_EXCEEDED":
       return { __typename: "Conflict", code, message, path, currentStatus: refusal.currentStatus ?? null };
     case "UNAVAILABLE":
-      // A model can be missing too, and has no type of its own.
-      return refusal.what === "model" || path?.[0] === "modelConfigId"
+      // What else can be missing has no type of its own.
+      return refusal.what !== undefined || path?.[0] === "modelConfigId"
         ? { __typename: "Conflict", code, message, path, currentStatus: null }
         : { __typename: "WorkspaceUnavailable", code, message, path };
   }

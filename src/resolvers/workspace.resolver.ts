@@ -2,7 +2,7 @@
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from "type-graphql";
 import { type Connection, ForwardPageArguments } from "../schema/connection.js";
 import { User } from "../schema/user.type.js";
-import { Workspace, WorkspaceConnection } from "../schema/workspace.type.js";
+import { Workspace, WorkspaceAgent, WorkspaceConnection } from "../schema/workspace.type.js";
 import { listWorkspaces } from "../store/workspaces.js";
 import type { Context } from "./context.js";
 import { findUser } from "./links.js";
@@ -25,6 +25,14 @@ export class WorkspaceResolver {
     const request = toPageRequest(RULES, page);
     const found = await listWorkspaces(context.database, context.viewer, search ?? null, request);
     return toConnection(RULES, found, toWorkspace);
+  }
+
+  @FieldResolver(() => WorkspaceAgent, {
+    nullable: true,
+    description: "The process inside; null while it is not there or does not answer.",
+  })
+  agent(@Root() workspace: Workspace, @Ctx() context: Context): Promise<WorkspaceAgent | null> {
+    return context.workspaceAgent(workspace.workspaceId);
   }
 
   @FieldResolver(() => User, { description: "Whose it is." })

@@ -6,6 +6,45 @@ import { WorkspaceStatusEnum } from "./enums.js";
 import { Node } from "./node.interface.js";
 import { DateTimeScalar } from "./scalars/date-time.js";
 
+@ObjectType("ContextFilePart", {
+  simpleResolvers: true,
+  description: "A file of instructions that models in a workspace are given.",
+})
+export class ContextFilePart {
+  @Field(() => String, { description: "Where it is." })
+  path!: string;
+
+  @Field(() => Boolean, { description: "Whether only its beginning is given." })
+  isTruncated!: boolean;
+}
+
+@ObjectType("SkillPart", {
+  simpleResolvers: true,
+  description: "Something that models in a workspace can learn to do when they need it.",
+})
+export class SkillPart {
+  @Field(() => String, { description: "Its name." })
+  name!: string;
+
+  @Field(() => String, { description: "What it is for, in a line; may be empty." })
+  description!: string;
+}
+
+@ObjectType("WorkspaceAgent", { simpleResolvers: true, description: "The process inside a workspace." })
+export class WorkspaceAgent {
+  @Field(() => String, { description: "The program's version." })
+  version!: string;
+
+  @Field(() => String, { description: "Where commands run and relative paths begin." })
+  workingDirectory!: string;
+
+  @Field(() => [ContextFilePart], { description: "Instruction files, the most particular last." })
+  contextFiles!: ContextFilePart[];
+
+  @Field(() => [SkillPart], { description: "Skills." })
+  skills!: SkillPart[];
+}
+
 @ObjectType("Workspace", {
   implements: Node,
   simpleResolvers: true,
@@ -15,6 +54,9 @@ export class Workspace implements Node {
   readonly __typename!: "Workspace";
 
   id!: string;
+
+  /** The database's id of the workspace itself. */
+  workspaceId!: string;
 
   /** The database's id of the owner. */
   ownerId!: string;

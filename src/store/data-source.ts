@@ -4,10 +4,18 @@ import { DataSource } from "typeorm";
 import { Foundation1763700000001 } from "../../migrations/0001-foundation.js";
 import { Engine1763700000002 } from "../../migrations/0002-engine.js";
 import { Unread1763700000003 } from "../../migrations/0003-unread.js";
+import { GitConnections1763700000004 } from "../../migrations/0004-git-connections.js";
+import { ExternalAgents1763700000005 } from "../../migrations/0005-external-agents.js";
 import { entities } from "./entities/entities.js";
 
 /** Oldest first; append-only. */
-export const migrations = [Foundation1763700000001, Engine1763700000002, Unread1763700000003];
+export const migrations = [
+  Foundation1763700000001,
+  Engine1763700000002,
+  Unread1763700000003,
+  GitConnections1763700000004,
+  ExternalAgents1763700000005,
+];
 
 /** Connections per replica. Transitions are short, so a few serve hundreds of chats. */
 const DEFAULT_POOL_SIZE = 10;

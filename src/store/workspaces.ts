@@ -1,7 +1,7 @@
 /** Places where agents work, as their owner or an admin may see them. */
 import { randomUUID } from "node:crypto";
 import type { Viewer } from "../domain/viewer.js";
-import type { WorkspaceProvisioner, WorkspaceStatus } from "../domain/workspace.js";
+import type { RegisteredAgent, WorkspaceProvisioner, WorkspaceStatus } from "../domain/workspace.js";
 import type { Queryable, Statement } from "./database.js";
 import {
   GREATEST_UUID,
@@ -20,10 +20,13 @@ export type WorkspaceRecord = {
   ownerId: string;
   name: string;
   provisioner: WorkspaceProvisioner;
-  /** Local: the absolute directory that the agent serves. */
-  directory: string;
+  /** Local: the absolute directory that the agent serves; null when only the agent knows. */
+  directory: string | null;
+  /** External: `running` while its agent is registered. */
   status: WorkspaceStatus;
   failure: string | null;
+  /** External: what the agent told that is registered now. */
+  agent: RegisteredAgent | null;
   createdAt: number;
   lastUsedAt: number;
 };
@@ -33,15 +36,18 @@ type WorkspaceDbRow = {
   owner_id: string;
   name: string;
   provisioner: WorkspaceProvisioner;
-  directory: string;
+  directory: string | null;
   status: WorkspaceStatus;
   failure: string | null;
+  agent: RegisteredAgent | null;
   created_at: Date;
   last_used_at: Date;
 };
 
-const columns = `w.id, w.owner_id, w.name, w.provisioner, w.directory, w.status, w.failure, w.created_at,
-  w.last_used_at`;
+/** A registration that nobody renewed is none, so that no replica's death leaves one behind. */
+const columns = `w.id, w.owner_id, w.name, w.provisioner, w.directory, w.failure, w.created_at, w.last_used_at,
+  CASE WHEN w.agent_expires_at > now() THEN 'running' ELSE w.status END AS status,
+  CASE WHEN w.agent_expires_at > now() THEN w.agent END AS agent`;
 
 function toWorkspaceRecord(row: WorkspaceDbRow): WorkspaceRecord {
   return {
@@ -52,6 +58,7 @@ function toWorkspaceRecord(row: WorkspaceDbRow): WorkspaceRecord {
     directory: row.directory,
     status: row.status,
     failure: row.failure,
+    agent: row.agent,
     createdAt: row.created_at.getTime(),
     lastUsedAt: row.last_used_at.getTime(),
   };

@@ -55,7 +55,7 @@ export async function askAgent<Schema extends z.ZodType>(
   let status: number;
   let text: string;
   try {
-    const response = await fetch(new URL(path, address.url), {
+    const response = await sendToAgent(address, path, {
       method,
       headers: headersOf(address, hasBody),
       body: hasBody ? JSON.stringify(exchange.body) : undefined,
@@ -70,6 +70,11 @@ export async function askAgent<Schema extends z.ZodType>(
   return parseAnswer(exchange.answer, status, text);
 }
 
+/** The one way to an agent; the answer may still be coming. Rejects as `fetch` does. */
+export function sendToAgent(address: AgentAddress, path: string, request: RequestInit): Promise<Response> {
+  return fetch(new URL(path, address.url), request);
+}
+
 export function headersOf(
   { token, chatId, ancestorChatIds }: AgentAddress,
   hasBody: boolean,
@@ -82,7 +87,8 @@ export function headersOf(
   };
 }
 
-function parseAnswer<Schema extends z.ZodType>(
+/** Throws `AgentError` for a refusal, `AgentUnreachable` for what is not in the protocol. */
+export function parseAnswer<Schema extends z.ZodType>(
   schema: Schema,
   status: number,
   text: string,
@@ -104,12 +110,12 @@ function parseAnswer<Schema extends z.ZodType>(
   return answer.data;
 }
 
-function unreachable(reason: string, cause: unknown): AgentUnreachable {
+export function unreachable(reason: string, cause: unknown): AgentUnreachable {
   return new AgentUnreachable(`The workspace agent cannot be reached: ${reason}.`, { cause });
 }
 
 /** `fetch` says only "fetch failed"; its cause knows why. */
-function describeTransport(error: unknown): string {
+export function describeTransport(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
 }

@@ -1,13 +1,19 @@
-/** The agents of this machine's directories: each started when it is first needed, supervised until the end. */
+/**
+ * The agents of this machine's directories: each started when it is first needed, supervised until the end; or given,
+ * and then only spoken to.
+ */
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import type { AgentConnection } from "./agent-connection.js";
+import { connectGivenAgent, type GivenAgentOptions } from "./given-agent.js";
 import { startLocalAgent, type LocalAgent } from "./provisioners/local.js";
 
 export type LocalAgentsOptions = {
   /** How to start the agent program. */
   command: readonly string[];
   environment: Readonly<Record<string, string | undefined>>;
+  /** The agent that somebody else runs for one of the directories, if there is one. */
+  given: GivenAgentOptions | null;
   log: Log;
   clock: Clock;
 };
@@ -23,12 +29,19 @@ export class LocalAgents {
 
   /** The agent that serves `directory`; starts one if there is none. Rejects with `AgentUnreachable`. */
   connection(directory: string): Promise<AgentConnection> {
+    const { given, clock } = this.#options;
+    if (given?.directory === directory) return connectGivenAgent(given, clock);
     return this.#agent(directory).connection();
+  }
+
+  /** Whether the directory's agent has been started here, or is given. */
+  isStarted(directory: string): boolean {
+    return this.#options.given?.directory === directory || this.#agents.has(directory);
   }
 
   /** Starts the agent of a directory that is sure to be needed, so that its first use need not wait. */
   warm(directory: string): void {
-    this.#agent(directory);
+    if (this.#options.given?.directory !== directory) this.#agent(directory);
   }
 
   async close(): Promise<void> {

@@ -7,8 +7,10 @@ import { createAgent, type Agent } from "../../src/agent/agent.js";
 import { DEFAULT_CONTEXT_PATHS } from "../../src/agent/context/paths.js";
 import { createAgentServer } from "../../src/agent/http.js";
 import { inheritedEnvironment } from "../../src/agent/process/environment.js";
+import { AGENT_CAPABILITIES } from "../../src/agent/protocol.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
+import { VERSION } from "../../src/lib/version.js";
 import { AgentUnreachable, connectAgent } from "../../src/workspaces/agent-connection.js";
 import { makeFolder } from "./support.js";
 
@@ -56,6 +58,8 @@ const post = (body: string, type = "application/json") => ({
 test("the agent tells its directory, its version and which start of it this is", async () => {
   expect(await connectAgent({ url, token: TOKEN }).health()).toEqual({
     version: 1,
+    programVersion: VERSION,
+    capabilities: AGENT_CAPABILITIES,
     workingDirectory: folder,
     instanceId: expect.stringMatching(/^[0-9a-f-]{36}$/),
   });

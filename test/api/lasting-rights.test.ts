@@ -1,5 +1,6 @@
 // Rights that are lost while a stream is open, in the real server with a clock of the test's.
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openAgents } from "../../src/cli/agents.js";
 import { openCore } from "../../src/cli/core.js";
 import { Closers } from "../../src/cli/closers.js";
 import { openDoors } from "../../src/cli/doors.js";
@@ -36,7 +37,8 @@ async function openDoor() {
     url ?? `postgres://${user}@${encodeURIComponent(host ?? "localhost")}:${port}/${database}`;
   const config = readConfig({ DATABASE_URL, PARLEY_PORT: "0", PARLEY_TITLES: "off" }, process.cwd());
   const clock = new ManualClock();
-  const doors = await openDoors({ ...(await openCore(config, log, closers)), clock }, closers);
+  const core = { ...(await openCore(config, log, closers)), clock };
+  const doors = await openDoors(core, await openAgents(core, closers), closers);
   return { url: doors.url, clock, close: () => closers.closeAll() };
 }
 

@@ -28,6 +28,8 @@ export function refusing(refusal: CommandRefusal): ChatCommands {
     regenerateChatTitle: answer,
     markChatRead: answer,
     updatePreferences: answer,
+    connectGitHost: answer,
+    disconnectGitHost: answer,
     archiveChat: answer,
     unarchiveChat: answer,
   };
@@ -43,6 +45,12 @@ export function contextOf(db: Database, viewer: Viewer, more: Partial<Context> =
     database: db,
     chatEvents: { subscribe: () => Promise.resolve(null) },
     chatListEvents: { subscribe: () => Promise.reject(new Error("No list was expected to be followed.")) },
+    gitSnapshots: {
+      subscribe: () => null,
+      read: () => Promise.reject(new Error("No repository was expected to be looked at.")),
+      refresh: () => Promise.reject(new Error("No repository was expected to be looked at.")),
+    },
+    workspaceAgent: () => Promise.resolve(null),
     version: "1.2.3",
     keyVariables: new Set(["ANTHROPIC_API_KEY"]),
     requestId: "test",

@@ -11,6 +11,24 @@ const AGENT_MARK_VARIABLE = "PARLEY_AGENT_INSTANCE";
 /** Tells a command for which chat it runs. Always the request's own chat: nobody can claim another. */
 const CHAT_ID_VARIABLE = "PARLEY_CHAT_ID";
 
+/** Git's own: which program it runs for user names and passwords. */
+const ASKPASS_VARIABLE = "GIT_ASKPASS";
+const ASKPASS_SOCKET_VARIABLE = "PARLEY_AGENT_ASKPASS_SOCKET";
+/** Shows for which chat a command runs, and opens nothing but what that chat may have anyway. */
+const ASKPASS_KEY_VARIABLE = "PARLEY_AGENT_ASKPASS_KEY";
+
+/** Where a command's git asks for credentials; without a `key` it is told that it has none. */
+export type AskpassPlace = { program: string; socket: string; key: string | undefined };
+
+/** What the askpass program finds in its own environment, and git's directory if git says it. */
+export function askpassVariables(): { socket?: string; key?: string; gitDirectory?: string } {
+  return {
+    socket: process.env[ASKPASS_SOCKET_VARIABLE],
+    key: process.env[ASKPASS_KEY_VARIABLE],
+    gitDirectory: process.env["GIT_DIR"],
+  };
+}
+
 /** A copy of this process's environment as commands may see it. */
 export function inheritedEnvironment(): Environment {
   return withoutAgentVariables(process.env);
@@ -26,19 +44,28 @@ export function withoutAgentVariables(
   return kept;
 }
 
-/** Later layers win: inherited, then the request's, then the chat's id and the agent's mark. */
+/**
+ * Later layers win: inherited, then the askpass program, then the request's, then the chat's id and what is the agent's.
+ */
 export function commandEnvironment(layers: {
   inherited: Environment;
   requested: Environment | undefined;
   chatId: string | undefined;
   instanceId: string;
+  askpass?: AskpassPlace | null;
 }): Environment {
-  return {
+  const { askpass } = layers;
+  const environment: Environment = {
     ...layers.inherited,
+    ...(askpass && { [ASKPASS_VARIABLE]: askpass.program }),
     ...layers.requested,
     ...(layers.chatId !== undefined && { [CHAT_ID_VARIABLE]: layers.chatId }),
     [AGENT_MARK_VARIABLE]: layers.instanceId,
+    ...(askpass && { [ASKPASS_SOCKET_VARIABLE]: askpass.socket }),
   };
+  // Also when there is none: a request cannot bring one along.
+  delete environment[ASKPASS_KEY_VARIABLE];
+  return askpass?.key === undefined ? environment : { ...environment, [ASKPASS_KEY_VARIABLE]: askpass.key };
 }
 
 /** How the mark stands in an environment. */

@@ -15,7 +15,7 @@ import {
   type StartProcessAnswer,
   type StartProcessRequest,
 } from "../protocol.js";
-import { agentMark, commandEnvironment, type Environment } from "./environment.js";
+import { agentMark, commandEnvironment, type AskpassPlace, type Environment } from "./environment.js";
 import { endAll } from "./end-all.js";
 import { commandPriority, launch, type Priority, type StartedShell } from "./launch.js";
 import type { OutputFeed } from "./output-feed.js";
@@ -44,6 +44,8 @@ export type ProcessRegistryOptions = {
   instanceId: string;
   /** How much commands stand back behind all others, 0 to 19; see `nice`. */
   nice: number;
+  /** Where the git of a chat's commands asks for credentials; null: nowhere. Must not throw. */
+  askpassFor?: (chatId: string | undefined) => AskpassPlace | null;
   /** Hears of every command that has begun to run, before any of its output; must not throw. */
   onStart?: (shell: StartedShell, process: ShellProcess) => void;
   clock: Clock;
@@ -180,6 +182,7 @@ export class ProcessRegistry {
       requested: request.env,
       chatId: scope.chatId,
       instanceId: this.options.instanceId,
+      askpass: this.options.askpassFor?.(scope.chatId) ?? null,
     });
     const shell = launch({
       command: request.command,

@@ -33,7 +33,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
 }
 
 /** A malformed chat id is refused: taking it for "no chat" would show the caller every chat's processes. */
-export function scopeOf(request: FastifyRequest): ChatScope {
+export function scopeOf(request: Pick<FastifyRequest, "headers">): ChatScope {
   const chatId = request.headers[CHAT_ID_HEADER];
   const ancestors = request.headers[ANCESTOR_CHAT_IDS_HEADER];
   return {

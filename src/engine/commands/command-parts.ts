@@ -68,7 +68,10 @@ export function refuse(refusal: CommandRefusal): { ok: false; refusal: CommandRe
   return { ok: false, refusal };
 }
 
-export function notFound(what: "chat" | "message" | "queued message" | "workspace" | "git connection", field: string) {
+export function notFound(
+  what: "chat" | "message" | "queued message" | "workspace" | "git connection",
+  field: string,
+) {
   return refuse({ code: "NOT_FOUND", message: `There is no such ${what}.`, path: [field] });
 }
 

@@ -1,9 +1,11 @@
 /** Every table, for the data source. A new entity is added here and to a new migration. */
 import { ApiTokenEntity } from "./api-token.entity.js";
+import { ChatDiffStatusEntity } from "./chat-diff-status.entity.js";
 import { ChatMessageEntity } from "./chat-message.entity.js";
 import { ChatQueuedMessageEntity } from "./chat-queued-message.entity.js";
 import { ChatEntity } from "./chat.entity.js";
 import { FileEntity } from "./file.entity.js";
+import { GitConnectionEntity } from "./git-connection.entity.js";
 import { IdempotencyKeyEntity } from "./idempotency-key.entity.js";
 import { ModelConfigEntity } from "./model-config.entity.js";
 import { ModelProviderEntity } from "./model-provider.entity.js";
@@ -25,4 +27,6 @@ export const entities = [
   IdempotencyKeyEntity,
   FileEntity,
   SettingEntity,
+  GitConnectionEntity,
+  ChatDiffStatusEntity,
 ];

@@ -1,6 +1,7 @@
 /** A place where code is and a workspace agent runs. */
-import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from "typeorm";
+import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from "typeorm";
 import {
+  type RegisteredAgent,
   WORKSPACE_PROVISIONERS,
   WORKSPACE_STATUSES,
   type WorkspaceProvisioner,
@@ -10,6 +11,12 @@ import { UserEntity } from "./user.entity.js";
 
 @Entity("workspaces")
 @Unique("workspaces_place_key", ["ownerId", "provisioner", "directory"])
+@Unique("workspaces_agent_token_hash_key", ["agentTokenHash"])
+@Unique("workspaces_agent_registration_key", ["agentRegistration"])
+@Index("workspaces_external_name_key", ["ownerId", "name"], {
+  unique: true,
+  where: "(agent_token_hash IS NOT NULL)",
+})
 export class WorkspaceEntity {
   @PrimaryColumn("uuid", { name: "id", primaryKeyConstraintName: "workspaces_pkey" })
   id!: string;
@@ -28,9 +35,25 @@ export class WorkspaceEntity {
   })
   provisioner!: WorkspaceProvisioner;
 
-  /** Local: the absolute directory that the agent serves. */
-  @Column("text", { name: "directory" })
-  directory!: string;
+  /** Local: the absolute directory that the agent serves; null when only the agent knows. */
+  @Column("text", { name: "directory", nullable: true })
+  directory!: string | null;
+
+  /** External: SHA-256 of the token with which its agent calls. */
+  @Column("bytea", { name: "agent_token_hash", nullable: true })
+  agentTokenHash!: Buffer | null;
+
+  /** External: names the call that counts; each call has its own. */
+  @Column("uuid", { name: "agent_registration", nullable: true })
+  agentRegistration!: string | null;
+
+  /** External: what its agent told when it last registered. */
+  @Column("jsonb", { name: "agent", nullable: true })
+  agent!: RegisteredAgent | null;
+
+  /** External: until when the registration counts unless it is renewed. */
+  @Column("timestamptz", { name: "agent_expires_at", nullable: true })
+  agentExpiresAt!: Date | null;
 
   @Column("enum", { name: "status", enum: [...WORKSPACE_STATUSES], enumName: "workspace_status" })
   status!: WorkspaceStatus;

@@ -1,0 +1,201 @@
+/**
+ * Git's credentials for commands: gives each command what leads its git to us, and answers what git then asks.
+ * States: unopened → (a command starts) open or, for good, unavailable → closed. Nothing secret is ever written: the
+ * folder holds a script and a socket.
+ */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import type { Clock } from "../../lib/clock.js";
+import type { Log } from "../../lib/log.js";
+import { createRunGit } from "../git/run-git.js";
+import type { AskpassPlace, Environment } from "../process/environment.js";
+import type { GitCredentials, GitCredentialsRequest } from "../protocol.js";
+import { ChatKeys } from "./chat-keys.js";
+import {
+  EXCHANGE_TIMEOUT_MS,
+  MAX_EXCHANGE_BYTES,
+  type AskpassAnswer,
+  type AskpassRequest,
+} from "./exchange.js";
+import { readPrompt } from "./prompt.js";
+import { findWorkPlace, type WorkPlace } from "./work-place.js";
+
+/** Two small questions to git, which only reads files. */
+const GIT_TIMEOUT_MS = 5_000;
+/** Commands that ask at the same time; each holds a small buffer. */
+const MAX_CONNECTIONS = 64;
+
+const requestSchema = z.object({
+  prompt: z.string(),
+  key: z.string().optional(),
+  directory: z.string(),
+  gitDirectory: z.string().optional(),
+}) satisfies z.ZodType<AskpassRequest>;
+
+export type AskpassOptions = {
+  /** What git inherits when we ask it for branch and origin. */
+  environment: Environment;
+  /** Must not reject. */
+  askServers(request: GitCredentialsRequest): Promise<GitCredentials>;
+  clock: Clock;
+  log: Log;
+};
+
+export class Askpass {
+  readonly #keys = new ChatKeys();
+  readonly #sockets = new Set<Socket>();
+  readonly #closing = new AbortController();
+  readonly #work = new Set<Promise<void>>();
+  #server: Server | undefined;
+  #folder: string | null | undefined;
+
+  constructor(private readonly options: AskpassOptions) {}
+
+  /** What a command's environment says of us; null when there is no way to answer it. */
+  placeFor(chatId: string | undefined): AskpassPlace | null {
+    if (this.#folder === undefined) this.#folder = this.#open();
+    if (this.#folder === null) return null;
+    return {
+      program: join(this.#folder, "askpass"),
+      socket: join(this.#folder, "socket"),
+      key: chatId === undefined ? undefined : this.#keys.keyFor(chatId),
+    };
+  }
+
+  /** Hangs up on whoever still asks; resolves when everything of it is gone. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const server = this.#server;
+    for (const socket of this.#sockets) socket.destroy();
+    if (server?.listening) await new Promise<void>((resolve) => server.close(() => resolve()));
+    await Promise.all(this.#work);
+    if (this.#folder) rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder = null;
+  }
+
+  /** The folder; null, once and for all, when it cannot be made: commands run without us. */
+  #open(): string | null {
+    if (this.#closing.signal.aborted) return null;
+    try {
+      // Nobody else may enter it, and so nobody else reaches the socket.
+      const folder = mkdtempSync(join(tmpdir(), "parley-askpass-"));
+      const script = join(folder, "askpass");
+      writeFileSync(script, askpassScript());
+      chmodSync(script, 0o500);
+      this.#server = this.#listen(join(folder, "socket"));
+      return folder;
+    } catch (error) {
+      this.#giveUp(error);
+      return null;
+    }
+  }
+
+  #listen(path: string): Server {
+    const server = createServer({ allowHalfOpen: true }, (socket) => this.#own(this.#serve(socket)));
+    server.maxConnections = MAX_CONNECTIONS;
+    server.on("error", (error) => this.#giveUp(error));
+    return server.listen(path);
+  }
+
+  #giveUp(error: unknown): void {
+    this.options.log.warn({ err: error }, "Commands will have no git credentials from the server");
+  }
+
+  async #serve(socket: Socket): Promise<void> {
+    this.#sockets.add(socket);
+    socket.on("error", () => socket.destroy());
+    const cancel = this.options.clock.after(EXCHANGE_TIMEOUT_MS, () => socket.destroy());
+    const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    try {
+      const text = await readAll(socket);
+      if (text === null) return;
+      socket.end(JSON.stringify(await this.#answer(text)));
+      await closed;
+    } finally {
+      cancel();
+      socket.destroy();
+      this.#sockets.delete(socket);
+    }
+  }
+
+  async #answer(text: string): Promise<AskpassAnswer> {
+    const request = requestSchema.safeParse(fromJson(text));
+    if (!request.success) return { refusal: "The question is not one of this agent's askpass program." };
+    const { prompt, key } = request.data;
+    if (key === undefined) return { refusal: "This command belongs to no chat, so it has no credentials." };
+    const chatId = this.#keys.chatOf(key);
+    if (chatId === null) return { refusal: "This command's key was not given by this agent." };
+    const asked = readPrompt(prompt);
+    if (asked === null) return { refusal: "Only user names and passwords for HTTP(S) hosts are given." };
+    const { site, wants } = asked;
+    const place = await this.#workPlace(request.data);
+    const answer = await this.options.askServers({ chatId, site, ...place });
+    this.options.log.debug(
+      { chatId, site, wants, outcome: answer.outcome },
+      "A command's git asked for credentials",
+    );
+    if (answer.outcome === "refused") return { refusal: answer.reason };
+    return { answer: wants === "username" ? answer.username : answer.password };
+  }
+
+  /** Nothing when it cannot be found out: credentials do not depend on it. */
+  async #workPlace({ directory, gitDirectory }: AskpassRequest): Promise<WorkPlace> {
+    const { environment, clock, log } = this.options;
+    const runGit = createRunGit({ environment, clock, timeoutMs: GIT_TIMEOUT_MS });
+    try {
+      return await findWorkPlace(runGit, { directory, gitDirectory }, this.#closing.signal);
+    } catch (error) {
+      log.debug({ err: error }, "It is not known where git asks for credentials");
+      return {};
+    }
+  }
+
+  #own(work: Promise<void>): void {
+    this.#work.add(work);
+    void work.finally(() => this.#work.delete(work));
+  }
+}
+
+/** All that is sent; null when it is too much, or the connection breaks. */
+async function readAll(socket: Socket): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+      length += (chunk as Buffer).length;
+      if (length > MAX_EXCHANGE_BYTES) return null;
+      chunks.push(chunk as Buffer);
+    }
+  } catch {
+    // Whoever asked has gone.
+    return null;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Undefined for anything that is not JSON, which no schema here accepts. */
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Git wants one path to run, so the program and how to run it stand in a script. */
+function askpassScript(): string {
+  const isSource = import.meta.url.endsWith(".ts");
+  const program = fileURLToPath(new URL(isSource ? "./program.ts" : "./program.js", import.meta.url));
+  const loader = isSource ? ["--import", import.meta.resolve("@oxc-node/core/register")] : [];
+  const words = [process.execPath, ...loader, program].map(quote).join(" ");
+  // A command's own settings of Node, a debugger that waits for example, are not for this program.
+  return `#!/bin/sh\nunset NODE_OPTIONS\nexec ${words} "$@"\n`;
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,110 @@
+/** One call from an agent to a server: a WebSocket that carries the server's streams to the agent. */
+import type { Duplex } from "node:stream";
+import { WebSocket } from "ws";
+import { carryStreams, MAX_CARRIER_MESSAGE_BYTES } from "../../lib/byte-streams.js";
+import type { Clock } from "../../lib/clock.js";
+import {
+  AGENT_CALL_HEADER,
+  AGENT_INSTANCE_HEADER,
+  AGENT_PROTOCOL_HEADER,
+  AGENT_PROTOCOL_VERSION,
+  REGISTERED_MESSAGE,
+  REPLACED_CLOSE_CODE,
+} from "../protocol.js";
+
+/** To reach the server and hear that it takes the call. */
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** More than the 10 s that the server gives itself to look at the agent. */
+const REGISTRATION_TIMEOUT_MS = 20_000;
+/** A server that does not answer a goodbye is left without one. */
+const GOODBYE_TIMEOUT_MS = 2_000;
+const NORMAL_CLOSE_CODE = 1000;
+
+export type CallFacts = {
+  server: string;
+  token: string;
+  instanceId: string;
+  /** Whether it may take another living agent's place. */
+  isFirst: boolean;
+};
+
+export type CallEnd = {
+  /** In words, for the log. */
+  reason: string;
+  wasRegistered: boolean;
+  /** Another agent has the place. */
+  wasReplaced: boolean;
+};
+
+export type Call = {
+  /** Never rejects. */
+  ended: Promise<CallEnd>;
+  close(): void;
+};
+
+type CallOptions = { accept: (stream: Duplex) => void; onRegistered: () => void; clock: Clock };
+
+export function callServer(facts: CallFacts, { accept, onRegistered, clock }: CallOptions): Call {
+  const socket = new WebSocket(facts.server, {
+    headers: headersOf(facts),
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    maxPayload: MAX_CARRIER_MESSAGE_BYTES,
+    // What is carried is mostly small, and compressing it would keep a window of memory for each agent.
+    perMessageDeflate: false,
+  });
+  let failure: string | null = null;
+  let wasRegistered = false;
+  const cancelTimeout = clock.after(REGISTRATION_TIMEOUT_MS, () => {
+    failure = "the server did not say that it takes the call";
+    socket.terminate();
+  });
+  const onText = (text: string) => {
+    if (text !== REGISTERED_MESSAGE || wasRegistered) return;
+    wasRegistered = true;
+    cancelTimeout();
+    onRegistered();
+  };
+  socket.once("open", () => carryStreams(socket, { accept, onText, clock }));
+  socket.on("error", (error) => (failure ??= error.message));
+  socket.once("unexpected-response", (_request, response) => {
+    failure = refusalText(response.statusCode ?? 0);
+    socket.terminate();
+  });
+  const ended = new Promise<CallEnd>((resolve) => {
+    socket.once("close", (code, words) => {
+      cancelTimeout();
+      const reason = failure ?? `closed with ${code} ${words.toString()}`.trim();
+      resolve({ reason, wasRegistered, wasReplaced: code === REPLACED_CLOSE_CODE });
+    });
+  });
+  return { ended, close: () => sayGoodbye(socket, clock) };
+}
+
+function headersOf({ token, instanceId, isFirst }: CallFacts): Record<string, string> {
+  return {
+    authorization: `Bearer ${token}`,
+    [AGENT_INSTANCE_HEADER]: instanceId,
+    [AGENT_PROTOCOL_HEADER]: String(AGENT_PROTOCOL_VERSION),
+    [AGENT_CALL_HEADER]: isFirst ? "first" : "again",
+  };
+}
+
+function refusalText(status: number): string {
+  switch (status) {
+    case 401:
+      return "the server does not know this token (401); `parley workspace token` makes a new one";
+    case 404:
+      return "there is no Parley server at this address (404)";
+    case 426:
+      return "the server is older than this agent or much newer (426)";
+    default:
+      return `the server answered ${status}`;
+  }
+}
+
+function sayGoodbye(socket: WebSocket, clock: Clock): void {
+  if (socket.readyState !== socket.OPEN) return socket.terminate();
+  const cancel = clock.after(GOODBYE_TIMEOUT_MS, () => socket.terminate());
+  socket.once("close", cancel);
+  socket.close(NORMAL_CLOSE_CODE, "The agent stops");
+}

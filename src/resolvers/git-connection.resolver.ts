@@ -1,0 +1,54 @@
+/** The git hosts that the viewer has connected. */
+import { Arg, Ctx, FieldResolver, Mutation, Resolver } from "type-graphql";
+import { encodeId } from "../domain/ids.js";
+import {
+  ConnectGitHostInput,
+  ConnectGitHostPayload,
+  DisconnectGitHostInput,
+  DisconnectGitHostPayload,
+  GitConnection,
+} from "../schema/git-connection.type.js";
+import { SignedInViewer } from "../schema/user.type.js";
+import { listGitConnections } from "../store/git-connections.js";
+import type { Context } from "./context.js";
+import { databaseId } from "./public-ids.js";
+import { toGitConnection } from "./shapes.js";
+import { toUserError } from "./user-errors.js";
+
+@Resolver(() => SignedInViewer)
+export class GitConnectionResolver {
+  @FieldResolver(() => [GitConnection], {
+    description: "Git hosts that commands of their chats may use in their name, by host; at most 50.",
+  })
+  async gitConnections(@Ctx() { database, viewer }: Context): Promise<GitConnection[]> {
+    return (await listGitConnections(database, viewer.userId)).map(toGitConnection);
+  }
+
+  @Mutation(() => ConnectGitHostPayload, {
+    description:
+      "Gives commands of the viewer's chats a token for a git host, from their next fetch or push on. Takes the place of an earlier connection to that host, also of its id.",
+  })
+  async connectGitHost(
+    @Arg("input", () => ConnectGitHostInput, { description: "The host and the token." })
+    input: ConnectGitHostInput,
+    @Ctx() { commands, viewer }: Context,
+  ): Promise<ConnectGitHostPayload> {
+    const result = await commands.connectGitHost(viewer, { host: input.host, token: input.token });
+    if (!result.ok) return { connection: null, userErrors: [toUserError(result.refusal)] };
+    return { connection: toGitConnection(result.connection), userErrors: [] };
+  }
+
+  @Mutation(() => DisconnectGitHostPayload, {
+    description: "Takes a git host's token away and forgets it. It stays valid at the host: revoke it there.",
+  })
+  async disconnectGitHost(
+    @Arg("input", () => DisconnectGitHostInput, { description: "Which one." })
+    input: DisconnectGitHostInput,
+    @Ctx() { commands, viewer }: Context,
+  ): Promise<DisconnectGitHostPayload> {
+    const id = databaseId("git", input.connectionId, "connectionId");
+    const result = await commands.disconnectGitHost(viewer, id);
+    if (!result.ok) return { deletedId: null, userErrors: [toUserError(result.refusal)] };
+    return { deletedId: encodeId("git", result.connectionId), userErrors: [] };
+  }
+}

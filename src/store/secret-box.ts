@@ -1,0 +1,120 @@
+/**
+ * Secrets at rest. Each value is encrypted with a key of its own, which is encrypted with one of the deployment's keys:
+ * so a deployment's key can be replaced without touching the values. All of it is AES-256-GCM by Node's own library,
+ * bound to the row and column it stands in: copied elsewhere it opens nothing.
+ *
+ * The form is `v1.<key id>.<wrapped key>.<value>`, the last two base64url of nonce, ciphertext and tag.
+ */
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from "node:crypto";
+
+const ALGORITHM = "aes-256-gcm";
+export const SECRET_KEY_BYTES = 32;
+/** What GCM is made for; random ones of it are safe for billions of values under one key. */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const VERSION = "v1";
+const FORM = /^v1\.([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
+
+/** One of the deployment's keys. The id is no secret: it stands before every value that the key has wrapped. */
+export type SecretKey = { id: string; bytes: Uint8Array };
+
+/** Where a value stands. */
+export type SecretPlace = { table: string; column: string; rowId: string };
+
+/** `unknown-key`: this process was not given the key. `broken`: it was changed, or it was sealed for another place. */
+export type SecretFailure = { kind: "unknown-key"; keyId: string } | { kind: "broken" };
+export type OpenedSecret = { kind: "opened"; text: string } | SecretFailure;
+export type RewrappedSecret = { kind: "rewrapped"; sealed: string } | { kind: "current" } | SecretFailure;
+
+export class SecretBox {
+  readonly #writing: { id: string; key: KeyObject };
+  readonly #keys: ReadonlyMap<string, KeyObject>;
+
+  /** The first key seals; all of them open. Throws when there is none or one has another length. */
+  constructor(keys: readonly SecretKey[]) {
+    const [first] = keys;
+    if (first === undefined) throw new Error("A secret box needs a key.");
+    this.#keys = new Map(keys.map(({ id, bytes }) => [id, keyOf(bytes)]));
+    this.#writing = { id: first.id, key: keyOf(first.bytes) };
+  }
+
+  seal(text: string, place: SecretPlace): string {
+    const valueKey = randomBytes(SECRET_KEY_BYTES);
+    const value = encrypt(keyOf(valueKey), Buffer.from(text, "utf8"), valueLabel(place));
+    return this.#wrap(valueKey, value.toString("base64url"), place);
+  }
+
+  open(sealed: string, place: SecretPlace): OpenedSecret {
+    const unwrapped = this.#unwrap(sealed, place);
+    if ("kind" in unwrapped) return unwrapped;
+    const text = decrypt(
+      keyOf(unwrapped.valueKey),
+      Buffer.from(unwrapped.value, "base64url"),
+      valueLabel(place),
+    );
+    return text === null ? { kind: "broken" } : { kind: "opened", text: text.toString("utf8") };
+  }
+
+  /** The same value under the key that seals now, without looking at it; `current` when it is so already. */
+  rewrap(sealed: string, place: SecretPlace): RewrappedSecret {
+    const unwrapped = this.#unwrap(sealed, place);
+    if ("kind" in unwrapped) return unwrapped;
+    if (unwrapped.keyId === this.#writing.id) return { kind: "current" };
+    return { kind: "rewrapped", sealed: this.#wrap(unwrapped.valueKey, unwrapped.value, place) };
+  }
+
+  #wrap(valueKey: Buffer, value: string, place: SecretPlace): string {
+    const { id, key } = this.#writing;
+    const wrapped = encrypt(key, valueKey, keyLabel(id, place));
+    return [VERSION, id, wrapped.toString("base64url"), value].join(".");
+  }
+
+  #unwrap(
+    sealed: string,
+    place: SecretPlace,
+  ): SecretFailure | { keyId: string; valueKey: Buffer; value: string } {
+    const [, keyId, wrapped, value] = FORM.exec(sealed) ?? [];
+    if (keyId === undefined || wrapped === undefined || value === undefined) return { kind: "broken" };
+    const key = this.#keys.get(keyId);
+    if (key === undefined) return { kind: "unknown-key", keyId };
+    const valueKey = decrypt(key, Buffer.from(wrapped, "base64url"), keyLabel(keyId, place));
+    return valueKey === null ? { kind: "broken" } : { keyId, valueKey, value };
+  }
+}
+
+/** A key that neither logs nor inspections can show. */
+function keyOf(bytes: Uint8Array): KeyObject {
+  if (bytes.length !== SECRET_KEY_BYTES) throw new Error(`A key has ${SECRET_KEY_BYTES} bytes.`);
+  return createSecretKey(bytes);
+}
+
+/** JSON, because otherwise two places could read the same. */
+function valueLabel({ table, column, rowId }: SecretPlace): Buffer {
+  return Buffer.from(JSON.stringify([VERSION, "value", table, column, rowId]));
+}
+
+function keyLabel(keyId: string, { table, column, rowId }: SecretPlace): Buffer {
+  return Buffer.from(JSON.stringify([VERSION, "key", keyId, table, column, rowId]));
+}
+
+function encrypt(key: KeyObject, plain: Buffer, label: Buffer): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES }).setAAD(label);
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Null when it is not what was encrypted with this key and label. */
+function decrypt(key: KeyObject, sealed: Buffer, label: Buffer): Buffer | null {
+  if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const tag = sealed.subarray(-TAG_BYTES);
+  const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(label).setAuthTag(tag);
+  const beginning = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+  try {
+    return Buffer.concat([beginning, decipher.final()]);
+  } catch {
+    // Node says in no other way that the tag is wrong.
+    return null;
+  }
+}

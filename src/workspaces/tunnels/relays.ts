@@ -1,0 +1,120 @@
+/**
+ * Ways to agents whose calls other replicas hold: for each call one WebSocket to its replica, opened when it is first
+ * needed and closed when nobody has used it for a while.
+ */
+import { WebSocket } from "ws";
+import { tokenWithin } from "../../agent/protocol.js";
+import type { AgentPlace } from "../../domain/workspace.js";
+import { carryStreams, MAX_CARRIER_MESSAGE_BYTES, type ByteStreams } from "../../lib/byte-streams.js";
+import type { Clock } from "../../lib/clock.js";
+import type { Log } from "../../lib/log.js";
+import { AgentUnreachable, connectAgent, type AgentConnection } from "../agent-connection.js";
+import { openEntrance } from "./entrance.js";
+import { createPass, REGISTRATION_HEADER, REPLICA_PATH, WORKSPACE_HEADER } from "./replica-pass.js";
+
+/** Replicas are near each other. */
+const HANDSHAKE_TIMEOUT_MS = 5_000;
+/** How often a relay is asked whether anybody uses it; the second time that nobody does it is closed. */
+const IDLE_CHECK_MS = 60_000;
+const NORMAL_CLOSE_CODE = 1000;
+
+/** No waiting helps: somebody has to change the configuration. */
+export class OutOfReach extends AgentUnreachable {}
+
+type Relay = { socket: WebSocket; streams: ByteStreams; url: string };
+
+export type RelaysOptions = {
+  /** What all replicas of the deployment share; null: they do not let each other in. */
+  secret: string | null;
+  clock: Clock;
+  log: Log;
+};
+
+export class Relays {
+  /** By the call's registration. */
+  readonly #relays = new Map<string, Promise<Relay>>();
+  #isClosed = false;
+
+  constructor(private readonly options: RelaysOptions) {}
+
+  /** Rejects with `AgentUnreachable`. */
+  async connection(workspaceId: string, place: AgentPlace, tokenHash: Buffer): Promise<AgentConnection> {
+    const { registrationId, instanceId } = place;
+    const known = this.#relays.get(registrationId);
+    const relay = await (known ?? this.#open(workspaceId, place));
+    const token = tokenWithin(tokenHash, instanceId);
+    return connectAgent({ url: relay.url, token, instanceId, clock: this.options.clock });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const relays = await Promise.allSettled(this.#relays.values());
+    for (const relay of relays) if (relay.status === "fulfilled") relay.value.socket.terminate();
+  }
+
+  #open(workspaceId: string, { registrationId, replicaUrl }: AgentPlace): Promise<Relay> {
+    const { secret } = this.options;
+    if (secret === null || replicaUrl === null) {
+      throw new OutOfReach(
+        "The workspace's agent has called another replica, which cannot be reached: PARLEY_REPLICA_URL and " +
+          "PARLEY_REPLICA_SECRET must be set on every replica.",
+      );
+    }
+    if (this.#isClosed) throw new AgentUnreachable("The server is closing.");
+    const pass = createPass(secret, { workspaceId, registrationId });
+    const opening = this.#dial(replicaUrl, {
+      authorization: `Bearer ${pass}`,
+      [WORKSPACE_HEADER]: workspaceId,
+      [REGISTRATION_HEADER]: registrationId,
+    });
+    this.#relays.set(registrationId, opening);
+    const forget = () => this.#relays.delete(registrationId);
+    void opening.then(({ socket }) => socket.once("close", forget), forget);
+    return opening;
+  }
+
+  async #dial(replicaUrl: string, headers: Record<string, string>): Promise<Relay> {
+    const { clock, log } = this.options;
+    const socket = new WebSocket(addressOf(replicaUrl), {
+      headers,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      maxPayload: MAX_CARRIER_MESSAGE_BYTES,
+      perMessageDeflate: false,
+    });
+    const streams = await new Promise<ByteStreams>((resolve, reject) => {
+      socket.once("open", () => resolve(carryStreams(socket, { clock })));
+      socket.on("error", (cause) =>
+        reject(
+          new AgentUnreachable(
+            `The replica that holds the agent's call cannot be reached: ${cause.message}.`,
+            {
+              cause,
+            },
+          ),
+        ),
+      );
+    });
+    const entrance = await openEntrance(() => streams.open(), log);
+    socket.once("close", () => entrance.close());
+    if (socket.readyState !== socket.OPEN) entrance.close();
+    closeWhenIdle(socket, streams, clock);
+    return { socket, streams, url: entrance.url };
+  }
+}
+
+function addressOf(replicaUrl: string): URL {
+  const url = new URL(replicaUrl);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  url.pathname = url.pathname.replace(/\/+$/, "") + REPLICA_PATH;
+  return url;
+}
+
+function closeWhenIdle(socket: WebSocket, streams: ByteStreams, clock: Clock): void {
+  let wasIdle = false;
+  const cancel = clock.every(IDLE_CHECK_MS, () => {
+    const isIdle = streams.count() === 0;
+    if (isIdle && wasIdle) socket.close(NORMAL_CLOSE_CODE, "Nobody uses it");
+    wasIdle = isIdle;
+  });
+  socket.once("close", cancel);
+}
