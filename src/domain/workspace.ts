@@ -4,6 +4,8 @@
  * What starts and stops a workspace. `local`: a directory of this machine, always there. `external`: somebody else;
  * its agent calls the server, and is there while it does.
  */
+import type { JsonObject } from "./json.js";
+
 export const WORKSPACE_PROVISIONERS = ["local", "external"] as const;
 export type WorkspaceProvisioner = (typeof WORKSPACE_PROVISIONERS)[number];
 
@@ -25,6 +27,8 @@ export type WorkspaceAgentFacts = {
   workingDirectory: string;
   contextFiles: { path: string; isTruncated: boolean }[];
   skills: { name: string; description: string }[];
+  /** Of its own MCP servers, by name; null when it does not say. */
+  mcpTools: { name: string; description: string; inputSchema: JsonObject }[] | null;
 };
 
 /** Where the call of an external workspace's agent is held. */

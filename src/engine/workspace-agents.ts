@@ -26,20 +26,36 @@ export async function describeAgent(
     const tooLate = sleep(clock, PATIENCE_MS, isFound.signal).then(() => null);
     const agent = await Promise.race([findAgent(workspaceId), tooLate]);
     if (agent === null) return null;
-    const [health, context] = await Promise.all([
+    const [health, context, mcpTools] = await Promise.all([
       agent.health({ signal: AbortSignal.timeout(PATIENCE_MS) }),
       contexts.read(workspaceId, () => Promise.resolve(agent)),
+      listTools(agent, workspaceId, log),
     ]);
     return {
       version: health.programVersion,
       workingDirectory: health.workingDirectory,
       contextFiles: (context?.instructionFiles ?? []).map(({ path, isTruncated }) => ({ path, isTruncated })),
       skills: (context?.skills ?? []).map(({ name, description }) => ({ name, description })),
+      mcpTools,
     };
   } catch (error) {
     log.info({ err: error, workspaceId }, "A workspace's agent did not say what it is");
     return null;
   } finally {
     isFound.abort();
+  }
+}
+
+async function listTools(
+  agent: AgentConnection,
+  workspaceId: string,
+  log: Log,
+): Promise<WorkspaceAgentFacts["mcpTools"]> {
+  try {
+    const { tools } = await agent.mcpTools({ signal: AbortSignal.timeout(PATIENCE_MS) });
+    return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  } catch (error) {
+    log.info({ err: error, workspaceId }, "A workspace's tools could not be listed");
+    return null;
   }
 }

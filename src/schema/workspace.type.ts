@@ -5,6 +5,7 @@ import { connectionType } from "./connection.js";
 import { WorkspaceStatusEnum } from "./enums.js";
 import { Node } from "./node.interface.js";
 import { DateTimeScalar } from "./scalars/date-time.js";
+import { McpTool } from "./mcp-tool.type.js";
 
 @ObjectType("ContextFilePart", {
   simpleResolvers: true,
@@ -43,6 +44,12 @@ export class WorkspaceAgent {
 
   @Field(() => [SkillPart], { description: "Skills." })
   skills!: SkillPart[];
+
+  @Field(() => [McpTool], {
+    nullable: true,
+    description: "Tools of the workspace's own MCP servers; null when they cannot be listed now.",
+  })
+  mcpTools!: McpTool[] | null;
 }
 
 @ObjectType("Workspace", {

@@ -98,7 +98,7 @@ async function runProgram(...words: string[]): Promise<{ code: number; output: s
 }
 
 const AGENT = `query ($id: ID!) {
-  node(id: $id) { ... on Workspace { status agent { version workingDirectory contextFiles { path } skills { name } } } }
+  node(id: $id) { ... on Workspace { status agent { version workingDirectory contextFiles { path } skills { name } mcpTools { name } } } }
 }`;
 
 test("[A12] a workspace says what its agent is while it is connected, and nothing before and after", async () => {
@@ -116,6 +116,7 @@ test("[A12] a workspace says what its agent is while it is connected, and nothin
       workingDirectory: folder,
       contextFiles: [{ path: join(folder, "AGENTS.md") }],
       skills: [],
+      mcpTools: [],
     },
   });
   await caller.end();

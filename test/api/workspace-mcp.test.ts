@@ -169,6 +169,14 @@ test("[M27] servers that fail cost no turn, and a chat without the workspace is 
   expect([without.results, without.offered]).toEqual([[], []]);
 });
 
+test("a workspace shows the tools of its own servers to whom it belongs", async () => {
+  await writeRepositoryServers({ shown: testServer({ TOOLS: "progress" }) });
+  await ready("shown");
+  const query = `query ($id: ID!) { node(id: $id) { ... on Workspace { agent { mcpTools { name isAllowed } } } } }`;
+  const { node } = await parley.api.get<{ node: unknown }>(query, { id: parley.workspaceId });
+  expect(node).toEqual({ agent: { mcpTools: [{ name: "shown__progress", isAllowed: true }] } });
+});
+
 test("[M26] a client's own tool of the same name is the one that is offered", async () => {
   await writeRepositoryServers({ one: testServer({ TOOLS: "progress,refuse" }) });
   await ready("one");

@@ -2,12 +2,13 @@
 // calm, and a look at every chat.
 import { isDeepStrictEqual } from "node:util";
 import { sleep, systemClock } from "../../src/lib/clock.js";
+import { readList } from "../support/list-follower.js";
 import { MESSAGE_FIELDS, type Message } from "../support/api-shapes.js";
 import { Board } from "./board.js";
 import { Chance, type Tally } from "./chance.js";
 import type { Deployment } from "./deployment.js";
 import { breachesOf, type ChatRow, type ChatRows, type MessageRow, type QueuedRow } from "./laws.js";
-import { listDifferences, ListOnlooker, readWholeList } from "./list-onlooker.js";
+import { listDifferences, ListOnlooker } from "./list-onlooker.js";
 import { Onlooker } from "./onlooker.js";
 import { Person } from "./person.js";
 import type { Vendor } from "./vendor.js";
@@ -194,7 +195,7 @@ class Soak {
     const api = this.deployment.server(Chance.of(this.settings.seed, "judge of lists", number));
     const deadline = Date.now() + FOLLOW_LIMIT_MS;
     for (;;) {
-      const differences = listDifferences(onlooker.rows, await readWholeList(api));
+      const differences = listDifferences(onlooker.rows, await readList(api));
       if (differences.length === 0) return;
       if (Date.now() > deadline)
         return this.#complain(`List onlooker ${number}: ${differences.slice(0, 10).join("; ")}`);

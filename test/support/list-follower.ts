@@ -12,7 +12,7 @@ const LIST_EVENTS_DOCUMENT = `subscription ($after: String) {
     ... on ChatCreatedEvent { chat { id title status isUnread } }
     ... on ChatRemovedEvent { chatId reason }
     ... on ChatTitleChangedEvent { title chat { id } }
-    ... on ChatStatusChangedEvent { status isUnread chat { id } }
+    ... on ChatStatusChangedEvent { status isUnread chat { id title } }
   }
 }`;
 
@@ -23,15 +23,28 @@ type ListEvent = { cursor: string } & (
   | { __typename: "ChatCreatedEvent"; chat: Row }
   | { __typename: "ChatRemovedEvent"; chatId: string; reason: string }
   | { __typename: "ChatTitleChangedEvent"; title: string; chat: { id: string } }
-  | { __typename: "ChatStatusChangedEvent"; status: string; isUnread: boolean; chat: { id: string } }
+  | {
+      __typename: "ChatStatusChangedEvent";
+      status: string;
+      isUnread: boolean;
+      chat: { id: string; title: string };
+    }
 );
 
-/** The viewer's list as the API gives it now. */
+type Page = { chats: { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } };
+const PAGE = `query ($filter: ChatFilterInput, $after: String) {
+  chats(filter: $filter, first: 100, after: $after) {
+    nodes { id title status isUnread } pageInfo { hasNextPage endCursor } } }`;
+
+/** The viewer's whole list as the API gives it now. */
 export async function readList(api: ApiClient, filter: object = {}): Promise<Map<string, Row>> {
-  const query = `query ($filter: ChatFilterInput) {
-    chats(filter: $filter, first: 100) { nodes { id title status isUnread } } }`;
-  const { chats } = await api.get<{ chats: { nodes: Row[] } }>(query, { filter });
-  return new Map(chats.nodes.map((row) => [row.id, row]));
+  const rows = new Map<string, Row>();
+  for (let after: string | null = null; ;) {
+    const { chats }: Page = await api.get<Page>(PAGE, { filter, after });
+    for (const row of chats.nodes) rows.set(row.id, row);
+    if (!chats.pageInfo.hasNextPage) return rows;
+    after = chats.pageInfo.endCursor;
+  }
 }
 
 export class ListFollower {
@@ -123,6 +136,8 @@ export class ListFollower {
       case "ChatStatusChangedEvent": {
         const { status, isUnread } = event;
         this.story.push(`${status}${isUnread ? " unread" : ""}`);
+        // One that went from page to page while the list was read may be in none of them.
+        if (!this.rows.has(event.chat.id)) this.rows.set(event.chat.id, { ...event.chat, status, isUnread });
         return this.#change(event.chat.id, { status, isUnread });
       }
     }

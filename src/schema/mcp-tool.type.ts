@@ -1,0 +1,19 @@
+/** A tool of an MCP server. */
+import { Field, ObjectType } from "type-graphql";
+import type { JsonObject } from "../domain/json.js";
+import { JsonScalar } from "./scalars/json.js";
+
+@ObjectType("McpTool", { simpleResolvers: true, description: "A tool of an MCP server." })
+export class McpTool {
+  @Field(() => String, { description: "Its name, with its server's before it." })
+  name!: string;
+
+  @Field(() => String, { description: "What it does, in its server's words." })
+  description!: string;
+
+  @Field(() => JsonScalar, { description: "The JSON Schema of its arguments." })
+  inputSchema!: JsonObject;
+
+  @Field(() => Boolean, { description: "Whether turns may use it." })
+  isAllowed!: boolean;
+}
