@@ -12,9 +12,12 @@ import { decodeId, encodeId } from "../../src/domain/ids.js";
 import { giveGitCredentials } from "../../src/engine/git-credentials.js";
 import { createLog } from "../../src/lib/log.js";
 import { SecretBox } from "../../src/store/secret-box.js";
+import { createAgentToken, createExternalWorkspace } from "../../src/store/external-workspaces.js";
 import { createToken } from "../../src/store/tokens.js";
-import { createUser } from "../../src/store/users.js";
+import { createUser, findOldestAdmin } from "../../src/store/users.js";
+import { hashAgentToken } from "../../src/workspaces/tunnels/requests.js";
 import { ApiClient } from "../support/api-client.js";
+import { startCaller } from "../support/caller.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { startGitHost, type GitHost } from "../support/git-http.js";
 import { type StagedModel, startStagedModel } from "../support/staged-model.js";
@@ -31,20 +34,24 @@ const [first, second] = [keyOf("first"), keyOf("second")];
 let database: TestDatabase;
 let workspace: string;
 let dataDir: string;
+/** Where this test's programs put what is temporary. */
+let temporary: string;
 let host: GitHost;
 let model: StagedModel;
 let logged: string;
 let running: Parley[];
 beforeEach(async () => {
   const folder = async () => realpath(await mkdtemp(join(tmpdir(), "parley-git-credentials-")));
-  [database, workspace, dataDir, host, model] = await Promise.all([
+  [database, workspace, dataDir, temporary, host, model] = await Promise.all([
     createTestDatabase(),
+    folder(),
     folder(),
     folder(),
     startGitHost(TOKEN),
     startStagedModel(),
   ]);
   [logged, running] = ["", []];
+  vi.stubEnv("TMPDIR", temporary);
   // The agent's log goes there.
   vi.spyOn(process.stderr, "write").mockImplementation((text) => {
     logged += String(text);
@@ -54,8 +61,11 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const parley of running) await parley.close();
   await Promise.all([database.drop(), host.close(), model.close()]);
-  await Promise.all([workspace, dataDir].map((folder) => rm(folder, { recursive: true, force: true })));
+  await Promise.all(
+    [workspace, dataDir, temporary].map((folder) => rm(folder, { recursive: true, force: true })),
+  );
   vi.restoreAllMocks();
+  vi.unstubAllEnvs();
 });
 
 type Server = { parley: Parley; api: ApiClient; enter(username: string): Promise<ApiClient> };
@@ -103,10 +113,10 @@ async function connections(api: ApiClient): Promise<Connection[]> {
 }
 
 /** Runs a command in a new chat; what its tool said, and every event that the chat's followers got. */
-async function run(api: ApiClient, command: string) {
+async function run(api: ApiClient, command: string, more: object = {}) {
   const call = { id: "call_1", name: "execute", arguments: { command, timeout: "80s" } };
   model.cast(`please ${command}`, [{ toolCalls: [call] }, { text: "Done." }]);
-  const chatId = await api.createChat(`please ${command}`);
+  const chatId = await api.createChat(`please ${command}`, more);
   const follower = api.follow(chatId);
   await follower.untilStatus("WAITING", "ERROR");
   await follower.close();
@@ -166,7 +176,7 @@ describe("git in a chat", () => {
     const shown = JSON.stringify([connection, await connections(api), said, sibling.said]);
     expect(shown).not.toContain(TOKEN);
     expect(await tablesWith(TOKEN)).toEqual([]);
-    expect(filesWith(TOKEN, [workspace, dataDir, tmpdir()])).toEqual([]);
+    expect(filesWith(TOKEN, [workspace, dataDir, temporary])).toEqual([]);
     // Both programs have spoken, and at their most talkative.
     expect(logged).toContain("A chat's git has been given a token");
     expect(logged).not.toContain(TOKEN);
@@ -214,6 +224,35 @@ describe("git in a chat", () => {
     expect(again.output).toBe("cloned\n");
     await api.change("disconnectGitHost", { connectionId: connection?.id }, "deletedId");
     expect((await run(api, `git clone ${host.repositoryUrl} three`)).output).toContain("has not connected");
+  });
+
+  test("an agent that died and was started anew gives tokens as the one before", async () => {
+    const { api } = await start();
+    await connectHost(api, host.url);
+    const clone = (name: string) => `git clone --quiet ${host.repositoryUrl} ${name} && echo cloned`;
+    expect((await run(api, clone("one"))).output).toBe("cloned\n");
+    await run(api, "kill -9 $PPID");
+    expect((await run(api, clone("two"))).output).toBe("cloned\n");
+  });
+
+  test("an agent that has called gives tokens as any other", async () => {
+    const { api, parley } = await start();
+    await connectHost(api, host.url);
+    const owner = await findOldestAdmin(parley.database);
+    const token = createAgentToken();
+    const wanted = { ownerId: owner?.id ?? "", name: "far", tokenHash: hashAgentToken(token) };
+    const workspaceId = encodeId("ws", (await createExternalWorkspace(parley.database, wanted)) ?? "");
+    const caller = startCaller({ token, directory: workspace, servers: [api.url.replace("http", "ws")] });
+    try {
+      await caller.untilSaid(1);
+      const clone = `git clone --quiet ${host.repositoryUrl} far && echo cloned`;
+      expect((await run(api, clone, { workspaceId })).output).toBe("cloned\n");
+      expect(caller.log.map((line) => JSON.stringify(line)).filter((line) => line.includes(TOKEN))).toEqual(
+        [],
+      );
+    } finally {
+      await caller.end("SIGKILL");
+    }
   });
 
   test("tokens survive a new key, and without the old one they are refused politely", async () => {

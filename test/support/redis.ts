@@ -1,9 +1,9 @@
 // A Redis of a test's own, so that it can be killed: Debian's or anybody's `redis-server`, on a free port.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
+import { freePort } from "./free-port.js";
 
 export type TestRedis = {
   url: string;
@@ -60,14 +60,4 @@ async function launch(port: number): Promise<ChildProcess> {
     child.once("error", reject);
   });
   return child;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
