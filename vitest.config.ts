@@ -13,6 +13,7 @@ export default defineConfig({
     globalSetup: ["test/support/global-setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Many tests wait for clocks and processes: more of them than cores, so that the cores do not wait, too.
+    maxWorkers: 4,
   },
 });

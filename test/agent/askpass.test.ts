@@ -2,19 +2,14 @@
 // these tests' own.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { WebSocket } from "ws";
-import type {
-  AgentConnection,
-  GitCredentials,
-  GitCredentialsRequest,
-} from "../../src/workspaces/agent-connection.js";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { AgentConnection, GitCredentials } from "../../src/workspaces/agent-connection.js";
 import type { OpenServerLine } from "../../src/workspaces/server-line.js";
 import { startGitHost, type GitHost } from "../support/git-http.js";
+import { ASK_PASSWORD, askingServers, refusal } from "./asking-servers.js";
 import { agentPid, finish, openAgent, processesWith, type RunningAgent } from "./process-agent.js";
 
 // Each question starts a program, and the machine may be busy.
@@ -43,49 +38,18 @@ afterAll(async () => {
   vi.restoreAllMocks();
 });
 
-let asked: GitCredentialsRequest[];
-let lines: OpenServerLine[];
-/** Answers that somebody waits for. */
-let waiting: ((answer: GitCredentials) => void)[];
-beforeEach(() => {
-  [asked, lines, waiting] = [[], [], []];
-});
-afterEach(async () => {
-  for (const line of lines) line.close();
-  for (const answer of waiting) answer(refusal);
-  await Promise.all(lines.map(({ ended }) => ended));
-});
+const servers = askingServers(() => agent);
 
 const given: GitCredentials = { outcome: "given", username: "oauth2", password: TOKEN };
-const refusal: GitCredentials = { outcome: "refused", reason: "There is no token for you." };
-
-/** A server that takes its time. */
-const hang = () => new Promise<GitCredentials>((resolve) => waiting.push(resolve));
-
-/** A server that answers so. */
-async function openLine(answer: GitCredentials | (() => Promise<GitCredentials>)): Promise<OpenServerLine> {
-  const line = await agent.connection.openServerLine({
-    answer(request) {
-      asked.push(request);
-      return typeof answer === "function" ? answer() : Promise.resolve(answer);
-    },
-    failed: () => undefined,
-  });
-  lines.push(line);
-  return line;
-}
-
 const chat = (chatId = "chat-1"): AgentConnection => agent.connection.forChat(chatId);
 
 function runIn(connection: AgentConnection, command: string, env: Record<string, string> = {}) {
   return finish(connection, command, { env: { ...NOBODY, ...env } });
 }
 
-const ASK_PASSWORD = `"$GIT_ASKPASS" "Password for 'https://ada@github.com': "`;
-
 describe("what a command's git is told", () => {
   test("[K1] [K2] git clones with the user name and the password that the server gives", async () => {
-    await openLine(given);
+    await servers.open(given);
     const before = host.shown.length;
     const cloned = await runIn(
       chat(),
@@ -93,7 +57,7 @@ describe("what a command's git is told", () => {
     );
     expect({ exitCode: cloned.exitCode, output: cloned.output }).toEqual({ exitCode: 0, output: "Begin\n" });
     expect(new Set(host.shown.slice(before))).toEqual(new Set([`oauth2:${TOKEN}`]));
-    expect(asked).toEqual([
+    expect(servers.asked).toEqual([
       { chatId: "chat-1", site: host.url, remoteOrigin: host.repositoryUrl },
       { chatId: "chat-1", site: host.url, remoteOrigin: host.repositoryUrl },
     ]);
@@ -106,7 +70,7 @@ describe("what a command's git is told", () => {
   });
 
   test("[K3] on a refusal git goes on without credentials, and the command's output says why", async () => {
-    await openLine(refusal);
+    await servers.open(refusal);
     const cloned = await runIn(chat(), `git clone ${host.repositoryUrl} refused`);
     expect(cloned.exitCode).toBe(128);
     expect(cloned.output).toContain("parley: There is no token for you.\n");
@@ -116,13 +80,13 @@ describe("what a command's git is told", () => {
   });
 
   test("[K2] a question for a user name and one for a password get only what they are for", async () => {
-    await openLine(given);
+    await servers.open(given);
     const said = await runIn(chat(), `"$GIT_ASKPASS" "Username for 'https://github.com': "; ${ASK_PASSWORD}`);
     expect(said.output).toBe(`oauth2\n${TOKEN}\n`);
   });
 
   test("[K6] questions for anything but an HTTP host's user are not put to a server", async () => {
-    await openLine(given);
+    await servers.open(given);
     const prompts = [
       "Enter passphrase for key '/root/.ssh/id_ed25519': ",
       "Password for 'ssh://ada@github.com': ",
@@ -132,33 +96,35 @@ describe("what a command's git is told", () => {
     const script = prompts.map((prompt) => `"$GIT_ASKPASS" "${prompt}"; echo "code $?"`).join("; ");
     const said = await runIn(chat(), script);
     const line = "parley: Only user names and passwords for HTTP(S) hosts are given.\ncode 1\n";
-    expect({ output: said.output, asked }).toEqual({ output: line.repeat(prompts.length), asked: [] });
+    expect({ output: said.output, asked: servers.asked }).toEqual({
+      output: line.repeat(prompts.length),
+      asked: [],
+    });
   });
 
   test("[K6] an address whose user looks like another host does not get that host's password", async () => {
-    await openLine(given);
+    await servers.open(given);
     const misleading = host.repositoryUrl.replace("http://", "http://github.com%2F@");
     await runIn(chat(), `git clone ${misleading} misled`);
     // Gits that write such a user as it came get no answer at all; that is the question above.
-    expect(asked.filter(({ site }) => site !== host.url)).toEqual([]);
+    expect(servers.asked.filter(({ site }) => site !== host.url)).toEqual([]);
   });
 });
 
 describe("for whom a command asks", () => {
   test("[K4] a command asks for its own chat, whatever it says of itself", async () => {
-    await openLine(given);
+    await servers.open(given);
     const more = {
       PARLEY_CHAT_ID: "chat-2",
       PARLEY_AGENT_ASKPASS_KEY: "chat-2",
-      PARLEY_AGENT_ASKPASS_SOCKET: "/x",
     };
     await runIn(chat("chat-1"), ASK_PASSWORD, more);
     await runIn(chat("chat-1"), `PARLEY_CHAT_ID=chat-2 ${ASK_PASSWORD}`);
-    expect(asked.map(({ chatId }) => chatId)).toEqual(["chat-1", "chat-1"]);
+    expect(servers.asked.map(({ chatId }) => chatId)).toEqual(["chat-1", "chat-1"]);
   });
 
   test("[K4] a key that the agent did not make, or made for another chat, opens nothing", async () => {
-    await openLine(given);
+    await servers.open(given);
     const forged = [
       'export PARLEY_AGENT_ASKPASS_KEY="${PARLEY_AGENT_ASKPASS_KEY%.*}.chat-2"',
       "export PARLEY_AGENT_ASKPASS_KEY=.chat-2",
@@ -169,19 +135,19 @@ describe("for whom a command asks", () => {
     );
     const words = "parley: This command's key was not given by this agent.\ncode 1\n";
     expect(said.map(({ output }) => output)).toEqual(forged.map(() => words));
-    expect(asked).toEqual([]);
+    expect(servers.asked).toEqual([]);
   });
 
   test("[K4] a command that belongs to no chat has no credentials, and cannot bring a key along", async () => {
-    await openLine(given);
+    await servers.open(given);
     const key = (await runIn(chat(), 'printf %s "$PARLEY_AGENT_ASKPASS_KEY"')).output;
     const said = await runIn(agent.connection, ASK_PASSWORD, { PARLEY_AGENT_ASKPASS_KEY: key });
     expect(said.output).toBe("parley: This command belongs to no chat, so it has no credentials.\n");
-    expect(asked).toEqual([]);
+    expect(servers.asked).toEqual([]);
   });
 
   test("[K5] the server hears of the branch and of the origin, without the account in it", async () => {
-    await openLine(given);
+    await servers.open(given);
     const origin = host.repositoryUrl.replace("http://", "http://ada:old-token@");
     const pushed = await runIn(
       chat(),
@@ -190,7 +156,7 @@ describe("for whom a command asks", () => {
        git push --quiet ${host.repositoryUrl} topic`,
     );
     expect({ exitCode: pushed.exitCode, output: pushed.output }).toEqual({ exitCode: 0, output: "" });
-    expect(asked.at(-1)).toEqual({
+    expect(servers.asked.at(-1)).toEqual({
       chatId: "chat-1",
       site: host.url,
       branch: "topic",
@@ -199,43 +165,42 @@ describe("for whom a command asks", () => {
   });
 
   test("[K5] where there is no branch, no origin or no repository, nothing is said of them", async () => {
-    await openLine(given);
+    await servers.open(given);
     await runIn(
       chat(),
       `mkdir nothing empty && cd nothing && ${ASK_PASSWORD}; cd ../empty; git init --quiet; ${ASK_PASSWORD};
        git -c user.name=A -c user.email=a@b commit --quiet --allow-empty -m x; git checkout --quiet --detach; ${ASK_PASSWORD}`,
     );
     const bare = { chatId: "chat-1", site: "https://github.com" };
-    expect(asked).toEqual([bare, bare, bare]);
+    expect(servers.asked).toEqual([bare, bare, bare]);
   });
 });
 
 describe("which server is asked", () => {
   test("[K7] all servers are asked at once, and the one that gives wins over those that refuse or hang", async () => {
-    await openLine(refusal);
-    await openLine(hang);
-    await openLine(given);
+    await servers.open(refusal);
+    await servers.open(servers.hang);
+    await servers.open(given);
     const said = await runIn(chat(), ASK_PASSWORD);
-    expect({ output: said.output, asked: asked.length }).toEqual({ output: `${TOKEN}\n`, asked: 3 });
+    expect({ output: said.output, asked: servers.asked.length }).toEqual({ output: `${TOKEN}\n`, asked: 3 });
   });
 
   test("[K8] a server that comes back is waited for", async () => {
     const { id } = await chat().startProcess({ command: `echo begun; ${ASK_PASSWORD}` });
     // The command runs by now, and nobody can be asked.
-    await openLine(given);
+    await servers.open(given);
     const said = await chat().processOutput({ id, wait: true });
     expect(said.output).toBe(`begun\n${TOKEN}\n`);
   });
 
   test("[K8] a question that breaks with its line goes to the next server", async () => {
-    let broken: OpenServerLine | undefined;
-    broken = await openLine(() => {
-      broken?.close();
-      return hang();
+    const broken: OpenServerLine = await servers.open(() => {
+      broken.close();
+      return servers.hang();
     });
     const saying = runIn(chat(), ASK_PASSWORD);
-    await vi.waitFor(() => expect(asked).toHaveLength(1), { timeout: 30_000 });
-    await openLine(given);
+    await vi.waitFor(() => expect(servers.asked).toHaveLength(1), { timeout: 30_000 });
+    await servers.open(given);
     expect((await saying).output).toBe(`${TOKEN}\n`);
   });
 
@@ -247,91 +212,15 @@ describe("which server is asked", () => {
   });
 
   test("[K3] a server that fails to look is a refusal", async () => {
-    await openLine(() => Promise.reject(new Error("The database is away.")));
+    await servers.open(() => Promise.reject(new Error("The database is away.")));
     const said = await runIn(chat(), ASK_PASSWORD);
     expect(said.output).toBe("parley: The Parley server could not look for credentials.\n");
   });
 });
 
-describe("the line", () => {
-  test("[K9] only who has the agent's token opens a line", async () => {
-    const statusOf = (token: string, path: string) =>
-      new Promise((resolve, reject) => {
-        const url = new URL(path, agent.url.replace("http", "ws"));
-        const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token}` } });
-        socket.once("unexpected-response", (_request, response) => resolve(response.statusCode));
-        socket.once("open", () => (socket.terminate(), resolve("open")));
-        socket.once("error", reject);
-      });
-    expect([
-      await statusOf("wrong", "/v1/server-line"),
-      await statusOf(agent.token, "/v1/server-line"),
-      await statusOf(agent.token, "/v1/other-line"),
-    ]).toEqual([401, "open", 404]);
-  });
-
-  test("[K9] a server that says what has no meaning, or too much, is cut", async () => {
-    const closeCodeAfter = (words: string) =>
-      new Promise((resolve, reject) => {
-        const url = new URL("/v1/server-line", agent.url.replace("http", "ws"));
-        const socket = new WebSocket(url, { headers: { authorization: `Bearer ${agent.token}` } });
-        socket.once("open", () => socket.send(words));
-        socket.once("close", resolve);
-        socket.once("error", reject);
-      });
-    const answers = ["{}", "nonsense", '{"id":1,"answer":{"outcome":"given"}}', "x".repeat(40_000)];
-    expect(await Promise.all(answers.map(closeCodeAfter))).toEqual([1008, 1008, 1008, 1009]);
-  });
-
-  test("[K11] nonsense on the commands' socket is refused, too much of it cut off, and the next question answered", async () => {
-    await openLine(given);
-    const path = (await runIn(chat(), 'printf %s "$PARLEY_AGENT_ASKPASS_SOCKET"')).output;
-    const answerTo = (words: string) =>
-      new Promise<string>((resolve) => {
-        let text = "";
-        const socket = connect(path);
-        socket.on("data", (bytes: Buffer) => (text += bytes.toString()));
-        socket.on("error", () => undefined);
-        socket.once("close", () => resolve(text));
-        socket.end(words);
-      });
-    const refused = '{"refusal":"The question is not one of this agent\'s askpass program."}';
-    const sent = ["", "\u0000", "[]", '{"prompt":1,"directory":"/"}', "x".repeat(10_000_000)];
-    expect(await Promise.all(sent.map(answerTo))).toEqual([refused, refused, refused, refused, ""]);
-    expect((await runIn(chat(), ASK_PASSWORD)).output).toBe(`${TOKEN}\n`);
-  });
-
-  test("[K11] of more questions than may wait, the last are refused, and the others get their answers", async () => {
-    await openLine(hang);
-    const path = (await runIn(chat(), 'printf %s "$PARLEY_AGENT_ASKPASS_SOCKET"')).output;
-    const key = (await runIn(chat(), 'printf %s "$PARLEY_AGENT_ASKPASS_KEY"')).output;
-    const question = JSON.stringify({
-      prompt: "Password for 'https://github.com': ",
-      key,
-      directory: agent.folder,
-    });
-    const answers: string[] = [];
-    const asking = Array.from(
-      { length: 40 },
-      () =>
-        new Promise<void>((resolve) => {
-          const socket = connect(path);
-          socket.on("data", (bytes: Buffer) => answers.push(bytes.toString()));
-          socket.once("close", () => resolve());
-          socket.end(question);
-        }),
-    );
-    await vi.waitFor(() => expect([waiting.length, answers.length]).toEqual([32, 8]), { timeout: 30_000 });
-    for (const answer of waiting) answer(given);
-    await Promise.all(asking);
-    expect(answers.filter((it) => it === JSON.stringify({ answer: TOKEN }))).toHaveLength(32);
-    expect(answers.filter((it) => it.includes("Too many commands ask"))).toHaveLength(8);
-  });
-});
-
 describe("where nothing is left", () => {
   test("[K10] the folder is the agent's alone, holds a script and a socket, and nothing that is secret", async () => {
-    await openLine(given);
+    await servers.open(given);
     await runIn(chat(), ASK_PASSWORD);
     const script = (await runIn(chat(), 'printf %s "$GIT_ASKPASS"')).output;
     const folder = dirname(script);
@@ -347,7 +236,7 @@ describe("where nothing is left", () => {
     // A hook of git's runs in the middle of the push, and sees what anybody on the machine could see.
     const seen = join(agent.folder, "seen");
     const hook = `#!/bin/sh\nfor it in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $it; echo; done > ${seen} 2>/dev/null\n`;
-    await openLine(given);
+    await servers.open(given);
     await runIn(
       chat(),
       `git clone --quiet ${host.repositoryUrl} hooked && cd hooked && git switch --quiet -c hooked`,
@@ -382,8 +271,48 @@ describe("where nothing is left", () => {
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 
+  test("[K10] the folder of an agent that was killed goes with the next agent, and a living one's stays", async () => {
+    const folderOf = async ({ connection }: RunningAgent) =>
+      dirname((await finish(connection, 'printf %s "$GIT_ASKPASS"')).output);
+    const killed = await openAgent();
+    const [left, living] = [await folderOf(killed), await folderOf(agent)];
+    process.kill(await agentPid(killed.connection), "SIGKILL");
+    await killed.stop();
+    expect((await readdir(left)).sort()).toEqual(["askpass", "socket"]);
+    const longAgo = new Date(Date.now() - 120_000);
+    await Promise.all([left, living].map((folder) => utimes(folder, longAgo, longAgo)));
+    const next = await openAgent();
+    const own = await folderOf(next);
+    await vi.waitFor(() => expect(stat(left)).rejects.toMatchObject({ code: "ENOENT" }), { timeout: 30_000 });
+    await next.stop();
+    await expect(stat(own)).rejects.toMatchObject({ code: "ENOENT" });
+    expect((await readdir(living)).sort()).toEqual(["askpass", "socket"]);
+  });
+
+  test("[K1] when somebody cleans the temporary directory, the next command has a new folder", async () => {
+    await servers.open(given);
+    const before = dirname((await runIn(chat(), 'printf %s "$GIT_ASKPASS"')).output);
+    await rm(before, { recursive: true });
+    const said = await runIn(chat(), `${ASK_PASSWORD}; dirname "$GIT_ASKPASS"`);
+    expect(said.output.replace(before, "the same")).toMatch(
+      new RegExp(`^${TOKEN}\\n/.+/parley-askpass-\\w+\\n$`),
+    );
+  });
+
+  test("where no socket can be made, commands run without the program, and the agent says so once", async () => {
+    const long = join(agent.folder, "x".repeat(120));
+    await mkdir(long);
+    const without = await openAgent({ environment: { TMPDIR: long }, logLevel: "warn" });
+    const asks = () => finish(without.connection.forChat("chat-1"), 'echo "${GIT_ASKPASS-none}"');
+    await asks();
+    expect([(await asks()).output, (await asks()).output]).toEqual(["none\n", "none\n"]);
+    expect(await readdir(long)).toEqual([]);
+    await without.stop();
+    expect(logged.split("Commands will have no git credentials").length - 1).toBe(1);
+  });
+
   test("[K12] what a command leaves running can still ask when the command itself is over", async () => {
-    await openLine(given);
+    await servers.open(given);
     const said = await runIn(
       chat(),
       `(until test -e later; do sleep 0.05; done; ${ASK_PASSWORD} > answer) > /dev/null 2>&1 &`,

@@ -12,7 +12,7 @@ const LIST_EVENTS_DOCUMENT = `subscription ($after: String) {
     ... on ChatCreatedEvent { chat { id title status isUnread } }
     ... on ChatRemovedEvent { chatId reason }
     ... on ChatTitleChangedEvent { title chat { id } }
-    ... on ChatStatusChangedEvent { status isUnread chat { id title } }
+    ... on ChatStatusChangedEvent { status isUnread chat { id title archivedAt } }
   }
 }`;
 
@@ -27,7 +27,7 @@ type ListEvent = { cursor: string } & (
       __typename: "ChatStatusChangedEvent";
       status: string;
       isUnread: boolean;
-      chat: { id: string; title: string };
+      chat: { id: string; title: string; archivedAt: string | null };
     }
 );
 
@@ -136,9 +136,10 @@ export class ListFollower {
       case "ChatStatusChangedEvent": {
         const { status, isUnread } = event;
         this.story.push(`${status}${isUnread ? " unread" : ""}`);
+        const { id, title, archivedAt } = event.chat;
         // One that went from page to page while the list was read may be in none of them.
-        if (!this.rows.has(event.chat.id)) this.rows.set(event.chat.id, { ...event.chat, status, isUnread });
-        return this.#change(event.chat.id, { status, isUnread });
+        if (archivedAt === null && !this.rows.has(id)) this.rows.set(id, { id, title, status, isUnread });
+        return this.#change(id, { status, isUnread });
       }
     }
   }

@@ -3,7 +3,7 @@
  * States: unopened → (a command starts) open or, for good, unavailable → closed. Nothing secret is ever written: the
  * folder holds a script and a socket.
  */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +21,7 @@ import {
   type AskpassAnswer,
   type AskpassRequest,
 } from "./exchange.js";
+import { removeLeftFolders } from "./left-folders.js";
 import { readPrompt } from "./prompt.js";
 import { findWorkPlace, type WorkPlace } from "./work-place.js";
 
@@ -28,6 +29,15 @@ import { findWorkPlace, type WorkPlace } from "./work-place.js";
 const GIT_TIMEOUT_MS = 5_000;
 /** Commands that ask at the same time; each holds a small buffer. */
 const MAX_CONNECTIONS = 64;
+
+const FOLDER_PREFIX = "parley-askpass-";
+/**
+ * A socket's path has at most 103 bytes on some systems. Longer ones are cut without a word, and the socket would lie
+ * outside of the folder; what follows this beginning are six random characters and the socket's name.
+ */
+const MAX_BEGINNING_BYTES = 103 - "XXXXXX/socket".length;
+const SCRIPT_NAME = "askpass";
+const SOCKET_NAME = "socket";
 
 const requestSchema = z.object({
   prompt: z.string(),
@@ -57,11 +67,13 @@ export class Askpass {
 
   /** What a command's environment says of us; null when there is no way to answer it. */
   placeFor(chatId: string | undefined): AskpassPlace | null {
-    if (this.#folder === undefined) this.#folder = this.#open();
+    // Systems clean their temporary directories while agents live for weeks.
+    const isGone = this.#folder && !existsSync(join(this.#folder, SCRIPT_NAME));
+    if (isGone) this.#server?.close();
+    if (isGone || this.#folder === undefined) this.#folder = this.#open();
     if (this.#folder === null) return null;
     return {
-      program: join(this.#folder, "askpass"),
-      socket: join(this.#folder, "socket"),
+      program: join(this.#folder, SCRIPT_NAME),
       key: chatId === undefined ? undefined : this.#keys.keyFor(chatId),
     };
   }
@@ -81,27 +93,36 @@ export class Askpass {
   #open(): string | null {
     if (this.#closing.signal.aborted) return null;
     try {
+      const beginning = join(tmpdir(), FOLDER_PREFIX);
+      if (Buffer.byteLength(beginning) > MAX_BEGINNING_BYTES) {
+        throw new Error(`${tmpdir()} is too long a path for a socket in it.`);
+      }
       // Nobody else may enter it, and so nobody else reaches the socket.
-      const folder = mkdtempSync(join(tmpdir(), "parley-askpass-"));
-      const script = join(folder, "askpass");
-      writeFileSync(script, askpassScript());
+      const folder = mkdtempSync(beginning);
+      const script = join(folder, SCRIPT_NAME);
+      writeFileSync(script, askpassScript(join(folder, SOCKET_NAME)));
       chmodSync(script, 0o500);
-      this.#server = this.#listen(join(folder, "socket"));
+      this.#server = this.#listen(folder);
+      this.#own(removeLeftFolders(tmpdir(), FOLDER_PREFIX, SOCKET_NAME, this.options.clock.now()));
       return folder;
     } catch (error) {
-      this.#giveUp(error);
+      this.#warn(error);
       return null;
     }
   }
 
-  #listen(path: string): Server {
+  #listen(folder: string): Server {
     const server = createServer({ allowHalfOpen: true }, (socket) => this.#own(this.#serve(socket)));
     server.maxConnections = MAX_CONNECTIONS;
-    server.on("error", (error) => this.#giveUp(error));
-    return server.listen(path);
+    server.on("error", (error) => {
+      this.#warn(error);
+      this.#folder = null;
+      rmSync(folder, { recursive: true, force: true });
+    });
+    return server.listen(join(folder, SOCKET_NAME));
   }
 
-  #giveUp(error: unknown): void {
+  #warn(error: unknown): void {
     this.options.log.warn({ err: error }, "Commands will have no git credentials from the server");
   }
 
@@ -147,7 +168,9 @@ export class Askpass {
     const { environment, clock, log } = this.options;
     const runGit = createRunGit({ environment, clock, timeoutMs: GIT_TIMEOUT_MS });
     try {
-      return await findWorkPlace(runGit, { directory, gitDirectory }, this.#closing.signal);
+      // One of its own for each question: many at once would be many listeners on the same.
+      const signal = AbortSignal.any([this.#closing.signal]);
+      return await findWorkPlace(runGit, { directory, gitDirectory }, signal);
     } catch (error) {
       log.debug({ err: error }, "It is not known where git asks for credentials");
       return {};
@@ -186,12 +209,12 @@ function fromJson(text: string): unknown {
   }
 }
 
-/** Git wants one path to run, so the program and how to run it stand in a script. */
-function askpassScript(): string {
+/** Git wants one path to run, so the program, how to run it and whom it asks stand in a script. */
+function askpassScript(socketPath: string): string {
   const isSource = import.meta.url.endsWith(".ts");
   const program = fileURLToPath(new URL(isSource ? "./program.ts" : "./program.js", import.meta.url));
   const loader = isSource ? ["--import", import.meta.resolve("@oxc-node/core/register")] : [];
-  const words = [process.execPath, ...loader, program].map(quote).join(" ");
+  const words = [process.execPath, ...loader, program, socketPath].map(quote).join(" ");
   // A command's own settings of Node, a debugger that waits for example, are not for this program.
   return `#!/bin/sh\nunset NODE_OPTIONS\nexec ${words} "$@"\n`;
 }

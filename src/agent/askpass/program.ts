@@ -34,12 +34,12 @@ function ask(socketPath: string, request: AskpassRequest): Promise<AskpassAnswer
   });
 }
 
-async function main(prompt: string): Promise<number> {
-  const { socket, key, gitDirectory } = askpassVariables();
-  if (socket === undefined) return complain("This is for git, in commands that a workspace agent runs.");
+async function main(socketPath: string | undefined, prompt: string): Promise<number> {
+  const { key, gitDirectory } = askpassVariables();
+  if (socketPath === undefined) return complain("This is for git, in commands that a workspace agent runs.");
   const where = { directory: process.cwd(), ...(gitDirectory !== undefined && { gitDirectory }) };
   try {
-    const said = await ask(socket, { prompt, ...where, ...(key !== undefined && { key }) });
+    const said = await ask(socketPath, { prompt, ...where, ...(key !== undefined && { key }) });
     if ("refusal" in said) return complain(said.refusal);
     process.stdout.write(`${said.answer}\n`);
     return 0;
@@ -53,4 +53,4 @@ function complain(words: string): number {
   return 1;
 }
 
-process.exitCode = await main(process.argv[2] ?? "");
+process.exitCode = await main(process.argv[2], process.argv[3] ?? "");

@@ -1,4 +1,5 @@
 /** The lines to servers that are open now, and how a question is put to them. */
+import { setMaxListeners } from "node:events";
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import { MAX_LINE_QUESTIONS, type GitCredentials, type GitCredentialsRequest } from "../protocol.js";
@@ -45,6 +46,8 @@ export class ServerLines {
     const late = new AbortController();
     const cancel = this.parts.clock.after(QUESTION_TIMEOUT_MS, () => late.abort());
     const signal = AbortSignal.any([late.signal, this.#closing.signal]);
+    // As many lines as there are listen to it.
+    setMaxListeners(0, signal);
     this.#waiting += 1;
     try {
       return await this.#askUntil(request, signal);

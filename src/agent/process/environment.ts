@@ -13,17 +13,15 @@ const CHAT_ID_VARIABLE = "PARLEY_CHAT_ID";
 
 /** Git's own: which program it runs for user names and passwords. */
 const ASKPASS_VARIABLE = "GIT_ASKPASS";
-const ASKPASS_SOCKET_VARIABLE = "PARLEY_AGENT_ASKPASS_SOCKET";
 /** Shows for which chat a command runs, and opens nothing but what that chat may have anyway. */
 const ASKPASS_KEY_VARIABLE = "PARLEY_AGENT_ASKPASS_KEY";
 
 /** Where a command's git asks for credentials; without a `key` it is told that it has none. */
-export type AskpassPlace = { program: string; socket: string; key: string | undefined };
+export type AskpassPlace = { program: string; key: string | undefined };
 
 /** What the askpass program finds in its own environment, and git's directory if git says it. */
-export function askpassVariables(): { socket?: string; key?: string; gitDirectory?: string } {
+export function askpassVariables(): { key?: string; gitDirectory?: string } {
   return {
-    socket: process.env[ASKPASS_SOCKET_VARIABLE],
     key: process.env[ASKPASS_KEY_VARIABLE],
     gitDirectory: process.env["GIT_DIR"],
   };
@@ -61,7 +59,6 @@ export function commandEnvironment(layers: {
     ...layers.requested,
     ...(layers.chatId !== undefined && { [CHAT_ID_VARIABLE]: layers.chatId }),
     [AGENT_MARK_VARIABLE]: layers.instanceId,
-    ...(askpass && { [ASKPASS_SOCKET_VARIABLE]: askpass.socket }),
   };
   // Also when there is none: a request cannot bring one along.
   delete environment[ASKPASS_KEY_VARIABLE];

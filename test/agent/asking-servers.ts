@@ -1,0 +1,51 @@
+// Servers that an agent can ask: the real end of their lines, with answers that the test makes up.
+import { afterEach, beforeEach } from "vitest";
+import type { GitCredentials, GitCredentialsRequest } from "../../src/workspaces/agent-connection.js";
+import type { OpenServerLine } from "../../src/workspaces/server-line.js";
+import type { RunningAgent } from "./process-agent.js";
+
+export const refusal: GitCredentials = { outcome: "refused", reason: "There is no token for you." };
+
+/** Git's question for a password, as a command puts it. */
+export const ASK_PASSWORD = `"$GIT_ASKPASS" "Password for 'https://ada@github.com': "`;
+
+export type AskingServers = {
+  /** What they were asked in this test, in order. */
+  asked: GitCredentialsRequest[];
+  /** Answers that somebody waits for. */
+  waiting: ((answer: GitCredentials) => void)[];
+  /** A server that answers so. */
+  open(answer: GitCredentials | (() => Promise<GitCredentials>)): Promise<OpenServerLine>;
+  /** The answer of a server that takes its time. */
+  hang(): Promise<GitCredentials>;
+};
+
+/** Anew for each test of the file; their lines end with it. */
+export function askingServers(agent: () => RunningAgent): AskingServers {
+  const lines: OpenServerLine[] = [];
+  const servers: AskingServers = {
+    asked: [],
+    waiting: [],
+    async open(answer) {
+      const line = await agent().connection.openServerLine({
+        answer(request) {
+          servers.asked.push(request);
+          return typeof answer === "function" ? answer() : Promise.resolve(answer);
+        },
+        failed: () => undefined,
+      });
+      lines.push(line);
+      return line;
+    },
+    hang: () => new Promise((resolve) => servers.waiting.push(resolve)),
+  };
+  beforeEach(() => {
+    servers.asked = [];
+  });
+  afterEach(async () => {
+    for (const line of lines) line.close();
+    for (const answer of servers.waiting.splice(0)) answer(refusal);
+    await Promise.all(lines.splice(0).map(({ ended }) => ended));
+  });
+  return servers;
+}
