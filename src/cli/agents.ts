@@ -34,7 +34,13 @@ export type Agents = {
   door: UpgradeTaker;
 };
 
-export async function openAgents(core: Core, closers: Closers): Promise<Agents> {
+/** How other programs are started; what is absent is this version's own. */
+export type Programs = {
+  /** A workspace agent: the program and its first arguments. */
+  agentCommand?: readonly string[];
+};
+
+export async function openAgents(core: Core, closers: Closers, programs: Programs): Promise<Agents> {
   const { config, database, clock, log, secrets } = core;
   const registrations = registrationsIn(core);
   const places = await openPlaces(core, closers);
@@ -44,7 +50,7 @@ export async function openAgents(core: Core, closers: Closers): Promise<Agents> 
   const relays = new Relays({ secret: replicaSecret, clock, log });
   closers.add("the relays to other replicas", () => relays.close());
   const external = new ExternalAgents({ held, relays, places, registrations, clock, log });
-  const program = { command: agentCommand(), environment: processEnvironment() };
+  const program = { command: programs.agentCommand ?? agentCommand(), environment: processEnvironment() };
   const local = new LocalAgents({ ...program, given: givenAgent(config), log, clock });
   closers.add("the local agents", () => local.close());
   const lines = new ServerLines({

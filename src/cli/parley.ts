@@ -2,7 +2,7 @@
 import type { Config } from "../config.js";
 import type { Log } from "../lib/log.js";
 import type { Database } from "../store/database.js";
-import { openAgents } from "./agents.js";
+import { openAgents, type Programs } from "./agents.js";
 import { Closers } from "./closers.js";
 import { openCore } from "./core.js";
 import { openDoors } from "./doors.js";
@@ -23,20 +23,22 @@ export type Parley = {
 };
 
 /** Rejects when something cannot be opened; then everything opened before is closed again. */
-export async function startParley(config: Config, log: Log): Promise<Parley> {
+export async function startParley(config: Config, log: Log, programs: Programs = {}): Promise<Parley> {
   const closers = new Closers(log);
   try {
-    return await compose(config, log, closers);
+    return await compose({ config, log, programs }, closers);
   } catch (error) {
     await closers.closeAll();
     throw error;
   }
 }
 
-async function compose(config: Config, log: Log, closers: Closers): Promise<Parley> {
+type Setting = { config: Config; log: Log; programs: Programs };
+
+async function compose({ config, log, programs }: Setting, closers: Closers): Promise<Parley> {
   for (const warning of config.warnings) log.warn(warning);
   const core = await openCore(config, log, closers);
-  const agents = await openAgents(core, closers);
+  const agents = await openAgents(core, closers, programs);
   const doors = config.role === "worker" ? null : await openDoors(core, agents, closers);
   if (config.role !== "api") await openTurns(core, agents, closers);
   // First to go: requests that wait for a title would hold the doors open.

@@ -71,7 +71,7 @@ async function openServer(port = 0, clock: Clock = systemClock): Promise<Server>
   const settings = { DATABASE_URL: address, PARLEY_PORT: `${port}`, PARLEY_ROLE: "api" };
   const closers = new Closers(log);
   const core = { ...(await openCore(readConfig(settings, folder), log, closers)), clock };
-  const agents = await openAgents(core, closers);
+  const agents = await openAgents(core, closers, {});
   const doors = await openDoors(core, agents, closers);
   const ownerId = (await findOldestAdmin(core.database))?.id ?? "";
   return { url: doors.url, agents, database: core.database, ownerId, close: () => closers.closeAll() };

@@ -83,26 +83,31 @@ test("[G20] a watch that is closed takes its hanging git with it, and so does th
   }
 });
 
-test("[G20] two who watch one repository share a look, which goes on when one of them leaves", async () => {
-  const folder = await makeFolder();
-  const mark = `PARLEY_TEST_SHARED_${process.pid}`;
-  const slow = await startTestAgent(await hangingGit(folder, mark));
-  try {
-    await makeRepository(slow.folder);
-    const both = await Promise.all(["one", "two"].map((chatId) => Listener.open(slow.connection, chatId)));
-    await untilMarked(mark, (count) => count === 2);
-    const before = await marked(mark);
-    both[0]?.close();
-    // The agent answers in order: after this it has heard of the end.
-    await slow.connection.health();
-    expect(await marked(mark)).toEqual(before);
-    both[1]?.close();
-    await untilMarked(mark, (count) => count === 0);
-  } finally {
-    await slow.close();
-    await rm(folder, { recursive: true });
-  }
-});
+// Nothing tells from outside when the second has found the repository; on a busy machine it may come too late.
+test(
+  "[G20] two who watch one repository share a look, which goes on when one of them leaves",
+  { retry: 3 },
+  async () => {
+    const folder = await makeFolder();
+    const mark = `PARLEY_TEST_SHARED_${process.pid}`;
+    const slow = await startTestAgent(await hangingGit(folder, mark));
+    try {
+      await makeRepository(slow.folder);
+      const both = await Promise.all(["one", "two"].map((chatId) => Listener.open(slow.connection, chatId)));
+      await untilMarked(mark, (count) => count === 2);
+      const before = await marked(mark);
+      both[0]?.close();
+      // The agent answers in order: after this it has heard of the end.
+      await slow.connection.health();
+      expect(await marked(mark)).toEqual(before);
+      both[1]?.close();
+      await untilMarked(mark, (count) => count === 0);
+    } finally {
+      await slow.close();
+      await rm(folder, { recursive: true });
+    }
+  },
+);
 
 // An agent whose token the test knows, to say to it what no client of ours would.
 async function openAgentServer() {

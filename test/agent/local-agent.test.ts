@@ -14,6 +14,7 @@ import {
 } from "../../src/workspaces/provisioners/local.js";
 import { makeFifo } from "./fifo.js";
 import { ManualClock } from "./manual-clock.js";
+import { NODE_FROM_SOURCE } from "../support/build.js";
 import { agentCommand, makeFolder } from "./support.js";
 
 const FIRST_RESTART_DELAY_MS = 250;
@@ -125,7 +126,7 @@ test("when the server is killed, neither its agent nor the agent's commands are 
   const agentFifo = makeFifo(join(folder, "agent"));
   const commandFifo = makeFifo(join(folder, "command"));
   const program = join(import.meta.dirname, "supervisor-program.ts");
-  const [node = "", ...nodeArguments] = agentCommand.slice(0, -1);
+  const [node, ...nodeArguments] = NODE_FROM_SOURCE;
   const server = spawn(
     node,
     [...nodeArguments, program, folder, agentFifo.path, "exec 3>command; sleep 600 | cat"],

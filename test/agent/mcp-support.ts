@@ -7,10 +7,11 @@ import {
   type AgentConnection,
   type McpToolsAnswer,
 } from "../../src/workspaces/agent-connection.js";
-import { agentCommand, makeFolder, startTestAgent, type TestAgent } from "./support.js";
+import { NODE_FROM_SOURCE } from "../support/build.js";
+import { makeFolder, startTestAgent, type TestAgent } from "./support.js";
 
 const root = resolve(import.meta.dirname, "../..");
-const [node = process.execPath, ...loader] = agentCommand.slice(0, -1);
+const [node, ...loader] = NODE_FROM_SOURCE;
 
 /** Of a server over stdio. */
 export type Entry = { command: string; args: string[]; env: Record<string, string> };

@@ -13,13 +13,13 @@ import {
   refusalOf,
   type RunningAgent,
 } from "./process-agent.js";
-import { agentCommand } from "./support.js";
+import { NODE_FROM_SOURCE } from "../support/build.js";
 
 /** Ending takes the five seconds of grace, and much more when the machine is busy. */
 vi.setConfig({ testTimeout: 180_000 });
 
 /** The agent's program with a clock that jumps five minutes ahead at SIGUSR2. */
-const clockedCommand = [...agentCommand.slice(0, -1), join(import.meta.dirname, "clocked-agent.ts")];
+const clockedCommand = [...NODE_FROM_SOURCE, join(import.meta.dirname, "clocked-agent.ts")];
 
 describe("as time goes by", () => {
   let agent: RunningAgent;

@@ -1,21 +1,15 @@
 // A real agent for tests: its own process, reached over loopback by the real client, in a folder of its own.
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import type { AgentConnection } from "../../src/workspaces/agent-connection.js";
+import { AGENT_PROGRAM } from "../support/build.js";
 import { startLocalAgent, type LocalAgent } from "../../src/workspaces/provisioners/local.js";
 
-const root = resolve(import.meta.dirname, "../..");
-
-/** Starts the agent from its source. */
-export const agentCommand = [
-  process.execPath,
-  "--import",
-  join(root, "node_modules/@oxc-node/core/register.mjs"),
-  join(root, "src/agent/main.ts"),
-];
+/** Starts the agent as users have it. */
+export const agentCommand = [process.execPath, AGENT_PROGRAM];
 
 export async function makeFolder(): Promise<string> {
   return realpath(await mkdtemp(join(tmpdir(), "parley-agent-")));

@@ -14,7 +14,8 @@ import { createAgentToken, createExternalWorkspace } from "../../src/store/exter
 import { findOldestAdmin } from "../../src/store/users.js";
 import { createPass } from "../../src/workspaces/tunnels/replica-pass.js";
 import { hashAgentToken } from "../../src/workspaces/tunnels/requests.js";
-import { agentCommand, makeFolder } from "../agent/support.js";
+import { makeFolder } from "../agent/support.js";
+import { NODE_FROM_SOURCE } from "../support/build.js";
 import { makeFifo } from "../agent/fifo.js";
 import { startCaller, type CallerOptions, type CallingAgent } from "../support/caller.js";
 import { freePort } from "../support/free-port.js";
@@ -86,7 +87,7 @@ test("an operator makes a workspace by a command, and the token that it prints l
 async function runProgram(...words: string[]): Promise<{ code: number; output: string }> {
   const { url, host, port, user, database } = place.database.options;
   const address = url ?? `postgres://${user}@${encodeURIComponent(host ?? "")}:${port}/${database}`;
-  const [node = "", ...loader] = agentCommand.slice(0, -1);
+  const [node, ...loader] = NODE_FROM_SOURCE;
   const program = resolve(import.meta.dirname, "../../src/server.ts");
   // The compiler's settings are found from there.
   const cwd = resolve(import.meta.dirname, "../..");

@@ -17,6 +17,7 @@ import { createAgentToken, createExternalWorkspace } from "../../src/store/exter
 import { findOldestAdmin } from "../../src/store/users.js";
 import { hashAgentToken } from "../../src/workspaces/tunnels/requests.js";
 import { diffByHand, makeRepository, write } from "../agent/git-support.js";
+import { AGENT_PROGRAM } from "../support/build.js";
 import { makeFolder } from "../agent/support.js";
 import { ManualClock } from "../http/support.js";
 import { ApiClient, type ApiError } from "../support/api-client.js";
@@ -300,7 +301,8 @@ async function openDoor() {
   const config = readConfig({ DATABASE_URL, PARLEY_PORT: "0", PARLEY_TITLES: "off" }, process.cwd());
   const clock = new ManualClock();
   const core = { ...(await openCore(config, log, closers)), clock };
-  const doors = await openDoors(core, await openAgents(core, closers), closers);
+  const agents = await openAgents(core, closers, { agentCommand: [process.execPath, AGENT_PROGRAM] });
+  const doors = await openDoors(core, agents, closers);
   return { url: doors.url, clock, close: () => closers.closeAll() };
 }
 

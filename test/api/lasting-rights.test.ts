@@ -10,6 +10,7 @@ import { createLog } from "../../src/lib/log.js";
 import { createToken } from "../../src/store/tokens.js";
 import { createUser } from "../../src/store/users.js";
 import { ManualClock } from "../http/support.js";
+import { AGENT_PROGRAM } from "../support/build.js";
 import { ApiClient } from "../support/api-client.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
 import { StreamFollower } from "../support/stream-follower.js";
@@ -38,7 +39,8 @@ async function openDoor() {
   const config = readConfig({ DATABASE_URL, PARLEY_PORT: "0", PARLEY_TITLES: "off" }, process.cwd());
   const clock = new ManualClock();
   const core = { ...(await openCore(config, log, closers)), clock };
-  const doors = await openDoors(core, await openAgents(core, closers), closers);
+  const agents = await openAgents(core, closers, { agentCommand: [process.execPath, AGENT_PROGRAM] });
+  const doors = await openDoors(core, agents, closers);
   return { url: doors.url, clock, close: () => closers.closeAll() };
 }
 

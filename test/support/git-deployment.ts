@@ -11,6 +11,7 @@ import { decodeId } from "../../src/domain/ids.js";
 import { createToken } from "../../src/store/tokens.js";
 import { createUser } from "../../src/store/users.js";
 import { ApiClient } from "./api-client.js";
+import { AGENT_PROGRAM } from "./build.js";
 import { createTestDatabase } from "./database.js";
 import { type GitHost, startGitHost } from "./git-http.js";
 import { startStagedModel } from "./staged-model.js";
@@ -68,7 +69,7 @@ export async function createGitDeployment(token: string): Promise<GitDeployment>
     async start(secretsKeys) {
       const config = readConfig({ ...settings, PARLEY_SECRETS_KEYS: secretsKeys }, workspace);
       const log = pino({ level: "trace" }, { write: (line: string) => (logged += line) });
-      const parley = await startParley(config, log);
+      const parley = await startParley(config, log, { agentCommand: [process.execPath, AGENT_PROGRAM] });
       running.push(parley);
       const at = parley.url ?? "";
       return {

@@ -1,4 +1,4 @@
-// Runs once before all tests: finds or starts PostgreSQL and builds the template database that each test file's
+// Runs once before all tests: compiles the programs, finds or starts PostgreSQL and builds the template database that each test file's
 // own database is cloned from. DATABASE_URL names a server whose user may create databases; without it the
 // embedded PostgreSQL is started in a temporary folder and removed at the end.
 import { chmod, mkdtemp, readdir, rm, stat } from "node:fs/promises";
@@ -9,6 +9,7 @@ import type { TestProject } from "vitest/node";
 import { createLog } from "../../src/lib/log.js";
 import { createDataSource, migrate } from "../../src/store/data-source.js";
 import { openEmbeddedPostgres } from "../../src/store/embedded-postgres.js";
+import { buildPrograms } from "./build.js";
 import { type TestServer, connectionTo, nameFor, startedAtOf } from "./test-server.js";
 
 declare module "vitest" {
@@ -22,6 +23,7 @@ declare module "vitest" {
 const LEFTOVER_AGE_MS = 3_600_000;
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await buildPrograms();
   const { server, close } = await openServer();
   try {
     await dropDatabases(server, (startedAt) => Date.now() - startedAt > LEFTOVER_AGE_MS);

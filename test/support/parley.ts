@@ -1,10 +1,9 @@
 // Whole servers for tests: in this process with a database and a git repository of their own, or as the real
 // program in a process that can be killed.
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { promisify } from "node:util";
 import { type Parley, startParley } from "../../src/cli/parley.js";
 import { readConfig } from "../../src/config.js";
 import type { UserRole } from "../../src/domain/viewer.js";
@@ -15,6 +14,7 @@ import type { ConnectionOptions } from "../../src/store/data-source.js";
 import { createToken } from "../../src/store/tokens.js";
 import { createUser } from "../../src/store/users.js";
 import { ApiClient } from "./api-client.js";
+import { AGENT_PROGRAM, SERVER_PROGRAM } from "./build.js";
 import { createTestDatabase, type TestDatabase } from "./database.js";
 import { createGitRepository, type GitRepository } from "./git-repository.js";
 
@@ -86,7 +86,9 @@ export async function createTestPlace(): Promise<TestPlace> {
 
 async function startInProcess(settings: Settings): Promise<TestParley> {
   const config = readConfig(settings, root);
-  const parley = await startParley(config, createLog(config.logLevel));
+  const parley = await startParley(config, createLog(config.logLevel), {
+    agentCommand: [process.execPath, AGENT_PROGRAM],
+  });
   let closed: Promise<void> | undefined;
   const url = parley.url ?? "";
   return {
@@ -112,8 +114,7 @@ async function enter(
 const LISTENING = /^Parley listens on (\S+)\/graphql/;
 
 async function spawnProgram(settings: Settings, cwd: string): Promise<SpawnedParley> {
-  await build();
-  const child = spawn(process.execPath, [join(root, "dist/src/server.js"), "serve"], {
+  const child = spawn(process.execPath, [SERVER_PROGRAM, "serve"], {
     cwd,
     env: { PATH: process.env["PATH"], HOME: cwd, ...settings },
     stdio: ["ignore", "pipe", "inherit"],
@@ -138,22 +139,6 @@ async function spawnProgram(settings: Settings, cwd: string): Promise<SpawnedPar
       return { code, signal: endedBy };
     },
   };
-}
-
-let built: Promise<void> | undefined;
-
-/** Compiles what is not compiled yet; at once when nothing has changed. Two builds side by side write the same. */
-function build(): Promise<void> {
-  const run = promisify(execFile);
-  const compile = async () => {
-    await run(
-      process.execPath,
-      [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.build.json"],
-      { cwd: root },
-    );
-    await run(process.execPath, ["scripts/copy-assets.mjs"], { cwd: root });
-  };
-  return (built ??= compile());
 }
 
 function databaseUrl({ url, host, port, user, database }: ConnectionOptions): string {
