@@ -8,14 +8,14 @@ import type { Clock } from "../../lib/clock.js";
 export const SHORTEST_INTERVAL_MS = 15;
 /** With the way to the reader still below the quarter of a second in which an answer feels live. */
 const LONGEST_INTERVAL_MS = 150;
-/** Often enough to meet a rush of turns, and long enough that a single long task is not taken for one. */
-const LOOK_EVERY_MS = 100;
+/** Often enough to meet a rush of turns, and long enough that some which begin together are not taken for one. */
+const LOOK_EVERY_MS = 200;
 /** Above it events begin to queue behind each other; below the other there is room for more of them. */
 const BUSY = 0.85;
 const IDLE = 0.65;
-/** Quickly out of an overload, and slowly back into it. */
+/** As quickly back as out: a short rush must not make the turns after it wait. */
 const SLOW_DOWN = 2;
-const SPEED_UP = 1.25;
+const SPEED_UP = 2;
 
 /** The interval after a look that found the server busy for this share of the time. */
 export function nextIntervalMs(intervalMs: number, load: number): number {
