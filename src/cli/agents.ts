@@ -5,6 +5,7 @@
 import { fileURLToPath } from "node:url";
 import { type Config, processEnvironment } from "../config.js";
 import { giveGitCredentials } from "../engine/git-credentials.js";
+import { WorkspaceContexts } from "../engine/workspace-contexts.js";
 import { Workspaces } from "../engine/workspaces.js";
 import { createAgentDoor } from "../http/agent-door.js";
 import type { UpgradeTaker } from "../http/upgrades.js";
@@ -30,6 +31,8 @@ import type { Core } from "./core.js";
 export type Agents = {
   workspaces: Workspaces;
   local: LocalAgents;
+  /** What their workspaces tell about themselves. */
+  contexts: WorkspaceContexts;
   /** Where agents call, and replicas come for the calls. */
   door: UpgradeTaker;
 };
@@ -51,6 +54,9 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
   closers.add("the relays to other replicas", () => relays.close());
   const external = new ExternalAgents({ held, relays, places, registrations, clock, log });
   const program = { command: programs.agentCommand ?? agentCommand(), environment: processEnvironment() };
+  // Closed after the agents: their end is the end of what is still being read.
+  const contexts = new WorkspaceContexts({ clock, log });
+  closers.add("the workspace contexts", () => contexts.close());
   const local = new LocalAgents({ ...program, given: givenAgent(config), log, clock });
   closers.add("the local agents", () => local.close());
   const lines = new ServerLines({
@@ -60,6 +66,7 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
   closers.add("the lines to agents", () => lines.close());
   return {
     local,
+    contexts,
     workspaces: new Workspaces({ database, agents: local, external, lines, clock, log }),
     door: createAgentDoor({
       held,

@@ -4,7 +4,6 @@ import { createChatCommands } from "../engine/commands/commands.js";
 import { GitWatches } from "../engine/git-watches.js";
 import { sanitizePrompt } from "../engine/prompt/sanitize.js";
 import { describeAgent } from "../engine/workspace-agents.js";
-import { WorkspaceContexts } from "../engine/workspace-contexts.js";
 import { builtInTools } from "../engine/tools/registry.js";
 import { ChatHub } from "../events/chat-hub.js";
 import { ListHub } from "../events/list-hub.js";
@@ -39,9 +38,8 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
     ...{ clock, log, random: Math.random },
   });
   closers.add("the git watches", () => gitSnapshots.close());
-  const contexts = new WorkspaceContexts({ clock, log });
-  closers.add("the workspace contexts", () => contexts.close());
-  const agentParts = { findAgent: (id: string) => agents.workspaces.present(id), contexts, clock, log };
+  const { contexts, workspaces } = agents;
+  const agentParts = { findAgent: (id: string) => workspaces.present(id), contexts, clock, log };
   const keyVariables = keyVariablesOf(config);
   const doors = await createHttpServer({
     host: config.host,

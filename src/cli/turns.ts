@@ -5,7 +5,6 @@ import { Pace } from "../engine/turn/pace.js";
 import type { RunnerParts } from "../engine/worker/runner-parts.js";
 import { Worker } from "../engine/worker/worker.js";
 import { WorkspaceTools } from "../engine/mcp/workspace-tools.js";
-import { WorkspaceContexts } from "../engine/workspace-contexts.js";
 import { createLoopMeter } from "../lib/loop-load.js";
 import { readHistory } from "../store/chat-source.js";
 import { readFileContents } from "../store/files.js";
@@ -32,11 +31,9 @@ export async function openTurns(core: Core, agents: Agents, closers: Closers): P
   closers.add("the auto-archive", () => autoArchive.close());
 }
 
-function runnerParts(core: Core, { local, workspaces }: Agents, closers: Closers): RunnerParts {
+function runnerParts(core: Core, { local, contexts, workspaces }: Agents, closers: Closers): RunnerParts {
   const { config, log, clock, database, models, transitionParts, titles, customPrompts } = core;
   // Closed after the agents: their end is the end of what is still being read.
-  const contexts = new WorkspaceContexts({ clock, log });
-  closers.add("the workspace contexts", () => contexts.close());
   const workspaceTools = new WorkspaceTools({ clock, log });
   closers.add("the workspace tools", () => workspaceTools.close());
   closers.add("the local agents", () => local.close());

@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import { handleProtocols } from "graphql-ws";
 import { WebSocketServer, type WebSocket } from "ws";
 import type { Clock } from "../lib/clock.js";
+import { keepHeartbeat } from "../lib/heartbeat.js";
 import type { Log } from "../lib/log.js";
 import type { HttpLimits } from "./limits.js";
 import { sendAway } from "./send-away.js";
@@ -56,7 +57,7 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
   const open = (socket: WebSocket, transport: Duplex) => {
     const connection: Connection = { ...newSession(null), socket, transport, hasGreeted: false };
     connections.add(connection);
-    watchLiveness(connection, clock);
+    connection.cancels.push(keepHeartbeat(socket, PING_INTERVAL_MS, clock));
     watchGreeting(connection, clock);
     const closed = operations.opened(adapt(connection, limits, log), connection);
     socket.on("error", (failure) => log.debug({ err: failure }, "A socket failed"));
@@ -85,19 +86,6 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
 export function refuseUpgrade(socket: Duplex, status: string): void {
   socket.on("error", () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
-}
-
-function watchLiveness({ socket, cancels }: Connection, clock: Clock): void {
-  let hasAnswered = true;
-  socket.on("pong", () => {
-    hasAnswered = true;
-  });
-  const ping = () => {
-    if (!hasAnswered) return socket.terminate();
-    hasAnswered = false;
-    if (socket.readyState === socket.OPEN) socket.ping();
-  };
-  cancels.push(clock.every(PING_INTERVAL_MS, ping));
 }
 
 function watchGreeting(connection: Connection, clock: Clock): void {

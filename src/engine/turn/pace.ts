@@ -39,7 +39,7 @@ export class Pace {
   intervalMs(): number {
     const now = this.clock.now();
     if (now - this.#lookedAt < LOOK_EVERY_MS) return this.#intervalMs;
-    // After a silence there is nothing to learn from it about the turns that speak now.
+    // A silence counts as time with nothing to do, so the first turns after it speak at once.
     this.#intervalMs = nextIntervalMs(this.#intervalMs, this.load());
     this.#lookedAt = now;
     return this.#intervalMs;
