@@ -2,7 +2,7 @@
  * The programs of a run, opened in order and closed in reverse: databases, the model, Parley, the floor. Every
  * one is a process of its own, so that each one's CPU time is its own and the bench's is nobody's.
  */
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -155,6 +155,7 @@ export class Stage {
     const token = `bench-${randomUUID()}`;
     const environment = {
       DATABASE_URL: url,
+      PARLEY_SECRETS_KEYS: `bench:${randomBytes(32).toString("base64")}`,
       PARLEY_PORT: "0",
       PARLEY_DATA_DIR: join(this.folder, ".parley"),
       PARLEY_WORKSPACE_DIR: this.folder,
@@ -162,6 +163,7 @@ export class Stage {
       PARLEY_LOG_LEVEL: "warn",
       // A title is made once in a chat; the bench is about the turns after that.
       PARLEY_TITLES: "off",
+      PARLEY_RATE_LIMITS: "off",
       ANTHROPIC_API_KEY: "bench",
       ANTHROPIC_BASE_URL: this.model.url,
       PARLEY_MODEL: MODEL,

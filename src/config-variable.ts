@@ -22,7 +22,7 @@ export type Variable<T> = {
   whenUnset: (surroundings: Surroundings) => T;
 };
 
-type Accepted<T> = Pick<Variable<T>, "expected" | "parse"> & { secret?: boolean };
+export type Accepted<T> = Pick<Variable<T>, "expected" | "parse"> & { secret?: boolean };
 type Facts = { name: string; meaning: string };
 
 /** A variable with a default, given as the text that one would write. */
@@ -72,6 +72,35 @@ export function address(protocols: readonly string[]): Accepted<string> {
     ...accept(`a URL that starts with ${protocols.map((it) => `${it}//`).join(" or ")}`, schema),
     secret: true,
   };
+}
+
+/** Where browsers go: without a query, a user or a slash at the end. */
+export const publicAddress: Accepted<string> = {
+  expected: "a URL that starts with https:// or http://, without user, query and fragment",
+  secret: false,
+  parse(text) {
+    const url = readWebAddress(text);
+    return url && `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+  },
+};
+
+/** Sorted as they were written; an empty text is none. */
+export const origins: Accepted<readonly string[]> = {
+  expected: "origins such as https://chat.example, separated by commas",
+  secret: false,
+  parse(text) {
+    const words = text.split(",").map((word) => word.trim());
+    const urls = words.filter((word) => word !== "").map(readWebAddress);
+    if (urls.some((url) => url === undefined || url.pathname !== "/")) return undefined;
+    return urls.flatMap((url) => (url === undefined ? [] : [url.origin]));
+  },
+};
+
+function readWebAddress(text: string): URL | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const isPlain = url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  return isPlain && ["https:", "http:"].includes(url.protocol) ? url : undefined;
 }
 
 /** Keys and tokens travel in HTTP headers, where only visible ASCII is safe. */

@@ -4,6 +4,14 @@ import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { z } from "zod";
+import { fileVariables, findFileHalves } from "./config-files.js";
+import { limitVariables } from "./config-limits.js";
+import { modelVariables } from "./config-models.js";
+import { operationsVariables } from "./config-operations.js";
+import { gitHostVariables } from "./config-git-hosts.js";
+import { pushVariables } from "./config-push.js";
+import { findSignInHalves, signInVariables } from "./config-sign-in.js";
+import { workspaceVariables } from "./config-workspaces.js";
 import {
   accept,
   address,
@@ -16,8 +24,6 @@ import {
   secretWord,
   type Surroundings,
   type Variable,
-  vendorAddress,
-  vendorKey,
   wholeNumber,
   withDefault,
   word,
@@ -35,8 +41,6 @@ export class ConfigError extends Error {
 const SHORTEST_ADMIN_TOKEN_CHARACTERS = 16;
 const SHORTEST_SECRET_CHARACTERS = 16;
 const DAY_MS = 86_400_000;
-/** Node's own HTTP client bears no longer silence; a larger number would promise what nothing keeps. */
-const LONGEST_SILENCE_MS = 300_000;
 
 /** Renews a default lease ten times before it ends. */
 const DEFAULT_HEARTBEAT_MS = 30_000;
@@ -90,7 +94,7 @@ const variables = {
       meaning:
         "Keys that secrets in the database are encrypted with: id:base64 of 32 bytes, separated by commas. The first encrypts, all decrypt.",
     },
-    "generated in PARLEY_DATA_DIR with the embedded database; none with DATABASE_URL",
+    "generated in PARLEY_DATA_DIR with the embedded database; required with DATABASE_URL",
     secretKeys,
   ),
   adminToken: optional(
@@ -98,6 +102,10 @@ const variables = {
     "generated at the first start",
     secretWord(SHORTEST_ADMIN_TOKEN_CHARACTERS),
   ),
+  ...signInVariables,
+  ...pushVariables,
+  ...gitHostVariables,
+  ...fileVariables,
   workspaceDir: {
     ...withDefault(
       { name: "PARLEY_WORKSPACE_DIR", meaning: "Folder of the local workspace that chats work in." },
@@ -106,6 +114,7 @@ const variables = {
     ),
     whenUnset: ({ cwd }: Surroundings) => cwd,
   },
+  ...workspaceVariables,
   workspaceAgentUrl: optional(
     {
       name: "PARLEY_WORKSPACE_AGENT_URL",
@@ -180,75 +189,23 @@ const variables = {
     "1200",
     wholeNumber(1, 100_000),
   ),
-  anthropicApiKey: vendorKey("ANTHROPIC_API_KEY", "Anthropic models"),
-  anthropicBaseUrl: vendorAddress("ANTHROPIC_BASE_URL", "Anthropic's"),
-  openaiApiKey: vendorKey("OPENAI_API_KEY", "OpenAI models"),
-  openaiBaseUrl: vendorAddress("OPENAI_BASE_URL", "OpenAI's"),
-  openaiApi: withDefault(
+  subagentDepth: withDefault(
     {
-      name: "PARLEY_OPENAI_API",
-      meaning: "Which of OpenAI's APIs the OpenAI and Azure endpoints are asked through.",
+      name: "PARLEY_SUBAGENT_DEPTH",
+      meaning:
+        "How deep agents may start subagents: 1 = those of people's chats may, 2 = their subagents too. 0 = no agent may.",
     },
-    "responses",
-    oneOf(["responses", "chat"]),
+    "1",
+    wholeNumber(0, 8),
   ),
-  geminiApiKey: vendorKey("GEMINI_API_KEY", "Google's Gemini models"),
-  geminiBaseUrl: vendorAddress("GOOGLE_GEMINI_BASE_URL", "Google's Gemini"),
-  azureApiKey: vendorKey("AZURE_OPENAI_API_KEY", "deployments in Azure OpenAI"),
-  azureEndpoint: optional(
-    {
-      name: "AZURE_OPENAI_ENDPOINT",
-      meaning: "The Azure OpenAI resource, https://NAME.openai.azure.com; PARLEY_MODEL names the deployment.",
-    },
-    "none; it goes with AZURE_OPENAI_API_KEY",
-    address(["https:", "http:"]),
-  ),
-  bedrockApiKey: vendorKey("AWS_BEARER_TOKEN_BEDROCK", "Claude on Amazon Bedrock"),
-  awsRegion: optional(
-    { name: "AWS_REGION", meaning: "The region whose Bedrock is asked, for example eu-central-1." },
-    "none; Bedrock needs it or BEDROCK_BASE_URL",
-    accept("the name of an AWS region", z.string().regex(/^[a-z]{2,}(-[a-z]+)+-\d+$/)),
-  ),
-  bedrockBaseUrl: vendorAddress("BEDROCK_BASE_URL", "Bedrock's"),
-  model: optional(
-    { name: "PARLEY_MODEL", meaning: "Model id of the default model configuration." },
-    "none",
-    word("a model id without spaces"),
-  ),
-  smallModel: optional(
-    {
-      name: "PARLEY_SMALL_MODEL",
-      meaning: "Model id of a quick, cheap model for little things such as titles.",
-    },
-    "the chat's own model",
-    word("a model id without spaces"),
-  ),
-  titles: withDefault(
-    { name: "PARLEY_TITLES", meaning: "Whether a model names new chats unasked: on or off." },
-    "on",
-    onOrOff,
-  ),
-  modelStartupTimeoutMs: withDefault(
-    {
-      name: "PARLEY_MODEL_STARTUP_TIMEOUT_MS",
-      meaning: "A model that has not begun to answer after this many milliseconds is asked anew.",
-    },
-    "60000",
-    wholeNumber(100, LONGEST_SILENCE_MS, " of milliseconds"),
-  ),
-  modelStallTimeoutMs: withDefault(
-    {
-      name: "PARLEY_MODEL_STALL_TIMEOUT_MS",
-      meaning: "A model that falls silent in its answer for this many milliseconds is asked anew.",
-    },
-    "120000",
-    wholeNumber(100, LONGEST_SILENCE_MS, " of milliseconds"),
-  ),
+  ...modelVariables,
   logLevel: withDefault(
     { name: "PARLEY_LOG_LEVEL", meaning: "Least important log lines to write, to standard error." },
     "info",
     oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
   ),
+  ...limitVariables,
+  ...operationsVariables,
   graphiql: optional(
     { name: "PARLEY_GRAPHIQL", meaning: "Whether a browser gets the GraphiQL page: on or off." },
     "on, but off when NODE_ENV is production",
@@ -328,6 +285,8 @@ function findHalves(values: Values): string[] {
     ...(bedrockApiKey === undefined || awsRegion !== undefined || bedrockBaseUrl !== undefined
       ? []
       : ["AWS_BEARER_TOKEN_BEDROCK needs AWS_REGION or BEDROCK_BASE_URL beside it."]),
+    ...findSignInHalves(values),
+    ...findFileHalves(values),
   ];
 }
 

@@ -7,6 +7,7 @@ const USAGE = `Usage: parley COMMAND
   agent       start a workspace agent beside the code
   migrate     bring the database to this version's schema
   token       make an API token
+  secrets     make, count and replace the keys of secrets at rest
   workspace   add workspaces on machines that the server cannot reach
   demo-model  start the scripted model server that speaks the vendors' wire formats
 
@@ -18,6 +19,7 @@ const COMMANDS: Record<string, (argv: string[]) => Promise<number>> = {
   agent: async (argv) => (await import("./agent/main.js")).runAgent(argv),
   migrate: async () => (await import("./cli/migrate.js")).runMigrate(),
   token: async (argv) => (await import("./cli/token.js")).runToken(argv),
+  secrets: async (argv) => (await import("./cli/secrets.js")).runSecrets(argv),
   workspace: async (argv) => (await import("./cli/workspace.js")).runWorkspace(argv),
   "demo-model": async (argv) => (await import("./demo-model/command.js")).runDemoModel(argv),
 };

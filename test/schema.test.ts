@@ -91,18 +91,28 @@ test("lists are whole: [T!]!, but for nodes(ids:), whose places may be empty, an
     outputFields
       .filter(({ field, path }) => !isWhole(field) && !/^(UserError|.*)\.path$/.test(path))
       .map(({ path }) => path),
-  ).toEqual(["WorkspaceAgent.mcpTools", "Query.nodes"]);
+  ).toEqual([
+    "WorkspaceAgent.mcpTools",
+    "McpServer.tools",
+    "TemplateParameter.options",
+    "Query.nodes",
+    "ModelDiscovery.models",
+    "McpServerTrial.tools",
+  ]);
 });
+
+/** Named like the setting that it is, as its inputs are. */
+const SETTINGS = ["WorkspaceTemplate.allowTtlOverride"];
 
 test("yes-or-no fields begin with is or has", () => {
   const wrong = outputFields.filter(
     ({ field }) => getNamedType(field.type).name === "Boolean" && !/^(is|has)[A-Z]/.test(field.name),
   );
-  expect(wrong.map(({ path }) => path)).toEqual([]);
+  expect(wrong.map(({ path }) => path)).toEqual(SETTINGS);
 });
 
 /** Links between two parties, not lists. */
-const LINKS = new Set(["GitConnection"]);
+const LINKS = new Set(["GitConnection", "McpConnection"]);
 
 test("a connection has edges with cursors, nodes and pageInfo, and can be paged from its start", () => {
   const shapes = types
@@ -114,7 +124,9 @@ test("a connection has edges with cursors, nodes and pageInfo, and can be paged 
           ? Object.values(it.getFields()).map((field) => `${field.name}: ${String(field.type)}`)
           : [];
       expect(fieldsOf(named(`${node}Edge`))).toEqual(["cursor: String!", `node: ${node}!`]);
-      expect(fieldsOf(type)).toEqual([`edges: [${node}Edge!]!`, `nodes: [${node}!]!`, "pageInfo: PageInfo!"]);
+      // A list may tell its whole sum beside.
+      const shape = fieldsOf(type).filter((field) => field !== "totalMicros: Micros!");
+      expect(shape).toEqual([`edges: [${node}Edge!]!`, `nodes: [${node}!]!`, "pageInfo: PageInfo!"]);
       const lists = outputFields.filter(({ field }) => getNamedType(field.type) === type);
       return lists.every(({ field }) =>
         ["first", "after"].every((name) => field.args.some((it) => it.name === name)),
@@ -126,8 +138,10 @@ test("a connection has edges with cursors, nodes and pageInfo, and can be paged 
 
 test("outputs link to objects instead of naming their ids", () => {
   const wrong = outputFields.filter(({ field }) => /Ids?$/.test(field.name));
-  // A deleted object is only an id any more, and a tool call's id is the vendor's.
-  const known = /\.(deletedId|toolCallId)$|^ChatRemovedEvent\.chatId$/;
+  // A deleted object is only an id any more, a tool call's id is the vendor's, an OAuth client is another server's, and
+  // a request is no object.
+  const known =
+    /\.(deletedId|toolCallId|oauthClientId|requestId)$|^ChatRemovedEvent\.chatId$|^AuditLogEntry\.targetId$/;
   expect(wrong.map(({ path }) => path).filter((path) => !known.test(path))).toEqual([]);
 });
 
@@ -136,7 +150,10 @@ test("every kind of refusal can be told apart", () => {
   expect(implementers.map((type) => type.name).sort()).toEqual([
     "Conflict",
     "InvalidInput",
+    "McpAuthRequired",
     "NotFound",
+    "ProviderKeyRequired",
+    "UsageLimitExceeded",
     "WorkspaceUnavailable",
   ]);
 });
@@ -190,13 +207,21 @@ test("plain fields are read without a function of their own", () => {
     .map(({ path }) => path);
   expect(linked.sort()).toEqual([
     "Chat.contextUsage",
+    "Chat.cost",
+    "Chat.diff",
+    "Chat.diffStatus",
+    "Chat.files",
     "Chat.git",
     "Chat.isUnread",
     "Chat.lastTurnSummary",
+    "Chat.mcpServers",
     "Chat.messages",
     "Chat.modelConfig",
     "Chat.owner",
+    "Chat.parent",
     "Chat.queuedMessages",
+    "Chat.root",
+    "Chat.subagents",
     "Chat.workspace",
     "ChatMessage.author",
     "ChatMessage.chat",

@@ -23,6 +23,12 @@ import * as Operations from './generated.js';
 
 
 
+
+
+
+
+
+
 export type Requester<C = {}> = <R, V>(doc: DocumentNode, vars?: V, options?: C) => Promise<R> | AsyncIterable<R>
 export function getSdk<C>(requester: Requester<C>) {
   return {
@@ -62,6 +68,18 @@ export function getSdk<C>(requester: Requester<C>) {
     deleteQueuedMessage(variables: Operations.DeleteQueuedMessageMutationVariables, options?: C): Promise<Operations.DeleteQueuedMessageMutation> {
       return requester<Operations.DeleteQueuedMessageMutation, Operations.DeleteQueuedMessageMutationVariables>(Operations.DeleteQueuedMessageDocument, variables, options) as Promise<Operations.DeleteQueuedMessageMutation>;
     },
+    StartMcpOauth(variables: Operations.StartMcpOauthMutationVariables, options?: C): Promise<Operations.StartMcpOauthMutation> {
+      return requester<Operations.StartMcpOauthMutation, Operations.StartMcpOauthMutationVariables>(Operations.StartMcpOauthDocument, variables, options) as Promise<Operations.StartMcpOauthMutation>;
+    },
+    DisconnectMcpServer(variables: Operations.DisconnectMcpServerMutationVariables, options?: C): Promise<Operations.DisconnectMcpServerMutation> {
+      return requester<Operations.DisconnectMcpServerMutation, Operations.DisconnectMcpServerMutationVariables>(Operations.DisconnectMcpServerDocument, variables, options) as Promise<Operations.DisconnectMcpServerMutation>;
+    },
+    refreshChatDiff(variables: Operations.RefreshChatDiffMutationVariables, options?: C): Promise<Operations.RefreshChatDiffMutation> {
+      return requester<Operations.RefreshChatDiffMutation, Operations.RefreshChatDiffMutationVariables>(Operations.RefreshChatDiffDocument, variables, options) as Promise<Operations.RefreshChatDiffMutation>;
+    },
+    createFileUpload(variables: Operations.CreateFileUploadMutationVariables, options?: C): Promise<Operations.CreateFileUploadMutation> {
+      return requester<Operations.CreateFileUploadMutation, Operations.CreateFileUploadMutationVariables>(Operations.CreateFileUploadDocument, variables, options) as Promise<Operations.CreateFileUploadMutation>;
+    },
     viewer(variables?: Operations.ViewerQueryVariables, options?: C): Promise<Operations.ViewerQuery> {
       return requester<Operations.ViewerQuery, Operations.ViewerQueryVariables>(Operations.ViewerDocument, variables, options) as Promise<Operations.ViewerQuery>;
     },
@@ -88,6 +106,12 @@ export function getSdk<C>(requester: Requester<C>) {
     },
     workspaces(variables?: Operations.WorkspacesQueryVariables, options?: C): Promise<Operations.WorkspacesQuery> {
       return requester<Operations.WorkspacesQuery, Operations.WorkspacesQueryVariables>(Operations.WorkspacesDocument, variables, options) as Promise<Operations.WorkspacesQuery>;
+    },
+    auditLog(variables?: Operations.AuditLogQueryVariables, options?: C): Promise<Operations.AuditLogQuery> {
+      return requester<Operations.AuditLogQuery, Operations.AuditLogQueryVariables>(Operations.AuditLogDocument, variables, options) as Promise<Operations.AuditLogQuery>;
+    },
+    chatDiff(variables: Operations.ChatDiffQueryVariables, options?: C): Promise<Operations.ChatDiffQuery> {
+      return requester<Operations.ChatDiffQuery, Operations.ChatDiffQueryVariables>(Operations.ChatDiffDocument, variables, options) as Promise<Operations.ChatDiffQuery>;
     },
     chatEvents(variables: Operations.ChatEventsSubscriptionVariables, options?: C): AsyncIterable<Operations.ChatEventsSubscription> {
       return requester<Operations.ChatEventsSubscription, Operations.ChatEventsSubscriptionVariables>(Operations.ChatEventsDocument, variables, options) as AsyncIterable<Operations.ChatEventsSubscription>;

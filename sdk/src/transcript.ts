@@ -6,6 +6,7 @@
 import type {
   ChatEventsSubscription,
   ChatStatus,
+  DiffStatusFieldsFragment,
   FailureFieldsFragment,
   MessageContentFragment,
   MessageRole,
@@ -61,6 +62,8 @@ export type Preview = {
 export type TranscriptState = {
   /** Null before the first refresh. */
   title: string | null;
+  /** How the chat's branch stands at its git host; null while there is none, or before the first refresh. */
+  diffStatus: DiffStatusFieldsFragment | null;
   status: ChatStatus | null;
   /** Oldest first. */
   messages: readonly TranscriptMessage[];
@@ -85,6 +88,7 @@ export type TranscriptState = {
 
 const EMPTY: TranscriptState = {
   title: null,
+  diffStatus: null,
   status: null,
   messages: [],
   olderCursor: null,
@@ -145,6 +149,7 @@ function olderCursorOf({ hasPreviousPage, startCursor }: PageEnd): string | null
 function readAnew(chat: RefreshedChat): Partial<TranscriptState> {
   return {
     title: chat.title,
+    diffStatus: chat.diffStatus,
     status: chat.status,
     messages: chat.messages.nodes,
     olderCursor: olderCursorOf(chat.messages.pageInfo),
@@ -177,6 +182,8 @@ function changesBy(event: ChatEvent, state: TranscriptState): Partial<Transcript
       return { queue: event.queuedMessages };
     case "ChatTitleEvent":
       return { title: event.title };
+    case "ChatDiffStatusEvent":
+      return { diffStatus: event.diffStatus };
     case "ChatRetryEvent":
       return { retry: event.retry };
     case "ChatActionRequiredEvent":
@@ -262,6 +269,7 @@ function grown(known: PreviewPart | undefined, piece: Piece): PreviewPart | unde
     case "ToolCallPart":
     case "ToolResultPart":
     case "SourcePart":
+    case "NoticePart":
       return piece;
     default:
       return known;

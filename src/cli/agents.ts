@@ -2,10 +2,15 @@
  * The ways from this process to workspace agents: those of this machine, started when they are needed, and those that
  * call, here or at another replica.
  */
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Config, processEnvironment } from "../config.js";
+import { createWorkspaceCommands } from "../engine/commands/create-workspace-commands.js";
+import type { WorkspaceCommands } from "../engine/commands/workspace-commands.js";
 import { giveGitCredentials } from "../engine/git-credentials.js";
 import { WorkspaceContexts } from "../engine/workspace-contexts.js";
+import { WorkspaceLifecycle } from "../engine/workspace-lifecycle.js";
+import { WorkspaceUse } from "../engine/workspace-use.js";
 import { Workspaces } from "../engine/workspaces.js";
 import { createAgentDoor } from "../http/agent-door.js";
 import type { UpgradeTaker } from "../http/upgrades.js";
@@ -18,8 +23,15 @@ import {
   releaseRegistration,
   renewRegistrations,
 } from "../store/external-workspaces.js";
+import { setDirectory } from "../store/managed-workspaces.js";
+import type { Clock } from "../lib/clock.js";
 import type { GivenAgentOptions } from "../workspaces/given-agent.js";
 import { LocalAgents } from "../workspaces/local-agents.js";
+import { DockerWorkspaces } from "../workspaces/provisioners/docker.js";
+import { externalProvisioner } from "../workspaces/provisioners/external.js";
+import { KubernetesWorkspaces } from "../workspaces/provisioners/kubernetes.js";
+import { LocalWorkspaces } from "../workspaces/provisioners/local-workspaces.js";
+import { judgeSpec } from "../workspaces/provisioners/specs.js";
 import { ExternalAgents } from "../workspaces/tunnels/external-agents.js";
 import { HeldCalls } from "../workspaces/tunnels/held-calls.js";
 import { noPlaces, type Places, type Registrations } from "../workspaces/tunnels/ports.js";
@@ -30,6 +42,9 @@ import type { Core } from "./core.js";
 
 export type Agents = {
   workspaces: Workspaces;
+  workspaceCommands: WorkspaceCommands;
+  /** Notes when they are used. */
+  use: WorkspaceUse;
   local: LocalAgents;
   /** What their workspaces tell about themselves. */
   contexts: WorkspaceContexts;
@@ -37,19 +52,22 @@ export type Agents = {
   door: UpgradeTaker;
 };
 
-/** How other programs are started; what is absent is this version's own. */
+/** How other programs are started, and the time told; what is absent is this version's own. */
 export type Programs = {
   /** A workspace agent: the program and its first arguments. */
   agentCommand?: readonly string[];
+  /** By which the server tells the time; the machine's when absent. */
+  clock?: Clock;
 };
 
 export async function openAgents(core: Core, closers: Closers, programs: Programs): Promise<Agents> {
-  const { config, database, clock, log, secrets } = core;
+  const { config, database, clock, log, secrets, transitionParts } = core;
   const registrations = registrationsIn(core);
   const places = await openPlaces(core, closers);
   const replicaSecret = config.replicaSecret ?? null;
   const held = new HeldCalls({ registrations, places, replicaUrl: config.replicaUrl ?? null, clock, log });
   closers.add("the agents' calls", () => held.close());
+  core.meters.watch("called_agents", () => held.count);
   const relays = new Relays({ secret: replicaSecret, clock, log });
   closers.add("the relays to other replicas", () => relays.close());
   const external = new ExternalAgents({ held, relays, places, registrations, clock, log });
@@ -59,22 +77,65 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
   closers.add("the workspace contexts", () => contexts.close());
   const local = new LocalAgents({ ...program, given: givenAgent(config), log, clock });
   closers.add("the local agents", () => local.close());
+  const credentialParts = { ...transitionParts, secrets, log };
   const lines = new ServerLines({
-    answer: (workspaceId, request) => giveGitCredentials({ database, secrets, log }, workspaceId, request),
+    answer: (workspaceId, request) => giveGitCredentials(credentialParts, workspaceId, request),
     ...{ clock, log, random: Math.random },
   });
   closers.add("the lines to agents", () => lines.close());
+  const own = openOwnWorkspaces(core, { local, external, lines }, closers);
   return {
     local,
     contexts,
-    workspaces: new Workspaces({ database, agents: local, external, lines, clock, log }),
+    ...own,
     door: createAgentDoor({
       held,
       findWorkspace: async (token, tokenHash) =>
         looksLikeAgentToken(token) ? findWorkspaceOfAgent(database, tokenHash) : null,
       replicaSecret,
+      rateGate: core.rateGate,
       clock,
       log,
+    }),
+  };
+}
+
+type Ways = { local: LocalAgents; external: ExternalAgents; lines: ServerLines };
+
+/** Workspaces as chats use them, and those that the server itself makes, starts and stops. */
+function openOwnWorkspaces(core: Core, { local, external, lines }: Ways, closers: Closers) {
+  const { config, database, bus, clock, log } = core;
+  const root = config.workspacesDir ?? join(config.dataDir, "workspaces");
+  const keepDirectory = (id: string, directory: string) => setDirectory(database, id, directory);
+  const directories = new LocalWorkspaces({ root, agents: local, keepDirectory });
+  const use = new WorkspaceUse({ database, clock, log });
+  closers.add("the notes of workspaces in use", () => use.close());
+  const parts = { database, bus, local: directories, clock, log };
+  const workspaces = new Workspaces({ ...parts, agents: local, external, lines, use });
+  closers.add("what is known of workspaces", async () => workspaces.close());
+  const announceWorkspaces = () => bus.publishConfigChange("workspaces");
+  const workspaceCommands = createWorkspaceCommands({ database, clock, judgeSpec, announceWorkspaces });
+  const lifecycle = new WorkspaceLifecycle(
+    {
+      ...parts,
+      provisioners: { local: directories, external: externalProvisioner(), ...callingProvisioners(config) },
+      deploymentTtlMs: () => core.deploymentSettings.workspaceTtlMs(),
+      onLeft: (workspaceId) => lines.leave(workspaceId),
+    },
+    config.role !== "api",
+  );
+  lifecycle.start();
+  closers.add("the work on workspaces", () => lifecycle.close());
+  return { workspaces, workspaceCommands, use };
+}
+
+/** Their agents call the server. */
+function callingProvisioners(config: Config) {
+  const serverUrl = config.workspacesServerUrl ?? config.publicUrl ?? null;
+  return {
+    docker: new DockerWorkspaces({ engineUrl: config.dockerHost, serverUrl }),
+    kubernetes: new KubernetesWorkspaces({
+      ...{ kubeconfig: config.kubeconfig ?? null, namespace: config.kubernetesNamespace, serverUrl },
     }),
   };
 }

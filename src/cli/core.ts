@@ -1,73 +1,147 @@
 /** What doors and worker share in one process: the database, the bus, models, people's wishes, titles. */
 import type { Config } from "../config.js";
 import { startDemoModel } from "../demo-model/server.js";
+import { ServerCatalog } from "../engine/mcp/catalog.js";
+import type { RedisMeter } from "../domain/meters.js";
+import { ServerTools } from "../engine/mcp/server-tools.js";
 import { CustomPrompts } from "../engine/custom-prompts.js";
+import { DeploymentSettings } from "../engine/deployment-settings.js";
+import { discoverModels } from "../engine/model-discovery.js";
 import { Models } from "../engine/models.js";
+import { ProviderLines } from "../engine/provider-lines.js";
 import { RecentChats } from "../engine/state/recent-chats.js";
 import { Titles } from "../engine/titles.js";
+import { UsageLimits } from "../engine/usage-limits.js";
 import type { Bus } from "../events/bus.js";
 import { MemoryBus } from "../events/memory-bus.js";
-import { systemClock } from "../lib/clock.js";
+import { systemClock, type Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
+import { OutboundFetch } from "../lib/outbound/outbound-fetch.js";
 import { createProvider } from "../providers/registry.js";
+import type { ProviderSettings } from "../providers/types.js";
+import type { ProviderRecord } from "../store/models.js";
+import { countKeys } from "../store/sealed-values.js";
 import { getSmallModelConfigId } from "../store/small-model.js";
 import { Closers } from "./closers.js";
+import { openFiles } from "./files.js";
+import { openMeters } from "./meters.js";
 import { modelKeys, silenceLimits } from "./model-environment.js";
+import { identityTokens } from "./identity-provider.js";
+import { openMcpAuthorization } from "./mcp-accounts.js";
 import { openDatabase } from "./open-database.js";
-import { openSecretBox } from "./secret-box.js";
-import { remembered } from "./remembered.js";
+import { demandKeys, openSecretBox } from "./secret-box.js";
+import { remembered } from "../lib/remembered.js";
+import { openCallRecords } from "./call-records.js";
+import { openTracing } from "./traces.js";
+import { NO_TRACES, toAll } from "../domain/traces.js";
+import { openBranchLooks } from "./git-hosts.js";
+import { openPush } from "./push.js";
+import { openRateGate } from "./rate-limits.js";
+import { toolServerLines } from "./tool-server-lines.js";
 import { seed } from "./seed.js";
 
 export type Core = Awaited<ReturnType<typeof openCore>>;
 
 /** Rejects when something cannot be opened; what was opened before is with the closers. */
-export async function openCore(config: Config, log: Log, closers: Closers) {
-  const clock = systemClock;
-  const { database, close } = await openDatabase(config, log);
+export async function openCore(config: Config, log: Log, closers: Closers, clock: Clock = systemClock) {
+  demandKeys(config);
+  const meters = await openMeters(config, log, closers);
+  const traces = await openTracing(config, log, closers);
+  const statements = traces === NO_TRACES ? meters : toAll([meters, traces]);
+  const { database, close } = await openDatabase(config, log, statements);
   closers.add("the database", close);
-  const secrets = await openSecretBox(config, log);
+  const files = await openFiles({ config, database, clock, log }, closers);
+  const secrets = await openSecretBox(config, { log, countKeys: () => countKeys(database) });
   const seeded = await seed(config, database, log);
-  const bus = await openBus(config, log);
+  const bus = await openBus(config, log, meters);
   closers.add("the bus", () => bus.close());
+  meters.watch("redis_connected", () => (config.redisUrl !== undefined && bus.isConnected ? 1 : 0));
+  const rateGate = await openRateGate(config, log, closers, meters);
   const demo = await startDemoModel({ host: "127.0.0.1", port: 0 });
   closers.add("the demo model", () => demo.close());
-  const models = new Models({
-    database,
-    clock,
-    log,
+  const outbound = new OutboundFetch(clock);
+  closers.add("requests to addresses that admins chose", () => outbound.close());
+  const providerLines = new ProviderLines({
+    ...{ database, clock, log, secrets, outbound },
     keys: modelKeys(config),
     demoUrl: demo.url,
-    createAdapter: (settings) => createProvider(settings, silenceLimits(config)),
   });
-  const transitionParts = { database, bus, clock, recent: new RecentChats() };
+  const createAdapter = (settings: ProviderSettings) => createProvider(settings, silenceLimits(config));
+  const models = new Models({ database, clock, log, bus, lines: providerLines, createAdapter });
+  closers.add("what is known of models", async () => models.close());
+  const chatWaits = (chatId: string) => traces.chatWaits(chatId);
+  const transitionParts = { database, bus, clock, recent: new RecentChats(), chatWaits };
+  const usageLimits = new UsageLimits({
+    ...{ database, clock, log, bus, meter: meters },
+    whenUnchecked: config.usageLimitFailure,
+  });
+  closers.add("the usage limits", async () => usageLimits.close());
+  const callRecords = openCallRecords(config, { database, clock, log, meter: meters }, closers);
+  const smallModelConfigId = remembered(clock.now, () => getSmallModelConfigId(database));
   const titles = new Titles(
     {
       ...transitionParts,
       log,
-      chooseModel: (configId) => models.choose(configId),
-      smallModelConfigId: remembered(clock.now, () => getSmallModelConfigId(database)),
+      traces,
+      callRecords,
+      usageLimits,
+      chooseModel: (configId, ownerId) => models.choose(configId, ownerId),
+      smallModelConfigId,
     },
     { isAutomatic: config.titles },
   );
+  const { acquireBatchSize } = config;
+  const deploymentSettings = new DeploymentSettings({
+    ...{ database, clock, bus },
+    environment: { acquireBatchSize },
+  });
+  closers.add("the deployment's settings", async () => deploymentSettings.close());
   const customPrompts = new CustomPrompts({ database, clock });
+  const mcpServers = new ServerCatalog({ database, clock, bus });
+  closers.add("the catalog of tool servers", async () => mcpServers.close());
+  const push = openPush({ config, database, secrets, bus, outbound, clock, log }, closers);
+  const branchLooks = openBranchLooks({ ...transitionParts, config, secrets, outbound, log }, closers);
+  const identityTokenOf = identityTokens({ config, database, secrets, clock, log });
+  const accountParts = { database, secrets, outbound, clock, log, identityTokenOf };
+  const mcpAuthorization = openMcpAuthorization(accountParts, closers);
+  const lines = toolServerLines({ authorization: mcpAuthorization, outbound, clock, log });
+  const mcpTools = new ServerTools({ ...lines, bus });
+  closers.add("questions about tool servers' tools", () => mcpTools.close());
   return {
     config,
     log,
     clock,
     database,
+    files,
     secrets,
     bus,
+    meters,
+    rateGate,
+    traces,
+    callRecords,
     models,
+    discoverModels: (provider: ProviderRecord, userId: string) =>
+      discoverModels({ database, clock, lines: providerLines, createAdapter }, provider, userId),
     transitionParts,
     titles,
+    smallModelConfigId,
+    usageLimits,
     customPrompts,
+    deploymentSettings,
+    mcpServers,
+    outbound,
+    push,
+    branchLooks,
+    mcpAuthorization,
+    mcpTools,
+    toolServerLines: lines,
     seeded,
   };
 }
 
 /** Within one process, or through Redis; its client is loaded only then. */
-async function openBus(config: Config, log: Log): Promise<Bus> {
+async function openBus(config: Config, log: Log, meter: RedisMeter): Promise<Bus> {
   if (!config.redisUrl) return new MemoryBus(log);
   const { RedisBus } = await import("../events/redis-bus.js");
-  return RedisBus.connect({ url: config.redisUrl, log, clock: systemClock });
+  return RedisBus.connect({ url: config.redisUrl, log, clock: systemClock, meter });
 }

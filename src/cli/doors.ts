@@ -1,6 +1,13 @@
 /** The doors of one process: commands, the event hub, and the HTTP server before them. */
 import type { Viewer } from "../domain/viewer.js";
+import { AdminReads } from "../engine/admin-reads.js";
 import { createChatCommands } from "../engine/commands/commands.js";
+import { createDeploymentCommands } from "../engine/commands/update-deployment-settings.js";
+import { createModelCommands } from "../engine/commands/create-model-commands.js";
+import { createPeopleCommands } from "../engine/commands/create-people-commands.js";
+import { createUsageLimitCommands } from "../engine/commands/change-usage-limits.js";
+import type { McpOauthCommands } from "../engine/commands/mcp-oauth-port.js";
+import { notePush } from "../engine/diff-status/note-work.js";
 import { GitWatches } from "../engine/git-watches.js";
 import { sanitizePrompt } from "../engine/prompt/sanitize.js";
 import { describeAgent } from "../engine/workspace-agents.js";
@@ -8,57 +15,114 @@ import { builtInTools } from "../engine/tools/registry.js";
 import { ChatHub } from "../events/chat-hub.js";
 import { ListHub } from "../events/list-hub.js";
 import { ReadMarks } from "../events/read-marks.js";
+import { FileLinks } from "../http/file-links.js";
+import type { FilesSource } from "../http/files.js";
+import type { UploadsSource } from "../http/uploads.js";
 import type { HealthReport } from "../http/health.js";
 import { createHttpServer, type ParleyHttp } from "../http/server.js";
 import type { Context } from "../resolvers/context.js";
-import { Loaders } from "../resolvers/loaders.js";
+import { Loaders, type NoteReads, type ReadMcpStandings } from "../resolvers/loaders.js";
 import { answerPiecesFromTemplates } from "../resolvers/piece-answers.js";
 import { resolvers } from "../resolvers/resolvers.js";
 import { SnapshotAdmission } from "../resolvers/snapshot-admission.js";
 import { VERSION } from "../lib/version.js";
+import { judgeOptions } from "../providers/judge-options.js";
 import { buildParleySchema } from "../schema/build.js";
 import { readChat, readRowsFrom, readVersions } from "../store/chat-source.js";
 import type { Database } from "../store/database.js";
-import { authenticateToken } from "../store/tokens.js";
+import { findFiles, findStoredBytes } from "../store/files.js";
+import { findUpload } from "../store/uploads.js";
 import { markRead, readListWeights } from "../store/unread.js";
 import type { Agents } from "./agents.js";
 import type { Closers } from "./closers.js";
 import type { Core } from "./core.js";
+import { mcpAccounts } from "./mcp-accounts.js";
 import { keyVariablesOf } from "./model-environment.js";
+import { openIdentities } from "./sign-in.js";
 
 /** Resolves when the server listens. */
 export async function openDoors(core: Core, agents: Agents, closers: Closers): Promise<ParleyHttp> {
   const { config, log, clock, database, bus } = core;
-  const commands = chatCommands(core);
+  let { port } = config;
+  const publicUrl = () => config.publicUrl ?? `http://localhost:${port}`;
+  const identities = openIdentities(core, publicUrl());
+  const accounts = mcpAccounts(core, publicUrl);
+  const people = createPeopleCommands({
+    ...core.transitionParts,
+    log,
+    announcePeople: () => bus.publishConfigChange("people"),
+  });
+  const deployment = createDeploymentCommands({
+    ...{ database, sanitizePrompt },
+    announceSettings: () => bus.publishConfigChange("settings"),
+    environment: { acquireBatchSize: config.acquireBatchSize },
+    isDesktopEnabled: () => core.deploymentSettings.isDesktopEnabled(),
+  });
+  const limits = createUsageLimitCommands({
+    database,
+    announceLimits: () => bus.publishConfigChange("usage-limits"),
+    standing: (userId) => core.usageLimits.standing(userId),
+  });
+  const modelCommands = createModelCommands({
+    ...{ database, secrets: core.secrets, judgeOptions },
+    announceModels: () => bus.publishConfigChange("models"),
+    discoverModels: core.discoverModels,
+  });
+  const commands = chatCommands(core, {
+    publicUrl,
+    allowedOrigins: config.allowedOrigins,
+    begin: (userId, server, returnTo) => accounts.flows.begin(userId, server, returnTo),
+    disconnect: (userId, server) => accounts.flows.disconnect(userId, server),
+  });
   const { hub, lists } = openHubs(core, closers);
   const admission = new SnapshotAdmission({ clock, log });
   const chatEvents = admission.openings(hub);
   const gitSnapshots = new GitWatches({
     connect: (workspaceId, chatId) => agents.workspaces.open(workspaceId, chatId),
     ...{ clock, log, random: Math.random },
+    pushSeen: (chatId, work) => notePush(core.transitionParts, chatId, work),
   });
   closers.add("the git watches", () => gitSnapshots.close());
   const { contexts, workspaces } = agents;
   const agentParts = { findAgent: (id: string) => workspaces.present(id), contexts, clock, log };
   const keyVariables = keyVariablesOf(config);
-  const doors = await createHttpServer({
+  const adminReads = new AdminReads({ database, clock });
+  const files = filesOf(core, adminReads, () => config.publicUrl ?? doors.url);
+  const doors: ParleyHttp = await createHttpServer({
     host: config.host,
     port: config.port,
     schema: buildParleySchema(resolvers),
-    authenticate: (token) => authenticateToken(database, token),
+    authenticate: identities.authenticate,
+    ...(identities.signIn && { signIn: identities.signIn }),
     createContext: (viewer: Viewer, { requestId }): Context => ({
       viewer,
       requestId,
+      selectedMcpServers: (ids) => core.mcpServers.ofTurn(ids),
       database,
       commands,
+      people,
+      deployment,
+      limits,
+      modelCommands,
+      workspaces: agents.workspaceCommands,
+      deploymentTtlMs: () => core.deploymentSettings.workspaceTtlMs(),
       keyVariables,
       chatEvents,
       chatListEvents: lists,
       gitSnapshots,
+      branchDiffs: core.branchLooks.diffs,
+      mcpTools: core.mcpTools,
       workspaceAgent: (workspaceId) => describeAgent(agentParts, workspaceId),
+      fileUrl: (fileId) => files.links.linkTo(fileId),
+      uploadUrl: (fileId, expiresAt) => files.links.uploadTo(fileId, expiresAt),
+      pushPublicKey: () => core.push.publicKey(),
       version: VERSION,
-      loaders: new Loaders(database, viewer),
+      ...readingOf(core, viewer, (kind, ids) => adminReads.note({ ...viewer, requestId }, kind, ids)),
     }),
+    onRightsChange: (listener) =>
+      bus.onConfigChange((topic) => {
+        if (topic === "people") listener();
+      }),
     answerEvents: (execute) => admission.refreshes(answerPiecesFromTemplates(execute)),
     health: async () => {
       await database.dataSource.query("SELECT 1");
@@ -67,47 +131,96 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
       if (config.redisUrl) checks["redis"] = bus.isConnected ? "ok" : "degraded";
       return { checks };
     },
+    files,
+    uploads: uploadsOf(core, files),
+    meter: core.meters,
+    rateGate: core.rateGate,
+    traces: core.traces,
     log,
     clock,
     isGraphiqlOn: config.graphiql,
     isProduction: config.isProduction,
+    mcpOauth: accounts.door,
     upgradeTakers: [agents.door],
   });
+  port = doors.port;
+  core.meters.watch("open_sockets", () => doors.count().sockets);
+  core.meters.watch("running_operations", () => doors.count().operations);
   closers.add("the doors", () => doors.close());
   closers.add("waiting snapshots", async () => admission.close());
+  closers.add("questions to git hosts", async () => core.branchLooks.stopAsking());
   closers.add("questions about repositories", async () => gitSnapshots.stopAnswering());
   return doors;
 }
 
+/** What one operation reads with; what an admin reads of others is noted. */
+function readingOf({ database, mcpAuthorization }: Core, viewer: Viewer, noteReads: NoteReads) {
+  const standings: ReadMcpStandings = (servers, userId) => mcpAuthorization.standings(servers, userId);
+  return { noteReads, loaders: new Loaders(database, viewer, standings, noteReads) };
+}
+
+/** Files for download, and links to them that every replica takes. */
+function filesOf(core: Core, adminReads: AdminReads, publicUrl: () => string): FilesSource {
+  const { database, secrets, clock } = core;
+  return {
+    links: new FileLinks({ keys: secrets.derivedKeys("links to files"), clock, publicUrl }),
+    async find(fileId, viewer, requestId) {
+      if (viewer !== null) {
+        const [file] = await findFiles(database, viewer, [fileId]);
+        if (!file) return null;
+        if (file.ownerId !== viewer.userId) await adminReads.note({ ...viewer, requestId }, "file", [fileId]);
+      }
+      const stored = await findStoredBytes(database, fileId);
+      return stored && (core.files.canRead(stored) ? stored : "out of reach");
+    },
+    read: (id, first, length) => core.files.slice(id, first, length),
+  };
+}
+
+/** Where bytes of announced files come in. */
+function uploadsOf({ database, files }: Core, { links }: FilesSource): UploadsSource {
+  return {
+    links,
+    findSize: async (fileId) => (await findUpload(database, fileId))?.sizeBytes ?? null,
+    finish: (fileId, bytes) => files.finish(fileId, bytes),
+  };
+}
+
 /** Streams of single chats and of lists of them. Who reads a chat through the one is known to the other. */
-function openHubs({ database, bus, clock, log }: Core, closers: Closers) {
+function openHubs({ database, bus, clock, log, meters: meter }: Core, closers: Closers) {
   const reads = new ReadMarks({ bus, clock, log, markRead: (readings) => markRead(database, readings) });
   closers.add("the read marks", () => reads.close());
-  const hub = new ChatHub({ source: hubSource(database), bus, clock, log, reads });
+  const hub = new ChatHub({ source: hubSource(database), bus, clock, log, reads, meter });
   closers.add("the event hub", () => hub.close());
   const source = { readListWeights: (ownerIds: string[]) => readListWeights(database, ownerIds) };
   const isFollowed = (chatId: string) => reads.isFollowed(chatId);
-  const lists = new ListHub({ source, isFollowed, bus, clock, log });
+  const lists = new ListHub({ source, isFollowed, bus, clock, log, meter });
   closers.add("the list hub", () => lists.close());
   return { hub, lists };
 }
 
-function chatCommands({ transitionParts, models, titles, customPrompts, seeded, secrets }: Core) {
+function chatCommands(core: Core, mcpOauth: McpOauthCommands) {
+  const { transitionParts, models, titles, customPrompts, seeded, secrets, mcpServers, mcpTools } = core;
   return createChatCommands({
     ...transitionParts,
+    mcpSelection: {
+      preselected: () => mcpServers.preselectedIds(),
+      enabled: (ids) => mcpServers.ofTurn(ids),
+      standings: (servers, userId) => core.mcpAuthorization.standings(servers, userId),
+    },
     preferencesOf: (userId) => customPrompts.preferencesOf(userId),
     forgetPreferences: (userId) => customPrompts.forget(userId),
     sanitizePrompt,
+    usageLimits: core.usageLimits,
     regenerateTitle: (chat) => titles.regenerate(chat),
-    resolveModel: async (configId) => {
-      const choice = await models.choose(configId);
-      return choice.ok
-        ? { ok: true, modelConfigId: choice.model.config.id }
-        : { ok: false, reason: choice.failure.message };
-    },
+    resolveModel: (configId, ownerId) => models.resolve(configId, ownerId),
+    asksPersonalKeys: () => models.asksPersonalKeys(),
     defaultWorkspaceId: (viewer) => (viewer.userId === seeded.workspaceOwnerId ? seeded.workspaceId : null),
     isModelSelectable: (configId) => models.isSelectable(configId),
     secrets,
+    isPushPrivateAllowed: core.config.isPushPrivateAllowed,
+    mcpOauth,
+    tryMcpServer: (server, userId) => mcpTools.try(server, userId),
     toolNames: new Set(builtInTools.map((tool) => tool.name)),
   });
 }

@@ -37,7 +37,7 @@ type Setting = { config: Config; log: Log; programs: Programs };
 
 async function compose({ config, log, programs }: Setting, closers: Closers): Promise<Parley> {
   for (const warning of config.warnings) log.warn(warning);
-  const core = await openCore(config, log, closers);
+  const core = await openCore(config, log, closers, programs.clock);
   const agents = await openAgents(core, closers, programs);
   const doors = config.role === "worker" ? null : await openDoors(core, agents, closers);
   if (config.role !== "api") await openTurns(core, agents, closers);

@@ -14,7 +14,12 @@ export type Seeded = Awaited<ReturnType<typeof seed>>;
 export async function seed(config: Config, database: Database, log: Log) {
   const admin = await ensureFirstAdmin(database, config.adminToken ? { token: config.adminToken } : {});
   const models = environmentModels(config);
-  const { provider, modelConfig } = await ensureDefaultProviders(database, models);
+  const { provider, modelConfig, isNamedModelRefused } = await ensureDefaultProviders(database, models);
+  if (isNamedModelRefused) {
+    log.warn(
+      "PARLEY_MODEL is set anew, but its provider was switched off or deleted; the default model stays as it is.",
+    );
+  }
   if (!(await ensureSmallModel(database, models, config.smallModel))) {
     log.warn(
       "PARLEY_SMALL_MODEL is set, but no provider has a key; the chats' own models are asked instead.",

@@ -1,23 +1,36 @@
 /** `parley token`: makes an API token for a person, for operators who have the machine but no token. */
 import { parseArgs } from "node:util";
-import { USER_ROLES } from "../domain/viewer.js";
+import { auditChanges, OPERATOR } from "../domain/audit.js";
+import { encodeId } from "../domain/ids.js";
+import { TOKEN_SCOPES, USER_ROLES, type TokenScope, type UserRole } from "../domain/viewer.js";
 import { createLog } from "../lib/log.js";
+import { recordAudit } from "../store/audit-log.js";
+import type { Queryable } from "../store/database.js";
 import { createToken } from "../store/tokens.js";
 import { createUser, findUserByUsername } from "../store/users.js";
 import { openDatabase } from "./open-database.js";
 import { readConfigOrExplain } from "./serve.js";
+import { readExpiry, readScopes } from "./token-options.js";
 
-const USAGE = `Usage: parley token [--user NAME] [--name LABEL] [--days N] [--create member|admin]
+const USAGE = `Usage: parley token [--user NAME] [--name LABEL] [--scopes LIST] [--expires WHEN] [--create member|admin]
 
 Makes an API token and prints it on standard output; it is stored only as a hash.
 
   --user    whose token (default: admin)
   --name    what the token is for (default: "parley token")
-  --days    days until it expires (default: never)
+  --scopes  what it may be used for, separated by commas: read, chat, admin (default: all of them)
+  --expires when it stops to count: 2027-01-31, 2027-01-31T12:00:00Z, or a number of days such as 30d (default: never)
+  --days    the same as --expires with that number of days
   --create  make the person, with this role, when there is none of that name
 `;
 
-const DAY_MS = 86_400_000;
+type Wanted = {
+  username: string;
+  name: string;
+  role: UserRole | undefined;
+  scopes: TokenScope[];
+  expiresAt: number | undefined;
+};
 
 /** Resolves to the exit code. */
 export async function runToken(argv: string[]): Promise<number> {
@@ -26,6 +39,8 @@ export async function runToken(argv: string[]): Promise<number> {
     options: {
       user: { type: "string", default: "admin" },
       name: { type: "string", default: "parley token" },
+      scopes: { type: "string", default: TOKEN_SCOPES.join() },
+      expires: { type: "string" },
       days: { type: "string" },
       create: { type: "string" },
       help: { type: "boolean", short: "h" },
@@ -33,27 +48,56 @@ export async function runToken(argv: string[]): Promise<number> {
   });
   if (values.help) return say(process.stdout, USAGE, 0);
   const role = USER_ROLES.find((known) => known === values.create);
-  if (values.create !== undefined && !role)
-    return say(process.stderr, "--create takes member or admin.\n", 2);
-  const days = values.days === undefined ? null : Number(values.days);
-  if (days !== null && !(Number.isInteger(days) && days > 0 && days <= 36_500)) {
-    return say(process.stderr, "--days takes a whole number from 1 to 36500.\n", 2);
-  }
+  if (values.create !== undefined && !role) return refuse("--create takes member or admin.");
+  const scopes = readScopes(values.scopes);
+  if (scopes === null) return refuse("--scopes takes some of read, chat and admin, separated by commas.");
+  if (values.days !== undefined && values.expires !== undefined)
+    return refuse("Give either --days or --expires, not both.");
+  const expiry = values.days === undefined ? values.expires : `${values.days}d`;
+  const expiresAt = expiry === undefined ? undefined : readExpiry(expiry, Date.now());
+  if (expiresAt === null)
+    return refuse("--expires takes a date or a time in the future, or days such as 30d.");
+  return commitToken({ username: values.user, name: values.name, role, scopes, expiresAt });
+}
+
+/** The token is said after the commit: before it, it would open nothing. */
+async function commitToken(wanted: Wanted): Promise<number> {
   const config = readConfigOrExplain();
   if (!config) return 2;
   const { database, close } = await openDatabase(config, createLog(config.logLevel));
   try {
-    const username = values.user;
-    const user =
-      (await findUserByUsername(database, username)) ??
-      (role ? await createUser(database, { username, name: username, role }) : null);
-    if (!user) return say(process.stderr, `There is no user ${JSON.stringify(username)}; see --create.\n`, 1);
-    const expiresAt = days === null ? {} : { expiresAt: Date.now() + days * DAY_MS };
-    const { token } = await createToken(database, { userId: user.id, name: values.name, ...expiresAt });
-    return say(process.stdout, `${token}\n`, 0);
+    const made = await database.transaction((transaction) => makeToken(transaction, wanted));
+    if ("problem" in made) return say(process.stderr, `${made.problem}\n`, 1);
+    return say(process.stdout, `${made.token}\n`, 0);
   } finally {
     await close();
   }
+}
+
+/** With its lines in the audit log. A problem when nobody is there whom a token would serve. */
+async function makeToken(
+  transaction: Queryable,
+  { username, role, name, scopes, expiresAt }: Wanted,
+): Promise<{ token: string } | { problem: string }> {
+  const known = await findUserByUsername(transaction, username);
+  const user = known ?? (role ? await createUser(transaction, { username, name: username, role }) : null);
+  if (!user) return { problem: `There is no user ${JSON.stringify(username)}; see --create.` };
+  if (!user.isActive) return { problem: `${username} is deactivated: no token would count.` };
+  const target = { targetId: encodeId("user", user.id), targetName: username };
+  if (!known) {
+    const changes = auditChanges(null, { username, name: username, role });
+    await recordAudit(transaction, OPERATOR, { action: "user_created", ...target, changes });
+  }
+  const expires = expiresAt === undefined ? {} : { expiresAt };
+  const { token } = await createToken(transaction, { userId: user.id, name, scopes, ...expires });
+  const until = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
+  const changes = auditChanges(null, { name, scopes, expiresAt: until });
+  await recordAudit(transaction, OPERATOR, { action: "api_token_created", ...target, changes });
+  return { token };
+}
+
+function refuse(message: string): number {
+  return say(process.stderr, `${message}\n`, 2);
 }
 
 function say(stream: NodeJS.WriteStream, text: string, exitCode: number): number {

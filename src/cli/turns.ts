@@ -1,18 +1,19 @@
 /** What runs chats in one process: the worker, what it knows of workspaces, and the clock that archives. */
 import { AutoArchive } from "../engine/auto-archive.js";
+import { Subagents } from "../engine/subagents/subagents.js";
 import { builtInTools } from "../engine/tools/registry.js";
+import { WorkspaceDesks } from "../engine/workspace-desks.js";
 import { Pace } from "../engine/turn/pace.js";
 import type { RunnerParts } from "../engine/worker/runner-parts.js";
 import { Worker } from "../engine/worker/worker.js";
+import { McpTurns } from "../engine/mcp/turn-servers.js";
 import { WorkspaceTools } from "../engine/mcp/workspace-tools.js";
 import { createLoopMeter } from "../lib/loop-load.js";
 import { readHistory } from "../store/chat-source.js";
-import { readFileContents } from "../store/files.js";
-import { getSystemPrompt } from "../store/settings.js";
+import { isActiveUser } from "../store/user-administration.js";
 import type { Agents } from "./agents.js";
 import type { Closers } from "./closers.js";
 import type { Core } from "./core.js";
-import { remembered } from "./remembered.js";
 
 /** Resolves when the worker holds its lease and takes chats. */
 export async function openTurns(core: Core, agents: Agents, closers: Closers): Promise<void> {
@@ -20,18 +21,21 @@ export async function openTurns(core: Core, agents: Agents, closers: Closers): P
   const worker = new Worker(runnerParts(core, agents, closers), {
     leaseMs: config.leaseMs,
     heartbeatMs: config.heartbeatMs,
-    batchSize: config.acquireBatchSize,
+    batchSize: () => core.deploymentSettings.acquireBatchSize(),
     limits: { chats: config.maxRunningChats, chatsPerPerson: config.maxRunningChatsPerUser },
   });
   await worker.start();
+  core.meters.watch("running_chats", () => worker.runningChats);
   closers.add("the worker", () => worker.close());
+  core.branchLooks.startWorker();
   if (config.autoArchiveDays === 0) return;
   const autoArchive = new AutoArchive({ ...transitionParts, log }, { afterDays: config.autoArchiveDays });
   autoArchive.start();
   closers.add("the auto-archive", () => autoArchive.close());
 }
 
-function runnerParts(core: Core, { local, contexts, workspaces }: Agents, closers: Closers): RunnerParts {
+function runnerParts(core: Core, agents: Agents, closers: Closers): RunnerParts {
+  const { local, contexts, workspaces } = agents;
   const { config, log, clock, database, models, transitionParts, titles, customPrompts } = core;
   // Closed after the agents: their end is the end of what is still being read.
   const workspaceTools = new WorkspaceTools({ clock, log });
@@ -42,20 +46,58 @@ function runnerParts(core: Core, { local, contexts, workspaces }: Agents, closer
   return {
     ...transitionParts,
     log,
+    meter: core.meters,
+    traces: core.traces,
+    callRecords: core.callRecords,
     random: Math.random,
     pieceIntervalMs: () => pace.intervalMs(),
     tools: builtInTools,
-    chooseModel: (configId) => models.choose(configId),
+    chooseModel: (configId, ownerId) => models.choose(configId, ownerId),
     maxStepsPerTurn: config.maxStepsPerTurn,
     contextLimitOf: (model) => models.contextLimitOf(model),
     observeContextLimit: (model, tokens) => models.observeContextLimit(model, tokens),
-    readFiles: (ownerId, fileIds) => readFileContents(database, ownerId, fileIds),
-    deploymentPrompt: remembered(clock.now, () => getSystemPrompt(database)),
+    keepFiles: (chat, files) => core.files.keep(chat, files),
+    readFiles: (chatId, fileIds) => core.files.contents(chatId, fileIds),
+    deploymentPrompt: () => core.deploymentSettings.systemPrompt(),
     customPrompt: (userId) => customPrompts.customPromptOf(userId),
+    usageLimits: core.usageLimits,
+    isOwnerActive: (userId) => isActiveUser(database, userId),
+    onRest: (chat, rest) => core.push.notifier.rests(chat, rest),
     onTurnStart: (chat, history) => titles.onTurnStart(chat, history),
     readWorkspaceContext: (workspaceId, connect) => contexts.read(workspaceId, connect),
     listWorkspaceTools: (workspaceId, connect) => workspaceTools.list(workspaceId, connect),
-    openWorkspace: (workspaceId, chatId) => workspaces.open(workspaceId, chatId),
+    openWorkspace: (workspaceId, { chatId, ancestorChatIds }) =>
+      workspaces.open(workspaceId, chatId, ancestorChatIds),
+    subagents: new Subagents({
+      ...transitionParts,
+      maxDepth: config.subagentDepth,
+      chooseModel: (configId, ownerId) => models.choose(configId, ownerId),
+      smallModelConfigId: core.smallModelConfigId,
+    }),
+    workspaces: workspacesOfTurns(core, agents, closers),
+    toolServers: openToolServers(core, closers),
     readHistory: (chatId) => readHistory(database, chatId),
   };
+}
+
+function workspacesOfTurns(core: Core, agents: Agents, closers: Closers): RunnerParts["workspaces"] {
+  const { database, bus, clock, log } = core;
+  const { workspaces, workspaceCommands: commands, use } = agents;
+  const isReachable = (workspaceId: string) => workspaces.isReachable(workspaceId);
+  const desks = new WorkspaceDesks({ database, bus, commands, isReachable, clock, log });
+  closers.add("the desks for workspaces", async () => desks.close());
+  return {
+    whyUnusable: (workspaceId) => workspaces.whyUnusable(workspaceId),
+    noteUse: (workspaceIds) => use.note(workspaceIds),
+    isDeskOpen: () => desks.isOpen(),
+    deskOf: (chat, bind) => desks.of(chat, bind),
+  };
+}
+
+function openToolServers(core: Core, closers: Closers): McpTurns {
+  const { mcpServers: catalog, toolServerLines, meters: meter } = core;
+  const toolServers = new McpTurns({ ...toolServerLines, catalog, meter });
+  // Closed after the worker, whose turns leave them.
+  closers.add("the turns' tool servers", () => toolServers.close());
+  return toolServers;
 }

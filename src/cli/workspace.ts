@@ -1,7 +1,9 @@
 /** `parley workspace`: external workspaces, whose agents call the server, for operators who have the machine. */
 import { parseArgs } from "node:util";
+import { type AuditAction, OPERATOR } from "../domain/audit.js";
 import { createLog } from "../lib/log.js";
-import type { Database } from "../store/database.js";
+import { recordAudit } from "../store/audit-log.js";
+import type { Database, Queryable } from "../store/database.js";
 import {
   createAgentToken,
   createExternalWorkspace,
@@ -40,24 +42,40 @@ const MAX_NAME_CHARACTERS = 100;
 type Wanted = { ownerId: string; name: string };
 type Saying = { text: string; exitCode: number };
 
-const VERBS: Record<string, (database: Database, wanted: Wanted) => Promise<Saying>> = {
-  add: async (database, { ownerId, name }) => {
+/** Each in a transaction of its own, with its line in the audit log. */
+const VERBS: Record<string, (transaction: Queryable, wanted: Wanted) => Promise<Saying>> = {
+  add: async (transaction, { ownerId, name }) => {
     const token = createAgentToken();
-    const id = await createExternalWorkspace(database, { ownerId, name, tokenHash: hashAgentToken(token) });
+    const tokenHash = hashAgentToken(token);
+    const id = await createExternalWorkspace(transaction, { ownerId, name, tokenHash });
     if (id === null) return failed(`There is an external workspace ${JSON.stringify(name)} already.`);
+    await record(transaction, "workspace_created", { id, name });
     process.stderr.write(`Workspace ${encodeId("ws", id)}. The token of its agent, printed only now:\n`);
     return { text: `${token}\n`, exitCode: 0 };
   },
-  token: async (database, wanted) => {
+  token: async (transaction, wanted) => {
     const token = createAgentToken();
-    const isThere = await replaceAgentToken(database, wanted, hashAgentToken(token));
-    return isThere ? { text: `${token}\n`, exitCode: 0 } : unknown(wanted.name);
+    const id = await replaceAgentToken(transaction, wanted, hashAgentToken(token));
+    if (id === null) return unknown(wanted.name);
+    await record(transaction, "workspace_token_replaced", { id, name: wanted.name });
+    return { text: `${token}\n`, exitCode: 0 };
   },
-  remove: async (database, wanted) => {
-    const isThere = await removeExternalWorkspace(database, wanted);
-    return isThere ? { text: "", exitCode: 0 } : unknown(wanted.name);
+  remove: async (transaction, wanted) => {
+    const id = await removeExternalWorkspace(transaction, wanted);
+    if (id === null) return unknown(wanted.name);
+    await record(transaction, "workspace_removed", { id, name: wanted.name });
+    return { text: "", exitCode: 0 };
   },
 };
+
+function record(
+  transaction: Queryable,
+  action: AuditAction,
+  { id, name }: { id: string; name: string },
+): Promise<void> {
+  const target = { targetId: encodeId("ws", id), targetName: name };
+  return recordAudit(transaction, OPERATOR, { action, ...target, changes: {} });
+}
 
 /** Resolves to the exit code. Tokens go to standard output alone, words to standard error. */
 export async function runWorkspace([verb = "", ...argv]: string[]): Promise<number> {
@@ -83,7 +101,8 @@ export async function runWorkspace([verb = "", ...argv]: string[]): Promise<numb
     if (!change) return say(await list(database));
     const owner = await findOwner(database, values.owner);
     if (owner === null) return say(failed("There is no such user; `parley token --create` makes one."));
-    return say(await change(database, { ownerId: owner.id, name }));
+    // The token is said after the commit: before it, it would open nothing.
+    return say(await database.transaction((transaction) => change(transaction, { ownerId: owner.id, name })));
   } finally {
     await close();
   }

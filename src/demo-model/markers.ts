@@ -14,6 +14,7 @@ export const MARKER_HELP = [
   "  redacted           think before the answer, in secret",
   "  search             search the web (not really) and cite two pages",
   "  title              answer with a title for the message",
+  "  usage=I,O,R,CR,CW  say that this was used: input, output, reasoning in it, cache reads, cache writes",
   "  finish=REASON      stop, length or content-filter",
   "  error=STATUS       refuse with this HTTP status; retry-after=SECONDS adds the header",
   "  sse-error=TYPE     an error event in the middle, for example overloaded_error",
@@ -59,7 +60,14 @@ export function directStep(
   const times = numberOf(directions, "times", Number.MAX_SAFE_INTEGER);
   const fault = times === undefined || attempt <= times ? faultOf(directions) : {};
   const content = contentOf(directions, message) ?? planned;
-  return { ...content, ...thinkingOf(directions), ...delayOf(directions), ...finishOf(directions), ...fault };
+  return {
+    ...content,
+    ...thinkingOf(directions),
+    ...delayOf(directions),
+    ...finishOf(directions),
+    ...usageOf(directions),
+    ...fault,
+  };
 }
 
 function contentOf(directions: Directions, message: string): ScriptStep | undefined {
@@ -101,6 +109,15 @@ function finishOf(directions: Directions): ScriptStep {
   const reasons: readonly AnswerFinish[] = ["stop", "length", "content-filter"];
   const finish = reasons.find((reason) => reason === directions.get("finish"));
   return finish === undefined ? {} : { finish };
+}
+
+/** Left out numbers are 0; nothing is said when one is no number. */
+function usageOf(directions: Directions): ScriptStep {
+  const words = directions.get("usage")?.split(",") ?? [];
+  if (words.length === 0 || !words.every((word) => /^\d{1,9}$/.test(word))) return {};
+  const [inputTokens = 0, outputTokens = 0, reasoningTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0] =
+    words.map(Number);
+  return { usage: { inputTokens, outputTokens, reasoningTokens, cacheReadTokens, cacheWriteTokens } };
 }
 
 function faultOf(directions: Directions): ScriptStep {

@@ -25,6 +25,7 @@ function row(id: number, revision: number, changes: Partial<MessageRow> = {}): M
     authorId: null,
     modelConfigId: null,
     reasoningEffort: null,
+    mcpServerIds: null,
     usage: null,
     costMicros: null,
     runtimeMs: null,

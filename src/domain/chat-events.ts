@@ -8,6 +8,7 @@ import type {
   MessagePart,
   MessageRole,
   MessageVisibility,
+  NoticePart,
   ReasoningEffort,
   SourcePart,
   TokenUsage,
@@ -25,6 +26,8 @@ export type MessageRow = {
   authorId: string | null;
   modelConfigId: string | null;
   reasoningEffort: ReasoningEffort | null;
+  /** The tool servers that were selected when a person said this; null = not a person's message, or an old one. */
+  mcpServerIds: string[] | null;
   usage: TokenUsage | null;
   /** Whole microdollars as a decimal string; null = unpriced, "0" = free. */
   costMicros: string | null;
@@ -56,7 +59,7 @@ export type SavedNews = {
   /** The snapshot before this transition: a reader that stands exactly there needs nothing else. */
   previousVersion: number;
   /** What lists of chats showed before; absent for a new chat, and for one that a worker took. */
-  before?: Pick<ChatState, "status" | "isArchived" | "titleVersion">;
+  before?: Pick<ChatState, "status" | "isArchived" | "titleVersion" | "diffVersion">;
   state: ChatState;
   /** Rows written by this transition, oldest first; null = too large to carry, read them from the database. */
   messages: MessageRow[] | null;
@@ -91,7 +94,8 @@ export type Piece =
   | { type: "tool-output-delta"; toolCallId: string; append: string }
   | ToolCallPart
   | ToolResultPart
-  | SourcePart;
+  | SourcePart
+  | NoticePart;
 
 /** One piece in its place: `sequence` counts 1, 2, 3… within the generation, `partIndex` from 0 in the message. */
 export type LivePiece = { sequence: number; role: MessageRole; partIndex: number; piece: Piece };
@@ -111,6 +115,7 @@ export const STAGES = {
   action: 4,
   retry: 5,
   title: 6,
+  diff: 7,
   end: 9,
 } as const;
 
@@ -122,6 +127,8 @@ export type SavedItem = { position: Position } & (
   | { type: "action-required"; calls: OpenCall[]; deadline: number }
   | { type: "retry"; retry: RetryNotice; generation: Generation }
   | { type: "title"; title: string }
+  /** What is known is read when it is told: it is never older than this place. */
+  | { type: "diff-status" }
 );
 
 /** The place of a reader who has been told everything up to `version`. */
@@ -172,6 +179,7 @@ export function savedNewsAfter(
     });
   }
   items.push({ type: "title", title: state.title, position: at(state.titleVersion, STAGES.title) });
+  items.push({ type: "diff-status", position: at(state.diffVersion, STAGES.diff) });
   return items
     .filter((item) => comparePositions(item.position, after) > 0)
     .sort((a, b) => comparePositions(a.position, b.position));

@@ -227,3 +227,19 @@ test("a new chat has its first message in history and waits for a worker", () =>
     statusVersion: 1,
   });
 });
+
+describe("an interrupt that keeps the queue leaves the chat at rest with what waits", () => {
+  const waiting = { queuedIds: ["q1", "q2"] };
+  test.each<[ChatState["status"], Command, string]>([
+    ["pending", { type: "interrupt", keepsQueue: true }, "waiting [q1 q2]"],
+    ["requires_action", { type: "interrupt", keepsQueue: true }, "waiting [q1 q2] tool:cancelled"],
+    ["running", { type: "interrupt", keepsQueue: true }, "interrupting [q1 q2]"],
+    [
+      "interrupting",
+      { type: "finish-interrupt", fence, messages: [answer], openCalls: [], keepsQueue: true },
+      "waiting [q1 q2] assistant",
+    ],
+  ])("from %s", (status, command, words) => {
+    expect(wordsFor(transition(stateOf(status, waiting), command, NOW))).toBe(words);
+  });
+});

@@ -36,6 +36,7 @@ const TYPES: Command["type"][] = [
   "release",
   "expire",
   "set-title",
+  "note-diff",
 ];
 
 /** What keeps a chat of each status going. */
@@ -233,6 +234,7 @@ function commandOf(model: ChatModel, { type, pick, isStale, isBold }: Wish, step
     case "request-compaction":
     case "archive":
     case "unarchive":
+    case "note-diff":
     case "expire":
       return { type };
   }

@@ -141,6 +141,11 @@ const TABLE: Record<string, Row> = {
     cells: everywhere(stays),
     archived: everywhere((status) => [`archived ${status} []`, `archived ${status} [q1 q2]`]),
   },
+  "note that the branch is shown differently": {
+    command: { type: "note-diff" },
+    cells: everywhere(stays),
+    archived: everywhere((status) => [`archived ${status} []`, `archived ${status} [q1 q2]`]),
+  },
   "submit tool results": {
     command: { type: "submit-tool-results", results: [{ toolCallId: "c1", result: "yes", isError: false }] },
     cells: {
@@ -287,6 +292,7 @@ test("the table has a row for every command", () => {
     archive: true,
     unarchive: true,
     "set-title": true,
+    "note-diff": true,
     acquire: true,
     "begin-attempt": true,
     "record-retry": true,

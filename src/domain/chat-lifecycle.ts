@@ -32,10 +32,15 @@ import {
 } from "./transition.js";
 
 /** The state of a chat that has just been created: its first message enters history in the same transition. */
-export function createdState(title: string, titleSource: TitleSource = "first_message"): ChatState {
+export function createdState(
+  title: string,
+  titleSource: TitleSource = "first_message",
+  { isSubagent = false } = {},
+): ChatState {
   return {
     status: "pending",
     isArchived: false,
+    isSubagent,
     workerId: null,
     runnerId: null,
     snapshotVersion: 1,
@@ -45,6 +50,7 @@ export function createdState(title: string, titleSource: TitleSource = "first_me
     statusVersion: 1,
     retryVersion: 0,
     titleVersion: 0,
+    diffVersion: 0,
     title,
     titleSource,
     attempt: 0,
@@ -67,7 +73,7 @@ export function transition(state: ChatState, command: Command, now: number): Tra
     case "edit-message":
       return editMessage(state, command);
     case "interrupt":
-      return interrupt(state);
+      return interrupt(state, command.keepsQueue ?? false);
     case "promote-queued":
       return promoteQueued(state, command.queuedId);
     case "delete-queued":
@@ -86,6 +92,10 @@ export function transition(state: ChatState, command: Command, now: number): Tra
       return submitToolResults(state, command.results);
     case "set-title":
       return setTitle(state, command);
+    case "note-diff": {
+      const moved = next(state);
+      return changed({ ...moved, diffVersion: moved.snapshotVersion }, []);
+    }
     case "archive":
       return archive(state);
     case "unarchive":
@@ -153,6 +163,7 @@ function worksWhileArchived(state: ChatState, command: Command): boolean {
     case "unarchive":
     case "archive":
     case "set-title":
+    case "note-diff":
     case "finish-interrupt":
       return true;
     // A lost worker's interrupt must still be finished after the chat was archived.
@@ -163,18 +174,27 @@ function worksWhileArchived(state: ChatState, command: Command): boolean {
   }
 }
 
-function interrupt(state: ChatState): Transition {
+function interrupt(state: ChatState, keepsQueue: boolean): Transition {
   switch (state.status) {
     case "running":
       return changed(move(state, "interrupting"), []);
     case "pending":
-    case "requires_action":
-      return restOrPromote(state, state.status === "requires_action" ? "cancelled" : null, "pending");
+    case "requires_action": {
+      const answer = state.status === "requires_action" ? "cancelled" : null;
+      return keepsQueue ? comeToRest(state, answer) : restOrPromote(state, answer, "pending");
+    }
     case "waiting":
     case "error":
     case "interrupting":
       return unchanged();
   }
+}
+
+/** The turn is over, and so is the chat's work. */
+function comeToRest(state: ChatState, answer: SyntheticAnswer | null): Transition {
+  const fill = answer === null ? [] : inserts(fillOpenCalls(state, answer));
+  const moved = move(state, "waiting");
+  return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
 }
 
 /** The turn is over: the head of the queue enters history, or the chat rests. */
@@ -184,11 +204,7 @@ function restOrPromote(
   ifPromoted: "pending" | "running",
 ): Transition {
   const [head, ...rest] = state.queuedIds;
-  if (head === undefined || state.isArchived) {
-    const fill = answer === null ? [] : inserts(fillOpenCalls(state, answer));
-    const moved = move(state, "waiting");
-    return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
-  }
+  if (head === undefined || state.isArchived) return comeToRest(state, answer);
   const moved = ifPromoted === "running" ? next(state, { status: "running" }) : move(state, "pending");
   return changed(withQueue(enterHistory(moved), rest), [
     ...inserts(fillOpenCalls(state, answer ?? "cancelled")),
@@ -298,10 +314,12 @@ function finishInterrupt(
 ): Transition {
   if (state.status !== "interrupting") return refused("wrong_status");
   const saved = { ...state, openCalls: command.openCalls };
-  const rest = restOrPromote(saved, "interrupted", "running");
-  if (rest.outcome !== "changed") return rest;
+  const after = command.keepsQueue
+    ? comeToRest(saved, "interrupted")
+    : restOrPromote(saved, "interrupted", "running");
+  if (after.outcome !== "changed") return after;
   const kept = stepWrites(command);
-  return changed(kept.length > 0 ? enterHistory(rest.next) : rest.next, [...kept, ...rest.writes]);
+  return changed(kept.length > 0 ? enterHistory(after.next) : after.next, [...kept, ...after.writes]);
 }
 
 function expire(state: ChatState, now: number): Transition {

@@ -41,6 +41,8 @@ export type TitleSource = (typeof TITLE_SOURCES)[number];
 export type ChatState = {
   status: ChatStatus;
   isArchived: boolean;
+  /** An agent started it, for good: lists, unread marks and notifications are of other chats. */
+  isSubagent: boolean;
   /** The server process that runs the chat; set with `runnerId`, null without. */
   workerId: string | null;
   /** That process's hold on this chat, fresh at every acquisition. */
@@ -57,6 +59,8 @@ export type ChatState = {
   retryVersion: number;
   /** The snapshot in which the title last changed. */
   titleVersion: number;
+  /** The snapshot in which what is shown of the branch that the chat works on last changed. */
+  diffVersion: number;
   title: string;
   titleSource: TitleSource;
   /** Model calls since history last changed; one more where the pieces of a call were given up without a new call. */
@@ -80,6 +84,8 @@ export type UserMessage = {
   /** Null = the chat's own choice. */
   modelConfigId: string | null;
   reasoningEffort: ReasoningEffort | null;
+  /** The tool servers to use from this message on; null = the chat's own choice. */
+  mcpServerIds: string[] | null;
 };
 
 /** A message before it has an id. */
@@ -90,6 +96,8 @@ export type MessageDraft = {
   authorId?: string | null;
   modelConfigId?: string | null;
   reasoningEffort?: ReasoningEffort | null;
+  /** What a person chose with this message: the chat takes it over, and it stands with their message. */
+  mcpServerIds?: string[] | null;
   usage?: TokenUsage | null;
   /** Whole microdollars; null = unpriced, 0n = free. */
   costMicros?: bigint | null;

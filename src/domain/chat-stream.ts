@@ -23,6 +23,8 @@ export type ChatEvent = { cursor: string } & (
   | { type: "action-required"; calls: OpenCall[]; deadline: number }
   | { type: "retry"; retry: RetryNotice; generation: Generation }
   | { type: "title"; title: string }
+  /** What is known of the chat's branch is read when it is told. */
+  | { type: "diff-status"; chatId: string }
 );
 
 /** The hub, as the API sees it. */

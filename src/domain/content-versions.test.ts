@@ -19,6 +19,7 @@ const everyPart: { [Type in MessagePart["type"]]: Required<Extract<MessagePart, 
     toolName: "read_file",
     arguments: { path: "a", data: { nested: true } },
     isProviderExecuted: true,
+    mcpServerId: FILE_ID,
     providerMetadata: { openai: { itemId: "f1" } },
   },
   "tool-result": {
@@ -27,12 +28,14 @@ const everyPart: { [Type in MessagePart["type"]]: Required<Extract<MessagePart, 
     toolName: "read_file",
     result: { type: "text", data: { text: "not an envelope" } },
     isError: true,
+    files: [{ fileId: FILE_ID, name: "a.png", mediaType: "image/png", sizeBytes: 12 }],
     isProviderExecuted: true,
     providerMetadata: { anthropic: { content: [{ url: "https://x.test" }] } },
   },
   source: { type: "source", url: "https://x.test", title: "X" },
   "file-reference": { type: "file-reference", path: "a.ts", startLine: 1, endLine: 2, content: "x" },
   file: { type: "file", fileId: FILE_ID, name: "a.png", mediaType: "image/png", sizeBytes: 12 },
+  notice: { type: "notice", level: "warning", text: "It is away.", mcpServerId: FILE_ID },
 };
 
 test.each(Object.values(everyPart))(

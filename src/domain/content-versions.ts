@@ -10,7 +10,7 @@
  * writes version 0, and its U+E000 is only that: the escape for U+0000 came with version 1.
  */
 import type { JsonObject } from "./json.js";
-import type { MessagePart, MessageRole } from "./message-parts.js";
+import type { MessagePart, MessageRole, StoredFile } from "./message-parts.js";
 
 /** A row whose content is none of the forms its role can have. Showing less than it says would lose words. */
 export class MalformedContent extends Error {
@@ -75,6 +75,8 @@ function typedPart(type: string, fields: Fields, reader: Reader): MessagePart[] 
       return [file(fields, reader)];
     case "file-reference":
       return [fileReference(fields, reader)];
+    case "notice":
+      return [{ type, level: "warning", text: reader.text(fields, "text"), ...serverOf(fields, reader) }];
     default:
       throw reader.malformed(`has the unknown type ${JSON.stringify(type)}`);
   }
@@ -95,8 +97,14 @@ function toolCall(fields: Fields, reader: Reader): MessagePart {
     toolName: reader.text(fields, "tool_name", "toolName"),
     arguments: argumentsOf(fields.input ?? fields.args ?? fields.arguments),
     ...executionOf(fields),
+    ...serverOf(fields, reader),
     ...metadataOf(fields),
   };
+}
+
+function serverOf(fields: Fields, reader: Reader): { mcpServerId?: string } {
+  const mcpServerId = reader.text(fields, "mcp_server_config_id", "mcpServerId");
+  return UUID.test(mcpServerId) ? { mcpServerId } : {};
 }
 
 /** What a model wrote as arguments, also when it was no JSON: a history must stay readable. */
@@ -113,9 +121,22 @@ function toolResult(fields: Fields, reader: Reader): MessagePart {
     toolName: reader.text(fields, "tool_name", "toolName"),
     result: result as JsonObject[string],
     isError,
+    ...filesOf(fields, reader),
     ...executionOf(fields),
     ...metadataOf(fields),
   };
+}
+
+/** Only rows with the names of version 1 have any. */
+function filesOf(fields: Fields, reader: Reader): { files?: StoredFile[] } {
+  if (!Array.isArray(fields.files)) return {};
+  const files = fields.files.filter(isObject).map((file) => ({
+    fileId: reader.text(file, "fileId"),
+    name: reader.text(file, "name"),
+    mediaType: reader.text(file, "mediaType"),
+    sizeBytes: reader.number(file, "sizeBytes"),
+  }));
+  return { files };
 }
 
 /** Envelopes wrap the result once more, `{type: "text" | "error" | "media", data}`, with JSON as text. */

@@ -6,10 +6,25 @@ export type GitRepository = {
   /** Null when no branch is checked out. */
   branch: string | null;
   remoteOrigin: string | null;
+  /** The newest commit, when it is where the branch is pushed to, too. */
+  pushedCommit?: string;
   unifiedDiff: string;
   /** The diff is too long; `unifiedDiff` says so instead. */
   isTruncated: boolean;
 };
+
+/**
+ * Those of `after` whose branch has come to be at its newest commit where it is pushed to: what was pushed, or fetched,
+ * between the two. What was not known before is not one of them.
+ */
+export function pushedBetween(before: GitSnapshot, after: GitSnapshot): GitRepository[] {
+  const known = new Map(before.repositories.map((repository) => [repository.root, repository]));
+  return after.repositories.filter(({ root, branch, remoteOrigin, pushedCommit }) => {
+    const earlier = known.get(root);
+    const isSame = earlier?.branch === branch && earlier.remoteOrigin === remoteOrigin;
+    return isSame && pushedCommit !== undefined && pushedCommit !== earlier.pushedCommit;
+  });
+}
 
 /** Repositories are sorted by root. `scannedAt` in milliseconds since the epoch. */
 export type GitSnapshot = { repositories: GitRepository[]; scannedAt: number };

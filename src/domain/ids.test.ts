@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeId, encodeId, kindOf, type IdKind } from "./ids.js";
 
-const KINDS: IdKind[] = ["chat", "msg", "que", "user", "prov", "model", "ws"];
+const KINDS: IdKind[] = ["chat", "msg", "que", "user", "prov", "model", "ws", "audit"];
 const uuid = "0f8fad5b-d9cb-469f-a165-70867728950e";
-const valueOf = (kind: IdKind) => (kind === "msg" ? "42" : uuid);
+const valueOf = (kind: IdKind) => (kind === "msg" || kind === "audit" ? "42" : uuid);
 
 test.each(KINDS)("a %s id comes back as the database's value and names its kind, and no other", (kind) => {
   const id = encodeId(kind, valueOf(kind));

@@ -9,8 +9,13 @@ const KINDS = {
   prov: "uuid",
   model: "uuid",
   ws: "uuid",
+  tpl: "uuid",
   file: "uuid",
   git: "uuid",
+  mcp: "uuid",
+  audit: "number",
+  token: "uuid",
+  push: "uuid",
 } as const;
 
 export type IdKind = keyof typeof KINDS;

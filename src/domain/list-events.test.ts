@@ -8,7 +8,7 @@ const chatId = "0000000a-0000-4000-8000-000000000000";
 /** What the chat's id counts as in a list's weight. */
 const OWN = 10;
 const state: ChatState = { ...createdState("Title"), snapshotVersion: 5, statusVersion: 3 };
-const before = { status: state.status, isArchived: false, titleVersion: 0 };
+const before = { status: state.status, isArchived: false, titleVersion: 0, diffVersion: 0 };
 
 function news(after: Partial<ChatState>, more: Partial<SavedNews> = {}): SavedNews {
   const next = { ...state, snapshotVersion: 6, ...after };
@@ -31,6 +31,12 @@ test.each<[name: string, news: SavedNews, changes: ListChange[], weight: number]
     "a title is told",
     news({ title: "Other", titleVersion: 6 }),
     [{ type: "title", chatId, title: "Other" }],
+    6,
+  ],
+  [
+    "a branch that is shown differently is told",
+    news({ diffVersion: 6 }),
+    [{ type: "diff-status", chatId }],
     6,
   ],
   [
@@ -75,6 +81,7 @@ test.each<[name: string, news: SavedNews, changes: ListChange[], weight: number]
     [{ type: "status", chatId, status: "running", isUnread: null }],
     OWN,
   ],
+  ["what a subagent does is news of no list", news({ ...running, isSubagent: true }), [], 0],
   [
     "a worker that takes over from a dead one changes nothing",
     news({ status: "running" }, { before: undefined }),

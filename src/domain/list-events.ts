@@ -15,6 +15,8 @@ export type ListChange =
   | { type: "created"; chatId: string }
   | { type: "removed"; chatId: string; reason: ChatRemovalReason }
   | { type: "title"; chatId: string; title: string }
+  /** What is known of the chat's branch is read when it is told. */
+  | { type: "diff-status"; chatId: string }
   | { type: "status"; chatId: string; status: ChatStatus; isUnread: boolean | null };
 
 /**
@@ -48,8 +50,8 @@ export interface ChatListEventsSource {
   subscribe(viewer: Viewer, after: string | null): Promise<AsyncIterableIterator<ListEvent>>;
 }
 
-/** What of a chat its owner's list shows; the title stands for its version. */
-type Listed = Pick<ChatState, "status" | "isArchived" | "titleVersion">;
+/** What of a chat its owner's list shows; title and branch stand for their versions. */
+type Listed = Pick<ChatState, "status" | "isArchived" | "titleVersion" | "diffVersion">;
 
 /** Added to a status's place in `CHAT_STATUSES` when the chat is archived; more than there are statuses. */
 export const ARCHIVED_FACTOR = 8;
@@ -59,15 +61,16 @@ export const ARCHIVED_FACTOR = 8;
  * for a rare chance, since each chat counts by a number of its own. The read mark is counted by the store, in whose
  * `LIST_WEIGHTS` statement the same sum is written once more.
  */
-function weightOf(chatId: string, { status, isArchived, titleVersion }: Listed): number {
+function weightOf(chatId: string, { status, isArchived, titleVersion, diffVersion }: Listed): number {
   const own = Number.parseInt(chatId.slice(0, 8), 16);
   const factor = CHAT_STATUSES.indexOf(status) + 1 + (isArchived ? ARCHIVED_FACTOR : 0);
-  return own * factor + titleVersion;
+  return own * factor + titleVersion + diffVersion;
 }
 
-/** What a committed transition means for the owner's list; empty for most. */
+/** What a committed transition means for the owner's list; empty for most, and for chats that no list shows. */
 export function listNewsOf(news: SavedNews): ListNews[] {
   const { chatId, state } = news;
+  if (state.isSubagent) return [];
   const before = news.previousVersion === 0 ? null : listedBefore(news);
   const changes = changesOf(news, before);
   const weight = weightOf(chatId, state) - (before ? weightOf(chatId, before) : 0);
@@ -94,6 +97,7 @@ function changesOf({ chatId, state, messages }: SavedNews, before: Listed | null
   if (!before.isArchived && state.isArchived) return [{ type: "removed", chatId, reason: "archived" }];
   const changes: ListChange[] = [];
   if (before.titleVersion !== state.titleVersion) changes.push({ type: "title", chatId, title: state.title });
+  if (before.diffVersion !== state.diffVersion) changes.push({ type: "diff-status", chatId });
   if (before.status !== state.status) {
     const hasAnswer = messages?.some(
       ({ role, visibility }) => role === "assistant" && visibility !== "model",

@@ -31,6 +31,8 @@ export type ToolCallPart = {
   arguments: JsonObject;
   /** Run by the model's vendor (for example web search); its result is part of the same message. */
   isProviderExecuted?: boolean;
+  /** The registered tool server whose tool it is. */
+  mcpServerId?: string;
   providerMetadata?: JsonObject;
 };
 
@@ -41,6 +43,8 @@ export type ToolResultPart = {
   toolName: string;
   result: JsonValue;
   isError: boolean;
+  /** What the tool gave besides its words; absent = nothing. */
+  files?: StoredFile[];
   isProviderExecuted?: boolean;
   providerMetadata?: JsonObject;
 };
@@ -57,11 +61,27 @@ export type FileReferencePart = {
   content: string;
 };
 
-/** An uploaded file, by reference: its bytes are kept apart and join the prompt only when a model is called. */
-export type FilePart = { type: "file"; fileId: string; name: string; mediaType: string; sizeBytes: number };
+/** A file by reference: its bytes are kept apart and join the prompt only when a model is called. */
+export type StoredFile = { fileId: string; name: string; mediaType: string; sizeBytes: number };
 
-export type MessagePart =
+/** An uploaded file. */
+export type FilePart = { type: "file" } & StoredFile;
+
+/** What a person says: a file only by its id, of which the server knows the rest. */
+export type SaidPart = TextPart | FileReferencePart | { type: "file"; fileId: string };
+
+/** How much a notice asks of its reader. `warning`: the turn goes on without something. */
+export const NOTICE_LEVELS = ["warning"] as const;
+export type NoticeLevel = (typeof NOTICE_LEVELS)[number];
+
+/** What Parley itself tells people in a message: models never see it. `mcpServerId`: the tool server it is about. */
+export type NoticePart = { type: "notice"; level: NoticeLevel; text: string; mcpServerId?: string };
+
+/** What a model may see of a message. */
+export type PromptPart =
   TextPart | ReasoningPart | ToolCallPart | ToolResultPart | SourcePart | FileReferencePart | FilePart;
+
+export type MessagePart = PromptPart | NoticePart;
 
 /** What one model call used. `inputTokens` excludes cache reads and writes; `outputTokens` includes reasoning. */
 export type TokenUsage = {

@@ -9,7 +9,8 @@ export type Fence = { runnerId: string; historyVersion: number };
 export type Command =
   | { type: "send-message"; whenBusy: "queue" | "interrupt"; message: UserMessage; queuedId: string }
   | { type: "edit-message"; messageId: string; message: UserMessage }
-  | { type: "interrupt" }
+  /** `keepsQueue`: the chat rests, whatever waits in its queue. */
+  | { type: "interrupt"; keepsQueue?: true }
   | { type: "promote-queued"; queuedId: string }
   | { type: "delete-queued"; queuedId: string }
   | { type: "request-compaction" }
@@ -22,6 +23,8 @@ export type Command =
       source: Exclude<TitleSource, "first_message">;
       onlyIf?: Pick<ChatState, "title" | "titleSource">;
     }
+  /** What is shown of the chat's branch is another from this snapshot on. */
+  | { type: "note-diff" }
   | { type: "archive" }
   | { type: "unarchive" }
   | { type: "acquire"; workerId: string; runnerId: string; isLeaseDead: boolean }
@@ -41,6 +44,8 @@ export type Command =
   | {
       type: "finish-interrupt";
       fence: Fence;
+      /** The chat rests, whatever waits in its queue. */
+      keepsQueue?: true;
       messages: MessageDraft[];
       openCalls: OpenCall[];
       addRuntime?: AddedRuntime;
@@ -66,6 +71,8 @@ export type Write =
 
 export type RefusalReason =
   | "archived"
+  /** Of a subagent: the chat that it works for is archived. */
+  | "parent_archived"
   | "wrong_status"
   | "queue_full"
   | "queue_not_empty"

@@ -1,15 +1,23 @@
 /** Words about workspaces: who makes them and how they stand. */
 
-/**
- * What starts and stops a workspace. `local`: a directory of this machine, always there. `external`: somebody else;
- * its agent calls the server, and is there while it does.
- */
 import type { JsonObject } from "./json.js";
 
-export const WORKSPACE_PROVISIONERS = ["local", "external"] as const;
+/**
+ * What starts and stops a workspace. `local`: a directory of this machine. `external`: somebody else; its agent calls
+ * the server, and is there while it does. `docker`, `kubernetes`: a container or a pod whose agent calls the server.
+ */
+export const WORKSPACE_PROVISIONERS = ["local", "external", "docker", "kubernetes"] as const;
 export type WorkspaceProvisioner = (typeof WORKSPACE_PROVISIONERS)[number];
 
-export const WORKSPACE_STATUSES = ["stopped", "starting", "running", "stopping", "failed"] as const;
+export const WORKSPACE_STATUSES = [
+  "stopped",
+  "starting",
+  "running",
+  "stopping",
+  "failed",
+  "creating",
+  "deleting",
+] as const;
 export type WorkspaceStatus = (typeof WORKSPACE_STATUSES)[number];
 
 /** What an agent that called the server told of itself. */

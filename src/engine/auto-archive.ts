@@ -3,8 +3,10 @@
  * that a person's own archiving takes. A chat that moves in that moment is left alone.
  */
 import type { Log } from "../lib/log.js";
+import { Rounds } from "../lib/rounds.js";
 import { findIdleChats, tryAutoArchiveLock, type IdleChat } from "../store/auto-archive.js";
-import { applyTransition, type TransitionParts } from "./state/apply-transition.js";
+import { applyToFamily } from "./state/apply-family.js";
+import type { TransitionParts } from "./state/apply-transition.js";
 
 const TICK_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -18,27 +20,28 @@ class Moved extends Error {}
 export class AutoArchive {
   readonly #parts: TransitionParts & { log: Log };
   readonly #afterMs: number;
-  #stop: (() => void) | null = null;
-  #running: Promise<void> | null = null;
-  #isClosing = false;
+  readonly #rounds: Rounds;
 
   /** `afterDays`: days without a change, more than 0. */
   constructor(parts: TransitionParts & { log: Log }, { afterDays }: { afterDays: number }) {
     this.#parts = parts;
     this.#afterMs = afterDays * DAY_MS;
+    this.#rounds = new Rounds({
+      clock: parts.clock,
+      everyMs: TICK_MS,
+      round: () => this.archiveIdle(),
+      failed: (error) => parts.log.error({ err: error }, "Looking for idle chats failed"),
+    });
   }
 
   /** Looks at once and then every hour. */
   start(): void {
-    this.#stop = this.#parts.clock.every(TICK_MS, () => this.#tick());
-    this.#tick();
+    this.#rounds.start({ atOnce: true });
   }
 
   /** Resolves when nothing is being archived any more; a chat in hand is finished. */
-  async close(): Promise<void> {
-    this.#isClosing = true;
-    this.#stop?.();
-    await this.#running;
+  close(): Promise<void> {
+    return this.#rounds.close();
   }
 
   /** One look; the number of chats that were put away. Rejects when the database does. */
@@ -60,7 +63,7 @@ export class AutoArchive {
     while (archived + passedOver.length < MAX_PER_TICK) {
       const found = await findIdleChats(this.#parts.database, { before, passedOver, limit: BATCH });
       for (const chat of found) {
-        if (this.#isClosing) return archived;
+        if (this.#rounds.isClosing) return archived;
         if (await this.#archive(chat)) archived += 1;
         else passedOver.push(chat.chatId);
       }
@@ -73,9 +76,10 @@ export class AutoArchive {
   /** One chat that cannot be archived must not keep the others. */
   async #archive({ chatId, version }: IdleChat): Promise<boolean> {
     try {
-      const result = await applyTransition(this.#parts, {
+      const result = await applyToFamily(this.#parts, {
         chatId,
         commands: [{ type: "archive" }],
+        below: () => [{ type: "archive" }],
         alongside: async (_transaction, { state }) => {
           if (state.snapshotVersion !== version + 1) throw new Moved();
         },
@@ -86,13 +90,5 @@ export class AutoArchive {
         this.#parts.log.error({ err: error, chatId }, "An idle chat was not archived");
       return false;
     }
-  }
-
-  #tick(): void {
-    if (this.#running || this.#isClosing) return;
-    this.#running = this.archiveIdle()
-      .then(() => undefined)
-      .catch((error: unknown) => this.#parts.log.error({ err: error }, "Looking for idle chats failed"))
-      .finally(() => (this.#running = null));
   }
 }

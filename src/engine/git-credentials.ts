@@ -1,8 +1,9 @@
 /** Answers a workspace whose git needs a user name and a password: with the token of the chat's owner, or with why not. */
 import { readGitHost } from "../domain/git-host.js";
+import type { GitHostKind } from "../domain/git-hosts.js";
 import type { Log } from "../lib/log.js";
-import type { Database } from "../store/database.js";
-import { markDiffStale } from "../store/diff-statuses.js";
+import { noteWork } from "./diff-status/note-work.js";
+import type { TransitionParts } from "./state/apply-transition.js";
 import { findChatToken, openGitToken } from "../store/git-connections.js";
 import type { SecretBox } from "../store/secret-box.js";
 import type { GitCredentials, GitCredentialsRequest } from "../workspaces/agent-connection.js";
@@ -16,10 +17,8 @@ const USERNAMES: Readonly<Record<string, string>> = {
   "bitbucket.org": "x-token-auth",
 };
 
-export type GitCredentialsParts = {
-  database: Database;
-  /** Null: this deployment has no key, and so keeps no tokens. */
-  secrets: SecretBox | null;
+export type GitCredentialsParts = TransitionParts & {
+  secrets: SecretBox;
   log: Log;
 };
 
@@ -40,30 +39,37 @@ export async function giveGitCredentials(
   if (found.kind === "no-chat") return notConnected(host);
   await markStale(parts, request);
   if (found.kind === "not-connected") return notConnected(host);
-  const opened = secrets && openGitToken(secrets, found);
-  if (opened?.kind !== "opened") {
-    const facts = { connectionId: found.id, failure: opened?.kind ?? "no-key" };
+  const opened = openGitToken(secrets, found);
+  if (opened.kind !== "opened") {
+    const facts = { connectionId: found.id, failure: opened.kind };
     log.error(facts, "A git connection's token cannot be decrypted with this server's PARLEY_SECRETS_KEYS");
     return { outcome: "refused", reason: `The token for ${host} cannot be read; connect the host again.` };
   }
   log.info({ chatId, host }, "A chat's git has been given a token");
   return {
     outcome: "given",
-    username: found.login ?? USERNAMES[host] ?? USUAL_USERNAME,
+    username: usernameOf(host, found),
     password: opened.text,
   };
 }
 
+/** GitLab takes any name with a personal token, and only one with those by OAuth. */
+function usernameOf(
+  host: string,
+  { login, hostKind }: { login: string | null; hostKind: GitHostKind | null },
+) {
+  return hostKind === "gitlab" ? USUAL_USERNAME : (login ?? USERNAMES[host] ?? USUAL_USERNAME);
+}
+
 /** A token is given all the same when this fails. */
 async function markStale(
-  { database, log }: GitCredentialsParts,
+  parts: GitCredentialsParts,
   { chatId, branch = "", remoteOrigin = "" }: GitCredentialsRequest,
 ): Promise<void> {
-  if (branch === "" || remoteOrigin === "") return;
   try {
-    await markDiffStale(database, chatId, { branch, remoteOrigin });
+    await noteWork(parts, chatId, { branch, remoteOrigin });
   } catch (error) {
-    log.warn({ err: error, chatId }, "A chat's diff status was not marked as stale");
+    parts.log.warn({ err: error, chatId }, "A chat's diff status was not marked as stale");
   }
 }
 

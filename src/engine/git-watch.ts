@@ -3,7 +3,7 @@
  * States: connecting → watching → (the agent went) waiting → connecting …, and from any of them closed, by `close`
  * alone. The newest snapshot stays through all of them.
  */
-import type { GitSnapshot } from "../domain/git-snapshot.js";
+import { type GitRepository, type GitSnapshot, pushedBetween } from "../domain/git-snapshot.js";
 import { EventStream } from "../events/event-stream.js";
 import { sleep, type Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
@@ -24,6 +24,8 @@ export type GitWatchParts = {
   log: Log;
   /** In [0, 1); for jitter. */
   random(): number;
+  /** Branches have been pushed, or fetched, while they were watched. Never throws. */
+  pushSeen(repositories: readonly GitRepository[]): void;
 };
 
 type Waiter = { afterRefresh: number; settle(snapshot: GitSnapshot | null): void };
@@ -167,6 +169,8 @@ export class GitWatch {
   }
 
   #take({ snapshot, answers }: { snapshot: GitSnapshot; answers: number }): void {
+    const pushed = this.#snapshot === null ? [] : pushedBetween(this.#snapshot, snapshot);
+    if (pushed.length > 0) this.parts.pushSeen(pushed);
     const isNews = this.#snapshot === null || !showsTheSame(this.#snapshot, snapshot);
     this.#snapshot = snapshot;
     for (const waiter of [...this.#waiters]) {

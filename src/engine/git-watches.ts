@@ -1,5 +1,5 @@
 /** This replica's watches over the repositories of chats: one for each chat, while anybody looks at it. */
-import type { GitSnapshot, GitSnapshotsSource, WatchedChat } from "../domain/git-snapshot.js";
+import type { GitRepository, GitSnapshot, GitSnapshotsSource, WatchedChat } from "../domain/git-snapshot.js";
 import { EventStream } from "../events/event-stream.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
@@ -22,11 +22,14 @@ export type GitWatchesParts = {
   log: Log;
   /** In [0, 1); for jitter. */
   random(): number;
+  /** A branch of a watched chat has been pushed, or fetched. Its end is waited for when the watches close. */
+  pushSeen(chatId: string, work: { branch: string; remoteOrigin: string }): Promise<void>;
 };
 
 export class GitWatches implements GitSnapshotsSource {
   readonly #open = new Map<string, GitWatch>();
   readonly #unbound = new Set<EventStream<GitSnapshot>>();
+  readonly #noting = new Set<Promise<void>>();
   #warnedAt = -Infinity;
   #isClosed = false;
   #isAnswering = true;
@@ -63,6 +66,7 @@ export class GitWatches implements GitSnapshotsSource {
     this.#isClosed = true;
     for (const stream of [...this.#unbound]) stream.end();
     await Promise.all([...this.#open.values()].map((watch) => watch.close()));
+    await Promise.all(this.#noting);
   }
 
   /** A chat keeps its workspace, or its lack of one. */
@@ -101,7 +105,21 @@ export class GitWatches implements GitSnapshotsSource {
 
   #partsFor(chatId: string, workspaceId: string) {
     const { connect, clock, log, random } = this.parts;
-    return { chatId, connect: () => connect(workspaceId, chatId), clock, log, random };
+    const pushSeen = (repositories: readonly GitRepository[]) => this.#notePushes(chatId, repositories);
+    return { chatId, connect: () => connect(workspaceId, chatId), clock, log, random, pushSeen };
+  }
+
+  #notePushes(chatId: string, repositories: readonly GitRepository[]): void {
+    for (const { branch, remoteOrigin } of repositories) {
+      if (branch === null || remoteOrigin === null) continue;
+      const noting = this.parts
+        .pushSeen(chatId, { branch, remoteOrigin })
+        .catch((error: unknown) =>
+          this.parts.log.warn({ err: error, chatId }, "A push of a chat was seen and not noted"),
+        )
+        .finally(() => this.#noting.delete(noting));
+      this.#noting.add(noting);
+    }
   }
 
   #leave(chatId: string, watch: GitWatch): void {

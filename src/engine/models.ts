@@ -1,10 +1,12 @@
 /**
- * Which model a turn talks to: configuration from the database through a short cache, keys from the environment,
- * and one adapter per provider for as long as its settings hold.
+ * Which model a turn talks to: configuration from the database through a short cache that every change of models
+ * empties, and one adapter per provider and key for as long as its settings hold. A model that was deleted gives way to
+ * the deployment's default; one that is switched off does not, as nobody should pay for another than they chose.
  */
 import { LRUCache } from "lru-cache";
 import type { ChatFailure, ModelProviderKind } from "../domain/failures.js";
 import { contextLimitOf } from "../domain/context-window.js";
+import type { Bus } from "../events/bus.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import type { ModelProvider, ProviderSettings } from "../providers/types.js";
@@ -12,11 +14,12 @@ import type { Database } from "../store/database.js";
 import {
   findDefaultModelConfig,
   findModelConfigsByIds,
-  findProvidersByIds,
+  findProviderOfTurn,
   observeContextLimit,
   type ModelConfigRecord,
   type ProviderRecord,
 } from "../store/models.js";
+import type { NoProviderLine, ProviderLine, ProviderLines } from "./provider-lines.js";
 
 /** How long a replica may go on with a changed configuration. */
 const CACHE_MS = 10_000;
@@ -26,8 +29,10 @@ const MAX_CACHED_CONFIGS = 500;
 const LIMIT_QUESTION_MS = 5_000;
 /** How long a vendor that did not tell is not asked again. */
 const LIMIT_CACHE_MS = 600_000;
-/** Adapters kept; each holds one SDK client. */
-const MAX_ADAPTERS = 100;
+/** Adapters kept, where people bring their own keys one for each of them; each holds one SDK client. */
+const MAX_ADAPTERS = 500;
+/** To the head of a model's answer, where the guard is the way out: above what any watch over silence bears. */
+const GUARDED_TIMEOUT_MS = 3_600_000;
 
 export type TurnModel = {
   adapter: ModelProvider;
@@ -37,18 +42,18 @@ export type TurnModel = {
   isDemo: boolean;
 };
 
-export type ModelChoice = { ok: true; model: TurnModel } | { ok: false; failure: ChatFailure };
+export type ModelChoice = { ok: true; model: TurnModel } | NoProviderLine;
 
 export type ModelSource = {
   database: Database;
   clock: Clock;
   log: Log;
-  /** Values of the environment variables that providers name as the place of their key. */
-  keys: Readonly<Record<string, string | undefined>>;
-  /** Where the demo model listens; null when this process has none. */
-  demoUrl: string | null;
+  bus: Pick<Bus, "onConfigChange">;
+  lines: ProviderLines;
   createAdapter(settings: ProviderSettings): Promise<ModelProvider>;
 };
+
+type OpenLine = Extract<ProviderLine, { ok: true }>;
 
 type Found = { config: ModelConfigRecord; provider: ProviderRecord } | null;
 
@@ -62,35 +67,49 @@ export class Models {
   });
   readonly #adapters = new LRUCache<string, Promise<ModelProvider>>({ max: MAX_ADAPTERS });
 
+  /** Whether any provider asks with people's own keys, as the newest read of a model told; null = nothing was read. */
+  #asksKeys: { at: number; value: boolean } | null = null;
+  /** Grows with every change that is told: what was being read then is not the newest any more. */
+  #changes = 0;
+  readonly #stopListening: () => void;
+
   constructor(source: ModelSource) {
     this.#source = source;
+    this.#stopListening = source.bus.onConfigChange((topic) => {
+      if (topic === "models") this.#forget();
+    });
   }
 
-  /** The model of a config id; null = the deployment's default. A failure is worded for the person who waits. */
-  async choose(configId: string | null): Promise<ModelChoice> {
+  close(): void {
+    this.#stopListening();
+  }
+
+  /**
+   * The model of a config id, for chats of that person; null = the deployment's default. A failure is worded for the
+   * person who waits.
+   */
+  async choose(configId: string | null, ownerId: string): Promise<ModelChoice> {
     const found = (await this.#find(configId ?? "")) ?? (configId === null ? null : await this.#find(""));
     if (!found) return refused("config", "No model is configured. An administrator must add one.");
     const { config, provider } = found;
-    if (!provider.isEnabled) {
-      return refused(
-        "provider_disabled",
-        `${provider.displayName} is disabled in this deployment.`,
-        provider,
-      );
+    if (!provider.isEnabled || !config.isEnabled) {
+      const name = provider.isEnabled ? config.displayName : provider.displayName;
+      const message = `${name} is disabled in this deployment. Choose another model.`;
+      return refused("provider_disabled", message, provider);
     }
-    const key = provider.apiKeyVariable === null ? "" : this.#source.keys[provider.apiKeyVariable];
-    if (key === undefined) {
-      return refused(
-        "missing_key",
-        `${provider.displayName} has no API key: set ${provider.apiKeyVariable}.`,
-        provider,
-      );
-    }
-    const baseUrl = provider.isDemo ? this.#source.demoUrl : (provider.baseUrl ?? undefined);
-    if (baseUrl === null) return refused("config", "The demo model does not run in this process.", provider);
-    const { kind, displayName, openaiApi } = provider;
-    const adapter = await this.#adapter(provider.id, { kind, displayName, apiKey: key, baseUrl, openaiApi });
-    return { ok: true, model: { adapter, kind, config, isDemo: provider.isDemo } };
+    const line = await this.#source.lines.find(provider, ownerId);
+    if (!line.ok) return line;
+    const adapter = await this.#adapter(provider, line);
+    return { ok: true, model: { adapter, kind: provider.kind, config, isDemo: provider.isDemo } };
+  }
+
+  /** As `choose`, for those who only want to know which it is. */
+  async resolve(
+    configId: string | null,
+    ownerId: string,
+  ): Promise<{ ok: true; modelConfigId: string } | NoProviderLine> {
+    const choice = await this.choose(configId, ownerId);
+    return choice.ok ? { ok: true, modelConfigId: choice.model.config.id } : choice;
   }
 
   /** Tokens that fit into the model; where nobody has said, the vendor's list of models is asked once. Never rejects. */
@@ -135,6 +154,14 @@ export class Models {
     }
   }
 
+  /** Whether any provider may ask with people's own keys. Known from turns' own reads, so it costs none mostly. */
+  async asksPersonalKeys(): Promise<boolean> {
+    const { clock } = this.#source;
+    const isFresh = () => this.#asksKeys !== null && clock.now() - this.#asksKeys.at < CACHE_MS;
+    if (!isFresh()) await this.#find("");
+    return this.#asksKeys === null || !isFresh() || this.#asksKeys.value;
+  }
+
   /** Whether people may choose this config now. */
   async isSelectable(configId: string): Promise<boolean> {
     const found = await this.#find(configId);
@@ -152,21 +179,38 @@ export class Models {
   }
 
   async #read(configId: string): Promise<Found> {
-    const { database } = this.#source;
+    const { database, clock } = this.#source;
+    const [at, changes] = [clock.now(), this.#changes];
     const config =
       configId === ""
         ? await findDefaultModelConfig(database)
         : ((await findModelConfigsByIds(database, [configId]))[0] ?? null);
     if (!config) return null;
-    const [provider] = await findProvidersByIds(database, [config.providerId]);
-    return provider ? { config, provider } : null;
+    const found = await findProviderOfTurn(database, config.providerId);
+    if (!found) return null;
+    const { provider, asksKeys: value } = found;
+    if (changes === this.#changes) this.#asksKeys = { at, value };
+    return !provider.isDeleted && !config.isDeleted ? { config, provider } : null;
   }
 
-  #adapter(providerId: string, settings: ProviderSettings): Promise<ModelProvider> {
-    const key = JSON.stringify([providerId, settings]);
+  /** Adapters too: a key that was taken away does not stay in memory. Whoever has one in hand goes on with it. */
+  #forget(): void {
+    this.#adapters.clear();
+    this.#found.clear();
+    this.#asked.clear();
+    this.#asksKeys = null;
+    this.#changes += 1;
+    this.#source.lines.forget();
+  }
+
+  #adapter(provider: ProviderRecord, { settings, isGuarded }: OpenLine): Promise<ModelProvider> {
+    const guard = isGuarded ? [provider.allowsPrivateAddresses] : [];
+    const key = JSON.stringify([provider.id, settings, guard]);
     const known = this.#adapters.get(key);
     if (known) return known;
-    const adapter = this.#source.createAdapter(settings);
+    const limits = { timeoutMs: GUARDED_TIMEOUT_MS, maxBodyBytes: null };
+    const way = isGuarded ? { fetch: this.#source.lines.fetchFor(provider, limits) } : {};
+    const adapter = this.#source.createAdapter({ ...settings, ...way });
     this.#adapters.set(key, adapter);
     adapter.catch(() => this.#adapters.delete(key));
     return adapter;

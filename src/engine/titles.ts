@@ -5,15 +5,21 @@
  */
 import type { MessageRow } from "../domain/chat-events.js";
 import type { ChatState } from "../domain/chat-state.js";
-import type { TokenUsage } from "../domain/message-parts.js";
+import { contextLimitOf } from "../domain/context-window.js";
 import { isGoodTitle, normaliseTitle } from "../domain/title.js";
+import type { Traces } from "../domain/traces.js";
+import { greatestCost } from "../domain/usage-limits.js";
+import { currentDoing, doingFor } from "../lib/doing.js";
 import type { Log } from "../lib/log.js";
 import type { ModelRequest } from "../providers/types.js";
 import type { HeldChat } from "../store/leases.js";
 import { listMessages } from "../store/messages.js";
-import { insertUsageRow } from "../store/usage-rows.js";
+import type { CallRecorder } from "./call-records/call-records.js";
+import { followCall } from "./followed-call.js";
+import { billCall } from "./bill-call.js";
 import type { TitleOutcome } from "./commands/command-parts.js";
 import type { ModelChoice, TurnModel } from "./models.js";
+import { greatestUse } from "./prompt/greatest-use.js";
 import {
   conversationPrompt,
   firstMessagePrompt,
@@ -24,6 +30,7 @@ import {
 import { applyTransition, type TransitionParts } from "./state/apply-transition.js";
 import { callModel } from "./turn/call-model.js";
 import { SHORTEST_INTERVAL_MS } from "./turn/pace.js";
+import type { UsageLimits } from "./usage-limits.js";
 
 /** For all models that are asked for one title, one after the other. A title that takes longer is of no use. */
 const TITLE_TIMEOUT_MS = 30_000;
@@ -44,9 +51,13 @@ const IDLE_OPTIONS = new Set([
 
 export type TitleParts = TransitionParts & {
   log: Log;
-  chooseModel(configId: string | null): Promise<ModelChoice>;
+  traces: Traces;
+  callRecords: CallRecorder;
+  chooseModel(configId: string | null, ownerId: string): Promise<ModelChoice>;
   /** The deployment's small model, asked before a chat's own; null = there is none. */
   smallModelConfigId(): Promise<string | null>;
+  /** What people may spend. A title is not worth a wait. */
+  usageLimits: Pick<UsageLimits, "admit">;
 };
 
 type TitledChat = Pick<HeldChat, "chatId" | "ownerId" | "modelConfigId"> & { state: ChatState };
@@ -73,7 +84,9 @@ export class Titles {
    * Returns at once, never throws, and costs nothing when there is nothing to do. `history` is what the model sees.
    */
   onTurnStart(chat: TitledChat, history: readonly MessageRow[]): void {
-    if (!this.#isAutomatic || this.#isClosing || this.#jobs.has(chat.chatId)) return;
+    // A subagent is called what its parent calls it.
+    if (!this.#isAutomatic || chat.state.isSubagent) return;
+    if (this.#isClosing || this.#jobs.has(chat.chatId)) return;
     const first = onlyMessage(chat.state, history);
     const prompt = first && firstMessagePrompt(first.parts);
     if (!prompt) return;
@@ -87,7 +100,7 @@ export class Titles {
     }
     void this.#run(chat.chatId, async (signal) => {
       const ownModel = first.modelConfigId ?? chat.modelConfigId;
-      const proposal = await this.#propose(chat.chatId, { prompt, ownModel, isAsked: false }, signal);
+      const proposal = await this.#propose(chat, { prompt, ownModel, isAsked: false }, signal);
       if (proposal.ok) await this.#apply(chat, proposal.title);
       else
         log.info({ chatId: chat.chatId, reason: proposal.message }, "A chat keeps its first words as title");
@@ -113,7 +126,7 @@ export class Titles {
     const controller = new AbortController();
     const { clock, log } = this.#parts;
     const cancelTimeout = clock.after(TITLE_TIMEOUT_MS, () => controller.abort());
-    const done = work(controller.signal)
+    const done = doingFor({ ...currentDoing(), chatId }, () => work(controller.signal))
       .catch((error: unknown) => {
         log.error({ err: error, chatId }, "Making a title failed");
         return undefined;
@@ -132,7 +145,7 @@ export class Titles {
     if (!prompt) return { outcome: "nothing_said" };
     const last = messages.findLast(({ role, modelConfigId }) => role === "user" && modelConfigId !== null);
     const ownModel = last?.modelConfigId ?? chat.modelConfigId;
-    const proposal = await this.#propose(chat.chatId, { prompt, ownModel, isAsked: true }, signal);
+    const proposal = await this.#propose(chat, { prompt, ownModel, isAsked: true }, signal);
     if (!proposal.ok) return { outcome: "failed", message: proposal.message };
     return this.#apply(chat, proposal.title);
   }
@@ -154,7 +167,7 @@ export class Titles {
 
   /** Asks the small model, then the chat's own; the first usable title counts. */
   async #propose(
-    chatId: string,
+    chat: TitledChat,
     { prompt, ownModel, isAsked }: { prompt: TitlePrompt; ownModel: string | null; isAsked: boolean },
     signal: AbortSignal,
   ): Promise<Proposal> {
@@ -163,7 +176,7 @@ export class Titles {
     let leftOver = "";
     const asked = new Set<string>();
     for (const configId of small === null ? [ownModel] : [small, ownModel]) {
-      const choice = await this.#parts.chooseModel(configId);
+      const choice = await this.#parts.chooseModel(configId, chat.ownerId);
       if (!choice.ok) {
         message = choice.failure.message;
         continue;
@@ -172,7 +185,7 @@ export class Titles {
       // The demo model only repeats the first words, which the chat has already.
       if (asked.has(config.id) || (isDemo && !isAsked)) continue;
       asked.add(config.id);
-      const answer = await this.#ask(chatId, choice.model, prompt, signal);
+      const answer = await this.#askWithinLimit(chat, choice.model, prompt, signal);
       if (signal.aborted) return { ok: false, message: this.#isClosing ? SHUTTING_DOWN : TOO_SLOW };
       if (answer.ok && isGoodTitle(answer.title)) return answer;
       if (answer.ok) leftOver ||= answer.title;
@@ -182,38 +195,48 @@ export class Titles {
     return isAsked && leftOver !== "" ? { ok: true, title: leftOver } : { ok: false, message };
   }
 
+  async #askWithinLimit(
+    { chatId, ownerId }: TitledChat,
+    model: TurnModel,
+    prompt: TitlePrompt,
+    signal: AbortSignal,
+  ): Promise<Proposal> {
+    const request = titleRequest(chatId, model, prompt);
+    const { config } = model;
+    const cost = () => greatestCost(greatestUse(request, contextLimitOf(config)), config.pricing);
+    const call = { ownerId, workerId: null, greatestCost: cost, place: "title" as const, waits: false };
+    const admission = await this.#parts.usageLimits.admit(call, signal);
+    if (admission.type === "stopped") return { ok: false, message: TOO_SLOW };
+    if (admission.type === "refused") return { ok: false, message: admission.failure.message };
+    try {
+      return await this.#ask(chatId, model, request, signal);
+    } finally {
+      await admission.release();
+    }
+  }
+
   /** One call; what it used is kept whatever came of it. */
-  async #ask(chatId: string, model: TurnModel, prompt: TitlePrompt, signal: AbortSignal): Promise<Proposal> {
+  async #ask(
+    chatId: string,
+    model: TurnModel,
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): Promise<Proposal> {
     const { clock, log } = this.#parts;
     const startedAt = clock.now();
-    const request = titleRequest(chatId, model, prompt);
     const ports = { clock, announce: () => undefined, pieceIntervalMs: () => SHORTEST_INTERVAL_MS };
-    const outcome = await callModel((stop) => model.adapter.stream(request, stop), signal, ports);
+    const outcome = await followCall(
+      this.#parts,
+      { chatId, generation: null, model, request, attempt: 1, purpose: "title" },
+      () => callModel((stop) => model.adapter.stream(request, stop), signal, ports),
+    );
+    const { config } = model;
+    await billCall(this.#parts, { chatId, config, usage: outcome.usage, runtimeMs: clock.now() - startedAt });
     if (outcome.type === "failed") {
       log.warn({ err: outcome.cause, chatId, failure: outcome.failure }, "A model call for a title failed");
       return { ok: false, message: outcome.failure.message };
     }
-    if (outcome.usage)
-      await this.#bill({ chatId, modelConfigId: model.config.id, usage: outcome.usage, startedAt });
     return { ok: true, title: normaliseTitle(proposedTitle(outcome.parts)) };
-  }
-
-  async #bill({
-    startedAt,
-    ...used
-  }: {
-    chatId: string;
-    modelConfigId: string;
-    usage: TokenUsage;
-    startedAt: number;
-  }) {
-    const { clock, database, log } = this.#parts;
-    const now = clock.now();
-    try {
-      await insertUsageRow(database, { ...used, runtimeMs: now - startedAt, now });
-    } catch (error) {
-      log.error({ err: error, ...used }, "What a title used could not be kept");
-    }
   }
 
   /** A chat that was renamed meanwhile keeps its name. */

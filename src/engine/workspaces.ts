@@ -1,38 +1,67 @@
 /** From a chat's workspace to the agent that works in it; every way that can fail is worded for the model. */
 import { LRUCache } from "lru-cache";
+import { whyUnusable } from "../domain/workspace-lifecycle.js";
+import type { Bus } from "../events/bus.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import type { Database } from "../store/database.js";
-import { readWorkspace, touchWorkspace, type WorkspaceRecord } from "../store/workspaces.js";
+import { readManagedWorkspace } from "../store/managed-workspaces.js";
+import { readWorkspace, type WorkspaceRecord } from "../store/workspaces.js";
 import { AgentUnreachable, type AgentConnection } from "../workspaces/agent-connection.js";
 import type { LocalAgents } from "../workspaces/local-agents.js";
+import type { LocalWorkspaces } from "../workspaces/provisioners/local-workspaces.js";
+import { ProvisionerError } from "../workspaces/provisioners/provisioner.js";
 import type { ServerLines } from "../workspaces/server-lines.js";
 import type { ExternalAgents } from "../workspaces/tunnels/external-agents.js";
 import { ToolError } from "./tools/tool.js";
+import type { WorkspaceUse } from "./workspace-use.js";
 
-/** A workspace's place never changes, its row may vanish; the last use is written at most this often. */
+/** A workspace's place never changes, its row may vanish. */
 const REMEMBER_MS = 60_000;
+/** Those from templates are stopped and started; who does tells everybody, and this heals what was not heard. */
+const REMEMBER_MANAGED_MS = 10_000;
 const MAX_REMEMBERED = 1_000;
+
+export type WorkspacesParts = {
+  database: Database;
+  bus: Pick<Bus, "onConfigChange">;
+  agents: LocalAgents;
+  /** Directories that were made from templates. */
+  local: LocalWorkspaces;
+  external: ExternalAgents;
+  /** On which agents ask back. */
+  lines: ServerLines;
+  use: WorkspaceUse;
+  clock: Clock;
+  log: Log;
+};
 
 export class Workspaces {
   readonly #recent = new LRUCache<string, { record: WorkspaceRecord; at: number }>({ max: MAX_REMEMBERED });
+  readonly #stopListening: () => void;
 
-  constructor(
-    private readonly parts: {
-      database: Database;
-      agents: LocalAgents;
-      external: ExternalAgents;
-      /** On which agents ask back. */
-      lines: ServerLines;
-      clock: Clock;
-      log: Log;
-    },
-  ) {}
+  constructor(private readonly parts: WorkspacesParts) {
+    this.#stopListening = parts.bus.onConfigChange((topic) => {
+      if (topic === "workspaces") this.#recent.clear();
+    });
+  }
 
-  /** Rejects with a `ToolError`. The connection sees the chat's own processes only. */
-  async open(workspaceId: string, chatId: string): Promise<AgentConnection> {
+  close(): void {
+    this.#stopListening();
+  }
+
+  /**
+   * Rejects with a `ToolError`. The connection sees the processes of the chat and of those below it; `ancestorChatIds`
+   * are those above it, nearest first.
+   */
+  async open(
+    workspaceId: string,
+    chatId: string,
+    ancestorChatIds: readonly string[] = [],
+  ): Promise<AgentConnection> {
+    const chat = { chatId, ancestorChatIds };
     try {
-      return await this.#dial(workspaceId, chatId);
+      return await this.#dial(workspaceId, chat);
     } catch (error) {
       if (!(error instanceof AgentUnreachable)) throw error;
       this.parts.log.warn({ err: error, workspaceId }, "A workspace's agent cannot be reached; once more");
@@ -40,7 +69,7 @@ export class Workspaces {
     // What is remembered of the workspace may be what is wrong.
     this.#recent.delete(workspaceId);
     try {
-      return await this.#dial(workspaceId, chatId);
+      return await this.#dial(workspaceId, chat);
     } catch (error) {
       if (!(error instanceof AgentUnreachable)) throw error;
       this.parts.log.warn({ err: error, workspaceId }, "A workspace's agent cannot be reached");
@@ -54,37 +83,85 @@ export class Workspaces {
    */
   async present(workspaceId: string): Promise<AgentConnection | null> {
     const record = await readWorkspace(this.parts.database, workspaceId);
-    if (record === null) return null;
+    if (record?.status !== "running" && record?.templateId !== null) return null;
     const { provisioner, directory, agent } = record;
-    if (provisioner === "external") return agent && this.parts.external.find(workspaceId);
+    if (provisioner !== "local") return agent && this.parts.external.find(workspaceId);
     return directory !== null && this.parts.agents.isStarted(directory)
       ? this.parts.agents.connection(directory)
       : null;
   }
 
-  async #dial(workspaceId: string, chatId: string): Promise<AgentConnection> {
-    const record = await this.#find(workspaceId);
-    const connection = await this.#agentOf(record);
-    this.parts.lines.keep(workspaceId, () => this.#agentOf(record));
-    return connection.forChat(chatId);
+  /** Why no agent can be asked there now, for a model; null when one can, as far as is known. */
+  async whyUnusable(workspaceId: string): Promise<string | null> {
+    try {
+      const { templateId, status, failure } = await this.#find(workspaceId);
+      return templateId === null ? null : whyUnusable(status, failure);
+    } catch (error) {
+      if (error instanceof ToolError) return error.message;
+      throw error;
+    }
   }
 
-  #agentOf({ id, provisioner, directory }: WorkspaceRecord): Promise<AgentConnection> {
-    if (provisioner === "external") return this.parts.external.connection(id);
+  /** Whether its agent answers, on behalf of no chat. */
+  async isReachable(workspaceId: string): Promise<boolean> {
+    try {
+      await (await this.#agentOf(await this.#find(workspaceId))).health();
+      return true;
+    } catch (error) {
+      this.parts.log.info({ err: error, workspaceId }, "A workspace's agent does not answer");
+      return false;
+    }
+  }
+
+  async #dial(
+    workspaceId: string,
+    { chatId, ancestorChatIds }: { chatId: string; ancestorChatIds: readonly string[] },
+  ): Promise<AgentConnection> {
+    const record = await this.#find(workspaceId);
+    const connection = await this.#agentOf(record);
+    this.parts.use.note([workspaceId]);
+    // A line outlives what is known of the workspace now.
+    this.parts.lines.keep(workspaceId, async () => this.#agentOf(await this.#find(workspaceId)));
+    return connection.forChat(chatId, ancestorChatIds);
+  }
+
+  async #agentOf(record: WorkspaceRecord): Promise<AgentConnection> {
+    const { id, provisioner, directory, templateId } = record;
+    if (templateId !== null) {
+      const why = whyUnusable(record.status, record.failure);
+      if (why !== null) throw new ToolError(why);
+    }
+    if (provisioner !== "local") return this.parts.external.connection(id);
+    if (templateId !== null) return this.#ownDirectory(id);
     if (directory === null) throw new Error(`The local workspace ${id} has no directory.`);
     return this.parts.agents.connection(directory);
   }
 
+  async #ownDirectory(id: string): Promise<AgentConnection> {
+    const workspace = await readManagedWorkspace(this.parts.database, id);
+    if (workspace === null) throw new ToolError("The chat's workspace no longer exists.");
+    try {
+      return await this.parts.local.connection(workspace);
+    } catch (error) {
+      if (error instanceof ProvisionerError) throw new ToolError(error.message, { cause: error });
+      throw error;
+    }
+  }
+
   async #find(workspaceId: string): Promise<WorkspaceRecord> {
-    const { database, clock, log } = this.parts;
+    const { database, clock } = this.parts;
     const known = this.#recent.get(workspaceId);
-    if (known && clock.now() - known.at < REMEMBER_MS) return known.record;
+    if (known && clock.now() - known.at < memoryOf(known.record)) return known.record;
+    const at = clock.now();
     const record = await readWorkspace(database, workspaceId);
     if (!record) throw new ToolError("The chat's workspace no longer exists.");
-    this.#recent.set(workspaceId, { record, at: clock.now() });
-    touchWorkspace(database, workspaceId).catch((error: unknown) =>
-      log.warn({ err: error, workspaceId }, "The workspace's last use was not written"),
-    );
+    this.#recent.set(workspaceId, { record, at });
     return record;
   }
+}
+
+/** One that cannot be used may be usable at any moment, and nobody asks for it often. */
+function memoryOf({ templateId, status }: WorkspaceRecord): number {
+  if (templateId === null) return REMEMBER_MS;
+  return status === "running" ? REMEMBER_MANAGED_MS : 0;
 }

@@ -4,6 +4,7 @@
  * log until it expires.
  */
 import type { Generation, LiveBatch, LivePiece, SavedNews } from "../domain/chat-events.js";
+import type { ConfigTopic } from "../domain/config-topic.js";
 import type { ListEntry, ListNews } from "../domain/list-events.js";
 
 /** The last piece that was written of a generation. */
@@ -45,11 +46,18 @@ export interface Bus {
   publishLive(batch: LiveBatch): void;
   /** Tells every worker that a chat may be waiting for one. Never throws. */
   wakeWorkers(): void;
+  /**
+   * Tells every replica, this one before the call returns, that something of this kind was set up anew. After the
+   * commit. Never throws; who remembers what was set up forgets it by itself after a few seconds.
+   */
+  publishConfigChange(topic: ConfigTopic): void;
   /** Resolves once the listener is attached: news committed after that reaches it. */
   subscribeChat(chatId: string, listener: ChatListener): Promise<() => void>;
   /** The same for the news of a person's list. Entries come in the log's order, but may be lost. */
   subscribeList(ownerId: string, listener: (entry: ListEntry) => void): Promise<() => void>;
   onWake(listener: () => void): () => void;
+  /** Hears of changes on any replica; of each topic also when the way to the others is whole again. */
+  onConfigChange(listener: (topic: ConfigTopic) => void): () => void;
   /** The way to other replicas was broken and is whole again: news may have been lost meanwhile. */
   onReturn(listener: () => void): () => void;
   /** Null when the log is gone or never was. */

@@ -5,6 +5,7 @@
 import type { LiveBatch } from "../domain/chat-events.js";
 import type { ChatEvent, ChatEventsSource } from "../domain/chat-stream.js";
 import { decodeEventCursor } from "../domain/cursors.js";
+import type { SubscriberMeter } from "../domain/meters.js";
 import type { Viewer } from "../domain/viewer.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
@@ -35,6 +36,7 @@ export type HubParts = {
   log: Log;
   /** Hears who looks at their own chats, and of what is saved in watched ones. */
   reads?: Pick<ReadMarks, "follow" | "saved">;
+  meter?: SubscriberMeter;
   streamBounds?: StreamBounds;
 };
 
@@ -90,7 +92,10 @@ export class ChatHub implements ChatEventsSource {
       shared: channel.shared,
       stream,
       after: after === null ? null : (decodeEventCursor(after) ?? UNUSABLE),
-      fellBehind: (_reader, dropped) => this.#warn(chatId, dropped),
+      fellBehind: (_reader, dropped) => {
+        this.#parts.meter?.fellBehind("chat", dropped);
+        this.#warn(chatId, dropped);
+      },
       caughtBreath: (behind) => channel.join(behind),
     });
     channel.readers.add(reader);

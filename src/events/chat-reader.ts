@@ -167,6 +167,8 @@ function describeItem(item: SavedItem, chatId: string): SizedBody {
       return sized({ type: "retry", retry: item.retry, generation: item.generation });
     case "title":
       return sized({ type: "title", title: item.title });
+    case "diff-status":
+      return sized({ type: "diff-status", chatId });
   }
 }
 

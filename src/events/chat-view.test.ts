@@ -18,6 +18,7 @@ function row(id: number, revision: number, generation: string | null = null): Me
     authorId: null,
     modelConfigId: null,
     reasoningEffort: null,
+    mcpServerIds: null,
     usage: null,
     costMicros: null,
     runtimeMs: null,

@@ -5,6 +5,7 @@
 import type { RefreshReason } from "../domain/chat-stream.js";
 import { decodeListCursor } from "../domain/cursors.js";
 import type { ChatListEventsSource, ListEvent } from "../domain/list-events.js";
+import type { SubscriberMeter } from "../domain/meters.js";
 import type { Viewer } from "../domain/viewer.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
@@ -27,6 +28,7 @@ export type ListHubParts = {
   log: Log;
   /** Whether the chat's owner is looking at it, through this replica. */
   isFollowed(chatId: string): boolean;
+  meter?: SubscriberMeter;
   streamBounds?: StreamBounds;
 };
 
@@ -78,7 +80,10 @@ export class ListHub implements ChatListEventsSource {
       stream,
       after: after === null ? null : decodeListCursor(after),
       isFollowed: (chatId) => this.#parts.isFollowed(chatId),
-      fellBehind: (dropped) => this.#warn(userId, opening, dropped),
+      fellBehind: (dropped) => {
+        this.#parts.meter?.fellBehind("chat-list", dropped);
+        this.#warn(userId, opening, dropped);
+      },
       caughtBreath: (behind) => channel.join(behind, "fell_behind"),
     });
     channel.readers.add(reader);

@@ -1,5 +1,6 @@
 /** The bus of a single process: listeners are called at once, in order, each in isolation from the others' errors. */
 import type { Generation, LiveBatch, SavedNews } from "../domain/chat-events.js";
+import type { ConfigTopic } from "../domain/config-topic.js";
 import { type ListEntry, type ListNews, listNewsOf } from "../domain/list-events.js";
 import type { Log } from "../lib/log.js";
 import type { Bus, ChatListener, HeardNews, LastPiece, LoggedList, LoggedPieces } from "./bus.js";
@@ -10,6 +11,7 @@ export class MemoryBus implements Bus {
   readonly #chats = new Map<string, Set<ChatListener>>();
   readonly #lists = new Map<string, Set<(entry: ListEntry) => void>>();
   readonly #wakes = new Set<() => void>();
+  readonly #configs = new Set<(topic: ConfigTopic) => void>();
   readonly #log: Log;
   readonly #parts: PartLog;
   readonly #listLog = new ListLog();
@@ -54,6 +56,10 @@ export class MemoryBus implements Bus {
     for (const listener of [...this.#wakes]) this.#call(listener);
   }
 
+  publishConfigChange(topic: ConfigTopic): void {
+    for (const listener of [...this.#configs]) this.#call(() => listener(topic));
+  }
+
   subscribeChat(chatId: string, listener: ChatListener): Promise<() => void> {
     return Promise.resolve(attach(this.#chats, chatId, listener));
   }
@@ -65,6 +71,11 @@ export class MemoryBus implements Bus {
   onWake(listener: () => void): () => void {
     this.#wakes.add(listener);
     return () => void this.#wakes.delete(listener);
+  }
+
+  onConfigChange(listener: (topic: ConfigTopic) => void): () => void {
+    this.#configs.add(listener);
+    return () => void this.#configs.delete(listener);
   }
 
   /** Nothing goes away within one process. */
@@ -89,6 +100,7 @@ export class MemoryBus implements Bus {
     this.#chats.clear();
     this.#lists.clear();
     this.#wakes.clear();
+    this.#configs.clear();
     return Promise.resolve();
   }
 

@@ -10,14 +10,23 @@
 import { randomUUID } from "node:crypto";
 import { createClient } from "redis";
 import type { Generation, LiveBatch, SavedNews } from "../domain/chat-events.js";
+import { CONFIG_TOPICS, type ConfigTopic } from "../domain/config-topic.js";
 import { type ListEntry, type ListNews, listNewsOf } from "../domain/list-events.js";
+import { type MeasuredOutcome, NO_METERS, type RedisMeter } from "../domain/meters.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import type { Bus, ChatListener, LastPiece, LoggedList, LoggedPieces } from "./bus.js";
 import { isSameGeneration, liveGeneration } from "./chat-view.js";
 import { RedisListLog } from "./list-redis-log.js";
 import { MemoryBus } from "./memory-bus.js";
-import { type Envelope, listTopic, newsTopic, readEnvelope, WAKE_TOPIC } from "./redis-envelope.js";
+import {
+  type Envelope,
+  listTopic,
+  newsTopic,
+  readEnvelope,
+  SETUP_TOPIC,
+  WAKE_TOPIC,
+} from "./redis-envelope.js";
 import { RedisPartLog } from "./redis-part-log.js";
 
 /** Longer than any healthy answer of Redis, shorter than a person's patience. */
@@ -32,7 +41,7 @@ const WARNING_INTERVAL_MS = 10_000;
 
 type Client = ReturnType<typeof createClient>;
 
-export type RedisBusOptions = { url: string; log: Log; clock: Clock };
+export type RedisBusOptions = { url: string; log: Log; clock: Clock; meter?: RedisMeter };
 
 export class RedisBus implements Bus {
   readonly #origin = randomUUID();
@@ -52,11 +61,13 @@ export class RedisBus implements Bus {
   #tellsSharded = false;
   /** The first connection's topics are subscribed to. */
   readonly #firstReady: Promise<void>;
+  readonly #meter: RedisMeter;
   #failures = 0;
   #warnedAt = -Infinity;
 
-  private constructor({ url, log, clock }: RedisBusOptions) {
+  private constructor({ url, log, clock, meter = NO_METERS }: RedisBusOptions) {
     this.#log = log;
+    this.#meter = meter;
     this.#clock = clock;
     this.#local = new MemoryBus(log);
     const options = {
@@ -130,6 +141,11 @@ export class RedisBus implements Bus {
     this.#publish(WAKE_TOPIC, { origin: this.#origin, type: "wake" });
   }
 
+  publishConfigChange(topic: ConfigTopic): void {
+    this.#local.publishConfigChange(topic);
+    this.#publish(SETUP_TOPIC, { origin: this.#origin, type: "config", topic });
+  }
+
   /** Resolves once news from other replicas arrives too; after a bounded wait also without, for the sweep to heal. */
   async subscribeChat(chatId: string, listener: ChatListener): Promise<() => void> {
     return this.#watch(newsTopic(chatId), await this.#local.subscribeChat(chatId, listener));
@@ -141,6 +157,10 @@ export class RedisBus implements Bus {
 
   onWake(listener: () => void): () => void {
     return this.#local.onWake(listener);
+  }
+
+  onConfigChange(listener: (topic: ConfigTopic) => void): () => void {
+    return this.#local.onConfigChange(listener);
   }
 
   onReturn(listener: () => void): () => void {
@@ -197,6 +217,8 @@ export class RedisBus implements Bus {
         return this.#local.passLive(envelope.batch);
       case "wake":
         return this.#local.wakeWorkers();
+      case "config":
+        return this.#local.publishConfigChange(envelope.topic);
     }
   }
 
@@ -205,10 +227,11 @@ export class RedisBus implements Bus {
     try {
       this.#isSharded = await hasShardedTopics(this.#subscriber);
       this.#tellsSharded = this.#isSharded;
-      const topics = [WAKE_TOPIC, ...this.#watched.keys()];
+      const topics = [WAKE_TOPIC, SETUP_TOPIC, ...this.#watched.keys()];
       await Promise.all(topics.map((topic) => this.#subscribe(topic)));
       for (const listener of this.#returns) listener();
       this.#local.wakeWorkers();
+      for (const topic of CONFIG_TOPICS) this.#local.publishConfigChange(topic);
     } catch (error) {
       this.#failed(error);
     }
@@ -265,10 +288,19 @@ export class RedisBus implements Bus {
   #publish(topic: string, envelope: Envelope): void {
     if (!this.#publisher.isReady) return this.#failed(new Error("Redis is away"));
     const text = JSON.stringify(envelope);
+    const startedAt = performance.now();
+    const told = (outcome: MeasuredOutcome) =>
+      this.#meter.published(envelope.type, outcome, (performance.now() - startedAt) / 1_000);
     const publishing = this.#tellsSharded
       ? this.#publisher.sPublish(topic, text)
       : this.#publisher.publish(topic, text);
-    publishing.catch((error: unknown) => this.#failed(error));
+    publishing.then(
+      () => told("ok"),
+      (error: unknown) => {
+        told("error");
+        this.#failed(error);
+      },
+    );
   }
 
   #failed(error: unknown): void {

@@ -1,5 +1,6 @@
 /** News on its way through Redis: the names of topics and keys, and the form of what they carry. */
 import type { Generation, LiveBatch } from "../domain/chat-events.js";
+import type { ConfigTopic } from "../domain/config-topic.js";
 import type { ListNews } from "../domain/list-events.js";
 import type { HeardNews } from "./bus.js";
 
@@ -8,13 +9,17 @@ export type Envelope = { origin: string } & (
   | { type: "saved"; news: HeardNews }
   | { type: "live"; batch: LiveBatch }
   | { type: "wake" }
+  | { type: "config"; topic: ConfigTopic }
   /** `id` and `after` are put in by Redis. */
   | { type: "list"; ownerId: string; news: ListNews; id: string; after: string | null }
 );
 
-const TYPES = new Set<unknown>(["saved", "live", "wake", "list"] satisfies Envelope["type"][]);
+const TYPES = new Set<unknown>(["saved", "live", "wake", "config", "list"] satisfies Envelope["type"][]);
 
 export const WAKE_TOPIC = "parley:{workers}:wake";
+
+/** What was set up anew; one topic for all of it, since it changes rarely. */
+export const SETUP_TOPIC = "parley:{setup}:news";
 
 /** Braces keep a chat's topic and keys together on one shard of a cluster. */
 export function newsTopic(chatId: string): string {

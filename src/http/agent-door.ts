@@ -12,6 +12,7 @@ import { joinStreams } from "../workspaces/tunnels/entrance.js";
 import type { HeldCall, HeldCalls } from "../workspaces/tunnels/held-calls.js";
 import { isPass, REPLICA_PATH } from "../workspaces/tunnels/replica-pass.js";
 import { CALL_PATH, hashAgentToken, readCall, readPassage } from "../workspaces/tunnels/requests.js";
+import { OPEN_GATE, type RateGate } from "./rate-gate.js";
 import { sendAway } from "./send-away.js";
 import type { UpgradeTaker } from "./upgrades.js";
 import { readBearer } from "./viewer.js";
@@ -29,13 +30,15 @@ export type AgentDoorOptions = {
   findWorkspace: (token: string, tokenHash: Buffer) => Promise<{ id: string; name: string } | null>;
   /** What replicas show each other; null lets none in. */
   replicaSecret: string | null;
+  /** How many bad tokens an address may show; any number without it. */
+  rateGate?: RateGate;
   clock: Clock;
   log: Log;
 };
 
 /** Takes the upgrades at both paths. */
 export function createAgentDoor(options: AgentDoorOptions): UpgradeTaker {
-  const { held, replicaSecret, clock, log } = options;
+  const { held, replicaSecret, rateGate = OPEN_GATE, clock, log } = options;
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -64,11 +67,14 @@ export function createAgentDoor(options: AgentDoorOptions): UpgradeTaker {
     if (token === null) return refuse(upgrade, "401 Unauthorized");
     if (call.kind === "refused") return refuse(upgrade, call.status);
     if (lookups >= MAX_LOOKUPS) return refuse(upgrade, "503 Service Unavailable");
+    const address = rateGate.addressOf(upgrade.request);
+    if ((await rateGate.isFailing(address)) !== null) return refuse(upgrade, "429 Too Many Requests");
     const tokenHash = hashAgentToken(token);
     lookups += 1;
     const workspace = await options.findWorkspace(token, tokenHash).finally(() => (lookups -= 1));
     if (workspace === null) {
-      log.warn({ address: upgrade.request.socket.remoteAddress }, "An agent called with an unknown token");
+      await rateGate.countFailure(address);
+      log.warn({ address }, "An agent called with an unknown token");
       return refuse(upgrade, "401 Unauthorized");
     }
     const { instanceId, isFirst } = call;

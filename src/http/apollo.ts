@@ -7,19 +7,33 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
 import type { GraphQLSchema } from "graphql";
+import { NO_SPAN, type Traces } from "../domain/traces.js";
+import type { Viewer } from "../domain/viewer.js";
+import { currentDoing } from "../lib/doing.js";
 import type { Log } from "../lib/log.js";
 import type { DocumentGate } from "./document-gate.js";
 import type { ErrorMask } from "./errors.js";
+import { tellOperation } from "./measured-requests.js";
+import { operationSpan, tellErrors } from "./operation-span.js";
+import { addressIn, type RateGate } from "./rate-gate.js";
 import { badUserInput } from "./refusals.js";
+import { refuseScopes } from "./scope-gate.js";
 
-export type ApolloOptions = { schema: GraphQLSchema; gate: DocumentGate; mask: ErrorMask; log: Log };
+export type ApolloOptions = {
+  schema: GraphQLSchema;
+  gate: DocumentGate;
+  rateGate: RateGate;
+  traces: Traces;
+  mask: ErrorMask;
+  log: Log;
+};
 
-/** Whatever `createContext` gives. Apollo copies it shallowly, so it must be a plain object. */
-export type OperationContext = object;
+/** What `createContext` gives. Apollo copies it shallowly, so it must be a plain object. */
+export type OperationContext = { viewer: Viewer };
 
 /** A started Apollo Server; the caller stops it. */
 export async function startApollo(options: ApolloOptions): Promise<ApolloServer<OperationContext>> {
-  const { schema, gate, mask, log } = options;
+  const { schema, gate, rateGate, traces, mask, log } = options;
   const apollo = new ApolloServer<OperationContext>({
     schema,
     introspection: true,
@@ -43,7 +57,8 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
-      admitOperations(gate),
+      followOperations(traces),
+      admitOperations(gate, rateGate),
       answerWellFormedRequestsWith200(),
     ],
   });
@@ -51,18 +66,48 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
   return apollo;
 }
 
-function admitOperations(gate: DocumentGate): ApolloServerPlugin<OperationContext> {
+/** What runs for an operation is part of its span from where it is known. */
+function followOperations(traces: Traces): ApolloServerPlugin<OperationContext> {
+  return {
+    requestDidStart: async () => {
+      let span = NO_SPAN;
+      return {
+        async didResolveOperation({ operation }) {
+          const doing = currentDoing();
+          if (!operation || !doing) return;
+          span = traces.open(operationSpan(operation));
+          // One request is one operation: nothing else is done for it.
+          doing.trace = span.trace;
+        },
+        async willSendResponse({ response }) {
+          const errors = response.body.kind === "single" ? response.body.singleResult.errors : undefined;
+          tellErrors(span, errors ?? []);
+          span.end();
+        },
+      };
+    },
+  };
+}
+
+function admitOperations(gate: DocumentGate, rateGate: RateGate): ApolloServerPlugin<OperationContext> {
   return {
     requestDidStart: async () => ({
-      async didResolveOperation({ document, operation, request }) {
+      async didResolveOperation({ document, operation, request, contextValue }) {
         // Apollo itself refuses a request whose operation cannot be told.
         if (!operation) return;
+        tellOperation(contextValue, operation.operation);
         if (operation.operation === "subscription") {
           throw badUserInput(
             "Subscriptions are served over WebSocket at this address (graphql-transport-ws), and as event streams at /graphql/stream (graphql-sse).",
           );
         }
-        const refusal = gate.refuseOperation(document, operation, request.variables);
+        const refusal =
+          gate.refuseOperation(document, operation, request.variables) ??
+          refuseScopes(document, operation, contextValue.viewer) ??
+          (await rateGate.refuseOperation(document, operation, {
+            viewer: contextValue.viewer,
+            address: addressIn(contextValue),
+          }));
         if (refusal) throw refusal;
       },
     }),

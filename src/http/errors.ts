@@ -1,11 +1,13 @@
 /**
  * What leaves the server when something goes wrong: one function for answers over HTTP, answers over a socket and
- * events of a subscription. Errors raised on purpose (a GraphQLError with a code) pass; every other one is logged
+ * events of a subscription. Errors raised on purpose (a GraphQLError with a code, Forbidden) pass; every other one is logged
  * with a reference and leaves as INTERNAL_SERVER_ERROR with that reference and nothing else.
  */
 import { randomUUID } from "node:crypto";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
+import { Forbidden } from "../domain/viewer.js";
 import type { Log } from "../lib/log.js";
+import { withoutValues } from "./variable-mistakes.js";
 
 const INTERNAL_CODE = "INTERNAL_SERVER_ERROR";
 /** Extensions that are for the server's own eyes. */
@@ -37,6 +39,10 @@ export function createErrorMask(options: { log: Log; isProduction: boolean }): E
 
   return (error) => {
     const cause = findCause(error);
+    if (cause instanceof Forbidden) {
+      const at = error instanceof GraphQLError ? error : undefined;
+      return { message: cause.message, ...place(at), extensions: { code: "FORBIDDEN" } };
+    }
     if (!isForClients(error, cause)) {
       const at = error instanceof GraphQLError ? error : undefined;
       const reference = report(cause, at?.path);
@@ -46,7 +52,8 @@ export function createErrorMask(options: { log: Log; isProduction: boolean }): E
         extensions: { code: INTERNAL_CODE, reference },
       };
     }
-    const message = options.isProduction ? error.message.replace(SUGGESTION, "") : error.message;
+    const plain = withoutValues(error.message);
+    const message = options.isProduction ? plain.replace(SUGGESTION, "") : plain;
     return { message, ...place(error), extensions: publicExtensions(error, cause) };
   };
 }

@@ -2,11 +2,14 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Viewer } from "../domain/viewer.js";
 import type { ErrorMask } from "./errors.js";
-import { unauthenticated } from "./refusals.js";
-import { readBearer, type FindViewer } from "./viewer.js";
+import type { AddressOf } from "./client-address.js";
+import type { TokenGate } from "./rate-gate.js";
+import { retryAfterSeconds, tooManyFailures, unauthenticated } from "./refusals.js";
+import { readBearer } from "./viewer.js";
+import type { ShownByBrowser } from "./browser-session.js";
 
-/** Who asks, and the token that said so. */
-export type Credentials = { viewer: Viewer; token: string };
+/** Who asks, the token that said so, and from where. */
+export type Credentials = { viewer: Viewer; token: string; address: string };
 
 export type Identification = {
   /** For Fastify's `onRequest`: answers the request when it may not go on. */
@@ -15,14 +18,28 @@ export type Identification = {
   of(request: FastifyRequest): Credentials;
 };
 
-export function createIdentification(findViewer: FindViewer, mask: ErrorMask): Identification {
+export type IdentificationOptions = {
+  checkToken: TokenGate;
+  addressOf: AddressOf;
+  /** The session that a page of ours came with; null = none. A token goes before it. */
+  shownByBrowser: ShownByBrowser;
+  mask: ErrorMask;
+};
+
+export function createIdentification(options: IdentificationOptions): Identification {
+  const { checkToken, addressOf, shownByBrowser, mask } = options;
   const known = new WeakMap<FastifyRequest, Credentials>();
   return {
     async demand(request, reply) {
-      const token = readBearer(request.headers.authorization);
-      const viewer = token === null ? null : await findViewer(token);
-      if (viewer && token !== null) {
-        known.set(request, { viewer, token });
+      const token = readBearer(request.headers.authorization) ?? shownByBrowser(request.headers);
+      const address = addressOf(request.raw);
+      const found = token === null ? { viewer: null } : await checkToken(token, address);
+      if ("retryAfterMs" in found) {
+        const errors = [mask(tooManyFailures(found.retryAfterMs))];
+        return reply.code(429).header("retry-after", retryAfterSeconds(found.retryAfterMs)).send({ errors });
+      }
+      if (found.viewer && token !== null) {
+        known.set(request, { viewer: found.viewer, token, address });
         return undefined;
       }
       const errors = [mask(unauthenticated())];

@@ -1,4 +1,5 @@
 /** Errors that the doors themselves raise on purpose: each has a code that clients may rely on. Apollo reads `http` of them. */
+import { HeaderMap } from "@apollo/server";
 import { GraphQLError, type ASTNode } from "graphql";
 
 /** No token, or one that does not count. */
@@ -16,9 +17,28 @@ export function tooCostly(message: string, nodes?: readonly ASTNode[]): GraphQLE
   });
 }
 
-/** Too many operations at one time. */
-export function rateLimited(message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code: "RATE_LIMITED", http: { status: 429 } } });
+/**
+ * Too many operations at one time, or too many of something in a while. `retryAfterMs`: when it is worth to come back;
+ * absent when that depends on what the client ends itself.
+ */
+export function rateLimited(message: string, retryAfterMs?: number): GraphQLError {
+  if (retryAfterMs === undefined)
+    return new GraphQLError(message, { extensions: { code: "RATE_LIMITED", http: { status: 429 } } });
+  const headers = new HeaderMap();
+  headers.set("retry-after", String(retryAfterSeconds(retryAfterMs)));
+  // A package that is not ours says that headers were a plain object; Apollo wants a Map.
+  const http: object = { status: 429, headers };
+  return new GraphQLError(message, { extensions: { code: "RATE_LIMITED", retryAfterMs, ...{ http } } });
+}
+
+/** In whole seconds, as HTTP has it; never 0. */
+export function retryAfterSeconds(retryAfterMs: number): number {
+  return Math.max(1, Math.ceil(retryAfterMs / 1_000));
+}
+
+/** Too many tokens, links or passes from this address were no good. */
+export function tooManyFailures(retryAfterMs: number): GraphQLError {
+  return rateLimited("Too many tokens from your address were not valid; wait a little.", retryAfterMs);
 }
 
 /** Too much is asked of this server at the moment; the same may work later, or elsewhere. */

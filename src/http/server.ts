@@ -1,24 +1,39 @@
 /**
  * All doors on one port: GraphQL over HTTP and over WebSocket at /graphql, over Server-Sent Events at
- * /graphql/stream, beside them the health routes and, when on, the GraphiQL page. Everything but the page and the health routes needs a token, before a body is read.
+ * /graphql/stream, files at /files, beside them the health routes, the pages of tool servers' authorisations and,
+ * when on, the GraphiQL page. Everything but the pages, the health routes and signed links to files needs a token, before
+ * a body is read.
  */
 import { randomUUID } from "node:crypto";
 import { fastifyApolloHandler } from "@as-integrations/fastify";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from "fastify";
 import { GraphQLError, type GraphQLSchema } from "graphql";
+import { NO_METERS, type RequestMeter } from "../domain/meters.js";
+import { NO_TRACES, type Traces } from "../domain/traces.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
+import { asShown } from "../domain/shown-session.js";
 import { startApollo } from "./apollo.js";
+import { addAuthRoutes, type SignInDoor } from "./auth-routes.js";
+import { browserSessions, noBrowserSessions } from "./browser-session.js";
 import { createDocumentGate, type DocumentGate } from "./document-gate.js";
 import { createErrorMask, type ErrorMask } from "./errors.js";
+import { addFilesRoute, type FilesSource } from "./files.js";
+import { addUploadsRoute, type UploadsSource } from "./uploads.js";
 import { createGraphiqlPage, wantsGraphiql } from "./graphiql.js";
+import { followRequests } from "./followed-requests.js";
 import { addHealthRoutes, type HealthReport } from "./health.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.js";
 import { createIdentification, type Identification } from "./identification.js";
+import { addMcpOauthRoutes, type McpOauthDoorOptions } from "./mcp-oauth.js";
+import { measureRequests, type MeasuredRequests } from "./measured-requests.js";
 import { createOperationSlots } from "./operation-slots.js";
+import { refuseWhenClosing } from "./refuse-when-closing.js";
 import { countRunningRequests } from "./running-requests.js";
+import { guardTokens, limitVisits, OPEN_GATE, withAddress, type RateGate } from "./rate-gate.js";
 import type { AnswerEvents } from "./answer.js";
 import { SharedOperations } from "./shared-answers.js";
+import { RightsRounds } from "./rights-rounds.js";
 import type { CreateContext } from "./sessions.js";
 import { createStreamDoor, type StreamDoor } from "./sse.js";
 import { rememberViewers, type FindViewer } from "./viewer.js";
@@ -32,17 +47,32 @@ export type HttpServerOptions = {
   schema: GraphQLSchema;
   /** The viewer of a token; null when unknown, revoked or expired. Answers are kept for VIEWER_CACHE_MS. */
   authenticate: FindViewer;
+  /** Calls back when somebody's rights may have changed; the returned function ends that. Without it they are looked at by time alone. */
+  onRightsChange?: (listener: () => void) => () => void;
   /** A fresh, plain object for each operation and for each event of a subscription. */
   createContext: CreateContext;
   /** Shortcuts for a subscription's most frequent events; without it every event is executed. */
   answerEvents?: AnswerEvents;
   health: () => Promise<HealthReport>;
+  /** What `GET /files/<id>` sends; without it there is no such door. */
+  files?: FilesSource;
+  /** What `PUT /files/<id>` takes; without it there is no such door. */
+  uploads?: UploadsSource;
+  meter?: RequestMeter;
   log: Log;
   clock: Clock;
   isGraphiqlOn: boolean;
   /** In production errors do not suggest names of the schema. */
   isProduction: boolean;
   limits?: Partial<HttpLimits>;
+  /** How often people and addresses may ask; without it as often as they like. */
+  rateGate?: RateGate;
+  /** Who follows requests and operations; without it nobody. */
+  traces?: Traces;
+  /** Where people connect their accounts with tool servers; without it there are no such pages. */
+  mcpOauth?: McpOauthDoorOptions;
+  /** Where browsers sign in; without it there is no such place, and no cookie counts. */
+  signIn?: SignInDoor;
   /** Other doors for connections that are no HTTP; closed with this one. */
   upgradeTakers?: readonly UpgradeTaker[];
 };
@@ -72,24 +102,69 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   const limits: HttpLimits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
   const mask = createErrorMask({ log, isProduction });
   const gate = createDocumentGate(schema, limits);
-  const findViewer = rememberViewers(options.authenticate, clock);
+  const viewers = rememberViewers(options.authenticate, clock);
+  const findViewer = viewers.find;
+  const rateGate = options.rateGate ?? OPEN_GATE;
+  const traces = options.traces ?? NO_TRACES;
+  const checkToken = guardTokens(viewers, rateGate);
+  const rounds = new RightsRounds();
+  const stopListening = options.onRightsChange?.(() => {
+    viewers.forget();
+    void rounds.checkAll();
+  });
   const { createContext, answerEvents } = options;
   const shared = new SharedOperations({ schema, mask, answerEvents });
   const slots = createOperationSlots(limits);
+  const { signIn } = options;
+  const shownByBrowser = signIn ? browserSessions(signIn) : noBrowserSessions;
   const operations = {
-    ...{ schema, gate, slots, findViewer, createContext, shared, mask, log, clock, limits },
+    ...{
+      shownByBrowser,
+      schema,
+      gate,
+      slots,
+      findViewer,
+      checkToken,
+      rateGate,
+      traces,
+      createContext,
+      shared,
+      mask,
+      log,
+      clock,
+      limits,
+      rounds,
+    },
     createRequestId: randomUUID,
   };
   const sockets = createSocketDoor(operations);
   const streams = createStreamDoor(operations);
-  const apollo = await startApollo({ schema, gate, mask, log });
+  const apollo = await startApollo({ schema, gate, rateGate, traces, mask, log });
   const app = createApp(limits, mask);
+  followRequests(app, traces);
   const running = countRunningRequests(app);
+  limitVisits(app, rateGate, ["/auth/", "/mcp/oauth/"]);
+  const measured = measureRequests(app, options.meter ?? NO_METERS);
   let closing: Promise<void> | undefined;
-  addHealthRoutes(app, { health: options.health, log, clock, isClosing: () => closing !== undefined });
-  const identification = createIdentification(findViewer, mask);
-  addGraphqlRoute(app, { apollo, gate, identification, mask, ...options });
+  const isClosing = () => closing !== undefined;
+  refuseWhenClosing(app, { isClosing, mask });
+  addHealthRoutes(app, { health: options.health, log, clock, isClosing });
+  const identification = createIdentification({
+    ...{ checkToken, shownByBrowser, mask },
+    addressOf: rateGate.addressOf,
+  });
+  addGraphqlRoute(app, { apollo, gate, identification, mask, measured, ...options });
   addStreamRoute(app, streams, identification);
+  if (options.files) addFilesRoute(app, { files: options.files, checkToken, rateGate, mask });
+  if (options.uploads) addUploadsRoute(app, { uploads: options.uploads, rateGate, mask });
+  if (options.mcpOauth) addMcpOauthRoutes(app, options.mcpOauth);
+  if (signIn) {
+    const onLeave = (session: string) => {
+      viewers.forget();
+      void rounds.checkAll(asShown(session));
+    };
+    addAuthRoutes(app, { ...signIn, onLeave, log });
+  }
   const others = options.upgradeTakers ?? [];
   takeUpgrades(app, [{ ...sockets, paths: ["/graphql"] }, ...others], (socket) =>
     refuseUpgrade(socket, "404 Not Found"),
@@ -111,6 +186,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     const closings = [sockets, streams, ...others].map((door) => door.close());
     await Promise.all([app.close(), ...closings, answered]);
     cancel();
+    stopListening?.();
     await apollo.stop();
   };
   return {
@@ -127,6 +203,7 @@ function createApp(limits: HttpLimits, mask: ErrorMask): FastifyInstance {
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: "idle",
+    return503OnClosing: false,
     genReqId: (request) => {
       const given = request.headers["x-request-id"];
       return typeof given === "string" && REQUEST_ID.test(given) ? given : randomUUID();
@@ -157,10 +234,11 @@ type GraphqlRouteOptions = Pick<HttpServerOptions, "createContext" | "isGraphiql
   gate: DocumentGate;
   identification: Identification;
   mask: ErrorMask;
+  measured: MeasuredRequests;
 };
 
 function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): void {
-  const { apollo, gate, identification, mask, createContext } = options;
+  const { apollo, gate, identification, mask, measured, createContext } = options;
   const sendPage = createGraphiqlPage();
   app.route({
     url: "/graphql",
@@ -175,7 +253,10 @@ function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): vo
       return refusal && reply.code(400).send({ errors: [mask(refusal)] });
     },
     handler: fastifyApolloHandler(apollo, {
-      context: async (request) => createContext(identification.of(request).viewer, { requestId: request.id }),
+      context: async (request) => {
+        const { viewer, address } = identification.of(request);
+        return measured.of(request, withAddress(createContext(viewer, { requestId: request.id }), address));
+      },
     }),
   });
 }

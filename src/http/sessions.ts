@@ -8,6 +8,7 @@ import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import type { SocketCount } from "./operation-slots.js";
 import type { ResponseStream } from "./response-stream.js";
+import type { RightsRounds } from "./rights-rounds.js";
 import type { FindViewer } from "./viewer.js";
 
 /** A revoked token loses its open sockets and streams within this time, and so does a lost right. */
@@ -21,23 +22,27 @@ export type Session = {
   readonly streams: Set<ResponseStream>;
   /** Cancel the timers that watch over the session. */
   readonly cancels: (() => void)[];
+  /** Where it comes from, as limits know it. */
+  readonly address: string;
   /** Null until the client has shown a good token. */
   viewer: Viewer | null;
   isClosed: boolean;
 };
 
-export type CreateContext = (viewer: Viewer, request: { requestId: string }) => object;
+export type CreateContext = (viewer: Viewer, request: { requestId: string }) => { viewer: Viewer };
 
 export type WatchOptions = {
   findViewer: FindViewer;
   createContext: CreateContext;
   createRequestId: () => string;
+  /** When rights have changed, all sessions are looked at. */
+  rounds: RightsRounds;
   log: Log;
   clock: Clock;
 };
 
-export function newSession(viewer: Viewer | null): Session {
-  return { count: { operations: 0 }, streams: new Set(), cancels: [], viewer, isClosed: false };
+export function newSession(viewer: Viewer | null, address: string): Session {
+  return { count: { operations: 0 }, streams: new Set(), cancels: [], address, viewer, isClosed: false };
 }
 
 /** Calls `onLost` when the token is no longer good; ends single streams that may no longer be read. */
@@ -54,7 +59,11 @@ export function watchRights(
     await checkRights(session, token, options);
     isChecking = false;
   };
-  session.cancels.push(options.clock.every(REAUTHENTICATE_MS, () => void check()));
+  session.cancels.push(
+    options.clock.every(REAUTHENTICATE_MS, () => void check()),
+    // A regular check that is under way may have asked before the change.
+    options.rounds.add(token, () => checkRights(session, token, options)),
+  );
 }
 
 function watchExpiry(session: Session, { clock, onLost }: { clock: Clock; onLost(): void }): void {

@@ -7,14 +7,20 @@ import type { Duplex } from "node:stream";
 import { execute, GraphQLError, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from "graphql";
 import { makeServer, type Server } from "graphql-ws";
 import type { WebSocket } from "ws";
+import type { Traces } from "../domain/traces.js";
 import type { Clock } from "../lib/clock.js";
+import { currentDoing } from "../lib/doing.js";
 import type { Log } from "../lib/log.js";
 import type { Asker } from "./answer.js";
 import type { AdmittedOperation, DocumentGate } from "./document-gate.js";
 import type { ErrorMask } from "./errors.js";
+import { operationSpan, tellErrors } from "./operation-span.js";
 import type { OperationSlot, OperationSlots } from "./operation-slots.js";
 import { unauthenticated } from "./refusals.js";
 import { openResponseStream, ResponseStream } from "./response-stream.js";
+import type { RateGate, TokenGate } from "./rate-gate.js";
+import type { RightsRounds } from "./rights-rounds.js";
+import { refuseScopes } from "./scope-gate.js";
 import { endStreams, watchRights, type CreateContext, type Session } from "./sessions.js";
 import type { SharedOperations } from "./shared-answers.js";
 import { FrameStream, type FrameTarget } from "./socket-frames.js";
@@ -29,6 +35,8 @@ export type Connection = Session & {
   readonly socket: WebSocket;
   /** What the socket writes to. */
   readonly transport: Duplex;
+  /** What the browser brought along when it opened the socket; null = nothing that counts. */
+  readonly shownByBrowser: string | null;
   /** The client has said who it is, be it true or not. */
   hasGreeted: boolean;
 };
@@ -38,8 +46,13 @@ export type OperationsOptions = {
   gate: DocumentGate;
   slots: OperationSlots;
   findViewer: FindViewer;
+  /** For tokens of those who come new; whoever is in is looked up by `findViewer`. */
+  checkToken: TokenGate;
+  rateGate: RateGate;
+  traces: Traces;
   createContext: CreateContext;
   createRequestId: () => string;
+  rounds: RightsRounds;
   /** What is running now, so that subscribers of the same share the answers. */
   shared: SharedOperations;
   mask: ErrorMask;
@@ -58,6 +71,9 @@ export type AdmittedArgs = ExecutionArgs & {
   slot: OperationSlot;
   asker: Asker;
   operation: AdmittedOperation;
+  /** The client's own, of the operation. */
+  extensions: SubscribePayload["extensions"];
+  traces: Traces;
   shared: SharedOperations;
 };
 
@@ -71,8 +87,8 @@ export function createSocketOperations(options: SocketOperationsOptions): Server
     // The door waits for it by itself, by its own clock.
     connectionInitWaitTimeout: 0,
     onConnect: (context) => connect(context.extra, context.connectionParams, options),
-    onSubscribe: (context, id, payload) => {
-      const admitted = admit(context.extra, payload, options);
+    onSubscribe: async (context, id, payload) => {
+      const admitted = await admit(context.extra, payload, options);
       const { socket, transport } = context.extra;
       return "slot" in admitted ? { ...admitted, target: { socket, transport, id } } : admitted;
     },
@@ -89,10 +105,15 @@ async function connect(
   options: SocketOperationsOptions,
 ): Promise<boolean> {
   connection.hasGreeted = true;
-  const token = readSocketToken(params);
+  const token = readSocketToken(params) ?? connection.shownByBrowser;
   if (token === null) return false;
   try {
-    const viewer = await options.findViewer(token);
+    const found = await options.checkToken(token, connection.address);
+    if ("retryAfterMs" in found) {
+      connection.socket.close(TRY_AGAIN_CLOSE_CODE, "Too many bad tokens; try again later");
+      return true;
+    }
+    const { viewer } = found;
     if (!viewer) return false;
     if (connection.isClosed) return true;
     if (!options.claim(connection, viewer.userId)) {
@@ -115,23 +136,34 @@ function forbid(connection: Connection, log: Log): void {
   void endStreams(connection, log);
 }
 
-type SubscribePayload = Parameters<DocumentGate["admit"]>[0];
+type SubscribePayload = Parameters<DocumentGate["admit"]>[0] & {
+  extensions?: Readonly<Record<string, unknown>> | null | undefined;
+};
 
-/** Lets an operation in, with a slot that `run` or `subscribe` gives back, or says why not. Never throws. */
-export function admit(
+/** Lets an operation in, with a slot that `run` or `subscribe` gives back, or says why not. Never rejects. */
+export async function admit(
   session: Session,
   payload: SubscribePayload,
   options: OperationsOptions,
-): AdmittedArgs | readonly GraphQLError[] {
+): Promise<AdmittedArgs | readonly GraphQLError[]> {
   const { viewer } = session;
   if (viewer === null) return [unauthenticated()];
   try {
     const admission = options.gate.admit(payload);
     if (admission.kind === "refused") return admission.errors;
+    const { operation } = admission;
+    const outOfScope = refuseScopes(operation.document, operation.operation, viewer);
+    if (outOfScope) return [outOfScope];
     const slot = options.slots.take(session.count, viewer.userId);
     if (slot instanceof GraphQLError) return [slot];
-    const request = { requestId: options.createRequestId() };
-    const { document, operationName, variableValues } = admission.operation;
+    const asking = { viewer, address: session.address };
+    const tooOften = await options.rateGate.refuseOperation(operation.document, operation.operation, asking);
+    if (tooOften) {
+      slot.free();
+      return [tooOften];
+    }
+    const request = { requestId: currentDoing()?.requestId ?? options.createRequestId() };
+    const { document, operationName, variableValues } = operation;
     return {
       schema: options.schema,
       document,
@@ -145,7 +177,9 @@ export function admit(
         viewer: () => session.viewer ?? viewer,
         createContext: () => options.createContext(session.viewer ?? viewer, request),
       },
-      operation: admission.operation,
+      operation,
+      extensions: payload.extensions,
+      traces: options.traces,
       shared: options.shared,
     };
   } catch (failure) {
@@ -154,7 +188,15 @@ export function admit(
 }
 
 /** A query's or mutation's answer. Never rejects. */
-export async function run(args: AdmittedArgs): Promise<ExecutionResult> {
+export function run(args: AdmittedArgs): Promise<ExecutionResult> {
+  return args.traces.within(operationSpan(args.operation.operation, args.extensions), async (span) => {
+    const result = await execution(args);
+    tellErrors(span, result.errors ?? []);
+    return result;
+  });
+}
+
+async function execution(args: AdmittedArgs): Promise<ExecutionResult> {
   const { slot, asker, schema, operation } = args;
   const { document, operationName, variableValues } = operation;
   try {
@@ -168,7 +210,16 @@ export async function run(args: AdmittedArgs): Promise<ExecutionResult> {
 }
 
 /** A subscription's answers, or the answer that says why there are none. Never rejects. */
-export async function subscribe(args: AdmittedArgs): Promise<ResponseStream | ExecutionResult> {
+export function subscribe(args: AdmittedArgs): Promise<ResponseStream | ExecutionResult> {
+  // Its beginning: a stream goes on for hours.
+  return args.traces.within(operationSpan(args.operation.operation, args.extensions), async (span) => {
+    const opened = await open(args);
+    if (!(opened instanceof ResponseStream)) tellErrors(span, opened.errors ?? []);
+    return opened;
+  });
+}
+
+async function open(args: AdmittedArgs): Promise<ResponseStream | ExecutionResult> {
   const { slot, asker, session, schema, operation, shared } = args;
   const { streams } = session;
   const running = shared.enter(operation);

@@ -54,8 +54,8 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
   const guests = new Set<Guest>();
   let isClosing = false;
 
-  const enter = (reply: FastifyReply, { viewer, token }: Credentials): Guest => {
-    const session = newSession(viewer);
+  const enter = (reply: FastifyReply, { viewer, token, address }: Credentials): Guest => {
+    const session = newSession(viewer, address);
     const pace = new ReadingPace();
     const hasLeft = new Promise<void>((resolve) => reply.raw.once("close", () => resolve()));
     const guest: Guest = {
@@ -129,8 +129,8 @@ function createProtocol(options: StreamDoorOptions) {
     authenticate: () => null,
     // The gate has done it.
     validate: () => [],
-    onSubscribe: ({ context }, params) => {
-      const admitted = admit(context.session, params, options);
+    onSubscribe: async ({ context }, params) => {
+      const admitted = await admit(context.session, params, options);
       // With `data`, be it undefined, it is an answer to the library, which is streamed as the protocol says.
       if (!("document" in admitted)) return masked({ data: undefined as never, errors: admitted });
       context.slot = admitted.slot;

@@ -7,8 +7,10 @@ import type { Duplex } from "node:stream";
 import { handleProtocols } from "graphql-ws";
 import { WebSocketServer, type WebSocket } from "ws";
 import type { Clock } from "../lib/clock.js";
+import { doingFor } from "../lib/doing.js";
 import { keepHeartbeat } from "../lib/heartbeat.js";
 import type { Log } from "../lib/log.js";
+import type { ShownByBrowser } from "./browser-session.js";
 import type { HttpLimits } from "./limits.js";
 import { sendAway } from "./send-away.js";
 import { closeSession, newSession } from "./sessions.js";
@@ -22,7 +24,7 @@ const INIT_TIMEOUT_CLOSE_CODE = 4408;
 const GOING_AWAY_CLOSE_CODE = 1001;
 const INTERNAL_ERROR_CLOSE_CODE = 4500;
 
-export type SocketDoorOptions = OperationsOptions & { limits: HttpLimits };
+export type SocketDoorOptions = OperationsOptions & { limits: HttpLimits; shownByBrowser: ShownByBrowser };
 
 export type SocketDoor = {
   /** Takes over an upgraded connection. Answers 503 when the door is closing or full. */
@@ -32,6 +34,9 @@ export type SocketDoor = {
   /** Sends every client away; resolves when all sockets are gone, at the latest shortly after CLOSE_LIMIT_MS. */
   close(): Promise<void>;
 };
+
+/** What the request says from which a socket has come. */
+type Greeting = { address: string; shownByBrowser: string | null };
 
 /** Opens the door. It listens on nothing by itself: the HTTP server hands it its upgrades. */
 export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
@@ -54,12 +59,18 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
   const connections = new Set<Connection>();
   let isClosing = false;
 
-  const open = (socket: WebSocket, transport: Duplex) => {
-    const connection: Connection = { ...newSession(null), socket, transport, hasGreeted: false };
+  const open = (socket: WebSocket, transport: Duplex, { address, shownByBrowser }: Greeting) => {
+    const connection: Connection = {
+      ...newSession(null, address),
+      socket,
+      transport,
+      shownByBrowser,
+      hasGreeted: false,
+    };
     connections.add(connection);
     connection.cancels.push(keepHeartbeat(socket, PING_INTERVAL_MS, clock));
     watchGreeting(connection, clock);
-    const closed = operations.opened(adapt(connection, limits, log), connection);
+    const closed = operations.opened(adapt(connection, options), connection);
     socket.on("error", (failure) => log.debug({ err: failure }, "A socket failed"));
     socket.once("close", (code, reason) => {
       connections.delete(connection);
@@ -71,7 +82,11 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
     accept(request, socket, head) {
       if (isClosing || connections.size >= limits.maxSockets)
         return refuseUpgrade(socket, "503 Service Unavailable");
-      server.handleUpgrade(request, socket, head, (upgraded) => open(upgraded, socket));
+      const address = options.rateGate.addressOf(request);
+      const shownByBrowser = options.shownByBrowser(request.headers);
+      server.handleUpgrade(request, socket, head, (upgraded) =>
+        open(upgraded, socket, { address, shownByBrowser }),
+      );
     },
     count: () => connections.size,
     async close() {
@@ -125,7 +140,8 @@ function countByUser(max: number): { take(userId: string): (() => void) | null }
 type ProtocolSocket = Parameters<ReturnType<typeof createSocketOperations>["opened"]>[0];
 
 /** The socket as graphql-ws wants it. `send` waits for the write, which holds a stream back while the client does. */
-function adapt({ socket }: Connection, limits: HttpLimits, log: Log): ProtocolSocket {
+function adapt({ socket }: Connection, options: SocketDoorOptions): ProtocolSocket {
+  const { limits, log, createRequestId } = options;
   return {
     protocol: socket.protocol,
     send: (text) =>
@@ -139,10 +155,14 @@ function adapt({ socket }: Connection, limits: HttpLimits, log: Log): ProtocolSo
       socket.on("message", (message) => {
         if (cutIfUnread(socket, limits, log)) return;
         // ws hands over Buffers unless another type is asked for.
-        take((message as Buffer).toString("utf8")).catch((failure: unknown) => {
-          log.warn({ err: failure }, "A socket's message could not be served");
-          socket.close(INTERNAL_ERROR_CLOSE_CODE, "Internal server error");
-        });
+        const text = (message as Buffer).toString("utf8");
+        const serve = () =>
+          take(text).catch((failure: unknown) => {
+            log.warn({ err: failure }, "A socket's message could not be served");
+            socket.close(INTERNAL_ERROR_CLOSE_CODE, "Internal server error");
+          });
+        // Each message is a request of its own, with all that comes of it.
+        void doingFor({ requestId: createRequestId() }, serve);
       });
     },
   };

@@ -2,19 +2,31 @@
 import type {
   Base64ImageSource,
   ContentBlockParam,
+  DocumentBlockParam,
+  ImageBlockParam,
   ServerToolUseBlockParam,
   ToolResultBlockParam,
   ToolUseBlockParam,
 } from "@anthropic-ai/sdk/resources/messages/messages";
 import type {
   FilePart,
-  MessagePart,
+  PromptPart,
   ReasoningPart,
+  StoredFile,
   ToolCallPart,
   ToolResultPart,
 } from "../domain/message-parts.js";
 import { textBlocks } from "./anthropic-citations.js";
-import { filePlaceholder, isImage, isPdf, PDF_TYPE, plainMediaType, textOfFile } from "./file-parts.js";
+import {
+  asFilePart,
+  filePlaceholder,
+  isImage,
+  isPdf,
+  PDF_TYPE,
+  plainMediaType,
+  resultFilePlaceholder,
+  textOfFile,
+} from "./file-parts.js";
 import {
   fileReferenceText,
   ownMetadata,
@@ -36,12 +48,17 @@ export type BlockRules = {
   takesSearches: boolean;
   /** Earlier thinking goes back. */
   takesReasoning: boolean;
+  /** The model looks at pictures, and at documents; others are told that there is one. */
+  takesImages: boolean;
+  takesPdfs: boolean;
 };
 
 export const DEFAULT_BLOCK_RULES: BlockRules = {
   files: undefined,
   takesSearches: true,
   takesReasoning: true,
+  takesImages: true,
+  takesPdfs: true,
 };
 
 export function toBlocks({ role, parts }: PromptMessage, rules: BlockRules): ContentBlockParam[] {
@@ -54,7 +71,7 @@ export function toBlocks({ role, parts }: PromptMessage, rules: BlockRules): Con
       case "file-reference":
         return [{ type: "text", text: fileReferenceText(part) }];
       case "file":
-        return [fileBlock(part, rules.files?.get(part.fileId), isAssistant)];
+        return [fileBlock(part, rules, isAssistant)];
       case "reasoning":
         return isAssistant && rules.takesReasoning ? thinkingBlocks(part) : [];
       case "tool-call":
@@ -62,31 +79,38 @@ export function toBlocks({ role, parts }: PromptMessage, rules: BlockRules): Con
         return part.isProviderExecuted ? searchCallBlocks(part, searches) : [toolUseBlock(part)];
       case "tool-result":
         if (part.isProviderExecuted) return searchResultBlocks(part, searches);
-        return isAssistant ? [] : [toolResultBlock(part)];
+        return isAssistant ? [] : [toolResultBlock(part, rules)];
       case "source":
         return [];
     }
   });
 }
 
-/** Only a person shows pictures and documents; in the model's own messages the vendor refuses them. */
-function fileBlock(part: FilePart, bytes: Uint8Array | undefined, isAssistant: boolean): ContentBlockParam {
+/** Only people and tools show pictures and documents; in the model's own messages the vendor refuses them. */
+function fileBlock(part: FilePart, rules: BlockRules, isAssistant: boolean): ContentBlockParam {
+  const bytes = rules.files?.get(part.fileId);
   if (bytes === undefined) return { type: "text", text: filePlaceholder(part, "missing") };
   const text = textOfFile(part, bytes);
   if (text !== undefined) return { type: "text", text };
+  const shown = isAssistant ? undefined : shownBlock(part, bytes, rules);
+  return shown ?? { type: "text", text: filePlaceholder(part, "unsupported") };
+}
+
+function shownBlock(
+  part: FilePart,
+  bytes: Uint8Array,
+  { takesImages, takesPdfs }: BlockRules,
+): ImageBlockParam | DocumentBlockParam | undefined {
+  if (bytes.length === 0) return undefined;
   const data = () => Buffer.from(bytes).toString("base64");
-  if (!isAssistant && bytes.length > 0) {
-    if (isImage(part) && bytes.length <= IMAGE_LIMIT_BYTES) {
-      const media_type = plainMediaType(part) as Base64ImageSource["media_type"];
-      return { type: "image", source: { type: "base64", media_type, data: data() } };
-    }
-    if (isPdf(part)) {
-      const source = { type: "base64", media_type: PDF_TYPE, data: data() } as const;
-      const title = wellFormed(part.name).slice(0, TITLE_LIMIT_CHARACTERS);
-      return { type: "document", source, ...(title.trim() === "" ? {} : { title }) };
-    }
+  if (takesImages && isImage(part) && bytes.length <= IMAGE_LIMIT_BYTES) {
+    const media_type = plainMediaType(part) as Base64ImageSource["media_type"];
+    return { type: "image", source: { type: "base64", media_type, data: data() } };
   }
-  return { type: "text", text: filePlaceholder(part, "unsupported") };
+  if (!takesPdfs || !isPdf(part)) return undefined;
+  const source = { type: "base64", media_type: PDF_TYPE, data: data() } as const;
+  const title = wellFormed(part.name).slice(0, TITLE_LIMIT_CHARACTERS);
+  return { type: "document", source, ...(title.trim() === "" ? {} : { title }) };
 }
 
 /** Thinking goes back only with the signature that this vendor gave it. */
@@ -106,17 +130,36 @@ function toolUseBlock(part: ToolCallPart): ToolUseBlockParam {
   };
 }
 
-function toolResultBlock(part: ToolResultPart): ToolResultBlockParam {
+function toolResultBlock(part: ToolResultPart, rules: BlockRules): ToolResultBlockParam {
   return {
     type: "tool_result",
     tool_use_id: sanitizeToolCallId(part.toolCallId),
-    content: toolResultText(part.result),
+    content: resultContent(part, rules),
     ...(part.isError ? { is_error: true } : {}),
   };
 }
 
+/** Plain text as long as there is nothing else. */
+function resultContent(
+  { result, isError, files = [] }: ToolResultPart,
+  rules: BlockRules,
+): ToolResultBlockParam["content"] {
+  const words = toolResultText(result);
+  if (files.length === 0) return words;
+  // The vendor takes nothing but text in the result of a failed call.
+  if (isError) return [words, ...files.map((file) => filePlaceholder(file, "unsupported"))].join("\n");
+  const text = words.trim() === "" ? [] : [{ type: "text" as const, text: words }];
+  return [...text, ...files.map((file) => resultFileBlock(file, rules))];
+}
+
+function resultFileBlock(file: StoredFile, rules: BlockRules) {
+  const bytes = rules.files?.get(file.fileId);
+  const shown = bytes && shownBlock(asFilePart(file), bytes, rules);
+  return shown ?? { type: "text" as const, text: resultFilePlaceholder(file, bytes) };
+}
+
 /** Searches of this vendor whose call and result are both here; half a pair would be refused. */
-function pairedSearches(parts: MessagePart[]): Set<string> {
+function pairedSearches(parts: PromptPart[]): Set<string> {
   const called = new Set<string>();
   const paired = new Set<string>();
   for (const part of parts) {

@@ -10,7 +10,7 @@ import {
   tool,
   user,
 } from "../../test/providers/prompts.js";
-import type { MessagePart } from "../domain/message-parts.js";
+import type { PromptPart } from "../domain/message-parts.js";
 import { buildAnthropicRequest, toAnthropicMessages } from "./anthropic-prompt.js";
 import type { AnthropicOptions } from "./anthropic-options.js";
 import { anthropicSampling, anthropicThinking, type ThinkingFields } from "./anthropic-thinking.js";
@@ -45,14 +45,14 @@ test("Anthropic's cache marks sit on the system prompt and on the last two messa
 });
 
 test("an Anthropic search goes back word for word, and only as a pair", () => {
-  const search: MessagePart = {
+  const search: PromptPart = {
     type: "tool-call",
     toolCallId: "s",
     toolName: "web_search",
     arguments: { query: "q" },
     isProviderExecuted: true,
   };
-  const found: MessagePart = {
+  const found: PromptPart = {
     ...answer,
     toolCallId: "s",
     toolName: "web_search",

@@ -7,6 +7,7 @@ import type {
   ToolChoice,
   ToolUnion,
 } from "@anthropic-ai/sdk/resources/messages/messages";
+import { filesTakenBy } from "../domain/model-capabilities.js";
 import { type BlockRules, DEFAULT_BLOCK_RULES, toBlocks } from "./anthropic-blocks.js";
 import type { AnthropicOptions } from "./anthropic-options.js";
 import { anthropicSampling, anthropicThinking, type SamplingFields } from "./anthropic-thinking.js";
@@ -38,6 +39,7 @@ export function buildAnthropicRequest(
     files: request.files,
     takesSearches,
     takesReasoning,
+    ...filesTakenBy(request.model),
   });
   const system = systemBlocks(request.system, isMarked);
   const tools = toolsOf(request, options, isMarked);

@@ -7,12 +7,16 @@ import { createAnthropicReader } from "./anthropic-stream.js";
 import { samplingVersionHeader } from "./anthropic-thinking.js";
 import { findContextLimitIn } from "./context-limit.js";
 import { missingKeyError, toModelCallError } from "./errors.js";
+import { gatherListed, readListed } from "./listed-models.js";
 import { runModelCall } from "./model-call.js";
 import { parseOptions } from "./options.js";
+import { fetchOption } from "./own-fetch.js";
 import type { ModelProvider, ModelRequest, ProviderSettings } from "./types.js";
 import type { StreamLimits } from "./watchdog.js";
 
 const ANTHROPIC_BASE_URL = "https://api.anthropic.com";
+/** The most that the vendor gives at once. */
+const LIST_PAGE_SIZE = 1_000;
 
 /** Takes neither credentials nor an address from the environment and never retries; see `ModelProvider` for what its streams promise. */
 export function createAnthropicProvider(settings: ProviderSettings, limits: StreamLimits): ModelProvider {
@@ -26,6 +30,7 @@ export function createAnthropicProvider(settings: ProviderSettings, limits: Stre
     logLevel: "off",
     // Otherwise variables of the environment could make the SDK trace calls, contents included.
     openTelemetry: false,
+    ...fetchOption(settings),
   });
   const demandKey = () => {
     if (settings.apiKey === "" && settings.baseUrl === undefined) throw missingKeyError(settings);
@@ -50,6 +55,16 @@ export function createAnthropicProvider(settings: ProviderSettings, limits: Stre
       } catch (error) {
         // Many gateways have no list, and a list need not have this model.
         if (error instanceof NotFoundError) return null;
+        throw toModelCallError(error, settings, limits.clock.now());
+      }
+    },
+
+    async listModels(signal: AbortSignal) {
+      demandKey();
+      try {
+        const entries = client.models.list({ limit: LIST_PAGE_SIZE }, { signal });
+        return await gatherListed(entries, (entry) => readListed(entry.id, entry.display_name, entry));
+      } catch (error) {
         throw toModelCallError(error, settings, limits.clock.now());
       }
     },

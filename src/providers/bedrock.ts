@@ -13,9 +13,11 @@ import { ModelCallError } from "../domain/failures.js";
 import { betaHeader } from "./anthropic-options.js";
 import { buildAnthropicRequest } from "./anthropic-prompt.js";
 import { createAnthropicReader } from "./anthropic-stream.js";
+import { listBedrockModels } from "./bedrock-models.js";
 import { bedrockOptionsSchema } from "./bedrock-options.js";
 import { runModelCall } from "./model-call.js";
 import { parseOptions } from "./options.js";
+import { fetchOption } from "./own-fetch.js";
 import type { ModelProvider, ModelRequest, ProviderSettings } from "./types.js";
 import type { StreamLimits } from "./watchdog.js";
 
@@ -38,6 +40,12 @@ export function createBedrockProvider(settings: ProviderSettings, limits: Stream
 
     /** Bedrock's lists of models do not say. */
     findContextLimit: () => Promise.resolve(null),
+
+    /** Without an address there is no region to ask about. */
+    async listModels(signal: AbortSignal) {
+      if (settings.baseUrl === undefined) return null;
+      return listBedrockModels({ settings, address: settings.baseUrl, signal, nowMs: limits.clock.now() });
+    },
   };
 }
 
@@ -67,6 +75,7 @@ function createClient(settings: ProviderSettings, region: string | undefined): A
     maxRetries: 0,
     logLevel: "off",
     openTelemetry: false,
+    ...fetchOption(settings),
   });
 }
 

@@ -2,6 +2,8 @@
 import { type ChatFailure, type FailureKind, ModelCallError } from "../domain/failures.js";
 import { contextLimitIn } from "./context-limit.js";
 import { type ErrorEvidence, judgeError } from "./error-rules.js";
+import { OutboundRefused } from "../lib/outbound/refused.js";
+import { parsePositive, readRetryAfter } from "../lib/retry-after.js";
 import type { ProviderSettings } from "./types.js";
 import { SilenceError } from "./watchdog.js";
 
@@ -34,6 +36,8 @@ type Facts = { evidence: ErrorEvidence; vendorWords: string; headers: Headers | 
 export function toModelCallError(error: unknown, settings: ProviderSettings, nowMs: number): ModelCallError {
   if (error instanceof ModelCallError) return error;
   if (error instanceof SilenceError) return silenceToModelCallError(error, settings);
+  const refused = causeChain(error).find(isGuardsOwn);
+  if (refused !== undefined) return blockedError(refused, settings);
   const facts = collectFacts(error);
   const { kind, isRetryable } = judgeError(facts.evidence);
   const httpStatus = statusOf(error);
@@ -53,6 +57,19 @@ export function toModelCallError(error: unknown, settings: ProviderSettings, now
   });
 }
 
+/** Whether the guard of outgoing requests did not let one out. */
+export function isGuardsOwn(error: unknown): error is OutboundRefused {
+  return error instanceof OutboundRefused;
+}
+
+/** Nothing was sent. Trying again would change nothing. */
+function blockedError(refused: OutboundRefused, { kind, displayName }: ProviderSettings): ModelCallError {
+  const message = `${displayName} is not asked: ${refused.message}`;
+  return new ModelCallError({ kind: "config", message, provider: kind, isRetryable: false }, undefined, {
+    cause: refused,
+  });
+}
+
 /** The failure of a provider that has no key to call with. */
 export function missingKeyError(settings: ProviderSettings): ModelCallError {
   const message = describeFailure("missing_key", settings.displayName, undefined);
@@ -69,13 +86,8 @@ export function missingKeyError(settings: ProviderSettings): ModelCallError {
 export function parseRetryAfter(headers: Headers | undefined, nowMs: number): number | undefined {
   const milliseconds = parsePositive(headers?.get("retry-after-ms"));
   if (milliseconds !== undefined) return Math.ceil(milliseconds);
-  const text = headers?.get("retry-after");
-  const seconds = parsePositive(text);
-  if (seconds !== undefined) return Math.ceil(seconds * 1000);
-  // Date.parse accepts "-5"; only what looks like a date is one.
-  if (!text || !/[a-z]/i.test(text)) return undefined;
-  const wait = Date.parse(text) - nowMs;
-  return wait > 0 ? wait : undefined;
+  const wait = readRetryAfter(headers?.get("retry-after"), nowMs);
+  return wait === undefined || wait < 0 ? undefined : wait;
 }
 
 /** The sentence a person reads. It names the provider, says what happened and, if it helps, what to do. */
@@ -106,6 +118,8 @@ export function describeFailure(kind: FailureKind, name: string, httpStatus: num
       return `There is no API key for ${name}. Add one and try again.`;
     case "provider_disabled":
       return `${name} is turned off.`;
+    // Ours to say, never a vendor's.
+    case "usage_limit":
     case "internal":
     case "generic":
       return `The request to ${name} failed${status}.`;
@@ -196,12 +210,6 @@ function statusInCode(code: unknown): number | undefined {
 
 function field(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-}
-
-function parsePositive(text: string | null | undefined): number | undefined {
-  if (!text || text.trim() === "") return undefined;
-  const number = Number(text);
-  return Number.isFinite(number) && number >= 0 ? number : undefined;
 }
 
 /** No HTML pages, no keys: neither ours nor anything shaped like one. */

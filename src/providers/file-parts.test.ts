@@ -52,6 +52,10 @@ test("images and PDFs are known by their type, however it is written", () => {
   expect(fileDataUrl(file("image/jpg"), bytes("abc"))).toBe("data:image/jpeg;base64,YWJj");
 });
 
-test("a very large text of nothing but fences is read like any other", () => {
-  expect(textOfFile(file("text/plain"), bytes("```\n".repeat(500_000)))).toHaveLength(2_000_018);
+test("a very large text is cut at a character, and says so", () => {
+  const cut = textOfFile(file("text/plain"), bytes("```\n".repeat(500_000))) ?? "";
+  expect(cut).toHaveLength(131_130);
+  expect(cut.endsWith("\n````\n[the first 131072 of its 2000000 bytes]")).toBe(true);
+  const umlauts = textOfFile(file("text/plain"), bytes(`x${"\u00e4".repeat(65_536)}`)) ?? "";
+  expect(umlauts).not.toContain("\ufffd");
 });

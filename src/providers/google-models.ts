@@ -25,3 +25,8 @@ export function demandsSignatures(model: string): boolean {
 export function searchesBesideTools(model: string): boolean {
   return (generationOf(model) ?? Infinity) >= 3;
 }
+
+/** Since Gemini 3 a function's response may hold what the model can see; before that it stands beside it. */
+export function takesFilesInResults(model: string): boolean {
+  return isGemini(model) && (generationOf(model) ?? Infinity) >= 3;
+}

@@ -1,16 +1,24 @@
 /** One message's parts → Gemini's parts, with every signature on the part that carried it. Pure. */
-import type { Part } from "@google/genai";
+import type { FunctionResponsePart, Part } from "@google/genai";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type {
   FilePart,
-  MessagePart,
+  PromptPart,
   ReasoningPart,
+  StoredFile,
   TextPart,
   ToolCallPart,
   ToolResultPart,
 } from "../domain/message-parts.js";
-import { filePlaceholder, isPdf, plainMediaType, textOfFile } from "./file-parts.js";
-import { demandsSignatures } from "./google-models.js";
+import {
+  filePlaceholder,
+  isPdf,
+  PDF_TYPE,
+  plainMediaType,
+  resultFilePlaceholder,
+  textOfFile,
+} from "./file-parts.js";
+import { demandsSignatures, takesFilesInResults } from "./google-models.js";
 import {
   fileReferenceText,
   isJsonObject,
@@ -32,6 +40,9 @@ const MEDIA_TYPES = new Set([
   ...["audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac"],
   ...["video/mp4", "video/mpeg", "video/webm"],
 ]);
+
+/** What a function's response may hold, by the vendor's page on function calling. */
+const RESULT_TYPES = new Set(["image/png", "image/jpeg", "image/webp", "application/pdf"]);
 
 /** What the conversion of a part depends on besides the part. */
 export type PartContext = Pick<ModelRequest, "model" | "files"> & {
@@ -57,12 +68,13 @@ export function toGoogleParts(message: PromptMessage, context: PartContext): Par
         return part.isProviderExecuted ? providerParts(part, pairs, context) : [callPart(part, context)];
       case "tool-result":
         if (part.isProviderExecuted) return providerParts(part, pairs, context);
-        return message.role === "assistant" ? [] : [resultPart(part)];
+        return message.role === "assistant" ? [] : [resultPart(part, context)];
       case "source":
         return [];
     }
   });
-  return demandsSignatures(context.model) ? signFirstCall(parts) : parts;
+  const all = message.role === "tool" ? [...parts, ...message.parts.flatMap(besideResults(context))] : parts;
+  return demandsSignatures(context.model) ? signFirstCall(all) : all;
 }
 
 /** What this very model attached; signatures of another model are not valid for this one. */
@@ -116,16 +128,52 @@ function callPart(part: ToolCallPart, context: PartContext): Part {
 }
 
 /** Results are always wrapped, so that a tool's own `output` or `error` is not taken for the vendor's. */
-function resultPart({ toolCallId, toolName, result, isError }: ToolResultPart): Part {
+function resultPart(part: ToolResultPart, context: PartContext): Part {
+  const { toolCallId, toolName, result, isError, files = [] } = part;
   const isErrorObject = isJsonObject(result) && "error" in result;
   const response = isError ? (isErrorObject ? result : { error: result }) : { output: result };
+  const shown = files.map((file) => [file, shownFile(file, context)] as const);
+  const inside = shown.flatMap(([, it]) => (it?.isInside ? [it.part as FunctionResponsePart] : []));
+  const notes = shown.flatMap(([file, it]) =>
+    it === undefined ? [resultFilePlaceholder(file, context.files?.get(file.fileId))] : [],
+  );
   return {
     functionResponse: {
       id: sanitizeToolCallId(toolCallId),
       name: toolName,
-      response: wellFormedObject(response),
+      response: wellFormedObject(notes.length === 0 ? response : { ...response, files: notes }),
+      ...(inside.length === 0 ? {} : { parts: inside }),
     },
   };
+}
+
+/** What of a step's files cannot be in the responses: behind the last of them, under a line that says whose it is. */
+function besideResults(context: PartContext): (part: PromptPart) => Part[] {
+  return (part) => {
+    if (part.type !== "tool-result" || part.isProviderExecuted) return [];
+    return (part.files ?? []).flatMap((file) => {
+      const shown = shownFile(file, context);
+      if (shown === undefined || shown.isInside) return [];
+      const call = sanitizeToolCallId(part.toolCallId);
+      return [
+        { text: wellFormed(`[file ${file.name}, given by ${part.toolName} in the call ${call}]`) },
+        shown.part,
+      ];
+    });
+  };
+}
+
+/** Undefined for what the model cannot see. */
+function shownFile(
+  file: StoredFile,
+  { files, model }: PartContext,
+): { part: Part; isInside: boolean } | undefined {
+  const bytes = files?.get(file.fileId);
+  const mimeType = plainMediaType(file);
+  const isSeen = mimeType === PDF_TYPE || MEDIA_TYPES.has(mimeType);
+  if (bytes === undefined || bytes.length === 0 || !isSeen) return undefined;
+  const part = { inlineData: { mimeType, data: Buffer.from(bytes).toString("base64") } };
+  return { part, isInside: takesFilesInResults(model) && RESULT_TYPES.has(mimeType) };
 }
 
 /** Only the first of a step's parallel calls is signed, also in the vendor's own answers. */
@@ -139,7 +187,7 @@ function signFirstCall(parts: Part[]): Part[] {
 }
 
 /** The vendor's own calls whose both halves are here: half a pair would be refused. */
-function pairedProviderCalls(parts: MessagePart[]): Set<string> {
+function pairedProviderCalls(parts: PromptPart[]): Set<string> {
   const idsOf = (type: "tool-call" | "tool-result") =>
     parts.flatMap((part) => (part.type === type && part.isProviderExecuted ? [part.toolCallId] : []));
   const answered = new Set(idsOf("tool-result"));

@@ -1,11 +1,12 @@
 /** Google's Gemini API through Google's own SDK. */
-import { GoogleGenAI, type HttpOptions } from "@google/genai";
+import { GoogleGenAI, type HttpOptions, type Model } from "@google/genai";
 import { ModelCallError } from "../domain/failures.js";
-import { missingKeyError, toModelCallError } from "./errors.js";
+import { isGuardsOwn, missingKeyError, toModelCallError } from "./errors.js";
 import { explainGoogleError, type Refusal } from "./google-errors.js";
 import { googleOptionsSchema } from "./google-options.js";
 import { buildGoogleRequest, conflictOf } from "./google-prompt.js";
 import { createGoogleReader } from "./google-stream.js";
+import { gatherListed, readListed } from "./listed-models.js";
 import { runModelCall } from "./model-call.js";
 import { parseOptions } from "./options.js";
 import type { ModelProvider, ModelRequest, ProviderSettings } from "./types.js";
@@ -13,6 +14,8 @@ import type { StreamLimits } from "./watchdog.js";
 
 const GOOGLE_BASE_URL = "https://generativelanguage.googleapis.com";
 const KEY_HEADER = "x-goog-api-key";
+/** The most that the vendor gives at once. */
+const LIST_PAGE_SIZE = 1_000;
 
 /** Never retries and takes nothing from the environment; see `ModelProvider` for what its streams promise. */
 export function createGoogleProvider(settings: ProviderSettings, limits: StreamLimits): ModelProvider {
@@ -49,7 +52,24 @@ export function createGoogleProvider(settings: ProviderSettings, limits: StreamL
         throw toModelCallError(error, settings, limits.clock.now());
       }
     },
+    async listModels(signal: AbortSignal) {
+      refuseWithoutKey(settings);
+      const call = watchReplies(settings);
+      try {
+        const config = { abortSignal: signal, httpOptions: call.httpOptions, pageSize: LIST_PAGE_SIZE };
+        const entries = await call.explained(client.models.list({ config }));
+        return await gatherListed(call.explain(entries), readEntry);
+      } catch (error) {
+        throw toModelCallError(error, settings, limits.clock.now());
+      }
+    },
   };
+}
+
+/** Only models that talk; those that only embed or paint are in the list too. */
+function readEntry({ name, displayName, supportedActions, ...entry }: Model) {
+  if (supportedActions !== undefined && !supportedActions.includes("generateContent")) return undefined;
+  return readListed(name?.replace(/^models\//, ""), displayName, entry);
 }
 
 function refuseWithoutKey(settings: ProviderSettings): void {
@@ -62,13 +82,19 @@ function conflictError(conflict: string, { kind, displayName }: ProviderSettings
 }
 
 /** One call's eyes on the wire: the SDK's errors know neither the reply's headers nor, for odd bodies, its status. */
-function watchReplies({ apiKey }: ProviderSettings) {
+function watchReplies({ apiKey, fetch: own = fetch }: ProviderSettings) {
   let refusal: Refusal | undefined;
+  let broken: unknown;
   const httpOptions: HttpOptions = {
     fetch: async (url, init) => {
       const headers = new Headers(init?.headers);
       if (apiKey === "") headers.delete(KEY_HEADER);
-      const response = await fetch(url, { ...init, headers });
+      const response = await own(url instanceof Request ? url.url : url, { ...init, headers }).catch(
+        (error: unknown) => {
+          broken = error;
+          throw error;
+        },
+      );
       if (!response.ok) refusal = { status: response.status, headers: response.headers };
       return response;
     },
@@ -77,7 +103,8 @@ function watchReplies({ apiKey }: ProviderSettings) {
     try {
       return await reply;
     } catch (error) {
-      throw explainGoogleError(error, refusal);
+      // The SDK keeps only the words of what broke on the way.
+      throw isGuardsOwn(broken) ? broken : explainGoogleError(error, refusal);
     }
   };
   async function* explain<Event>(stream: AsyncIterable<Event>): AsyncGenerator<Event, void, undefined> {

@@ -7,15 +7,18 @@ import type {
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions/completions";
 import type { ModelProviderKind } from "../domain/failures.js";
-import type { MessagePart } from "../domain/message-parts.js";
+import type { PromptPart } from "../domain/message-parts.js";
 import { filePlaceholder } from "./file-parts.js";
 import { replayedReasoning } from "./openai-chat-reasoning.js";
 import {
+  filesTaken,
   mergeExtraBody,
   OPENAI_CONTEXT,
   promptCacheKey,
   type PromptContext,
   showFile,
+  type ShownFile,
+  showResultFile,
 } from "./openai-fields.js";
 import type { AnyChatOptions } from "./openai-options.js";
 import { fileReferenceText, markedToolResultText, sanitizeToolCallId, wellFormed } from "./prompt-parts.js";
@@ -45,14 +48,15 @@ export function buildChatRequest(
 ): ChatCompletionCreateParamsStreaming {
   const { model, system, messages, tools, maxOutputTokens, files } = request;
   const isCompatible = kind === "openai_compatible";
+  const taken = filesTaken(kind, model);
   const context: ChatContext = {
     kind,
     origin: options.replayReasoning === false ? undefined : origin,
     isWantedEverywhere: isReasoningWanted,
     files: files ?? OPENAI_CONTEXT.files,
-    acceptsImages: options.acceptsImages ?? true,
+    acceptsImages: options.acceptsImages ?? taken.acceptsImages,
     // Azure's Chat Completions has no file parts, its Responses API has.
-    acceptsPdfs: options.acceptsPdfs ?? kind === "openai",
+    acceptsPdfs: options.acceptsPdfs ?? (kind === "openai" && taken.acceptsPdfs),
   };
   const body: ChatCompletionCreateParamsStreaming = {
     model,
@@ -117,7 +121,7 @@ function toChatTool({ name, description, inputSchema }: ToolDefinition): ChatCom
 }
 
 function toMessages(message: PromptMessage, context: ChatContext): ChatCompletionMessageParam[] {
-  if (message.role === "tool") return message.parts.flatMap(resultMessages);
+  if (message.role === "tool") return toolMessages(message.parts, context);
   if (message.role === "user") return userMessages(message.parts, context);
   const content = message.parts.flatMap(assistantText).join("\n\n");
   const tool_calls = message.parts.flatMap(toolCalls);
@@ -129,7 +133,7 @@ function toMessages(message: PromptMessage, context: ChatContext): ChatCompletio
 type UserContent = string | ChatCompletionContentPart[];
 
 /** Plain text as long as there is nothing else: not every server takes lists. */
-function userMessages(parts: MessagePart[], context: ChatContext): ChatCompletionMessageParam[] {
+function userMessages(parts: PromptPart[], context: ChatContext): ChatCompletionMessageParam[] {
   const content = parts.flatMap((part) => userContent(part, context));
   if (content.length === 0) return [];
   const texts = content.flatMap((piece) => (piece.type === "text" ? [piece.text] : []));
@@ -145,29 +149,32 @@ function asList(content: UserContent): ChatCompletionContentPart[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }
 
-function userContent(part: MessagePart, context: ChatContext): ChatCompletionContentPart[] {
+function userContent(part: PromptPart, context: ChatContext): ChatCompletionContentPart[] {
   if (part.type !== "file") return textOf(part).map((text) => ({ type: "text", text }));
-  const shown = showFile(part, context);
+  return [contentOf(showFile(part, context))];
+}
+
+function contentOf(shown: ShownFile): ChatCompletionContentPart {
   switch (shown.type) {
     case "image":
-      return [{ type: "image_url", image_url: { url: shown.dataUrl } }];
+      return { type: "image_url", image_url: { url: shown.dataUrl } };
     case "pdf":
-      return [{ type: "file", file: { filename: wellFormed(shown.name), file_data: shown.dataUrl } }];
+      return { type: "file", file: { filename: wellFormed(shown.name), file_data: shown.dataUrl } };
     case "text":
-      return [{ type: "text", text: shown.text }];
+      return { type: "text", text: shown.text };
   }
 }
 
-function assistantText(part: MessagePart): string[] {
+function assistantText(part: PromptPart): string[] {
   return part.type === "file" ? [filePlaceholder(part, "unsupported")] : textOf(part);
 }
 
-function textOf(part: MessagePart): string[] {
+function textOf(part: PromptPart): string[] {
   if (part.type === "file-reference") return [fileReferenceText(part)];
   return part.type === "text" && part.text.trim() !== "" ? [wellFormed(part.text)] : [];
 }
 
-function toolCalls(part: MessagePart): ChatCompletionMessageFunctionToolCall[] {
+function toolCalls(part: PromptPart): ChatCompletionMessageFunctionToolCall[] {
   if (part.type !== "tool-call" || part.isProviderExecuted) return [];
   const args = wellFormed(JSON.stringify(part.arguments));
   return [
@@ -179,9 +186,25 @@ function toolCalls(part: MessagePart): ChatCompletionMessageFunctionToolCall[] {
   ];
 }
 
-function resultMessages(part: MessagePart): ChatCompletionMessageParam[] {
-  if (part.type !== "tool-result" || part.isProviderExecuted) return [];
-  return [
-    { role: "tool", tool_call_id: sanitizeToolCallId(part.toolCallId), content: markedToolResultText(part) },
-  ];
+/**
+ * The results of a step. Results hold nothing but text in this format: what can be seen follows behind the last of
+ * them, as if the person showed it, each file under a line that says whose it is.
+ */
+function toolMessages(parts: PromptPart[], context: ChatContext): ChatCompletionMessageParam[] {
+  const results: ChatCompletionMessageParam[] = [];
+  const seen: ChatCompletionContentPart[] = [];
+  for (const part of parts) {
+    if (part.type !== "tool-result" || part.isProviderExecuted) continue;
+    const tool_call_id = sanitizeToolCallId(part.toolCallId);
+    const words = [markedToolResultText(part)];
+    for (const file of part.files ?? []) {
+      const shown = showResultFile(file, context);
+      words.push(shown.type === "text" ? shown.text : wellFormed(`[file ${shown.name} follows]`));
+      if (shown.type === "text") continue;
+      const whose = wellFormed(`[file ${shown.name}, given by ${part.toolName} in the call ${tool_call_id}]`);
+      seen.push({ type: "text", text: whose }, contentOf(shown));
+    }
+    results.push({ role: "tool", tool_call_id, content: words.join("\n") });
+  }
+  return seen.length === 0 ? results : [...results, { role: "user", content: seen }];
 }

@@ -5,7 +5,7 @@ import { buildChatRequest, type ChatServer } from "./openai-chat-prompt.js";
 import { missesReasoning, reasoningOrigin } from "./openai-chat-reasoning.js";
 import { createChatReader } from "./openai-chat-stream.js";
 import { connectionProblem, createOpenaiClient } from "./openai-client.js";
-import { findOpenaiContextLimit } from "./openai-models.js";
+import { findOpenaiContextLimit, listOpenaiModels } from "./openai-models.js";
 import { type AnyChatOptions, chatOptionsSchema } from "./openai-options.js";
 import { parseOptions } from "./options.js";
 import type { ModelProvider, ModelRequest, ProviderSettings } from "./types.js";
@@ -25,6 +25,7 @@ export function createOpenaiChatProvider(settings: ProviderSettings, limits: Str
       yield* runModelCall({ settings, limits, open, reader: createChatReader(origin) }, signal);
     },
     findContextLimit: (model, signal) => findOpenaiContextLimit(client, { settings, limits, model, signal }),
+    listModels: (signal) => listOpenaiModels(client, { settings, limits, signal }),
   };
 }
 

@@ -3,6 +3,7 @@ import OpenAI from "openai";
 import { ModelCallError } from "../domain/failures.js";
 import { azureBaseUrl } from "./azure-address.js";
 import { missingKeyError } from "./errors.js";
+import { fetchOption } from "./own-fetch.js";
 import type { ProviderSettings } from "./types.js";
 
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
@@ -19,6 +20,7 @@ export function createOpenaiClient(settings: ProviderSettings): OpenAI {
     maxRetries: 0,
     logLevel: "off",
     ...headersOf(settings),
+    ...fetchOption(settings),
   });
 }
 

@@ -2,8 +2,17 @@
 import { createHash } from "node:crypto";
 import type { ModelProviderKind } from "../domain/failures.js";
 import type { JsonObject } from "../domain/json.js";
-import type { FilePart } from "../domain/message-parts.js";
-import { fileDataUrl, filePlaceholder, isImage, isPdf, textOfFile } from "./file-parts.js";
+import type { FilePart, StoredFile } from "../domain/message-parts.js";
+import { filesTakenBy } from "../domain/model-capabilities.js";
+import {
+  asFilePart,
+  fileDataUrl,
+  filePlaceholder,
+  isImage,
+  isPdf,
+  resultFilePlaceholder,
+  textOfFile,
+} from "./file-parts.js";
 
 /** The vendor refuses longer cache keys. */
 const CACHE_KEY_LIMIT_CHARACTERS = 64;
@@ -24,20 +33,42 @@ export const OPENAI_CONTEXT: PromptContext = {
   acceptsPdfs: true,
 };
 
+/** What a model takes by its name. Azure's deployments and compatible servers' models are called what their owners like. */
+export function filesTaken(
+  kind: ModelProviderKind,
+  model: string,
+): Pick<PromptContext, "acceptsImages" | "acceptsPdfs"> {
+  if (kind !== "openai") return { acceptsImages: true, acceptsPdfs: true };
+  const { takesImages: acceptsImages, takesPdfs: acceptsPdfs } = filesTakenBy(model);
+  return { acceptsImages, acceptsPdfs };
+}
+
 /** A file as these formats take it. */
 export type ShownFile =
   { type: "image" | "pdf"; dataUrl: string; name: string } | { type: "text"; text: string };
 
-/** What the model gets to see of a file: the thing itself, its text, or a placeholder. */
+/** What the model gets to see of a person's file: the thing itself, its text, or a placeholder. */
 export function showFile(part: FilePart, context: PromptContext): ShownFile {
   const bytes = context.files.get(part.fileId);
   if (bytes === undefined) return { type: "text", text: filePlaceholder(part, "missing") };
+  const text = () => textOfFile(part, bytes) ?? filePlaceholder(part, "unsupported");
+  return shownItself(part, bytes, context) ?? { type: "text", text: text() };
+}
+
+/** What the model gets to see of a tool's file: the thing itself or a placeholder. */
+export function showResultFile(file: StoredFile, context: PromptContext): ShownFile {
+  const bytes = context.files.get(file.fileId);
+  const shown = bytes && shownItself(asFilePart(file), bytes, context);
+  return shown ?? { type: "text", text: resultFilePlaceholder(file, bytes) };
+}
+
+function shownItself(part: FilePart, bytes: Uint8Array, context: PromptContext): ShownFile | undefined {
+  if (bytes.length === 0) return undefined;
   const name = part.name.trim() === "" ? "file" : part.name;
-  if (context.acceptsImages && isImage(part) && bytes.length > 0)
+  if (context.acceptsImages && isImage(part))
     return { type: "image", dataUrl: fileDataUrl(part, bytes), name };
-  if (context.acceptsPdfs && isPdf(part) && bytes.length > 0)
-    return { type: "pdf", dataUrl: fileDataUrl(part, bytes), name };
-  return { type: "text", text: textOfFile(part, bytes) ?? filePlaceholder(part, "unsupported") };
+  if (context.acceptsPdfs && isPdf(part)) return { type: "pdf", dataUrl: fileDataUrl(part, bytes), name };
+  return undefined;
 }
 
 /**

@@ -1,13 +1,14 @@
-/** A model's context window from the list of models that an OpenAI-like server keeps. */
+/** What the list of models that an OpenAI-like server keeps tells: which there are, and how much they hold. */
 import type OpenAI from "openai";
 import { findContextLimitIn } from "./context-limit.js";
 import { toModelCallError } from "./errors.js";
+import { gatherListed, readListed } from "./listed-models.js";
 import { connectionProblem } from "./openai-client.js";
-import type { ProviderSettings } from "./types.js";
+import type { ListedModel, ProviderSettings } from "./types.js";
 import type { StreamLimits } from "./watchdog.js";
 
-/** The largest router lists a few hundred; a list that never ends is not read to its end. */
-const LISTED_MODELS_LIMIT = 5_000;
+/** The largest router lists a few hundred; a list that never ends is not looked through to its end. */
+const LOOKED_THROUGH_LIMIT = 5_000;
 
 type Question = { settings: ProviderSettings; limits: StreamLimits; model: string; signal: AbortSignal };
 
@@ -26,7 +27,7 @@ export async function findOpenaiContextLimit(
     let listed = 0;
     for await (const entry of client.models.list({ signal, timeout: limits.startupTimeoutMs })) {
       if (entry.id === model) return findContextLimitIn(entry) ?? null;
-      if (++listed >= LISTED_MODELS_LIMIT) return null;
+      if (++listed >= LOOKED_THROUGH_LIMIT) return null;
     }
     return null;
   } catch (error) {
@@ -35,5 +36,23 @@ export async function findOpenaiContextLimit(
     const status = failure.failure.httpStatus;
     if (status === 404 || status === 405 || status === 501) return null;
     throw failure;
+  }
+}
+
+/** See `ModelProvider.listModels`. Azure's list is of what could be deployed: which deployments there are it does not tell. */
+export async function listOpenaiModels(
+  client: OpenAI,
+  { settings, limits, signal }: Omit<Question, "model">,
+): Promise<ListedModel[] | null> {
+  if (settings.kind === "azure_openai") return null;
+  const problem = connectionProblem(settings);
+  if (problem !== undefined) throw problem;
+  try {
+    const nameOf = (entry: object): unknown => Reflect.get(entry, "name");
+    return await gatherListed(client.models.list({ signal }), (entry) =>
+      readListed(entry.id, nameOf(entry), entry),
+    );
+  } catch (error) {
+    throw toModelCallError(error, settings, limits.clock.now());
   }
 }

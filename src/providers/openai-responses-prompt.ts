@@ -9,14 +9,17 @@ import type {
   WebSearchTool,
 } from "openai/resources/responses/responses";
 import type { ModelProviderKind } from "../domain/failures.js";
-import type { MessagePart, ReasoningPart, TextPart, ToolCallPart } from "../domain/message-parts.js";
+import type { PromptPart, ReasoningPart, TextPart, ToolCallPart } from "../domain/message-parts.js";
 import { filePlaceholder } from "./file-parts.js";
 import {
+  filesTaken,
   mergeExtraBody,
   OPENAI_CONTEXT,
   promptCacheKey,
   type PromptContext,
   showFile,
+  type ShownFile,
+  showResultFile,
 } from "./openai-fields.js";
 import type { AnyResponsesOptions } from "./openai-options.js";
 import {
@@ -42,7 +45,8 @@ export function buildResponsesRequest(
 ): ResponseCreateParamsStreaming {
   const { model, system, messages, maxOutputTokens, files } = request;
   const isStored = options.store;
-  const context = { ...DEFAULT_CONTEXT, kind, isStored, ...(files ? { files } : {}) };
+  const taken = filesTaken(kind, model);
+  const context = { ...DEFAULT_CONTEXT, kind, isStored, ...taken, ...(files ? { files } : {}) };
   const tools = allTools(request.tools, options.webSearch);
   const include = includedFields(options);
   const body: ResponseCreateParamsStreaming = {
@@ -92,7 +96,7 @@ export function toInputItems(
   return messages.flatMap((message) => {
     if (message.role === "assistant")
       return dropTrailingReasoning(message.parts.flatMap((part) => assistantItems(part, context)));
-    if (message.role === "tool") return message.parts.flatMap(resultItems);
+    if (message.role === "tool") return message.parts.flatMap((part) => resultItems(part, context));
     return userItems(message.parts, context);
   });
 }
@@ -147,38 +151,46 @@ function searchTool({
 }
 
 /** One message; its content is plain text as long as there is nothing else. */
-function userItems(parts: MessagePart[], context: ResponsesContext): ResponseInputItem[] {
+function userItems(parts: PromptPart[], context: ResponsesContext): ResponseInputItem[] {
   const content = parts.flatMap((part) => userContent(part, context));
   if (content.length === 0) return [];
   const texts = content.flatMap((piece) => (piece.type === "input_text" ? [piece.text] : []));
   return [{ role: "user", content: texts.length === content.length ? texts.join("\n\n") : content }];
 }
 
-function userContent(part: MessagePart, context: ResponsesContext): ResponseInputContent[] {
+function userContent(part: PromptPart, context: ResponsesContext): ResponseInputContent[] {
   if (part.type !== "file") return textOf(part).map((text) => ({ type: "input_text", text }));
-  const shown = showFile(part, context);
+  return [contentOf(showFile(part, context))];
+}
+
+function contentOf(shown: ShownFile): ResponseInputContent {
   switch (shown.type) {
     case "image":
-      return [{ type: "input_image", detail: "auto", image_url: shown.dataUrl }];
+      return { type: "input_image", detail: "auto", image_url: shown.dataUrl };
     case "pdf":
-      return [{ type: "input_file", filename: wellFormed(shown.name), file_data: shown.dataUrl }];
+      return { type: "input_file", filename: wellFormed(shown.name), file_data: shown.dataUrl };
     case "text":
-      return [{ type: "input_text", text: shown.text }];
+      return { type: "input_text", text: shown.text };
   }
 }
 
-function textOf(part: MessagePart): string[] {
+function textOf(part: PromptPart): string[] {
   if (part.type === "file-reference") return [fileReferenceText(part)];
   return part.type === "text" && part.text.trim() !== "" ? [wellFormed(part.text)] : [];
 }
 
-function resultItems(part: MessagePart): ResponseInputItem[] {
+function resultItems(part: PromptPart, context: ResponsesContext): ResponseInputItem[] {
   if (part.type !== "tool-result" || part.isProviderExecuted) return [];
   const call_id = sanitizeToolCallId(part.toolCallId);
-  return [{ type: "function_call_output", call_id, output: markedToolResultText(part) }];
+  const output = markedToolResultText(part);
+  const { files = [] } = part;
+  if (files.length === 0) return [{ type: "function_call_output", call_id, output }];
+  const words: ResponseInputContent[] = output.trim() === "" ? [] : [{ type: "input_text", text: output }];
+  const shown = files.map((file) => contentOf(showResultFile(file, context)));
+  return [{ type: "function_call_output", call_id, output: [...words, ...shown] }];
 }
 
-function assistantItems(part: MessagePart, context: ResponsesContext): ResponseInputItem[] {
+function assistantItems(part: PromptPart, context: ResponsesContext): ResponseInputItem[] {
   switch (part.type) {
     case "text":
       return textOf(part).map((content) => ({ role: "assistant", content, ...phaseOf(part, context) }));

@@ -3,7 +3,7 @@ import type OpenAI from "openai";
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses";
 import { runModelCall } from "./model-call.js";
 import { connectionProblem, createOpenaiClient } from "./openai-client.js";
-import { findOpenaiContextLimit } from "./openai-models.js";
+import { findOpenaiContextLimit, listOpenaiModels } from "./openai-models.js";
 import { type AnyResponsesOptions, responsesOptionsSchema } from "./openai-options.js";
 import { buildResponsesRequest, continueResponse } from "./openai-responses-prompt.js";
 import { createResponsesReader } from "./openai-responses-stream.js";
@@ -28,6 +28,7 @@ export function createOpenaiResponsesProvider(
       yield* runModelCall({ settings, limits, open, reader }, signal);
     },
     findContextLimit: (model, signal) => findOpenaiContextLimit(client, { settings, limits, model, signal }),
+    listModels: (signal) => listOpenaiModels(client, { settings, limits, signal }),
   };
 }
 

@@ -38,7 +38,9 @@ export function parseOptions<Schema extends z.ZodType>(
 ): z.infer<Schema> {
   const parsed = schema.safeParse(options ?? {});
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.flatMap(describeIssue);
+  const problems = parsed.error.issues
+    .flatMap(placeIssue)
+    .map(({ path, message }) => describe(path, message));
   const named = problems.slice(0, NAMED_PROBLEMS_LIMIT).join("; ");
   const rest = problems.length > NAMED_PROBLEMS_LIMIT ? "; …" : "";
   const message = `${settings.displayName} cannot be called with this model's options: ${named}${rest}.`;
@@ -49,14 +51,23 @@ export function parseOptions<Schema extends z.ZodType>(
   );
 }
 
-function describeIssue(issue: z.core.$ZodIssue): string[] {
-  if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => describe([...issue.path, key], "there is no such option"));
-  return [describe(issue.path, issue.message)];
+/** A configuration may have any number of wrong keys. */
+const TOLD_PROBLEMS_LIMIT = 20;
+
+/** What is wrong with the options, each with its place in them; empty when nothing is. The first ones of very many. */
+export function problemsIn(schema: z.ZodType, options: JsonObject): { path: string[]; message: string }[] {
+  const parsed = schema.safeParse(options);
+  return parsed.success ? [] : parsed.error.issues.flatMap(placeIssue).slice(0, TOLD_PROBLEMS_LIMIT);
 }
 
-function describe(path: readonly PropertyKey[], problem: string): string {
-  const words = path.length === 0 ? problem : `\`${path.map(String).join(".")}\`: ${problem}`;
+function placeIssue({ path, message, ...issue }: z.core.$ZodIssue): { path: string[]; message: string }[] {
+  const place = path.map(String);
+  if (issue.code !== "unrecognized_keys") return [{ path: place, message }];
+  return issue.keys.map((key) => ({ path: [...place, key], message: "there is no such option" }));
+}
+
+function describe(path: readonly string[], problem: string): string {
+  const words = path.length === 0 ? problem : `\`${path.join(".")}\`: ${problem}`;
   return words.length <= PROBLEM_LIMIT_CHARACTERS
     ? words
     : `${words.slice(0, PROBLEM_LIMIT_CHARACTERS - 1)}…`;

@@ -4,12 +4,13 @@
  */
 import type { ModelProviderKind } from "../domain/failures.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
-import type { MessagePart, ReasoningEffort, TokenUsage } from "../domain/message-parts.js";
+import type { OutboundFetchFunction } from "../lib/outbound/outbound-fetch.js";
+import type { PromptPart, ReasoningEffort, TokenUsage } from "../domain/message-parts.js";
 
 /** One message as a model sees it; system text travels apart. Tool results are `tool` messages. */
 export type PromptMessage = {
   role: "user" | "assistant" | "tool";
-  parts: MessagePart[];
+  parts: PromptPart[];
   /** The vendor's id of the response that became this message; present only when the same model made it. */
   responseId?: string;
 };
@@ -85,6 +86,18 @@ export type ProviderSettings = {
   baseUrl: string | undefined;
   /** Which of OpenAI's wire formats to speak; ignored by other vendors. */
   openaiApi: "responses" | "chat";
+  /** The only way out; absent = the platform's own. AWS's chain of credentials has its own, to AWS. */
+  fetch?: OutboundFetchFunction;
+};
+
+/** One entry of a vendor's list of models. */
+export type ListedModel = {
+  /** What calls name it by. */
+  model: string;
+  /** The vendor's own name for people; null when it has none. */
+  displayName: string | null;
+  /** Tokens that fit into one call; null = the list does not say. */
+  contextLimit: number | null;
 };
 
 export interface ModelProvider {
@@ -98,4 +111,9 @@ export interface ModelProvider {
    * Throws `ModelCallError`.
    */
   findContextLimit(model: string, signal: AbortSignal): Promise<number | null>;
+  /**
+   * The models that the vendor's list names, in its order, each once and bounded in number; null = there is no list that
+   * says what calls may name. Throws `ModelCallError`.
+   */
+  listModels(signal: AbortSignal): Promise<ListedModel[] | null>;
 }

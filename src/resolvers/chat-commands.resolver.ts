@@ -32,7 +32,7 @@ import {
   readTitle,
   readToolResults,
 } from "./inputs.js";
-import { databaseId, optionalDatabaseId } from "./public-ids.js";
+import { databaseId, optionalDatabaseId, optionalDatabaseIds } from "./public-ids.js";
 import { cursorAt, toChatMessage, toQueuedMessage } from "./shapes.js";
 import type { UserErrorObject } from "./user-errors.js";
 
@@ -51,6 +51,7 @@ export class ChatCommandsResolver {
       workspaceId:
         input.workspaceId === null ? null : optionalDatabaseId("ws", input.workspaceId, "workspaceId"),
       modelConfigId: optionalDatabaseId("model", input.modelConfigId, "modelConfigId"),
+      mcpServerIds: optionalDatabaseIds("mcp", input.mcpServerIds, "mcpServerIds"),
       title: readTitle(input.title, problems),
       labels: readLabels(input.labels, problems),
       clientTools: readClientTools(input.clientTools, problems),
@@ -73,17 +74,18 @@ export class ChatCommandsResolver {
       parts: readParts(input.parts, problems),
       whenBusy: input.whenBusy ?? "queue",
       modelConfigId: optionalDatabaseId("model", input.modelConfigId, "modelConfigId"),
+      mcpServerIds: optionalDatabaseIds("mcp", input.mcpServerIds, "mcpServerIds"),
       reasoningEffort: input.reasoningEffort ?? undefined,
       idempotencyKey: readIdempotencyKey(input.idempotencyKey, problems),
     };
     if (problems.length > 0) return { ...nothing, ...refused(problems) };
     const result = await context.commands.sendMessage(context.viewer, wanted);
-    if (!result.ok) return { ...nothing, ...changed(context, result) };
+    if (!result.ok) return { ...nothing, ...(await changed(context, result)) };
     return {
       message: result.message && toChatMessage(result.message),
       queuedMessage: result.queued && toQueuedMessage(result.queued),
       eventCursor: cursorAt(result.version),
-      ...changed(context, result),
+      ...(await changed(context, result)),
     };
   }
 
@@ -101,14 +103,15 @@ export class ChatCommandsResolver {
       messageId: databaseId("msg", input.messageId, "messageId"),
       parts: readParts(input.parts, problems),
       modelConfigId: optionalDatabaseId("model", input.modelConfigId, "modelConfigId"),
+      mcpServerIds: optionalDatabaseIds("mcp", input.mcpServerIds, "mcpServerIds"),
     };
     if (problems.length > 0) return { ...nothing, ...refused(problems) };
     const result = await context.commands.editMessage(context.viewer, wanted);
-    if (!result.ok) return { ...nothing, ...changed(context, result) };
+    if (!result.ok) return { ...nothing, ...(await changed(context, result)) };
     return {
       message: toChatMessage(result.message),
       eventCursor: cursorAt(result.version),
-      ...changed(context, result),
+      ...(await changed(context, result)),
     };
   }
 
@@ -161,7 +164,7 @@ export class ChatCommandsResolver {
   ): Promise<DeleteQueuedMessagePayload> {
     const queuedId = databaseId("que", input.queuedMessageId, "queuedMessageId");
     const result = await context.commands.deleteQueuedMessage(context.viewer, queuedId);
-    return { deletedId: result.ok ? input.queuedMessageId : null, ...changed(context, result) };
+    return { deletedId: result.ok ? input.queuedMessageId : null, ...(await changed(context, result)) };
   }
 
   @Mutation(() => SubmitToolResultsPayload, {
@@ -178,6 +181,6 @@ export class ChatCommandsResolver {
     };
     if (problems.length > 0) return { eventCursor: null, ...refused(problems) };
     const result = await context.commands.submitToolResults(context.viewer, wanted);
-    return { eventCursor: result.ok ? cursorAt(result.version) : null, ...changed(context, result) };
+    return { eventCursor: result.ok ? cursorAt(result.version) : null, ...(await changed(context, result)) };
   }
 }

@@ -26,9 +26,24 @@ async function openChatEvents({ args, context }: Opening): Promise<AsyncIterable
   const chatId = databaseId("chat", args.chatId, "chatId");
   const events = await context.chatEvents.subscribe(context.viewer, chatId, args.after ?? null);
   if (!events) throw forbidden("There is no such chat, or it is not yours to read.");
-  // Asked from time to time while the stream is read, with a new context.
+  await noteOpening(context, chatId, events);
+  // Asked from time to time while the stream is read, with a new context; it is then noted anew, hour by hour.
   const mayGoOn = async (now: Context) => (await now.loaders.chats.load(chatId)) !== null;
   return Object.assign(events, { mayGoOn });
+}
+
+/** Pieces come without any reading of the chat. */
+async function noteOpening(
+  { noteReads }: Context,
+  chatId: string,
+  events: AsyncIterableIterator<ChatEvent>,
+): Promise<void> {
+  try {
+    await noteReads("chat", [chatId]);
+  } catch (error) {
+    await events.return?.();
+    throw error;
+  }
 }
 
 @Resolver()
@@ -95,6 +110,11 @@ export function toEventObject(event: ChatEvent, context: Context): ChatEventObje
     }
     case "title":
       return { __typename: "ChatTitleEvent", cursor, title: event.title };
+    case "diff-status": {
+      const { chatId } = event;
+      const diffStatus = () => context.loaders.diffStatuses.load(chatId);
+      return { __typename: "ChatDiffStatusEvent", cursor, diffStatus };
+    }
   }
 }
 

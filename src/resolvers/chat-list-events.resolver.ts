@@ -53,6 +53,12 @@ function toListEventObject(event: ListEvent, context: Context): ChatListEventObj
       const chat = listedChat(context, chatId);
       return { __typename: "ChatTitleChangedEvent", cursor, chat, title };
     }
+    case "diff-status": {
+      const { chatId } = event;
+      const chat = listedChat(context, chatId);
+      const diffStatus = () => context.loaders.diffStatuses.load(chatId);
+      return { __typename: "ChatDiffStatusChangedEvent", cursor, chat, diffStatus };
+    }
     case "status": {
       const { chatId, status } = event;
       const chat = listedChat(context, chatId);

@@ -11,7 +11,7 @@ import { Chat } from "../schema/chat.type.js";
 import { changed, refused } from "./chat-outcomes.js";
 import type { Context } from "./context.js";
 import { readLabels, readTitle } from "./inputs.js";
-import { databaseId } from "./public-ids.js";
+import { databaseId, optionalDatabaseIds } from "./public-ids.js";
 import { type UserErrorObject, invalid } from "./user-errors.js";
 
 /** As much as asking a workspace: somebody else must do something for it. */
@@ -31,13 +31,15 @@ export class ChatMetadataResolver {
     return (message && turnSummary(message.parts)) || null;
   }
 
-  @Mutation(() => UpdateChatPayload, { description: "Renames a chat, labels it, or chooses its model." })
+  @Mutation(() => UpdateChatPayload, {
+    description: "Renames a chat, labels it, or chooses its model and tool servers.",
+  })
   async updateChat(
     @Arg("input", () => UpdateChatInput, INPUT) input: UpdateChatInput,
     @Ctx() context: Context,
   ): Promise<UpdateChatPayload> {
     const problems: UserErrorObject[] = [];
-    const { chatId, title, modelConfigId, labels } = input;
+    const { chatId, title, modelConfigId, labels, mcpServerIds } = input;
     if (title === null) problems.push(invalid("A chat cannot be without a title.", "title"));
     const wanted = {
       chatId: databaseId("chat", chatId, "chatId"),
@@ -45,6 +47,7 @@ export class ChatMetadataResolver {
       labels: labels === null ? [] : readLabels(labels, problems),
       modelConfigId:
         modelConfigId == null ? modelConfigId : databaseId("model", modelConfigId, "modelConfigId"),
+      mcpServerIds: optionalDatabaseIds("mcp", mcpServerIds, "mcpServerIds"),
     };
     if (problems.length > 0) return refused(problems);
     return changed(context, await context.commands.updateChat(context.viewer, wanted));

@@ -4,7 +4,7 @@ import type { Later } from "../schema/chat.payloads.js";
 import type { Chat } from "../schema/chat.type.js";
 import type { Context } from "./context.js";
 import { toChat } from "./shapes.js";
-import { type UserErrorObject, toUserError } from "./user-errors.js";
+import { toUserErrors, type UserErrorObject } from "./user-errors.js";
 
 /** The fields that every payload has. */
 export type Outcome = { chat: Later<Chat | null> | null; userErrors: UserErrorObject[] };
@@ -13,8 +13,10 @@ export function refused(userErrors: UserErrorObject[]): Outcome {
   return { chat: null, userErrors };
 }
 
-export function changed(context: Context, result: CommandResult<ChatChanged>): Outcome {
-  if (!result.ok) return refused([toUserError(result.refusal)]);
+export async function changed(context: Context, result: CommandResult<ChatChanged>): Promise<Outcome> {
+  if (!result.ok) return refused(toUserErrors(result.refusal));
+  // Whether or not they ask for the chat: who changes it has been in it.
+  await context.noteReads("chat", [result.chatId]);
   // Another mutation of the same operation may have read the chat before this one changed it.
   context.loaders.forget();
   const { chatId } = result;

@@ -1,18 +1,20 @@
 /** Reading chats, and what a chat links to. */
-import { Arg, Args, Ctx, FieldResolver, ID, Query, Resolver, Root } from "type-graphql";
-import { ChatFilterInput } from "../schema/chat.input.js";
+import type { GraphQLResolveInfo } from "graphql";
+import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from "type-graphql";
+import type { ChatFilterInput } from "../schema/chat.input.js";
+import { ChatListArguments } from "../schema/chat-list.args.js";
 import { Chat, ChatConnection } from "../schema/chat.type.js";
 import { type Connection, PageArguments } from "../schema/connection.js";
-import { type ChatOrder, ChatOrderEnum } from "../schema/enums.js";
 import { ChatMessage, ChatMessageConnection, QueuedMessage } from "../schema/message.type.js";
 import { ModelConfig } from "../schema/model.type.js";
 import { User } from "../schema/user.type.js";
 import { Workspace } from "../schema/workspace.type.js";
-import { type ChatFilter, listChats } from "../store/chats.js";
+import { type ChatFilter, type ChatRecord, listChats } from "../store/chats.js";
 import type { Context } from "./context.js";
 import { findModelConfig, findUser } from "./links.js";
 import { MESSAGE_LIST, newestFirst, toConnection, toPageRequest } from "./page-requests.js";
 import { databaseId, optionalDatabaseId } from "./public-ids.js";
+import { fieldsSelectedAt } from "./selected-fields.js";
 import { toChat, toChatMessage, toQueuedMessage, toWorkspace } from "./shapes.js";
 
 const ORDERS = {
@@ -38,20 +40,18 @@ export class ChatResolver {
     description: "The viewer's chats, newest first; 25 unless asked otherwise.",
   })
   async chats(
-    @Arg("filter", () => ChatFilterInput, { nullable: true, description: "Which chats." })
-    filter: ChatFilterInput | null | undefined,
-    @Arg("orderBy", () => ChatOrderEnum, {
-      nullable: true,
-      defaultValue: "recently_updated",
-      description: "What newest means.",
-    })
-    orderBy: ChatOrder | null,
-    @Args(() => PageArguments) page: PageArguments,
+    @Args(() => ChatListArguments) { filter, orderBy, ...page }: ChatListArguments,
     @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
   ): Promise<Connection<Chat>> {
     const { order, rules } = ORDERS[orderBy ?? "recently_updated"];
     const wanted = { ...readFilter(filter), order };
     const found = await listChats(context.database, context.viewer, wanted, toPageRequest(rules, page));
+    await noteListing(
+      context,
+      found.rows.map(({ row }) => row),
+      info,
+    );
     return toConnection(rules, found, toChat);
   }
 
@@ -101,6 +101,28 @@ export class ChatResolver {
   }
 }
 
+/** What a list shows of a chat: when no more is asked for, it was listed and not read. */
+const LISTED: ReadonlySet<string> = new Set([
+  ...["__typename", "id", "title", "status", "labels", "owner", "isUnread", "eventCursor"],
+  ...["createdAt", "updatedAt", "archivedAt"],
+]);
+
+/** All are one person's. */
+async function noteListing(
+  { viewer, noteReads }: Context,
+  rows: readonly ChatRecord[],
+  info: GraphQLResolveInfo,
+): Promise<void> {
+  const ownerId = rows[0]?.ownerId;
+  if (ownerId === undefined || ownerId === viewer.userId) return;
+  const asked = [...fieldsSelectedAt(info, ["nodes"]), ...fieldsSelectedAt(info, ["edges", "node"])];
+  if (asked.every((field) => LISTED.has(field))) return noteReads("user", [ownerId]);
+  return noteReads(
+    "chat",
+    rows.map(({ id }) => id),
+  );
+}
+
 function readFilter(filter: ChatFilterInput | null | undefined): ChatFilter {
   if (filter == null) return { archived: false };
   return {
@@ -108,6 +130,7 @@ function readFilter(filter: ChatFilterInput | null | undefined): ChatFilter {
     search: filter.search,
     statuses: filter.statuses,
     isUnread: filter.isUnread,
+    includeSubagents: filter.includeSubagents,
     labels: Object.fromEntries((filter.labels ?? []).map(({ key, value }) => [key, value])),
     ownerId: optionalDatabaseId("user", filter.ownerId, "filter.ownerId"),
     workspaceId: optionalDatabaseId("ws", filter.workspaceId, "filter.workspaceId"),

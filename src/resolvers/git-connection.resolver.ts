@@ -26,7 +26,7 @@ export class GitConnectionResolver {
 
   @Mutation(() => ConnectGitHostPayload, {
     description:
-      "Gives commands of the viewer's chats a token for a git host, from their next fetch or push on. Takes the place of an earlier connection to that host, also of its id.",
+      "Gives commands of the viewer's chats a token for a git host, from their next fetch or push on. Parley itself asks the host with it who it is, and how those chats' branches stand. Takes the place of an earlier connection to that host, also of its id.",
   })
   async connectGitHost(
     @Arg("input", () => ConnectGitHostInput, { description: "The host and the token." })

@@ -9,7 +9,7 @@ import {
   MAX_MESSAGE_PARTS,
   MAX_TITLE_CHARACTERS,
 } from "../domain/limits.js";
-import type { MessagePart, ToolResultPart } from "../domain/message-parts.js";
+import type { SaidPart, ToolResultPart } from "../domain/message-parts.js";
 import type { ChatLabel, ClientTool } from "../domain/chat-state.js";
 import type {
   ChatLabelInput,
@@ -18,6 +18,7 @@ import type {
   ToolResultInput,
 } from "../schema/chat.input.js";
 import { badInput } from "./errors.js";
+import { databaseId } from "./public-ids.js";
 import { type UserErrorObject, invalid } from "./user-errors.js";
 
 /** Long enough for any word, short enough for any list. */
@@ -31,7 +32,7 @@ const MAX_PATH_CHARACTERS = 4_096;
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The parts as they are kept; what is noted in `problems` must stop the caller. */
-export function readParts(inputs: readonly MessagePartInput[], problems: UserErrorObject[]): MessagePart[] {
+export function readParts(inputs: readonly MessagePartInput[], problems: UserErrorObject[]): SaidPart[] {
   if (inputs.length === 0) problems.push(invalid("A message needs at least one part.", "parts"));
   if (inputs.length > MAX_MESSAGE_PARTS) {
     problems.push(invalid(`A message has at most ${MAX_MESSAGE_PARTS} parts.`, "parts"));
@@ -45,11 +46,14 @@ export function readParts(inputs: readonly MessagePartInput[], problems: UserErr
   return parts;
 }
 
-function readPart(input: MessagePartInput, place: number, problems: UserErrorObject[]): MessagePart {
+function readPart(input: MessagePartInput, place: number, problems: UserErrorObject[]): SaidPart {
   if (input.text) {
     const { text } = input.text;
     if (text.trim() === "") problems.push(invalid("The text is blank.", "parts", place, "text", "text"));
     return { type: "text", text };
+  }
+  if (input.file) {
+    return { type: "file", fileId: databaseId("file", input.file.fileId, `parts[${place}].file.fileId`) };
   }
   if (!input.fileReference) throw badInput("A message part must have exactly one field.");
   const { path, startLine, endLine, content } = input.fileReference;
@@ -63,7 +67,7 @@ function readPart(input: MessagePartInput, place: number, problems: UserErrorObj
   return { type: "file-reference", path, startLine, endLine, content };
 }
 
-function charactersOf(part: MessagePart): number {
+function charactersOf(part: SaidPart): number {
   if (part.type === "text") return part.text.length;
   return part.type === "file-reference" ? part.content.length + part.path.length : 0;
 }

@@ -2,7 +2,8 @@
 import type { ModelConfig } from "../schema/model.type.js";
 import type { User } from "../schema/user.type.js";
 import type { Context } from "./context.js";
-import { toModelConfig, toUser } from "./shapes.js";
+import { toModelConfig } from "./model-shape.js";
+import { toUser } from "./shapes.js";
 
 /** The person behind a row that cannot be without one. */
 export async function findUser(context: Context, id: string): Promise<User> {
@@ -13,5 +14,5 @@ export async function findUser(context: Context, id: string): Promise<User> {
 
 export function findModelConfig(context: Context, id: string | null): Promise<ModelConfig | null> | null {
   if (id === null) return null;
-  return context.loaders.modelConfigs.load(id).then((record) => record && toModelConfig(record));
+  return context.loaders.modelConfigs.load(id).then((record) => record && toModelConfig(record, context));
 }

@@ -1,11 +1,17 @@
 /** Reads of single objects, gathered: all that one step of an operation asks for is one statement per kind. */
 import DataLoader from "dataloader";
 import type { MessageRow, QueuedRow } from "../domain/chat-events.js";
+import type { ShownDiffStatus } from "../domain/branch-facts.js";
+import type { McpStanding } from "../domain/mcp.js";
 import type { Viewer } from "../domain/viewer.js";
-import { type ChatRecord, findChats } from "../store/chats.js";
+import { type ChatRecord, findChats, findSubagents } from "../store/chats.js";
+import { readChatSpending, type SpendingOfModel } from "../store/costs.js";
+import type { ReadKind } from "../store/admin-reads.js";
 import type { Queryable } from "../store/database.js";
-import { type FileRecord, findFiles } from "../store/files.js";
+import { readDiffStatuses } from "../store/diff-statuses.js";
+import { findFiles, type ReadyFile } from "../store/files.js";
 import { findLastAnswers } from "../store/last-answers.js";
+import { findVisibleMcpServers, type McpServerRecord } from "../store/mcp-servers.js";
 import { type LastUsage, findMessages, listMessagesOfChats, readLastUsages } from "../store/messages.js";
 import {
   type ModelConfigRecord,
@@ -14,11 +20,22 @@ import {
   findProvidersByIds,
   listConfigsOfProviders,
 } from "../store/models.js";
+import { listProvidersWithKey } from "../store/provider-keys.js";
 import type { Page, PageRequest } from "../store/pages.js";
 import { findQueuedMessages, listQueues } from "../store/queue.js";
 import { findUnread } from "../store/unread.js";
 import { type UserRecord, findUsersByIds } from "../store/users.js";
+import { type WorkspaceTemplateRecord, findTemplates } from "../store/workspace-templates.js";
 import { type WorkspaceRecord, findWorkspaces } from "../store/workspaces.js";
+
+/** By the server's id, of all that are given. */
+export type ReadMcpStandings = (
+  servers: readonly McpServerRecord[],
+  userId: string,
+) => Promise<ReadonlyMap<string, McpStanding>>;
+
+/** Puts into the audit log what an admin reads of others; to be awaited before it is shown. */
+export type NoteReads = (kind: ReadKind, ids: readonly string[]) => Promise<void>;
 
 /** Gives null for what does not exist or is not the viewer's to see. */
 type ById<T> = DataLoader<string, T | null>;
@@ -35,6 +52,8 @@ export class Loaders {
   constructor(
     private readonly database: Queryable,
     private readonly viewer: Viewer,
+    private readonly readMcpStandings: ReadMcpStandings,
+    private readonly noteReads: NoteReads,
   ) {}
 
   /** Everything will be read anew. */
@@ -43,23 +62,88 @@ export class Loaders {
   }
 
   get chats(): ById<ChatRecord> {
-    return this.#once("chats", () => byId((ids) => findChats(this.database, this.viewer, ids)));
+    return this.#once("chats", () =>
+      byId(async (ids) =>
+        this.#noted("chat", await findChats(this.database, this.viewer, ids), ({ id }) => id),
+      ),
+    );
+  }
+
+  /** Those that each chat's agent has started, the oldest first; for chats that the viewer may see. */
+  get subagents(): DataLoader<string, ChatRecord[]> {
+    return this.#once("subagents", () =>
+      byOwner(async (ids) => {
+        const found = new Map(ids.map((id) => [id, [] as ChatRecord[]]));
+        const rows = await findSubagents(this.database, this.viewer, ids);
+        for (const row of await this.#noted("chat", rows, ({ id }) => id))
+          found.get(row.parentChatId ?? "")?.push(row);
+        return found;
+      }),
+    );
   }
 
   get messages(): ById<MessageRow> {
-    return this.#once("messages", () => byId((ids) => findMessages(this.database, this.viewer, ids)));
+    return this.#once("messages", () =>
+      byId(async (ids) => this.#noted("chat", await findMessages(this.database, this.viewer, ids), chatOf)),
+    );
   }
 
   get queuedMessages(): ById<QueuedRow> {
-    return this.#once("queued", () => byId((ids) => findQueuedMessages(this.database, this.viewer, ids)));
+    return this.#once("queued", () =>
+      byId(async (ids) =>
+        this.#noted("chat", await findQueuedMessages(this.database, this.viewer, ids), chatOf),
+      ),
+    );
   }
 
   get workspaces(): ById<WorkspaceRecord> {
     return this.#once("workspaces", () => byId((ids) => findWorkspaces(this.database, this.viewer, ids)));
   }
 
-  get files(): ById<FileRecord> {
-    return this.#once("files", () => byId((ids) => findFiles(this.database, this.viewer, ids)));
+  get workspaceTemplates(): ById<WorkspaceTemplateRecord> {
+    return this.#once("workspaceTemplates", () => byId((ids) => findTemplates(this.database, ids)));
+  }
+
+  get files(): ById<ReadyFile> {
+    return this.#once("files", () =>
+      byId(async (ids) =>
+        this.#noted("file", await findFiles(this.database, this.viewer, ids), ({ id }) => id),
+      ),
+    );
+  }
+
+  get mcpServers(): ById<McpServerRecord> {
+    return this.#once("mcp-servers", () =>
+      byId((ids) => findVisibleMcpServers(this.database, this.viewer, ids)),
+    );
+  }
+
+  /** How the viewer stands with each server, for servers that they may see. */
+  get mcpStandings(): DataLoader<string, McpStanding> {
+    return this.#once(
+      "mcp-standings",
+      () =>
+        new DataLoader(async (ids: readonly string[]) => {
+          const found = await this.mcpServers.loadMany(ids);
+          const servers = found.flatMap((server) =>
+            server === null || server instanceof Error ? [] : [server],
+          );
+          const standings = await this.readMcpStandings(servers, this.viewer.userId);
+          return ids.map((id) => demand(standings.get(id)));
+        }),
+    );
+  }
+
+  /** How each chat's branch stands at its git host, for chats that the viewer may see; null for those without one. */
+  get diffStatuses(): DataLoader<string, ShownDiffStatus | null> {
+    return this.#once(
+      "diff-statuses",
+      () =>
+        new DataLoader(async (ids: readonly string[]) => {
+          const found = await readDiffStatuses(this.database, ids);
+          return ids.map((id) => found.get(id) ?? null);
+        }),
+    );
   }
 
   /** What the model said last in each chat, for chats that the viewer may see. */
@@ -98,6 +182,11 @@ export class Loaders {
     );
   }
 
+  /** What each chat has cost, by model; for chats that the viewer may see. */
+  get chatSpending(): DataLoader<string, SpendingOfModel[]> {
+    return this.#once("chat-spending", () => byOwner((ids) => readChatSpending(this.database, ids)));
+  }
+
   /** Anybody: for links from what the viewer may see. */
   get users(): ById<UserRecord> {
     return this.#once("users", () => byId((ids) => findUsersByIds(this.database, ids)));
@@ -109,6 +198,18 @@ export class Loaders {
 
   get providers(): ById<ProviderRecord> {
     return this.#once("providers", () => byId((ids) => findProvidersByIds(this.database, ids)));
+  }
+
+  /** Whether the viewer has an own key, by provider. */
+  get hasProviderKey(): DataLoader<string, boolean> {
+    return this.#once(
+      "provider-keys",
+      () =>
+        new DataLoader(async (ids: readonly string[]) => {
+          const found = await listProvidersWithKey(this.database, this.viewer.userId);
+          return ids.map((id) => found.has(id));
+        }),
+    );
   }
 
   get configsOfProviders(): DataLoader<string, ModelConfigRecord[]> {
@@ -149,12 +250,25 @@ export class Loaders {
     return keys.map(({ chatId, page }) => demand(found.get(JSON.stringify(page))?.get(chatId)));
   }
 
+  /** The same rows, when those of others are noted. */
+  async #noted<T extends { ownerId: string }>(
+    kind: ReadKind,
+    rows: T[],
+    idOf: (row: T) => string,
+  ): Promise<T[]> {
+    const others = rows.filter(({ ownerId }) => ownerId !== this.viewer.userId);
+    if (others.length > 0) await this.noteReads(kind, others.map(idOf));
+    return rows;
+  }
+
   #once<T>(name: string, make: () => T): T {
     this.#made ??= new Map();
     if (!this.#made.has(name)) this.#made.set(name, make());
     return this.#made.get(name) as T;
   }
 }
+
+const chatOf = ({ chatId }: { chatId: string }) => chatId;
 
 function byId<T extends { id: string }>(read: (ids: readonly string[]) => Promise<T[]>): ById<T> {
   return new DataLoader(async (ids: readonly string[]) => {

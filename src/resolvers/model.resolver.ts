@@ -1,9 +1,10 @@
 /** Reading model providers and models. */
 import { Arg, Ctx, FieldResolver, Query, Resolver, Root } from "type-graphql";
-import { ModelConfig, ModelProvider } from "../schema/model.type.js";
-import { listModelConfigs, listProviders } from "../store/models.js";
+import { capabilitiesOf, type ModelCapability } from "../domain/model-capabilities.js";
+import { ModelCapabilityEnum, ModelConfig, ModelProvider } from "../schema/model.type.js";
+import { listModelConfigs, listProviders, type ProviderRecord } from "../store/models.js";
 import type { Context } from "./context.js";
-import { toModelConfig, toModelProvider } from "./shapes.js";
+import { toModelConfig, toModelProvider } from "./model-shape.js";
 
 @Resolver(() => ModelProvider)
 export class ModelProviderResolver {
@@ -16,7 +17,7 @@ export class ModelProviderResolver {
   @FieldResolver(() => [ModelConfig], { description: "Its models, oldest first, disabled ones too." })
   async models(@Root() provider: ModelProvider, @Ctx() context: Context): Promise<ModelConfig[]> {
     const records = await context.loaders.configsOfProviders.load(provider.providerId);
-    return records.map(toModelConfig);
+    return records.map((record) => toModelConfig(record, context));
   }
 }
 
@@ -33,13 +34,25 @@ export class ModelConfigResolver {
     @Ctx() context: Context,
   ): Promise<ModelConfig[]> {
     const records = await listModelConfigs(context.database, { includeDisabled: includeDisabled ?? false });
-    return records.map(toModelConfig);
+    return records.map((record) => toModelConfig(record, context));
   }
 
   @FieldResolver(() => ModelProvider, { description: "Whose endpoint it is asked through." })
   async provider(@Root() config: ModelConfig, @Ctx() context: Context): Promise<ModelProvider> {
-    const record = await context.loaders.providers.load(config.providerId);
-    if (!record) throw new Error(`Provider ${config.providerId} is linked to but does not exist.`);
-    return toModelProvider(record, context);
+    return toModelProvider(await findProvider(config, context), context);
   }
+
+  @FieldResolver(() => [ModelCapabilityEnum], {
+    description: "What it can do here, by its name and its options; a name that is not known counts as able.",
+  })
+  async capabilities(@Root() config: ModelConfig, @Ctx() context: Context): Promise<ModelCapability[]> {
+    const { kind } = await findProvider(config, context);
+    return capabilitiesOf({ kind, model: config.model, options: config.options });
+  }
+}
+
+async function findProvider({ providerId }: ModelConfig, { loaders }: Context): Promise<ProviderRecord> {
+  const record = await loaders.providers.load(providerId);
+  if (!record) throw new Error(`Provider ${providerId} is linked to but does not exist.`);
+  return record;
 }

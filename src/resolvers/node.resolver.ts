@@ -2,19 +2,27 @@
 import { Arg, Ctx, ID, Query, Resolver } from "type-graphql";
 import { type IdKind, decodeId, kindOf } from "../domain/ids.js";
 import { Node } from "../schema/node.interface.js";
+import { findAuditLogEntry } from "../store/audit-log.js";
 import { findGitConnection } from "../store/git-connections.js";
+import { findPushSubscription } from "../store/push.js";
+import { findToken } from "../store/tokens.js";
+import type { WorkspaceTemplateRecord } from "../store/workspace-templates.js";
 import type { Context } from "./context.js";
 import { badInput } from "./errors.js";
+import { toMcpServer } from "./mcp-server-shape.js";
+import { toModelConfig, toModelProvider } from "./model-shape.js";
 import {
+  toAuditLogEntry,
+  toApiToken,
   toChat,
   toChatMessage,
   toFile,
   toGitConnection,
-  toModelConfig,
-  toModelProvider,
+  toPushSubscription,
   toQueuedMessage,
   toUser,
   toWorkspace,
+  toWorkspaceTemplate,
 } from "./shapes.js";
 
 /** As many as the longest page has. */
@@ -69,21 +77,46 @@ async function findOfKind(context: Context, kind: IdKind, id: string): Promise<N
     case "user":
       return isVisibleUser(context, id) ? shaped(await loaders.users.load(id), toUser) : null;
     case "prov":
-      return shaped(await loaders.providers.load(id), (record) => toModelProvider(record, context));
+      return shaped(present(await loaders.providers.load(id)), (record) => toModelProvider(record, context));
     case "model":
-      return shaped(await loaders.modelConfigs.load(id), toModelConfig);
+      return shaped(present(await loaders.modelConfigs.load(id)), (record) => toModelConfig(record, context));
     case "file":
       return shaped(await loaders.files.load(id), toFile);
+    case "mcp":
+      return shaped(await loaders.mcpServers.load(id), (record) => toMcpServer(record, context.viewer));
     case "ws":
       return shaped(await loaders.workspaces.load(id), toWorkspace);
+    case "tpl":
+      return shaped(visibleTemplate(context, await loaders.workspaceTemplates.load(id)), (record) =>
+        toWorkspaceTemplate(record, context.viewer),
+      );
     case "git":
       // A person's own and nobody else's: few, and rarely asked for by id.
       return shaped(await findGitConnection(context.database, context.viewer.userId, id), toGitConnection);
+    case "push":
+      return shaped(
+        await findPushSubscription(context.database, context.viewer.userId, id),
+        toPushSubscription,
+      );
+    case "audit":
+      return shaped(await findAuditLogEntry(context.database, context.viewer, id), toAuditLogEntry);
+    case "token":
+      return shaped(await findToken(context.database, context.viewer.userId, id), toApiToken);
   }
 }
 
 function shaped<Row, Shape>(row: Row | null, shape: (row: Row) => Shape): Shape | null {
   return row === null ? null : shape(row);
+}
+
+/** What was deleted is only told of where it was used. */
+function present<Row extends { isDeleted: boolean }>(row: Row | null): Row | null {
+  return row?.isDeleted ? null : row;
+}
+
+/** A disabled template is told of where it was used, and to admins. */
+function visibleTemplate({ viewer }: Context, record: WorkspaceTemplateRecord | null) {
+  return record?.isEnabled || viewer.role === "admin" ? record : null;
 }
 
 /** People are found by id only by themselves and by admins; others see those whom they share a chat with, there. */

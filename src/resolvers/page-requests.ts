@@ -18,14 +18,22 @@ export type ListRules = {
   /** What keys and ids in its cursors look like; anything else never came from us. */
   keyForm: RegExp;
   idForm: RegExp;
+  /** Rows of one page at most; absent = 100. */
+  maxSize?: number;
 };
 
 const NUMBER = /^\d{1,18}$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const USERNAME_KEY = /^(?:(?!00)[0-9a-f]{2}){1,400}$/;
 
 /** Newest first, by a timestamp in microseconds and a uuid. */
 export function newestFirst(order: string): ListRules {
   return { order, startsAt: "first", defaultSize: 25, keyForm: NUMBER, idForm: UUID };
+}
+
+/** By a unique username, which the key holds in hexadecimal, and a uuid. */
+export function byUsername(order: string): ListRules {
+  return { order, startsAt: "first", defaultSize: 25, keyForm: USERNAME_KEY, idForm: UUID };
 }
 
 /** Oldest first, read from the end. */
@@ -33,6 +41,25 @@ export const MESSAGE_LIST: ListRules = {
   order: "messages",
   startsAt: "last",
   defaultSize: 50,
+  keyForm: NUMBER,
+  idForm: NUMBER,
+};
+
+/** Newest first, by id. */
+export const AUDIT_LOG_LIST: ListRules = {
+  order: "audit-log",
+  startsAt: "first",
+  defaultSize: 25,
+  keyForm: NUMBER,
+  idForm: NUMBER,
+};
+
+/** Newest first, by id. A row may have hundreds of kilobytes. */
+export const MODEL_CALL_LIST: ListRules = {
+  order: "model-calls",
+  startsAt: "first",
+  defaultSize: 5,
+  maxSize: 20,
   keyForm: NUMBER,
   idForm: NUMBER,
 };
@@ -50,8 +77,9 @@ export function toPageRequest(rules: ListRules, args: PageArguments): PageReques
   if (first != null && last != null) throw badInput("Give either first or last, not both.");
   const startsAt = first != null ? "first" : last != null ? "last" : rules.startsAt;
   const limit = first ?? last ?? rules.defaultSize;
-  if (limit < 1 || limit > MAX_PAGE_SIZE) {
-    throw badInput(`${startsAt} must be between 1 and ${MAX_PAGE_SIZE}, but is ${limit}.`);
+  const { maxSize = MAX_PAGE_SIZE } = rules;
+  if (limit < 1 || limit > maxSize) {
+    throw badInput(`${startsAt} must be between 1 and ${maxSize}, but is ${limit}.`);
   }
   return {
     direction: startsAt === "first" ? "forwards" : "backwards",

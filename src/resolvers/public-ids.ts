@@ -10,8 +10,13 @@ const NOUNS: Record<IdKind, string> = {
   prov: "a model provider",
   model: "a model configuration",
   ws: "a workspace",
+  tpl: "a workspace template",
   file: "a file",
+  mcp: "an MCP server",
   git: "a git connection",
+  push: "a push subscription",
+  audit: "an audit log entry",
+  token: "an API token",
 };
 
 /** A wrong id is shown this far; more would bury the message. */
@@ -26,6 +31,15 @@ export function databaseId(kind: IdKind, id: string, field: string): string {
   throw badInput(
     `${field} must be the id of ${NOUNS[kind]} (${kind}_…), but is ${JSON.stringify(id.slice(0, SHOWN_CHARACTERS))}, ${what}.`,
   );
+}
+
+/** The same for a list that may be absent or null; the error names the place in it. */
+export function optionalDatabaseIds(
+  kind: IdKind,
+  ids: readonly string[] | null | undefined,
+  field: string,
+): string[] | undefined {
+  return ids?.map((id, place) => databaseId(kind, id, `${field}[${place}]`));
 }
 
 /** The same for a field that may be absent or null. */

@@ -5,28 +5,33 @@ import type { OpenCall, RetryNotice } from "../domain/chat-state.js";
 import type { ChatFailure as DomainFailure } from "../domain/failures.js";
 import { encodeId } from "../domain/ids.js";
 import type { MessagePart as DomainPart } from "../domain/message-parts.js";
-import type { Viewer } from "../domain/viewer.js";
-import { contextLimitOf } from "../domain/context-window.js";
+import type { AuditLogEntry } from "../schema/audit-log.type.js";
 import type { PartPiece } from "../schema/chat-event.union.js";
+import type { ApiToken } from "../schema/api-token.type.js";
 import type { Chat } from "../schema/chat.type.js";
 import type { ChatFailure, RetryState } from "../schema/failure.type.js";
 import type { File } from "../schema/file.type.js";
 import type { GitConnection } from "../schema/git-connection.type.js";
 import type { MessagePart, ToolCallPart } from "../schema/message-part.union.js";
 import type { ChatMessage, QueuedMessage } from "../schema/message.type.js";
-import type { ModelConfig, ModelProvider } from "../schema/model.type.js";
 import type { User } from "../schema/user.type.js";
+import type { Viewer } from "../domain/viewer.js";
+import type { WorkspaceTemplate } from "../schema/workspace-template.type.js";
 import type { Workspace } from "../schema/workspace.type.js";
 import type { ChatRecord } from "../store/chats.js";
+import type { AuditLogRecord } from "../store/audit-log.js";
 import type { GitConnectionRecord } from "../store/git-connections.js";
 import type { FileRecord } from "../store/files.js";
-import type { ModelConfigRecord, ProviderRecord } from "../store/models.js";
+import type { PushSubscription } from "../schema/push-subscription.type.js";
+import type { PushSubscriptionRecord } from "../store/push.js";
+import type { TokenRecord } from "../store/tokens.js";
 import type { UserRecord } from "../store/users.js";
+import type { WorkspaceTemplateRecord } from "../store/workspace-templates.js";
 import type { WorkspaceRecord } from "../store/workspaces.js";
 
 export function toUser(record: UserRecord): User {
-  const { username, name, role } = record;
-  return { __typename: "User", id: encodeId("user", record.id), username, name, role };
+  const { username, name, role, isActive } = record;
+  return { __typename: "User", id: encodeId("user", record.id), username, name, role, isActive };
 }
 
 export function toChat(record: ChatRecord): Chat {
@@ -38,6 +43,10 @@ export function toChat(record: ChatRecord): Chat {
     ownerId: record.ownerId,
     workspaceId: record.workspaceId,
     modelConfigId: record.modelConfigId,
+    mcpServerIds: record.mcpServerIds,
+    parentChatId: record.parentChatId,
+    rootChatId: record.rootChatId,
+    subagentKind: record.subagentKind,
     title: state.title,
     status: state.status,
     lastError: state.lastError && toFailure(state.lastError),
@@ -68,6 +77,7 @@ export function toPendingToolCalls(calls: readonly OpenCall[]): ToolCallPart[] {
       toolName,
       arguments: given ?? {},
       isProviderExecuted: false,
+      mcpServerId: null,
     }));
 }
 
@@ -130,6 +140,7 @@ export function toMessagePart(part: DomainPart): MessagePart {
         toolName: part.toolName,
         arguments: part.arguments,
         isProviderExecuted: part.isProviderExecuted ?? false,
+        mcpServerId: part.mcpServerId ?? null,
       };
     case "tool-result":
       return {
@@ -138,6 +149,7 @@ export function toMessagePart(part: DomainPart): MessagePart {
         toolName: part.toolName,
         result: part.result,
         isError: part.isError,
+        files: (part.files ?? []).map(({ fileId: id, ...file }) => toFile({ id, ...file })),
         isProviderExecuted: part.isProviderExecuted ?? false,
       };
     case "source":
@@ -150,6 +162,13 @@ export function toMessagePart(part: DomainPart): MessagePart {
       const { path, startLine, endLine, content } = part;
       return { __typename: "FileReferencePart", path, startLine, endLine, content };
     }
+    case "notice":
+      return {
+        __typename: "NoticePart",
+        level: part.level,
+        text: part.text,
+        mcpServerId: part.mcpServerId ?? null,
+      };
   }
 }
 
@@ -157,8 +176,21 @@ export function toFile({ id, name, mediaType, sizeBytes }: FileRecord): File {
   return { __typename: "File", id: encodeId("file", id), name, mediaType, sizeBytes };
 }
 
+export function toAuditLogEntry(record: AuditLogRecord): AuditLogEntry {
+  return { ...record, __typename: "AuditLogEntry", id: encodeId("audit", record.id) };
+}
+
 export function toGitConnection({ id, host, login, connectedAt }: GitConnectionRecord): GitConnection {
   return { __typename: "GitConnection", id: encodeId("git", id), host, login, connectedAt };
+}
+
+export function toPushSubscription({ id, ...rest }: PushSubscriptionRecord): PushSubscription {
+  const { endpoint, userAgent, createdAt } = rest;
+  return { __typename: "PushSubscription", id: encodeId("push", id), endpoint, userAgent, createdAt };
+}
+
+export function toApiToken({ id, ...rest }: TokenRecord): ApiToken {
+  return { __typename: "ApiToken", id: encodeId("token", id), ...rest };
 }
 
 export function toPartPiece(piece: Piece): PartPiece {
@@ -176,60 +208,30 @@ export function toPartPiece(piece: Piece): PartPiece {
     case "tool-call":
     case "tool-result":
     case "source":
+    case "notice":
       return toMessagePart(piece) as PartPiece;
   }
 }
 
-export function toModelConfig(record: ModelConfigRecord): ModelConfig {
-  const { providerId, model, displayName, isEnabled, isDefault, compactionThresholdPercent } = record;
-  return {
-    __typename: "ModelConfig",
-    id: encodeId("model", record.id),
-    providerId,
-    model,
-    displayName,
-    isEnabled,
-    isDefault,
-    contextLimit: contextLimitOf(record),
-    compactionThresholdPercent,
-  };
-}
-
-export function toModelProvider(
-  record: ProviderRecord,
-  seenBy: { viewer: Viewer; keyVariables: ReadonlySet<string> },
-): ModelProvider {
-  const { kind, displayName, isEnabled, apiKeyVariable, baseUrl } = record;
-  return {
-    __typename: "ModelProvider",
-    id: encodeId("prov", record.id),
-    providerId: record.id,
-    kind,
-    displayName,
-    isEnabled,
-    hasApiKey: apiKeyVariable !== null && seenBy.keyVariables.has(apiKeyVariable),
-    baseUrl: seenBy.viewer.role === "admin" && baseUrl !== null ? withoutCredentials(baseUrl) : null,
-  };
-}
-
-function withoutCredentials(address: string): string | null {
-  if (!URL.canParse(address)) return null;
-  const url = new URL(address);
-  url.username = "";
-  url.password = "";
-  return url.href;
-}
-
 export function toWorkspace(record: WorkspaceRecord): Workspace {
-  const { ownerId, name, status, failure, lastUsedAt } = record;
+  const { ownerId, templateId, name, status, failure, lastUsedAt } = record;
   return {
     __typename: "Workspace",
     id: encodeId("ws", record.id),
     workspaceId: record.id,
     ownerId,
+    templateId,
     name,
     status,
     failure,
     lastUsedAt,
   };
+}
+
+export function toWorkspaceTemplate(
+  { id, ...template }: WorkspaceTemplateRecord,
+  { role }: Viewer,
+): WorkspaceTemplate {
+  const spec = role === "admin" ? template.spec : null;
+  return { __typename: "WorkspaceTemplate", id: encodeId("tpl", id), ...template, spec };
 }

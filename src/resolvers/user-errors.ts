@@ -3,11 +3,21 @@ import type { CommandRefusal } from "../engine/commands/chat-commands.js";
 import type {
   Conflict,
   InvalidInput,
+  McpAuthRequired,
   NotFound,
+  ProviderKeyRequired,
+  UsageLimitExceeded,
   WorkspaceUnavailable,
 } from "../schema/user-error.interface.js";
 
-export type UserErrorObject = InvalidInput | NotFound | Conflict | WorkspaceUnavailable;
+export type UserErrorObject =
+  | InvalidInput
+  | NotFound
+  | Conflict
+  | McpAuthRequired
+  | ProviderKeyRequired
+  | UsageLimitExceeded
+  | WorkspaceUnavailable;
 
 export function toUserError(refusal: CommandRefusal): UserErrorObject {
   const { code, message } = refusal;
@@ -19,13 +29,35 @@ export function toUserError(refusal: CommandRefusal): UserErrorObject {
       return { __typename: "NotFound", code, message, path };
     case "CONFLICT":
     case "LIMIT_EXCEEDED":
+      if (refusal.usage) return { __typename: "UsageLimitExceeded", code, message, path, ...refusal.usage };
       return { __typename: "Conflict", code, message, path, currentStatus: refusal.currentStatus ?? null };
+    case "AUTH_REQUIRED":
+      return { __typename: "McpAuthRequired", code, message, path, serverIds: refusal.serverIds ?? [] };
+    case "KEY_REQUIRED":
+      return { __typename: "ProviderKeyRequired", code, message, path, providerId: refusal.providerId ?? "" };
     case "UNAVAILABLE":
       // What else can be missing has no type of its own.
       return refusal.what !== undefined || path?.[0] === "modelConfigId"
         ? { __typename: "Conflict", code, message, path, currentStatus: null }
-        : { __typename: "WorkspaceUnavailable", code, message, path };
+        : workspaceUnavailable(refusal);
   }
+}
+
+function workspaceUnavailable({
+  code,
+  message,
+  path,
+  workspaceStatus,
+}: CommandRefusal): WorkspaceUnavailable {
+  return {
+    __typename: "WorkspaceUnavailable",
+    ...{ code, message, path: path ?? null, workspaceStatus: workspaceStatus ?? null },
+  };
+}
+
+/** All that a refusal says is wrong. */
+export function toUserErrors(refusal: CommandRefusal): UserErrorObject[] {
+  return [refusal, ...(refusal.others ?? [])].map(toUserError);
 }
 
 /** A value of the input that cannot be used; `path` from the input's root. */

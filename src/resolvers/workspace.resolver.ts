@@ -1,13 +1,16 @@
 /** Reading workspaces. */
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from "type-graphql";
 import { type Connection, ForwardPageArguments } from "../schema/connection.js";
+import { DateTimeScalar } from "../schema/scalars/date-time.js";
+import { autostopAt, effectiveTtlMs } from "../domain/workspace-lifecycle.js";
+import { WorkspaceTemplate } from "../schema/workspace-template.type.js";
 import { User } from "../schema/user.type.js";
 import { Workspace, WorkspaceAgent, WorkspaceConnection } from "../schema/workspace.type.js";
 import { listWorkspaces } from "../store/workspaces.js";
 import type { Context } from "./context.js";
 import { findUser } from "./links.js";
 import { newestFirst, toConnection, toPageRequest } from "./page-requests.js";
-import { toWorkspace } from "./shapes.js";
+import { toWorkspace, toWorkspaceTemplate } from "./shapes.js";
 
 const RULES = newestFirst("workspaces");
 
@@ -38,8 +41,31 @@ export class WorkspaceResolver {
     return { ...facts, mcpTools: facts.mcpTools?.map((tool) => ({ ...tool, isAllowed: true })) ?? null };
   }
 
+  @FieldResolver(() => WorkspaceTemplate, {
+    nullable: true,
+    description:
+      "What it was made from; null for those that the server neither makes nor stops: the default workspace, and external ones.",
+  })
+  async template(@Root() workspace: Workspace, @Ctx() context: Context): Promise<WorkspaceTemplate | null> {
+    const record = await findTemplateOf(workspace, context);
+    return record && toWorkspaceTemplate(record, context.viewer);
+  }
+
+  @FieldResolver(() => DateTimeScalar, {
+    nullable: true,
+    description: "When it stops unless it is used before; null when it does not stop by itself.",
+  })
+  async autostopAt(@Root() workspace: Workspace, @Ctx() context: Context): Promise<number | null> {
+    const template = await findTemplateOf(workspace, context);
+    return template && autostopAt(workspace, effectiveTtlMs(template, await context.deploymentTtlMs()));
+  }
+
   @FieldResolver(() => User, { description: "Whose it is." })
   owner(@Root() workspace: Workspace, @Ctx() context: Context): Promise<User> {
     return findUser(context, workspace.ownerId);
   }
+}
+
+function findTemplateOf({ templateId }: Workspace, { loaders }: Context) {
+  return templateId === null ? Promise.resolve(null) : loaders.workspaceTemplates.load(templateId);
 }

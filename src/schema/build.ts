@@ -10,7 +10,7 @@ import {
 import { type BuildSchemaOptions, type PubSub, buildSchemaSync } from "type-graphql";
 
 /** Inputs of which exactly one field must be set. */
-const ONE_OF_INPUTS = ["MessagePartInput"];
+const ONE_OF_INPUTS = ["MessagePartInput", "McpAuthInput", "SecretInput"];
 
 /** TypeGraphQL wants one although every subscription of ours brings its own source. */
 const noPubSub: PubSub = {

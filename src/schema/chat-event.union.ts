@@ -5,9 +5,10 @@ import type { ChatStatus } from "../domain/chat-state.js";
 import type { MessageRole } from "../domain/message-parts.js";
 import type { Later } from "./chat.payloads.js";
 import { Chat } from "./chat.type.js";
+import { DiffStatus } from "./diff-status.type.js";
 import { ChatStatusEnum, MessageRoleEnum, PreviewResetReasonEnum, RefreshReasonEnum } from "./enums.js";
 import { ChatFailure, RetryState } from "./failure.type.js";
-import { SourcePart, ToolCallPart, ToolResultPart } from "./message-part.union.js";
+import { NoticePart, SourcePart, ToolCallPart, ToolResultPart } from "./message-part.union.js";
 import { ChatMessage, QueuedMessage } from "./message.type.js";
 import { DateTimeScalar } from "./scalars/date-time.js";
 
@@ -97,6 +98,7 @@ export const PartPieceUnion = createUnionType({
       ToolCallPart,
       ToolResultPart,
       SourcePart,
+      NoticePart,
     ] as const,
   resolveType: (piece) => piece.__typename,
 });
@@ -245,6 +247,21 @@ export class ChatTitleEvent implements StreamEvent {
   title!: string;
 }
 
+@ObjectType(
+  "ChatDiffStatusEvent",
+  event("How the chat's branch stands is shown differently, or may be out of date from now on."),
+)
+export class ChatDiffStatusEvent implements StreamEvent {
+  readonly __typename!: "ChatDiffStatusEvent";
+  cursor!: string;
+
+  @Field(() => DiffStatus, {
+    nullable: true,
+    description: "As it is when this is told: never older than this point of the log.",
+  })
+  diffStatus!: Later<DiffStatus | null>;
+}
+
 export const ChatEventUnion = createUnionType({
   name: "ChatEvent",
   description: "Something that happened in a chat. May grow: ignore members that you do not know.",
@@ -261,6 +278,7 @@ export const ChatEventUnion = createUnionType({
       ChatQueueEvent,
       ChatActionRequiredEvent,
       ChatTitleEvent,
+      ChatDiffStatusEvent,
     ] as const,
   resolveType: (told) => told.__typename,
 });

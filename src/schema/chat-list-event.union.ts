@@ -7,6 +7,7 @@ import type { ChatRemovalReason } from "../domain/list-events.js";
 import { StreamEvent } from "./chat-event.union.js";
 import type { Later } from "./chat.payloads.js";
 import { Chat } from "./chat.type.js";
+import { DiffStatus } from "./diff-status.type.js";
 import { ChatRemovalReasonEnum, ChatStatusEnum, RefreshReasonEnum } from "./enums.js";
 
 const CHAT = "The chat as it is now, which may be further on.";
@@ -94,6 +95,21 @@ export class ChatStatusChangedEvent implements StreamEvent {
   isUnread!: boolean | Later<boolean>;
 }
 
+@ObjectType("ChatDiffStatusChangedEvent", event("How a chat's branch stands is shown differently."))
+export class ChatDiffStatusChangedEvent implements StreamEvent {
+  readonly __typename!: "ChatDiffStatusChangedEvent";
+  cursor!: string;
+
+  @Field(() => Chat, { description: CHAT })
+  chat!: ListedChat;
+
+  @Field(() => DiffStatus, {
+    nullable: true,
+    description: "As it is when this is told: never older than this point of the log.",
+  })
+  diffStatus!: Later<DiffStatus | null>;
+}
+
 export const ChatListEventUnion = createUnionType({
   name: "ChatListEvent",
   description:
@@ -106,6 +122,7 @@ export const ChatListEventUnion = createUnionType({
       ChatRemovedEvent,
       ChatTitleChangedEvent,
       ChatStatusChangedEvent,
+      ChatDiffStatusChangedEvent,
     ] as const,
   resolveType: (told) => told.__typename,
 });

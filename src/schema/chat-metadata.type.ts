@@ -32,6 +32,13 @@ export class UpdateChatInput {
     description: "All its labels from now on, at most 50; null = none.",
   })
   labels?: ChatLabelInput[] | null;
+
+  @Field(() => [ID], {
+    nullable: true,
+    description:
+      "The tool servers of what is said from now on, at most 50; null = no change, empty = only those that are on in every turn.",
+  })
+  mcpServerIds?: string[] | null;
 }
 
 @ObjectType("UpdateChatPayload", { simpleResolvers: true, description: "The chat as it is now." })

@@ -10,12 +10,27 @@ const CHAT_ID = "The chat.";
 const PARTS = "What is said: at least one part, at most 100, together at most 1,000,000 characters.";
 const MODEL = "Ask this model from now on; absent keeps the chat's choice.";
 const EFFORT = "How hard the model should think; absent keeps the chat's choice.";
+const MCP_NEW =
+  "The tool servers that its turns use, at most 50; absent = those that are on by default. Those that are on in every turn need not be named.";
+const MCP =
+  "The chat's tool servers from now on, at most 50; absent keeps the chat's choice. Those that are on in every turn need not be named.";
 const KEY = "Same key from the same person returns the first result again.";
 
 @InputType("TextPartInput", { description: "Text, as Markdown." })
 export class TextPartInput {
   @Field(() => String, { description: "Not blank." })
   text!: string;
+}
+
+@InputType("FilePartInput", {
+  description: "A file of the viewer's own, or one that is in the chat already.",
+})
+export class FilePartInput {
+  @Field(() => ID, {
+    description:
+      "From `createFileUpload`, once its bytes have come. A file is in one chat: others need one of their own.",
+  })
+  fileId!: string;
 }
 
 @InputType("FileReferencePartInput", {
@@ -39,6 +54,9 @@ export class FileReferencePartInput {
 export class MessagePartInput {
   @Field(() => TextPartInput, { nullable: true, description: "Text." })
   text?: TextPartInput;
+
+  @Field(() => FilePartInput, { nullable: true, description: "A file; at most 20 in one message." })
+  file?: FilePartInput;
 
   @Field(() => FileReferencePartInput, { nullable: true, description: "Lines of a file." })
   fileReference?: FileReferencePartInput;
@@ -97,6 +115,9 @@ export class CreateChatInput {
   @Field(() => ReasoningEffortEnum, { nullable: true, description: "How hard the model should think." })
   reasoningEffort?: ReasoningEffort | null;
 
+  @Field(() => [ID], { nullable: true, description: MCP_NEW })
+  mcpServerIds?: string[] | null;
+
   @Field(() => String, { nullable: true, description: KEY })
   idempotencyKey?: string | null;
 }
@@ -122,6 +143,9 @@ export class SendChatMessageInput {
   @Field(() => ReasoningEffortEnum, { nullable: true, description: EFFORT })
   reasoningEffort?: ReasoningEffort | null;
 
+  @Field(() => [ID], { nullable: true, description: MCP })
+  mcpServerIds?: string[] | null;
+
   @Field(() => String, { nullable: true, description: KEY })
   idempotencyKey?: string | null;
 }
@@ -138,6 +162,9 @@ export class EditChatMessageInput {
 
   @Field(() => ID, { nullable: true, description: MODEL })
   modelConfigId?: string | null;
+
+  @Field(() => [ID], { nullable: true, description: MCP })
+  mcpServerIds?: string[] | null;
 }
 
 @InputType("PromoteQueuedMessageInput", { description: "A waiting message to say next." })
@@ -216,6 +243,13 @@ export class ChatFilterInput {
 
   @Field(() => [ChatStatusEnum], { nullable: true, description: "Chats in one of these states." })
   statuses?: ChatStatus[] | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    defaultValue: false,
+    description: "Chats that agents started as subagents as well, not only those of people.",
+  })
+  includeSubagents?: boolean | null;
 
   @Field(() => [ChatLabelInput], { nullable: true, description: "Chats with all of these labels." })
   labels?: ChatLabelInput[] | null;

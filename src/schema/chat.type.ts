@@ -1,8 +1,9 @@
 /** Chats. */
 import { Field, ObjectType } from "type-graphql";
 import type { ChatStatus } from "../domain/chat-state.js";
+import type { SubagentKind } from "../domain/subagents.js";
 import { connectionType } from "./connection.js";
-import { ChatStatusEnum } from "./enums.js";
+import { ChatStatusEnum, SubagentKindEnum } from "./enums.js";
 import { ChatFailure, RetryState } from "./failure.type.js";
 import { ToolCallPart } from "./message-part.union.js";
 import { Node } from "./node.interface.js";
@@ -32,6 +33,9 @@ export class Chat implements Node {
   ownerId!: string;
   workspaceId!: string | null;
   modelConfigId!: string | null;
+  mcpServerIds!: string[];
+  parentChatId!: string | null;
+  rootChatId!: string;
 
   @Field(() => String, { description: "What the list shows." })
   title!: string;
@@ -56,6 +60,12 @@ export class Chat implements Node {
     description: "Set while the worker waits before trying the model again.",
   })
   retry!: RetryState | null;
+
+  @Field(() => SubagentKindEnum, {
+    nullable: true,
+    description: "What it may do as a subagent; null for a chat that a person started.",
+  })
+  subagentKind!: SubagentKind | null;
 
   @Field(() => [ChatLabel], { description: "Sorted by key." })
   labels!: ChatLabel[];

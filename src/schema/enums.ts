@@ -3,13 +3,23 @@ import { registerEnumType } from "type-graphql";
 import type { PreviewResetReason, RefreshReason } from "../domain/chat-stream.js";
 import type { ChatStatus } from "../domain/chat-state.js";
 import type { FailureKind, ModelProviderKind } from "../domain/failures.js";
+import type { PullRequestState } from "../domain/branch-facts.js";
 import type { ChatRemovalReason } from "../domain/list-events.js";
-import type { MessageRole, ReasoningEffort } from "../domain/message-parts.js";
-import type { UserRole } from "../domain/viewer.js";
+import type {
+  McpAuthKind,
+  McpAvailability,
+  McpConnectionStatus,
+  McpServerFailureKind,
+  McpTransport,
+} from "../domain/mcp.js";
+import type { MessageRole, NoticeLevel, ReasoningEffort } from "../domain/message-parts.js";
+import type { Permission } from "../domain/permissions.js";
+import type { SubagentKind } from "../domain/subagents.js";
+import type { TokenScope, UserRole } from "../domain/viewer.js";
 import type { WorkspaceStatus } from "../domain/workspace.js";
 
 /** Registers an enum whose names are the words in capitals; resolvers and inputs use the words themselves. */
-function describeEnum<Word extends string>(
+export function describeEnum<Word extends string>(
   name: string,
   description: string,
   meanings: Record<Word, string>,
@@ -32,12 +42,23 @@ export const ChatStatusEnum = describeEnum<ChatStatus>("ChatStatus", "How a chat
   error: "The last turn failed for good; `lastError` says why.",
 });
 
+export const SubagentKindEnum = describeEnum<SubagentKind>("SubagentKind", "What a subagent may do.", {
+  general: "What the agent that started it may do, but for starting subagents where that is not allowed.",
+  explore: "It reads, lists and searches, and changes nothing; it may be on a smaller model.",
+});
+
 export const MessageRoleEnum = describeEnum<MessageRole>("MessageRole", "Who speaks.", {
   system: "Parley itself.",
   user: "A person.",
   assistant: "The model.",
   tool: "Tools, answering the message before.",
 });
+
+export const NoticeLevelEnum = describeEnum<NoticeLevel>(
+  "NoticeLevel",
+  "How much a notice asks of its reader. May grow: show what you do not know as WARNING.",
+  { warning: "The turn goes on without something." },
+);
 
 export const ReasoningEffortEnum = describeEnum<ReasoningEffort>(
   "ReasoningEffort",
@@ -58,15 +79,29 @@ export const UserRoleEnum = describeEnum<UserRole>("UserRole", "What a person ma
   admin: "Also sees other people's chats and the deployment's settings.",
 });
 
-export const PERMISSIONS = ["USE_CHATS", "READ_ALL_CHATS"] as const;
-export type Permission = (typeof PERMISSIONS)[number];
+export const TokenScopeEnum = describeEnum<TokenScope>(
+  "TokenScope",
+  "What a token may be used for. May grow: ignore what you do not know.",
+  {
+    read: "Queries and subscriptions.",
+    chat: "What members may change: their own chats and what belongs to them.",
+    admin: "An admin's rights, if its person has them; without it they are a member.",
+  },
+);
 
 export const PermissionEnum = describeEnum<Permission>(
   "Permission",
   "One thing that the viewer may do. May grow: ignore what you do not know.",
   {
-    USE_CHATS: "Start chats and take part in their own.",
-    READ_ALL_CHATS: "Read and steer everybody's chats.",
+    use_chats: "Start chats and take part in their own.",
+    read_all_chats: "Read and steer everybody's chats.",
+    read_all_costs: "See what everybody's chats cost.",
+    read_audit_log: "See what admins did.",
+    manage_users: "Make people, and change their roles and standing.",
+    manage_models: "Set up providers and models.",
+    manage_mcp_servers: "Set up tool servers.",
+    manage_limits: "Set what people may spend.",
+    manage_deployment: "Change the deployment's settings.",
   },
 );
 
@@ -85,7 +120,9 @@ export const FailureKindEnum = describeEnum<FailureKind>(
     config: "The provider refused the request as it is configured.",
     context_too_large: "The chat no longer fits into the model's context.",
     content_filtered: "The provider refused the content.",
-    missing_key: "The server has no key for the provider.",
+    usage_limit: "The chat's owner has spent what they may; see `Viewer.usageLimit`.",
+    missing_key:
+      "There is no key for the provider: neither of the server nor, where that counts, of the person.",
     provider_disabled: "The provider or the model was switched off.",
     internal: "A fault of Parley's own; the log knows more.",
   },
@@ -106,17 +143,20 @@ export const ModelProviderKindEnum = describeEnum<ModelProviderKind>(
 
 export const WorkspaceStatusEnum = describeEnum<WorkspaceStatus>(
   "WorkspaceStatus",
-  "How a workspace stands.",
+  "How a workspace stands. May grow.",
   {
     stopped: "Not running; it can be started.",
     starting: "On its way up.",
     running: "Ready for work.",
     stopping: "On its way down.",
-    failed: "The last start or stop failed; `failure` says why.",
+    failed: "The last start, stop or deletion failed; `failure` says why.",
+    creating: "Being made, and then started.",
+    deleting: "Being deleted; then it is gone.",
   },
 );
 
-export type UserErrorCode = "INVALID" | "NOT_FOUND" | "CONFLICT" | "LIMIT_EXCEEDED" | "UNAVAILABLE";
+export type UserErrorCode =
+  "INVALID" | "NOT_FOUND" | "CONFLICT" | "LIMIT_EXCEEDED" | "AUTH_REQUIRED" | "KEY_REQUIRED" | "UNAVAILABLE";
 
 export const UserErrorCodeEnum = describeEnum<UserErrorCode>(
   "UserErrorCode",
@@ -126,6 +166,8 @@ export const UserErrorCodeEnum = describeEnum<UserErrorCode>(
     NOT_FOUND: "The object does not exist, or is not the viewer's to see.",
     CONFLICT: "The object is in a state that does not allow this.",
     LIMIT_EXCEEDED: "A bound would be passed.",
+    AUTH_REQUIRED: "The person has to authorise something first.",
+    KEY_REQUIRED: "The person has to store a key of their own first.",
     UNAVAILABLE: "Something that is needed cannot be reached right now.",
   },
 );
@@ -174,3 +216,64 @@ export const ChatOrderEnum = describeEnum<ChatOrder>("ChatOrder", "How a list of
   recently_updated: "The chat with the latest change first.",
   recently_created: "The newest chat first.",
 });
+
+export const McpTransportEnum = describeEnum<McpTransport>(
+  "McpTransport",
+  "How a tool server is spoken to.",
+  {
+    streamable_http: "HTTP, as the protocol has it today.",
+    sse: "HTTP with server-sent events, the protocol's older way.",
+  },
+);
+
+export const McpAuthKindEnum = describeEnum<McpAuthKind>("McpAuthKind", "How a tool server knows who asks.", {
+  none: "It does not.",
+  oauth2: "Each person authorises Parley there; see `McpServer.connection`.",
+  api_key: "By one key of this deployment, in a header.",
+  custom_headers: "By headers of this deployment.",
+  user_identity: "By the identity token that the person signed in to Parley with.",
+});
+
+export const McpAvailabilityEnum = describeEnum<McpAvailability>(
+  "McpAvailability",
+  "Which chats use a tool server.",
+  {
+    force_on: "All of them; nobody can choose otherwise.",
+    default_on: "New ones, unless the person chooses otherwise.",
+    default_off: "Those whose owners choose it.",
+  },
+);
+
+export const McpConnectionStatusEnum = describeEnum<McpConnectionStatus>(
+  "McpConnectionStatus",
+  "How a person stands with a tool server.",
+  {
+    not_needed: "The server asks nothing of the person.",
+    connected: "The person has authorised it, and that works or can be renewed without them.",
+    disconnected: "The person has not authorised it.",
+    expired: "The person did, and has to do so again.",
+  },
+);
+
+export const McpServerFailureKindEnum = describeEnum<McpServerFailureKind>(
+  "McpServerFailureKind",
+  "Why a tool server could not be used.",
+  {
+    unauthorized: "It wants an authorisation that it was not shown, or another one.",
+    blocked: "Parley does not let requests out to its address.",
+    unreachable: "There is no line to it, or the line broke.",
+    timeout: "It did not answer in time.",
+    malformed: "What it answers is not the protocol.",
+    refused: "It answers with an error.",
+  },
+);
+
+export const PullRequestStateEnum = describeEnum<PullRequestState>(
+  "PullRequestState",
+  "How a pull request stands.",
+  {
+    open: "It may still be merged.",
+    closed: "It was given up.",
+    merged: "Its changes are in the base branch.",
+  },
+);

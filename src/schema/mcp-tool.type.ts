@@ -5,7 +5,9 @@ import { JsonScalar } from "./scalars/json.js";
 
 @ObjectType("McpTool", { simpleResolvers: true, description: "A tool of an MCP server." })
 export class McpTool {
-  @Field(() => String, { description: "Its name, with its server's before it." })
+  @Field(() => String, {
+    description: "Its server's own name for it; of a workspace's tool with its server's name before it.",
+  })
   name!: string;
 
   @Field(() => String, { description: "What it does, in its server's words." })

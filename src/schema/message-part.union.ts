@@ -1,6 +1,8 @@
 /** What a message is made of. */
 import { Field, ID, Int, ObjectType, createUnionType } from "type-graphql";
 import type { JsonObject, JsonValue } from "../domain/json.js";
+import type { NoticeLevel } from "../domain/message-parts.js";
+import { NoticeLevelEnum } from "./enums.js";
 import { File } from "./file.type.js";
 import { JsonScalar } from "./scalars/json.js";
 import { UrlScalar } from "./scalars/url.js";
@@ -27,6 +29,7 @@ export class ReasoningPart {
 @ObjectType("ToolCallPart", { simpleResolvers: true, description: "The model asks for a tool." })
 export class ToolCallPart {
   readonly __typename!: "ToolCallPart";
+  mcpServerId!: string | null;
 
   @Field(() => ID, { description: "Ties the result to this call." })
   toolCallId!: string;
@@ -58,6 +61,11 @@ export class ToolResultPart {
 
   @Field(() => Boolean, { description: "Whether the tool failed." })
   isError!: boolean;
+
+  @Field(() => [File], {
+    description: "Pictures, documents and the like that the tool gave besides its words.",
+  })
+  files!: File[];
 
   @Field(() => Boolean, { description: "Run by the model's own vendor, not by us." })
   isProviderExecuted!: boolean;
@@ -102,11 +110,35 @@ export class FilePart {
   file!: File;
 }
 
+@ObjectType("NoticePart", {
+  simpleResolvers: true,
+  description: "What Parley itself tells people, at the beginning of an answer. No model ever sees it.",
+})
+export class NoticePart {
+  readonly __typename!: "NoticePart";
+  mcpServerId!: string | null;
+
+  @Field(() => NoticeLevelEnum, { description: "How much it asks of its reader." })
+  level!: NoticeLevel;
+
+  @Field(() => String, { description: "A sentence for people; at most 1,000 characters." })
+  text!: string;
+}
+
 export const MessagePartUnion = createUnionType({
   name: "MessagePart",
   description: "One piece of a message. May grow: ignore members that you do not know.",
   types: () =>
-    [TextPart, ReasoningPart, ToolCallPart, ToolResultPart, SourcePart, FilePart, FileReferencePart] as const,
+    [
+      TextPart,
+      ReasoningPart,
+      ToolCallPart,
+      ToolResultPart,
+      SourcePart,
+      FilePart,
+      FileReferencePart,
+      NoticePart,
+    ] as const,
   resolveType: (part) => part.__typename,
 });
 export type MessagePart = typeof MessagePartUnion;

@@ -1,7 +1,10 @@
 /** Refusals that a person can act on: the payloads' lane of errors. */
 import { Field, InterfaceType, ObjectType } from "type-graphql";
 import type { ChatStatus } from "../domain/chat-state.js";
-import { ChatStatusEnum, type UserErrorCode, UserErrorCodeEnum } from "./enums.js";
+import type { WorkspaceStatus } from "../domain/workspace.js";
+import { ChatStatusEnum, type UserErrorCode, UserErrorCodeEnum, WorkspaceStatusEnum } from "./enums.js";
+import { DateTimeScalar } from "./scalars/date-time.js";
+import { MicrosScalar } from "./scalars/micros.js";
 
 @InterfaceType("UserError", {
   description:
@@ -51,7 +54,7 @@ export class NotFound implements UserError {
   implements: UserError,
   simpleResolvers: true,
   description:
-    "The object was in a state that does not allow this action; or, by its code, a bound would be passed or the model cannot be asked.",
+    "The object was in a state that does not allow this action; or, by its code, a bound would be passed, or the model or the usage limit cannot be asked.",
 })
 export class Conflict implements UserError {
   readonly __typename!: "Conflict";
@@ -66,6 +69,58 @@ export class Conflict implements UserError {
   currentStatus!: ChatStatus | null;
 }
 
+@ObjectType("McpAuthRequired", {
+  implements: UserError,
+  simpleResolvers: true,
+  description: "Tool servers that were named want the person's authorisation first; see `startMcpOauth`.",
+})
+export class McpAuthRequired implements UserError {
+  readonly __typename!: "McpAuthRequired";
+  code!: UserErrorCode;
+  message!: string;
+  path!: string[] | null;
+
+  /** Database ids. */
+  serverIds!: readonly string[];
+}
+
+@ObjectType("ProviderKeyRequired", {
+  implements: UserError,
+  simpleResolvers: true,
+  description:
+    "The model's provider is asked with the own key of the person whose chat it is, and they have stored none; see `setViewerProviderKey`.",
+})
+export class ProviderKeyRequired implements UserError {
+  readonly __typename!: "ProviderKeyRequired";
+  code!: UserErrorCode;
+  message!: string;
+  path!: string[] | null;
+
+  /** The database's id. */
+  providerId!: string;
+}
+
+@ObjectType("UsageLimitExceeded", {
+  implements: UserError,
+  simpleResolvers: true,
+  description: "The chat's owner has spent what they may in this period. Nothing was changed.",
+})
+export class UsageLimitExceeded implements UserError {
+  readonly __typename!: "UsageLimitExceeded";
+  code!: UserErrorCode;
+  message!: string;
+  path!: string[] | null;
+
+  @Field(() => MicrosScalar, { description: "What they have spent in the period." })
+  spentMicros!: bigint;
+
+  @Field(() => MicrosScalar, { description: "What they may spend in it." })
+  limitMicros!: bigint;
+
+  @Field(() => DateTimeScalar, { description: "When the next period begins, with nothing spent." })
+  resetsAt!: Date;
+}
+
 @ObjectType("WorkspaceUnavailable", {
   implements: UserError,
   simpleResolvers: true,
@@ -76,4 +131,10 @@ export class WorkspaceUnavailable implements UserError {
   code!: UserErrorCode;
   message!: string;
   path!: string[] | null;
+
+  @Field(() => WorkspaceStatusEnum, {
+    nullable: true,
+    description: "How the workspace stands, when that is known.",
+  })
+  workspaceStatus!: WorkspaceStatus | null;
 }

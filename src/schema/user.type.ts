@@ -1,7 +1,8 @@
 /** People. */
 import { Field, ObjectType } from "type-graphql";
+import type { Permission } from "../domain/permissions.js";
 import type { UserRole } from "../domain/viewer.js";
-import { type Permission, PermissionEnum, UserRoleEnum } from "./enums.js";
+import { PermissionEnum, UserRoleEnum } from "./enums.js";
 import { Node } from "./node.interface.js";
 
 @ObjectType("User", {
@@ -22,6 +23,11 @@ export class User implements Node {
 
   @Field(() => UserRoleEnum, { description: "What the person may do here." })
   role!: UserRole;
+
+  @Field(() => Boolean, {
+    description: "False = an admin has deactivated the account: nobody can sign in as this person.",
+  })
+  isActive!: boolean;
 }
 
 @ObjectType("Viewer", {
@@ -29,9 +35,8 @@ export class User implements Node {
   description: "The signed-in person and everything that only they may read.",
 })
 export class SignedInViewer {
-  @Field(() => User, { description: "The person." })
-  user!: User;
-
-  @Field(() => [PermissionEnum], { description: "What they may do." })
+  @Field(() => [PermissionEnum], {
+    description: "What they may do; a token may allow less than its person may.",
+  })
   permissions!: Permission[];
 }

@@ -68,13 +68,16 @@ export class Workspace implements Node {
   /** The database's id of the owner. */
   ownerId!: string;
 
+  /** The database's id of the template; null without one. */
+  templateId!: string | null;
+
   @Field(() => String, { description: "What its owner calls it." })
   name!: string;
 
   @Field(() => WorkspaceStatusEnum, { description: "How it stands." })
   status!: WorkspaceStatus;
 
-  @Field(() => String, { nullable: true, description: "Why the last start or stop failed." })
+  @Field(() => String, { nullable: true, description: "Why the last start, stop or deletion failed." })
   failure!: string | null;
 
   @Field(() => DateTimeScalar, { description: "When an agent last worked in it, to the minute." })

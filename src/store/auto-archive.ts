@@ -20,13 +20,19 @@ const IDLE: Statement = {
   name: "chats-idle",
   text: `SELECT id, snapshot_version FROM chats
     WHERE archived_at IS NULL AND status IN ('waiting', 'error') AND updated_at < $1 AND id <> ALL ($2::uuid[])
+      AND parent_chat_id IS NULL AND NOT EXISTS (
+        SELECT 1 FROM chats m WHERE m.root_chat_id = chats.id
+          AND (m.updated_at >= $1 OR m.status NOT IN ('waiting', 'error')))
     ORDER BY updated_at, id LIMIT $3`,
 };
 
 /** A chat at rest, as it stood when it was found. */
 export type IdleChat = { chatId: string; version: number };
 
-/** Up to `limit` chats at rest that last changed before `before` (milliseconds), but for `passedOver`; oldest first. */
+/**
+ * Up to `limit` chats at rest that last changed before `before` (milliseconds), their subagents too, but for
+ * `passedOver`; oldest first. Subagents are put away with the chat that they belong to.
+ */
 export async function findIdleChats(
   queryable: Queryable,
   { before, passedOver, limit }: { before: number; passedOver: readonly string[]; limit: number },

@@ -1,6 +1,7 @@
 /** Reading chats as their owner or an admin may see them. Execution state is written elsewhere, by transitions. */
 import type { ChatState, ChatStatus, ClientTool } from "../domain/chat-state.js";
 import type { ReasoningEffort } from "../domain/message-parts.js";
+import type { SubagentKind } from "../domain/subagents.js";
 import type { Viewer } from "../domain/viewer.js";
 import type { Queryable, Statement } from "./database.js";
 import { fromJsonb, toJsonb } from "./jsonb-text.js";
@@ -27,6 +28,13 @@ export type ChatRecord = {
   reasoningEffort: ReasoningEffort | null;
   /** Tools that the client runs. */
   clientTools: ClientTool[];
+  /** The selected tool servers; ids of those that are gone count for nothing. */
+  mcpServerIds: string[];
+  /** The chat whose agent started this one; null = a person did, then `subagentKind` is null too. */
+  parentChatId: string | null;
+  /** The chat of the family that a person started; the chat itself if it is that one. */
+  rootChatId: string;
+  subagentKind: SubagentKind | null;
   labels: Record<string, string>;
   archivedAt: number | null;
   createdAt: number;
@@ -41,6 +49,10 @@ type ChatDbRow = ChatStateDbRow & {
   workspace_id: string | null;
   reasoning_effort: ReasoningEffort | null;
   client_tools: ClientTool[];
+  mcp_server_ids: string[];
+  parent_chat_id: string | null;
+  root_chat_id: string;
+  subagent_kind: SubagentKind | null;
   labels: Record<string, string>;
   created_at: Date;
   updated_at: Date;
@@ -48,7 +60,8 @@ type ChatDbRow = ChatStateDbRow & {
 
 /** For `SELECT`s and `RETURNING`s that end in `toChatRecord`; the table's alias is `c`. */
 export const chatColumns = `c.id, c.owner_id, c.model_config_id, c.workspace_id, c.reasoning_effort,
-  c.client_tools, c.labels, c.created_at, c.updated_at, ${chatStateColumns}`;
+  c.client_tools, c.mcp_server_ids, c.parent_chat_id, coalesce(c.root_chat_id, c.id) AS root_chat_id,
+  c.subagent_kind, c.labels, c.created_at, c.updated_at, ${chatStateColumns}`;
 
 export function toChatRecord(row: ChatDbRow): ChatRecord {
   return {
@@ -58,6 +71,10 @@ export function toChatRecord(row: ChatDbRow): ChatRecord {
     workspaceId: row.workspace_id,
     reasoningEffort: row.reasoning_effort,
     clientTools: fromJsonb(row.client_tools),
+    mcpServerIds: row.mcp_server_ids,
+    parentChatId: row.parent_chat_id,
+    rootChatId: row.root_chat_id,
+    subagentKind: row.subagent_kind,
     labels: fromJsonb(row.labels),
     archivedAt: row.archived_at?.getTime() ?? null,
     createdAt: row.created_at.getTime(),
@@ -101,6 +118,8 @@ export type ChatFilter = {
   statuses?: ChatStatus[] | null;
   /** Whether there is an answer that the owner has not seen. */
   isUnread?: boolean | null;
+  /** Chats that agents started as well; only those of people when absent. */
+  includeSubagents?: boolean | null;
   /** All of these must be on the chat. */
   labels?: Record<string, string>;
 };
@@ -120,6 +139,7 @@ function listStatement(order: ChatOrder, direction: PageRequest["direction"]): S
         AND ($6::uuid IS NULL OR c.workspace_id = $6)
         AND ($7::chat_status[] IS NULL OR c.status = ANY($7))
         AND c.labels @> $8::jsonb
+        AND ($15::boolean OR c.parent_chat_id IS NULL)
         AND ($14::boolean IS NULL OR ${isUnreadSql} = $14)
         AND (${column}, c.id) < (${timestampOf("$9", "infinity")}, coalesce($10::uuid, '${GREATEST_UUID}'))
         AND (${column}, c.id) > (${timestampOf("$11", "-infinity")}, coalesce($12::uuid, '${LEAST_UUID}'))
@@ -161,9 +181,27 @@ export async function listChats(
     page.before?.id ?? null,
     page.limit + 1,
     filter.isUnread ?? null,
+    filter.includeSubagents ?? false,
   ]);
   return toPage(
     page,
     rows.map((row) => ({ place: { key: row.place, id: row.id }, row: toChatRecord(row) })),
   );
+}
+
+// Index: chats_parent_idx.
+const CHILDREN: Statement = {
+  name: "chats.children",
+  text: `SELECT ${chatColumns} FROM chats c
+    WHERE c.parent_chat_id = ANY ($1::uuid[]) AND (c.owner_id = $2 OR $3) ORDER BY c.created_at, c.id`,
+};
+
+/** The subagents that each of the chats' agents started, the oldest first; those that the viewer may see. */
+export async function findSubagents(
+  db: Queryable,
+  viewer: Viewer,
+  parentIds: readonly string[],
+): Promise<ChatRecord[]> {
+  const rows = await db.query<ChatDbRow>(CHILDREN, [parentIds, viewer.userId, viewer.role === "admin"]);
+  return rows.map(toChatRecord);
 }

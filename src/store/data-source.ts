@@ -6,6 +6,19 @@ import { Engine1763700000002 } from "../../migrations/0002-engine.js";
 import { Unread1763700000003 } from "../../migrations/0003-unread.js";
 import { GitConnections1763700000004 } from "../../migrations/0004-git-connections.js";
 import { ExternalAgents1763700000005 } from "../../migrations/0005-external-agents.js";
+import { McpServers1763700000006 } from "../../migrations/0006-mcp-servers.js";
+import { Costs1763700000008 } from "../../migrations/0008-costs.js";
+import { People1763700000009 } from "../../migrations/0009-people.js";
+import { FileSlices1763700000010 } from "../../migrations/0010-file-slices.js";
+import { UsageLimits1763700000011 } from "../../migrations/0011-usage-limits.js";
+import { ModelAdministration1763700000012 } from "../../migrations/0012-model-administration.js";
+import { ModelCallRecords1763700000013 } from "../../migrations/0013-model-call-records.js";
+import { Deployment1763700000014 } from "../../migrations/0014-deployment.js";
+import { Push1763700000015 } from "../../migrations/0015-push.js";
+import { Files1763700000016 } from "../../migrations/0016-files.js";
+import { DiffStatus1763700000017 } from "../../migrations/0017-diff-status.js";
+import { Subagents1763700000018 } from "../../migrations/0018-subagents.js";
+import { WorkspaceTemplates1763700000019 } from "../../migrations/0019-workspace-templates.js";
 import { entities } from "./entities/entities.js";
 
 /** Oldest first; append-only. */
@@ -15,6 +28,19 @@ export const migrations = [
   Unread1763700000003,
   GitConnections1763700000004,
   ExternalAgents1763700000005,
+  McpServers1763700000006,
+  Costs1763700000008,
+  People1763700000009,
+  FileSlices1763700000010,
+  UsageLimits1763700000011,
+  ModelAdministration1763700000012,
+  ModelCallRecords1763700000013,
+  Deployment1763700000014,
+  Push1763700000015,
+  Files1763700000016,
+  DiffStatus1763700000017,
+  Subagents1763700000018,
+  WorkspaceTemplates1763700000019,
 ];
 
 /** Connections per replica. Transitions are short, so a few serve hundreds of chats. */

@@ -5,6 +5,7 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
 import { DataSource } from "typeorm";
 import type { PostgresDriver } from "typeorm/driver/postgres/PostgresDriver.js";
+import { NO_METERS, type StatementMeter } from "../domain/meters.js";
 
 /** One hand-written statement. `name` makes it a prepared statement: one text per name, for ever. */
 export type Statement = { name: string; text: string };
@@ -20,7 +21,10 @@ export type DatabaseCounters = { statements: number; transactions: number };
 export class Database implements Queryable {
   readonly counters: DatabaseCounters = { statements: 0, transactions: 0 };
 
-  constructor(readonly dataSource: DataSource) {}
+  constructor(
+    readonly dataSource: DataSource,
+    private readonly meter: StatementMeter = NO_METERS,
+  ) {}
 
   /** TypeORM keeps its pool behind the driver; it is a plain pg pool, ours to share. */
   get pool(): Pool {
@@ -30,8 +34,7 @@ export class Database implements Queryable {
   async query<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
     this.counters.statements += 1;
     this.counters.transactions += 1;
-    const result = await this.pool.query<Row>({ ...statement, values });
-    return result.rows;
+    return this.#rows(this.pool, statement, values);
   }
 
   /**
@@ -68,12 +71,28 @@ export class Database implements Queryable {
     }
   }
 
+  async #rows<Row extends QueryResultRow>(
+    connection: Pool | PoolClient,
+    statement: Statement,
+    values: unknown[],
+  ): Promise<Row[]> {
+    const startedAt = performance.now();
+    const since = () => (performance.now() - startedAt) / 1_000;
+    try {
+      const { rows } = await connection.query<Row>({ ...statement, values });
+      this.meter.statement(statement.name, "ok", since());
+      return rows;
+    } catch (error) {
+      this.meter.statement(statement.name, "error", since());
+      throw error;
+    }
+  }
+
   #within(client: PoolClient): Queryable {
     return {
       query: async <Row extends QueryResultRow>(statement: Statement, values: unknown[]) => {
         this.counters.statements += 1;
-        const result = await client.query<Row>({ ...statement, values });
-        return result.rows;
+        return this.#rows<Row>(client, statement, values);
       },
     };
   }

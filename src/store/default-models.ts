@@ -1,16 +1,22 @@
 /**
  * The providers and models that a deployment has without anybody making them: from the keys in the environment, or
- * the demo model. The environment speaks when it changes; between changes the choice made in the API stands.
+ * the demo model. The environment speaks when it changes; between changes the choice made in the API stands: what an
+ * admin has deleted is not made again, what an admin has switched off is not used, and an address that an admin has
+ * chosen is not the environment's any more.
  */
 import { randomUUID } from "node:crypto";
 import type { ModelProviderKind } from "../domain/failures.js";
+import { findKnownModel, KNOWN_MODELS_EDITION, knownPricing } from "../domain/known-models.js";
+import { keyVariableOf } from "../domain/model-keys.js";
 import type { Database, Queryable, Statement } from "./database.js";
+import { lockModels, makeDefault } from "./model-administration.js";
 import {
   type ModelConfigRecord,
   type ProviderRecord,
   findDefaultModelConfig,
   listModelConfigs,
   listProviders,
+  setModelPricing,
 } from "./models.js";
 import { getSetting, setSetting } from "./settings.js";
 
@@ -27,34 +33,26 @@ export type EnvironmentModels = {
   model?: string;
 };
 
-/** What stands for one vendor when nobody has said more. Context limits are in tokens, from the vendors' pages. */
+/** What stands for one vendor when nobody has said more. */
 const VENDORS = {
   anthropic: {
     keyVariable: "ANTHROPIC_API_KEY",
     displayName: "Anthropic",
     model: "claude-sonnet-5-5",
-    contextLimit: 200_000,
   },
-  openai: { keyVariable: "OPENAI_API_KEY", displayName: "OpenAI", model: "gpt-5", contextLimit: 400_000 },
-  google: {
-    keyVariable: "GEMINI_API_KEY",
-    displayName: "Google",
-    model: "gemini-3.8-flash",
-    contextLimit: 1_048_576,
-  },
+  openai: { keyVariable: "OPENAI_API_KEY", displayName: "OpenAI", model: "gpt-5" },
+  google: { keyVariable: "GEMINI_API_KEY", displayName: "Google", model: "gemini-3.8-flash" },
   /** A deployment's name is its owner's choice; Azure proposes the model's. */
   azure_openai: {
     keyVariable: "AZURE_OPENAI_API_KEY",
     displayName: "Azure OpenAI",
     model: "gpt-5",
-    contextLimit: 400_000,
   },
   /** An inference profile that every commercial region has. */
   bedrock: {
     keyVariable: "AWS_BEARER_TOKEN_BEDROCK",
     displayName: "Amazon Bedrock",
     model: "global.anthropic.claude-sonnet-5-5",
-    contextLimit: 200_000,
   },
 } as const;
 type Vendor = keyof typeof VENDORS;
@@ -63,15 +61,17 @@ const VENDOR_ORDER: readonly Vendor[] = ["anthropic", "openai", "google", "azure
 const DEMO = {
   model: "parley-demo",
   displayName: "Demo model (scripted, no intelligence)",
-  contextLimit: 200_000,
 };
-
-/** Serialises replicas that start together; any fixed number does. */
-const DEFAULT_MODELS_LOCK = 7_276_003;
-const LOCK: Statement = { name: "models.defaults-lock", text: "SELECT pg_advisory_xact_lock($1)" };
 
 /** The last PARLEY_MODEL that was made the default, so that it is imposed once and not at every start. */
 const APPLIED_MODEL = "environmentModel";
+
+export type DefaultModel = {
+  provider: ProviderRecord;
+  modelConfig: ModelConfigRecord;
+  /** PARLEY_MODEL is new, and was not made the default: an admin has switched its provider off, or deleted it. */
+  isNamedModelRefused: boolean;
+};
 
 /**
  * Makes what is missing and returns the default. Afterwards exactly one model is the default: the one named by a
@@ -80,19 +80,25 @@ const APPLIED_MODEL = "environmentModel";
 export async function ensureDefaultProviders(
   db: Database,
   environment: EnvironmentModels,
-): Promise<{ provider: ProviderRecord; modelConfig: ModelConfigRecord }> {
+): Promise<DefaultModel> {
   return db.transaction(async (transaction) => {
-    await transaction.query(LOCK, [DEFAULT_MODELS_LOCK]);
+    await lockModels(transaction);
     const present = VENDOR_ORDER.filter((vendor) => environment[vendor] !== undefined);
     const named = vendorOfModel(environment.model, present);
+    const isNew =
+      environment.model !== undefined && (await getSetting(transaction, APPLIED_MODEL)) !== environment.model;
     const configs = new Map<Vendor, string>();
     for (const vendor of present) {
-      const providerId = await ensureProvider(transaction, vendor, environment);
+      const provider = await ensureProvider(transaction, vendor, environment);
       const model = vendor === named ? environment.model : undefined;
-      configs.set(vendor, await ensureConfig(transaction, vendor, { providerId, model }));
+      const wanted = provider && { providerId: provider.id, model, isNew: isNew && vendor === named };
+      const config = wanted && (await ensureConfig(transaction, vendor, wanted));
+      if (provider?.isEnabled && config) configs.set(vendor, config);
     }
-    await chooseDefault(transaction, { environment, present, named, configs });
-    return readDefault(transaction);
+    await takeOverPrices(transaction);
+    await chooseDefault(transaction, { environment, present, named, isNew, configs });
+    const isNamedModelRefused = isNew && named !== undefined && !configs.has(named);
+    return { ...(await readDefault(transaction)), isNamedModelRefused };
   });
 }
 
@@ -109,44 +115,63 @@ function vendorOfModel(model: string | undefined, present: readonly Vendor[]): V
   return likelyVendors(model).find((vendor) => present.includes(vendor)) ?? present[0];
 }
 
-/** The config of a further model, at the vendor that its name belongs to; null when no vendor has a key. */
+/** The config of a further, newly named model, at the vendor that its name belongs to; null when none can be asked. */
 export async function ensureModelConfig(
   transaction: Queryable,
   environment: EnvironmentModels,
   model: string,
 ): Promise<string | null> {
+  await lockModels(transaction);
   const present = VENDOR_ORDER.filter((vendor) => environment[vendor] !== undefined);
   const vendor = vendorOfModel(model, present);
-  if (!vendor) return null;
-  const providerId = await ensureProvider(transaction, vendor, environment);
-  return ensureConfig(transaction, vendor, { providerId, model });
+  const provider = vendor && (await ensureProvider(transaction, vendor, environment));
+  if (!vendor || !provider) return null;
+  return ensureConfig(transaction, vendor, { providerId: provider.id, model, isNew: true });
 }
 
 type Choice = {
   environment: EnvironmentModels;
   present: readonly Vendor[];
   named: Vendor | undefined;
+  /** Whether the environment names another model than the one that it named last. */
+  isNew: boolean;
+  /** Of vendors that are switched on: the model that would be the default. */
   configs: ReadonlyMap<Vendor, string>;
 };
 
 async function chooseDefault(db: Queryable, choice: Choice): Promise<void> {
-  const { environment, present, named, configs } = choice;
-  if (
-    named &&
-    environment.model !== undefined &&
-    (await getSetting(db, APPLIED_MODEL)) !== environment.model
-  ) {
-    await setSetting(db, { key: APPLIED_MODEL, value: environment.model, updatedBy: null });
-    return makeDefault(db, configs.get(named));
+  const { environment, present, named, isNew, configs } = choice;
+  const namedConfig = named && configs.get(named);
+  if (isNew && namedConfig !== undefined) {
+    await setSetting(db, { key: APPLIED_MODEL, value: environment.model ?? null, updatedBy: null });
+    return takeOver(db, namedConfig);
   }
   const current = await findDefaultModelConfig(db);
   const provider = (await listProviders(db)).find((it) => it.id === current?.providerId);
-  const first = named ?? present[0];
-  if (first === undefined) return provider ? undefined : makeDefault(db, await ensureDemo(db));
-  const hasLostKey = VENDOR_ORDER.some(
-    (vendor) => VENDORS[vendor].keyVariable === provider?.apiKeyVariable && !present.includes(vendor),
-  );
-  if (!provider || provider.isDemo || hasLostKey) return makeDefault(db, configs.get(first));
+  const [first] = present.flatMap((vendor) => configs.get(vendor) ?? []);
+  const next = namedConfig ?? first;
+  if (next === undefined) return provider ? undefined : takeOver(db, await ensureDemo(db));
+  // An admin who chose the demo model although there are keys has meant it.
+  const isStopgap = provider?.isDemo === true && current?.isEdited !== true;
+  if (!provider || isStopgap || hasLostKey(provider, present)) return takeOver(db, next);
+}
+
+/** The key was the environment's, and is in it no more. */
+function hasLostKey(provider: ProviderRecord, present: readonly Vendor[]): boolean {
+  if (provider.sealedKey !== null || provider.keyPolicy !== "deployment") return false;
+  const variable = keyVariableOf(provider);
+  return VENDOR_ORDER.some((vendor) => VENDORS[vendor].keyVariable === variable && !present.includes(vendor));
+}
+
+const ENABLE: Statement = {
+  name: "models.enable-config",
+  text: "UPDATE model_configs SET is_enabled = true WHERE id = $1 AND NOT is_enabled",
+};
+
+/** What the environment newly names is switched on by that. */
+async function takeOver(db: Queryable, configId: string): Promise<void> {
+  await db.query(ENABLE, [configId]);
+  await makeDefault(db, configId);
 }
 
 const INSERT_PROVIDER: Statement = {
@@ -163,26 +188,41 @@ const UPDATE_ADDRESS: Statement = {
     WHERE id = $1 AND (base_url, openai_api) IS DISTINCT FROM ($2, $3)`,
 };
 
-/** The provider whose key is in the environment has its address from there too, anew at each start. */
+/**
+ * The provider whose key is in the environment has its address from there too, anew at each start, unless an admin has
+ * chosen another one. Null when an admin has deleted it.
+ */
 async function ensureProvider(
   db: Queryable,
   vendor: Vendor,
   environment: EnvironmentModels,
-): Promise<string> {
+): Promise<Pick<ProviderRecord, "id" | "isEnabled"> | null> {
   const { keyVariable, displayName } = VENDORS[vendor];
   const baseUrl = environment[vendor]?.baseUrl ?? null;
   const isOpenai = vendor === "openai" || vendor === "azure_openai";
   const openaiApi = (isOpenai ? environment[vendor]?.api : undefined) ?? "responses";
-  const existing = (await listProviders(db)).find((it) => it.apiKeyVariable === keyVariable);
+  const all = await listProviders(db, { includeDeleted: true });
+  const existing = all.find((it) => it.apiKeyVariable === keyVariable);
+  if (existing?.isDeleted) return null;
   if (existing) {
-    const api = isOpenai ? openaiApi : existing.openaiApi;
-    await db.query(UPDATE_ADDRESS, [existing.id, baseUrl, api]);
-    return existing.id;
+    const api = isOpenai && !existing.isFormatOwn ? openaiApi : existing.openaiApi;
+    const address = existing.isAddressOwn ? existing.baseUrl : baseUrl;
+    await db.query(UPDATE_ADDRESS, [existing.id, address, api]);
+    return existing;
   }
   const id = randomUUID();
   const kind: ModelProviderKind = vendor;
-  await db.query(INSERT_PROVIDER, [id, kind, displayName, baseUrl, openaiApi, keyVariable, false]);
-  return id;
+  const name = freeName(displayName, all);
+  await db.query(INSERT_PROVIDER, [id, kind, name, baseUrl, openaiApi, keyVariable, false]);
+  return { id, isEnabled: true };
+}
+
+/** An admin may have given the vendor's name to a provider of theirs. */
+function freeName(wanted: string, all: readonly ProviderRecord[]): string {
+  const taken = new Set(all.filter(({ isDeleted }) => !isDeleted).map(({ displayName }) => displayName));
+  let name = wanted;
+  for (let number = 2; taken.has(name); number += 1) name = `${wanted} (${number})`;
+  return name;
 }
 
 const INSERT_CONFIG: Statement = {
@@ -192,24 +232,51 @@ const INSERT_CONFIG: Statement = {
     VALUES ($1, $2, $3, $4, $5)`,
 };
 
-/** The provider's config for the named model, else any that it has, else one for the vendor's usual model. */
+type Wanted = { providerId: string; model: string | undefined; isNew: boolean };
+
+/**
+ * The provider's config for the named model, else any that it has, else one for the vendor's usual model. A model that
+ * an admin has deleted is made again only when the environment names it anew. Null when all of them were deleted.
+ */
 async function ensureConfig(
   db: Queryable,
   vendor: Vendor,
-  wanted: { providerId: string; model: string | undefined },
-): Promise<string> {
-  const own = (await listModelConfigs(db, { includeDisabled: true })).filter(
-    (it) => it.providerId === wanted.providerId,
+  { providerId, model: named, isNew }: Wanted,
+): Promise<string | null> {
+  const all = (await listModelConfigs(db, { includeDisabled: true, includeDeleted: true })).filter(
+    (it) => it.providerId === providerId,
   );
-  const existing = wanted.model === undefined ? own[0] : own.find((it) => it.model === wanted.model);
-  if (existing) return existing.id;
+  const own = all.filter((it) => !it.isDeleted);
+  const usual = own.find((it) => it.isEnabled)?.id ?? null;
+  if (named === undefined && all.length > 0) return usual;
+  const existing = own.find((it) => it.model === named);
+  // One that was switched off is none until it is named anew.
+  if (existing) return existing.isEnabled || isNew ? existing.id : usual;
+  if (named !== undefined && !isNew && all.some((it) => it.model === named)) return usual;
   const id = randomUUID();
-  const usual = VENDORS[vendor];
-  const model = wanted.model ?? usual.model;
-  // What another model can hold, nobody here knows; it is asked for or observed later.
-  const contextLimit = model === usual.model ? usual.contextLimit : null;
-  await db.query(INSERT_CONFIG, [id, wanted.providerId, model, model, contextLimit]);
+  const model = named ?? VENDORS[vendor].model;
+  // What a model can hold that the table does not know is asked for or observed later.
+  const known = findKnownModel(model);
+  const taken = own.some((it) => it.displayName === model);
+  const name = taken ? `${model} (${id.slice(0, 8)})` : model;
+  await db.query(INSERT_CONFIG, [id, providerId, model, name, known?.contextLimit ?? null]);
+  await setModelPricing(db, id, knownPricing(vendor, model));
   return id;
+}
+
+/** The last edition of the table whose prices were filled in where there were none. */
+const APPLIED_PRICES = "knownModelsEdition";
+
+/** Once for each edition: who takes a price away afterwards meant it. */
+async function takeOverPrices(db: Queryable): Promise<void> {
+  if ((await getSetting(db, APPLIED_PRICES)) === KNOWN_MODELS_EDITION) return;
+  const providers = new Map((await listProviders(db)).map((provider) => [provider.id, provider]));
+  for (const config of await listModelConfigs(db, { includeDisabled: true })) {
+    const kind = providers.get(config.providerId)?.kind;
+    const pricing = kind && knownPricing(kind, config.model);
+    if (config.pricing === null && !config.isEdited && pricing) await setModelPricing(db, config.id, pricing);
+  }
+  await setSetting(db, { key: APPLIED_PRICES, value: KNOWN_MODELS_EDITION, updatedBy: null });
 }
 
 async function ensureDemo(db: Queryable): Promise<string> {
@@ -219,27 +286,15 @@ async function ensureDemo(db: Queryable): Promise<string> {
   if (config) return config.id;
   const providerId = existing?.id ?? randomUUID();
   if (!existing) {
-    const values = [providerId, "anthropic", "Demo", null, "responses", null, true];
+    const name = freeName("Demo", await listProviders(db));
+    const values = [providerId, "anthropic", name, null, "responses", null, true];
     await db.query(INSERT_PROVIDER, values);
   }
   const id = randomUUID();
-  await db.query(INSERT_CONFIG, [id, providerId, DEMO.model, DEMO.displayName, DEMO.contextLimit]);
+  const known = findKnownModel(DEMO.model);
+  await db.query(INSERT_CONFIG, [id, providerId, DEMO.model, DEMO.displayName, known?.contextLimit ?? null]);
+  await setModelPricing(db, id, known?.pricing ?? null);
   return id;
-}
-
-const CLEAR_DEFAULT: Statement = {
-  name: "models.clear-default",
-  text: "UPDATE model_configs SET is_default = false WHERE is_default AND id <> $1",
-};
-const SET_DEFAULT: Statement = {
-  name: "models.set-default",
-  text: "UPDATE model_configs SET is_default = true WHERE id = $1 AND NOT is_default",
-};
-
-async function makeDefault(db: Queryable, id: string | undefined): Promise<void> {
-  if (id === undefined) throw new Error("There is no model to make the default.");
-  await db.query(CLEAR_DEFAULT, [id]);
-  await db.query(SET_DEFAULT, [id]);
 }
 
 async function readDefault(

@@ -22,7 +22,7 @@ const INSERT: Statement = {
   text: `
     INSERT INTO workspaces (id, owner_id, name, provisioner, status, agent_token_hash)
     VALUES ($1, $2, $3, 'external', 'stopped', $4)
-    ON CONFLICT (owner_id, name) WHERE agent_token_hash IS NOT NULL DO NOTHING
+    ON CONFLICT (owner_id, name) WHERE agent_token_hash IS NOT NULL AND template_id IS NULL DO NOTHING
     RETURNING id`,
 };
 
@@ -42,25 +42,31 @@ const RENEW_TOKEN: Statement = {
   name: "external-workspaces.renew-token",
   text: `
     UPDATE workspaces SET agent_token_hash = $3, agent_registration = NULL, agent_expires_at = NULL
-    WHERE owner_id = $1 AND name = $2 AND agent_token_hash IS NOT NULL
+    WHERE owner_id = $1 AND name = $2 AND agent_token_hash IS NOT NULL AND template_id IS NULL
     RETURNING id`,
 };
 
-/** The old token opens nothing any more, and who came in with it has to go. False when there is no such workspace. */
-export async function replaceAgentToken(db: Queryable, which: Named, tokenHash: Buffer): Promise<boolean> {
-  return (await db.query(RENEW_TOKEN, [which.ownerId, which.name, tokenHash])).length > 0;
+/** The old token opens nothing any more, and who came in with it has to go. Its id; null when there is no such workspace. */
+export async function replaceAgentToken(
+  db: Queryable,
+  which: Named,
+  tokenHash: Buffer,
+): Promise<string | null> {
+  const [found] = await db.query<{ id: string }>(RENEW_TOKEN, [which.ownerId, which.name, tokenHash]);
+  return found?.id ?? null;
 }
 
 const REMOVE: Statement = {
   name: "external-workspaces.remove",
   text: `
-    DELETE FROM workspaces WHERE owner_id = $1 AND name = $2 AND agent_token_hash IS NOT NULL
+    DELETE FROM workspaces WHERE owner_id = $1 AND name = $2 AND agent_token_hash IS NOT NULL AND template_id IS NULL
     RETURNING id`,
 };
 
-/** Its chats stay, without a workspace. False when there is no such workspace. */
-export async function removeExternalWorkspace(db: Queryable, which: Named): Promise<boolean> {
-  return (await db.query(REMOVE, [which.ownerId, which.name])).length > 0;
+/** Its chats stay, without a workspace. Its id; null when there is no such workspace. */
+export async function removeExternalWorkspace(db: Queryable, which: Named): Promise<string | null> {
+  const [found] = await db.query<{ id: string }>(REMOVE, [which.ownerId, which.name]);
+  return found?.id ?? null;
 }
 
 export type ExternalWorkspaceLine = { id: string; name: string; owner: string; status: WorkspaceStatus };
@@ -71,7 +77,7 @@ const LIST: Statement = {
     SELECT w.id, w.name, u.username AS owner,
       CASE WHEN w.agent_expires_at > now() THEN 'running' ELSE 'stopped' END AS status
     FROM workspaces w JOIN users u ON u.id = w.owner_id
-    WHERE w.agent_token_hash IS NOT NULL ORDER BY u.username, w.name`,
+    WHERE w.agent_token_hash IS NOT NULL AND w.template_id IS NULL ORDER BY u.username, w.name`,
 };
 
 /** All of them, for an operator. */
@@ -98,7 +104,7 @@ const TOKEN_HASH: Statement = {
   text: "SELECT agent_token_hash FROM workspaces WHERE id = $1 AND agent_token_hash IS NOT NULL",
 };
 
-/** Null when there is no such external workspace. */
+/** Null when there is no such workspace whose agent calls. */
 export async function readAgentTokenHash(db: Queryable, workspaceId: string): Promise<Buffer | null> {
   const [found] = await db.query<{ agent_token_hash: Buffer }>(TOKEN_HASH, [workspaceId]);
   return found?.agent_token_hash ?? null;

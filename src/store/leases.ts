@@ -4,6 +4,7 @@
  */
 import type { ChatState, ClientTool } from "../domain/chat-state.js";
 import type { ReasoningEffort } from "../domain/message-parts.js";
+import type { SubagentKind } from "../domain/subagents.js";
 import type { Database, Queryable, Statement } from "./database.js";
 import { fromJsonb } from "./jsonb-text.js";
 import { chatStateColumns, toChatState, type ChatStateDbRow } from "./rows.js";
@@ -16,6 +17,17 @@ export type HeldChat = {
   workspaceId: string | null;
   reasoningEffort: ReasoningEffort | null;
   clientTools: ClientTool[];
+  /** The tool servers that are selected in the chat now; each message of a person keeps those of its own time. */
+  mcpServerIds: string[];
+  /** The chat whose agent started this one; null = a person did, then `subagentKind` is null too. */
+  parentChatId: string | null;
+  /** The chat of the family that a person started; the chat itself if it is that one. */
+  rootChatId: string;
+  subagentKind: SubagentKind | null;
+  /** Steps up to the root; 0 for a root. */
+  depth: number;
+  /** Since the chat was changed last; for one that waited to be taken, since it did. By the database's clock. */
+  restedSeconds: number;
   state: ChatState;
 };
 
@@ -26,10 +38,17 @@ type HeldDbRow = ChatStateDbRow & {
   workspace_id: string | null;
   reasoning_effort: ReasoningEffort | null;
   client_tools: ClientTool[];
+  mcp_server_ids: string[];
+  parent_chat_id: string | null;
+  root_chat_id: string;
+  subagent_kind: SubagentKind | null;
+  depth: number;
+  rested_seconds: number;
 };
 
 const heldColumns = `c.id, c.owner_id, c.model_config_id, c.workspace_id, c.reasoning_effort, c.client_tools,
-  ${chatStateColumns}`;
+  c.mcp_server_ids, c.parent_chat_id, coalesce(c.root_chat_id, c.id) AS root_chat_id, c.subagent_kind, c.depth,
+  extract(epoch FROM clock_timestamp() - c.updated_at)::float8 AS rested_seconds, ${chatStateColumns}`;
 
 function toHeldChat(row: HeldDbRow): HeldChat {
   return {
@@ -39,6 +58,12 @@ function toHeldChat(row: HeldDbRow): HeldChat {
     workspaceId: row.workspace_id,
     reasoningEffort: row.reasoning_effort,
     clientTools: fromJsonb(row.client_tools),
+    mcpServerIds: row.mcp_server_ids,
+    parentChatId: row.parent_chat_id,
+    rootChatId: row.root_chat_id,
+    subagentKind: row.subagent_kind,
+    depth: row.depth,
+    restedSeconds: row.rested_seconds,
     state: toChatState(row),
   };
 }
@@ -60,7 +85,11 @@ const ACQUIRE_PENDING: Statement = {
     ${acquireCandidates("$1")}`,
 };
 
-/** Chats that may be running at the same time, whichever replicas run them; 0 = no limit. */
+/**
+ * Chats that may be running at the same time, whichever replicas run them; 0 = no limit. A chat and its subagents are
+ * one: while any of them runs the others need no place, or a chat that waits for its subagents would keep them from
+ * ever starting.
+ */
 export type RunningLimits = { chats: number; chatsPerPerson: number };
 
 /** One replica at a time counts running chats and takes others; any fixed number does. */
@@ -69,20 +98,30 @@ const NO_LIMIT = 2_147_483_647;
 
 /**
  * Indexes: chats_worker_idx, chats_pending_idx. `place` is the how-manieth running chat of its owner a pending one
- * would be: who has the fewest comes first, and of each person the longest waiting.
+ * would be: who has the fewest comes first, and of each person the longest waiting. It is 0 for one whose family runs
+ * already; those come first, and are no more than a family has.
  */
 function acquireWithinText(workerId: string, limit: number, limits: RunningLimits): string {
-  return `WITH running AS (
-      SELECT owner_id, count(*) AS chats FROM chats
-      WHERE worker_id IS NOT NULL AND status = 'running' GROUP BY owner_id),
-    ranked AS (
-      SELECT p.id, p.updated_at,
-        coalesce(r.chats, 0) + row_number() OVER (PARTITION BY p.owner_id ORDER BY p.updated_at, p.id) AS place
-      FROM chats p LEFT JOIN running r ON r.owner_id = p.owner_id
+  return `WITH families AS (
+      SELECT DISTINCT owner_id, coalesce(root_chat_id, id) AS root_id FROM chats
+      WHERE worker_id IS NOT NULL AND status = 'running'),
+    running AS (SELECT owner_id, count(*) AS chats FROM families GROUP BY owner_id),
+    waiting AS (
+      SELECT p.id, p.owner_id, p.updated_at, f.root_id IS NOT NULL AS is_free
+      FROM chats p LEFT JOIN families f ON f.root_id = coalesce(p.root_chat_id, p.id)
       WHERE p.status = 'pending' AND p.archived_at IS NULL),
-    chosen AS (
-      SELECT id FROM ranked WHERE place <= ${limits.chatsPerPerson || NO_LIMIT} ORDER BY place, updated_at, id
+    ranked AS (
+      SELECT p.id, p.updated_at, CASE WHEN p.is_free THEN 0 ELSE coalesce(r.chats, 0)
+        + row_number() OVER (PARTITION BY p.owner_id, p.is_free ORDER BY p.updated_at, p.id) END AS place
+      FROM waiting p LEFT JOIN running r ON r.owner_id = p.owner_id),
+    placed AS (
+      SELECT id, place, updated_at FROM ranked
+      WHERE place BETWEEN 1 AND ${limits.chatsPerPerson || NO_LIMIT} ORDER BY place, updated_at, id
       LIMIT greatest(0, least(${limit}, ${limits.chats || NO_LIMIT} - (SELECT coalesce(sum(chats), 0) FROM running)))),
+    chosen AS (
+      SELECT id FROM (
+        SELECT id, place, updated_at FROM ranked WHERE place = 0 UNION ALL SELECT id, place, updated_at FROM placed) c
+      ORDER BY place, updated_at, id LIMIT ${limit}),
     candidate AS (
       SELECT id FROM chats WHERE id IN (SELECT id FROM chosen) AND status = 'pending' AND archived_at IS NULL
       FOR UPDATE SKIP LOCKED)

@@ -4,7 +4,7 @@ import type { TokenUsage } from "../domain/message-parts.js";
 import type { Viewer } from "../domain/viewer.js";
 import type { Queryable, Statement } from "./database.js";
 import { type Page, type PageRequest, toPage } from "./pages.js";
-import { type MessageDbRow, messageColumns, toMessageRow, toUsage } from "./rows.js";
+import { type Owned, type MessageDbRow, messageColumns, toMessageRow, toUsage } from "./rows.js";
 
 /** Visible to people; `chat_messages_history_idx` carries the second half. */
 const SHOWN = "m.visibility IN ('user', 'both') AND NOT m.is_deleted";
@@ -65,7 +65,7 @@ export async function listMessagesOfChats(
 const FIND: Statement = {
   name: "messages.find",
   text: `
-    SELECT ${messageColumns} FROM chat_messages m JOIN chats c ON c.id = m.chat_id
+    SELECT ${messageColumns}, c.owner_id FROM chat_messages m JOIN chats c ON c.id = m.chat_id
     WHERE m.id = ANY($1::bigint[]) AND ${SHOWN} AND (c.owner_id = $2 OR $3)`,
 };
 
@@ -74,9 +74,13 @@ export async function findMessages(
   db: Queryable,
   viewer: Viewer,
   ids: readonly string[],
-): Promise<MessageRow[]> {
-  const rows = await db.query<MessageDbRow>(FIND, [ids, viewer.userId, viewer.role === "admin"]);
-  return rows.map(toMessageRow);
+): Promise<(MessageRow & Owned)[]> {
+  const rows = await db.query<MessageDbRow & { owner_id: string }>(FIND, [
+    ids,
+    viewer.userId,
+    viewer.role === "admin",
+  ]);
+  return rows.map((row) => ({ ...toMessageRow(row), ownerId: row.owner_id }));
 }
 
 /** Null when there is no such message, it is not for people, or the viewer may not see its chat. */

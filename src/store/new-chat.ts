@@ -2,9 +2,13 @@
 import type { MessageRow } from "../domain/chat-events.js";
 import type { ChatLabel, ChatState, ClientTool, MessageDraft } from "../domain/chat-state.js";
 import type { ReasoningEffort } from "../domain/message-parts.js";
+import type { SubagentKind } from "../domain/subagents.js";
 import type { Queryable, Statement } from "./database.js";
 import { toJsonb } from "./jsonb-text.js";
 import { insertMessages } from "./transitions.js";
+
+/** Where a new subagent belongs. */
+export type NewMember = { parentChatId: string; rootChatId: string; kind: SubagentKind; depth: number };
 
 export type NewChat = {
   id: string;
@@ -14,6 +18,9 @@ export type NewChat = {
   reasoningEffort: ReasoningEffort | null;
   clientTools: ClientTool[];
   labels: ChatLabel[];
+  mcpServerIds: string[];
+  /** Absent for a chat that a person starts; `state.isSubagent` is true with it. */
+  family?: NewMember;
   state: ChatState;
   messages: MessageDraft[];
   /** Milliseconds since the epoch. */
@@ -24,12 +31,13 @@ const INSERT_CHAT: Statement = {
   name: "chat-insert",
   text: `INSERT INTO chats (id, owner_id, title, title_source, model_config_id, workspace_id, reasoning_effort, client_tools, labels,
       created_at, updated_at, status, snapshot_version, history_version, reset_version, queue_version, status_version,
-      retry_version, attempt)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+      retry_version, attempt, mcp_server_ids, parent_chat_id, root_chat_id, subagent_kind, depth)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+      $23)`,
 };
 
 export async function insertChat(transaction: Queryable, chat: NewChat): Promise<MessageRow[]> {
-  const { state } = chat;
+  const { state, family } = chat;
   const now = new Date(chat.now);
   await transaction.query(INSERT_CHAT, [
     chat.id,
@@ -50,6 +58,11 @@ export async function insertChat(transaction: Queryable, chat: NewChat): Promise
     state.statusVersion,
     state.retryVersion,
     state.attempt,
+    chat.mcpServerIds,
+    family?.parentChatId ?? null,
+    family?.rootChatId ?? null,
+    family?.kind ?? null,
+    family?.depth ?? 0,
   ]);
   return insertMessages(transaction, { chatId: chat.id, version: state.snapshotVersion, now }, chat.messages);
 }

@@ -2,7 +2,7 @@
 import type { QueuedRow } from "../domain/chat-events.js";
 import type { Viewer } from "../domain/viewer.js";
 import type { Queryable, Statement } from "./database.js";
-import { type QueuedDbRow, queuedColumns, toQueuedRow } from "./rows.js";
+import { type Owned, type QueuedDbRow, queuedColumns, toQueuedRow } from "./rows.js";
 
 const LIST: Statement = {
   name: "queue.list",
@@ -26,7 +26,7 @@ export async function listQueues(
 const FIND: Statement = {
   name: "queue.find",
   text: `
-    SELECT ${queuedColumns} FROM chat_queued_messages q JOIN chats c ON c.id = q.chat_id
+    SELECT ${queuedColumns}, c.owner_id FROM chat_queued_messages q JOIN chats c ON c.id = q.chat_id
     WHERE q.id = ANY($1::uuid[]) AND q.id = ANY(c.queued_ids) AND (c.owner_id = $2 OR $3)`,
 };
 
@@ -35,7 +35,11 @@ export async function findQueuedMessages(
   db: Queryable,
   viewer: Viewer,
   ids: readonly string[],
-): Promise<QueuedRow[]> {
-  const rows = await db.query<QueuedDbRow>(FIND, [ids, viewer.userId, viewer.role === "admin"]);
-  return rows.map(toQueuedRow);
+): Promise<(QueuedRow & Owned)[]> {
+  const rows = await db.query<QueuedDbRow & { owner_id: string }>(FIND, [
+    ids,
+    viewer.userId,
+    viewer.role === "admin",
+  ]);
+  return rows.map((row) => ({ ...toQueuedRow(row), ownerId: row.owner_id }));
 }

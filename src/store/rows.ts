@@ -18,10 +18,14 @@ export class UnknownContentVersion extends Error {
   }
 }
 
+/** Whose a thing is, as far as it is the chat's that it is in. */
+export type Owned = { ownerId: string };
+
 /** For `SELECT`s and `RETURNING`s that end in `toChatState`; the table's alias is `c`. */
 export const chatStateColumns = `c.status, c.archived_at, c.worker_id, c.runner_id, c.snapshot_version,
-  c.history_version, c.reset_version, c.queue_version, c.status_version, c.retry_version, c.title_version, c.title,
-  c.title_source, c.attempt, c.retry_state, c.last_error, c.action_deadline_at, c.compaction_requested_at, c.open_calls, c.queued_ids`;
+  c.history_version, c.reset_version, c.queue_version, c.status_version, c.retry_version, c.title_version, c.diff_version, c.title,
+  c.title_source, c.attempt, c.retry_state, c.last_error, c.action_deadline_at, c.compaction_requested_at, c.open_calls, c.queued_ids,
+  (c.parent_chat_id IS NOT NULL) AS is_subagent`;
 
 export type ChatStateDbRow = {
   status: ChatState["status"];
@@ -35,6 +39,7 @@ export type ChatStateDbRow = {
   status_version: string;
   retry_version: string;
   title_version: string;
+  diff_version: string;
   title: string;
   title_source: ChatState["titleSource"];
   attempt: number;
@@ -44,12 +49,14 @@ export type ChatStateDbRow = {
   compaction_requested_at: Date | null;
   open_calls: OpenCall[];
   queued_ids: string[];
+  is_subagent: boolean;
 };
 
 export function toChatState(row: ChatStateDbRow): ChatState {
   return {
     status: row.status,
     isArchived: row.archived_at !== null,
+    isSubagent: row.is_subagent,
     workerId: row.worker_id,
     runnerId: row.runner_id,
     snapshotVersion: Number(row.snapshot_version),
@@ -59,6 +66,7 @@ export function toChatState(row: ChatStateDbRow): ChatState {
     statusVersion: Number(row.status_version),
     retryVersion: Number(row.retry_version),
     titleVersion: Number(row.title_version),
+    diffVersion: Number(row.diff_version),
     title: row.title,
     titleSource: row.title_source,
     attempt: row.attempt,
@@ -73,7 +81,7 @@ export function toChatState(row: ChatStateDbRow): ChatState {
 
 /** For `SELECT`s and `RETURNING`s that end in `toMessageRow`; the table's alias is `m`. */
 export const messageColumns = `m.id, m.chat_id, m.role, m.visibility, m.content_version, m.content, m.author_id,
-  m.model_config_id, m.reasoning_effort, m.input_tokens, m.output_tokens, m.reasoning_tokens, m.cache_read_tokens,
+  m.model_config_id, m.reasoning_effort, m.mcp_server_ids, m.input_tokens, m.output_tokens, m.reasoning_tokens, m.cache_read_tokens,
   m.cache_write_tokens, m.cost_micros, m.runtime_ms, m.generation, m.provider_response_id, m.is_summary, m.revision,
   m.created_at`;
 
@@ -87,6 +95,7 @@ export type MessageDbRow = {
   author_id: string | null;
   model_config_id: string | null;
   reasoning_effort: MessageRow["reasoningEffort"];
+  mcp_server_ids: string[] | null;
   input_tokens: number | null;
   output_tokens: number | null;
   reasoning_tokens: number | null;
@@ -111,6 +120,7 @@ export function toMessageRow(row: MessageDbRow): MessageRow {
     authorId: row.author_id,
     modelConfigId: row.model_config_id,
     reasoningEffort: row.reasoning_effort,
+    mcpServerIds: row.mcp_server_ids,
     usage: toUsage(row),
     costMicros: row.cost_micros,
     runtimeMs: row.runtime_ms,
@@ -167,7 +177,11 @@ export function toQueuedRow(row: QueuedDbRow): QueuedRow {
 
 type Stored = { content_version: number; content: unknown };
 
-function toParts(role: MessageRow["role"], { content_version: version, content }: Stored): MessagePart[] {
+/** A stored message's parts, whatever version wrote them. */
+export function toParts(
+  role: MessageRow["role"],
+  { content_version: version, content }: Stored,
+): MessagePart[] {
   if (version === 0) return partsOfVersion0(role, content);
   if (version !== CONTENT_VERSION) throw new UnknownContentVersion(version);
   if (!Array.isArray(content)) throw new MalformedContent(role, "it is not a list");

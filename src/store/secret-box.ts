@@ -5,7 +5,14 @@
  *
  * The form is `v1.<key id>.<wrapped key>.<value>`, the last two base64url of nonce, ciphertext and tag.
  */
-import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  randomBytes,
+  type KeyObject,
+} from "node:crypto";
 
 const ALGORITHM = "aes-256-gcm";
 export const SECRET_KEY_BYTES = 32;
@@ -14,6 +21,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const VERSION = "v1";
 const FORM = /^v1\.([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
+/** What finds the key's id in a sealed value, for PostgreSQL. */
+export const SEALED_KEY_ID = "^v1\\.([A-Za-z0-9_-]{1,32})\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$";
 
 /** One of the deployment's keys. The id is no secret: it stands before every value that the key has wrapped. */
 export type SecretKey = { id: string; bytes: Uint8Array };
@@ -36,6 +45,11 @@ export class SecretBox {
     if (first === undefined) throw new Error("A secret box needs a key.");
     this.#keys = new Map(keys.map(({ id, bytes }) => [id, keyOf(bytes)]));
     this.#writing = { id: first.id, key: keyOf(first.bytes) };
+  }
+
+  /** The first one seals. */
+  get keyIds(): string[] {
+    return [...this.#keys.keys()];
   }
 
   seal(text: string, place: SecretPlace): string {
@@ -61,6 +75,15 @@ export class SecretBox {
     if ("kind" in unwrapped) return unwrapped;
     if (unwrapped.keyId === this.#writing.id) return { kind: "current" };
     return { kind: "rewrapped", sealed: this.#wrap(unwrapped.valueKey, unwrapped.value, place) };
+  }
+
+  /**
+   * Keys for something else than secrets at rest, one from each of the deployment's keys, the sealing one's first; all
+   * servers derive the same. `purpose` tells uses apart: nothing that is done with one tells of another.
+   */
+  derivedKeys(purpose: string): Uint8Array[] {
+    const derive = (key: KeyObject) => new Uint8Array(hkdfSync("sha256", key, "", purpose, SECRET_KEY_BYTES));
+    return [...this.#keys.values()].map(derive);
   }
 
   #wrap(valueKey: Buffer, value: string, place: SecretPlace): string {

@@ -3,9 +3,6 @@ import type { JsonValue } from "../domain/json.js";
 import type { Queryable, Statement } from "./database.js";
 import { fromJsonb, toJsonb } from "./jsonb-text.js";
 
-/** Text that goes before Parley's own instructions to the model. */
-const SYSTEM_PROMPT = "systemPrompt";
-
 const GET: Statement = { name: "settings.get", text: "SELECT value FROM settings WHERE key = $1" };
 
 /** Null when it was never set. */
@@ -27,10 +24,4 @@ export async function setSetting(
   setting: { key: string; value: JsonValue; updatedBy: string | null },
 ): Promise<void> {
   await db.query(SET, [setting.key, toJsonb(setting.value), setting.updatedBy]);
-}
-
-/** Empty when none was set. */
-export async function getSystemPrompt(db: Queryable): Promise<string> {
-  const value = await getSetting(db, SYSTEM_PROMPT);
-  return typeof value === "string" ? value : "";
 }

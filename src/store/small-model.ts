@@ -26,13 +26,20 @@ export async function ensureSmallModel(
 ): Promise<boolean> {
   return db.transaction(async (transaction) => {
     await transaction.query(LOCK, [SMALL_MODEL_LOCK]);
+    if ((await getSetting(transaction, APPLIED_SMALL_MODEL)) === (model ?? null)) return true;
     const configId = model === undefined ? null : await ensureModelConfig(transaction, environment, model);
     if (model !== undefined && configId === null) return false;
-    if ((await getSetting(transaction, APPLIED_SMALL_MODEL)) === (model ?? null)) return true;
     await setSetting(transaction, { key: APPLIED_SMALL_MODEL, value: model ?? null, updatedBy: null });
     await setSetting(transaction, { key: SMALL_MODEL, value: configId, updatedBy: null });
     return true;
   });
+}
+
+/** There is none any more if it was this one. */
+export async function forgetSmallModel(db: Queryable, configIds: readonly string[]): Promise<void> {
+  const current = await getSmallModelConfigId(db);
+  if (current === null || !configIds.includes(current)) return;
+  await setSetting(db, { key: SMALL_MODEL, value: null, updatedBy: null });
 }
 
 /** Null when there is none. */

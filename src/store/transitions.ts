@@ -45,11 +45,12 @@ const MOVE = `UPDATE chats c SET
   action_deadline_at = $17, compaction_requested_at = $18, open_calls = $19, queued_ids = $20,
   title_version = $21, title = $22, title_source = $23::title_source,
   model_config_id = coalesce($24, c.model_config_id),
-  updated_at = CASE WHEN $25::boolean THEN $5::timestamptz ELSE c.updated_at END
+  mcp_server_ids = coalesce($26::uuid[], c.mcp_server_ids),
+  diff_version = $27, updated_at = CASE WHEN $25::boolean THEN $5::timestamptz ELSE c.updated_at END
   WHERE c.id = $1 AND c.snapshot_version = $2`;
 
-const INSERT_COLUMNS = `(chat_id, role, visibility, content_version, content, author_id, model_config_id,
-  reasoning_effort, input_tokens, output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens, cost_micros,
+const INSERT_COLUMNS = `(chat_id, mcp_server_ids, role, visibility, content_version, content, author_id,
+  model_config_id, reasoning_effort, input_tokens, output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens, cost_micros,
   runtime_ms, generation, provider_response_id, is_summary, revision, created_at)`;
 
 /** Rows from arrays, in order; `first` is the number of the first array's parameter. */
@@ -78,27 +79,33 @@ const DRAFT_FIELDS = `d.role, d.visibility, ${CONTENT_VERSION}, d.content, d.aut
   d.reasoning_effort, d.input_tokens, d.output_tokens, d.reasoning_tokens, d.cache_read_tokens, d.cache_write_tokens,
   d.cost_micros, d.runtime_ms, d.generation, d.provider_response_id, d.is_summary`;
 
+/** What is selected stands with what a person says: with `chat`'s choice after the move, which took over theirs. */
+const selectionIn = (chat: string) =>
+  `CASE WHEN d.role = 'user' AND d.author_id IS NOT NULL THEN ${chat}.mcp_server_ids END`;
+
 const MOVE_ONLY: Statement = { name: "chat-move", text: `${MOVE} RETURNING NULL AS id` };
 
 const MOVE_AND_INSERT: Statement = {
   name: "chat-move-insert",
-  text: `WITH moved AS (${MOVE} RETURNING c.id),
+  text: `WITH moved AS (${MOVE} RETURNING c.id, c.mcp_server_ids),
     inserted AS (
       INSERT INTO chat_messages AS m ${INSERT_COLUMNS}
-      SELECT moved.id, ${DRAFT_FIELDS}, $8, $5::timestamptz FROM moved, ${draftRows(26)} ORDER BY d.place
+      SELECT moved.id, ${selectionIn("moved")}, ${DRAFT_FIELDS}, $8, $5::timestamptz
+      FROM moved, ${draftRows(28)} ORDER BY d.place
       RETURNING ${messageColumns})
     SELECT * FROM inserted ORDER BY id`,
 };
 
 const MOVE_INSERT_AND_ADD_RUNTIME: Statement = {
   name: "chat-move-insert-runtime",
-  text: `WITH moved AS (${MOVE} RETURNING c.id),
+  text: `WITH moved AS (${MOVE} RETURNING c.id, c.mcp_server_ids),
     timed AS (
-      UPDATE chat_messages m SET runtime_ms = coalesce(m.runtime_ms, 0) + $43, revision = $8
-      FROM moved WHERE m.id = $42 AND m.chat_id = moved.id RETURNING ${messageColumns}),
+      UPDATE chat_messages m SET runtime_ms = coalesce(m.runtime_ms, 0) + $45, revision = $8
+      FROM moved WHERE m.id = $44 AND m.chat_id = moved.id RETURNING ${messageColumns}),
     inserted AS (
       INSERT INTO chat_messages AS m ${INSERT_COLUMNS}
-      SELECT moved.id, ${DRAFT_FIELDS}, $8, $5::timestamptz FROM moved, ${draftRows(26)} ORDER BY d.place
+      SELECT moved.id, ${selectionIn("moved")}, ${DRAFT_FIELDS}, $8, $5::timestamptz
+      FROM moved, ${draftRows(28)} ORDER BY d.place
       RETURNING ${messageColumns})
     SELECT * FROM timed UNION ALL SELECT * FROM inserted ORDER BY id`,
 };
@@ -107,7 +114,8 @@ const INSERT: Statement = {
   name: "messages-insert",
   text: `WITH inserted AS (
       INSERT INTO chat_messages AS m ${INSERT_COLUMNS}
-      SELECT $1, ${DRAFT_FIELDS}, $2, $3::timestamptz FROM ${draftRows(4)} ORDER BY d.place
+      SELECT c.id, ${selectionIn("c")}, ${DRAFT_FIELDS}, $2, $3::timestamptz
+      FROM chats c, ${draftRows(4)} WHERE c.id = $1 ORDER BY d.place
       RETURNING ${messageColumns})
     SELECT * FROM inserted ORDER BY id`,
 };
@@ -134,21 +142,24 @@ export class MessageGone extends Error {
 const ENQUEUE: Statement = {
   name: "queue-insert",
   text: `INSERT INTO chat_queued_messages
-    (id, chat_id, author_id, model_config_id, reasoning_effort, content_version, content, created_at)
-    VALUES ($1, $2, $3, $4, $5, ${CONTENT_VERSION}, $6, $7)`,
+    (id, chat_id, author_id, model_config_id, reasoning_effort, content_version, content, created_at, mcp_server_ids)
+    VALUES ($1, $2, $3, $4, $5, ${CONTENT_VERSION}, $6, $7, $8)`,
 };
 
 const PROMOTE: Statement = {
   name: "queue-promote",
   text: `WITH said AS (DELETE FROM chat_queued_messages WHERE id = $2 AND chat_id = $1 RETURNING *),
     followed AS (
-      UPDATE chats SET model_config_id = said.model_config_id FROM said
-      WHERE chats.id = $1 AND said.model_config_id IS NOT NULL),
+      UPDATE chats c SET model_config_id = coalesce(said.model_config_id, c.model_config_id),
+        mcp_server_ids = coalesce(said.mcp_server_ids, c.mcp_server_ids)
+      FROM said
+      WHERE c.id = $1 AND (said.model_config_id IS NOT NULL OR said.mcp_server_ids IS NOT NULL)),
     entered AS (
       INSERT INTO chat_messages AS m (chat_id, role, visibility, content_version, content, author_id, model_config_id,
-        reasoning_effort, revision, created_at)
-      SELECT chat_id, 'user', 'both', content_version, content, author_id, model_config_id, reasoning_effort, $3, $4
-      FROM said RETURNING ${messageColumns}),
+        reasoning_effort, mcp_server_ids, revision, created_at)
+      SELECT said.chat_id, 'user', 'both', said.content_version, said.content, said.author_id, said.model_config_id,
+        said.reasoning_effort, coalesce(said.mcp_server_ids, c.mcp_server_ids), $3, $4
+      FROM said JOIN chats c ON c.id = said.chat_id RETURNING ${messageColumns}),
     replayed AS (
       UPDATE idempotency_keys SET message_id = entered.id FROM entered WHERE queued_id = $2)
     SELECT * FROM entered`,
@@ -265,6 +276,7 @@ function draftsOf(writes: Write[]): MessageDraft[] {
 function stateValues({ chatId, previous, next, now }: StateChange, drafts: MessageDraft[]): unknown[] {
   const model =
     drafts.findLast((draft) => draft.role === "user" && draft.modelConfigId)?.modelConfigId ?? null;
+  const selection = drafts.findLast((draft) => draft.mcpServerIds)?.mcpServerIds ?? null;
   const isMoved =
     next.status !== previous.status && next.status !== "running" && next.status !== "interrupting";
   // Who takes a chat out of the archive wants it in sight, and not put away again for having been idle.
@@ -295,6 +307,8 @@ function stateValues({ chatId, previous, next, now }: StateChange, drafts: Messa
     next.titleSource,
     model,
     isActivity,
+    selection,
+    next.diffVersion,
   ];
 }
 
@@ -330,5 +344,6 @@ function queuedValues(chatId: string, queuedId: string, message: UserMessage, no
     message.reasoningEffort,
     listToJsonb(message.parts),
     now,
+    message.mcpServerIds,
   ];
 }

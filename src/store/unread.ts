@@ -7,13 +7,13 @@ import { ARCHIVED_FACTOR, type ReadChat } from "../domain/list-events.js";
 import type { Queryable, Statement } from "./database.js";
 
 /**
- * Whether the owner of chat `c` has not seen an answer. Index: chat_messages_history_idx, from the mark on, which is
+ * Whether the owner of chat `c` has not seen an answer; what a subagent says is for the agent that started it. Index: chat_messages_history_idx, from the mark on, which is
  * near the end of history.
  */
-export const isUnreadSql = `EXISTS (
+export const isUnreadSql = `(c.parent_chat_id IS NULL AND EXISTS (
     SELECT 1 FROM chat_messages m
     WHERE m.chat_id = c.id AND m.id > coalesce(c.last_read_message_id, 0) AND NOT m.is_deleted
-      AND m.role = 'assistant' AND m.visibility <> 'model')`;
+      AND m.role = 'assistant' AND m.visibility <> 'model'))`;
 
 const UNREAD: Statement = {
   name: "chats-unread",
@@ -73,8 +73,8 @@ const LIST_WEIGHTS: Statement = {
       ('x' || left(c.id::text, 8))::bit(32)::bigint
         * (array_position($2::chat_status[], c.status)
           + CASE WHEN c.archived_at IS NULL THEN 0 ELSE ${ARCHIVED_FACTOR} END)
-      + c.title_version + coalesce(c.last_read_message_id, 0))::text AS weight
-    FROM chats c WHERE c.owner_id = ANY ($1::uuid[]) GROUP BY c.owner_id`,
+      + c.title_version + c.diff_version + coalesce(c.last_read_message_id, 0))::text AS weight
+    FROM chats c WHERE c.owner_id = ANY ($1::uuid[]) AND c.parent_chat_id IS NULL GROUP BY c.owner_id`,
 };
 
 /** What each person's list of chats weighs; who has none is left out. */

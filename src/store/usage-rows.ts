@@ -1,5 +1,5 @@
 /**
- * What model calls beside the talk itself used (titles): rows of the chat's history that nobody reads, so that what
+ * What model calls used that left no message (titles, attempts that failed): rows of the chat's history that nobody reads, so that what
  * was spent is counted where everything spent is.
  */
 import type { TokenUsage } from "../domain/message-parts.js";
@@ -10,9 +10,9 @@ import { CONTENT_VERSION } from "./rows.js";
 const INSERT: Statement = {
   name: "usage-row-insert",
   text: `INSERT INTO chat_messages (chat_id, role, visibility, content_version, content, model_config_id, input_tokens,
-      output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens, runtime_ms, revision, is_deleted,
-      created_at)
-    SELECT c.id, 'assistant', 'model', ${CONTENT_VERSION}, '[]', $2, $3, $4, $5, $6, $7, $8, c.snapshot_version, true, $9
+      output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens, cost_micros, runtime_ms, revision,
+      is_deleted, created_at)
+    SELECT c.id, 'assistant', 'model', ${CONTENT_VERSION}, '[]', $2, $3, $4, $5, $6, $7, $8, $9, c.snapshot_version, true, $10
     FROM chats c WHERE c.id = $1`,
 };
 
@@ -20,8 +20,10 @@ export type HiddenUsage = {
   chatId: string;
   modelConfigId: string;
   usage: TokenUsage;
-  /** Wall time of the call in milliseconds. */
-  runtimeMs: number;
+  /** Null = unpriced. */
+  costMicros: bigint | null;
+  /** Wall time of the call in milliseconds; null when it is part of another message's. */
+  runtimeMs: number | null;
   /** Milliseconds since the epoch. */
   now: number;
 };
@@ -37,7 +39,8 @@ export async function insertUsageRow(queryable: Queryable, row: HiddenUsage): Pr
     usage.reasoningTokens,
     usage.cacheReadTokens,
     usage.cacheWriteTokens,
-    Math.round(row.runtimeMs),
+    row.costMicros?.toString() ?? null,
+    row.runtimeMs === null ? null : Math.round(row.runtimeMs),
     new Date(row.now),
   ]);
 }

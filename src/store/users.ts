@@ -4,14 +4,18 @@ import type { UserRole } from "../domain/viewer.js";
 import type { Database, Queryable, Statement } from "./database.js";
 import { createToken, hasToken, replaceToken } from "./tokens.js";
 
-export type UserRecord = { id: string; username: string; name: string; role: UserRole };
+/** `isActive`: false = they cannot sign in, and none of their tokens counts. */
+export type UserRecord = { id: string; username: string; name: string; role: UserRole; isActive: boolean };
+
+/** Of a `UserRecord`. */
+export const USER_FIELDS = `id, username, name, role, deactivated_at IS NULL AS "isActive"`;
 
 const CREATE: Statement = {
   name: "users.create",
   text: `
     INSERT INTO users (id, username, name, role) VALUES ($1, $2, $3, $4)
     ON CONFLICT (username) DO NOTHING
-    RETURNING id, username, name, role`,
+    RETURNING ${USER_FIELDS}`,
 };
 
 /** Null when the username is taken. */
@@ -30,7 +34,7 @@ export async function createUser(
 
 const FIND: Statement = {
   name: "users.find",
-  text: "SELECT id, username, name, role FROM users WHERE id = ANY($1::uuid[])",
+  text: `SELECT ${USER_FIELDS} FROM users WHERE id = ANY($1::uuid[])`,
 };
 
 /** In no order. Whether the viewer may know them is the caller's to judge. */
@@ -40,12 +44,22 @@ export async function findUsersByIds(db: Queryable, ids: readonly string[]): Pro
 
 const BY_USERNAME: Statement = {
   name: "users.by-username",
-  text: `SELECT id, username, name, role FROM users WHERE username = $1`,
+  text: `SELECT ${USER_FIELDS} FROM users WHERE username = $1`,
 };
 
 export async function findUserByUsername(db: Queryable, username: string): Promise<UserRecord | null> {
   const [found] = await db.query<UserRecord>(BY_USERNAME, [username]);
   return found ?? null;
+}
+
+const IS_ADMIN: Statement = {
+  name: "users.is-admin",
+  text: "SELECT 1 FROM users WHERE id = $1 AND role = 'admin' AND deactivated_at IS NULL",
+};
+
+/** Whether the person is an admin as of now, whatever is remembered of them. */
+export async function isAdmin(db: Queryable, userId: string): Promise<boolean> {
+  return (await db.query(IS_ADMIN, [userId])).length > 0;
 }
 
 /** What a person wishes for all their chats. */
@@ -91,7 +105,7 @@ export async function setPreferences(
   await db.query(SET_PREFERENCES, values);
 }
 
-/** The admin who has been one for longest; null before the first start. */
+/** The oldest account of an active admin; null before the first start. */
 export async function findOldestAdmin(db: Queryable): Promise<UserRecord | null> {
   const [found] = await db.query<UserRecord>(OLDEST_ADMIN, []);
   return found ?? null;
@@ -104,7 +118,8 @@ const LOCK: Statement = { name: "users.first-admin-lock", text: "SELECT pg_advis
 const OLDEST_ADMIN: Statement = {
   name: "users.oldest-admin",
   text: `
-    SELECT id, username, name, role FROM users WHERE role = 'admin' ORDER BY created_at, id LIMIT 1`,
+    SELECT ${USER_FIELDS} FROM users WHERE role = 'admin' AND deactivated_at IS NULL
+    ORDER BY created_at, id LIMIT 1`,
 };
 
 /** The token that comes from the configuration; a new value there replaces the old one. */

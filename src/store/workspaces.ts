@@ -20,12 +20,14 @@ export type WorkspaceRecord = {
   ownerId: string;
   name: string;
   provisioner: WorkspaceProvisioner;
+  /** Null in those that nobody starts and stops: the default workspace, and external ones. */
+  templateId: string | null;
   /** Local: the absolute directory that the agent serves; null when only the agent knows. */
   directory: string | null;
-  /** External: `running` while its agent is registered. */
+  /** External: `running` while its agent is registered. From a template: what was wished, and became of it. */
   status: WorkspaceStatus;
   failure: string | null;
-  /** External: what the agent told that is registered now. */
+  /** What the agent told that has called and is registered now. */
   agent: RegisteredAgent | null;
   createdAt: number;
   lastUsedAt: number;
@@ -36,6 +38,7 @@ type WorkspaceDbRow = {
   owner_id: string;
   name: string;
   provisioner: WorkspaceProvisioner;
+  template_id: string | null;
   directory: string | null;
   status: WorkspaceStatus;
   failure: string | null;
@@ -45,8 +48,8 @@ type WorkspaceDbRow = {
 };
 
 /** A registration that nobody renewed is none, so that no replica's death leaves one behind. */
-const columns = `w.id, w.owner_id, w.name, w.provisioner, w.directory, w.failure, w.created_at, w.last_used_at,
-  CASE WHEN w.agent_expires_at > now() THEN 'running' ELSE w.status END AS status,
+const columns = `w.id, w.owner_id, w.name, w.provisioner, w.template_id, w.directory, w.failure, w.created_at, w.last_used_at,
+  CASE WHEN w.template_id IS NULL AND w.agent_expires_at > now() THEN 'running' ELSE w.status END AS status,
   CASE WHEN w.agent_expires_at > now() THEN w.agent END AS agent`;
 
 function toWorkspaceRecord(row: WorkspaceDbRow): WorkspaceRecord {
@@ -55,6 +58,7 @@ function toWorkspaceRecord(row: WorkspaceDbRow): WorkspaceRecord {
     ownerId: row.owner_id,
     name: row.name,
     provisioner: row.provisioner,
+    templateId: row.template_id,
     directory: row.directory,
     status: row.status,
     failure: row.failure,
@@ -149,17 +153,17 @@ export async function listWorkspaces(
   );
 }
 
-/** Once a minute is exact enough for idle times and spares a write at each step. */
+/** Index: workspaces_pkey. Never goes back: replicas' clocks differ a little. */
 const TOUCH: Statement = {
   name: "workspaces.touch",
   text: `
-    UPDATE workspaces SET last_used_at = now()
-    WHERE id = $1 AND last_used_at < now() - interval '1 minute'`,
+    UPDATE workspaces SET last_used_at = $2
+    WHERE id = ANY($1::uuid[]) AND last_used_at <= $2::timestamptz - interval '1 minute'`,
 };
 
-/** Notes that the workspace is in use. */
-export async function touchWorkspace(db: Queryable, id: string): Promise<void> {
-  await db.query(TOUCH, [id]);
+/** Notes that the workspaces are in use; to the minute, which is exact enough for idle times. */
+export async function touchWorkspaces(db: Queryable, ids: readonly string[], now: number): Promise<void> {
+  await db.query(TOUCH, [ids, new Date(now)]);
 }
 
 const READ: Statement = {

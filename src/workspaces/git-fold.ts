@@ -43,7 +43,8 @@ export class GitFold {
     this.#pieces = pieces;
   }
 
-  #addRepository({ root, branch, remoteOrigin, isTruncated }: Omit<GitRepository, "unifiedDiff">): void {
+  #addRepository(facts: Omit<GitRepository, "unifiedDiff">): void {
+    const { root, branch, remoteOrigin, pushedCommit, isTruncated } = facts;
     const told = this.#pieces?.root === root ? this.#pieces.texts.join("") : "";
     this.#pieces = undefined;
     this.#repositories.delete(root);
@@ -52,6 +53,7 @@ export class GitFold {
     const fits = told.length + this.#characters() <= MAX_SNAPSHOT_CHARACTERS;
     this.#repositories.set(root, {
       ...{ root, branch, remoteOrigin },
+      ...(pushedCommit === undefined ? {} : { pushedCommit }),
       unifiedDiff: fits ? told : LEFT_OUT,
       isTruncated: isTruncated || !fits,
     });
@@ -69,7 +71,7 @@ export class GitFold {
   }
 }
 
-/** Whether two snapshots show the same, at whatever time. */
+/** Whether two snapshots show people the same, at whatever time. */
 export function showsTheSame(one: GitSnapshot, other: GitSnapshot): boolean {
   return (
     one.repositories.length === other.repositories.length &&

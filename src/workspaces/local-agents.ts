@@ -27,11 +27,24 @@ export class LocalAgents {
     this.#options = options;
   }
 
-  /** The agent that serves `directory`; starts one if there is none. Rejects with `AgentUnreachable`. */
-  connection(directory: string): Promise<AgentConnection> {
+  /**
+   * The agent that serves `directory`; starts one if there is none, with `environment` beside what all have. Rejects
+   * with `AgentUnreachable`.
+   */
+  connection(
+    directory: string,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<AgentConnection> {
     const { given, clock } = this.#options;
     if (given?.directory === directory) return connectGivenAgent(given, clock);
-    return this.#agent(directory).connection();
+    return this.#agent(directory, environment).connection();
+  }
+
+  /** Ends the directory's agent and all that it runs, if there is one of ours; resolves when they are gone. */
+  async stop(directory: string): Promise<void> {
+    const agent = this.#agents.get(directory);
+    this.#agents.delete(directory);
+    await agent?.close();
   }
 
   /** Whether the directory's agent has been started here, or is given. */
@@ -49,11 +62,11 @@ export class LocalAgents {
     await Promise.all([...this.#agents.values()].map((agent) => agent.close()));
   }
 
-  #agent(directory: string): LocalAgent {
+  #agent(directory: string, environment: Readonly<Record<string, string>> = {}): LocalAgent {
     if (this.#isClosed) throw new Error("The server is closing; no agent is started any more.");
     const known = this.#agents.get(directory);
     if (known) return known;
-    const agent = startLocalAgent({ directory, ...this.#options });
+    const agent = startLocalAgent({ directory, ...this.#options, ownEnvironment: environment });
     this.#agents.set(directory, agent);
     return agent;
   }

@@ -4,6 +4,7 @@
  * others are used, or by `close`. Using its workspace again begins a new one.
  */
 import { sleep, type Clock } from "../lib/clock.js";
+import { doingForNobody } from "../lib/doing.js";
 import type { Log } from "../lib/log.js";
 import type { AgentConnection, GitCredentials, GitCredentialsRequest } from "./agent-connection.js";
 import type { OpenServerLine } from "./server-line.js";
@@ -47,6 +48,12 @@ export class ServerLines {
     if (oldestId !== undefined && this.#lines.size > MAX_LINES) this.#drop(oldestId);
   }
 
+  /** The workspace is stopped: nobody asks from there any more. */
+  leave(workspaceId: string): void {
+    this.#lines.get(workspaceId)?.close();
+    this.#lines.delete(workspaceId);
+  }
+
   /** Resolves when no line is open and nothing is being answered. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -55,7 +62,8 @@ export class ServerLines {
   }
 
   #begin(workspaceId: string, connect: Connect): KeptLine {
-    const line: KeptLine = new KeptLine(this.parts, workspaceId, connect);
+    // It stays for whoever works there, long after the turn that needs it first.
+    const line: KeptLine = doingForNobody(() => new KeptLine(this.parts, workspaceId, connect));
     const ending = line.ended.then(() => {
       this.#ending.delete(ending);
       if (this.#lines.get(workspaceId) === line) this.#lines.delete(workspaceId);

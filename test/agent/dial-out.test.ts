@@ -28,6 +28,7 @@ import { startCuttableProxy } from "../sdk/cuttable-proxy.js";
 import { startCaller, type CallingAgent } from "../support/caller.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { freePort } from "../support/free-port.js";
+import { SECRETS_KEYS } from "../support/secrets-keys.js";
 import { makeFifo } from "./fifo.js";
 import { ManualClock } from "./manual-clock.js";
 import { makeFolder } from "./support.js";
@@ -68,7 +69,12 @@ async function openServer(port = 0, clock: Clock = systemClock): Promise<Server>
   const { url, host, port: databasePort, user, database } = testDatabase.options;
   const address = url ?? `postgres://${user}@${encodeURIComponent(host ?? "")}:${databasePort}/${database}`;
   const log = createLog("silent");
-  const settings = { DATABASE_URL: address, PARLEY_PORT: `${port}`, PARLEY_ROLE: "api" };
+  const settings = {
+    DATABASE_URL: address,
+    PARLEY_SECRETS_KEYS: SECRETS_KEYS,
+    PARLEY_PORT: `${port}`,
+    PARLEY_ROLE: "api",
+  };
   const closers = new Closers(log);
   const core = { ...(await openCore(readConfig(settings, folder), log, closers)), clock };
   const agents = await openAgents(core, closers, {});
@@ -257,7 +263,7 @@ test("[A19] a workspace that is removed ends its agent's call with the next rene
   const caller = call(removed, [server.url]);
   await caller.untilSaid(1);
   const { database, ownerId } = server;
-  expect(await removeExternalWorkspace(database, { ownerId, name: removed.name })).toBe(true);
+  expect(await removeExternalWorkspace(database, { ownerId, name: removed.name })).toBe(removed.id);
   await caller.untilLogged(isReplaced);
 });
 

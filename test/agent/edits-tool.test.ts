@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { editFilesTool } from "../../src/engine/tools/edit-files.js";
 import { startTestAgent, type TestAgent } from "./support.js";
+import { noAgents } from "../support/no-agents.js";
 
 let agent: TestAgent;
 let folder: string;
@@ -27,6 +28,7 @@ async function call(args: JsonObject): Promise<JsonObject> {
   const { result, isError } = await editFilesTool.run(args, {
     workspace: () => Promise.resolve(agent.connection),
     output: () => undefined,
+    agents: noAgents,
     idempotencyKey: `call-${count}`,
     signal: new AbortController().signal,
   });

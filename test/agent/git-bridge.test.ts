@@ -2,14 +2,14 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { GitSnapshot } from "../../src/domain/git-snapshot.js";
-import { GitWatches } from "../../src/engine/git-watches.js";
+import { GitWatches, type GitWatchesParts } from "../../src/engine/git-watches.js";
 import type { EventStream } from "../../src/events/event-stream.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import type { AgentConnection } from "../../src/workspaces/agent-connection.js";
 import { spawnAgent } from "../../src/workspaces/provisioners/agent-process.js";
 import { connectAgent } from "../../src/workspaces/agent-connection.js";
-import { diffByHand, makeRepository, write } from "./git-support.js";
+import { commit, diffByHand, git, makeRepository, write } from "./git-support.js";
 import { agentCommand, startTestAgent, type TestAgent } from "./support.js";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -23,6 +23,7 @@ afterAll(() => agent.close());
 
 function openWatches(
   connect: (chatId: string) => Promise<AgentConnection> = async (chatId) => agent.connection.forChat(chatId),
+  pushSeen: GitWatchesParts["pushSeen"] = () => Promise.resolve(),
 ): GitWatches {
   return new GitWatches({
     connect: (_workspaceId, chatId) => {
@@ -30,6 +31,7 @@ function openWatches(
       return connect(chatId);
     },
     ...{ clock: systemClock, log: createLog("silent"), random: () => 0 },
+    pushSeen,
   });
 }
 
@@ -195,4 +197,31 @@ test("a thousand times looked at and left, nothing is watched any more", async (
   const left = watches.watchedChats;
   await watches.close();
   expect(left).toBe(0);
+});
+
+test("[G24] a branch that is pushed while its chat is watched is noted, and what was there before is not", async () => {
+  const root = await makeRepository(join(agent.folder, "pushed"));
+  const remote = join(agent.folder, "pushed.git");
+  await git(root, "init", "--quiet", "--bare", remote);
+  await git(root, "remote", "add", "origin", remote);
+  await git(root, "switch", "--quiet", "--create", "hello");
+  await git(root, "push", "--quiet", "--set-upstream", "origin", "hello");
+  await change("pushed", root, "two\n");
+  const seen: unknown[] = [];
+  const watches = openWatches(undefined, async (chatId, work) => void seen.push([chatId, work]));
+  const stream = watches.subscribe(chat("pushed"));
+  const look = async () => {
+    await watches.refresh(chat("pushed"));
+    return seen.length;
+  };
+  const before = await look();
+  await commit(root);
+  const committed = await look();
+  await git(root, "push", "--quiet");
+  const pushed = await look();
+  const again = await look();
+  expect([before, committed, pushed, again]).toEqual([0, 0, 1, 1]);
+  expect(seen).toEqual([["pushed", { branch: "hello", remoteOrigin: remote }]]);
+  await stream?.return();
+  await watches.close();
 });

@@ -13,6 +13,7 @@ import { connectAgent, type AgentConnection } from "../../src/workspaces/agent-c
 import { spawnAgent, type AgentProcess } from "../../src/workspaces/provisioners/agent-process.js";
 import { makeFifo } from "./fifo.js";
 import { agentCommand, makeFolder } from "./support.js";
+import { noAgents } from "../support/no-agents.js";
 
 // Megabytes of output, and a heartbeat of ten seconds, on a machine that is busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -53,8 +54,12 @@ async function* linesOf(response: IncomingMessage): AsyncGenerator<ProcessStream
 }
 
 async function linesUntilEnd(id: string, options = {}): Promise<ProcessStreamLine[]> {
+  return restOf(await request(id, options));
+}
+
+async function restOf(response: IncomingMessage): Promise<ProcessStreamLine[]> {
   const lines: ProcessStreamLine[] = [];
-  for await (const line of linesOf(await request(id, options))) lines.push(line);
+  for await (const line of linesOf(response)) lines.push(line);
   return lines;
 }
 
@@ -151,11 +156,11 @@ describe("a follower", () => {
       "printf 'caf\\303'",
       "printf '\\251 \\360\\237'; sleep 0.3; printf '\\230\\200'",
     );
-    await half.goOn();
-    const whole = linesUntilEnd(half.id);
     const binary = await start("printf 'a\\000b\\377\\376c'", "printf '\\303'");
-    const noise = linesUntilEnd(binary.id);
-    await binary.goOn();
+    // Followed before they go on: a command that has ended keeps nothing for those who come later.
+    const whole = restOf(await request(half.id));
+    const noise = restOf(await request(binary.id));
+    await Promise.all([half.goOn(), binary.goOn()]);
     expect([textOf(await whole), textOf(await noise)]).toEqual(["café 😀", "a\0b\uFFFD\uFFFDc\uFFFD"]);
     for (const line of await whole) if (line.type === "output") expect(line.text).not.toContain("\uFFFD");
   });
@@ -198,7 +203,7 @@ describe("a follower", () => {
 
   test("[L5] is not flooded by a command that prints without end", async () => {
     const { id, goOn } = await start("true", "yes | head -c 100000000");
-    const following = linesUntilEnd(id);
+    const following = restOf(await request(id));
     await goOn();
     const lines = await following;
     const { told, missing, end } = countBytes(lines);
@@ -224,7 +229,7 @@ describe("a follower", () => {
     const { id, goOn } = await start("echo mine", "true", chat);
     const foreign = await request(id, { chatId: "chat-2" });
     const unknown = await request("no-such-process");
-    const own = linesUntilEnd(id, { chatId: "chat-1" });
+    const own = restOf(await request(id, { chatId: "chat-1" }));
     await goOn();
     const said = async (response: IncomingMessage) => {
       const parts: string[] = [];
@@ -249,7 +254,7 @@ describe("a follower", () => {
   test("[L9] that leaves changes nothing for the command and other followers", async () => {
     const { id, goOn } = await start("echo one", "echo two");
     const leaving = await request(id);
-    const staying = linesUntilEnd(id);
+    const staying = restOf(await request(id));
     await once(leaving, "readable");
     leaving.destroy();
     await goOn();
@@ -302,6 +307,7 @@ describe("a tool that waits", () => {
     const missed: number[] = [];
     const context: ToolContext = {
       workspace: () => Promise.resolve(waysThere.shift() ?? connection),
+      agents: noAgents,
       idempotencyKey: id,
       signal: new AbortController().signal,
       output(text, missedBytes = 0) {

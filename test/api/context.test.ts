@@ -56,7 +56,9 @@ test("a summary whose own prompt is too long is seen as a retry, and the next tr
     return isAboutLength && refusals.pop() ? { error: tooLong } : undefined;
   };
   const model = await startDemoModel({ host: "127.0.0.1", port: 0, script });
-  const other = await place.start({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.url });
+  // A place of its own: its default model is no other server's.
+  const elsewhere = await createTestPlace();
+  const other = await elsewhere.start({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.url });
   const { chatId, follower } = await other.api.quietChat();
   const before = follower.transcript.log.length;
   await other.api.send(chatId, "Second [[demo: deltas=1]]");
@@ -78,7 +80,7 @@ test("a summary whose own prompt is too long is seen as a retry, and the next tr
   ]);
   expect(follower.transcript.breaches).toEqual([]);
   await follower.close();
-  await other.close();
+  await elsewhere.remove();
   await model.close();
 });
 

@@ -3,15 +3,13 @@ import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { encodeId } from "../../src/domain/ids.js";
 import { giveGitCredentials } from "../../src/engine/git-credentials.js";
-import { createLog } from "../../src/lib/log.js";
-import { SecretBox } from "../../src/store/secret-box.js";
 import { ApiClient } from "../support/api-client.js";
 import {
   connectHost,
   connections,
   createGitDeployment,
-  tablesWith,
   type GitDeployment,
+  credentialParts,
 } from "../support/git-deployment.js";
 
 // Whole servers, each with a database of its own.
@@ -108,21 +106,15 @@ test("two at once for one host leave one connection, which opens", async () => {
   await Promise.all(Array.from({ length: 8 }, () => connectHost(api, "git.example", TOKEN)));
   expect(await connections(api)).toHaveLength(1);
   const { chatId } = await place.run(api, "true");
-  const parts = { database: parley.database, secrets: new SecretBox([first]), log: createLog("silent") };
+  const parts = credentialParts(parley, first);
   const asked = { chatId, site: "https://git.example" };
   expect(await giveGitCredentials(parts, parley.workspaceId ?? "", asked)).toMatchObject({
     outcome: "given",
   });
 });
 
-test("a deployment without a key keeps no tokens, and says what its operator has to set", async () => {
-  const { api } = await place.start("");
-  const { connection, userErrors } = await connectHost(api, "github.com", TOKEN);
-  expect({ connection, userErrors }).toMatchObject({
-    connection: null,
-    userErrors: [{ code: "UNAVAILABLE", message: expect.stringContaining("PARLEY_SECRETS_KEYS") as string }],
-  });
-  expect(await tablesWith(place, TOKEN)).toEqual([]);
+test("a server with a database of its own and no key does not start, and says how to make one", async () => {
+  await expect(place.start("")).rejects.toThrow(/PARLEY_SECRETS_KEYS is not.*parley secrets new-key/);
 });
 
 test("another kind of id is refused by name", async () => {

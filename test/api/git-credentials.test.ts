@@ -4,9 +4,7 @@ import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { encodeId } from "../../src/domain/ids.js";
 import { giveGitCredentials } from "../../src/engine/git-credentials.js";
-import { createLog } from "../../src/lib/log.js";
 import { createAgentToken, createExternalWorkspace } from "../../src/store/external-workspaces.js";
-import { SecretBox } from "../../src/store/secret-box.js";
 import { findOldestAdmin } from "../../src/store/users.js";
 import { hashAgentToken } from "../../src/workspaces/tunnels/requests.js";
 import { startCaller } from "../support/caller.js";
@@ -17,6 +15,7 @@ import {
   diffStatuses,
   tablesWith,
   type GitDeployment,
+  credentialParts,
 } from "../support/git-deployment.js";
 
 // Whole servers with agents, and programs that git starts.
@@ -168,11 +167,7 @@ describe("what a server answers an agent", () => {
     const { api, parley } = await place.start(written(first));
     await connectHost(api, "git.example", TOKEN);
     const { chatId } = await place.run(api, "true");
-    const parts = {
-      database: parley.database,
-      secrets: new SecretBox([first]),
-      log: createLog("silent"),
-    };
+    const parts = credentialParts(parley, first);
     const work = { branch: "main", remoteOrigin: "https://git.example/a.git" };
     const ask = (workspaceId: string, chat: string, at = site) =>
       giveGitCredentials(parts, workspaceId, { chatId: chat, site: at, ...work });
@@ -192,12 +187,20 @@ describe("what a server answers an agent", () => {
     expect(await ask(own, chatId)).toEqual({ outcome: "given", username: "oauth2", password: TOKEN });
     expect(await ask(own, chatId, "https://github.com")).toEqual(refused("github.com"));
     expect(await ask(own, chatId, "nonsense at all")).toEqual(refused("nonsense at all"));
+    // Its host has said who it is; GitLab takes any name with some tokens, and this one with all.
+    for (const [kind, username] of [
+      ["github", "ada"],
+      ["gitlab", "oauth2"],
+    ]) {
+      await place.query("UPDATE git_connections SET login = 'ada', kind = $1", [kind]);
+      expect(await ask(own, chatId)).toEqual({ outcome: "given", username, password: TOKEN });
+    }
   });
 
   test("[K15] no branch or no origin is no mark, and a later one replaces an earlier one", async () => {
     const { api, parley } = await place.start(written(first));
     const { chatId } = await place.run(api, "true");
-    const parts = { database: parley.database, secrets: null, log: createLog("silent") };
+    const parts = credentialParts(parley, first);
     const ask = (more: { branch?: string; remoteOrigin?: string }) =>
       giveGitCredentials(parts, parley.workspaceId ?? "", { chatId, site, ...more });
     await ask({ branch: "main" });

@@ -25,6 +25,7 @@ import { EventStreamReader } from "../support/event-stream-reader.js";
 import { startCaller } from "../support/caller.js";
 import { type GatedModel, startGatedModel } from "../support/gated-model.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
+import { SECRETS_KEYS } from "../support/secrets-keys.js";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -298,7 +299,10 @@ async function openDoor() {
   const { url, host, port, user, database } = place.database.options;
   const DATABASE_URL =
     url ?? `postgres://${user}@${encodeURIComponent(host ?? "localhost")}:${port}/${database}`;
-  const config = readConfig({ DATABASE_URL, PARLEY_PORT: "0", PARLEY_TITLES: "off" }, process.cwd());
+  const config = readConfig(
+    { DATABASE_URL, PARLEY_SECRETS_KEYS: SECRETS_KEYS, PARLEY_PORT: "0", PARLEY_TITLES: "off" },
+    process.cwd(),
+  );
   const clock = new ManualClock();
   const core = { ...(await openCore(config, log, closers)), clock };
   const agents = await openAgents(core, closers, { agentCommand: [process.execPath, AGENT_PROGRAM] });

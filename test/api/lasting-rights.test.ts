@@ -14,6 +14,7 @@ import { AGENT_PROGRAM } from "../support/build.js";
 import { ApiClient } from "../support/api-client.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
 import { StreamFollower } from "../support/stream-follower.js";
+import { SECRETS_KEYS } from "../support/secrets-keys.js";
 
 let place: TestPlace;
 /** Runs the turns and makes the chats. */
@@ -36,7 +37,10 @@ async function openDoor() {
   const { url, host, port, user, database } = place.database.options;
   const DATABASE_URL =
     url ?? `postgres://${user}@${encodeURIComponent(host ?? "localhost")}:${port}/${database}`;
-  const config = readConfig({ DATABASE_URL, PARLEY_PORT: "0", PARLEY_TITLES: "off" }, process.cwd());
+  const config = readConfig(
+    { DATABASE_URL, PARLEY_SECRETS_KEYS: SECRETS_KEYS, PARLEY_PORT: "0", PARLEY_TITLES: "off" },
+    process.cwd(),
+  );
   const clock = new ManualClock();
   const core = { ...(await openCore(config, log, closers)), clock };
   const agents = await openAgents(core, closers, { agentCommand: [process.execPath, AGENT_PROGRAM] });

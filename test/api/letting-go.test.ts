@@ -47,7 +47,7 @@ async function topics(): Promise<string[]> {
   await client.connect();
   const found = [...(await client.pubSubShardChannels()), ...(await client.pubSubChannels())];
   await client.close();
-  return found.filter((name) => !name.includes("wake"));
+  return found.filter((name) => !name.includes("wake") && !name.includes("setup"));
 }
 
 /** Timers of this process, the server's among them. */

@@ -204,6 +204,16 @@ test("the viewer, the deployment, models and workspaces are read as each may see
     expected(bert, { permissions: ["USE_CHATS"], baseUrl: null, nodes }),
   );
   const baseUrl = "https://example.org/v1";
-  const permissions = ["USE_CHATS", "READ_ALL_CHATS"];
+  const permissions = [
+    "USE_CHATS",
+    "READ_ALL_CHATS",
+    "READ_ALL_COSTS",
+    "READ_AUDIT_LOG",
+    "MANAGE_USERS",
+    "MANAGE_MODELS",
+    "MANAGE_MCP_SERVERS",
+    "MANAGE_LIMITS",
+    "MANAGE_DEPLOYMENT",
+  ];
   expect(await ask(admin, query)).toEqual(expected(admin, { permissions, baseUrl, nodes: [] }));
 });

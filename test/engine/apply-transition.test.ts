@@ -23,7 +23,13 @@ async function listen(chatId: string): Promise<SavedNews[]> {
 
 function said(text: string): UserMessage {
   const parts = [{ type: "text" as const, text }];
-  return { parts, authorId: world.viewer.userId, modelConfigId: null, reasoningEffort: null };
+  return {
+    parts,
+    authorId: world.viewer.userId,
+    modelConfigId: null,
+    reasoningEffort: null,
+    mcpServerIds: null,
+  };
 }
 
 function send(text: string): Command {
@@ -45,8 +51,8 @@ test("a known chat is changed in one statement, and everyone is told with the ro
   const state = await world.state(chatId);
   const messages = (await world.history(chatId)).slice(1);
   expect(result).toEqual({ outcome: "changed", state, messages, queue: null });
-  const { snapshotVersion: previousVersion, status, isArchived, titleVersion } = before.state;
-  const listed = { status, isArchived, titleVersion };
+  const { snapshotVersion: previousVersion, status, isArchived, titleVersion, diffVersion } = before.state;
+  const listed = { status, isArchived, titleVersion, diffVersion };
   expect(heard).toEqual([
     { chatId, ownerId: world.viewer.userId, previousVersion, before: listed, state, messages },
   ]);

@@ -59,6 +59,20 @@ test("chats at rest that nobody has touched for long are put away, and their fol
   expect(await archiveOf().archiveIdle()).toBe(0);
 });
 
+test("a chat is put away with its subagents, and not before the last of them has been left alone for long", async () => {
+  const ownerId = world.viewer.userId;
+  const insert = async (title: string, days: number, parentId?: string) =>
+    insertChat(world.database, { ownerId, title, updatedAt: daysAgo(days), ...(parentId && { parentId }) });
+  const idle = await insert("idle", 40);
+  await insert("idle below", 31, idle);
+  const watched = await insert("watched", 40);
+  await insert("watched below", 29, watched);
+  const busy = await insert("busy", 40);
+  const below = { ownerId, title: "busy below", status: "pending" as const, parentId: busy };
+  await insertChat(world.database, { ...below, updatedAt: daysAgo(40) });
+  expect([await archiveOf().archiveIdle(), await archived()]).toEqual([1, ["idle", "idle below"]]);
+});
+
 test("more chats than one batch are put away in one go", async () => {
   for (let place = 0; place < 130; place += 1) {
     await insertChat(world.database, { ownerId: world.viewer.userId, updatedAt: daysAgo(40) });
@@ -76,6 +90,7 @@ test("a chat in which somebody speaks at that moment is left alone", async () =>
   // Between finding the chat and archiving it: the first transaction is the lock's, the second the chat's.
   let transactions = 0;
   const interrupted = Object.assign(Object.create(database) as typeof database, {
+    query: (...asked: Parameters<typeof database.query>) => database.query(...asked),
     transaction: async (work: Parameters<typeof database.transaction>[0]) => {
       transactions += 1;
       if (transactions === 2) await world.send(replica, chatId, "Wait!");

@@ -8,6 +8,7 @@ import { processOutputTool } from "../../src/engine/tools/process-output.js";
 import type { ToolContext } from "../../src/engine/tools/tool.js";
 import { connectAgent, type AgentConnection } from "../../src/workspaces/agent-connection.js";
 import { startTestAgent, type TestAgent } from "../agent/support.js";
+import { noAgents } from "../support/no-agents.js";
 
 let agent: TestAgent;
 let chat: AgentConnection;
@@ -27,6 +28,7 @@ function contextWith(workspace: ToolContext["workspace"]): ToolContext {
   return {
     workspace,
     output: () => undefined,
+    agents: noAgents,
     idempotencyKey: `call-${calls}`,
     signal: new AbortController().signal,
   };

@@ -6,6 +6,7 @@ import type { ToolOutcome } from "../../src/domain/tool-outcome.js";
 import { executeTool } from "../../src/engine/tools/execute.js";
 import { AgentUnreachable, type AgentConnection } from "../../src/workspaces/agent-connection.js";
 import { startTestAgent, type TestAgent } from "../agent/support.js";
+import { noAgents } from "../support/no-agents.js";
 
 let agent: TestAgent;
 let runs: string;
@@ -34,6 +35,7 @@ function run(idempotencyKey: string, ...connections: AgentConnection[]): Promise
     {
       workspace: () => Promise.resolve(connections.shift() ?? agent.connection),
       output: () => undefined,
+      agents: noAgents,
       idempotencyKey,
       signal: new AbortController().signal,
     },

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../src/domain/json.js";
 import type { ToolOutcome } from "../../src/domain/tool-outcome.js";
 import { builtInTools, findTool } from "../../src/engine/tools/registry.js";
 import { startTestAgent, type TestAgent } from "../agent/support.js";
+import { noAgents } from "../support/no-agents.js";
 
 let agent: TestAgent;
 
@@ -29,6 +30,7 @@ function call(name: string, args: JsonObject): Promise<ToolOutcome> {
   return tool.run(args, {
     workspace: () => Promise.resolve(agent.connection.forChat("chat-1")),
     output: () => undefined,
+    agents: noAgents,
     idempotencyKey: "call-1",
     signal: new AbortController().signal,
   });

@@ -3,10 +3,11 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { builtInTools, findTool } from "../../src/engine/tools/registry.js";
+import { builtInTools, isToolOffered, findTool } from "../../src/engine/tools/registry.js";
 import { ToolError } from "../../src/engine/tools/tool.js";
 import type { AgentConnection } from "../../src/workspaces/agent-connection.js";
 import { startTestAgent, type TestAgent } from "../agent/support.js";
+import { noAgents } from "../support/no-agents.js";
 
 let agent: TestAgent;
 let directory: string;
@@ -28,7 +29,13 @@ function call(
   const tool = findTool(builtInTools, name);
   if (tool === undefined) throw new Error(`There is no tool ${name}.`);
   const { signal } = new AbortController();
-  return tool.run(args, { workspace, output: () => undefined, idempotencyKey: "call-1", signal });
+  return tool.run(args, {
+    agents: noAgents,
+    workspace,
+    output: () => undefined,
+    idempotencyKey: "call-1",
+    signal,
+  });
 }
 
 test("the model reads a skill, then a file that came with it", async () => {
@@ -83,7 +90,9 @@ test("the model is told why there is no workspace to read from", async () => {
 
 test("skills can be read only where there are some", () => {
   const offered = (hasSkills: boolean) =>
-    builtInTools.filter((tool) => tool.isOffered?.({ hasSkills }) ?? true).map(({ name }) => name);
+    builtInTools
+      .filter((tool) => isToolOffered(tool, { hasWorkspace: true, mayProvision: true, hasSkills }))
+      .map(({ name }) => name);
   const others = builtInTools.map(({ name }) => name).filter((name) => !name.startsWith("read_skill"));
   expect({ without: offered(false), with: offered(true) }).toEqual({
     without: others,

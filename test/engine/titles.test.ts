@@ -26,7 +26,8 @@ afterEach(() => world.closeReplicas());
 async function addModel(model: string): Promise<string> {
   const [providerId, configId] = [randomUUID(), randomUUID()];
   await world.run(
-    `INSERT INTO model_providers (id, kind, display_name, base_url) VALUES ($1, 'anthropic', 'A vendor', $2)`,
+    `INSERT INTO model_providers (id, kind, display_name, base_url, allows_private_addresses)
+     VALUES ($1, 'anthropic', 'A vendor ' || gen_random_uuid(), $2, true)`,
     [providerId, world.demo.url],
   );
   await world.run(

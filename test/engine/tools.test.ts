@@ -8,6 +8,7 @@ import { ToolError, type ToolContext } from "../../src/engine/tools/tool.js";
 import type { AgentConnection } from "../../src/workspaces/agent-connection.js";
 import { makeFifo } from "../agent/fifo.js";
 import { startTestAgent, type TestAgent } from "../agent/support.js";
+import { noAgents } from "../support/no-agents.js";
 
 let agent: TestAgent;
 let chat: AgentConnection;
@@ -27,6 +28,7 @@ function contextWith(changes: Partial<ToolContext> = {}): ToolContext {
   return {
     workspace: () => Promise.resolve(chat),
     output: () => undefined,
+    agents: noAgents,
     idempotencyKey: `call-${calls}`,
     signal: new AbortController().signal,
     ...changes,
@@ -54,17 +56,28 @@ const DURATION = expect.any(Number) as unknown as number;
 
 test("the tools are sorted, described, and describe every argument", () => {
   expect(builtInTools.map(({ name }) => name)).toEqual([
+    "attach_file",
+    "create_workspace",
     "edit_files",
     "execute",
     "find_files",
+    "interrupt_agent",
+    "list_agents",
     "list_directory",
+    "list_templates",
+    "message_agent",
     "process_list",
     "process_output",
     "process_signal",
     "read_file",
     "read_skill",
     "read_skill_file",
+    "read_template",
     "search_files",
+    "spawn_agent",
+    "start_workspace",
+    "stop_workspace",
+    "wait_agent",
     "write_file",
   ]);
   for (const { description, inputSchema } of builtInTools) {

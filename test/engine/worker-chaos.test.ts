@@ -2,7 +2,6 @@
 // silent or ask for tools, workers that leave and die, news that is lost or comes twice. In the end every chat rests and nothing was lost or doubled.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
-import type { MessagePart } from "../../src/domain/message-parts.js";
 import type { Tool } from "../../src/engine/tools/tool.js";
 import type { Bus } from "../../src/events/bus.js";
 import { readChat } from "../../src/store/chat-source.js";
@@ -56,6 +55,7 @@ function unreliable(bus: Bus, random: () => number): Bus {
     subscribeChat: (chatId, listener) =>
       bus.subscribeChat(chatId, { ...listener, saved: (news) => deliver(() => listener.saved(news)) }),
     onWake: (listener) => bus.onWake(() => deliver(listener)),
+    onConfigChange: (listener) => bus.onConfigChange((topic) => deliver(() => listener(topic))),
   };
 }
 
@@ -147,7 +147,7 @@ class Chaos {
 
   async #send({ commands }: Replica, chatId: string): Promise<void> {
     const text = this.text();
-    const parts: MessagePart[] = [{ type: "text", text }];
+    const parts = [{ type: "text" as const, text }];
     const whenBusy = this.pick(["queue", "interrupt"] as const);
     const sent = await commands.sendMessage(world.viewer, { chatId, parts, whenBusy });
     if (sent.ok) this.said.get(chatId)?.push(text);

@@ -288,7 +288,7 @@ test("a chat that a worker holds without running it is taken anew", async () => 
 
 test("two workers share forty chats, and each chat is answered once", async () => {
   world.answer = () => ({ text: "Yes." });
-  const [one, two] = [world.replica(), world.replica({ settings: { batchSize: 3 } })];
+  const [one, two] = [world.replica(), world.replica({ settings: { batchSize: () => Promise.resolve(3) } })];
   const chats = await Promise.all(
     Array.from({ length: 40 }, (_, index) => world.createChat(one, `Chat ${index}`)),
   );
@@ -296,4 +296,19 @@ test("two workers share forty chats, and each chat is answered once", async () =
   for (const chatId of chats) await world.until(chatId, isAtRest);
   const stories = await Promise.all(chats.map((chatId) => world.story(chatId)));
   expect(stories).toEqual(chats.map((_, index) => [`user: Chat ${index}`, "assistant: Yes."]));
+});
+
+test("a worker takes as many chats at once as is set at that moment", async () => {
+  world.answer = () => ({ text: "Yes." });
+  const asked: number[] = [];
+  // Three are taken one by one; then it is raised, and the rest comes at once.
+  const batchSize = async () => {
+    asked.push(asked.length < 3 ? 1 : 10);
+    return asked.at(-1) ?? 1;
+  };
+  const replica = world.replica({ settings: { batchSize } });
+  const chats = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => world.createChat(replica, `Chat ${n}`)));
+  await replica.worker.start();
+  for (const chatId of chats) await world.until(chatId, isAtRest);
+  expect(asked.slice(0, 4)).toEqual([1, 1, 1, 10]);
 });

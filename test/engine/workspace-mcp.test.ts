@@ -13,6 +13,7 @@ import {
 import { ManualClock } from "../agent/manual-clock.js";
 import { testServer, until, writeServers } from "../agent/mcp-support.js";
 import { startTestAgent, type TestAgent } from "../agent/support.js";
+import { noAgents } from "../support/no-agents.js";
 
 let agent: TestAgent;
 let clock: ManualClock;
@@ -45,7 +46,13 @@ async function serve(name: string, toolNames: string): Promise<void> {
 
 async function run(tool: Tool | undefined, args: object = {}) {
   const signal = new AbortController().signal;
-  const context: ToolContext = { workspace: connect, output: () => undefined, idempotencyKey: "x", signal };
+  const context: ToolContext = {
+    agents: noAgents,
+    workspace: connect,
+    output: () => undefined,
+    idempotencyKey: "x",
+    signal,
+  };
   return tool?.run({ ...args }, context);
 }
 

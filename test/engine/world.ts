@@ -9,31 +9,44 @@ import { startDemoModel, type DemoModel } from "../../src/demo-model/server.js";
 import type { MessageRow } from "../../src/domain/chat-events.js";
 import type { ChatState } from "../../src/domain/chat-state.js";
 import type { MessagePart } from "../../src/domain/message-parts.js";
+import { NO_METERS } from "../../src/domain/meters.js";
+import { NO_CALL_RECORDS } from "../../src/engine/call-records/call-records.js";
+import { NO_TRACES } from "../../src/domain/traces.js";
 import type { Viewer } from "../../src/domain/viewer.js";
 import type { ChatCommands, CreateChatInput } from "../../src/engine/commands/chat-commands.js";
 import { createChatCommands } from "../../src/engine/commands/commands.js";
 import { CustomPrompts } from "../../src/engine/custom-prompts.js";
+import { ServerCatalog } from "../../src/engine/mcp/catalog.js";
+import type { LinkParts } from "../../src/engine/mcp/server-link.js";
+import { McpTurns } from "../../src/engine/mcp/turn-servers.js";
 import { Models } from "../../src/engine/models.js";
+import { ProviderLines } from "../../src/engine/provider-lines.js";
 import { sanitizePrompt } from "../../src/engine/prompt/sanitize.js";
 import { RecentChats } from "../../src/engine/state/recent-chats.js";
+import { Subagents } from "../../src/engine/subagents/subagents.js";
 import { Titles } from "../../src/engine/titles.js";
 import { ToolError, type Tool } from "../../src/engine/tools/tool.js";
+import { UsageLimits, type UsageLimitParts } from "../../src/engine/usage-limits.js";
 import type { RunnerParts } from "../../src/engine/worker/runner-parts.js";
 import { Worker, type WorkerSettings } from "../../src/engine/worker/worker.js";
 import type { Bus } from "../../src/events/bus.js";
 import { MemoryBus } from "../../src/events/memory-bus.js";
 import { createLog } from "../../src/lib/log.js";
+import { OutboundFetch } from "../../src/lib/outbound/outbound-fetch.js";
+import { connectMcp } from "../../src/mcp/client.js";
 import { createProvider } from "../../src/providers/registry.js";
 import { readChat, readHistory } from "../../src/store/chat-source.js";
 import { Database, type Statement } from "../../src/store/database.js";
 import { ensureDefaultProviders } from "../../src/store/default-models.js";
-import { readFileContents } from "../../src/store/files.js";
+import { KeptFiles } from "../../src/engine/files/kept-files.js";
 import { getSmallModelConfigId } from "../../src/store/small-model.js";
 import { ensureFirstAdmin } from "../../src/store/users.js";
 import { ensureLocalWorkspace } from "../../src/store/workspaces.js";
 import type { AgentConnection } from "../../src/workspaces/agent-connection.js";
 import { ManualClock } from "../agent/manual-clock.js";
+import { isActiveUser } from "../../src/store/user-administration.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { testSecretBox } from "../support/secrets-keys.js";
 
 export const LEASE_MS = 300_000;
 export const HEARTBEAT_MS = 30_000;
@@ -46,15 +59,30 @@ export type Replica = {
   worker: Worker;
   /** Not told of turns by the worker: a title would use up an answer of the test's. */
   titles: Titles;
+  toolServers: McpTurns;
+  catalog: ServerCatalog;
+  usageLimits: UsageLimits;
+};
+
+/** Nobody has to show anything. */
+const NOTHING_SHOWN: LinkParts["authorization"] = {
+  headersFor: () => Promise.resolve({ ok: true, headers: {} }),
+  renewedHeaders: () => Promise.resolve({ ok: false, kind: "failed", message: "There is nothing else." }),
 };
 
 type ReplicaOptions = {
   /** Another bus than the world's: a replica that nobody hears and that hears nobody. */
   bus?: Bus;
   tools?: readonly Tool[];
-  openWorkspace?: (chatId: string) => Promise<AgentConnection>;
+  openWorkspace?: (chatId: string, ancestorChatIds: readonly string[]) => Promise<AgentConnection>;
   settings?: Partial<WorkerSettings>;
+  subagentDepth?: number;
   maxStepsPerTurn?: number;
+  /** What happens when a usage limit cannot be looked at, and who counts what limits stop. */
+  usageLimits?: Partial<Pick<UsageLimitParts, "whenUnchecked" | "meter">>;
+  /** What people's requests to registered tool servers carry, and what is counted of them. */
+  onRest?: RunnerParts["onRest"];
+  toolServers?: Partial<Pick<LinkParts, "authorization" | "meter">>;
 };
 
 export class World {
@@ -107,7 +135,12 @@ export class World {
 
   async closeReplicas(): Promise<void> {
     await Promise.all(
-      this.#replicas.splice(0).map(({ worker, titles }) => worker.close().then(() => titles.close())),
+      this.#replicas.splice(0).map(async ({ worker, titles, toolServers, catalog, usageLimits }) => {
+        await worker.close();
+        usageLimits.close();
+        await Promise.all([titles.close(), toolServers.close()]);
+        catalog.close();
+      }),
     );
   }
 
@@ -117,59 +150,104 @@ export class World {
     const clock = new ManualClock();
     const bus = options.bus ?? this.bus;
     const createAdapter = (settings: Parameters<typeof createProvider>[0]) => createProvider(settings);
-    const models = new Models({
-      database,
-      clock,
-      log: createLog("silent"),
-      keys: {},
-      demoUrl: demo.url,
-      createAdapter,
+    const log = createLog("silent");
+    const outbound = new OutboundFetch(clock);
+    const secrets = testSecretBox;
+    const lines = new ProviderLines({
+      ...{ database, clock, log, secrets, outbound },
+      ...{ keys: {}, demoUrl: demo.url },
     });
+    const models = new Models({ database, clock, log, bus, lines, createAdapter });
     const openWorkspace = options.openWorkspace ?? (() => Promise.reject(new ToolError("No agent here.")));
+    const catalog = new ServerCatalog({ database, clock, bus });
+    const toolServers = new McpTurns({
+      ...{ catalog, clock, log: createLog("silent"), connect: connectMcp, fetchFor: () => fetch },
+      authorization: NOTHING_SHOWN,
+      meter: { mcpCall: () => undefined, mcpConnect: () => undefined },
+      ...options.toolServers,
+    });
+    const usageLimits = new UsageLimits({
+      ...{ database, clock, bus, log: createLog("silent"), meter: NO_METERS },
+      whenUnchecked: "closed",
+      ...options.usageLimits,
+    });
+    const files = new KeptFiles({ database, clock, log, objects: null });
+    const smallModelConfigId = () => getSmallModelConfigId(database);
+    const recent = new RecentChats();
+    const subagents = new Subagents({
+      ...{ database, bus, clock, recent, smallModelConfigId },
+      maxDepth: options.subagentDepth ?? 1,
+      chooseModel: (configId, owner) => models.choose(configId, owner),
+    });
     const parts: RunnerParts = {
-      database,
-      bus,
-      clock,
-      recent: new RecentChats(),
-      log: createLog("silent"),
+      ...{ database, bus, clock, recent, subagents, log, meter: NO_METERS, traces: NO_TRACES },
+      callRecords: NO_CALL_RECORDS,
       random: () => 0,
       pieceIntervalMs: () => 15,
       tools: options.tools ?? [],
       maxStepsPerTurn: options.maxStepsPerTurn ?? 1_000,
-      chooseModel: (configId) => models.choose(configId),
+      chooseModel: (configId, ownerId) => models.choose(configId, ownerId),
       contextLimitOf: (model) => models.contextLimitOf(model),
       observeContextLimit: (model, tokens) => models.observeContextLimit(model, tokens),
-      readFiles: (ownerId, fileIds) => readFileContents(database, ownerId, fileIds),
+      keepFiles: (chat, given) => files.keep(chat, given),
+      readFiles: (chatId, fileIds) => files.contents(chatId, fileIds),
       customPrompt: () => Promise.resolve(""),
       onTurnStart: () => undefined,
+      onRest: options.onRest ?? (() => undefined),
       readWorkspaceContext: () => Promise.resolve(null),
       listWorkspaceTools: () => Promise.resolve([]),
       deploymentPrompt: () => Promise.resolve(""),
-      openWorkspace: (_workspaceId, chatId) => openWorkspace(chatId),
+      openWorkspace: (_workspaceId, { chatId, ancestorChatIds }) => openWorkspace(chatId, ancestorChatIds),
+      usageLimits,
+      isOwnerActive: (userId) => isActiveUser(database, userId),
       readHistory: (chatId) => readHistory(database, chatId),
+      toolServers,
+      workspaces: {
+        whyUnusable: () => Promise.resolve(null),
+        noteUse: () => undefined,
+        isDeskOpen: () => Promise.resolve(false),
+        deskOf: () => {
+          throw new Error("Nothing can be made here.");
+        },
+      },
     };
-    const smallModelConfigId = () => getSmallModelConfigId(database);
     const titles = new Titles({ ...parts, smallModelConfigId }, { isAutomatic: true });
     const customPrompts = new CustomPrompts({ database, clock });
     const commands = createChatCommands({
       ...parts,
+      usageLimits,
       preferencesOf: (userId) => customPrompts.preferencesOf(userId),
       forgetPreferences: (userId) => customPrompts.forget(userId),
       sanitizePrompt,
+      isPushPrivateAllowed: false,
       regenerateTitle: (chat) => titles.regenerate(chat),
-      resolveModel: async (configId) => {
-        const choice = await models.choose(configId);
-        return choice.ok
-          ? { ok: true, modelConfigId: choice.model.config.id }
-          : { ok: false, reason: choice.failure.message };
-      },
+      resolveModel: (configId, ownerId) => models.resolve(configId, ownerId),
+      asksPersonalKeys: () => models.asksPersonalKeys(),
       defaultWorkspaceId: () => null,
-      secrets: null,
+      secrets: testSecretBox,
+      mcpOauth: {
+        publicUrl: () => "http://localhost",
+        allowedOrigins: [],
+        begin: () => Promise.reject(new Error("Nobody was expected to authorise a tool server.")),
+        disconnect: () => Promise.reject(new Error("Nobody was expected to disconnect a tool server.")),
+      },
+      tryMcpServer: () => Promise.reject(new Error("Nobody was expected to try a tool server.")),
+      mcpSelection: {
+        preselected: () => catalog.preselectedIds(),
+        enabled: (ids) => catalog.ofTurn(ids),
+        standings: () => Promise.resolve(new Map()),
+      },
       isModelSelectable: (configId) => models.isSelectable(configId),
       toolNames: new Set(parts.tools.map((tool) => tool.name)),
     });
-    const settings = { leaseMs: LEASE_MS, heartbeatMs: HEARTBEAT_MS, batchSize: 10, ...options.settings };
-    const replica = { clock, bus, parts, commands, titles, worker: new Worker(parts, settings) };
+    const settings = {
+      leaseMs: LEASE_MS,
+      heartbeatMs: HEARTBEAT_MS,
+      batchSize: () => Promise.resolve(10),
+      ...options.settings,
+    };
+    const worker = new Worker(parts, settings);
+    const replica = { clock, bus, parts, commands, titles, toolServers, catalog, usageLimits, worker };
     this.#replicas.push(replica);
     return replica;
   }
@@ -185,7 +263,7 @@ export class World {
   }
 
   async send({ commands }: Replica, chatId: string, text: string, whenBusy: "queue" | "interrupt" = "queue") {
-    const parts: MessagePart[] = [{ type: "text", text }];
+    const parts = [{ type: "text" as const, text }];
     const sent = await commands.sendMessage(this.viewer, { chatId, parts, whenBusy });
     if (!sent.ok) throw new Error(sent.refusal.message);
     return sent;
@@ -278,6 +356,8 @@ function tell(parts: MessagePart[]): string {
           return part.path;
         case "file":
           return part.name;
+        case "notice":
+          return `[${part.text}]`;
       }
     })
     .join(" ");
@@ -299,7 +379,9 @@ export function connectedTo(bus: Bus): Bus {
     subscribeChat: (chatId, listener) => bus.subscribeChat(chatId, listener),
     subscribeList: (ownerId, listener) => bus.subscribeList(ownerId, listener),
     readList: (ownerId, after) => bus.readList(ownerId, after),
+    publishConfigChange: (topic) => bus.publishConfigChange(topic),
     onWake: (listener) => bus.onWake(listener),
+    onConfigChange: (listener) => bus.onConfigChange(listener),
     onReturn: (listener) => bus.onReturn(listener),
     readPieces: (chatId, generation) => bus.readPieces(chatId, generation),
     close: () => Promise.resolve(),
@@ -312,5 +394,6 @@ export function deafTo(bus: Bus): Bus {
     ...connectedTo(bus),
     subscribeChat: () => Promise.resolve(() => undefined),
     onWake: () => () => undefined,
+    onConfigChange: () => () => undefined,
   };
 }

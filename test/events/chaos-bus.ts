@@ -1,5 +1,6 @@
 // A bus whose deliveries are as bad as a network may make them: about 30 % are dropped, doubled or late.
 import type { Generation, LiveBatch, SavedNews } from "../../src/domain/chat-events.js";
+import type { ConfigTopic } from "../../src/domain/config-topic.js";
 import type { ListEntry, ListNews } from "../../src/domain/list-events.js";
 import type { Bus, ChatListener, LoggedList, LoggedPieces } from "../../src/events/bus.js";
 
@@ -62,6 +63,14 @@ export class ChaosBus implements Bus {
 
   onWake(listener: () => void): () => void {
     return this.inner.onWake(listener);
+  }
+
+  publishConfigChange(topic: ConfigTopic): void {
+    this.inner.publishConfigChange(topic);
+  }
+
+  onConfigChange(listener: (topic: ConfigTopic) => void): () => void {
+    return this.inner.onConfigChange((topic) => this.#deliver(() => listener(topic)));
   }
 
   readPieces(chatId: string, generation: Generation): Promise<LoggedPieces | null> {

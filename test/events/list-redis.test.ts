@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { ListEntry, ListNews } from "../../src/domain/list-events.js";
 import { ListHub } from "../../src/events/list-hub.js";
 import { RedisBus } from "../../src/events/redis-bus.js";
+import { SETUP_TOPIC, WAKE_TOPIC } from "../../src/events/redis-envelope.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "../agent/manual-clock.js";
@@ -203,7 +204,9 @@ describe.skipIf(!hasRedis)("a list on several replicas", () => {
     }
     const topics = () =>
       ask(async (client) => [...(await client.pubSubShardChannels()), ...(await client.pubSubChannels())]);
-    await settled(async () => expect((await topics()).filter((name) => !name.includes("wake"))).toEqual([]));
+    await settled(async () =>
+      expect((await topics()).filter((name) => name !== WAKE_TOPIC && name !== SETUP_TOPIC)).toEqual([]),
+    );
     expect(hubs[0]?.watchedLists).toBe(0);
   });
 });

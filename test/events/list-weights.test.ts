@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Unread1763700000003 } from "../../migrations/0003-unread.js";
 import { type ListEntry, readNews } from "../../src/domain/list-events.js";
+import { noteWork } from "../../src/engine/diff-status/note-work.js";
 import type { Viewer } from "../../src/domain/viewer.js";
 import { listChats } from "../../src/store/chats.js";
 import { findUnread, markRead, readListWeights } from "../../src/store/unread.js";
@@ -42,6 +43,9 @@ test("a list weighs what its news says, through a chat's whole life", async () =
   await check();
   await commands.updateChat(viewer, { chatId: other, title: "Renamed", labels: [] });
   await commands.interruptChat(viewer, other);
+  await check();
+  for (const branch of ["one", "one", "two"])
+    await noteWork(replica.parts, other, { branch, remoteOrigin: "https://git.example/ada/greeter.git" });
   await check();
   await replica.worker.start();
   await world.until(chatId, isAtRest);

@@ -45,13 +45,13 @@ export class ListWorld implements ListSource {
     const drafts = result.writes.flatMap((write) => (write.type === "insert-messages" ? write.messages : []));
     const answers = drafts.filter(({ role, visibility }) => role === "assistant" && visibility !== "model");
     if (answers.length > 0) chat.newestAnswer = this.#nextMessage++;
-    const { snapshotVersion: previousVersion, status, isArchived, titleVersion } = before;
+    const { snapshotVersion: previousVersion, status, isArchived, titleVersion, diffVersion } = before;
     const isAcquired = commands[0]?.type === "acquire";
     const news: SavedNews = {
       chatId,
       ownerId: this.ownerId,
       previousVersion,
-      ...(isAcquired ? {} : { before: { status, isArchived, titleVersion } }),
+      ...(isAcquired ? {} : { before: { status, isArchived, titleVersion, diffVersion } }),
       state: result.next,
       messages: answers as unknown as MessageRow[],
     };
@@ -163,6 +163,8 @@ export class Sidebar {
       case "removed":
         this.list.delete(event.chatId);
         return;
+      case "diff-status":
+        return;
       case "title":
         this.#change(event.chatId, { title: event.title });
         return;
@@ -192,7 +194,8 @@ function inWords(event: ListEvent): string {
     case "status":
       return `status ${event.status}${event.isUnread ? " unread" : event.isUnread === false ? " read" : ""}`;
     case "created":
-      return "created";
+    case "diff-status":
+      return event.type;
   }
 }
 

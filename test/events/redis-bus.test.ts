@@ -1,9 +1,11 @@
 // News between replicas through a real Redis, which is killed and restarted.
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { CONFIG_TOPICS } from "../../src/domain/config-topic.js";
 import type { LiveBatch, Piece, SavedNews } from "../../src/domain/chat-events.js";
 import { createdState } from "../../src/domain/chat-lifecycle.js";
 import { RedisBus } from "../../src/events/redis-bus.js";
+import { SETUP_TOPIC, WAKE_TOPIC } from "../../src/events/redis-envelope.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
@@ -55,7 +57,7 @@ async function topics(): Promise<string[]> {
   await client.connect();
   const found = [...(await client.pubSubShardChannels()), ...(await client.pubSubChannels())];
   await client.close();
-  return found.filter((name) => !name.includes("wake"));
+  return found.filter((name) => name !== WAKE_TOPIC && name !== SETUP_TOPIC);
 }
 
 const settled = (expectation: () => void | Promise<void>) =>
@@ -160,6 +162,16 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     await settled(() => expect(woken.sort()).toEqual(["here", "there"]));
   });
 
+  test("what is set up anew is heard on every replica, on the one where it happened before anything else does", async () => {
+    const [here, there] = await Promise.all([connect(), connect()]);
+    const heard: string[] = [];
+    here.onConfigChange((topic) => heard.push(`here ${topic}`));
+    there.onConfigChange((topic) => heard.push(`there ${topic}`));
+    here.publishConfigChange("mcp-servers");
+    expect(heard).toEqual(["here mcp-servers"]);
+    await settled(() => expect(heard).toEqual(["here mcp-servers", "there mcp-servers"]));
+  });
+
   test("what is no news of ours is passed over", async () => {
     const bus = await connect();
     const { heard } = await listen(bus);
@@ -199,8 +211,13 @@ describe.skipIf(!hasRedis)("when Redis goes away", () => {
     expect(own.heard).toEqual(["saved 2", "piece 1"]);
     const late = await listen(there, OTHER);
     expect(await there.readPieces(CHAT, { historyVersion: 1, attempt: 11 })).toBeNull();
+    const setUp: string[] = [];
+    there.onConfigChange((topic) => setUp.push(topic));
+    here.publishConfigChange("models");
     await redis.restart();
     await settled(() => expect(returns).toEqual(["there"]));
+    // Whatever it was that could not be heard meanwhile.
+    expect(setUp).toEqual([...CONFIG_TOPICS]);
     await settled(() => expect(here.isConnected).toBe(true));
     here.publishSaved(news(3));
     here.publishSaved(news(4, OTHER));

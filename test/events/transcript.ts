@@ -61,6 +61,7 @@ export class Transcript {
       case "action-required":
       case "retry":
       case "title":
+      case "diff-status":
         return;
     }
   }

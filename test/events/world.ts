@@ -24,7 +24,13 @@ export const viewer = {
 };
 
 export function said(text: string): UserMessage {
-  return { parts: [{ type: "text", text }], authorId: OWNER_ID, modelConfigId: null, reasoningEffort: null };
+  return {
+    parts: [{ type: "text", text }],
+    authorId: OWNER_ID,
+    modelConfigId: null,
+    reasoningEffort: null,
+    mcpServerIds: null,
+  };
 }
 
 export class ChatWorld implements HubSource {
@@ -166,7 +172,12 @@ export class ChatWorld implements HubSource {
     const rows = drafts.map((draft): MessageRow => {
       const id = String(this.#nextId++);
       const { role, visibility, parts, generation = null, runtimeMs = null } = draft;
-      const author = { authorId: draft.authorId ?? null, modelConfigId: null, reasoningEffort: null };
+      const author = {
+        authorId: draft.authorId ?? null,
+        modelConfigId: null,
+        reasoningEffort: null,
+        mcpServerIds: null,
+      };
       const cost = {
         usage: null,
         costMicros: null,

@@ -1,99 +1,49 @@
-// The end of the doors: who is sent away, who is waited for, who is cut.
-import { connect as connectTcp } from "node:net";
+// Requests that arrive while a server shuts down, on connections that were open before.
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { expect, test } from "vitest";
-import { CLOSE_LIMIT_MS } from "../../src/http/send-away.js";
-import { ask, eventually, ManualClock, openServer, RawSocket } from "./support.js";
+import { ask, eventually, ManualClock, openServers, type TestServer } from "./support.js";
 
-const TICKS = "subscription { ticks { number } }";
+const open = openServers();
 
-test("sockets are sent away with 1001 and their streams end", async () => {
-  const server = await openServer();
-  const sockets = [await RawSocket.connect(server), await RawSocket.connect(server)];
-  for (const raw of sockets) raw.subscribe("1", TICKS);
-  await eventually(() => server.world.feed.live === 2);
-  await server.close();
-  const goingAway = { code: 1001, reason: "Going away" };
-  expect(await Promise.all(sockets.map((raw) => raw.closed))).toEqual([goingAway, goingAway]);
-  expect(server.world.feed.live).toBe(0);
-  expect(server.count()).toEqual({ sockets: 0, operations: 0 });
-});
+/** A connection on which half of a request's head has been said. */
+async function halfAsked(server: TestServer, firstLine: string): Promise<Socket> {
+  const socket = connect(server.port, "127.0.0.1");
+  await once(socket, "connect");
+  await new Promise((resolve) => socket.write(`${firstLine} HTTP/1.1\r\nHost: localhost\r\n`, resolve));
+  return socket;
+}
 
-test("a running request is answered before the end, and nothing new is taken", async () => {
-  const server = await openServer({ clock: new ManualClock() });
-  const running = ask(server, "{ held }");
+async function askRest(socket: Socket): Promise<{ status: number; head: string; body: unknown }> {
+  let text = "";
+  socket.setEncoding("utf8").on("data", (data: string) => (text += data));
+  const closed = once(socket, "close");
+  socket.write("Content-Type: application/json\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  await closed;
+  const [head = "", body = ""] = text.split("\r\n\r\n");
+  return { status: Number(head.split(" ")[1]), head: head.toLowerCase(), body: JSON.parse(body) as unknown };
+}
+
+test("a request that comes too late is refused so that clients come back, and probes hear why", async () => {
+  const server = await open({ clock: new ManualClock() });
+  const held = ask(server, "{ held }");
   await eventually(() => server.world.heldCount() === 1);
+  const [late, probe] = [await halfAsked(server, "POST /graphql"), await halfAsked(server, "GET /readyz")];
+  // Both have reached the server: what was asked after them is answered.
+  expect((await ask(server, "{ hello }")).status).toBe(200);
   const closed = server.close();
-  await expect(ask(server, "{ hello }")).rejects.toThrow();
-  const late = new RawSocket(server);
-  expect((await late.closed).code).toBe(1006);
+  const refused = await askRest(late);
+  expect(refused).toMatchObject({
+    status: 503,
+    body: {
+      errors: [
+        { extensions: { code: "UNAVAILABLE" }, message: expect.stringContaining("shutting down") as string },
+      ],
+    },
+  });
+  expect(refused.head).toContain("retry-after: 1");
+  expect(await askRest(probe)).toMatchObject({ status: 503, body: { status: "closing" } });
   server.world.release();
-  expect((await running).body).toEqual({ data: { held: "done" } });
+  expect((await held).status).toBe(200);
   await closed;
-});
-
-test("many sockets go in slices, over time", async () => {
-  const clock = new ManualClock();
-  const server = await openServer({ clock });
-  const sockets = await Promise.all(Array.from({ length: 120 }, () => RawSocket.connect(server)));
-  let gone = 0;
-  for (const raw of sockets) void raw.closed.then(() => (gone += 1));
-  const closed = server.close();
-  for (const expected of [50, 100, 120]) {
-    await eventually(() => gone === expected);
-    clock.advance(100);
-  }
-  await closed;
-  expect(clock.pending()).toBe(0);
-});
-
-test("a client that does not close is cut when its time is up", async () => {
-  const clock = new ManualClock();
-  const server = await openServer({ clock });
-  const handshake =
-    "GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
-    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
-    "Sec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n";
-  const stubborn = connectTcp(server.port, "127.0.0.1", () => stubborn.write(handshake));
-  stubborn.on("data", () => undefined);
-  const cut = new Promise((resolve) => stubborn.on("error", () => undefined).on("close", resolve));
-  await eventually(() => server.count().sockets === 1);
-  const closed = server.close();
-  clock.advance(CLOSE_LIMIT_MS - 1);
-  expect(server.count().sockets).toBe(1);
-  clock.advance(1);
-  await closed;
-  await cut;
-  expect(server.count().sockets).toBe(0);
-});
-
-test("a request that never ends is cut when its time is up", async () => {
-  const clock = new ManualClock();
-  const server = await openServer({ clock });
-  const running = ask(server, "{ held }");
-  const failed = running.then(
-    () => "answered",
-    () => "cut",
-  );
-  await eventually(() => server.world.heldCount() === 1);
-  const closed = server.close();
-  clock.advance(10_000);
-  await closed;
-  expect(await failed).toBe("cut");
-});
-
-test("a connection without a request does not hold up the end", async () => {
-  const clock = new ManualClock();
-  const server = await openServer({ clock });
-  const idle = connectTcp(server.port, "127.0.0.1");
-  const cut = new Promise((resolve) => idle.on("error", () => undefined).on("close", resolve));
-  await new Promise((resolve) => idle.once("connect", resolve));
-  await ask(server, "{ hello }");
-  await server.close();
-  await cut;
-});
-
-test("closing twice is closing once", async () => {
-  const server = await openServer();
-  await Promise.all([server.close(), server.close()]);
-  await server.close();
 });

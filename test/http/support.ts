@@ -1,11 +1,11 @@
 /** A small schema, a feed of events and a clock owned by the test, to try the doors with real sockets. */
 import { buildSchema, GraphQLError, type GraphQLSchema } from "graphql";
 import { createClient, type Client, type ExecutionResult } from "graphql-ws";
-import { pino } from "pino";
 import { afterEach, expect } from "vitest";
 import { WebSocket } from "ws";
 import type { Viewer } from "../../src/domain/viewer.js";
 import { createHttpServer, type HttpServerOptions, type ParleyHttp } from "../../src/http/server.js";
+import { createLog } from "../../src/lib/log.js";
 import { systemClock, type Clock } from "../../src/lib/clock.js";
 
 export const TOKEN = "pt_good";
@@ -218,7 +218,7 @@ export async function openServer(options: Partial<HttpServerOptions> = {}): Prom
       return context;
     },
     health: async () => ({ checks: { database: "ok" } }),
-    log: pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    log: createLog("info", "parley", { write: (line: string) => void lines.push(JSON.parse(line)) }),
     clock: systemClock,
     isGraphiqlOn: true,
     isProduction: false,

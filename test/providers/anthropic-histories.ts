@@ -1,6 +1,6 @@
 /** What Claude's own answers leave in the ten histories, and what is sent for them, read off the wire. */
 import type { JsonObject } from "../../src/domain/json.js";
-import type { MessagePart } from "../../src/domain/message-parts.js";
+import type { PromptPart } from "../../src/domain/message-parts.js";
 import type { ModelRequest } from "../../src/providers/types.js";
 import { histories, type History } from "./histories.js";
 import { text } from "./prompts.js";
@@ -22,7 +22,7 @@ export const FOUND = [
     page_age: null,
   },
 ];
-const searched = (vendor: string, content: unknown): MessagePart[] => [
+const searched = (vendor: string, content: unknown): PromptPart[] => [
   {
     type: "tool-call",
     toolCallId: "srvtoolu_1",

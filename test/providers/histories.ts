@@ -2,7 +2,7 @@
  * Ten histories that every vendor must be able to go on with, as production hands them over: repaired. What only a
  * vendor's own answers contain (its thinking, its searches) comes from the vendor's test.
  */
-import type { FilePart, MessagePart } from "../../src/domain/message-parts.js";
+import type { FilePart, PromptPart, StoredFile, ToolResultPart } from "../../src/domain/message-parts.js";
 import { repairPrompt } from "../../src/engine/prompt/repair.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "../../src/providers/types.js";
 import { assistant, text, tool, user } from "./prompts.js";
@@ -10,11 +10,11 @@ import { assistant, text, tool, user } from "./prompts.js";
 /** What this vendor's own answers leave in a history. */
 export type VendorParts = {
   /** One or more thoughts with what the vendor wants back. */
-  reasoning: MessagePart[];
+  reasoning: PromptPart[];
   /** A whole search with its result, and the text that cites it. */
-  search: MessagePart[];
+  search: PromptPart[];
   /** The same of another vendor; none of its metadata may be sent. */
-  foreign: MessagePart[];
+  foreign: PromptPart[];
 };
 
 export type History = { name: string; request: ModelRequest };
@@ -28,13 +28,13 @@ export const TOOLS: ToolDefinition[] = [
   { name: "process_list", description: "Lists processes.", inputSchema: { type: "object", properties: {} } },
 ];
 
-const call = (toolCallId: string, command: string): MessagePart => ({
+const call = (toolCallId: string, command: string): PromptPart => ({
   type: "tool-call",
   toolCallId,
   toolName: "execute",
   arguments: { command },
 });
-const result = (toolCallId: string, output: string, isError = false): MessagePart => ({
+const result = (toolCallId: string, output: string, isError = false): ToolResultPart => ({
   type: "tool-result",
   toolCallId,
   toolName: "execute",
@@ -55,6 +55,11 @@ const file = (fileId: string, name: string, mediaType: string, bytes: Uint8Array
   mediaType,
   sizeBytes: bytes.length,
 });
+const given = (...args: Parameters<typeof file>): StoredFile => {
+  const { type: _, ...stored } = file(...args);
+  return stored;
+};
+const SOUND = Buffer.from("ID3\u0003");
 const NOTES = Buffer.from("größer\n");
 const ARCHIVE = Buffer.from([0x50, 0x4b, 3, 4]);
 const FILES = new Map<string, Uint8Array>([
@@ -62,6 +67,7 @@ const FILES = new Map<string, Uint8Array>([
   ["pdf", PDF],
   ["notes", NOTES],
   ["zip", ARCHIVE],
+  ["sound", SOUND],
 ]);
 
 function history(name: string, messages: PromptMessage[], more: Partial<ModelRequest> = {}): History {
@@ -110,6 +116,32 @@ export function histories({ reasoning, search, foreign }: VendorParts): History[
         user(file("zip", "all.zip", "application/zip", ARCHIVE), file("gone", "gone.png", "image/png", PNG)),
         assistant(text("hm")),
         user(text("go on")),
+      ],
+      { files: FILES },
+    ),
+    history(
+      "files that tools gave",
+      [
+        user(text("draw")),
+        assistant(call("a", "draw"), call("b", "print"), call("c", "shoot")),
+        tool(
+          {
+            ...result("a", "Two."),
+            files: [
+              given("png", "dot.png", "image/png", PNG),
+              given("zip", "all.zip", "application/zip", ARCHIVE),
+            ],
+          },
+          {
+            ...result("b", "A page."),
+            files: [
+              given("pdf", "paper.pdf", "application/pdf", PDF),
+              given("gone", "gone.png", "image/png", PNG),
+              given("sound", "beep.mp3", "audio/mpeg", SOUND),
+            ],
+          },
+          { ...result("c", "no screen", true), files: [given("png", "shot.png", "image/png", PNG)] },
+        ),
       ],
       { files: FILES },
     ),

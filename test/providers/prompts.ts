@@ -1,12 +1,12 @@
 /** What histories are made of, for the tests of the prompts. */
-import type { MessagePart } from "../../src/domain/message-parts.js";
+import type { PromptPart } from "../../src/domain/message-parts.js";
 import type { ModelRequest, PromptMessage } from "../../src/providers/types.js";
 
-export const user = (...parts: MessagePart[]): PromptMessage => ({ role: "user", parts });
-export const assistant = (...parts: MessagePart[]): PromptMessage => ({ role: "assistant", parts });
-export const tool = (...parts: MessagePart[]): PromptMessage => ({ role: "tool", parts });
-export const text = (words: string): MessagePart => ({ type: "text", text: words });
-export const call: MessagePart = {
+export const user = (...parts: PromptPart[]): PromptMessage => ({ role: "user", parts });
+export const assistant = (...parts: PromptPart[]): PromptMessage => ({ role: "assistant", parts });
+export const tool = (...parts: PromptPart[]): PromptMessage => ({ role: "tool", parts });
+export const text = (words: string): PromptPart => ({ type: "text", text: words });
+export const call: PromptPart = {
   type: "tool-call",
   toolCallId: "a/1",
   toolName: "execute",

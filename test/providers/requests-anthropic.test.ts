@@ -1,7 +1,7 @@
 /** What Anthropic and Bedrock are sent for ten histories, read off the wire and checked against what they take. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import type { MessagePart } from "../../src/domain/message-parts.js";
+import type { PromptPart } from "../../src/domain/message-parts.js";
 import type { ModelRequest } from "../../src/providers/types.js";
 import { bodyOf, CITATION, FOUND, HISTORIES, historyOf, MARK, send } from "./anthropic-histories.js";
 import { PDF, PNG } from "./histories.js";
@@ -165,7 +165,7 @@ test("images and PDFs are shown, texts are written out, the rest is named", asyn
 
 test("an image that the vendor would refuse for its size is named instead", async () => {
   const bytes = new Uint8Array((5 * 1024 * 1024 * 3) / 4 + 1);
-  const part: MessagePart = {
+  const part: PromptPart = {
     type: "file",
     fileId: "f",
     name: "big.png",

@@ -1,7 +1,7 @@
 /** What Gemini is sent for ten histories, read off the wire and checked against what it takes. */
 import { afterEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import type { FilePart, MessagePart } from "../../src/domain/message-parts.js";
+import type { FilePart, PromptPart } from "../../src/domain/message-parts.js";
 import { createProvider } from "../../src/providers/registry.js";
 import type { ModelRequest, PromptMessage } from "../../src/providers/types.js";
 import { type History, histories, PDF, PNG, TOOLS } from "./histories.js";
@@ -21,7 +21,7 @@ const CALL = {
 const RESPONSE = {
   toolResponse: { toolType: "GOOGLE_SEARCH_WEB", id: "s1", response: { search_suggestions: "<b>why</b>" } },
 };
-const searched = (metadata: (part: JsonObject) => JsonObject): MessagePart[] => [
+const searched = (metadata: (part: JsonObject) => JsonObject): PromptPart[] => [
   {
     type: "tool-call",
     toolCallId: "s1",
@@ -49,7 +49,7 @@ const HISTORIES = histories({
   ],
   search: [
     ...searched((part) => own({ part }).providerMetadata),
-    { ...text("because"), ...own({ thoughtSignature: "ZW5k", signedFrom: 7 }) } as MessagePart,
+    { ...text("because"), ...own({ thoughtSignature: "ZW5k", signedFrom: 7 }) } as PromptPart,
     { type: "source", url: "https://example.com/a", title: "A" },
   ],
   foreign: [
@@ -313,14 +313,14 @@ test("halves of characters inside arguments and results are mended", async () =>
 });
 
 test("what a model signed is not shown to another one, and older ones need no stand-in", async () => {
-  const signedCall: MessagePart = {
+  const signedCall: PromptPart = {
     type: "tool-call",
     toolCallId: "a",
     toolName: "execute",
     arguments: {},
     ...own({ thoughtSignature: "c2ln" }),
   };
-  const result: MessagePart = {
+  const result: PromptPart = {
     type: "tool-result",
     toolCallId: "a",
     toolName: "execute",

@@ -1,7 +1,7 @@
 /** What Chat Completions servers are really sent, over HTTP through the true SDK, held against the documentation. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import type { MessagePart } from "../../src/domain/message-parts.js";
+import type { PromptPart } from "../../src/domain/message-parts.js";
 import { buildChatRequest } from "../../src/providers/openai-chat-prompt.js";
 import type { ModelRequest, ProviderSettings } from "../../src/providers/types.js";
 import { histories, PDF, PNG } from "./histories.js";
@@ -14,7 +14,7 @@ import { collect } from "./support.js";
 import { ending, role } from "./streams/openai/chat-chunks.js";
 
 const own = { openai: { itemId: "rs_1", encryptedContent: "gAAAenc" } };
-const thoughts: MessagePart[] = [{ type: "reasoning", text: "I think.", providerMetadata: own }];
+const thoughts: PromptPart[] = [{ type: "reasoning", text: "I think.", providerMetadata: own }];
 const HISTORIES = histories({
   reasoning: thoughts,
   search: [text("It is so."), { type: "source", url: "https://example.com/a" }],
@@ -167,7 +167,7 @@ test("a user who sends a picture and then words is heard as one", async () => {
 });
 
 describe("a compatible server's reasoning", () => {
-  const thought = (words: string, origin: string, more: JsonObject): MessagePart => ({
+  const thought = (words: string, origin: string, more: JsonObject): PromptPart => ({
     type: "reasoning",
     text: words,
     providerMetadata: { openai_compatible: { origin, ...more } },

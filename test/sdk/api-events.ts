@@ -64,6 +64,8 @@ function bodyOf(event: HubEvent, world: ChatWorld): object {
       };
     case "title":
       return { __typename: "ChatTitleEvent", title: event.title };
+    case "diff-status":
+      return { __typename: "ChatDiffStatusEvent", diffStatus: null };
   }
 }
 

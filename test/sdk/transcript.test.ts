@@ -128,6 +128,15 @@ test("a message that is told again takes its own place and keeps what only a ref
   });
 });
 
+test("how the branch stands is what was told last", () => {
+  const told = (additions: number) => ({ __typename: "ChatDiffStatusEvent", diffStatus: { additions } });
+  const gone = { __typename: "ChatDiffStatusEvent", diffStatus: null };
+  expect([after(told(1), told(2)).diffStatus, after(told(1), gone).diffStatus]).toEqual([
+    { additions: 2 },
+    null,
+  ]);
+});
+
 test("a failed turn is at rest when its reason is known; the next turn clears it", () => {
   const caughtUp = { __typename: "ChatCaughtUpEvent", replayedEvents: 0 };
   const status = (name: string) => ({ __typename: "ChatStatusEvent", status: name });

@@ -46,7 +46,8 @@ export class AppliedOnce {
       case "ChatQueueEvent":
       case "ChatActionRequiredEvent":
       case "ChatRetryEvent":
-      case "ChatTitleEvent": {
+      case "ChatTitleEvent":
+      case "ChatDiffStatusEvent": {
         const isNew = comparePositions(place, this.#place) > 0;
         this.#note(isNew, `${event.__typename} of ${Object.values(place).join(".")}`);
         if (isNew) this.#place = place;

@@ -29,7 +29,7 @@ function peace(): ChatRows {
       },
       ...{ last_error: null, action_deadline_at: null, compaction_requested_at: null, open_calls: [] },
       ...{ snapshot_version: 9, history_version: 8, reset_version: 0, queue_version: 9, status_version: 8 },
-      ...{ queued_ids: ["q"], retry_version: 0, title_version: 0 },
+      ...{ queued_ids: ["q"], retry_version: 0, title_version: 0, diff_version: 0 },
     },
     messages: [said(1, "one"), call(2, "a"), result(3, "a"), message(4, "assistant", { generation: "4.1" })],
     queue: [{ id: "q", content: [{ type: "text", text: "two" }] }],

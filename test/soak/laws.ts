@@ -22,6 +22,7 @@ export type ChatRow = {
   status_version: number;
   retry_version: number;
   title_version: number;
+  diff_version: number;
 };
 
 export type PartRow = {
@@ -49,7 +50,8 @@ export type QueuedRow = { id: string; content: PartRow[] };
 export type ChatRows = { chat: ChatRow; messages: MessageRow[]; queue: QueuedRow[] };
 
 /** Sentences about what is wrong with a chat at rest. */
-export function breachesOf(rows: ChatRows, entries: readonly Entry[]): string[] {
+export function breachesOf({ messages, ...others }: ChatRows, entries: readonly Entry[]): string[] {
+  const rows = { ...others, messages: messages.filter((message) => !isUsage(message)) };
   return [
     ...breachesOfRest(rows.chat),
     ...breachesOfTheEnd(rows),
@@ -63,6 +65,11 @@ export function breachesOf(rows: ChatRows, entries: readonly Entry[]): string[] 
     ...breachesOfWords(rows, entries),
     ...breachesOfEdits(rows.messages, entries),
   ];
+}
+
+/** What a call used that left no message: deleted from the start, part of no history. */
+function isUsage({ role, visibility }: MessageRow): boolean {
+  return role === "assistant" && visibility === "model";
 }
 
 function breachesOfRest(chat: ChatRow): string[] {
@@ -96,6 +103,7 @@ function breachesOfVersions({ chat, messages }: ChatRows): string[] {
     status_version: chat.status_version,
     retry_version: chat.retry_version,
     title_version: chat.title_version,
+    diff_version: chat.diff_version,
   };
   const ahead = Object.entries(versions).filter(([, version]) => version > chat.snapshot_version);
   const newest = Math.max(...messages.map(({ revision }) => revision));

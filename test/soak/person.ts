@@ -266,9 +266,10 @@ export class Person {
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       this.parts.tally.add("unanswered requests", text.slice(0, 120));
-      // A server that is struck down answers nothing, or nothing whole; anything else is an answer that is wrong.
-      if (!(error instanceof TypeError || error instanceof SyntaxError))
-        this.parts.complain(`${this.chatId}: ${text}`);
+      // A server that is struck down answers nothing, or nothing whole, or that it shuts down; anything else is wrong.
+      const isGone =
+        error instanceof TypeError || error instanceof SyntaxError || text.includes('"code":"UNAVAILABLE"');
+      if (!isGone) this.parts.complain(`${this.chatId}: ${text}`);
       return null;
     }
   }

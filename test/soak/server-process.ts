@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { sleep, systemClock } from "../../src/lib/clock.js";
 import { ApiClient } from "../support/api-client.js";
+import { SECRETS_KEYS } from "../support/secrets-keys.js";
 import type { Tally } from "./chance.js";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -34,11 +35,13 @@ export function environmentOf(facts: {
 }): Record<string, string> {
   return {
     DATABASE_URL: facts.databaseUrl,
+    PARLEY_SECRETS_KEYS: SECRETS_KEYS,
     PARLEY_PORT: "0",
     PARLEY_ADMIN_TOKEN: TOKEN,
     PARLEY_WORKSPACE_DIR: facts.folder,
     PARLEY_LOG_LEVEL: "warn",
     PARLEY_TITLES: "off",
+    PARLEY_RATE_LIMITS: "off",
     PARLEY_LEASE_MS: "3000",
     PARLEY_HEARTBEAT_MS: "700",
     PARLEY_MODEL_STARTUP_TIMEOUT_MS: "1500",

@@ -320,7 +320,8 @@ function evidenceOf(
 
 const CHAT_ROW = `SELECT id, status, archived_at, worker_id, runner_id, retry_state, last_error, action_deadline_at,
   compaction_requested_at, open_calls, queued_ids::text[] AS queued_ids, snapshot_version::int, history_version::int,
-  reset_version::int, queue_version::int, status_version::int, retry_version::int, title_version::int
+  reset_version::int, queue_version::int, status_version::int, retry_version::int, title_version::int,
+  diff_version::int
   FROM chats WHERE id = $1`;
 const MESSAGE_ROWS = `SELECT id::int, role, visibility, content, author_id, revision::int, generation, is_summary, is_deleted
   FROM chat_messages WHERE chat_id = $1 ORDER BY chat_messages.id`;
@@ -328,7 +329,8 @@ const QUEUED_ROWS = `SELECT id, content FROM chat_queued_messages WHERE chat_id 
 const COUNTS = `
   SELECT 'messages' AS name, count(*)::int AS times FROM chat_messages
   UNION ALL SELECT 'said by people', count(*)::int FROM chat_messages WHERE author_id IS NOT NULL
-  UNION ALL SELECT 'taken away by edits', count(*)::int FROM chat_messages WHERE is_deleted
+  UNION ALL SELECT 'taken away by edits', count(*)::int FROM chat_messages
+    WHERE is_deleted AND NOT (role = 'assistant' AND visibility = 'model')
   UNION ALL SELECT 'summaries', count(*)::int FROM chat_messages WHERE is_summary AND visibility = 'model'
     AND content::text LIKE '%was folded%'
   UNION ALL SELECT 'cleared contexts', count(*)::int FROM chat_messages WHERE is_summary AND visibility = 'model'

@@ -16,6 +16,7 @@ export function said(world: World, text: string): UserMessage {
     authorId: world.viewer.userId,
     modelConfigId: null,
     reasoningEffort: null,
+    mcpServerIds: null,
   };
 }
 
@@ -33,6 +34,7 @@ export async function newChat(
     modelConfigId: world.modelConfigId,
     workspaceId: null,
     reasoningEffort: null,
+    mcpServerIds: [],
     clientTools: [],
     labels: [],
     state: createdState("A chat"),

@@ -62,6 +62,12 @@ test("each key brings its vendor with its usual model, and the first is the defa
     apiKeyVariable: "ANTHROPIC_API_KEY",
     isDemo: false,
     isEnabled: true,
+    keyPolicy: "deployment",
+    allowsPrivateAddresses: false,
+    isAddressOwn: false,
+    isFormatOwn: false,
+    isDeleted: false,
+    sealedKey: null,
   });
 });
 

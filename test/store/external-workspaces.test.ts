@@ -111,7 +111,7 @@ test("of many first calls at one time all are taken, and one counts in the end",
 test("[A19] a renewed token ends the old one and the call that was made with it", async () => {
   const registration = await claim("one");
   const next = hashAgentToken(createAgentToken());
-  expect(await replaceAgentToken(database, { ownerId, name: "far" }, next)).toBe(true);
+  expect(await replaceAgentToken(database, { ownerId, name: "far" }, next)).toBe(workspaceId);
   expect(await renewRegistrations(database, [registration ?? ""], LEASE_MS)).toEqual(new Set());
   expect(await findWorkspaceOfAgent(database, tokenHash)).toBeNull();
   expect(await findWorkspaceOfAgent(database, next)).toEqual({ id: workspaceId, name: "far" });
@@ -125,8 +125,8 @@ test("a person has one external workspace of a name, which can be taken away", a
   expect(await listExternalWorkspaces(database)).toEqual([
     { id: workspaceId, name: "far", owner: "ada", status: "stopped" },
   ]);
-  expect(await removeExternalWorkspace(database, { ownerId, name: "other" })).toBe(false);
-  expect(await removeExternalWorkspace(database, { ownerId, name: "far" })).toBe(true);
+  expect(await removeExternalWorkspace(database, { ownerId, name: "other" })).toBeNull();
+  expect(await removeExternalWorkspace(database, { ownerId, name: "far" })).toBe(workspaceId);
   expect(await listExternalWorkspaces(database)).toEqual([]);
 });
 
@@ -137,7 +137,7 @@ test("a workspace of this machine has no agent's token, whatever its name", asyn
     await readAgentTokenHash(database, local.id),
     await replaceAgentToken(database, which, tokenHash),
     await removeExternalWorkspace(database, which),
-  ]).toEqual([null, false, false]);
+  ]).toEqual([null, null, null]);
 });
 
 test("only what looks like a token of ours is worth a question to the database", () => {

@@ -64,6 +64,12 @@ test("a pending chat is acquired as the lifecycle says", async () => {
     workspaceId: null,
     reasoningEffort: null,
     clientTools: [],
+    mcpServerIds: [],
+    parentChatId: null,
+    rootChatId: chat.chatId,
+    subagentKind: null,
+    depth: 0,
+    restedSeconds: expect.any(Number),
     state: acquired(before.state, held, false),
   });
   expect((await readChat(world.database, chat.chatId))?.state).toEqual(held.state);
@@ -163,7 +169,9 @@ test("a renewed lease lives, a dropped one is dead at once, and only the long de
   const { chatId } = await newChat(world);
   const [held] = await acquirePending(world.database, id, 1);
   await kill(id);
-  expect(await renewLease(world.database, id, LEASE_MS)).toEqual([held]);
+  expect(await renewLease(world.database, id, LEASE_MS)).toEqual([
+    { ...held, restedSeconds: expect.any(Number) },
+  ]);
   expect(await acquireLost(world.database, heir, 10, [])).toEqual([]);
   await dropLease(world.database, id);
   expect((await acquireLost(world.database, heir, 10, [])).map((chat) => chat.chatId)).toEqual([chatId]);

@@ -15,6 +15,7 @@ beforeEach(async () => {
 afterEach(() => own.drop());
 
 const HOUR_MS = 3_600_000;
+const whole = { kind: "token", scopes: ["read", "chat", "admin"] };
 
 describe("tokens", () => {
   test("a token says who its owner is, until it expires", async () => {
@@ -29,7 +30,11 @@ describe("tokens", () => {
       lasting: await authenticateToken(db, lasting.token),
       passing: await authenticateToken(db, passing.token),
       past: await authenticateToken(db, past.token),
-    }).toEqual({ lasting: viewer, passing: { ...viewer, expiresAt: later }, past: null });
+    }).toEqual({
+      lasting: { ...viewer, credential: whole },
+      passing: { ...viewer, expiresAt: later, credential: whole },
+      past: null,
+    });
   });
 
   test.each(["", "ply_", "\u0000", "x".repeat(10_000_000), "'; DROP TABLE users; --"])(
@@ -38,6 +43,16 @@ describe("tokens", () => {
       expect(await authenticateToken(db, nonsense)).toBeNull();
     },
   );
+
+  test("an admin's token without the scope ADMIN makes them a member", async () => {
+    const admin = await insertViewer(db, "admin");
+    const { token } = await createToken(db, { userId: admin.userId, name: "test", scopes: ["read", "chat"] });
+    expect(await authenticateToken(db, token)).toEqual({
+      ...admin,
+      role: "member",
+      credential: { kind: "token", scopes: ["read", "chat"] },
+    });
+  });
 
   test("only the hash of a token is kept", async () => {
     const viewer = await insertViewer(db);
@@ -71,7 +86,7 @@ describe("tokens", () => {
 test("a username belongs to one person", async () => {
   const person = { username: "anna", name: "Anna", role: "member" as const };
   const first = await createUser(db, person);
-  expect([first, await createUser(db, person)]).toEqual([{ id: first?.id, ...person }, null]);
+  expect([first, await createUser(db, person)]).toEqual([{ id: first?.id, ...person, isActive: true }, null]);
 });
 
 describe("the first admin", () => {

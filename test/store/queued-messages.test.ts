@@ -47,6 +47,7 @@ describe("the queue", () => {
         generation: null,
         responseId: null,
         isSummary: false,
+        mcpServerIds: [],
         revision: stopped.state.snapshotVersion,
         createdAt: NOW,
       },

@@ -175,3 +175,36 @@ test("taking chats within limits is one round trip", async () => {
   await acquirePendingWithin(world.database, id, 10, { chats: 3, chatsPerPerson: 3 });
   expect(world.database.counters.transactions - before.transactions).toBe(1);
 });
+
+/** Makes the others subagents of the first. */
+async function family([rootId, ...below]: string[]): Promise<void> {
+  await world.run(
+    `UPDATE chats SET parent_chat_id = $1, root_chat_id = $1, subagent_kind = 'general', depth = 1 WHERE id = ANY ($2)`,
+    [rootId, below],
+  );
+}
+
+test("a chat and its subagents take one place, and never wait for one another", async () => {
+  const [parent = "", ...below] = await chatsOfSomebody(3);
+  await family([parent, ...below]);
+  const [alone = ""] = await chatsOfSomebody(1, 1_000);
+  const limits = { chats: 1, chatsPerPerson: 1 };
+  expect(await take(1, limits)).toEqual([parent]);
+  expect(await take(10, limits)).toEqual(below.toSorted());
+  await rest([parent, ...below.slice(0, 1)]);
+  expect(await take(10, limits)).toEqual([]);
+  await rest(below);
+  expect(await take(10, limits)).toEqual([alone]);
+});
+
+test("subagents whose family is at rest wait for a place like any other chat", async () => {
+  const members = await chatsOfSomebody(3);
+  await family(members);
+  const [parent = "", first = "", second = ""] = members;
+  await rest([parent]);
+  await take(1, { chats: 1, chatsPerPerson: 0 });
+  const [busy = ""] = await chatsOfSomebody(1, 1_000);
+  expect(await take(10, { chats: 1, chatsPerPerson: 0 })).toEqual([second]);
+  await rest([first, second]);
+  expect(await take(10, { chats: 1, chatsPerPerson: 0 })).toEqual([busy]);
+});

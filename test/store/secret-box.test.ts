@@ -4,8 +4,9 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
+import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openSecretBox } from "../../src/cli/secret-box.js";
+import { openSecretBox, type SealedFacts } from "../../src/cli/secret-box.js";
 import { ConfigError, readConfig } from "../../src/config.js";
 import { createLog } from "../../src/lib/log.js";
 import { SecretBox, type SecretKey } from "../../src/store/secret-box.js";
@@ -120,7 +121,14 @@ describe("keys", () => {
 });
 
 describe("where keys come from", () => {
-  const log = createLog("silent");
+  const nothingSealed: SealedFacts = { log: createLog("silent"), countKeys: () => Promise.resolve([]) };
+  /** What was sealed earlier with a key, and what is said of it. */
+  const sealedWith = (keyId: string) => {
+    const said: string[] = [];
+    const log = pino({ level: "trace" }, { write: (line: string) => said.push(line) });
+    const count = { table: "git_connections", column: "token", keyId, count: 3 };
+    return { said, log, countKeys: () => Promise.resolve([count]) };
+  };
   let dataDir: string;
   beforeEach(async () => {
     dataDir = await mkdtemp(join(tmpdir(), "parley-keys-"));
@@ -132,8 +140,11 @@ describe("where keys come from", () => {
   const written = ({ id, bytes }: SecretKey) => `${id}:${Buffer.from(bytes).toString("base64")}`;
 
   test("the embedded database's is made once, readable by its owner alone", async () => {
-    const boxes = await Promise.all([openSecretBox(embedded(), log), openSecretBox(embedded(), log)]);
-    const later = await openSecretBox(embedded(), log);
+    const boxes = await Promise.all([
+      openSecretBox(embedded(), nothingSealed),
+      openSecretBox(embedded(), nothingSealed),
+    ]);
+    const later = await openSecretBox(embedded(), nothingSealed);
     const sealed = boxes[0]?.seal("a token", place) ?? "";
     const opened = { kind: "opened", text: "a token" };
     expect([boxes[1]?.open(sealed, place), later?.open(sealed, place)]).toEqual([opened, opened]);
@@ -143,23 +154,59 @@ describe("where keys come from", () => {
   });
 
   test("configured ones come before it, and what it sealed stays readable", async () => {
-    const sealed = (await openSecretBox(embedded(), log))?.seal("a token", place) ?? "";
-    const both = await openSecretBox({ ...embedded(), secretsKeys: [current] }, log);
+    const sealed = (await openSecretBox(embedded(), nothingSealed))?.seal("a token", place) ?? "";
+    const both = await openSecretBox({ ...embedded(), secretsKeys: [current] }, nothingSealed);
     expect(both?.open(sealed, place)).toEqual({ kind: "opened", text: "a token" });
     expect(both?.seal("another", place)).toMatch(/^v1\.2026\./);
   });
 
   test("a damaged key file stops the start, and is not replaced", async () => {
     await writeFile(join(dataDir, "secrets.key"), "half a ke");
-    await expect(openSecretBox(embedded(), log)).rejects.toThrow("does not hold a key");
+    await expect(openSecretBox(embedded(), nothingSealed)).rejects.toThrow("does not hold a key");
     expect(await readFile(join(dataDir, "secrets.key"), "utf8")).toBe("half a ke");
     await chmod(join(dataDir, "secrets.key"), 0o600);
   });
 
-  test("with a database of one's own there is none until one is configured", async () => {
+  test("a lost key file stops the start while there is something that it sealed, and no other key is made", async () => {
+    const lost = openSecretBox(embedded(), sealedWith("local-1"));
+    await expect(lost).rejects.toThrow(
+      /secrets\.key is missing.* 3 secrets .*\(key local-1\).*parley secrets new-key/,
+    );
+    expect(await readdir(dataDir)).toEqual([]);
+  });
+
+  test("what was sealed with a key that is not there is told of at every start, by column and key", async () => {
+    const facts = sealedWith("2024");
+    await openSecretBox({ ...embedded(), secretsKeys: [current] }, facts);
+    expect(facts.said.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { level: 50, table: "git_connections", column: "token", keyId: "2024", count: 3 },
+    ]);
+    const quiet = sealedWith(old.id);
+    await openSecretBox({ ...embedded(), secretsKeys: [current, old] }, quiet);
+    expect(quiet.said).toEqual([]);
+  });
+
+  test("a key file that others can read is told of", async () => {
+    await openSecretBox(embedded(), nothingSealed);
+    await chmod(join(dataDir, "secrets.key"), 0o644);
+    const facts = { ...sealedWith("2026"), countKeys: nothingSealed.countKeys };
+    await openSecretBox(embedded(), facts);
+    expect(facts.said).toEqual([expect.stringContaining("Others on this machine can read the key")]);
+  });
+
+  test("a start that was killed while it made the key is made good by the next", async () => {
+    await writeFile(join(dataDir, "secrets.key.local-dead"), "local-dead:half a ke");
+    const box = await openSecretBox(embedded(), nothingSealed);
+    const again = await openSecretBox(embedded(), nothingSealed);
+    expect(again.open(box.seal("a token", place), place)).toEqual({ kind: "opened", text: "a token" });
+  });
+
+  test("with a database of one's own they must be configured, and none is made", async () => {
     const own = { dataDir, databaseUrl: "postgres://db.example/parley" };
-    expect(await openSecretBox({ ...own, secretsKeys: undefined }, log)).toBe(null);
-    expect(await openSecretBox({ ...own, secretsKeys: [current] }, log)).toBeInstanceOf(SecretBox);
+    await expect(openSecretBox({ ...own, secretsKeys: undefined }, nothingSealed)).rejects.toThrow(
+      /PARLEY_SECRETS_KEYS is not.*parley secrets new-key/,
+    );
+    expect(await openSecretBox({ ...own, secretsKeys: [current] }, nothingSealed)).toBeInstanceOf(SecretBox);
     expect(await readdir(dataDir)).toEqual([]);
   });
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Database } from "../../src/store/database.js";
 import type { PageRequest } from "../../src/store/pages.js";
-import { getSetting, getSystemPrompt, setSetting } from "../../src/store/settings.js";
+import { getSetting, setSetting } from "../../src/store/settings.js";
 import {
   type WorkspaceRecord,
   ensureLocalWorkspace,
   findWorkspace,
   listWorkspaces,
-  touchWorkspace,
+  touchWorkspaces,
 } from "../../src/store/workspaces.js";
 import { type TestDatabase, createTestDatabase } from "../support/database.js";
 import { insertViewer } from "../support/rows.js";
@@ -67,10 +67,11 @@ test("use of a workspace is noted, but at most once a minute", async () => {
   const viewer = await insertViewer(db);
   const made = await ensureLocalWorkspace(db, { ownerId: viewer.userId, directory: "/used", name: "used" });
   const usedAt = async () => (await findWorkspace(db, viewer, made.id))?.lastUsedAt;
-  await touchWorkspace(db, made.id);
+  const touch = () => touchWorkspaces(db, [made.id], Date.now());
+  await touch();
   const soon = await usedAt();
   await own.dataSource.query("UPDATE workspaces SET last_used_at = '2026-01-01' WHERE id = $1", [made.id]);
-  await touchWorkspace(db, made.id);
+  await touch();
   expect(soon).toBe(made.lastUsedAt);
   expect(await usedAt()).toBeGreaterThanOrEqual(made.lastUsedAt);
 });
@@ -80,5 +81,5 @@ test("a setting keeps any JSON, null bytes too, and the last word counts", async
   const before = await getSetting(db, "test");
   await setSetting(db, { key: "test", value: "first", updatedBy: null });
   await setSetting(db, { key: "test", value, updatedBy: null });
-  expect([before, await getSetting(db, "test"), await getSystemPrompt(db)]).toEqual([null, value, ""]);
+  expect([before, await getSetting(db, "test")]).toEqual([null, value]);
 });

@@ -9,6 +9,7 @@ export const MESSAGE_FIELDS = `id role parts {
   ... on ToolCallPart { toolCallId toolName arguments }
   ... on ToolResultPart { toolCallId toolName result isError }
   ... on SourcePart { url title }
+  ... on NoticePart { level text }
   ... on FileReferencePart { path startLine endLine content }
 }`;
 

@@ -12,7 +12,13 @@ export const clientCall: OpenCall = { toolCallId: "c1", toolName: "ask", isClien
 export const ourCall: OpenCall = { toolCallId: "c2", toolName: "execute", isClient: false };
 
 export function said(text: string): UserMessage {
-  return { parts: [{ type: "text", text }], authorId: "ada", modelConfigId: null, reasoningEffort: null };
+  return {
+    parts: [{ type: "text", text }],
+    authorId: "ada",
+    modelConfigId: null,
+    reasoningEffort: null,
+    mcpServerIds: null,
+  };
 }
 
 /** A chat of that status at snapshot 9 whose history last changed at 7. */

@@ -7,13 +7,20 @@ import { pino } from "pino";
 import { vi } from "vitest";
 import { type Parley, startParley } from "../../src/cli/parley.js";
 import { readConfig } from "../../src/config.js";
+import type { GitCredentialsParts } from "../../src/engine/git-credentials.js";
+import { RecentChats } from "../../src/engine/state/recent-chats.js";
+import { MemoryBus } from "../../src/events/memory-bus.js";
 import { decodeId } from "../../src/domain/ids.js";
+import { systemClock } from "../../src/lib/clock.js";
+import { createLog } from "../../src/lib/log.js";
+import { SecretBox, type SecretKey } from "../../src/store/secret-box.js";
 import { createToken } from "../../src/store/tokens.js";
 import { createUser } from "../../src/store/users.js";
 import { ApiClient } from "./api-client.js";
 import { AGENT_PROGRAM } from "./build.js";
 import { createTestDatabase } from "./database.js";
 import { type GitHost, startGitHost } from "./git-http.js";
+import { databaseUrl } from "./parley.js";
 import { startStagedModel } from "./staged-model.js";
 
 const ADMIN_TOKEN = "pt_admin_token_of_the_tests";
@@ -23,11 +30,13 @@ export type GitServer = { parley: Parley; api: ApiClient; enter(username: string
 export type GitDeployment = {
   host: GitHost;
   workspace: string;
+  databaseUrl: string;
   /** Everything that is not the database. */
   folders: string[];
   /** Of servers and local agents, at their most talkative. */
   logged(): string;
-  start(secretsKeys: string): Promise<GitServer>;
+  /** As PARLEY_SECRETS_KEYS has them. `more`: further settings of this server. */
+  start(secretsKeys: string, more?: Record<string, string>): Promise<GitServer>;
   run(api: ApiClient, command: string, more?: object): Promise<CommandRun>;
   query(text: string, values?: unknown[]): Promise<unknown[]>;
   remove(): Promise<void>;
@@ -54,27 +63,28 @@ export async function createGitDeployment(token: string): Promise<GitDeployment>
     logged += String(text);
     return true;
   });
-  const { url, host: address, port, user, database: name } = database.options;
   const settings = {
-    DATABASE_URL: url ?? `postgres://${user}@${encodeURIComponent(address ?? "")}:${port}/${name}`,
+    DATABASE_URL: databaseUrl(database.options),
     PARLEY_PORT: "0",
     PARLEY_ADMIN_TOKEN: ADMIN_TOKEN,
     PARLEY_WORKSPACE_DIR: workspace,
     PARLEY_DATA_DIR: dataDir,
     PARLEY_TITLES: "off",
+    PARLEY_RATE_LIMITS: "off",
     ...model.settings,
   };
   return {
     ...{ host, workspace, folders, logged: () => logged },
-    async start(secretsKeys) {
-      const config = readConfig({ ...settings, PARLEY_SECRETS_KEYS: secretsKeys }, workspace);
+    databaseUrl: settings.DATABASE_URL,
+    async start(secretsKeys, more = {}) {
+      const config = readConfig({ ...settings, PARLEY_SECRETS_KEYS: secretsKeys, ...more }, workspace);
       const log = pino({ level: "trace" }, { write: (line: string) => (logged += line) });
       const parley = await startParley(config, log, { agentCommand: [process.execPath, AGENT_PROGRAM] });
       running.push(parley);
       const at = parley.url ?? "";
       return {
         parley,
-        api: new ApiClient(at, ADMIN_TOKEN),
+        api: new ApiClient(at, more["PARLEY_ADMIN_TOKEN"] ?? ADMIN_TOKEN),
         enter: (username) => enter(parley, at, username),
       };
     },
@@ -112,6 +122,15 @@ async function watch(api: ApiClient, chatId: string): Promise<CommandRun> {
     output: result?.output ?? "",
     exitCode: result?.exit_code,
     said: JSON.stringify([shown, follower.transcript]),
+  };
+}
+
+/** What a server gives credentials with, for tests that ask in its place. */
+export function credentialParts({ database }: Parley, key: SecretKey): GitCredentialsParts {
+  const log = createLog("silent");
+  return {
+    ...{ database, log, clock: systemClock, bus: new MemoryBus(log), recent: new RecentChats() },
+    secrets: new SecretBox([key]),
   };
 }
 

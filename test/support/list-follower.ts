@@ -12,9 +12,19 @@ const LIST_EVENTS_DOCUMENT = `subscription ($after: String) {
     ... on ChatCreatedEvent { chat { id title status isUnread } }
     ... on ChatRemovedEvent { chatId reason }
     ... on ChatTitleChangedEvent { title chat { id } }
+    ... on ChatDiffStatusChangedEvent {
+      diffStatus { additions headBranch isStale pullRequest { number state hasChangesRequested } } chat { id } }
     ... on ChatStatusChangedEvent { status isUnread chat { id title archivedAt } }
   }
 }`;
+
+/** A chat's branch, as a list shows it. */
+export type ListedBranch = {
+  additions: number;
+  headBranch: string | null;
+  isStale: boolean;
+  pullRequest: { number: number; state: string; hasChangesRequested: boolean } | null;
+};
 
 export type Row = { id: string; title: string; status: string; isUnread: boolean };
 type ListEvent = { cursor: string } & (
@@ -23,6 +33,7 @@ type ListEvent = { cursor: string } & (
   | { __typename: "ChatCreatedEvent"; chat: Row }
   | { __typename: "ChatRemovedEvent"; chatId: string; reason: string }
   | { __typename: "ChatTitleChangedEvent"; title: string; chat: { id: string } }
+  | { __typename: "ChatDiffStatusChangedEvent"; diffStatus: ListedBranch | null; chat: { id: string } }
   | {
       __typename: "ChatStatusChangedEvent";
       status: string;
@@ -52,6 +63,8 @@ export class ListFollower {
   #waiters: { isSo: () => boolean; resolve: () => void; reject: (reason: unknown) => void }[] = [];
   rows = new Map<string, Row>();
   cursor: string | null;
+  /** How chats' branches were said to stand, in order. */
+  readonly branches: { chatId: string; branch: ListedBranch | null }[] = [];
   /** The events in words. */
   readonly story: string[] = [];
   readonly ended: Promise<unknown>;
@@ -133,6 +146,9 @@ export class ListFollower {
       case "ChatTitleChangedEvent":
         this.story.push(`title ${event.title}`);
         return this.#change(event.chat.id, { title: event.title });
+      case "ChatDiffStatusChangedEvent":
+        this.branches.push({ chatId: event.chat.id, branch: event.diffStatus });
+        return;
       case "ChatStatusChangedEvent": {
         const { status, isUnread } = event;
         this.story.push(`${status}${isUnread ? " unread" : ""}`);

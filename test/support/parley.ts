@@ -2,12 +2,14 @@
 // program in a process that can be killed.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { type Parley, startParley } from "../../src/cli/parley.js";
 import { readConfig } from "../../src/config.js";
 import type { UserRole } from "../../src/domain/viewer.js";
 import { encodeId } from "../../src/domain/ids.js";
+import type { Clock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { Database } from "../../src/store/database.js";
 import type { ConnectionOptions } from "../../src/store/data-source.js";
@@ -16,6 +18,7 @@ import { createUser } from "../../src/store/users.js";
 import { ApiClient } from "./api-client.js";
 import { AGENT_PROGRAM, SERVER_PROGRAM } from "./build.js";
 import { createTestDatabase, type TestDatabase } from "./database.js";
+import { SECRETS_KEYS } from "./secrets-keys.js";
 import { createGitRepository, type GitRepository } from "./git-repository.js";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -28,9 +31,9 @@ export type TestPlace = {
   database: TestDatabase;
   repository: GitRepository;
   /** Starts a server here; it ends with the place at the latest. */
-  start(settings?: Settings): Promise<TestParley>;
-  /** Starts the real program here. */
-  spawn(settings?: Settings): Promise<SpawnedParley>;
+  start(settings?: Settings, clock?: Clock): Promise<TestParley>;
+  /** Starts the real program here; with `hear` each line of its log goes there, else to this process's stderr. */
+  spawn(settings?: Settings, hear?: (line: string) => void): Promise<SpawnedParley>;
   remove(): Promise<void>;
 };
 
@@ -56,38 +59,43 @@ export async function createTestPlace(): Promise<TestPlace> {
   const running = new Set<() => Promise<unknown>>();
   const environment = (settings: Settings): Settings => ({
     DATABASE_URL: databaseUrl(database.options),
+    PARLEY_SECRETS_KEYS: SECRETS_KEYS,
     PARLEY_PORT: "0",
     PARLEY_ADMIN_TOKEN: ADMIN_TOKEN,
     PARLEY_WORKSPACE_DIR: repository.folder,
+    PARLEY_WORKSPACES_DIR: `${repository.folder}-workspaces`,
     PARLEY_LOG_LEVEL: process.env["PARLEY_TEST_LOG_LEVEL"] ?? "silent",
     // Titles would come whenever they come; tests of titles switch them on.
     PARLEY_TITLES: "off",
+    PARLEY_RATE_LIMITS: "off",
     ...settings,
   });
   return {
     database,
     repository,
-    async start(settings = {}) {
-      const server = await startInProcess(environment(settings));
+    async start(settings = {}, clock) {
+      const server = await startInProcess(environment(settings), clock);
       running.add(server.close);
       return server;
     },
-    async spawn(settings = {}) {
-      const server = await spawnProgram(environment(settings), repository.folder);
+    async spawn(settings = {}, hear) {
+      const server = await spawnProgram(environment(settings), repository.folder, hear);
       running.add(() => server.end("SIGKILL"));
       return server;
     },
     async remove() {
       await Promise.all([...running].map((end) => end()));
-      await Promise.all([database.drop(), repository.remove()]);
+      const workspaces = rm(`${repository.folder}-workspaces`, { recursive: true, force: true });
+      await Promise.all([database.drop(), repository.remove(), workspaces]);
     },
   };
 }
 
-async function startInProcess(settings: Settings): Promise<TestParley> {
+async function startInProcess(settings: Settings, clock?: Clock): Promise<TestParley> {
   const config = readConfig(settings, root);
   const parley = await startParley(config, createLog(config.logLevel), {
     agentCommand: [process.execPath, AGENT_PROGRAM],
+    ...(clock && { clock }),
   });
   let closed: Promise<void> | undefined;
   const url = parley.url ?? "";
@@ -113,18 +121,25 @@ async function enter(
 
 const LISTENING = /^Parley listens on (\S+)\/graphql/;
 
-async function spawnProgram(settings: Settings, cwd: string): Promise<SpawnedParley> {
+async function spawnProgram(
+  settings: Settings,
+  cwd: string,
+  hear?: (line: string) => void,
+): Promise<SpawnedParley> {
   const child = spawn(process.execPath, [SERVER_PROGRAM, "serve"], {
     cwd,
     env: { PATH: process.env["PATH"], HOME: cwd, ...settings },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", hear ? "pipe" : "inherit"],
   });
+  if (hear && child.stderr) createInterface({ input: child.stderr }).on("line", hear);
   const gone = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
+  const { stdout } = child;
   const url = await new Promise<string>((found, failed) => {
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      const address = LISTENING.exec(line)?.[1];
-      if (address !== undefined) found(address);
-    });
+    if (stdout)
+      createInterface({ input: stdout }).on("line", (line) => {
+        const address = LISTENING.exec(line)?.[1];
+        if (address !== undefined) found(address);
+      });
     gone.then(
       ([code]) => failed(new Error(`The server ended before it listened (exit code ${code}).`)),
       failed,
@@ -141,7 +156,8 @@ async function spawnProgram(settings: Settings, cwd: string): Promise<SpawnedPar
   };
 }
 
-function databaseUrl({ url, host, port, user, database }: ConnectionOptions): string {
+/** As DATABASE_URL has it. */
+export function databaseUrl({ url, host, port, user, database }: ConnectionOptions): string {
   if (url !== undefined) return url;
   return `postgres://${user}@${encodeURIComponent(host ?? "localhost")}:${port ?? 5432}/${database}`;
 }

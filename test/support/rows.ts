@@ -18,6 +18,8 @@ export type ChatRow = {
   title?: string;
   status?: "waiting" | "pending" | "error";
   archived?: boolean;
+  /** A subagent of this chat. */
+  parentId?: string;
   workspaceId?: string | null;
   labels?: Record<string, string>;
   /** As PostgreSQL reads it. */
@@ -38,14 +40,19 @@ export async function insertChat(db: Database, row: ChatRow): Promise<string> {
     JSON.stringify(row.labels ?? {}),
     row.updatedAt ?? "now",
     row.createdAt ?? "now",
+    row.parentId ?? null,
   ];
   await db.query(
     {
       name: "test.insert-chat",
       text: `
         INSERT INTO chats (id, owner_id, title, status, archived_at, workspace_id, labels, updated_at, created_at,
-          snapshot_version, history_version, reset_version, queue_version, status_version, retry_version, attempt)
-        VALUES ($1, $2, $3, $4, CASE WHEN $5::boolean THEN now() END, $6, $7, $8, $9, 7, 6, 0, 0, 7, 0, 0)`,
+          snapshot_version, history_version, reset_version, queue_version, status_version, retry_version, attempt,
+          parent_chat_id, root_chat_id, subagent_kind, depth)
+        VALUES ($1, $2, $3, $4, CASE WHEN $5::boolean THEN now() END, $6, $7, $8, $9, 7, 6, 0, 0, 7, 0, 0,
+          $10, (SELECT coalesce(root_chat_id, id) FROM chats WHERE id = $10::uuid),
+          CASE WHEN $10::uuid IS NOT NULL THEN 'general' END,
+          coalesce((SELECT depth + 1 FROM chats WHERE id = $10::uuid), 0))`,
     },
     values,
   );

@@ -3,6 +3,10 @@
 import { type ExecutionResult, graphql } from "graphql";
 import type { Viewer } from "../../src/domain/viewer.js";
 import type { ChatCommands, CommandRefusal } from "../../src/engine/commands/chat-commands.js";
+import type { UsageLimitCommands } from "../../src/engine/commands/usage-limit-commands.js";
+import type { WorkspaceCommands } from "../../src/engine/commands/workspace-commands.js";
+import type { ModelCommands } from "../../src/engine/commands/model-commands.js";
+import type { PeopleCommands } from "../../src/engine/commands/people-commands.js";
 import type { Context } from "../../src/resolvers/context.js";
 import { Loaders } from "../../src/resolvers/loaders.js";
 import { resolvers } from "../../src/resolvers/resolvers.js";
@@ -28,20 +32,81 @@ export function refusing(refusal: CommandRefusal): ChatCommands {
     regenerateChatTitle: answer,
     markChatRead: answer,
     updatePreferences: answer,
+    createFileUpload: answer,
     connectGitHost: answer,
     disconnectGitHost: answer,
+    registerPushSubscription: answer,
+    unregisterPushSubscription: answer,
+    createMcpServer: answer,
+    updateMcpServer: answer,
+    deleteMcpServer: answer,
+    testMcpServer: answer,
+    startMcpOauth: answer,
+    disconnectMcpServer: answer,
     archiveChat: answer,
     unarchiveChat: answer,
   };
 }
+
+/** What belongs to people is not asked for without the doors. */
+const notExpected = () => Promise.reject(new Error("No command was expected."));
+const peopleNeverAsked: PeopleCommands = {
+  createUser: notExpected,
+  renameUser: notExpected,
+  setUserRole: notExpected,
+  deactivateUser: notExpected,
+  reactivateUser: notExpected,
+  createApiToken: notExpected,
+  revokeApiToken: notExpected,
+};
+
+/** The audit log is tested with the doors. */
+const notNoted = () => Promise.resolve();
+const limitsNeverAsked: UsageLimitCommands = {
+  standing: notExpected,
+  updatePolicy: notExpected,
+  setUserLimit: notExpected,
+  clearUserLimit: notExpected,
+};
+
+const modelsNeverAsked: ModelCommands = {
+  createProvider: notExpected,
+  updateProvider: notExpected,
+  deleteProvider: notExpected,
+  createModel: notExpected,
+  updateModel: notExpected,
+  deleteModel: notExpected,
+  setPersonalKey: notExpected,
+  discoverModels: notExpected,
+};
+
+const workspacesNeverAsked: WorkspaceCommands = {
+  createWorkspace: notExpected,
+  wish: notExpected,
+  attachWorkspace: notExpected,
+  createTemplate: notExpected,
+  updateTemplate: notExpected,
+  deleteTemplate: notExpected,
+};
 
 export const neverAsked = refusing({ code: "UNAVAILABLE", message: "No command was expected." });
 
 export function contextOf(db: Database, viewer: Viewer, more: Partial<Context> = {}): Context {
   return {
     viewer,
-    loaders: new Loaders(db, viewer),
+    loaders: new Loaders(db, viewer, () => Promise.resolve(new Map()), notNoted),
+    noteReads: notNoted,
     commands: neverAsked,
+    people: peopleNeverAsked,
+    deployment: {
+      isDesktopEnabled: () => Promise.resolve(false),
+      readSettings: notExpected,
+      updateSettings: notExpected,
+    },
+    limits: limitsNeverAsked,
+    modelCommands: modelsNeverAsked,
+    workspaces: workspacesNeverAsked,
+    deploymentTtlMs: () => Promise.resolve(null),
     database: db,
     chatEvents: { subscribe: () => Promise.resolve(null) },
     chatListEvents: { subscribe: () => Promise.reject(new Error("No list was expected to be followed.")) },
@@ -50,7 +115,13 @@ export function contextOf(db: Database, viewer: Viewer, more: Partial<Context> =
       read: () => Promise.reject(new Error("No repository was expected to be looked at.")),
       refresh: () => Promise.reject(new Error("No repository was expected to be looked at.")),
     },
+    branchDiffs: { read: notExpected, refresh: notExpected },
+    fileUrl: (fileId) => `http://localhost/files/${fileId}`,
+    uploadUrl: (fileId) => `http://localhost/files/${fileId}`,
+    selectedMcpServers: () => Promise.resolve([]),
+    mcpTools: { list: () => Promise.resolve(null) },
     workspaceAgent: () => Promise.resolve(null),
+    pushPublicKey: () => Promise.resolve(null),
     version: "1.2.3",
     keyVariables: new Set(["ANTHROPIC_API_KEY"]),
     requestId: "test",

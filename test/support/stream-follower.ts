@@ -19,6 +19,7 @@ export class StreamFollower {
     chatId: string,
     transcript = new Transcript(null),
   ): Promise<StreamFollower> {
+    transcript.reopened();
     const place = { streamUrl: `${api.url}/graphql/stream` };
     const variables = { chatId, after: transcript.cursor };
     const request = { token: api.token, variables };

@@ -7,6 +7,9 @@ import type { ChatShown, Message, Part, Queued } from "./api-shapes.js";
 const GENERATION = "generation { id attempt }";
 const FAILURE = "failure { kind message httpStatus isRetryable }";
 
+export const DIFF_STATUS_FIELDS = `url additions deletions changedFiles headBranch baseBranch isStale
+  pullRequest { number title state isDraft hasChangesRequested authorLogin }`;
+
 export const CHAT_EVENTS_DOCUMENT = `subscription ($chatId: ID!, $after: String) {
   chatEvents(chatId: $chatId, after: $after) {
     __typename
@@ -19,6 +22,7 @@ export const CHAT_EVENTS_DOCUMENT = `subscription ($chatId: ID!, $after: String)
     ... on ChatQueueEvent { queuedMessages { id parts { ... on TextPart { text } } } }
     ... on ChatActionRequiredEvent { deadline toolCalls { toolCallId toolName arguments } }
     ... on ChatTitleEvent { title }
+    ... on ChatDiffStatusEvent { diffStatus { ${DIFF_STATUS_FIELDS} } }
     ... on ChatRetryEvent { ${GENERATION} retry { attempt delayMs ${FAILURE} } }
     ... on ChatPreviewResetEvent { ${GENERATION} resetReason: reason }
     ... on ChatPartEvent { ${GENERATION} sequence role partIndex piece {
@@ -30,9 +34,28 @@ export const CHAT_EVENTS_DOCUMENT = `subscription ($chatId: ID!, $after: String)
       ... on ToolCallPart { toolCallId toolName arguments }
       ... on ToolResultPart { toolCallId toolName result isError }
       ... on SourcePart { url title }
+      ... on NoticePart { level text }
     } }
   }
 }`;
+
+export type DiffStatusShown = {
+  url: string | null;
+  additions: number;
+  deletions: number;
+  changedFiles: number;
+  headBranch: string | null;
+  baseBranch: string | null;
+  isStale: boolean;
+  pullRequest: {
+    number: number;
+    title: string;
+    state: string;
+    isDraft: boolean;
+    hasChangesRequested: boolean;
+    authorLogin: string | null;
+  } | null;
+};
 
 type Generation = { id: string; attempt: number };
 type Failure = { kind: string; message: string; httpStatus: number | null; isRetryable: boolean };
@@ -45,6 +68,7 @@ export type ChatEvent = { cursor: string } & (
   | { __typename: "ChatErrorEvent"; failure: Failure }
   | { __typename: "ChatQueueEvent"; queuedMessages: Queued[] }
   | { __typename: "ChatTitleEvent"; title: string }
+  | { __typename: "ChatDiffStatusEvent"; diffStatus: DiffStatusShown | null }
   | {
       __typename: "ChatActionRequiredEvent";
       deadline: string;
@@ -82,6 +106,8 @@ export class Transcript {
   queue: string[] = [];
   failure: Failure | null = null;
   title: string | null = null;
+  /** As the last event about it said; null before the first. */
+  diffStatus: DiffStatusShown | null = null;
   isCaughtUp = false;
   preview: Preview | null = null;
   /** The names of all events in order, with what tells them apart. */
@@ -133,6 +159,9 @@ export class Transcript {
         return;
       case "ChatTitleEvent":
         this.title = event.title;
+        return;
+      case "ChatDiffStatusEvent":
+        this.diffStatus = event.diffStatus;
         return;
       case "ChatPartEvent":
         return this.#show(event);
@@ -257,5 +286,7 @@ function nameOf(event: ChatEvent): string {
       return "caught-up";
     case "ChatTitleEvent":
       return "title";
+    case "ChatDiffStatusEvent":
+      return "diff-status";
   }
 }

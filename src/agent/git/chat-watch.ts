@@ -203,9 +203,9 @@ function digestOf(state: RepositoryState): string {
 }
 
 function computeDigest(state: RepositoryState): string {
-  const { branch, remoteOrigin, isTruncated, unifiedDiff } = state;
+  const { branch, remoteOrigin, pushedCommit = "", isTruncated, unifiedDiff } = state;
   return createHash("sha256")
-    .update(JSON.stringify([branch, remoteOrigin, isTruncated]))
+    .update(JSON.stringify([branch, remoteOrigin, pushedCommit, isTruncated]))
     .update(unifiedDiff)
     .digest("base64url");
 }

@@ -27,6 +27,8 @@ const FILES_AT_ONCE = 64;
 export type RepositoryState = {
   branch: string | null;
   remoteOrigin: string | null;
+  /** The newest commit, when it is where the branch is pushed to, too. */
+  pushedCommit?: string;
   unifiedDiff: string;
   /** `unifiedDiff` says why it is not the diff. */
   isTruncated: boolean;
@@ -86,7 +88,11 @@ class Looking {
       said.kind === "too-long" ? undefined : await this.#fingerprint(said.output, status, origin);
     if (fingerprint !== undefined && fingerprint === known) return { kind: "unchanged" };
     const diff = said.kind === "too-long" ? TOO_LARGE : await this.#diff(status);
-    const state = { branch: status.branch, remoteOrigin: origin && redactOrigin(origin), ...textOf(diff) };
+    const { branch, pushedCommit } = status;
+    const state = {
+      ...{ branch, remoteOrigin: origin && redactOrigin(origin), ...textOf(diff) },
+      ...(pushedCommit === null ? {} : { pushedCommit }),
+    };
     return { kind: "seen", state, fingerprint };
   }
 

@@ -23,13 +23,14 @@ test("a status tells the branch, what differs and what is not tracked", () => {
   ).toEqual({
     branch: "feature/one",
     hasCommit: true,
+    pushedCommit: null,
     changed: ["a file", "new name", "torn"],
     untracked: ["d/e \xff"],
   });
 });
 
 test("there need not be a branch or a commit", () => {
-  const none = { changed: [], untracked: [] };
+  const none = { pushedCommit: null, changed: [], untracked: [] };
   expect([
     statusOf("# branch.oid (initial)", "# branch.head main"),
     statusOf(`# branch.oid ${OID}`, "# branch.head (detached)"),
@@ -38,6 +39,16 @@ test("there need not be a branch or a commit", () => {
     { branch: "main", hasCommit: false, ...none },
     { branch: null, hasCommit: true, ...none },
     { branch: null, hasCommit: false, ...none },
+  ]);
+});
+
+test("a branch that is where it is pushed to has its commit there", () => {
+  const at = (...records: string[]) =>
+    statusOf(`# branch.oid ${OID}`, "# branch.head main", ...records).pushedCommit;
+  expect([at("# branch.upstream origin/main", "# branch.ab +0 -0"), at("# branch.ab +? -?"), at()]).toEqual([
+    OID,
+    null,
+    null,
   ]);
 });
 

@@ -8,6 +8,8 @@ export type GitStatus = {
   branch: string | null;
   /** False before the first commit. */
   hasCommit: boolean;
+  /** The newest commit, when the branch is at it where it is pushed to, too; null when it is not, or is pushed nowhere. */
+  pushedCommit: string | null;
   /** Names of files that differ from HEAD or from the index. */
   changed: string[];
   /** Names of files that git does not know and does not ignore; no folders. */
@@ -20,11 +22,17 @@ const FIELDS_BEFORE_NAME: Readonly<Record<string, number>> = { "1": 8, "2": 9, u
 /** A record that was cut off at the end is left out. */
 export function parseStatus(output: Buffer): GitStatus {
   const records = output.toString("latin1").split("\0").slice(0, -1);
-  const status: GitStatus = { branch: null, hasCommit: false, changed: [], untracked: [] };
+  const status: GitStatus = {
+    ...{ branch: null, hasCommit: false, pushedCommit: null },
+    ...{ changed: [], untracked: [] },
+  };
+  let commit = "";
   for (let index = 0; index < records.length; index += 1) {
     const record = records[index] ?? "";
     const kind = record.charAt(0);
-    if (kind === "#") readHeader(record, status);
+    if (kind === "#") commit = readHeader(record, status) ?? commit;
+    // Said behind the commit, and only of a branch that has a place to be pushed to.
+    if (record === "# branch.ab +0 -0") status.pushedCommit = commit;
     // A folder is a repository of its own, which is not this one's to show.
     else if (kind === "?" && !record.endsWith("/")) status.untracked.push(record.slice(2));
     const fields = FIELDS_BEFORE_NAME[kind];
@@ -35,12 +43,14 @@ export function parseStatus(output: Buffer): GitStatus {
   return status;
 }
 
-function readHeader(record: string, status: GitStatus): void {
+/** The newest commit, when the record tells it. */
+function readHeader(record: string, status: GitStatus): string | undefined {
   const [, name, value = ""] = record.split(" ");
   if (name === "branch.oid") status.hasCommit = value !== "(initial)";
   if (name === "branch.head" && value !== "(detached)") {
     status.branch = Buffer.from(value, "latin1").toString("utf8");
   }
+  return name === "branch.oid" && status.hasCommit ? value : undefined;
 }
 
 function afterFields(record: string, fields: number): string {

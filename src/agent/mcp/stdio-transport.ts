@@ -10,6 +10,7 @@ import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/s
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { sleep, type Clock } from "../../lib/clock.js";
+import { MAX_MESSAGE_BYTES } from "../../mcp/bounded-fetch.js";
 import { isGroupAlive, signalGroup } from "../process/process-group.js";
 import type { Environment } from "../process/environment.js";
 
@@ -19,8 +20,6 @@ const END_GRACE_MS = 1_000;
 const GROUP_CHECK_MS = 25;
 /** What a dead server wrote last may still be in its pipe. */
 const DRAIN_MS = 1_000;
-/** Longest message of a server: a picture of a few megabytes as base64. */
-export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 export type StdioOptions = {
   command: string;

@@ -11,8 +11,8 @@ import { done, errorText, refused, type Outcome } from "../outcome.js";
 import type { Environment } from "../process/environment.js";
 import type { McpCallAnswer } from "../protocol.js";
 import type { ServerConfig } from "./config-text.js";
-import type { Connection } from "./connection.js";
-import type { ListedTool } from "./list-tools.js";
+import type { Connection } from "../../mcp/connection.js";
+import type { ListedTool } from "../../mcp/types.js";
 import { FREE_RESTARTS, retryDelayMs } from "./retry-policy.js";
 
 /** A server that lived longer has proved itself: its death is an accident. */

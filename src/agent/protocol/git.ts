@@ -37,6 +37,8 @@ export const gitWatchMessageSchema = z.discriminatedUnion("type", [
     root,
     branch: z.string().nullable(),
     remoteOrigin: z.string().nullable(),
+    // The newest commit, when it is where the branch is pushed to, too; agents from before do not tell.
+    pushedCommit: z.string().optional(),
     isTruncated: z.boolean(),
   }),
   z.object({ type: z.literal("removed"), root }),

@@ -2,9 +2,11 @@
 import type { Viewer } from "../../domain/viewer.js";
 import type { Command } from "../../domain/transition.js";
 import { findQueuedMessages } from "../../store/queue.js";
-import { applyTransition } from "../state/apply-transition.js";
+import { applyToFamily, type FamilyRequest } from "../state/apply-family.js";
+import { applyTransition, type TransitionResult } from "../state/apply-transition.js";
 import type { ChatChanged, CommandResult } from "./chat-commands.js";
 import { notFound, refusalOf, refuse, seeChat, type CommandParts, type KnownChat } from "./command-parts.js";
+import { checkUsageLimit } from "./usage-limit-check.js";
 
 /** Runs one command on a chat that the viewer may see. Finding nothing to do is a success. */
 export async function changeChat(
@@ -17,13 +19,27 @@ export async function changeChat(
   return known ? changeKnown(parts, known, { chatId, command }) : notFound("chat", "chatId");
 }
 
+/** The same for a chat and the subagents below it, all at once; `below` as in `FamilyRequest`. */
+export async function changeFamily(
+  parts: CommandParts,
+  viewer: Viewer,
+  chatId: string,
+  { command, below }: { command: Command; below: FamilyRequest["below"] },
+): Promise<CommandResult<ChatChanged>> {
+  if (!(await seeChat(parts, viewer, chatId))) return notFound("chat", "chatId");
+  return toChanged(chatId, await applyToFamily(parts, { chatId, commands: [command], below }));
+}
+
 /** The same for a chat that has just been seen. */
 export async function changeKnown(
   parts: CommandParts,
   known: KnownChat,
   { chatId, command }: { chatId: string; command: Command },
 ): Promise<CommandResult<ChatChanged>> {
-  const result = await applyTransition(parts, { chatId, commands: [command], known });
+  return toChanged(chatId, await applyTransition(parts, { chatId, commands: [command], known }));
+}
+
+function toChanged(chatId: string, result: TransitionResult): CommandResult<ChatChanged> {
   switch (result.outcome) {
     case "changed":
     case "unchanged":
@@ -35,7 +51,7 @@ export async function changeKnown(
   }
 }
 
-/** Runs a command on the chat in whose queue the message waits. */
+/** Runs a command on the chat in whose queue the message waits. Only one that has it said next may cost something. */
 export async function changeQueued(
   parts: CommandParts,
   viewer: Viewer,
@@ -44,5 +60,9 @@ export async function changeQueued(
 ): Promise<CommandResult<ChatChanged>> {
   const [queued] = await findQueuedMessages(parts.database, viewer, [queuedId]);
   if (!queued) return notFound("queued message", "queuedMessageId");
-  return changeChat(parts, viewer, queued.chatId, { type, queuedId });
+  const known = await seeChat(parts, viewer, queued.chatId);
+  if (!known) return notFound("queued message", "queuedMessageId");
+  const overLimit = type === "promote-queued" ? await checkUsageLimit(parts, known.ownerId) : null;
+  if (overLimit) return refuse(overLimit);
+  return changeKnown(parts, known, { chatId: queued.chatId, command: { type, queuedId } });
 }

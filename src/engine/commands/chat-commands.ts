@@ -4,9 +4,16 @@
  */
 import type { ChatLabel, ChatStatus, ClientTool } from "../../domain/chat-state.js";
 import type { MessageRow, QueuedRow } from "../../domain/chat-events.js";
-import type { MessagePart, ReasoningEffort, ToolResultPart } from "../../domain/message-parts.js";
-import type { Viewer } from "../../domain/viewer.js";
+import type { ReasoningEffort, SaidPart, ToolResultPart } from "../../domain/message-parts.js";
+import type { McpTrial } from "../../domain/mcp.js";
+import type { McpServerChange, NewMcpServer } from "../../domain/mcp-server-rules.js";
+import type { Actor, Viewer } from "../../domain/viewer.js";
+import type { WorkspaceStatus } from "../../domain/workspace.js";
+import type { PushSubscriptionRecord } from "../../store/push.js";
+import type { WantedPush } from "../../domain/push.js";
+import type { FileRecord } from "../../store/files.js";
 import type { GitConnectionRecord } from "../../store/git-connections.js";
+import type { McpServerRecord } from "../../store/mcp-servers.js";
 import type { Preferences } from "../../store/users.js";
 
 /**
@@ -14,12 +21,29 @@ import type { Preferences } from "../../store/users.js";
  * with UNAVAILABLE.
  */
 export type CommandRefusal = {
-  code: "INVALID" | "NOT_FOUND" | "CONFLICT" | "LIMIT_EXCEEDED" | "UNAVAILABLE";
+  code:
+    | "INVALID"
+    | "NOT_FOUND"
+    | "CONFLICT"
+    | "LIMIT_EXCEEDED"
+    | "AUTH_REQUIRED"
+    | "KEY_REQUIRED"
+    | "UNAVAILABLE";
   message: string;
   path?: string[];
   currentStatus?: ChatStatus;
+  /** With UNAVAILABLE, of a workspace. */
+  workspaceStatus?: WorkspaceStatus;
+  /** What else is wrong with the same input. */
+  others?: CommandRefusal[];
+  /** With AUTH_REQUIRED: the tool servers that want the person's authorisation. */
+  serverIds?: readonly string[];
+  /** With KEY_REQUIRED: the model provider that wants the person's own key. */
+  providerId?: string;
   /** What could not be had; a workspace when absent. */
-  what?: "model" | "secrets-key";
+  what?: "model" | "mcp-server" | "usage-limit" | "git-host";
+  /** With LIMIT_EXCEEDED: what the chat's owner may spend is spent. Microdollars. */
+  usage?: { spentMicros: bigint; limitMicros: bigint; resetsAt: Date };
 };
 
 export type CommandResult<T> = ({ ok: true } & T) | { ok: false; refusal: CommandRefusal };
@@ -28,7 +52,7 @@ export type CommandResult<T> = ({ ok: true } & T) | { ok: false; refusal: Comman
 export type ChatChanged = { chatId: string; version: number };
 
 export type CreateChatInput = {
-  parts: MessagePart[];
+  parts: SaidPart[];
   /** Absent = the viewer's default workspace, if they have one; null = none. */
   workspaceId?: string | null;
   modelConfigId?: string;
@@ -36,17 +60,32 @@ export type CreateChatInput = {
   labels?: ChatLabel[];
   clientTools?: ClientTool[];
   reasoningEffort?: ReasoningEffort;
+  /** The tool servers of the chat; absent = those that are on by default. */
+  mcpServerIds?: string[];
   idempotencyKey?: string;
 };
 
 export type SendMessageInput = {
   chatId: string;
-  parts: MessagePart[];
+  parts: SaidPart[];
   whenBusy: "queue" | "interrupt";
   modelConfigId?: string;
   reasoningEffort?: ReasoningEffort;
+  /** The chat's tool servers from this message on; absent = unchanged. */
+  mcpServerIds?: string[];
   idempotencyKey?: string;
 };
+
+export type EditMessageInput = {
+  messageId: string;
+  parts: SaidPart[];
+  modelConfigId?: string;
+  /** As in `SendMessageInput`. */
+  mcpServerIds?: string[];
+};
+
+/** A file as it is announced; `sizeBytes` exactly. */
+export type WantedUpload = { name: string; mediaType: string; sizeBytes: number };
 
 /** Absent = unchanged. */
 export type UpdateChatInput = {
@@ -55,6 +94,8 @@ export type UpdateChatInput = {
   labels?: ChatLabel[];
   /** Null = the deployment's default at each turn. */
   modelConfigId?: string | null;
+  /** For what is said from now on. */
+  mcpServerIds?: string[];
 };
 
 /** Absent = unchanged. */
@@ -75,7 +116,7 @@ export interface ChatCommands {
   ): Promise<CommandResult<ChatChanged & { message: MessageRow | null; queued: QueuedRow | null }>>;
   editMessage(
     viewer: Viewer,
-    input: { messageId: string; parts: MessagePart[]; modelConfigId?: string },
+    input: EditMessageInput,
   ): Promise<CommandResult<ChatChanged & { message: MessageRow }>>;
   interruptChat(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
   promoteQueuedMessage(viewer: Viewer, queuedId: string): Promise<CommandResult<ChatChanged>>;
@@ -97,13 +138,47 @@ export interface ChatCommands {
     viewer: Viewer,
     input: UpdatePreferencesInput,
   ): Promise<CommandResult<{ preferences: Preferences }>>;
+  /** A file of the viewer's whose bytes may come until `expiresAt`, in milliseconds since the epoch. */
+  createFileUpload(
+    viewer: Viewer,
+    wanted: WantedUpload,
+  ): Promise<CommandResult<{ file: FileRecord; expiresAt: number }>>;
   /** For the viewer's own chats; replaces an earlier connection to the same host. */
   connectGitHost(
     viewer: Viewer,
     input: { host: string; token: string },
   ): Promise<CommandResult<{ connection: GitConnectionRecord }>>;
   /** The viewer's own. */
+  /** A browser of the person's is told of turns from now on; takes the place of what was registered for its endpoint. */
+  registerPushSubscription(
+    viewer: Viewer,
+    wanted: WantedPush,
+  ): Promise<CommandResult<{ subscription: PushSubscriptionRecord }>>;
+  unregisterPushSubscription(
+    viewer: Viewer,
+    endpoint: string,
+  ): Promise<CommandResult<{ subscriptionId: string }>>;
   disconnectGitHost(viewer: Viewer, connectionId: string): Promise<CommandResult<{ connectionId: string }>>;
+  /** For admins, like the next two: throws `Forbidden` for others. Every problem of the input is told. */
+  createMcpServer(actor: Actor, wanted: NewMcpServer): Promise<CommandResult<{ server: McpServerRecord }>>;
+  /** Absent = unchanged. */
+  updateMcpServer(
+    actor: Actor,
+    change: McpServerChange & { serverId: string },
+  ): Promise<CommandResult<{ server: McpServerRecord }>>;
+  deleteMcpServer(actor: Actor, serverId: string): Promise<CommandResult<{ serverId: string }>>;
+  /** For admins, too. A server that cannot be used is a result, not a refusal. */
+  testMcpServer(
+    actor: Actor,
+    serverId: string,
+  ): Promise<CommandResult<{ server: McpServerRecord; trial: McpTrial }>>;
+  /** Where the person's browser goes to authorise a tool server. */
+  startMcpOauth(
+    viewer: Viewer,
+    input: { serverId: string; returnTo: string | null },
+  ): Promise<CommandResult<{ authorizationUrl: string; expiresAt: Date }>>;
+  /** The viewer's own; also when there is none. */
+  disconnectMcpServer(viewer: Viewer, serverId: string): Promise<CommandResult<{ server: McpServerRecord }>>;
   archiveChat(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
   unarchiveChat(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
 }

@@ -1,24 +1,32 @@
 /** What commands are made of, and the few steps that they share. */
+import type { ChatFailure } from "../../domain/failures.js";
 import type { ChatState } from "../../domain/chat-state.js";
 import { MAX_MESSAGE_CHARACTERS, MAX_MESSAGE_PARTS, MAX_QUEUED_MESSAGES } from "../../domain/limits.js";
-import type { MessagePart } from "../../domain/message-parts.js";
+import type { McpTrial } from "../../domain/mcp.js";
+import type { SaidPart } from "../../domain/message-parts.js";
 import type { RefusalReason } from "../../domain/transition.js";
 import type { Viewer } from "../../domain/viewer.js";
 import { findChat } from "../../store/chats.js";
+import type { McpServerRecord } from "../../store/mcp-servers.js";
 import type { SecretBox } from "../../store/secret-box.js";
 import type { Preferences } from "../../store/users.js";
 import type { TransitionParts, TransitionResult } from "../state/apply-transition.js";
 import type { CommandRefusal } from "./chat-commands.js";
+import type { McpOauthCommands } from "./mcp-oauth-port.js";
+import type { McpSelection } from "./mcp-selection.js";
+import type { UsageLimitChecks } from "./usage-limit-check.js";
 
 export type CommandParts = TransitionParts & {
-  /** The model that a new turn would use; null = the deployment's default. `reason` is worded for people. */
-  resolveModel(
-    configId: string | null,
-  ): Promise<{ ok: true; modelConfigId: string } | { ok: false; reason: string }>;
+  /** The model that a new turn would use in a person's chat; null = the deployment's default. */
+  resolveModel(configId: string | null, ownerId: string): Promise<ResolvedModel>;
+  /** Whether any provider asks with people's own keys, so that one may be missing. Costs nothing where none does. */
+  asksPersonalKeys(): Promise<boolean>;
   /** The workspace of chats that name none; null = they have none. */
   defaultWorkspaceId(viewer: Viewer): string | null;
   /** Whether people may choose this config now. */
   isModelSelectable(configId: string): Promise<boolean>;
+  /** Tool servers as people select them. */
+  mcpSelection: McpSelection;
   /** What the person wishes for all their chats. */
   preferencesOf(userId: string): Promise<Preferences>;
   /** The person's wishes were changed. */
@@ -27,11 +35,24 @@ export type CommandParts = TransitionParts & {
   sanitizePrompt(text: string): string;
   /** Makes a title from the whole talk and gives it to the chat if that still has the one in `state`. */
   regenerateTitle(chat: ChatToName): Promise<TitleOutcome>;
-  /** Seals what people entrust; null: this deployment has no key. */
-  secrets: SecretBox | null;
+  /** What people may spend. */
+  usageLimits: UsageLimitChecks;
+  /** Push services within the own network may be used. */
+  isPushPrivateAllowed: boolean;
+  /** Seals what people entrust. */
+  secrets: SecretBox;
+  /** People's authorisations for tool servers. */
+  mcpOauth: McpOauthCommands;
+  /** Connects to the server in the person's name and lists its tools; 10 seconds at most. Never rejects. */
+  tryMcpServer(server: McpServerRecord, userId: string): Promise<McpTrial>;
   /** Names that a client's own tools may not take. */
   toolNames: ReadonlySet<string>;
 };
+
+/** `failure` is worded for people; `wantsKeyOf` as in `NoProviderLine`. */
+export type ResolvedModel =
+  | { ok: true; modelConfigId: string }
+  | { ok: false; failure: Pick<ChatFailure, "kind" | "message">; wantsKeyOf?: string };
 
 export type ChatToName = { chatId: string; ownerId: string; modelConfigId: string | null; state: ChatState };
 
@@ -69,7 +90,17 @@ export function refuse(refusal: CommandRefusal): { ok: false; refusal: CommandRe
 }
 
 export function notFound(
-  what: "chat" | "message" | "queued message" | "workspace" | "git connection",
+  what:
+    | "chat"
+    | "message"
+    | "queued message"
+    | "workspace"
+    | "workspace template"
+    | "git connection"
+    | "push subscription"
+    | "tool server"
+    | "API token"
+    | "user",
   field: string,
 ) {
   return refuse({ code: "NOT_FOUND", message: `There is no such ${what}.`, path: [field] });
@@ -83,7 +114,7 @@ export const KEY_OF_ANOTHER_REQUEST: CommandRefusal = {
 };
 
 /** Null when the parts may be said. */
-export function checkParts(parts: MessagePart[]): CommandRefusal | null {
+export function checkParts(parts: readonly SaidPart[]): CommandRefusal | null {
   const path = ["parts"];
   if (parts.length === 0) return { code: "INVALID", message: "A message needs at least one part.", path };
   if (parts.length > MAX_MESSAGE_PARTS) {
@@ -118,6 +149,7 @@ export function refusalOf(result: Extract<TransitionResult, { outcome: "refused"
 
 const REFUSALS: Record<RefusalReason, string> = {
   archived: "The chat is archived. Unarchive it first.",
+  parent_archived: "The chat that it works for is archived. Unarchive that one.",
   wrong_status: "The chat is not in a state that allows this.",
   queue_full: `The queue is full: at most ${MAX_QUEUED_MESSAGES} messages may wait.`,
   queue_not_empty: "Messages are waiting in the chat's queue.",

@@ -1,15 +1,22 @@
 /** The commands as one object, for whoever speaks for people. */
+import type { Command } from "../../domain/transition.js";
 import type { ChatCommands } from "./chat-commands.js";
-import { changeChat, changeQueued } from "./change-chat.js";
+import { stopBelow } from "../state/apply-family.js";
+import { changeChat, changeFamily, changeQueued } from "./change-chat.js";
 import type { CommandParts } from "./command-parts.js";
 import { connectGitHost } from "./connect-git-host.js";
+import { disconnectMcpServer, startMcpOauth } from "./connect-mcp-server.js";
 import { createChat } from "./create-chat.js";
+import { createFileUpload } from "./create-file-upload.js";
 import { disconnectGitHost } from "./disconnect-git-host.js";
 import { clearChatContext, compactChat } from "./fold-context.js";
 import { editMessage } from "./edit-message.js";
 import { markChatRead } from "./mark-chat-read.js";
+import { createMcpServer, deleteMcpServer, updateMcpServer } from "./mcp-servers.js";
+import { registerPushSubscription, unregisterPushSubscription } from "./push-subscriptions.js";
 import { regenerateTitle } from "./regenerate-title.js";
 import { sendMessage } from "./send-message.js";
+import { testMcpServer } from "./test-mcp-server.js";
 import { updateChat } from "./update-chat.js";
 import { updatePreferences } from "./update-preferences.js";
 
@@ -18,7 +25,8 @@ export function createChatCommands(parts: CommandParts): ChatCommands {
     createChat: (viewer, input) => createChat(parts, viewer, input),
     sendMessage: (viewer, input) => sendMessage(parts, viewer, input),
     editMessage: (viewer, input) => editMessage(parts, viewer, input),
-    interruptChat: (viewer, chatId) => changeChat(parts, viewer, chatId, { type: "interrupt" }),
+    interruptChat: (viewer, chatId) =>
+      changeFamily(parts, viewer, chatId, { command: { type: "interrupt" }, below: stopBelow }),
     promoteQueuedMessage: (viewer, queuedId) => changeQueued(parts, viewer, queuedId, "promote-queued"),
     deleteQueuedMessage: (viewer, queuedId) => changeQueued(parts, viewer, queuedId, "delete-queued"),
     submitToolResults: (viewer, { chatId, results }) =>
@@ -29,9 +37,23 @@ export function createChatCommands(parts: CommandParts): ChatCommands {
     regenerateChatTitle: (viewer, chatId) => regenerateTitle(parts, viewer, chatId),
     markChatRead: (viewer, chatId) => markChatRead(parts, viewer, chatId),
     updatePreferences: (viewer, input) => updatePreferences(parts, viewer, input),
+    createFileUpload: (viewer, wanted) => createFileUpload(parts, viewer, wanted),
     connectGitHost: (viewer, input) => connectGitHost(parts, viewer, input),
     disconnectGitHost: (viewer, connectionId) => disconnectGitHost(parts, viewer, connectionId),
-    archiveChat: (viewer, chatId) => changeChat(parts, viewer, chatId, { type: "archive" }),
-    unarchiveChat: (viewer, chatId) => changeChat(parts, viewer, chatId, { type: "unarchive" }),
+    registerPushSubscription: (viewer, wanted) => registerPushSubscription(parts, viewer, wanted),
+    unregisterPushSubscription: (viewer, endpoint) => unregisterPushSubscription(parts, viewer, endpoint),
+    createMcpServer: (actor, wanted) => createMcpServer(parts, actor, wanted),
+    updateMcpServer: (actor, change) => updateMcpServer(parts, actor, change),
+    deleteMcpServer: (actor, serverId) => deleteMcpServer(parts, actor, serverId),
+    testMcpServer: (actor, serverId) => testMcpServer(parts, actor, serverId),
+    startMcpOauth: (viewer, input) => startMcpOauth(parts, viewer, input),
+    disconnectMcpServer: (viewer, serverId) => disconnectMcpServer(parts, viewer, serverId),
+    archiveChat: (viewer, chatId) => changeFamily(parts, viewer, chatId, alike({ type: "archive" })),
+    unarchiveChat: (viewer, chatId) => changeFamily(parts, viewer, chatId, alike({ type: "unarchive" })),
   };
+}
+
+/** The same of each of the family. */
+function alike(command: Command) {
+  return { command, below: () => [command] };
 }

@@ -1,6 +1,7 @@
 /** A person gives a token for a git host; commands of their chats then speak to it in their name. */
 import { readGitHost } from "../../domain/git-host.js";
 import type { Viewer } from "../../domain/viewer.js";
+import { lookAgainWithToken } from "../../store/diff-statuses.js";
 import {
   connectGitHost as keepGitConnection,
   MAX_GIT_CONNECTIONS,
@@ -27,14 +28,12 @@ export async function connectGitHost(
   const token = input.token.trim();
   const problem = problemOf(token);
   if (problem !== null) return refuse({ code: "INVALID", message: problem, path: ["token"] });
-  if (parts.secrets === null) {
-    const message =
-      "This deployment cannot keep secrets yet: its operator has to set PARLEY_SECRETS_KEYS on every server.";
-    return refuse({ code: "UNAVAILABLE", message, what: "secrets-key" });
-  }
   const wanted = { userId: viewer.userId, host, token };
   const connection = await keepGitConnection(parts.database, parts.secrets, wanted);
-  if (connection !== null) return { ok: true, connection };
+  if (connection !== null) {
+    await lookAgainWithToken(parts.database, viewer.userId);
+    return { ok: true, connection };
+  }
   const message = `At most ${MAX_GIT_CONNECTIONS} hosts can be connected. Disconnect one first.`;
   return refuse({ code: "LIMIT_EXCEEDED", message });
 }

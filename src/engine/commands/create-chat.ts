@@ -23,6 +23,10 @@ import {
   refuse,
   type CommandParts,
 } from "./command-parts.js";
+import { givingFiles, readAttachments, refuseGone, type Said } from "./attachments.js";
+import { modelRefusal } from "./model-keys.js";
+import { checkAuthorized, checkSelection } from "./mcp-selection.js";
+import { checkUsageLimit } from "./usage-limit-check.js";
 
 export async function createChat(
   parts: CommandParts,
@@ -36,13 +40,24 @@ export async function createChat(
   if (input.workspaceId && !(await findWorkspace(parts.database, viewer, input.workspaceId))) {
     return notFound("workspace", "workspaceId");
   }
-  const model = await parts.resolveModel(input.modelConfigId ?? (await ownDefault(parts, viewer)));
-  if (!model.ok) return refuse({ code: "UNAVAILABLE", message: model.reason, path: ["modelConfigId"] });
-  const chat = newChat(parts, viewer, input, model.modelConfigId);
+  const model = await parts.resolveModel(
+    input.modelConfigId ?? (await ownDefault(parts, viewer)),
+    viewer.userId,
+  );
+  if (!model.ok) return refuse(modelRefusal(model));
+  const selected = await selectServers(parts, viewer, input);
+  if (!selected.ok) return selected;
+  const overLimit = await checkUsageLimit(parts, viewer.userId);
+  if (overLimit) return refuse(overLimit);
+  const attached = await readAttachments(parts.database, viewer, null, input.parts);
+  if (!attached.ok) return attached;
+  const { said } = attached;
+  const chosen = { modelConfigId: model.modelConfigId, mcpServerIds: selected.ids, said };
+  const chat = newChat(parts, viewer, input, chosen);
   try {
-    return await commit(parts, chat, input.idempotencyKey);
+    return await commit(parts, chat, said, input.idempotencyKey);
   } catch (error) {
-    if (!(error instanceof KeyAlreadyUsed)) throw error;
+    if (!(error instanceof KeyAlreadyUsed)) return refuseGone(error);
     return (await repeatedRequest(parts, viewer, input)) ?? refuse(KEY_LOST);
   }
 }
@@ -53,11 +68,23 @@ async function ownDefault(parts: CommandParts, viewer: Viewer): Promise<string |
   return own !== null && (await parts.isModelSelectable(own)) ? own : null;
 }
 
+async function selectServers(
+  parts: CommandParts,
+  viewer: Viewer,
+  input: CreateChatInput,
+): Promise<CommandResult<{ ids: string[] }>> {
+  const selected = await checkSelection(parts.mcpSelection, input.mcpServerIds);
+  if (!selected.ok) return selected;
+  if (selected.ids === undefined) return { ok: true, ids: await parts.mcpSelection.preselected() };
+  const refusal = await checkAuthorized(parts.mcpSelection, selected.ids, viewer.userId);
+  return refusal ? refuse(refusal) : { ok: true, ids: selected.ids };
+}
+
 function newChat(
   parts: CommandParts,
   viewer: Viewer,
   input: CreateChatInput,
-  modelConfigId: string,
+  { modelConfigId, mcpServerIds, said }: Pick<NewChat, "modelConfigId" | "mcpServerIds"> & { said: Said },
 ): NewChat {
   return {
     id: randomUUID(),
@@ -67,15 +94,16 @@ function newChat(
     reasoningEffort: input.reasoningEffort ?? null,
     clientTools: input.clientTools ?? [],
     labels: input.labels ?? [],
+    mcpServerIds,
     state: createdState(
-      input.title ?? titleFrom(input.parts),
+      input.title ?? titleFrom(said.parts),
       input.title === undefined ? "first_message" : "person",
     ),
     messages: [
       {
         role: "user",
         visibility: "both",
-        parts: input.parts,
+        parts: said.parts,
         authorId: viewer.userId,
         modelConfigId,
         reasoningEffort: input.reasoningEffort ?? null,
@@ -88,12 +116,14 @@ function newChat(
 async function commit(
   parts: CommandParts,
   chat: NewChat,
+  said: Said,
   key: string | undefined,
 ): Promise<CommandResult<ChatChanged>> {
   const { id: chatId, ownerId, state } = chat;
   const version = state.snapshotVersion;
   const messages = await parts.database.transaction(async (transaction) => {
     const rows = await insertChat(transaction, chat);
+    await givingFiles(said, chatId, chat.now)?.(transaction);
     const made = { chatId, messageId: null, queuedId: null, version };
     if (key !== undefined) await rememberRequest(transaction, { userId: ownerId, key }, made);
     return rows;

@@ -1,20 +1,30 @@
 /** A person says something else instead: the message and all after it leave history, and the turn starts anew. */
 import type { MessageRow } from "../../domain/chat-events.js";
-import type { MessagePart } from "../../domain/message-parts.js";
 import type { Viewer } from "../../domain/viewer.js";
 import { findMessage } from "../../store/messages.js";
 import { MessageGone } from "../../store/transitions.js";
-import { applyTransition } from "../state/apply-transition.js";
-import type { ChatChanged, CommandResult } from "./chat-commands.js";
-import { checkModel, checkParts, notFound, refusalOf, refuse, type CommandParts } from "./command-parts.js";
+import { applyToFamily, stopBelow } from "../state/apply-family.js";
+import type { ChatChanged, CommandResult, EditMessageInput } from "./chat-commands.js";
+import {
+  checkModel,
+  checkParts,
+  notFound,
+  refusalOf,
+  refuse,
+  seeChat,
+  type CommandParts,
+} from "./command-parts.js";
+import { givingFiles, readAttachments, refuseGone } from "./attachments.js";
+import { checkKey } from "./model-keys.js";
+import { checkSelection } from "./mcp-selection.js";
+import { checkUsageLimit } from "./usage-limit-check.js";
 
 type Edited = ChatChanged & { message: MessageRow };
-type EditInput = { messageId: string; parts: MessagePart[]; modelConfigId?: string };
 
 export async function editMessage(
   parts: CommandParts,
   viewer: Viewer,
-  input: EditInput,
+  input: EditMessageInput,
 ): Promise<CommandResult<Edited>> {
   const refusal = checkParts(input.parts) ?? (await checkModel(parts, input.modelConfigId));
   if (refusal) return refuse(refusal);
@@ -27,15 +37,32 @@ export async function editMessage(
       path: ["messageId"],
     });
   }
+  const selected = await checkSelection(parts.mcpSelection, input.mcpServerIds);
+  if (!selected.ok) return selected;
+  const known = await seeChat(parts, viewer, old.chatId);
+  if (!known) return notFound("message", "messageId");
+  const modelConfigId = input.modelConfigId ?? old.modelConfigId ?? undefined;
+  const unpaid =
+    (await checkKey(parts, { chatId: old.chatId, modelConfigId, ownerId: known.ownerId })) ??
+    (await checkUsageLimit(parts, known.ownerId));
+  if (unpaid) return refuse(unpaid);
+  const attached = await readAttachments(parts.database, viewer, old.chatId, input.parts);
+  if (!attached.ok) return attached;
+  const { said } = attached;
+  const alongside = givingFiles(said, old.chatId, parts.clock.now());
   const message = {
-    parts: input.parts,
+    parts: said.parts,
     authorId: viewer.userId,
     modelConfigId: input.modelConfigId ?? old.modelConfigId,
     reasoningEffort: old.reasoningEffort,
+    mcpServerIds: selected.ids ?? null,
   };
   try {
     const commands = [{ type: "edit-message" as const, messageId: input.messageId, message }];
-    const result = await applyTransition(parts, { chatId: old.chatId, commands });
+    const result = await applyToFamily(parts, {
+      ...{ chatId: old.chatId, commands, below: stopBelow },
+      ...(alongside && { alongside }),
+    });
     if (result.outcome === "refused") return refuse(refusalOf(result));
     const edited =
       result.outcome === "changed" ? result.messages.findLast((row) => row.role === "user") : undefined;
@@ -43,6 +70,6 @@ export async function editMessage(
     return { ok: true, chatId: old.chatId, version: result.state.snapshotVersion, message: edited };
   } catch (error) {
     if (error instanceof MessageGone) return notFound("message", "messageId");
-    throw error;
+    return refuseGone(error);
   }
 }

@@ -3,6 +3,7 @@ import type { Viewer } from "../../domain/viewer.js";
 import { findChat } from "../../store/chats.js";
 import type { ChatChanged, CommandResult } from "./chat-commands.js";
 import { notFound, refuse, type CommandParts } from "./command-parts.js";
+import { checkUsageLimit } from "./usage-limit-check.js";
 
 /** A chat that somebody renamed meanwhile keeps that name, and the request is a success all the same. */
 export async function regenerateTitle(
@@ -14,6 +15,8 @@ export async function regenerateTitle(
   const chat = await findChat(parts.database, viewer, chatId);
   if (!chat) return notFound("chat", "chatId");
   const { ownerId, modelConfigId, state } = chat;
+  const overLimit = await checkUsageLimit(parts, ownerId);
+  if (overLimit) return refuse(overLimit);
   const made = await parts.regenerateTitle({ chatId, ownerId, modelConfigId, state });
   switch (made.outcome) {
     case "titled":

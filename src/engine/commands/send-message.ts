@@ -18,6 +18,10 @@ import {
   seeChat,
   type CommandParts,
 } from "./command-parts.js";
+import { givingFiles, readAttachments, refuseGone, type Said } from "./attachments.js";
+import { checkKey } from "./model-keys.js";
+import { checkAuthorized, checkSelection } from "./mcp-selection.js";
+import { checkUsageLimit } from "./usage-limit-check.js";
 
 type Sent = ChatChanged & { message: MessageRow | null; queued: QueuedRow | null };
 
@@ -32,37 +36,55 @@ export async function sendMessage(
   if (refusal) return refuse(refusal);
   const known = await seeChat(parts, viewer, input.chatId);
   if (!known) return notFound("chat", "chatId");
+  const selected = await checkSelection(parts.mcpSelection, input.mcpServerIds);
+  if (!selected.ok) return selected;
+  // Turns use what the chat's owner has authorised, whoever speaks.
+  const missing = await checkAuthorized(parts.mcpSelection, selected.ids, known.ownerId);
+  const refused =
+    missing ??
+    (await checkKey(parts, { ...input, ownerId: known.ownerId })) ??
+    (await checkUsageLimit(parts, known.ownerId));
+  if (refused) return refuse(refused);
+  const attached = await readAttachments(parts.database, viewer, input.chatId, input.parts);
+  if (!attached.ok) return attached;
+  const checked = { ...input, ...(selected.ids && { mcpServerIds: selected.ids }), said: attached.said };
   try {
-    return await commit(parts, viewer, input, known);
+    return await commit(parts, viewer, checked, known);
   } catch (error) {
     const first = error instanceof KeyAlreadyUsed ? await repeatedRequest(parts, viewer, input) : null;
-    if (first) return first;
-    throw error;
+    return first ?? refuseGone(error);
   }
 }
 
 async function commit(
   parts: CommandParts,
   viewer: Viewer,
-  input: SendMessageInput,
+  input: SendMessageInput & { said: Said },
   known: NonNullable<Awaited<ReturnType<typeof seeChat>>>,
 ): Promise<CommandResult<Sent>> {
   const { chatId, idempotencyKey } = input;
   const queuedId = randomUUID();
   const message = {
-    parts: input.parts,
+    parts: input.said.parts,
     authorId: viewer.userId,
     modelConfigId: input.modelConfigId ?? null,
     reasoningEffort: input.reasoningEffort ?? null,
+    mcpServerIds: input.mcpServerIds ?? null,
   };
+  const give = givingFiles(input.said, chatId, parts.clock.now());
   const result = await applyTransition(parts, {
     chatId,
     commands: [{ type: "send-message", whenBusy: input.whenBusy, message, queuedId }],
     known,
-    ...(idempotencyKey === undefined
+    // Without either, the message may enter history in one round trip.
+    ...(idempotencyKey === undefined && give === undefined
       ? {}
       : {
-          alongside: (transaction, applied) => remember(transaction, viewer, input, place(applied, queuedId)),
+          async alongside(transaction, applied) {
+            await give?.(transaction);
+            if (idempotencyKey !== undefined)
+              await remember(transaction, viewer, input, place(applied, queuedId));
+          },
         }),
   });
   switch (result.outcome) {

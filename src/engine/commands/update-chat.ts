@@ -12,6 +12,7 @@ import {
   type CommandParts,
   type KnownChat,
 } from "./command-parts.js";
+import { checkSelection } from "./mcp-selection.js";
 
 /** All of it or nothing. The title is told to followers; labels and model are metadata that nobody follows. */
 export async function updateChat(
@@ -19,12 +20,15 @@ export async function updateChat(
   viewer: Viewer,
   input: UpdateChatInput,
 ): Promise<CommandResult<ChatChanged>> {
-  const { chatId, title, labels, modelConfigId } = input;
+  const { chatId, title, labels, modelConfigId, mcpServerIds } = input;
   const known = await seeChat(parts, viewer, chatId);
   if (!known) return notFound("chat", "chatId");
   const refusal = await checkModel(parts, modelConfigId ?? undefined);
   if (refusal) return refuse(refusal);
-  const metadata = labels === undefined && modelConfigId === undefined ? null : { labels, modelConfigId };
+  const selected = await checkSelection(parts.mcpSelection, mcpServerIds);
+  if (!selected.ok) return selected;
+  const changes = { labels, modelConfigId, mcpServerIds: selected.ids };
+  const metadata = Object.values(changes).every((change) => change === undefined) ? null : changes;
   const renamed = title === undefined ? null : await rename(parts, { chatId, title, known, metadata });
   if (renamed?.outcome === "not_found") return notFound("chat", "chatId");
   if (renamed?.outcome === "refused") return refuse(refusalOf(renamed));

@@ -15,11 +15,11 @@ test("text is given as it is, and everything else is named", () => {
   ];
   expect(resultText({ parts, isError: false, structuredContent: { a: 1 } }).split("\n")).toEqual([
     "words",
-    "[image: image/png, 5 bytes, not shown]",
-    "[audio: audio/wav, 0 bytes, not shown]",
+    "[image: image/png, 5 bytes, file image-3.png]",
+    "[audio: audio/wav, empty]",
     "[resource: a:1 (text/plain)]",
     "inside",
-    "[resource: a:2, 3 bytes, not shown]",
+    "[resource: a:2, 3 bytes, file a:2]",
     "[resource: a:3]",
     "[resource link: a:4, Link, text/html]",
     "[content of the unknown kind hologram, not shown]",

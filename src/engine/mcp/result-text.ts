@@ -1,27 +1,34 @@
 /** What a tool server's tool answered, as a model reads it. Pure. */
 import type { JsonObject } from "../../domain/json.js";
-import type { McpCallAnswer, McpPart } from "../../workspaces/agent-connection.js";
+import type { McpCallAnswer, McpPart } from "../../mcp/types.js";
+import { resultFiles } from "./result-files.js";
 
-/** Text as it is; whatever a tool result cannot carry is named, so that the model knows that it was there. */
+/**
+ * Text as it is; whatever a tool result cannot carry is named, so that the model knows that it was there: media by the
+ * names that their files have in `resultFiles`.
+ */
 export function resultText({ parts, structuredContent }: McpCallAnswer): string {
   const hasText = parts.some((part) => part.type === "text" && part.text !== "");
   // Servers repeat the structured content as text, and should.
   const structured = hasText || structuredContent === undefined ? [] : [asJson(structuredContent)];
-  return [...parts.map(partText), ...structured].filter((text) => text !== "").join("\n");
+  const files = new Map(resultFiles(parts).map((file) => [file.part, file]));
+  const texts = parts.map((part) => partText(part, files.get(part)));
+  return [...texts, ...structured].filter((text) => text !== "").join("\n");
 }
 
-function partText(part: McpPart): string {
+type Given = { name: string; bytes: Uint8Array } | undefined;
+
+function partText(part: McpPart, file: Given): string {
   switch (part.type) {
     case "text":
       return part.text;
     case "image":
     case "audio":
-      return `[${part.type}: ${part.mediaType}, ${bytesOf(part.data)}, not shown]`;
+      return `[${part.type}: ${part.mediaType}, ${fileText(file)}]`;
     case "resource": {
       const kind = part.mediaType === undefined ? "" : ` (${part.mediaType})`;
       if (part.text !== undefined) return `[resource: ${part.uri}${kind}]\n${part.text}`;
-      const size = part.data === undefined ? "" : `, ${bytesOf(part.data)}, not shown`;
-      return `[resource: ${part.uri}${kind}${size}]`;
+      return `[resource: ${part.uri}${kind}${part.data === undefined ? "" : `, ${fileText(file)}`}]`;
     }
     case "resource-link": {
       const what = [part.name, part.description, part.mediaType].filter(
@@ -34,8 +41,8 @@ function partText(part: McpPart): string {
   }
 }
 
-function bytesOf(base64: string): string {
-  return `${Buffer.byteLength(base64, "base64")} bytes`;
+function fileText(file: Given): string {
+  return file === undefined ? "empty" : `${file.bytes.length} bytes, file ${file.name}`;
 }
 
 function asJson(content: JsonObject): string {

@@ -5,11 +5,18 @@ import { createHash } from "node:crypto";
 const MAX_NAME_CHARACTERS = 64;
 const HASH_CHARACTERS = 8;
 
-/** Original name → offered name. A name that is fit stays; the same names give the same result in any order. */
-export function offeredNames(names: readonly string[]): Map<string, string> {
-  const isFit = (name: string) => fitName(name) === name;
+/**
+ * Original name → offered name. A name that is fit stays unless it is in `reserved`; the same names give the same result
+ * in any order.
+ */
+export function offeredNames(
+  names: readonly string[],
+  reserved: readonly string[] = [],
+): Map<string, string> {
+  const isReserved = new Set(reserved);
+  const isFit = (name: string) => fitName(name) === name && !isReserved.has(name);
   const sorted = [...new Set(names)].sort();
-  const taken = new Set(sorted.filter(isFit));
+  const taken = new Set([...reserved, ...sorted.filter(isFit)]);
   const offered = new Map(sorted.filter(isFit).map((name) => [name, name]));
   for (const name of sorted) {
     if (offered.has(name)) continue;

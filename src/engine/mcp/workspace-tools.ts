@@ -6,19 +6,15 @@ import { LRUCache } from "lru-cache";
 import type { JsonObject } from "../../domain/json.js";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { cutText } from "../../lib/utf8.js";
 import type { AgentConnection, McpTool, McpToolsAnswer } from "../../workspaces/agent-connection.js";
 import { ToolError, type Tool, type ToolContext } from "../tools/tool.js";
 import { askWorkspace } from "../tools/workspace-call.js";
 import { WorkspaceLooks } from "../workspace-looks.js";
-import { OPEN_SCHEMA, offeredSchema } from "./offered-schema.js";
-import { resultText } from "./result-text.js";
+import { MAX_FOREIGN_TOOLS } from "./foreign-tools.js";
+import { offeredDescription, safeSchema } from "./offered-tool.js";
+import { outcomeOf } from "./tool-answer.js";
 import { offeredNames } from "./tool-names.js";
 
-/** One vendor takes 128 in all, ours and the client's own among them. */
-const MAX_TOOLS = 90;
-/** A page of prose; longer ones cost more than they tell. */
-const MAX_DESCRIPTION_BYTES = 8 * 1024;
 const MAX_KNOWN = 200;
 
 /** Less than a person needs to change a file and then say something; busy workspaces are not asked for each turn. */
@@ -60,7 +56,7 @@ export class WorkspaceTools {
     const { revision } = answer;
     const isNew = known?.revision !== revision;
     if (isNew) this.#tellProblems(workspaceId, answer);
-    const tools = isNew ? await toolsOf(answer.tools.slice(0, MAX_TOOLS)) : known.tools;
+    const tools = isNew ? await toolsOf(answer.tools.slice(0, MAX_FOREIGN_TOOLS)) : known.tools;
     // What is starting now may be there a moment later.
     const isWhole = answer.servers.every(({ status }) => status !== "starting");
     const freshUntilMs = isWhole ? clock.now() + FRESH_MS : -Infinity;
@@ -76,9 +72,12 @@ export class WorkspaceTools {
     }
     for (const problem of fileProblems)
       log.warn({ workspaceId, ...problem }, "A workspace's file of tool servers is wrong");
-    const left = tools.slice(MAX_TOOLS).map(({ name }) => name);
+    const left = tools.slice(MAX_FOREIGN_TOOLS).map(({ name }) => name);
     if (left.length > 0)
-      log.warn({ workspaceId, left, limit: MAX_TOOLS }, "A workspace has more tools than are offered");
+      log.warn(
+        { workspaceId, left, limit: MAX_FOREIGN_TOOLS },
+        "A workspace has more tools than are offered",
+      );
   }
 }
 
@@ -92,28 +91,13 @@ async function toolOf(
   { name, serverName, description, inputSchema }: McpTool,
   offeredName: string,
 ): Promise<Tool> {
-  const text = description.trim() === "" ? `A tool of the workspace's server ${serverName}.` : description;
   return {
     name: offeredName,
-    description: cutText(text, MAX_DESCRIPTION_BYTES),
+    description: offeredDescription(description, `A tool of the workspace's server ${serverName}.`),
     inputSchema: await safeSchema(inputSchema),
     checksArguments: true,
     run: (args, context) => callTool(name, args, context),
   };
-}
-
-/** A schema that is wrong in a way nobody thought of is offered as one of anything: the server says what it wants. */
-async function safeSchema(schema: JsonObject): Promise<JsonObject> {
-  const offered = offeredSchema(schema);
-  // Loaded with the first tool of a workspace: most servers have none.
-  const { Ajv2020 } = await import("ajv/dist/2020.js");
-  try {
-    const isValid = new Ajv2020({ strict: false, logger: false }).validateSchema(offered);
-    return isValid === true ? offered : OPEN_SCHEMA;
-  } catch {
-    // Nested too deeply to be looked at.
-    return OPEN_SCHEMA;
-  }
 }
 
 async function callTool(name: string, args: JsonObject, context: ToolContext) {
@@ -122,10 +106,7 @@ async function callTool(name: string, args: JsonObject, context: ToolContext) {
     const answer = await askWorkspace(context, (agent) =>
       agent.callMcpTool(call, { signal: context.signal }),
     );
-    const text = resultText(answer);
-    if (answer.isError)
-      return { result: { error: text === "" ? "The tool failed without a word." : text }, isError: true };
-    return { result: text, isError: false };
+    return outcomeOf(answer);
   } catch (error) {
     if (error instanceof ToolError) return { result: { error: error.message }, isError: true };
     throw error;

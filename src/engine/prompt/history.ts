@@ -2,7 +2,7 @@
 import type { MessageRow } from "../../domain/chat-events.js";
 import { contextOf } from "../../domain/compaction.js";
 import type { PromptMessage } from "../../providers/types.js";
-import { repairPrompt } from "./repair.js";
+import { repairPrompt, type SpokenMessage } from "./repair.js";
 
 /**
  * `history` is every message the model may see, oldest first. Only responses of the model that is asked now,
@@ -13,7 +13,7 @@ export function promptFrom(
   modelConfigId: string,
 ): { system: string[]; messages: PromptMessage[] } {
   const spoken = contextOf(history).flatMap(
-    ({ role, parts, responseId, modelConfigId: madeBy }): PromptMessage[] => {
+    ({ role, parts, responseId, modelConfigId: madeBy }): SpokenMessage[] => {
       if (role === "system") return [];
       return [
         responseId !== null && madeBy === modelConfigId ? { role, parts, responseId } : { role, parts },
@@ -24,13 +24,4 @@ export function promptFrom(
     .filter((message) => message.role === "system")
     .map((message) => message.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
   return { system, messages: repairPrompt(spoken) };
-}
-
-/** Ids of the files that the messages refer to, each once. */
-export function fileIdsOf(messages: readonly PromptMessage[]): string[] {
-  const ids = new Set<string>();
-  for (const { parts } of messages) {
-    for (const part of parts) if (part.type === "file") ids.add(part.fileId);
-  }
-  return [...ids];
 }

@@ -1,21 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { MessagePart } from "../../domain/message-parts.js";
+import type { NoticePart, PromptPart } from "../../domain/message-parts.js";
 import type { PromptMessage } from "../../providers/types.js";
 import { MISSING_RESULT_TEXT, repairPrompt } from "./repair.js";
 
-const user = (...parts: MessagePart[]): PromptMessage => ({ role: "user", parts });
-const assistant = (...parts: MessagePart[]): PromptMessage => ({ role: "assistant", parts });
-const tool = (...parts: MessagePart[]): PromptMessage => ({ role: "tool", parts });
-const text = (words: string): MessagePart => ({ type: "text", text: words });
-const call = (toolCallId: string, more = {}): MessagePart => ({
+const user = (...parts: PromptPart[]): PromptMessage => ({ role: "user", parts });
+const assistant = (...parts: PromptPart[]): PromptMessage => ({ role: "assistant", parts });
+const tool = (...parts: PromptPart[]): PromptMessage => ({ role: "tool", parts });
+const notice: NoticePart = { type: "notice", level: "warning", text: "It is away." };
+const text = (words: string): PromptPart => ({ type: "text", text: words });
+const call = (toolCallId: string, more = {}): PromptPart => ({
   type: "tool-call",
   toolCallId,
   toolName: "execute",
   arguments: {},
   ...more,
 });
-const result = (toolCallId: string, value: string, more = {}): MessagePart => ({
+const result = (toolCallId: string, value: string, more = {}): PromptPart => ({
   type: "tool-result",
   toolCallId,
   toolName: "execute",
@@ -23,7 +24,7 @@ const result = (toolCallId: string, value: string, more = {}): MessagePart => ({
   isError: false,
   ...more,
 });
-const missing = (toolCallId: string): MessagePart =>
+const missing = (toolCallId: string): PromptPart =>
   result(toolCallId, "", { result: { error: MISSING_RESULT_TEXT }, isError: true });
 const byVendor = { isProviderExecuted: true };
 const signed = { type: "reasoning" as const, text: "", providerMetadata: { anthropic: { signature: "s" } } };
@@ -120,6 +121,15 @@ const CASES: { name: string; given: PromptMessage[]; expected: PromptMessage[] }
   },
 ];
 
+test("notices for people never reach a model, and a message of nothing else is left out", () => {
+  const spoken = [
+    { role: "user" as const, parts: [text("Hello")] },
+    { role: "assistant" as const, parts: [notice] },
+    { role: "assistant" as const, parts: [notice, text("Hi")] },
+  ];
+  expect(repairPrompt(spoken)).toEqual([user(text("Hello")), assistant(text("Hi"))]);
+});
+
 describe("repairPrompt", () => {
   test.each(CASES)("$name", ({ given, expected }) => {
     expect(repairPrompt(given)).toEqual(expected);
@@ -136,9 +146,9 @@ describe("repairPrompt", () => {
 
 const ids = fc.constantFrom("a", "b", "c", "", "a_2");
 const flag = fc.constantFrom({}, byVendor);
-const parts: fc.Arbitrary<MessagePart> = fc.oneof(
+const parts: fc.Arbitrary<PromptPart> = fc.oneof(
   fc.constantFrom("", " ", "words").map(text),
-  fc.constantFrom<MessagePart>({ type: "reasoning", text: "" }, signed, { type: "source", url: "http://a" }),
+  fc.constantFrom<PromptPart>({ type: "reasoning", text: "" }, signed, { type: "source", url: "http://a" }),
   fc.tuple(ids, flag).map(([id, more]) => call(id, more)),
   fc.tuple(ids, flag).map(([id, more]) => result(id, "r", more)),
 );

@@ -2,7 +2,13 @@
  * Makes any history fit for every vendor: no empty text, each tool call followed at once by exactly one result,
  * no call id used twice. Pure, and never throws: a broken history must not make a chat unusable.
  */
-import type { MessagePart, TextPart, ToolCallPart, ToolResultPart } from "../../domain/message-parts.js";
+import type {
+  MessagePart,
+  PromptPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../../domain/message-parts.js";
 import type { PromptMessage } from "../../providers/types.js";
 
 /** What the model reads when a call was never answered (a crash, an interruption, an edit). */
@@ -11,7 +17,7 @@ export const MISSING_RESULT_TEXT = "The tool call was interrupted before it had 
 /** A message on its way out; an assistant's also holds its local calls, by the id they had in the history. */
 type Entry = {
   role: "user" | "assistant";
-  parts: MessagePart[];
+  parts: PromptPart[];
   calls: Map<string, AnsweredCall>;
   responseId?: string;
 };
@@ -25,18 +31,21 @@ type Repair = {
   usedIds: Set<string>;
 };
 
+/** A message on its way in: with what is for people only. */
+export type SpokenMessage = Omit<PromptMessage, "parts"> & { parts: MessagePart[] };
+
 /**
- * Returns a repaired copy. Results move right behind their calls, in the order of the calls; a missing one
+ * Returns a repaired copy without notices. Results move right behind their calls, in the order of the calls; a missing one
  * becomes an error; of several, the first counts; one without a call gets a call; what a vendor executed
  * itself is kept only as a whole pair. Ids change only where the same id was used again.
  */
-export function repairPrompt(messages: PromptMessage[]): PromptMessage[] {
+export function repairPrompt(messages: SpokenMessage[]): PromptMessage[] {
   const repair: Repair = { entries: [], latestCalls: new Map(), usedIds: new Set() };
   for (const message of messages) addMessage(repair, message);
   return repair.entries.flatMap(finishEntry);
 }
 
-function addMessage(repair: Repair, message: PromptMessage): void {
+function addMessage(repair: Repair, message: SpokenMessage): void {
   const entry: Entry = {
     role: message.role === "assistant" ? "assistant" : "user",
     parts: [],
@@ -66,12 +75,14 @@ function addMessage(repair: Repair, message: PromptMessage): void {
       case "tool-result":
         addResult(repair, entry, part);
         break;
+      case "notice":
+        break;
     }
   }
 }
 
 /** A vendor may sign text that says nothing, and want the signature back. */
-function isSigned(message: PromptMessage, part: TextPart): boolean {
+function isSigned(message: SpokenMessage, part: TextPart): boolean {
   return message.role === "assistant" && part.providerMetadata !== undefined;
 }
 
@@ -113,7 +124,7 @@ function addOrphan(repair: Repair, entry: Entry, result: ToolResultPart): void {
 
 /** Results of vendor-executed calls live beside their calls; older histories kept them in tool messages. */
 function reattachProviderResult(repair: Repair, result: ToolResultPart): void {
-  const belongs = (part: MessagePart) =>
+  const belongs = (part: PromptPart) =>
     part.type === "tool-call" && part.isProviderExecuted === true && part.toolCallId === result.toolCallId;
   const home = repair.entries.findLast(({ parts }) => parts.some(belongs));
   const isAnswered = home?.parts.some(

@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { MessagePart } from "../../domain/message-parts.js";
+import type { PromptPart } from "../../domain/message-parts.js";
 import type { PromptMessage } from "../../providers/types.js";
 import { repairPrompt } from "./repair.js";
 import { summaryMessages } from "./summary.js";
 
-function said(role: PromptMessage["role"], ...parts: MessagePart[]): PromptMessage {
+function said(role: PromptMessage["role"], ...parts: PromptPart[]): PromptMessage {
   return { role, parts };
 }
-const text = (words: string): MessagePart => ({ type: "text", text: words });
-const call = (toolCallId: string): MessagePart => ({
+const text = (words: string): PromptPart => ({ type: "text", text: words });
+const call = (toolCallId: string): PromptPart => ({
   type: "tool-call",
   toolCallId,
   toolName: "read_file",
   arguments: { path: "a" },
 });
-const result = (toolCallId: string, words: string): MessagePart => ({
+const result = (toolCallId: string, words: string): PromptPart => ({
   type: "tool-result",
   toolCallId,
   toolName: "read_file",

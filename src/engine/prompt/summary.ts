@@ -1,6 +1,6 @@
 /** The prompt that asks a model to fold a conversation into a summary, cut so that it is sure to fit. Pure. */
 import { SUMMARY_REQUEST } from "../../domain/compaction.js";
-import type { MessagePart } from "../../domain/message-parts.js";
+import type { PromptPart } from "../../domain/message-parts.js";
 import { cutString } from "../../lib/cut-string.js";
 import type { PromptMessage } from "../../providers/types.js";
 import { repairPrompt } from "./repair.js";
@@ -53,7 +53,7 @@ function shorten(messages: PromptMessage[], budget: number): PromptMessage[] {
   return [{ role: "user", parts: [{ type: "text", text: LEFT_OUT }] }, ...cut.slice(first)];
 }
 
-function cutPart(part: MessagePart, limit: number): MessagePart {
+function cutPart(part: PromptPart, limit: number): PromptPart {
   switch (part.type) {
     case "text":
       return { type: "text", text: cutString(part.text, limit) };

@@ -2,6 +2,7 @@
  * The system prompt of a turn, resolved anew for each turn. Its order is here alone: what is the same for everybody
  * comes first, so that vendors can reuse it, and the person has the last word.
  */
+import type { SubagentKind } from "../../domain/subagents.js";
 import { promptBlock, sanitizePrompt } from "./sanitize.js";
 
 const HOUSE_RULES = `You are a coding agent that works for a person through Parley. You help with software in a workspace: you read files, run commands and edit files with the tools you are given.
@@ -17,12 +18,38 @@ const WITH_WORKSPACE = `This chat has a workspace. Your tools act there; relativ
 
 const WITHOUT_WORKSPACE = `This chat has no workspace, so tools that read files or run commands are not available. If the request needs them, tell the person to start a chat with a workspace.`;
 
+const MAY_HAVE_WORKSPACE = `This chat has no workspace yet, so tools that read files or run commands are not available. If the request needs them, look at list_templates and call create_workspace first; those tools are there afterwards.`;
+
+/** Whether the chat has a place to work in. `why` says what to do instead. */
+export type WorkspaceStanding =
+  { kind: "none"; mayProvision: boolean } | { kind: "usable" } | { kind: "unusable"; why: string };
+
+function workspaceText(workspace: WorkspaceStanding): string {
+  switch (workspace.kind) {
+    case "usable":
+      return WITH_WORKSPACE;
+    case "unusable":
+      return `This chat has a workspace, but it cannot be used now. ${workspace.why}`;
+    case "none":
+      return workspace.mayProvision ? MAY_HAVE_WORKSPACE : WITHOUT_WORKSPACE;
+  }
+}
+const SUBAGENT = `You are a subagent: another agent has given you a task, and works on beside you. The messages that look like a person's are from that agent.
+
+- Do this task and nothing else. Other agents may be changing other files of the same workspace at the same time; leave those alone.
+- Nobody can answer questions while you work. Where something is unclear, take the most likely reading and say so.
+- Your last message is your report, and all that the other agent sees of your work: what you did or found, where (files and lines), how you checked it, and what is left open.`;
+
+const EXPLORER = `Your tools only look. Change nothing; if something ought to be changed, say what and where in your report.`;
+
 export type SystemPromptParts = {
   /** The operators' own prompt; empty = none. */
   deployment: string;
   /** System messages stored in the chat. */
   history: string[];
-  hasWorkspace: boolean;
+  workspace: WorkspaceStanding;
+  /** Null for a chat that a person started. */
+  subagentKind: SubagentKind | null;
   /** What the workspace told, by `workspacePrompt`; empty = nothing. */
   workspaceContext: string;
   /** What the chat's owner wants of every chat; empty = nothing. */
@@ -35,7 +62,9 @@ export function systemPrompt(parts: SystemPromptParts): string {
     HOUSE_RULES,
     sanitizePrompt(parts.deployment),
     ...parts.history,
-    parts.hasWorkspace ? WITH_WORKSPACE : WITHOUT_WORKSPACE,
+    workspaceText(parts.workspace),
+    parts.subagentKind === null ? "" : SUBAGENT,
+    parts.subagentKind === "explore" ? EXPLORER : "",
     parts.workspaceContext,
     customPrompt === "" ? "" : promptBlock("user-instructions", customPrompt),
   ]

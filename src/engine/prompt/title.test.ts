@@ -15,6 +15,7 @@ function row(role: MessageRow["role"], words: string, changes: Partial<MessageRo
     authorId: null,
     modelConfigId: null,
     reasoningEffort: null,
+    mcpServerIds: null,
     usage: null,
     costMicros: null,
     runtimeMs: null,

@@ -25,7 +25,14 @@ import type { RecentChats } from "./recent-chats.js";
 /** News travels with its rows up to this size of JSON; readers fetch larger rows themselves. */
 const MAX_CARRIED_CHARACTERS = 64 * 1024;
 
-export type TransitionParts = { database: Database; bus: Bus; clock: Clock; recent: RecentChats };
+export type TransitionParts = {
+  database: Database;
+  bus: Bus;
+  clock: Clock;
+  recent: RecentChats;
+  /** A chat waits for its turn from now on. Never throws. */
+  chatWaits?: (chatId: string) => void;
+};
 
 /** What to do, as one transaction and one snapshot. */
 export type TransitionRequest = {
@@ -80,23 +87,41 @@ async function applyUnderLock(parts: TransitionParts, request: TransitionRequest
   const result = await parts.database.transaction<TransitionResult>(async (transaction) => {
     const locked = await lockChat(transaction, chatId);
     if (!locked) return { outcome: "not_found" };
-    const now = parts.clock.now();
-    const decided = transitionAll(locked.state, commands, now);
-    if (decided.outcome === "refused") return { ...decided, state: locked.state };
-    if (decided.outcome === "unchanged") return { ...decided, state: locked.state };
-    const change = { chatId, previous: locked.state, next: decided.next, now };
-    const messages = await writeLocked(transaction, change, decided.writes);
-    const applied = {
-      state: decided.next,
-      messages,
-      queue: await changedQueue(transaction, chatId, decided),
-    };
-    await alongside?.(transaction, applied);
-    tell = () => announce(parts, toNews(chatId, locked, decided.next, applied), messages);
-    return { outcome: "changed", ...applied };
+    const change = await changeLocked(parts, transaction, { chatId, ...locked }, commands);
+    if (change.result.outcome === "changed") await alongside?.(transaction, change.result);
+    tell = change.tell;
+    return change.result;
   });
   tell?.();
   return result;
+}
+
+/** A chat whose row the transaction holds. */
+export type LockedChat = { chatId: string; ownerId: string; state: ChatState };
+
+/** `tell` after the commit. */
+export type LockedChange = {
+  result: Exclude<TransitionResult, { outcome: "not_found" }>;
+  tell: () => void;
+};
+
+/** Decides and writes within a transaction; nobody hears of it yet. */
+export async function changeLocked(
+  parts: TransitionParts,
+  transaction: Queryable,
+  locked: LockedChat,
+  commands: Command[],
+): Promise<LockedChange> {
+  const { chatId, state } = locked;
+  const now = parts.clock.now();
+  const decided = transitionAll(state, commands, now);
+  if (decided.outcome !== "changed") return { result: { ...decided, state }, tell: () => undefined };
+  const change = { chatId, previous: state, next: decided.next, now };
+  const messages = await writeLocked(transaction, change, decided.writes);
+  const queue = await changedQueue(transaction, chatId, decided);
+  const applied = { state: decided.next, messages, queue };
+  const news = toNews(chatId, locked, decided.next, applied);
+  return { result: { outcome: "changed", ...applied }, tell: () => announce(parts, news, messages) };
 }
 
 async function changedQueue(
@@ -115,12 +140,12 @@ function toNews(
   { messages, queue }: Applied,
 ): SavedNews {
   const queueNews = queue === null ? {} : { queue: isSmall(queue) ? queue : null };
-  const { status, isArchived, titleVersion } = before.state;
+  const { status, isArchived, titleVersion, diffVersion } = before.state;
   return {
     chatId,
     ownerId: before.ownerId,
     previousVersion: before.state.snapshotVersion,
-    before: { status, isArchived, titleVersion },
+    before: { status, isArchived, titleVersion, diffVersion },
     state,
     messages: isSmall(messages) ? messages : null,
     ...queueNews,
@@ -132,13 +157,15 @@ function toNews(
  * `messages` are the rows written, also when they are too large for the news to carry.
  */
 export function announce(
-  parts: Pick<TransitionParts, "bus" | "recent">,
+  parts: Pick<TransitionParts, "bus" | "recent" | "chatWaits">,
   news: SavedNews,
   messages: MessageRow[],
 ): void {
   parts.recent.apply({ ...news, messages });
   parts.bus.publishSaved(news);
-  if (news.state.status === "pending") parts.bus.wakeWorkers();
+  if (news.state.status !== "pending") return;
+  parts.chatWaits?.(news.chatId);
+  parts.bus.wakeWorkers();
 }
 
 function isSmall(rows: (MessageRow | QueuedRow)[]): boolean {

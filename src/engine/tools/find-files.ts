@@ -38,6 +38,7 @@ const parameters = z.object({
 export const findFilesTool = defineTool({
   name: "find_files",
   description: readProse(import.meta.url),
+  isReadOnly: true,
   parameters,
   run: async ({ include_ignored: includeIgnored, ...args }, context) => {
     const answer = await askWorkspace(context, (agent) =>

@@ -16,6 +16,7 @@ const parameters = z.object({
 export const listDirectoryTool = defineTool({
   name: "list_directory",
   description: readProse(import.meta.url),
+  isReadOnly: true,
   parameters,
   run: async ({ path }, context) => {
     const answer = await askWorkspace(context, (agent) =>

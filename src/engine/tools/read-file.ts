@@ -13,6 +13,7 @@ const parameters = z.object({
 export const readFileTool = defineTool({
   name: "read_file",
   description: readProse(import.meta.url),
+  isReadOnly: true,
   parameters,
   run: async (args, context) => {
     const answer = await askWorkspace(context, (agent) => agent.readLines(args, { signal: context.signal }));

@@ -15,6 +15,7 @@ const parameters = z.object({
 export const readSkillFileTool = defineTool({
   name: "read_skill_file",
   description: readProse(import.meta.url),
+  isReadOnly: true,
   parameters,
   isOffered: ({ hasSkills }) => hasSkills,
   run: async (args, context) => {

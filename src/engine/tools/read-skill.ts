@@ -11,6 +11,7 @@ const parameters = z.object({
 export const readSkillTool = defineTool({
   name: "read_skill",
   description: readProse(import.meta.url),
+  isReadOnly: true,
   parameters,
   isOffered: ({ hasSkills }) => hasSkills,
   run: async ({ name }, context) => {

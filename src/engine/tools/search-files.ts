@@ -50,6 +50,7 @@ const parameters = z.object({
 export const searchFilesTool = defineTool({
   name: "search_files",
   description: readProse(import.meta.url),
+  isReadOnly: true,
   parameters,
   run: async ({ ignore_case: ignoreCase, include_ignored: includeIgnored, ...args }, context) => {
     const answer = await askWorkspace(context, (agent) =>

@@ -1,16 +1,22 @@
 /** The shape of a tool, and what it is given when the model calls it. A tool knows nothing of chats or stores. */
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
-import type { ToolOutcome } from "../../domain/tool-outcome.js";
+import type { ToolFile, ToolOutcome } from "../../domain/tool-outcome.js";
 import type { AgentConnection } from "../../workspaces/agent-connection.js";
+import type { Agents } from "../subagents/ports.js";
+import type { WorkspaceDesk } from "./workspace-desk.js";
 
 /** What a tool may use while it runs. */
 export type ToolContext = {
+  /** The subagents of the chat. */
+  agents: Agents;
   /**
    * The chat's workspace agent. Rejects with a `ToolError` that tells the model what to do instead when the
    * chat has no workspace or it cannot be reached.
    */
   workspace(): Promise<AgentConnection>;
+  /** For the tools that make and change the chat's workspace itself; absent where they may not. */
+  desk?: WorkspaceDesk;
   /**
    * Shows what the tool says while it runs to those who watch; bounded on its way, thrown away when the result is
    * there. `missedBytes` were said before `text` and are lost. Never throws.
@@ -30,8 +36,19 @@ export class ToolError extends Error {
   override readonly name = "ToolError";
 }
 
+/** What a tool returns that gives files besides its words. */
+export class ToolAnswer {
+  constructor(
+    readonly result: JsonValue,
+    readonly files: readonly ToolFile[],
+  ) {}
+}
+
 /** What is known of a chat before its tools are offered to the model. */
 export type ToolFacts = {
+  hasWorkspace: boolean;
+  /** The chat may make itself a workspace, and start and stop it. */
+  mayProvision: boolean;
   /** The workspace told of at least one skill. */
   hasSkills: boolean;
 };
@@ -51,7 +68,13 @@ export type Tool = {
   prepareArguments?(args: JsonObject): JsonObject;
   /** The tool checks its arguments itself: it gets what the model wrote. */
   checksArguments?: boolean;
-  /** Absent: wherever there is a workspace. */
+  /** What it needs; absent: a workspace. Where a chat may have no subagents, their tools are not there at all. */
+  worksOn?: "subagents";
+  /** It changes nothing: agents that are only to look have it. */
+  isReadOnly?: true;
+  /** Of the same step, it starts when earlier calls of these tools have ended. */
+  startsAfter?: readonly string[];
+  /** Absent: wherever there is what it works on. */
   isOffered?(facts: ToolFacts): boolean;
   run(args: JsonObject, context: ToolContext): Promise<ToolOutcome>;
 };
@@ -74,8 +97,11 @@ export function defineTool<Args extends z.ZodObject>(definition: {
   parameters: Args;
   /** See `Tool.timeoutMs`. */
   timeoutMs?: number;
+  worksOn?: "subagents";
+  isReadOnly?: true;
+  startsAfter?: readonly string[];
   isOffered?(facts: ToolFacts): boolean;
-  run(args: z.infer<Args>, context: ToolContext): Promise<JsonValue>;
+  run(args: z.infer<Args>, context: ToolContext): Promise<JsonValue | ToolAnswer>;
 }): Tool {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(definition.parameters, { io: "input" }) as JsonObject;
   return {
@@ -83,6 +109,9 @@ export function defineTool<Args extends z.ZodObject>(definition: {
     description: definition.description,
     inputSchema,
     ...(definition.timeoutMs !== undefined && { timeoutMs: definition.timeoutMs }),
+    ...(definition.worksOn && { worksOn: definition.worksOn }),
+    ...(definition.isReadOnly && { isReadOnly: definition.isReadOnly }),
+    ...(definition.startsAfter && { startsAfter: definition.startsAfter }),
     ...(definition.isOffered && { isOffered: definition.isOffered }),
     async run(rawArgs, context) {
       const parsed = definition.parameters.safeParse(rawArgs);
@@ -90,7 +119,9 @@ export function defineTool<Args extends z.ZodObject>(definition: {
         return { result: { error: `Invalid arguments.\n${z.prettifyError(parsed.error)}` }, isError: true };
       }
       try {
-        return { result: await definition.run(parsed.data, context), isError: false };
+        const answer = await definition.run(parsed.data, context);
+        if (!(answer instanceof ToolAnswer)) return { result: answer, isError: false };
+        return { result: answer.result, isError: false, files: answer.files };
       } catch (error) {
         if (error instanceof ToolError) return { result: { error: error.message }, isError: true };
         throw error;

@@ -2,6 +2,7 @@
 import type { LivePiece, Piece } from "../../domain/chat-events.js";
 import type {
   MessagePart,
+  NoticePart,
   ReasoningPart,
   TextPart,
   TokenUsage,
@@ -18,12 +19,28 @@ type Slot =
 
 export type PlacedPiece = { partIndex: number; piece: Piece };
 
+/** What the engine adds to what a model says. */
+export type Additions = {
+  /** They stand before all that the model says. */
+  notices: readonly NoticePart[];
+  /** The id of the registered server whose tool it is; undefined = of none. */
+  serverOf(toolName: string): string | undefined;
+};
+
+export const NO_ADDITIONS: Additions = { notices: [], serverOf: () => undefined };
+
 export class MessageAccumulator {
-  readonly #slots: Slot[] = [];
+  readonly #slots: Slot[];
+  readonly #additions: Additions;
   usage: TokenUsage | null = null;
   finishReason: FinishReason | null = null;
   /** The vendor's id of the response; null when it gives none. */
   responseId: string | null = null;
+
+  constructor(additions: Additions = NO_ADDITIONS) {
+    this.#additions = additions;
+    this.#slots = additions.notices.map((part) => ({ kind: "other", part }));
+  }
 
   /** Takes the next part of the stream; returns what it adds to the preview, if anything. */
   add(part: ModelStreamPart): PlacedPiece | null {
@@ -45,8 +62,9 @@ export class MessageAccumulator {
       }
       case "tool-call": {
         const partIndex = this.#callSlot(part.toolCallId);
-        this.#slots[partIndex] = { kind: "call", toolCallId: part.toolCallId, part };
-        return { partIndex, piece: part };
+        const call = this.#stamped(part);
+        this.#slots[partIndex] = { kind: "call", toolCallId: part.toolCallId, part: call };
+        return { partIndex, piece: call };
       }
       case "tool-result":
       case "source":
@@ -125,6 +143,11 @@ export class MessageAccumulator {
     if (existing >= 0) return existing;
     this.#slots.push({ kind: "call", toolCallId, part: null });
     return this.#slots.length - 1;
+  }
+
+  #stamped(call: ToolCallPart): ToolCallPart {
+    const mcpServerId = call.isProviderExecuted ? undefined : this.#additions.serverOf(call.toolName);
+    return mcpServerId === undefined ? call : { ...call, mcpServerId };
   }
 
   #closeOpen(): void {

@@ -3,6 +3,8 @@ import type { LivePiece } from "../../domain/chat-events.js";
 import { ModelCallError, type ChatFailure } from "../../domain/failures.js";
 import type { ModelStreamPart } from "../../providers/types.js";
 import { ManualClock } from "../../../test/agent/manual-clock.js";
+import type { NoticePart } from "../../domain/message-parts.js";
+import { NO_ADDITIONS, type Additions } from "./accumulate.js";
 import { callModel } from "./call-model.js";
 
 const usage = {
@@ -17,25 +19,30 @@ const finish: ModelStreamPart = { type: "finish", reason: "stop" };
 const busy: ChatFailure = { kind: "overloaded", message: "Busy.", isRetryable: true };
 
 /** Each step is a part of the stream or something that happens to it. */
-type Step = ModelStreamPart | (() => void);
+type Step = ModelStreamPart | ((shown: () => string[]) => void);
 
 async function call(...steps: Step[]) {
+  return callWith(NO_ADDITIONS, ...steps);
+}
+
+async function callWith(additions: Additions, ...steps: Step[]) {
   const stop = new AbortController();
   const clock = new ManualClock();
   const pieces: LivePiece[] = [];
   async function* open(): AsyncGenerator<ModelStreamPart> {
     for (const step of steps) {
       await Promise.resolve();
-      if (typeof step === "function") step();
+      if (typeof step === "function") step(shown);
       else yield step;
     }
   }
+  const shown = () => pieces.map(({ piece }) => ("append" in piece ? piece.append : piece.type));
   const announce = (more: LivePiece[]) => void pieces.push(...more);
-  const running = callModel(open, stop.signal, { clock, announce, pieceIntervalMs: () => 15 });
+  const running = callModel(open, stop.signal, { clock, announce, pieceIntervalMs: () => 15 }, additions);
   return {
     stop,
     running,
-    shown: () => pieces.map(({ piece }) => ("append" in piece ? piece.append : piece.type)),
+    shown,
   };
 }
 
@@ -103,6 +110,30 @@ test.each([
   });
   expect(await running).toEqual({ type: "stopped", parts: [{ type: "text", text: "ab" }], usage });
   expect(shown()).toEqual(["a", "b"]);
+});
+
+const away: NoticePart = { type: "notice", level: "warning", text: "It is away.", mcpServerId: "one" };
+const callOf = (toolName: string, more = {}): ModelStreamPart & { type: "tool-call" } => ({
+  ...{ type: "tool-call", toolCallId: toolName, toolName, arguments: {} },
+  ...more,
+});
+
+test("notices stand first in the message, and are shown before the model has said a word", async () => {
+  const additions = { ...NO_ADDITIONS, notices: [away] };
+  const before: string[][] = [];
+  const look = (soFar: () => string[]) => void before.push(soFar());
+  const { running, shown } = await callWith(additions, look, text("a"), finish);
+  expect(await running).toMatchObject({ parts: [away, { type: "text", text: "a" }] });
+  expect([before, shown()]).toEqual([[["notice"]], ["notice", "a"]]);
+});
+
+test("a call names the server whose tool it is, except when the vendor runs it", async () => {
+  const additions = { notices: [], serverOf: (name: string) => (name === "s__t" ? "one" : undefined) };
+  const ofVendor = callOf("s__t", { toolCallId: "v", isProviderExecuted: true });
+  const { running } = await callWith(additions, callOf("s__t"), callOf("t"), ofVendor, finish);
+  expect(await running).toMatchObject({
+    parts: [{ ...callOf("s__t"), mcpServerId: "one" }, callOf("t"), ofVendor],
+  });
 });
 
 test("what arrives after a stop is not taken", async () => {

@@ -4,7 +4,7 @@ import type { ChatFailure } from "../../domain/failures.js";
 import { ModelCallError } from "../../domain/failures.js";
 import type { MessagePart, TokenUsage } from "../../domain/message-parts.js";
 import type { FinishReason } from "../../providers/types.js";
-import { MessageAccumulator } from "./accumulate.js";
+import { MessageAccumulator, NO_ADDITIONS, type Additions } from "./accumulate.js";
 import { PieceWriter } from "./piece-writer.js";
 import type { OpenModelStream, TurnPorts } from "./ports.js";
 
@@ -35,9 +35,11 @@ export async function callModel(
   open: OpenModelStream,
   signal: AbortSignal,
   ports: TurnPorts,
+  additions: Additions = NO_ADDITIONS,
 ): Promise<CallOutcome> {
-  const message = new MessageAccumulator();
+  const message = new MessageAccumulator(additions);
   const writer = new PieceWriter("assistant", ports);
+  for (const [partIndex, piece] of additions.notices.entries()) writer.write({ partIndex, piece });
   try {
     for await (const part of open(signal)) {
       if (signal.aborted) break;

@@ -1,7 +1,7 @@
 /** Runs the calls of one step side by side; results are shown as they come and returned in call order. */
 import { setMaxListeners } from "node:events";
 import type { ToolCallPart, ToolResultPart } from "../../domain/message-parts.js";
-import type { ToolOutcome } from "../../domain/tool-outcome.js";
+import type { KeptOutcome } from "../../domain/tool-outcome.js";
 import { errorText } from "../../lib/error-text.js";
 import { LiveOutput } from "./live-output.js";
 import { PieceWriter } from "./piece-writer.js";
@@ -55,7 +55,7 @@ async function runSafely(
   run: RunTool,
   call: ToolCallPart,
   { signal, show }: { signal: AbortSignal; show: ShowOutput },
-): Promise<ToolOutcome> {
+): Promise<KeptOutcome> {
   try {
     return await run(call, signal, show);
   } catch (error) {
@@ -63,8 +63,8 @@ async function runSafely(
   }
 }
 
-function toResult(call: ToolCallPart, { result, isError }: ToolOutcome): ToolResultPart {
-  return { type: "tool-result", toolCallId: call.toolCallId, toolName: call.toolName, result, isError };
+function toResult({ toolCallId, toolName }: ToolCallPart, outcome: KeptOutcome): ToolResultPart {
+  return { type: "tool-result", toolCallId, toolName, ...outcome };
 }
 
 /** `over` resolves some time after the signal was aborted; never, as long as it is not. */

@@ -1,7 +1,7 @@
 /** What a turn's acts need from the outside. Every port is required: a missing one is a compile error. */
 import type { LivePiece } from "../../domain/chat-events.js";
 import type { JsonObject } from "../../domain/json.js";
-import type { ToolOutcome } from "../../domain/tool-outcome.js";
+import type { KeptOutcome } from "../../domain/tool-outcome.js";
 import type { ModelStreamPart } from "../../providers/types.js";
 import type { Clock } from "../../lib/clock.js";
 
@@ -19,7 +19,7 @@ export type RunTool = (
   call: { toolCallId: string; toolName: string; arguments: JsonObject },
   signal: AbortSignal,
   output: ShowOutput,
-) => Promise<ToolOutcome>;
+) => Promise<KeptOutcome>;
 
 /** Takes what a running tool says, for a preview; see `ToolContext.output`. */
 export type ShowOutput = (text: string, missedBytes?: number) => void;

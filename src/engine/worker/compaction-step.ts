@@ -15,11 +15,14 @@ import { contextTokens } from "../../domain/context-window.js";
 import type { ChatFailure } from "../../domain/failures.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import type { MessagePart, TokenUsage } from "../../domain/message-parts.js";
+import { costMicros } from "../../domain/money.js";
 import type { Command } from "../../domain/transition.js";
-import { callModel, type CallOutcome } from "../turn/call-model.js";
+import type { CallOutcome } from "../turn/call-model.js";
 import type { TurnPorts } from "../turn/ports.js";
-import { noticeRefusal, retryOrFail } from "./model-step.js";
+import { noticeRefusal, retryOrFail, waitForRetry } from "./model-step.js";
 import type { Hold } from "./hold.js";
+import { measuredCall } from "./measured-call.js";
+import { withinLimit } from "./within-limit.js";
 import type { PreparedCall, TurnContext } from "./turn-context.js";
 
 /** Tries of one summary, each a model call; fewer than of an answer, since a turn may go on without it. */
@@ -31,6 +34,10 @@ export type SummaryTask = { source: CompactionSource; level: number; tries: numb
 /** `again`: the next try may begin. `without`: there is no summary, and the turn goes on without one. */
 export type CompactionEnd = { type: "done" } | { type: "again"; task: SummaryTask } | { type: "without" };
 
+/** `waitMs`: before the next try, once this one's call is billed; 0 = not at all. */
+type CallEnd =
+  Exclude<CompactionEnd, { type: "again" }> | { type: "again"; task: SummaryTask; waitMs: number };
+
 /** One try. Whatever came of it is committed when this resolves. */
 export async function takeCompactionStep(
   hold: Hold,
@@ -38,28 +45,44 @@ export async function takeCompactionStep(
   task: SummaryTask,
 ): Promise<CompactionEnd> {
   hold.startStep();
-  const prepared = await context.prepareSummary(hold.history, task.level);
+  const prepared = await context.prepareSummary(hold.moment, task.level);
   if (!prepared.ok) return done(hold.fail(prepared.failure));
+  const { call } = prepared;
+  const end = await withinLimit(hold, call, () => callAndCommit(hold, context, { task, call }));
+  if (end?.type !== "again") return end ?? { type: "done" };
+  await waitForRetry(hold, end.waitMs);
+  return { type: "again", task: end.task };
+}
+
+async function callAndCommit(
+  hold: Hold,
+  context: TurnContext,
+  { task, call }: { task: SummaryTask; call: PreparedCall },
+): Promise<CallEnd> {
   if (!(await hold.beginAttempt())) return { type: "done" };
   const facts = await factsOf(hold, context, task.source);
   const notice = new Notice(hold.ports(), facts);
-  const outcome = await callModel(prepared.call.open, hold.switch.signal, {
-    ...hold.ports(),
-    announce: () => undefined, // The summary itself is for the model; people see the notice.
-  });
-  if (outcome.type === "stopped") return done(hold.giveUp(hold.keepNothing()));
+  // The summary itself is for the model; people see the notice.
+  const ports = { ...hold.ports(), announce: () => undefined };
+  const outcome = await measuredCall(hold, call, { ports, purpose: "compaction" });
   const summary = outcome.type === "completed" ? textOf(outcome.parts) : "";
-  if (outcome.type === "completed" && summary !== "") {
-    const message = notice.end({ ...facts, summary });
-    const draft = noticeDraft(hold, message, { usage: outcome.usage, call: prepared.call });
-    return done(commitSummary(hold, task.source, [summaryDraft(summary), draft]));
+  hold.parts.meter.compaction({ source: task.source, outcome: summary === "" ? "error" : "ok" });
+  const draft =
+    summary === ""
+      ? null
+      : noticeDraft(hold, notice.end({ ...facts, summary }), { usage: outcome.usage, call });
+  try {
+    if (outcome.type === "stopped") return await done(hold.giveUp(hold.keepNothing()));
+    if (draft) return await done(commitSummary(hold, task.source, [summaryDraft(summary), draft]));
+    const failed = outcome.type === "failed" ? outcome : EMPTY_SUMMARY;
+    if (hold.switch.reason !== null) return await done(hold.giveUp(hold.keepNothing()));
+    return await afterFailure(hold, context, { task, failed, notice, call });
+  } finally {
+    await hold.billUnlessKept(draft, call.model.config, outcome.usage);
   }
-  const failed = outcome.type === "failed" ? outcome : EMPTY_SUMMARY;
-  if (hold.switch.reason !== null) return done(hold.giveUp(hold.keepNothing()));
-  return afterFailure(hold, context, { task, failed, notice, call: prepared.call });
 }
 
-async function done(work: Promise<void>): Promise<CompactionEnd> {
+async function done(work: Promise<void>): Promise<{ type: "done" }> {
   await work;
   return { type: "done" };
 }
@@ -83,18 +106,17 @@ type Failure = {
   call: PreparedCall;
 };
 
-async function afterFailure(hold: Hold, context: TurnContext, failure: Failure): Promise<CompactionEnd> {
+async function afterFailure(hold: Hold, context: TurnContext, failure: Failure): Promise<CallEnd> {
   const { failed, call } = failure;
   const task = { ...failure.task, tries: failure.task.tries + 1 };
   if (task.tries < MAX_TRIES) {
     if (failed.failure.kind === "context_too_large") {
       await context.learnLimit(call.model, failed.contextLimit);
       await noticeRefusal(hold, failed.failure);
-      return { type: "again", task: { ...task, level: task.level + 1 } };
+      return { type: "again", task: { ...task, level: task.level + 1 }, waitMs: 0 };
     }
     if (failed.failure.isRetryable) {
-      await retryOrFail(hold, failed, hold.keepNothing());
-      return { type: "again", task };
+      return { type: "again", task, waitMs: await retryOrFail(hold, failed, hold.keepNothing()) };
     }
   }
   if (task.source !== "automatic") return done(hold.fail(failed.failure));
@@ -173,6 +195,7 @@ function noticeDraft(
     visibility: "user",
     parts,
     usage,
+    costMicros: costMicros(usage, call.model.config.pricing),
     modelConfigId: call.model.config.id,
     runtimeMs: hold.stepRuntimeMs,
     generation: hold.generationId,

@@ -6,9 +6,11 @@ import type { LivePiece, MessageRow } from "../../domain/chat-events.js";
 import { generationId } from "../../domain/chat-events.js";
 import type { ChatState, MessageDraft, OpenCall } from "../../domain/chat-state.js";
 import type { ChatFailure } from "../../domain/failures.js";
+import type { TokenUsage } from "../../domain/message-parts.js";
 import type { HistoryMessage } from "../../domain/next-action.js";
 import type { Command, Fence } from "../../domain/transition.js";
 import type { HeldChat } from "../../store/leases.js";
+import { billCall, type BilledCall } from "../bill-call.js";
 import { applyTransition } from "../state/apply-transition.js";
 import { mergeRows } from "../state/recent-chats.js";
 import type { TurnPorts } from "../turn/ports.js";
@@ -16,7 +18,9 @@ import { StopSwitch } from "../turn/stop.js";
 import type { RunnerParts } from "./runner-parts.js";
 
 /** The chat is no longer this runner's; whatever it was doing is dropped. */
-export class Dropped extends Error {}
+export class Dropped extends Error {
+  override readonly name = "Dropped";
+}
 
 /** What a stopped step leaves behind: finished rows, and the calls that are still to be answered. */
 export type Kept = {
@@ -33,6 +37,10 @@ export class Hold {
   history: MessageRow[] = [];
   /** The next attempt has been begun already: with the acquisition, or together with the results before it. */
   hasBegun: boolean;
+  /** The last thing that happened was a person's interrupt. */
+  wasInterrupted = false;
+  /** What was committed of what this hold has written. */
+  readonly #kept = new WeakSet<MessageDraft>();
   /** When the step began, for its wall time; null between steps. */
   #stepStartedAt: number | null = null;
 
@@ -55,6 +63,11 @@ export class Hold {
 
   get isHeld(): boolean {
     return this.state.status === "running" || this.state.status === "interrupting";
+  }
+
+  /** What is known now, and what ends the wait for more. */
+  get moment(): { history: MessageRow[]; signal: AbortSignal } {
+    return { history: this.history, signal: this.switch.signal };
   }
 
   async loadHistory(): Promise<void> {
@@ -119,8 +132,15 @@ export class Hold {
   }
 
   async finishInterrupt(kept: Kept): Promise<void> {
-    await this.commit([{ type: "finish-interrupt", fence: this.fence(), ...kept }]);
+    const keepsQueue = await this.#keepsQueue();
+    await this.commit([{ type: "finish-interrupt", fence: this.fence(), ...kept, ...keepsQueue }]);
     this.switch.rearm();
+  }
+
+  /** What waits in the chat of somebody who was deactivated goes on waiting. */
+  async #keepsQueue(): Promise<{ keepsQueue?: true }> {
+    if (this.state.queuedIds.length === 0) return {};
+    return (await this.parts.isOwnerActive(this.chat.ownerId)) ? {} : { keepsQueue: true };
   }
 
   /** The turn has failed for good. */
@@ -146,12 +166,31 @@ export class Hold {
     if (result.state.snapshotVersion >= this.state.snapshotVersion) this.state = result.state;
     if (result.outcome === "changed") {
       this.hasBegun = commands.at(-1)?.type === "begin-attempt";
+      this.wasInterrupted = commands.some(({ type }) => type === "finish-interrupt");
+      this.#remember(commands);
       this.#takeIn(result.messages);
       return true;
     }
     if (this.state.runnerId !== this.chat.state.runnerId) throw new Dropped();
     if (this.state.status === "interrupting") return false;
     throw new Error(`A runner's commit was refused: ${JSON.stringify(result)}`);
+  }
+
+  /** Bills the call of a message that was not committed, whatever kept it from being. */
+  async billUnlessKept(
+    message: MessageDraft | null,
+    config: BilledCall["config"],
+    usage: TokenUsage | null,
+  ): Promise<void> {
+    if (message !== null && this.#kept.has(message)) return;
+    // Its time is in the step's, which is still going on.
+    await billCall(this.parts, { chatId: this.chat.chatId, config, usage, runtimeMs: null });
+  }
+
+  #remember(commands: Command[]): void {
+    for (const command of commands) {
+      if ("messages" in command) for (const message of command.messages) this.#kept.add(message);
+    }
   }
 
   #takeIn(messages: MessageRow[]): void {

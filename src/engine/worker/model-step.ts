@@ -1,41 +1,73 @@
 /** The first half of a step: the model is asked, and its answer committed as soon as it has ended. */
 import type { MessageDraft } from "../../domain/chat-state.js";
 import type { ChatFailure } from "../../domain/failures.js";
+import { costMicros } from "../../domain/money.js";
 import { nextAction, openCallsOf } from "../../domain/next-action.js";
 import type { Command } from "../../domain/transition.js";
 import { sleep } from "../../lib/clock.js";
-import { callModel, type CallOutcome } from "../turn/call-model.js";
+import type { CallOutcome } from "../turn/call-model.js";
 import { retryDelay } from "../turn/retry.js";
 import { asHistory, type Hold, type Kept } from "./hold.js";
+import { measuredCall } from "./measured-call.js";
+import { withinLimit } from "./within-limit.js";
 import type { PreparedCall, TurnContext } from "./turn-context.js";
 
 /** `overflow`: the vendor refused the prompt as too long, and nothing has been done about it yet. */
 export type ModelStepEnd = { overflow: ChatFailure | null };
 
+/** `waitMs`: before the next attempt, once this one's call is billed; 0 = not at all. */
+type CallEnd = ModelStepEnd & { waitMs: number };
+
+const DONE: CallEnd = { overflow: null, waitMs: 0 };
+
 /** Asks the model once. Whatever else came of it is committed when this resolves. */
 export async function takeModelStep(hold: Hold, context: TurnContext): Promise<ModelStepEnd> {
   hold.startStep();
-  const prepared = await context.prepareCall(hold.history);
+  const prepared = await context.prepareCall(hold.moment);
   if (!prepared.ok) return done(hold.fail(prepared.failure));
-  if (!(await hold.beginAttempt())) return { overflow: null };
-  const outcome = await callModel(prepared.call.open, hold.switch.signal, hold.ports());
+  const { call } = prepared;
+  const end = (await withinLimit(hold, call, () => callAndCommit(hold, context, call))) ?? DONE;
+  await waitForRetry(hold, end.waitMs);
+  return { overflow: end.overflow };
+}
+
+async function callAndCommit(hold: Hold, context: TurnContext, call: PreparedCall): Promise<CallEnd> {
+  if (!(await hold.beginAttempt())) return DONE;
+  const additions = context.additions(hold.history);
+  const outcome = await measuredCall(hold, call, { ports: hold.ports(), additions, purpose: "step" });
+  const message = answerDraft(hold, outcome, call);
+  try {
+    return await endModelStep(hold, context, { outcome, message, call });
+  } finally {
+    await hold.billUnlessKept(message, call.model.config, outcome.usage);
+  }
+}
+
+type Called = { outcome: CallOutcome; message: MessageDraft; call: PreparedCall };
+
+async function endModelStep(
+  hold: Hold,
+  context: TurnContext,
+  { outcome, message, call }: Called,
+): Promise<CallEnd> {
   if (outcome.type === "failed") {
     if (outcome.failure.kind === "context_too_large" && hold.switch.reason === null) {
-      await context.learnLimit(prepared.call.model, outcome.contextLimit);
-      return { overflow: outcome.failure };
+      await context.learnLimit(call.model, outcome.contextLimit);
+      return { overflow: outcome.failure, waitMs: 0 };
     }
   }
-  const message = answerDraft(hold, outcome, prepared.call);
   const openCalls = openCallsOf(outcome.parts, context.clientToolNames);
-  const kept = { messages: outcome.parts.length > 0 ? [message] : [], openCalls };
-  if (outcome.type === "failed") return done(retryOrFail(hold, outcome, kept));
+  // Notices alone are no answer: the next turn tells them again, if they are still true.
+  const isAnswer = outcome.parts.some(({ type }) => type !== "notice");
+  const kept = { messages: isAnswer ? [message] : [], openCalls };
+  if (outcome.type === "failed") return { overflow: null, waitMs: await retryOrFail(hold, outcome, kept) };
   if (outcome.type === "stopped") return done(hold.giveUp(kept));
   return done(commitAnswer(hold, context, { message, openCalls, finishReason: outcome.finishReason }));
 }
 
-async function done(work: Promise<void>): Promise<ModelStepEnd> {
+async function done(work: Promise<void>): Promise<CallEnd> {
   await work;
-  return { overflow: null };
+  return DONE;
 }
 
 type Answer = {
@@ -61,24 +93,37 @@ async function commitAnswer(hold: Hold, context: TurnContext, answer: Answer): P
 
 /**
  * A failed attempt: the next one after a wait that everybody sees, or the end of the turn. A person who has stopped
- * the turn meanwhile keeps what they saw: `kept`.
+ * the turn meanwhile keeps what they saw: `kept`. Returns the wait in milliseconds, for `waitForRetry`; 0 = none.
  */
 export async function retryOrFail(
   hold: Hold,
   outcome: CallOutcome & { type: "failed" },
   kept: Kept,
-): Promise<void> {
+): Promise<number> {
   const { failure, retryAfterMs, cause } = outcome;
-  const { clock, log, random } = hold.parts;
+  const { log, random } = hold.parts;
   const { chatId } = hold.chat;
   const delayMs = retryDelay(failure, hold.state.attempt, retryAfterMs, random());
   log.warn({ err: cause, chatId, failure, attempt: hold.state.attempt, delayMs }, "A model call failed");
-  if (hold.switch.reason !== null) return hold.giveUp(kept);
+  if (hold.switch.reason !== null) {
+    await hold.giveUp(kept);
+    return 0;
+  }
   const fence = hold.fence();
   const next: Command =
     delayMs === null ? { type: "fail", fence, failure } : { type: "record-retry", fence, delayMs, failure };
-  if (!(await hold.commit([next]))) return hold.finishInterrupt(kept);
-  if (delayMs !== null) await sleep(clock, delayMs, hold.switch.signal);
+  if (!(await hold.commit([next]))) {
+    await hold.finishInterrupt(kept);
+    return 0;
+  }
+  if (delayMs === null) return 0;
+  hold.parts.meter.retry(failure.kind);
+  return delayMs;
+}
+
+/** Ends early when the turn is stopped. */
+export async function waitForRetry(hold: Hold, waitMs: number): Promise<void> {
+  if (waitMs > 0) await sleep(hold.parts.clock, waitMs, hold.switch.signal);
 }
 
 /** The prompt was refused as too long; a shorter one is tried at once. False when an interrupt came first. */
@@ -93,6 +138,7 @@ function answerDraft(hold: Hold, outcome: CallOutcome, { model }: PreparedCall):
     visibility: "both",
     parts: outcome.parts,
     usage: outcome.usage,
+    costMicros: costMicros(outcome.usage, model.config.pricing),
     modelConfigId: model.config.id,
     runtimeMs: hold.stepRuntimeMs,
     generation: hold.generationId,

@@ -2,14 +2,20 @@
  * How a runner runs one tool: finds it, checks what the model wrote, gives it the chat's workspace and its time, and
  * makes what it returns fit to be stored, shown and sent. A tool's bug never becomes the turn's.
  */
-import type { ToolOutcome } from "../../domain/tool-outcome.js";
+import type { StoredFile } from "../../domain/message-parts.js";
+import type { ToolFile, ToolOutcome } from "../../domain/tool-outcome.js";
 import { errorText } from "../../lib/error-text.js";
 import type { HeldChat } from "../../store/leases.js";
 import type { AgentConnection } from "../../workspaces/agent-connection.js";
 import { capResult } from "../tools/cap-result.js";
 import { plainJson } from "../tools/plain-json.js";
+import { findTool } from "../tools/registry.js";
+import { sortFiles, withWords } from "../tools/result-files.js";
+import type { Agents } from "../subagents/ports.js";
+import { inOrder } from "../turn/ordered-calls.js";
 import { runWithin } from "../tools/time-limit.js";
 import { DEFAULT_TOOL_TIMEOUT_MS, ToolTimedOut, type Tool } from "../tools/tool.js";
+import type { WorkspaceDesk } from "../tools/workspace-desk.js";
 import { describeUnknownTool } from "../tools/unknown-tool.js";
 import { validateArguments } from "../tools/validate-arguments.js";
 import type { RunTool, ShowOutput } from "../turn/ports.js";
@@ -19,6 +25,10 @@ type CallContext = {
   chat: HeldChat;
   messageId: string;
   workspace(): Promise<AgentConnection>;
+  /** See `ToolContext.desk`. */
+  desk(): Promise<WorkspaceDesk | undefined>;
+  /** The chat's subagents. */
+  agents: Agents;
   /** From `resultLimitBytes` for the turn's model. */
   resultLimitBytes: number;
   /** The tool of that name, ours or the workspace's own; undefined when the model made it up. */
@@ -27,15 +37,24 @@ type CallContext = {
   toolNames(): Promise<string[]>;
 };
 
+/** In figures: those of workspaces and tool servers, and those that models made up. Their names have no end. */
+const OTHER_TOOLS = "other";
+
 type ToolCall = Parameters<RunTool>[0];
 
 /** The port never rejects, and its results are plain JSON within the limit. */
 export function runToolOf(parts: RunnerParts, context: CallContext): RunTool {
   const limitBytes = context.resultLimitBytes;
-  return async (call, signal, output) => {
+  const run: RunTool = async (call, signal, output) => {
     try {
-      const { result, isError } = await answer(parts, context, call, { signal, output });
-      return { result: capResult(plainJson(result), limitBytes), isError: Boolean(isError) };
+      const { result, isError, files: given } = await answer(parts, context, call, { signal, output });
+      const { files, words } = await keepFiles(parts, context, call, given ?? []);
+      const told = withWords(plainJson(result), words);
+      return {
+        result: capResult(told, limitBytes),
+        isError: Boolean(isError),
+        ...(files.length > 0 && { files }),
+      };
     } catch (error) {
       const facts = { err: error, chatId: context.chat.chatId, tool: call.toolName };
       if (error instanceof ToolTimedOut) parts.log.warn(facts, "A tool was left behind: its time was over");
@@ -44,6 +63,30 @@ export function runToolOf(parts: RunnerParts, context: CallContext): RunTool {
       return { result: capResult({ error: plainJson(text) }, limitBytes), isError: true };
     }
   };
+  const measured: RunTool = async (call, signal, output) => {
+    const startedAt = parts.clock.now();
+    const outcome = await run(call, signal, output);
+    parts.meter.toolCall({
+      tool: parts.tools.some(({ name }) => name === call.toolName) ? call.toolName : OTHER_TOOLS,
+      outcome: outcome.isError ? "error" : "ok",
+      seconds: (parts.clock.now() - startedAt) / 1_000,
+    });
+    return outcome;
+  };
+  const traced: RunTool = (call, signal, output) => {
+    const { toolName, toolCallId } = call;
+    const facts = {
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": toolName,
+      "gen_ai.tool.call.id": toolCallId,
+    };
+    return parts.traces.within({ name: `execute_tool ${toolName}`, facts }, async (span) => {
+      const outcome = await measured(call, signal, output);
+      if (outcome.isError) span.fail("tool");
+      return outcome;
+    });
+  };
+  return inOrder(traced, (name) => findTool(parts.tools, name)?.startsAfter ?? []);
 }
 
 /** Rejects with a `ToolTimedOut`, the reason of the signal, or whatever the tool throws. */
@@ -54,7 +97,7 @@ async function answer(
   { signal, output }: { signal: AbortSignal; output: ShowOutput },
 ): Promise<ToolOutcome> {
   const { clock, log } = parts;
-  const { chat, messageId, workspace } = context;
+  const { chat, messageId, workspace, agents } = context;
   const tool = await context.findTool(call.toolName);
   if (!tool) return refusal(describeUnknownTool(call.toolName, await context.toolNames()));
   const facts = { chatId: chat.chatId, tool: tool.name };
@@ -66,13 +109,36 @@ async function answer(
   if (checked.unchecked !== undefined) {
     log.warn({ ...facts, reason: checked.unchecked }, "A tool's schema is unusable: arguments go unchecked");
   }
+  const desk = await context.desk();
   signal.throwIfAborted();
   const idempotencyKey = `${chat.chatId}:${messageId}:${call.toolCallId}`;
   return runWithin(
     { clock, timeoutMs: tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, signal },
-    (own) => tool.run(checked.args, { workspace, output, idempotencyKey, signal: own }),
+    (own) =>
+      tool.run(checked.args, {
+        ...{ workspace, agents, output, idempotencyKey, signal: own },
+        ...(desk && { desk }),
+      }),
     (error) => log.error({ ...facts, err: error }, "A tool failed after its time was over"),
   );
+}
+
+/** `words` tell of those that are not kept. Never rejects: what the tool did is worth more than its pictures. */
+async function keepFiles(
+  parts: RunnerParts,
+  { chat }: CallContext,
+  { toolName }: ToolCall,
+  given: readonly ToolFile[],
+): Promise<{ files: StoredFile[]; words: string[] }> {
+  if (given.length === 0) return { files: [], words: [] };
+  const { kept, words } = sortFiles(given);
+  try {
+    return { files: await parts.keepFiles(chat, kept), words };
+  } catch (error) {
+    const files = kept.length;
+    parts.log.error({ err: error, chatId: chat.chatId, tool: toolName, files }, "A tool's files are lost");
+    return { files: [], words: [...words, `[${files} of the tool's files could not be kept]`] };
+  }
 }
 
 function refusal(message: string): ToolOutcome {

@@ -6,7 +6,7 @@
  * has the chat now, and what it was told to stop for (`StopSwitch`) decides what is kept.
  */
 import { randomUUID } from "node:crypto";
-import { generationId, type SavedNews } from "../../domain/chat-events.js";
+import { generationId, type MessageRow, type SavedNews } from "../../domain/chat-events.js";
 import type { ChatState, MessageDraft } from "../../domain/chat-state.js";
 import {
   canSummarize,
@@ -17,7 +17,10 @@ import {
 import { COMPACTION_OFF_PERCENT } from "../../domain/context-window.js";
 import type { ChatFailure } from "../../domain/failures.js";
 import { nextAction, openCallsOf, type NextAction } from "../../domain/next-action.js";
+import type { Rest } from "../../domain/push.js";
 import type { HeldChat } from "../../store/leases.js";
+import type { Span } from "../../domain/traces.js";
+import { doingFor } from "../../lib/doing.js";
 import { partsFromPieces } from "../turn/accumulate.js";
 import type { StopReason } from "../turn/stop.js";
 import { takeCompactionStep, type SummaryTask } from "./compaction-step.js";
@@ -50,7 +53,11 @@ export class Runner {
   }
 
   /** Never rejects. When it resolves, the chat is no longer this runner's. */
-  async run(): Promise<void> {
+  run(): Promise<void> {
+    return doingFor({ chatId: this.#hold.chat.chatId }, () => this.#run());
+  }
+
+  async #run(): Promise<void> {
     const { bus, log } = this.#hold.parts;
     const { chatId } = this.#hold.chat;
     let detach: (() => void) | undefined;
@@ -59,13 +66,12 @@ export class Runner {
         saved: (news: SavedNews) => this.hear(news.state),
         live: () => undefined,
       });
-      await this.#hold.loadHistory();
-      this.#hold.parts.onTurnStart(this.#hold.chat, this.#hold.history);
       await this.#turns();
     } catch (error) {
       if (error instanceof Dropped) log.debug({ chatId }, "A run was dropped: the chat has moved on");
       else await this.#failSafely(error);
     } finally {
+      this.#context.endTurn();
       detach?.();
     }
   }
@@ -73,17 +79,44 @@ export class Runner {
   // ── the loop ─────────────────────────────────────────────────────────────
 
   async #turns(): Promise<void> {
+    const { chat, parts } = this.#hold;
+    const facts = { "parley.chat_id": chat.chatId };
+    await parts.traces.within({ name: "turn", turnOf: chat.chatId, facts }, async (span) => {
+      await this.#hold.loadHistory();
+      parts.onTurnStart(chat, this.#hold.history);
+      await this.#turn(span, true);
+    });
+    while (this.#hold.isHeld) {
+      this.#startTurn();
+      await parts.traces.within({ name: "turn", turnOf: chat.chatId, facts }, (span) =>
+        this.#turn(span, false),
+      );
+    }
+    this.#tellRest();
+  }
+
+  /** Ends with the hold, or when the next turn has begun. */
+  async #turn(span: Span, isHoldsFirst: boolean): Promise<void> {
     const hold = this.#hold;
-    for (let isFirst = true; ; isFirst = false) {
+    for (let isFirst = isHoldsFirst; ; isFirst = false) {
       const { historyVersion, queueVersion } = hold.state;
       if (hold.state.status === "interrupting") {
         await hold.finishInterrupt(isFirst ? await this.#partialOfLostWorker() : hold.keepNothing());
       } else if (hold.switch.reason !== null) await hold.giveUp(hold.keepNothing());
       else await this.#act(await this.#decide());
-      if (!hold.isHeld) return;
       const isPromoted = hold.state.historyVersion > historyVersion && hold.state.queueVersion > queueVersion;
-      if (isPromoted) this.#startTurn();
+      if (hold.isHeld && !isPromoted) continue;
+      span.add({ "parley.chat_status": hold.state.status });
+      if (hold.state.status === "error") span.fail(hold.state.lastError?.kind ?? "internal");
+      return;
     }
+  }
+
+  /** A person who has stopped the turn knows; a chat that is handed back goes on elsewhere; a subagent reports to another chat. */
+  #tellRest(): void {
+    const { parts, chat, state, history, wasInterrupted } = this.#hold;
+    const rest = wasInterrupted || state.isSubagent ? null : restOf(state, history);
+    if (rest) parts.onRest({ ...chat, title: state.title }, rest);
   }
 
   /** The queue's head has entered history: another message, perhaps another model. */
@@ -156,7 +189,8 @@ export class Runner {
     const { parts: outside, chat, generation, state } = this.#hold;
     const logged = await outside.bus.readPieces(chat.chatId, generation);
     const parts = partsFromPieces(logged?.pieces.filter((piece) => piece.role === "assistant") ?? []);
-    if (parts.length === 0 || isNotice(parts) || state.openCalls.length > 0) return this.#hold.keepNothing();
+    if (parts.every(({ type }) => type === "notice") || isNotice(parts) || state.openCalls.length > 0)
+      return this.#hold.keepNothing();
     const message: MessageDraft = {
       role: "assistant",
       visibility: "both",
@@ -179,6 +213,7 @@ export class Runner {
         if (hold.state.status === "interrupting") await hold.finishInterrupt(hold.keepNothing());
         else await hold.fail(internalFailure(reference));
       }
+      this.#tellRest();
     } catch (second) {
       if (second instanceof Dropped) return;
       log.error(
@@ -192,6 +227,25 @@ export class Runner {
 function internalFailure(reference: string): ChatFailure {
   const message = `Something went wrong inside Parley (reference ${reference}).`;
   return { kind: "internal", message, isRetryable: true };
+}
+
+/** Null when the chat does not rest. */
+function restOf(state: ChatState, history: readonly MessageRow[]): Rest | null {
+  switch (state.status) {
+    case "waiting":
+      return {
+        kind: "finished",
+        parts: history.findLast(({ role }) => role === "assistant")?.parts ?? [],
+      };
+    case "error":
+      return state.lastError && { kind: "failed", failure: state.lastError };
+    case "requires_action":
+      return { kind: "needs-client", toolNames: state.openCalls.map(({ toolName }) => toolName) };
+    case "pending":
+    case "running":
+    case "interrupting":
+      return null;
+  }
 }
 
 const TOO_MANY_STEPS: ChatFailure = {

@@ -19,9 +19,11 @@ export async function takeToolStep(
     chat: hold.chat,
     messageId,
     workspace: () => context.workspace(),
+    desk: () => context.desk(),
+    agents: context.agents(hold.history),
     resultLimitBytes: await context.resultLimitBytes(hold.history),
-    findTool: (name) => context.findTool(name),
-    toolNames: () => context.toolNames(),
+    findTool: (name) => context.findTool(name, hold.moment),
+    toolNames: () => context.toolNames(hold.moment),
   });
   const results = await executeTools(calls, run, hold.switch.signal, hold.ports());
   const answered = new Set(results.map((result) => result.toolCallId));

@@ -3,34 +3,58 @@
  * Each is found once in a turn and kept until the next one begins.
  */
 import type { ChatFailure } from "../../domain/failures.js";
+import type { GreatestUse } from "../../domain/usage-limits.js";
 import type { MessageRow } from "../../domain/chat-events.js";
 import type { ClientTool } from "../../domain/chat-state.js";
+import type { NoticePart } from "../../domain/message-parts.js";
 import { DEFAULT_MAX_OUTPUT_TOKENS } from "../../domain/limits.js";
 import type { TurnRules } from "../../domain/next-action.js";
+import { mayHaveSubagents } from "../../domain/subagents.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "../../providers/types.js";
 import type { HeldChat } from "../../store/leases.js";
 import type { AgentConnection } from "../../workspaces/agent-connection.js";
 import { noticingLoss } from "../../workspaces/noticing-loss.js";
+import { foreignTools, leftText, type ForeignTools } from "../mcp/foreign-tools.js";
+import type { TurnServers } from "../mcp/turn-servers.js";
+import { untoldNotices } from "../mcp/untold-notices.js";
 import type { ModelChoice, TurnModel } from "../models.js";
-import { fileIdsOf, promptFrom } from "../prompt/history.js";
+import { greatestUse } from "../prompt/greatest-use.js";
+import { promptFrom } from "../prompt/history.js";
 import { summaryMessages } from "../prompt/summary.js";
-import { systemPrompt } from "../prompt/system.js";
+import { systemPrompt, type WorkspaceStanding } from "../prompt/system.js";
+import { travellingFiles } from "../prompt/travelling-files.js";
 import { workspacePrompt } from "../prompt/workspace-context.js";
 import type { WorkspaceContext } from "../workspace-contexts.js";
 import { resultLimitBytes } from "../tools/cap-result.js";
-import { findTool } from "../tools/registry.js";
+import type { Agents } from "../subagents/ports.js";
+import { findTool, isToolOffered, permittedTools } from "../tools/registry.js";
 import { ToolError, type Tool } from "../tools/tool.js";
+import type { WorkspaceDesk } from "../tools/workspace-desk.js";
+import type { Additions } from "../turn/accumulate.js";
 import type { OpenModelStream } from "../turn/ports.js";
 import type { RunnerParts } from "./runner-parts.js";
 
-/** A model call that is ready to be opened. */
-export type PreparedCall = { open: OpenModelStream; model: TurnModel };
+/** A model call that is ready to be opened. `greatestUse` looks at the whole prompt: only for those who need it. */
+export type PreparedCall = {
+  request: ModelRequest;
+  open: OpenModelStream;
+  model: TurnModel;
+  greatestUse(): GreatestUse;
+};
 export type Preparation = { ok: true; call: PreparedCall } | { ok: false; failure: ChatFailure };
+
+/** `signal`: nothing is waited for any more; whoever asks has been stopped. */
+export type Moment = { history: MessageRow[]; signal: AbortSignal };
 
 export class TurnContext {
   readonly #parts: RunnerParts;
   readonly #chat: HeldChat;
   #found = new Map<string, unknown>();
+  #servers: TurnServers | null = null;
+  /** Tools of others as they were offered last. */
+  #foreign: ForeignTools = { servers: [], workspace: [], left: [] };
+  /** Of the newest prompt's files. */
+  #fileBytes: ReadonlyMap<string, Uint8Array> = new Map();
 
   constructor(parts: RunnerParts, chat: HeldChat) {
     this.#parts = parts;
@@ -39,7 +63,15 @@ export class TurnContext {
 
   /** The turn is over: the next one finds everything anew. */
   startTurn(): void {
+    this.endTurn();
     this.#found = new Map();
+    this.#fileBytes = new Map();
+  }
+
+  /** Leaves the turn's tool servers, in the background. */
+  endTurn(): void {
+    this.#servers?.close();
+    this.#servers = null;
   }
 
   /** What bounds the turn; a model that cannot be had is no bound here, the call itself will say so. */
@@ -52,15 +84,16 @@ export class TurnContext {
   }
 
   /** The model call that history asks for. */
-  async prepareCall(history: MessageRow[]): Promise<Preparation> {
-    return this.#prepare(history, (messages) => ({ messages }));
+  async prepareCall(moment: Moment): Promise<Preparation> {
+    return this.#prepare(moment, (messages) => ({ messages, fileIds: travellingFiles(messages) }));
   }
 
-  /** The call that folds history into a summary; `level` as in `summaryMessages`. */
-  async prepareSummary(history: MessageRow[], level: number): Promise<Preparation> {
-    return this.#prepare(history, (messages, contextLimit) => ({
+  /** The call that folds history into a summary, of words only; `level` as in `summaryMessages`. */
+  async prepareSummary(moment: Moment, level: number): Promise<Preparation> {
+    return this.#prepare(moment, (messages, contextLimit) => ({
       messages: summaryMessages(messages, { contextLimit, level }),
       toolChoice: "none",
+      fileIds: [],
     }));
   }
 
@@ -74,17 +107,33 @@ export class TurnContext {
 
   /** Names of the tools that this chat's client answers itself. */
   get clientToolNames(): ReadonlySet<string> {
-    const ours = this.#chat.workspaceId === null ? [] : this.#parts.tools.map((tool) => tool.name);
-    const taken = new Set(ours);
+    const hasWorkspace = this.#chat.workspaceId !== null;
+    const ours = this.#ownTools.filter((tool) => hasWorkspace || isToolOffered(tool, NO_WORKSPACE));
+    const taken = new Set(ours.map((tool) => tool.name));
     return new Set(this.#chat.clientTools.map((tool) => tool.name).filter((name) => !taken.has(name)));
   }
 
   /** The chat's workspace. When it does not answer any more, the next use dials anew. */
   workspace(): Promise<AgentConnection> {
+    const { workspaceId } = this.#chat;
+    if (workspaceId !== null) this.#parts.workspaces.noteUse([workspaceId]);
     return this.#once("workspace", async () => {
       const found = this.#found;
       return noticingLoss(await this.#openWorkspace(), () => found.delete("workspace"));
     });
+  }
+
+  /** Where tools make and change the chat's workspace itself; undefined where they may not. */
+  async desk(): Promise<WorkspaceDesk | undefined> {
+    if (!(await this.#mayProvision())) return undefined;
+    return this.#parts.workspaces.deskOf(this.#chat, (workspaceId) => this.#bind(workspaceId));
+  }
+
+  /** The chat's subagents, which take over what the turn that starts them uses. */
+  agents(history: MessageRow[]): Agents {
+    const { chatId, rootChatId, ownerId, depth, subagentKind, workspaceId, state } = this.#chat;
+    const place = { chatId, rootChatId, ownerId, runnerId: state.runnerId, depth, subagentKind, workspaceId };
+    return this.#parts.subagents.of({ ...place, ...choicesOf(history, this.#chat) });
   }
 
   /** Bytes of JSON that one tool's result may have. */
@@ -92,33 +141,48 @@ export class TurnContext {
     return resultLimitBytes((await this.rules(history)).contextLimit);
   }
 
-  /** Names of all tools that the model is offered. */
-  async toolNames(): Promise<string[]> {
-    return (await this.#tools()).map(({ name }) => name);
+  /** What belongs to the model's next words: what people are to know, and whose tools are whose. */
+  additions(history: MessageRow[]): Additions {
+    const { servers, left } = this.#foreign;
+    const tooMany: NoticePart[] =
+      left.length === 0 ? [] : [{ type: "notice", level: "warning", text: leftText(left) }];
+    const notices = untoldNotices(history, [...(this.#servers?.notices() ?? []), ...tooMany]);
+    const serverIds = new Map(servers.map(({ name, serverId }) => [name, serverId]));
+    return { notices, serverOf: (toolName) => serverIds.get(toolName) };
   }
 
-  /** Ours, or the workspace's own. */
-  async findTool(name: string): Promise<Tool | undefined> {
-    return findTool(this.#parts.tools, name) ?? findTool(await this.#workspaceTools(), name);
+  /** Names of all tools that the model is offered. */
+  async toolNames(moment: Moment): Promise<string[]> {
+    return (await this.#tools(moment)).map(({ name }) => name);
+  }
+
+  /** Ours, or that of somebody else, as they were offered last. */
+  async findTool(name: string, { history, signal }: Moment): Promise<Tool | undefined> {
+    const own = findTool(this.#ownTools, name);
+    if (own || this.#isReadOnly) return own;
+    await this.#serversOf(history).open(signal);
+    const { servers, workspace } = await this.#foreignTools(history);
+    return findTool([...servers, ...workspace], name);
   }
 
   // ── how ──────────────────────────────────────────────────────────────────
 
   async #prepare(
-    history: MessageRow[],
+    moment: Moment,
     shape: (
       messages: PromptMessage[],
       contextLimit: number | null,
-    ) => Pick<ModelRequest, "messages" | "toolChoice">,
+    ) => Pick<ModelRequest, "messages" | "toolChoice"> & { fileIds: string[] },
   ): Promise<Preparation> {
+    const { history } = moment;
     const choice = await this.#model(history);
     if (!choice.ok) return choice;
     const { adapter, config } = choice.model;
     const prompt = promptFrom(history, config.id);
-    const shaped = shape(prompt.messages, await this.#contextLimit(choice.model));
-    const fileIds = fileIdsOf(shaped.messages);
+    const contextLimit = await this.#contextLimit(choice.model);
+    const { fileIds, ...shaped } = shape(prompt.messages, contextLimit);
     const effort = choicesOf(history, this.#chat).reasoningEffort;
-    const [system, tools] = await Promise.all([this.#system(prompt.system), this.#tools()]);
+    const [system, tools] = await Promise.all([this.#system(prompt.system), this.#tools(moment)]);
     const request: ModelRequest = {
       model: config.model,
       system,
@@ -131,11 +195,20 @@ export class TurnContext {
       options: config.providerOptions,
       headers: identityHeaders(this.#chat),
     };
-    return { ok: true, call: { open: (signal) => adapter.stream(request, signal), model: choice.model } };
+    const call = {
+      request,
+      open: (signal: AbortSignal) => adapter.stream(request, signal),
+      model: choice.model,
+      greatestUse: () => greatestUse(request, contextLimit),
+    };
+    return { ok: true, call };
   }
 
   #model(history: MessageRow[]): Promise<ModelChoice> {
-    return this.#once("model", () => this.#parts.chooseModel(choicesOf(history, this.#chat).modelConfigId));
+    return this.#once("model", () => {
+      const { modelConfigId } = choicesOf(history, this.#chat);
+      return this.#parts.chooseModel(modelConfigId, this.#chat.ownerId);
+    });
   }
 
   #contextLimit(model: TurnModel): Promise<number | null> {
@@ -149,13 +222,52 @@ export class TurnContext {
         this.#parts.customPrompt(this.#chat.ownerId),
         this.#workspaceContext(),
       ]);
-      const hasWorkspace = this.#chat.workspaceId !== null;
+      const workspace = await this.#workspaceStanding();
       const workspaceContext = workspacePrompt(context);
-      return systemPrompt({ deployment, history: stored, hasWorkspace, workspaceContext, customPrompt });
+      const { subagentKind } = this.#chat;
+      const ours = { workspace, subagentKind, workspaceContext };
+      return systemPrompt({ deployment, history: stored, ...ours, customPrompt });
     });
   }
 
-  /** Ours first, then the client's own; a client's tool with one of our names is not offered. */
+  async #workspaceStanding(): Promise<WorkspaceStanding> {
+    const { workspaceId } = this.#chat;
+    const mayProvision = await this.#mayProvision();
+    if (workspaceId === null) return { kind: "none", mayProvision };
+    const why = await this.#parts.workspaces.whyUnusable(workspaceId);
+    if (why === null) return { kind: "usable" };
+    // Whose tools start workspaces is the one who asked: a subagent can only say what it lacks.
+    const whoDoes = mayProvision ? "" : " You have no tools for that: say in your answer that it is needed.";
+    return { kind: "unusable", why: why + whoDoes };
+  }
+
+  /** Subagents work where they were put. */
+  #mayProvision(): Promise<boolean> {
+    if (this.#chat.subagentKind !== null) return Promise.resolve(false);
+    // A subagent works where the chat works that started it, and leaves the place to that.
+    if (this.#chat.parentChatId !== null) return Promise.resolve(false);
+    return this.#once("may provision", () => this.#parts.workspaces.isDeskOpen());
+  }
+
+  /** The turn goes on in another workspace, or in one that has only now come up: all of that is found anew. */
+  #bind(workspaceId: string): void {
+    this.#chat.workspaceId = workspaceId;
+    for (const name of ["workspace", "workspace context", "workspace tools", "system"])
+      this.#found.delete(name);
+  }
+
+  /** Nobody knows what others' tools change: an agent that is only to look has ours that change nothing. */
+  get #isReadOnly(): boolean {
+    return this.#chat.subagentKind === "explore";
+  }
+
+  /** Those of ours that the chat's agent may call at all. */
+  get #ownTools(): readonly Tool[] {
+    const { maxDepth } = this.#parts.subagents;
+    const holder = { isReadOnly: this.#isReadOnly, mayHaveSubagents: mayHaveSubagents(this.#chat, maxDepth) };
+    return permittedTools(this.#parts.tools, holder);
+  }
+
   #workspaceContext(): Promise<WorkspaceContext | null> {
     return this.#once("workspace context", async () => {
       const { workspaceId } = this.#chat;
@@ -164,26 +276,44 @@ export class TurnContext {
     });
   }
 
-  /** The workspace's own tools. One that has the name of ours, or of one that the client answers, does not count. */
+  /** The workspace's own tools. */
   #workspaceTools(): Promise<readonly Tool[]> {
     return this.#once("workspace tools", async () => {
-      const { workspaceId, clientTools } = this.#chat;
-      if (workspaceId === null) return [];
-      const taken = new Set([...this.#parts.tools, ...clientTools].map(({ name }) => name));
-      const listed = await this.#parts.listWorkspaceTools(workspaceId, () => this.workspace());
-      return listed.filter(({ name }) => !taken.has(name));
+      const { workspaceId } = this.#chat;
+      if (workspaceId === null || this.#isReadOnly) return [];
+      return this.#parts.listWorkspaceTools(workspaceId, () => this.workspace());
     });
   }
 
-  /** Ours first, then the workspace's, then the client's own; a client's tool with one of our names is not offered. */
-  async #tools(): Promise<ToolDefinition[]> {
-    const [context, workspaceTools] = await Promise.all([this.#workspaceContext(), this.#workspaceTools()]);
-    const facts = { hasSkills: (context?.skills.length ?? 0) > 0 };
-    const ours: readonly Tool[] =
-      this.#chat.workspaceId === null
-        ? []
-        : this.#parts.tools.filter((tool) => tool.isOffered?.(facts) ?? true);
-    const offered = [...ours, ...workspaceTools].map(({ name, description, inputSchema }) => ({
+  /** What is selected stands with the last thing that a person said. */
+  #serversOf(history: MessageRow[]): TurnServers {
+    const { chatId, ownerId: userId } = this.#chat;
+    const { mcpServerIds: selectedIds } = choicesOf(history, this.#chat);
+    return (this.#servers ??= this.#parts.toolServers.begin({ chatId, userId, selectedIds }));
+  }
+
+  async #foreignTools(history: MessageRow[]): Promise<ForeignTools> {
+    if (this.#isReadOnly) return this.#foreign;
+    const workspace = await this.#workspaceTools();
+    const taken = [...this.#parts.tools, ...this.#chat.clientTools].map(({ name }) => name);
+    return (this.#foreign = foreignTools(this.#serversOf(history).tools(), workspace, taken));
+  }
+
+  /** Ours first, then others', then the client's own; a client's tool with one of our names is not offered. */
+  async #tools({ history, signal }: Moment): Promise<ToolDefinition[]> {
+    const [context] = await Promise.all([
+      this.#workspaceContext(),
+      this.#workspaceTools(),
+      this.#isReadOnly ? undefined : this.#serversOf(history).refresh(signal),
+    ]);
+    const { servers, workspace } = await this.#foreignTools(history);
+    const facts = {
+      hasWorkspace: this.#chat.workspaceId !== null,
+      mayProvision: await this.#mayProvision(),
+      hasSkills: (context?.skills.length ?? 0) > 0,
+    };
+    const ours = this.#ownTools.filter((tool) => isToolOffered(tool, facts));
+    const offered = [...ours, ...servers, ...workspace].map(({ name, description, inputSchema }) => ({
       name,
       description,
       inputSchema,
@@ -194,16 +324,26 @@ export class TurnContext {
     ];
   }
 
-  #files(fileIds: string[]): Promise<ReadonlyMap<string, Uint8Array>> {
-    return this.#once(`files ${fileIds.join(" ")}`, () => this.#parts.readFiles(this.#chat.ownerId, fileIds));
+  /** Read once in a turn, and forgotten when they leave the prompt: a turn may see hundreds of screenshots. */
+  async #files(fileIds: string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+    const known = this.#fileBytes;
+    const missing = fileIds.filter((id) => !known.has(id));
+    const read = missing.length === 0 ? known : await this.#parts.readFiles(this.#chat.chatId, missing);
+    const found = fileIds.flatMap((id) => {
+      const bytes = known.get(id) ?? read.get(id);
+      return bytes === undefined ? [] : [[id, bytes] as const];
+    });
+    return (this.#fileBytes = new Map(found));
   }
 
-  #openWorkspace(): Promise<AgentConnection> {
+  async #openWorkspace(): Promise<AgentConnection> {
     const { workspaceId, chatId } = this.#chat;
     if (workspaceId === null) {
-      return Promise.reject(new ToolError("This chat has no workspace, so there is nothing to run this in."));
+      const instead = (await this.#mayProvision()) ? " Call list_templates, then create_workspace." : "";
+      throw new ToolError(`This chat has no workspace, so there is nothing to run this in.${instead}`);
     }
-    return this.#parts.openWorkspace(workspaceId, chatId);
+    const ancestorChatIds = await this.#parts.subagents.ancestorsOf(this.#chat);
+    return this.#parts.openWorkspace(workspaceId, { chatId, ancestorChatIds });
   }
 
   /** The promise is kept, so that those who ask at the same time share it; a failed one is forgotten. */
@@ -218,22 +358,27 @@ export class TurnContext {
   }
 }
 
-/** The last person to speak chose the model and how hard it should think; the chat's own choice is the fallback. */
+/** Of a chat that has none, everything else allowed: whose names are never a client's. */
+const NO_WORKSPACE = { hasWorkspace: false, mayProvision: true, hasSkills: false };
+
+/** The last person to speak chose the model, how hard it should think, and the tool servers; the chat's own choice is the fallback. */
 export function choicesOf(
   history: MessageRow[],
   chat: HeldChat,
-): Pick<HeldChat, "modelConfigId" | "reasoningEffort"> {
+): Pick<HeldChat, "modelConfigId" | "reasoningEffort" | "mcpServerIds"> {
   const last = history.findLast((message) => message.role === "user" && message.authorId !== null);
   return {
     modelConfigId: last?.modelConfigId ?? chat.modelConfigId,
     reasoningEffort: last?.reasoningEffort ?? chat.reasoningEffort,
+    mcpServerIds: last?.mcpServerIds ?? chat.mcpServerIds,
   };
 }
 
 /** Whom a call is made for, so that a gateway between us and the vendor can tell chats and people apart. */
-function identityHeaders({ chatId, ownerId, workspaceId }: HeldChat): Record<string, string> {
+function identityHeaders({ chatId, parentChatId, ownerId, workspaceId }: HeldChat): Record<string, string> {
   return {
     "Parley-Chat-Id": chatId,
+    ...(parentChatId === null ? {} : { "Parley-Parent-Chat-Id": parentChatId }),
     "Parley-Owner-Id": ownerId,
     ...(workspaceId === null ? {} : { "Parley-Workspace-Id": workspaceId }),
   };

@@ -16,6 +16,7 @@ import {
   type RunningLimits,
 } from "../../store/leases.js";
 import { announce, applyTransition } from "../state/apply-transition.js";
+import { doingForNobody } from "../../lib/doing.js";
 import { restOfLoopTurn } from "../../lib/loop-turn.js";
 import { Runner } from "./runner.js";
 import type { RunnerParts } from "./runner-parts.js";
@@ -30,7 +31,10 @@ const MAX_EXPIRED_PER_TICK = 100;
 export type WorkerSettings = {
   leaseMs: number;
   heartbeatMs: number;
-  batchSize: number;
+  /** Most chats that are taken at once, asked for at each taking. */
+  batchSize(): Promise<number>;
+  /** Chats that it runs at the same time; 500 when absent. */
+  places?: number;
   /** Of all replicas together, which must agree on them; absent or both 0 = none. */
   limits?: RunningLimits;
 };
@@ -77,7 +81,8 @@ export class Worker {
   /** There may be work. */
   wake(): void {
     this.#isWoken = true;
-    if (!this.#isAcquiring && !this.#isClosing) this.#keep(this.#acquire());
+    // A request or a turn has woken it, but it works for all.
+    if (!this.#isAcquiring && !this.#isClosing) doingForNobody(() => this.#keep(this.#acquire()));
   }
 
   /** Hands every chat back, so that another worker goes on at once. Bounded by the runners' own stops. */
@@ -98,16 +103,32 @@ export class Worker {
     try {
       while (this.#isWoken && !this.#isClosing) {
         this.#isWoken = false;
-        const limit = Math.min(this.#settings.batchSize, MAX_RUNNING_CHATS - this.#runners.size);
+        const limit = Math.min(await this.#settings.batchSize(), this.#room);
         if (limit <= 0) return;
         const chats = await this.#takePending(limit);
         if (chats.some((chat) => this.#hasOvertaken(chat))) await restOfLoopTurn();
-        for (const chat of chats) this.#hold(chat);
+        for (const chat of chats) {
+          this.#parts.meter.acquired(chat.restedSeconds);
+          this.#hold(chat);
+        }
         if (chats.length === limit) this.#isWoken = true;
       }
     } finally {
       this.#isAcquiring = false;
     }
+  }
+
+  /**
+   * Chats that may be taken. One that waits for its subagents takes nobody's place, up to as many again: if it did,
+   * those that wait could keep out those that they wait for.
+   */
+  get #room(): number {
+    const waiting = Math.min(this.#parts.subagents.waitingChats, this.#places);
+    return this.#places + waiting - this.#runners.size;
+  }
+
+  get #places(): number {
+    return this.#settings.places ?? MAX_RUNNING_CHATS;
   }
 
   #takePending(limit: number): Promise<HeldChat[]> {
@@ -134,7 +155,7 @@ export class Worker {
   }
 
   async #takeLost(orphans: string[]): Promise<void> {
-    const limit = Math.min(this.#settings.batchSize, MAX_RUNNING_CHATS - this.#runners.size);
+    const limit = Math.min(await this.#settings.batchSize(), this.#room);
     if (limit <= 0 || this.#isClosing) return;
     const chats = await acquireLost(this.#parts.database, this.id, limit, orphans);
     for (const chat of chats) {
@@ -166,7 +187,7 @@ export class Worker {
       // Every worker passed over pending chats for which this one's place is free now.
       if (this.#runningLimits) this.#parts.bus.wakeWorkers();
       // A full worker passed over pending chats; a turn handed back is pending again.
-      else if (!this.#isClosing && this.#runners.size >= MAX_RUNNING_CHATS - 1) this.wake();
+      else if (!this.#isClosing && this.#runners.size >= this.#places - 1) this.wake();
     });
     this.#runners.set(chatId, { runner, runnerId: state.runnerId, done });
   }
@@ -184,6 +205,7 @@ export class Worker {
     this.#isBeating = true;
     try {
       const held = await renewLease(this.#parts.database, this.id, this.#settings.leaseMs);
+      this.#parts.workspaces.noteUse(held.flatMap(({ workspaceId }) => workspaceId ?? []));
       await this.#takeLost(this.#reconcile(held));
     } finally {
       this.#isBeating = false;

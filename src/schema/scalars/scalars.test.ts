@@ -1,6 +1,8 @@
 import { type GraphQLScalarType, Kind } from "graphql";
 import { describe, expect, test } from "vitest";
+import { BigIntScalar } from "./big-int.js";
 import { DateTimeScalar } from "./date-time.js";
+import { DecimalScalar } from "./decimal.js";
 import { JsonScalar } from "./json.js";
 import { MicrosScalar } from "./micros.js";
 import { UrlScalar } from "./url.js";
@@ -93,4 +95,37 @@ describe("URL", () => {
 test("JSON passes any JSON through", () => {
   const value = { a: [1, "x", null, { b: false }] };
   expect(JsonScalar.parseValue(JsonScalar.serialize(value))).toEqual(value);
+});
+
+describe("Decimal", () => {
+  test.each(["0", "2.50", "0.0000000001", "1000000"])("takes %s as it is", (text) => {
+    expect(DecimalScalar.parseValue(text)).toBe(text);
+  });
+
+  test.each(["", "-1", "1e2", "1.", "NaN", "1000001", "0.00000000001", 3, null])("refuses %j", (value) => {
+    expect(accepts(DecimalScalar, value)).toBe(false);
+  });
+
+  test("is shown as short as it can be written", () => {
+    const stored = ["3.0000000000", "0.1250000000", "0.0000000000", "100", "10.0000000000"];
+    expect(stored.map((value) => DecimalScalar.serialize(value))).toEqual(["3", "0.125", "0", "100", "10"]);
+  });
+});
+
+describe("BigInt", () => {
+  test("is always text, however small", () => {
+    const values = [0n, "12", 9_223_372_036_854_775_807n];
+    expect(values.map((value) => BigIntScalar.serialize(value))).toEqual(["0", "12", "9223372036854775807"]);
+  });
+
+  test.each([0, -5, 9_007_199_254_740_991, "0", "-5", "9223372036854775807"])("takes %j", (value) => {
+    expect(BigIntScalar.parseValue(value)).toBe(BigInt(value));
+  });
+
+  test.each(["9223372036854775808", "1.5", "", "1e3", "0x10", 1.5, 2 ** 53, true, null])(
+    "refuses %j",
+    (value) => {
+      expect(accepts(BigIntScalar, value)).toBe(false);
+    },
+  );
 });

@@ -1,5 +1,6 @@
 /** A secret that lets a program or a browser speak for a person. Only its hash is kept. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from "typeorm";
+import { TOKEN_SCOPES, type TokenScope } from "../../domain/viewer.js";
 import { UserEntity } from "./user.entity.js";
 
 @Entity("api_tokens")
@@ -29,4 +30,14 @@ export class ApiTokenEntity {
   /** Null = it does not expire. */
   @Column("timestamptz", { name: "expires_at", nullable: true })
   expiresAt!: Date | null;
+
+  /** What it may be used for. */
+  @Column("enum", {
+    name: "scopes",
+    enum: [...TOKEN_SCOPES],
+    enumName: "token_scope",
+    array: true,
+    default: [...TOKEN_SCOPES],
+  })
+  scopes!: TokenScope[];
 }

@@ -12,6 +12,9 @@ import { ChatEntity } from "./chat.entity.js";
 
 @Entity("chat_messages")
 @Index("chat_messages_history_idx", ["chatId", "id"], { where: "NOT is_deleted" })
+@Index("chat_messages_spending_idx", ["chatId", "createdAt"], {
+  where: "role = 'assistant' AND model_config_id IS NOT NULL",
+})
 @Index("chat_messages_revision_idx", ["chatId", "revision"])
 export class ChatMessageEntity {
   @PrimaryGeneratedColumn("identity", {
@@ -48,6 +51,10 @@ export class ChatMessageEntity {
 
   @Column("text", { name: "reasoning_effort", nullable: true })
   reasoningEffort!: ReasoningEffort | null;
+
+  /** The choice of tool servers that held when a person's message entered history; null for other messages. */
+  @Column("uuid", { name: "mcp_server_ids", array: true, nullable: true })
+  mcpServerIds!: string[] | null;
 
   @Column("integer", { name: "input_tokens", nullable: true })
   inputTokens!: number | null;

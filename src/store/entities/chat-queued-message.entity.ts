@@ -29,6 +29,10 @@ export class ChatQueuedMessageEntity {
   @Column("text", { name: "reasoning_effort", nullable: true })
   reasoningEffort!: ReasoningEffort | null;
 
+  /** The choice of tool servers that the chat takes over with this message; null = the chat's stays. */
+  @Column("uuid", { name: "mcp_server_ids", array: true, nullable: true })
+  mcpServerIds!: string[] | null;
+
   @Column("smallint", { name: "content_version" })
   contentVersion!: number;
 

@@ -14,6 +14,7 @@ import {
 import type { ChatFailure } from "../../domain/failures.js";
 import type { JsonObject } from "../../domain/json.js";
 import type { ReasoningEffort } from "../../domain/message-parts.js";
+import type { SubagentKind } from "../../domain/subagents.js";
 import { ModelConfigEntity } from "./model-config.entity.js";
 import { UserEntity } from "./user.entity.js";
 import { WorkspaceEntity } from "./workspace.entity.js";
@@ -24,9 +25,17 @@ import { WorkspaceEntity } from "./workspace.entity.js";
 @Index("chats_pending_idx", ["updatedAt", "id"], { where: "status = 'pending'" })
 @Index("chats_worker_idx", ["workerId"], { where: "worker_id IS NOT NULL" })
 @Index("chats_deadline_idx", ["actionDeadlineAt"], { where: "action_deadline_at IS NOT NULL" })
+@Index("chats_parent_idx", ["parentChatId"], { where: "parent_chat_id IS NOT NULL" })
+@Index("chats_root_idx", ["rootChatId"], { where: "root_chat_id IS NOT NULL" })
 @Check("chats_runner_check", "(runner_id IS NULL) = (worker_id IS NULL)")
 @Check("chats_runner_status_check", "(runner_id IS NOT NULL) = (status IN ('running', 'interrupting'))")
 @Check("chats_deadline_check", "(action_deadline_at IS NOT NULL) = (status = 'requires_action')")
+@Check("chats_subagent_kind_check", "subagent_kind IN ('general', 'explore')")
+@Check(
+  "chats_family_check",
+  `(parent_chat_id IS NULL) = (root_chat_id IS NULL) AND (parent_chat_id IS NULL) = (subagent_kind IS NULL)
+    AND (parent_chat_id IS NULL) = (depth = 0) AND depth >= 0 AND parent_chat_id <> id AND root_chat_id <> id`,
+)
 export class ChatEntity {
   @PrimaryColumn("uuid", { name: "id", primaryKeyConstraintName: "chats_pkey" })
   id!: string;
@@ -50,6 +59,10 @@ export class ChatEntity {
   @Column("bigint", { name: "title_version", default: 0 })
   titleVersion!: string;
 
+  /** The snapshot in which what is shown of the chat's branch last changed. */
+  @Column("bigint", { name: "diff_version", default: 0 })
+  diffVersion!: string;
+
   @Column("uuid", { name: "model_config_id", nullable: true })
   @ForeignKey(() => ModelConfigEntity, { name: "chats_model_config_fkey", onDelete: "SET NULL" })
   modelConfigId!: string | null;
@@ -67,9 +80,30 @@ export class ChatEntity {
   @Column("jsonb", { name: "labels", default: () => "'{}'" })
   labels!: Record<string, string>;
 
+  /** The tool servers that the chat has chosen; ids of servers that are gone count for nothing. */
+  @Column("uuid", { name: "mcp_server_ids", array: true, default: () => "'{}'" })
+  mcpServerIds!: string[];
+
   /** The newest message that the owner has had before their eyes. */
   @Column("bigint", { name: "last_read_message_id", nullable: true })
   lastReadMessageId!: string | null;
+
+  /** The chat whose agent started this one; null = a person did, and then the next three say nothing. */
+  @Column("uuid", { name: "parent_chat_id", nullable: true })
+  @ForeignKey(() => ChatEntity, { name: "chats_parent_fkey", onDelete: "CASCADE" })
+  parentChatId!: string | null;
+
+  /** The chat of the family that a person started. */
+  @Column("uuid", { name: "root_chat_id", nullable: true })
+  @ForeignKey(() => ChatEntity, { name: "chats_root_fkey", onDelete: "CASCADE" })
+  rootChatId!: string | null;
+
+  @Column("text", { name: "subagent_kind", nullable: true })
+  subagentKind!: SubagentKind | null;
+
+  /** Steps up to the root; 0 for a root. */
+  @Column("integer", { name: "depth", default: 0 })
+  depth!: number;
 
   @Column("timestamptz", { name: "created_at", default: () => "now()" })
   createdAt!: Date;

@@ -3,11 +3,23 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm
 import type { JsonObject } from "../../domain/json.js";
 import { ModelProviderEntity } from "./model-provider.entity.js";
 
+/** A model has prices of input and output, or none at all; none is dearer than a dollar for a token. */
+const PRICES_CHECK = `(price_input IS NULL) = (price_output IS NULL)
+  AND (price_input IS NOT NULL OR (price_cache_read IS NULL AND price_cache_write IS NULL))
+  AND coalesce(price_input, 0) BETWEEN 0 AND 1000000 AND coalesce(price_output, 0) BETWEEN 0 AND 1000000
+  AND coalesce(price_cache_read, 0) BETWEEN 0 AND 1000000 AND coalesce(price_cache_write, 0) BETWEEN 0 AND 1000000`;
+
 @Entity("model_configs")
 @Index("model_configs_provider_idx", ["providerId"])
 @Index("model_configs_default_key", ["isDefault"], { unique: true, where: "is_default" })
+@Index("model_configs_name_key", ["providerId", "displayName"], {
+  unique: true,
+  where: "deleted_at IS NULL",
+})
+@Check("model_configs_default_check", "NOT is_default OR (is_enabled AND deleted_at IS NULL)")
 @Check("model_configs_context_limit_check", "context_limit > 0")
 @Check("model_configs_observed_context_limit_check", "observed_context_limit > 0")
+@Check("model_configs_price_check", PRICES_CHECK)
 @Check("model_configs_threshold_check", "compaction_threshold_percent BETWEEN 0 AND 100")
 export class ModelConfigEntity {
   @PrimaryColumn("uuid", { name: "id", primaryKeyConstraintName: "model_configs_pkey" })
@@ -43,6 +55,19 @@ export class ModelConfigEntity {
   @Column("integer", { name: "max_output_tokens", nullable: true })
   maxOutputTokens!: number | null;
 
+  /** US dollars per million tokens; null = unpriced, 0 = free. */
+  @Column("numeric", { name: "price_input", precision: 20, scale: 10, nullable: true })
+  priceInput!: string | null;
+
+  @Column("numeric", { name: "price_output", precision: 20, scale: 10, nullable: true })
+  priceOutput!: string | null;
+
+  @Column("numeric", { name: "price_cache_read", precision: 20, scale: 10, nullable: true })
+  priceCacheRead!: string | null;
+
+  @Column("numeric", { name: "price_cache_write", precision: 20, scale: 10, nullable: true })
+  priceCacheWrite!: string | null;
+
   @Column("boolean", { name: "is_enabled", default: true })
   isEnabled!: boolean;
 
@@ -51,4 +76,15 @@ export class ModelConfigEntity {
 
   @Column("timestamptz", { name: "created_at", default: () => "now()" })
   createdAt!: Date;
+
+  /** An admin has made or changed it: neither a start nor a new table of prices changes it any more. */
+  @Column("boolean", { name: "is_edited", default: false })
+  isEdited!: boolean;
+
+  /** Null = it is there. */
+  @Column("timestamptz", { name: "deleted_at", nullable: true })
+  deletedAt!: Date | null;
+
+  @Column("timestamptz", { name: "updated_at", default: () => "now()" })
+  updatedAt!: Date;
 }

@@ -1,8 +1,11 @@
-/** A vendor's endpoint. Its key stays in the environment; the row only names the variable. */
-import { Check, Column, Entity, PrimaryColumn } from "typeorm";
+/** A vendor's endpoint. Its key is sealed here, or stays in the environment and the row names the variable. */
+import { Check, Column, Entity, Index, PrimaryColumn } from "typeorm";
 import { MODEL_PROVIDER_KINDS, type ModelProviderKind } from "../../domain/failures.js";
+import { KEY_POLICIES, type KeyPolicy } from "../../domain/model-keys.js";
+import { SealedColumn } from "./sealed-column.js";
 
 @Entity("model_providers")
+@Index("model_providers_name_key", ["displayName"], { unique: true, where: "deleted_at IS NULL" })
 @Check("model_providers_openai_api_check", "openai_api IN ('responses', 'chat')")
 export class ModelProviderEntity {
   @PrimaryColumn("uuid", { name: "id", primaryKeyConstraintName: "model_providers_pkey" })
@@ -22,7 +25,7 @@ export class ModelProviderEntity {
   @Column("text", { name: "openai_api", default: "responses" })
   openaiApi!: "responses" | "chat";
 
-  /** The environment variable with the key, read at each start; null = no key is needed. */
+  /** The environment variable with the key, read at each start; null = it is not from the environment. */
   @Column("text", { name: "api_key_variable", nullable: true })
   apiKeyVariable!: string | null;
 
@@ -35,4 +38,36 @@ export class ModelProviderEntity {
 
   @Column("timestamptz", { name: "created_at", default: () => "now()" })
   createdAt!: Date;
+
+  /** Whose key pays. */
+  @Column("enum", {
+    name: "key_policy",
+    enum: [...KEY_POLICIES],
+    enumName: "model_key_policy",
+    default: "deployment",
+  })
+  keyPolicy!: KeyPolicy;
+
+  /** Sealed by the secret box; null = none was given to the API. */
+  @SealedColumn("model_providers", "api_key", { nullable: true })
+  apiKey!: string | null;
+
+  /** Only where an admin chose the address. */
+  @Column("boolean", { name: "allows_private_addresses", default: false })
+  allowsPrivateAddresses!: boolean;
+
+  /** An admin has chosen the address: the environment sets neither it nor the key any more. */
+  @Column("boolean", { name: "is_address_own", default: false })
+  isAddressOwn!: boolean;
+
+  /** An admin has chosen the wire format: the environment does not set it any more. */
+  @Column("boolean", { name: "is_format_own", default: false })
+  isFormatOwn!: boolean;
+
+  /** Null = it is there. */
+  @Column("timestamptz", { name: "deleted_at", nullable: true })
+  deletedAt!: Date | null;
+
+  @Column("timestamptz", { name: "updated_at", default: () => "now()" })
+  updatedAt!: Date;
 }

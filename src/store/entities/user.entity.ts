@@ -28,4 +28,8 @@ export class UserEntity {
 
   @Column("timestamptz", { name: "created_at", default: () => "now()" })
   createdAt!: Date;
+
+  /** Null = active. Whoever is not cannot sign in, and none of their tokens counts. */
+  @Column("timestamptz", { name: "deactivated_at", nullable: true })
+  deactivatedAt!: Date | null;
 }

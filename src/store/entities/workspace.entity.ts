@@ -1,5 +1,6 @@
 /** A place where code is and a workspace agent runs. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from "typeorm";
+import type { JsonObject } from "../../domain/json.js";
 import {
   type RegisteredAgent,
   WORKSPACE_PROVISIONERS,
@@ -8,6 +9,7 @@ import {
   type WorkspaceStatus,
 } from "../../domain/workspace.js";
 import { UserEntity } from "./user.entity.js";
+import { WorkspaceTemplateEntity } from "./workspace-template.entity.js";
 
 @Entity("workspaces")
 @Unique("workspaces_place_key", ["ownerId", "provisioner", "directory"])
@@ -15,7 +17,14 @@ import { UserEntity } from "./user.entity.js";
 @Unique("workspaces_agent_registration_key", ["agentRegistration"])
 @Index("workspaces_external_name_key", ["ownerId", "name"], {
   unique: true,
-  where: "(agent_token_hash IS NOT NULL)",
+  where: "((agent_token_hash IS NOT NULL) AND (template_id IS NULL))",
+})
+@Unique("workspaces_creation_key_key", ["creationKey"])
+@Index("workspaces_work_idx", ["workDueAt"], { where: "(work_due_at IS NOT NULL)" })
+@Index("workspaces_template_idx", ["templateId"], { where: "(template_id IS NOT NULL)" })
+@Index("workspaces_managed_name_key", ["ownerId", "name"], {
+  unique: true,
+  where: "(template_id IS NOT NULL)",
 })
 export class WorkspaceEntity {
   @PrimaryColumn("uuid", { name: "id", primaryKeyConstraintName: "workspaces_pkey" })
@@ -67,4 +76,38 @@ export class WorkspaceEntity {
 
   @Column("timestamptz", { name: "last_used_at", default: () => "now()" })
   lastUsedAt!: Date;
+
+  /** Null in those that nobody starts and stops: the default workspace, and external ones. */
+  @Column("uuid", { name: "template_id", nullable: true })
+  @ForeignKey(() => WorkspaceTemplateEntity, { name: "workspaces_template_fkey", onDelete: "RESTRICT" })
+  templateId!: string | null;
+
+  /** The template's when the workspace was made. */
+  @Column("jsonb", { name: "spec", nullable: true })
+  spec!: JsonObject | null;
+
+  @Column("jsonb", { name: "parameters", nullable: true })
+  parameters!: Record<string, string> | null;
+
+  /** Names the request that made it. */
+  @Column("text", { name: "creation_key", nullable: true })
+  creationKey!: string | null;
+
+  /** When the work between two resting states began; what follows is about it, too. */
+  @Column("timestamptz", { name: "work_began_at", nullable: true })
+  workBeganAt!: Date | null;
+
+  @Column("integer", { name: "work_tries", default: 0 })
+  workTries!: number;
+
+  /** Null = nothing is to be done. */
+  @Column("timestamptz", { name: "work_due_at", nullable: true })
+  workDueAt!: Date | null;
+
+  /** Names the one who does it now. */
+  @Column("uuid", { name: "work_claim", nullable: true })
+  workClaim!: string | null;
+
+  @Column("timestamptz", { name: "work_claimed_until", nullable: true })
+  workClaimedUntil!: Date | null;
 }

@@ -3,6 +3,7 @@
  * States: starting → live → (it died) waiting → starting …, and from any of them closed, by `close` alone.
  */
 import { sleep, type Clock } from "../../lib/clock.js";
+import { doingForNobody } from "../../lib/doing.js";
 import type { Log } from "../../lib/log.js";
 import { AgentUnreachable, connectAgent, type AgentConnection } from "../agent-connection.js";
 import { spawnAgent, type AgentProcess } from "./agent-process.js";
@@ -29,6 +30,9 @@ const SERVER_VARIABLES = new Set([
   "AZURE_OPENAI_ENDPOINT",
   "AWS_BEARER_TOKEN_BEDROCK",
   "BEDROCK_BASE_URL",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_SERVICE_NAME",
   "NODE_ENV",
 ]);
 /** Of `npm start`, among them the server's own prefix and config, which would mislead any npm that runs below it. */
@@ -43,6 +47,8 @@ export type LocalAgentOptions = {
   command: readonly string[];
   /** The server's own environment; what is the server's alone is taken out. */
   environment: Readonly<Record<string, string | undefined>>;
+  /** Of this directory alone, beside what is inherited. */
+  ownEnvironment?: Readonly<Record<string, string>>;
   log: Log;
   clock: Clock;
 };
@@ -83,7 +89,8 @@ class AgentKeeper {
   #lastFailure: unknown;
 
   constructor(private readonly options: LocalAgentOptions) {
-    this.#keeping = this.#keepRunning();
+    // It serves whoever comes, long after the turn that needs it first.
+    this.#keeping = doingForNobody(() => this.#keepRunning());
   }
 
   connection(): Promise<AgentConnection> {
@@ -152,8 +159,8 @@ class AgentKeeper {
 
   #spawn(): AgentProcess {
     const { command, directory, environment, clock, log } = this.options;
-    const inherited = localAgentEnvironment(environment);
-    return spawnAgent({ command, directory, environment: inherited, logLevel: log.level, clock });
+    const given = { ...localAgentEnvironment(environment), ...this.options.ownEnvironment };
+    return spawnAgent({ command, directory, environment: given, logLevel: log.level, clock });
   }
 
   #announce(connection: AgentConnection): void {

@@ -57,6 +57,10 @@ export class HeldCalls {
     this.#cancelRenewal = options.clock.every(RENEWAL_INTERVAL_MS, () => this.#own(this.#renew()));
   }
 
+  get count(): number {
+    return this.#calls.size;
+  }
+
   /** The registered call of a workspace's agent. */
   of(workspaceId: string): HeldCall | undefined {
     return this.#calls.get(workspaceId);

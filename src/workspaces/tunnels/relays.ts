@@ -7,6 +7,7 @@ import { tokenWithin } from "../../agent/protocol.js";
 import type { AgentPlace } from "../../domain/workspace.js";
 import { carryStreams, MAX_CARRIER_MESSAGE_BYTES, type ByteStreams } from "../../lib/byte-streams.js";
 import type { Clock } from "../../lib/clock.js";
+import { doingForNobody } from "../../lib/doing.js";
 import type { Log } from "../../lib/log.js";
 import { AgentUnreachable, connectAgent, type AgentConnection } from "../agent-connection.js";
 import { openEntrance } from "./entrance.js";
@@ -62,11 +63,13 @@ export class Relays {
     }
     if (this.#isClosed) throw new AgentUnreachable("The server is closing.");
     const pass = createPass(secret, { workspaceId, registrationId });
-    const opening = this.#dial(replicaUrl, {
+    const headers = {
       authorization: `Bearer ${pass}`,
       [WORKSPACE_HEADER]: workspaceId,
       [REGISTRATION_HEADER]: registrationId,
-    });
+    };
+    // Others use it, too.
+    const opening = doingForNobody(() => this.#dial(replicaUrl, headers));
     this.#relays.set(registrationId, opening);
     const forget = () => this.#relays.delete(registrationId);
     void opening.then(({ socket }) => socket.once("close", forget), forget);

@@ -22,7 +22,7 @@ export async function findLawBreaches(
     database.query<ChatRow[]>(
       `SELECT status, runner_id, worker_id, retry_state, compaction_requested_at, action_deadline_at, queued_ids,
         open_calls, snapshot_version::int AS snapshot, ARRAY[history_version, queue_version, status_version,
-        retry_version, reset_version, title_version]::int[] AS versions FROM chats WHERE id = $1`,
+        retry_version, reset_version, title_version, diff_version]::int[] AS versions FROM chats WHERE id = $1`,
       [chatId],
     ),
     database.query<MessageRow[]>(

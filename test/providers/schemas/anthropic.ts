@@ -46,13 +46,15 @@ const document = z.strictObject({
   }),
   ...cached,
 });
-const toolResult = z.strictObject({
-  type: z.literal("tool_result"),
-  tool_use_id: id,
-  content: z.string(),
-  is_error: z.literal(true).optional(),
-  ...cached,
-});
+const toolResult = z
+  .strictObject({
+    type: z.literal("tool_result"),
+    tool_use_id: id,
+    content: z.union([z.string(), z.array(z.union([plainText, image, document])).min(1)]),
+    is_error: z.literal(true).optional(),
+    ...cached,
+  })
+  .refine((it) => !it.is_error || typeof it.content === "string", "a failed call's content must be text");
 const thinking = z.strictObject({
   type: z.literal("thinking"),
   thinking: z.string(),

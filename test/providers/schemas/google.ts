@@ -23,6 +23,13 @@ const inlineData = z.strictObject({
     data: z.base64().min(1),
   }),
 });
+/** What may be within a function's response, in models that take anything there. */
+const inlineResult = z.strictObject({
+  inlineData: z.strictObject({
+    mimeType: z.enum(["image/png", "image/jpeg", "image/webp", "application/pdf"]),
+    data: z.base64().min(1),
+  }),
+});
 const functionCall = z.strictObject({
   functionCall: z.strictObject({ id: z.string().min(1), name, args: object }),
   thoughtSignature: signature.optional(),
@@ -31,7 +38,11 @@ const functionResponse = z.strictObject({
   functionResponse: z.strictObject({
     id: z.string().min(1),
     name,
-    response: z.union([z.strictObject({ output: z.json() }), object.refine((it) => "error" in it)]),
+    response: z.union([
+      z.strictObject({ output: z.json(), files: z.array(words).min(1).optional() }),
+      object.refine((it) => "error" in it),
+    ]),
+    parts: z.array(inlineResult).min(1).optional(),
   }),
 });
 const search = { toolType: z.literal("GOOGLE_SEARCH_WEB"), id: z.string().min(1) };

@@ -37,7 +37,7 @@ const functionCall = z.strictObject({
 const functionOutput = z.strictObject({
   type: z.literal("function_call_output"),
   call_id: callId,
-  output: z.string(),
+  output: z.union([z.string(), z.array(inputContent).min(1)]),
 });
 const reasoning = z.strictObject({
   type: z.literal("reasoning"),

@@ -1,0 +1,35 @@
+/** Files in one process: where their bytes are, and who takes away what nobody waits for. */
+import type { Config } from "../config.js";
+import type { ObjectStore } from "../domain/object-store.js";
+import { FileSweep } from "../engine/files/file-sweep.js";
+import { KeptFiles } from "../engine/files/kept-files.js";
+import type { Clock } from "../lib/clock.js";
+import type { Log } from "../lib/log.js";
+import type { Database } from "../store/database.js";
+import type { Closers } from "./closers.js";
+
+export async function openFiles(
+  { config, ...parts }: { config: Config; database: Database; clock: Clock; log: Log },
+  closers: Closers,
+): Promise<KeptFiles> {
+  const objects = await connectObjects(config);
+  closers.add("the object store", async () => objects?.close());
+  const sweep = new FileSweep({ ...parts, objects });
+  sweep.start();
+  closers.add("the sweep of files", () => sweep.close());
+  return new KeptFiles({ ...parts, objects });
+}
+
+/** Its client is loaded only where there is a bucket. */
+async function connectObjects(config: Config): Promise<ObjectStore | null> {
+  const { s3Bucket: bucket, s3Endpoint: endpoint, s3Region: region } = config;
+  if (bucket === undefined) return null;
+  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config;
+  const { connectS3 } = await import("../objects/s3.js");
+  return connectS3({
+    ...{ bucket, region },
+    ...(endpoint !== undefined && { endpoint }),
+    ...(accessKeyId !== undefined &&
+      secretAccessKey !== undefined && { keys: { accessKeyId, secretAccessKey } }),
+  });
+}

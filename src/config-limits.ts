@@ -1,0 +1,101 @@
+// Variables that bound how often strangers and people may ask, and whose word on where they come from counts; part of
+// the table in config.ts.
+import ipaddr from "ipaddr.js";
+import { type Accepted, onOrOff, wholeNumber, withDefault } from "./config-variable.js";
+
+/**
+ * Whom a request's `X-Forwarded-For` is believed from: the next so many machines on the way, or those in these networks
+ * (CIDR notation).
+ */
+export type TrustedProxies = { hops: number } | { networks: readonly string[] };
+
+const MOST_HOPS = 16;
+const LOOPBACK = ["127.0.0.0/8", "::1/128"];
+
+const proxies: Accepted<TrustedProxies> = {
+  expected: `a number of proxies up to ${MOST_HOPS}, or addresses and networks such as loopback, 10.0.0.0/8, separated by commas`,
+  secret: false,
+  parse(text) {
+    const words = text
+      .split(",")
+      .map((word) => word.trim())
+      .filter((word) => word !== "");
+    const [first = ""] = words;
+    if (words.length === 1 && /^\d+$/.test(first)) {
+      const hops = Number(first);
+      return hops <= MOST_HOPS ? { hops } : undefined;
+    }
+    const networks = words.map(readNetwork);
+    return networks.includes(undefined) ? undefined : { networks: networks.flatMap((it) => it ?? []) };
+  },
+};
+
+function readNetwork(word: string): readonly string[] | undefined {
+  if (word === "loopback") return LOOPBACK;
+  if (ipaddr.isValidCIDR(word)) return [word];
+  // `isValid` takes 10.1 and 0x7f000001 for addresses too.
+  if (ipaddr.IPv6.isValid(word)) return [`${word}/128`];
+  return ipaddr.IPv4.isValidFourPartDecimal(word) ? [`${word}/32`] : undefined;
+}
+
+const MOST_USES = 1_000_000_000;
+const uses = wholeNumber(0, MOST_USES);
+const perMinute: Accepted<number> = {
+  ...uses,
+  expected: `off, or ${uses.expected}`,
+  parse: (text, surroundings) => (text === "off" ? 0 : uses.parse(text, surroundings)),
+};
+
+export const limitVariables = {
+  trustedProxies: withDefault(
+    {
+      name: "PARLEY_TRUSTED_PROXIES",
+      meaning:
+        "Whose X-Forwarded-For is believed: how many proxies stand before this server, or their addresses and networks.",
+    },
+    "",
+    proxies,
+  ),
+  rateLimits: withDefault(
+    {
+      name: "PARLEY_RATE_LIMITS",
+      meaning: "Whether anything is counted that may be asked too often: on or off.",
+    },
+    "on",
+    onOrOff,
+  ),
+  rateLimitUserMutations: withDefault(
+    {
+      name: "PARLEY_RATE_LIMIT_USER_MUTATIONS",
+      meaning: "Mutations of one person in a minute, each root field for itself; 0 or off = any number.",
+    },
+    "1200",
+    perMinute,
+  ),
+  rateLimitAddressMutations: withDefault(
+    {
+      name: "PARLEY_RATE_LIMIT_ADDRESS_MUTATIONS",
+      meaning: "Mutations from one address (IPv6: one /64) in a minute; 0 or off = any number.",
+    },
+    "12000",
+    perMinute,
+  ),
+  rateLimitAddressVisits: withDefault(
+    {
+      name: "PARLEY_RATE_LIMIT_ADDRESS_VISITS",
+      meaning:
+        "Visits to the pages of signing in and of authorisations from one address in a minute; 0 or off = any number.",
+    },
+    "600",
+    perMinute,
+  ),
+  rateLimitAddressFailures: withDefault(
+    {
+      name: "PARLEY_RATE_LIMIT_ADDRESS_FAILURES",
+      meaning:
+        "Bad tokens and links from one address in a minute, after which only tokens that were good before are looked at; 0 or off = any number.",
+    },
+    "600",
+    perMinute,
+  ),
+};

@@ -1,0 +1,34 @@
+/** Half-open ranges of time, and how they lie on days. Pure; days are UTC, times milliseconds since the epoch. */
+
+/** From `from` on and before `to`. */
+export type DateRange = { from: number; to: number };
+
+export const DAY_MS = 86_400_000;
+
+/**
+ * A range as the days that it holds whole, and what of days it holds besides: at most two pieces, neither reaching
+ * over a midnight. Together they are the range, once.
+ */
+export type SplitRange = {
+  /** Null = not one whole day. */
+  days: DateRange | null;
+  edges: DateRange[];
+};
+
+export function splitRange({ from, to }: DateRange): SplitRange {
+  if (from >= to) return { days: null, edges: [] };
+  const first = Math.ceil(from / DAY_MS) * DAY_MS;
+  const end = Math.floor(to / DAY_MS) * DAY_MS;
+  if (first > end) return { days: null, edges: [{ from, to }] };
+  const edges = [
+    { from, to: first },
+    { from: end, to },
+  ].filter((edge) => edge.from < edge.to);
+  return { days: first < end ? { from: first, to: end } : null, edges };
+}
+
+/** All of time that the database can tell; for sums without a range. */
+export const ALL_TIME: DateRange = {
+  from: Date.UTC(2000, 0, 1),
+  to: Date.UTC(3000, 0, 1),
+};

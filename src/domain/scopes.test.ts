@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { scopesNeeded } from "./scopes.js";
+
+test.each([
+  ["query", ["viewer"], ["read"]],
+  ["subscription", ["chatEvents"], ["read"]],
+  ["mutation", ["createChat"], ["chat"]],
+  ["mutation", ["createChat", "archiveChat"], ["chat"]],
+  ["mutation", ["setUserRole"], ["admin"]],
+  ["mutation", ["createChat", "setUserRole"], ["chat", "admin"]],
+] as const)("a %s of %j needs %j", (operation, fields, scopes) => {
+  expect(scopesNeeded(operation, fields)).toEqual(scopes);
+});

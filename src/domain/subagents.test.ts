@@ -1,0 +1,195 @@
+import { expect, test } from "vitest";
+import type { ChatStatus } from "./chat-state.js";
+import type { MessagePart, MessageRole } from "./message-parts.js";
+import {
+  MAX_BUSY_SUBAGENTS,
+  MAX_FAMILY_SUBAGENTS,
+  mayHaveSubagents,
+  type Relative,
+  spawnRefusal,
+  standingOf,
+  type SubagentKind,
+} from "./subagents.js";
+
+const kinds: { kind: SubagentKind | null; depth: number; max: number; may: boolean }[] = [
+  { kind: null, depth: 0, max: 0, may: false },
+  { kind: null, depth: 0, max: 1, may: true },
+  { kind: "general", depth: 1, max: 1, may: false },
+  { kind: "general", depth: 1, max: 2, may: true },
+  { kind: "general", depth: 2, max: 2, may: false },
+  { kind: "explore", depth: 1, max: 8, may: false },
+];
+
+test.each(kinds)("a chat of kind $kind at depth $depth may have subagents up to depth $max: $may", (it) => {
+  expect(mayHaveSubagents({ depth: it.depth, subagentKind: it.kind }, it.max)).toBe(it.may);
+});
+
+const self: Relative = {
+  chatId: "me",
+  parentId: null,
+  status: "running",
+  isArchived: false,
+  runnerId: "hold-1",
+};
+const child = (status: ChatStatus, place = 0): Relative => ({
+  ...self,
+  ...{ chatId: `child-${place}`, parentId: "me", status, runnerId: null },
+});
+const children = (count: number, status: ChatStatus) =>
+  Array.from({ length: count }, (_, place) => child(status, place));
+const asking = { chatId: "me", runnerId: "hold-1", depth: 0, subagentKind: null };
+
+const spawns: { when: string; family: Relative[]; maxDepth?: number; told: string | null }[] = [
+  { when: "nothing is in the way", family: [self], told: null },
+  { when: "nobody may", family: [self], maxDepth: 0, told: "may not start subagents" },
+  { when: "its turn is being stopped", family: [{ ...self, status: "interrupting" }], told: "stopped" },
+  {
+    when: "its turn was handed back",
+    family: [{ ...self, status: "pending", runnerId: null }],
+    told: "stopped",
+  },
+  { when: "another hold runs it", family: [{ ...self, runnerId: "hold-2" }], told: "stopped" },
+  { when: "it is archived", family: [{ ...self, isArchived: true }], told: "stopped" },
+  { when: "it is gone", family: [], told: "stopped" },
+  {
+    when: "one less than the most is busy",
+    family: [self, ...children(MAX_BUSY_SUBAGENTS - 1, "running")],
+    told: null,
+  },
+  {
+    when: "the most are busy",
+    family: [self, ...children(MAX_BUSY_SUBAGENTS, "pending")],
+    told: "at work already",
+  },
+  {
+    when: "others' are busy",
+    family: [self, ...children(MAX_BUSY_SUBAGENTS, "running").map((it) => ({ ...it, parentId: "child-0" }))],
+    told: null,
+  },
+  {
+    when: "one less than the most has been",
+    family: [self, ...children(MAX_FAMILY_SUBAGENTS - 1, "waiting")],
+    told: null,
+  },
+  {
+    when: "the most have been",
+    family: [self, ...children(MAX_FAMILY_SUBAGENTS, "error")],
+    told: "message_agent",
+  },
+];
+
+test.each(spawns)("asked for a subagent when $when", ({ family, maxDepth = 1, told }) => {
+  const refusal = spawnRefusal({ asking, family, maxDepth });
+  if (told === null) expect(refusal).toBeNull();
+  else expect(refusal).toContain(told);
+});
+
+const text = (words: string): MessagePart => ({ type: "text", text: words });
+const call: MessagePart = { type: "tool-call", toolCallId: "c", toolName: "execute", arguments: {} };
+const failure = { kind: "overloaded" as const, message: "Busy.", isRetryable: true };
+
+const standings: {
+  when: string;
+  status: ChatStatus;
+  last: [MessageRole, ...MessagePart[]] | null;
+  queue?: number;
+  isArchived?: boolean;
+  told: object;
+}[] = [
+  {
+    when: "it has answered",
+    status: "waiting",
+    last: ["assistant", text("Done")],
+    told: { status: "finished", report: "Done" },
+  },
+  {
+    when: "its answer is of several pieces",
+    status: "waiting",
+    last: ["assistant", { type: "reasoning", text: "Hm." }, text(" One, "), text("two. ")],
+    told: { status: "finished", report: "One, two." },
+  },
+  {
+    when: "it has answered nothing",
+    status: "waiting",
+    last: ["assistant"],
+    told: { status: "finished", report: "" },
+  },
+  {
+    when: "a message was not answered",
+    status: "waiting",
+    last: ["user", text("Go on")],
+    told: { status: "interrupted" },
+  },
+  {
+    when: "it was stopped within tools",
+    status: "waiting",
+    last: ["tool", text("")],
+    told: { status: "interrupted" },
+  },
+  {
+    when: "it was stopped at a call",
+    status: "waiting",
+    last: ["assistant", text("I will"), call],
+    told: { status: "interrupted" },
+  },
+  {
+    when: "something waits to be said",
+    status: "waiting",
+    last: ["assistant", text("Old")],
+    queue: 1,
+    told: { status: "interrupted" },
+  },
+  { when: "it has not begun", status: "pending", last: ["user", text("Go")], told: { status: "working" } },
+  {
+    when: "it works with an older answer behind it",
+    status: "running",
+    last: ["assistant", text("Old")],
+    told: { status: "working" },
+  },
+  {
+    when: "it is being stopped",
+    status: "interrupting",
+    last: ["assistant", text("Old")],
+    told: { status: "working" },
+  },
+  {
+    when: "it waits for a client",
+    status: "requires_action",
+    last: ["assistant", call],
+    told: { status: "working" },
+  },
+  {
+    when: "it failed",
+    status: "error",
+    last: ["user", text("Go")],
+    told: { status: "failed", failure: "Busy.", report: "" },
+  },
+  {
+    when: "it failed after its words",
+    status: "error",
+    last: ["assistant", text("So far")],
+    told: { status: "failed", failure: "Busy.", report: "So far" },
+  },
+  {
+    when: "it was put away",
+    status: "waiting",
+    last: ["assistant", text("Done")],
+    isArchived: true,
+    told: { status: "archived" },
+  },
+  { when: "nothing was ever said", status: "waiting", last: null, told: { status: "interrupted" } },
+];
+
+test.each(standings)(
+  "what is told of a subagent when $when",
+  ({ status, last, queue = 0, isArchived = false, told }) => {
+    const [role, ...parts] = last ?? [];
+    const state = {
+      status,
+      isArchived,
+      queuedIds: Array.from({ length: queue }, (_, place) => `q${place}`),
+      lastError: status === "error" ? failure : null,
+    };
+    expect(standingOf({ state, last: role === undefined ? null : { role, parts } })).toEqual(told);
+  },
+);

@@ -1,0 +1,100 @@
+/** An agent starts another one: a chat below its own, with the task as the first thing said in it. */
+import { randomUUID } from "node:crypto";
+import type { MessageRow } from "../../domain/chat-events.js";
+import { createdState } from "../../domain/chat-lifecycle.js";
+import type { MessagePart } from "../../domain/message-parts.js";
+import { spawnRefusal } from "../../domain/subagents.js";
+import { normaliseTitle, titleFrom } from "../../domain/title.js";
+import type { Queryable } from "../../store/database.js";
+import { holdActiveOwner, lockFamilyRoot, readAgent, readFamily } from "../../store/families.js";
+import { insertChat, type NewChat, recallRequest, rememberRequest } from "../../store/new-chat.js";
+import { announce } from "../state/apply-transition.js";
+import { type Agent, type Answer, type Asking, STOPPED, type SubagentParts, type Wish } from "./ports.js";
+
+type Written = Answer<{ chatId: string; messages: MessageRow[] | null }>;
+
+/** The same key gets the same subagent, also after a replica was lost between the two. */
+export async function spawnSubagent(
+  parts: SubagentParts,
+  asking: Asking,
+  wish: Wish,
+  key: string,
+): Promise<Answer<{ agent: Agent }>> {
+  const model = await chooseModel(parts, asking, wish);
+  if (!model.ok) return model;
+  const chat = newSubagent(asking, wish, { ...model, now: parts.clock.now() });
+  const written = await parts.database.transaction((transaction) =>
+    write(transaction, { parts, asking, chat, key }),
+  );
+  if (!written.ok) return written;
+  const { chatId, messages } = written;
+  const { ownerId, state } = chat;
+  if (messages !== null) announce(parts, { chatId, ownerId, previousVersion: 0, state, messages }, messages);
+  const record = await readAgent(parts.database, chatId);
+  return record
+    ? { ok: true, agent: { chatId, title: record.title, kind: record.kind ?? "general" } }
+    : STOPPED;
+}
+
+type ChosenModel = { modelConfigId: string; isOwn: boolean };
+
+/** Those that only look get the small model, where there is one that answers this person. */
+async function chooseModel(
+  { chooseModel: choose, smallModelConfigId }: SubagentParts,
+  { modelConfigId, ownerId }: Asking,
+  { kind }: Wish,
+): Promise<Answer<ChosenModel>> {
+  const small = kind === "explore" ? await smallModelConfigId() : null;
+  if (small !== null) {
+    const choice = await choose(small, ownerId);
+    if (choice.ok) return { ok: true, modelConfigId: choice.model.config.id, isOwn: false };
+  }
+  const choice = await choose(modelConfigId, ownerId);
+  if (!choice.ok) return { ok: false, message: choice.failure.message };
+  return { ok: true, modelConfigId: choice.model.config.id, isOwn: true };
+}
+
+function newSubagent(
+  asking: Asking,
+  { task, title, kind }: Wish,
+  { modelConfigId, isOwn, now }: ChosenModel & { now: number },
+): NewChat {
+  const parts: MessagePart[] = [{ type: "text", text: task }];
+  const given = normaliseTitle(title ?? "");
+  // Another model knows other efforts.
+  const reasoningEffort = isOwn ? asking.reasoningEffort : null;
+  const { ownerId, workspaceId, chatId, rootChatId, depth } = asking;
+  return {
+    ...{ id: randomUUID(), ownerId, modelConfigId, workspaceId, reasoningEffort, now },
+    ...{ clientTools: [], labels: [] },
+    mcpServerIds: kind === "explore" ? [] : asking.mcpServerIds,
+    family: { parentChatId: chatId, rootChatId, kind, depth: depth + 1 },
+    state: createdState(given === "" ? titleFrom(parts) : given, given === "" ? "first_message" : "model", {
+      isSubagent: true,
+    }),
+    // Said in the person's name, whose rights and money it is done with.
+    messages: [
+      { role: "user", visibility: "both", parts, authorId: ownerId, modelConfigId, reasoningEffort },
+    ],
+  };
+}
+
+async function write(
+  transaction: Queryable,
+  { parts, asking, chat, key }: { parts: SubagentParts; asking: Asking; chat: NewChat; key: string },
+): Promise<Written> {
+  await lockFamilyRoot(transaction, asking.rootChatId);
+  const made = await recallRequest(transaction, { userId: asking.ownerId, key });
+  if (made) return { ok: true, chatId: made.chatId, messages: null };
+  if (!(await holdActiveOwner(transaction, asking.ownerId))) return STOPPED;
+  const family = await readFamily(transaction, asking.rootChatId);
+  const refusal = spawnRefusal({ asking, family, maxDepth: parts.maxDepth });
+  if (refusal !== null) return { ok: false, message: refusal };
+  // One after the other, whatever clocks say: the order of creation is the order in which they were asked for.
+  const now = Math.max(chat.now, ...family.map(({ createdAt }) => createdAt + 1));
+  const messages = await insertChat(transaction, { ...chat, now });
+  const version = chat.state.snapshotVersion;
+  const request = { chatId: chat.id, messageId: null, queuedId: null, version };
+  await rememberRequest(transaction, { userId: asking.ownerId, key }, request);
+  return { ok: true, chatId: chat.id, messages };
+}

@@ -1,0 +1,26 @@
+/** Which bytes of a file a request wants. Pure. */
+
+/** From the first to the last, both included. */
+export type ByteRange = { first: number; last: number };
+
+const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
+
+/**
+ * Reads a `Range` header. `whole`: there is none, or one that a server may ignore (several ranges, other units,
+ * nonsense). `unsatisfiable`: nothing of the file is in it.
+ */
+export function readRange(
+  header: string | undefined,
+  sizeBytes: number,
+): ByteRange | "whole" | "unsatisfiable" {
+  const [, from = "", to = ""] = RANGE.exec(header?.trim() ?? "") ?? [];
+  if (from === "" && to === "") return "whole";
+  if (from === "") {
+    const length = Math.min(Number(to), sizeBytes);
+    return length === 0 ? "unsatisfiable" : { first: sizeBytes - length, last: sizeBytes - 1 };
+  }
+  const first = Number(from);
+  if (to !== "" && Number(to) < first) return "whole";
+  if (first >= sizeBytes) return "unsatisfiable";
+  return { first, last: Math.min(to === "" ? sizeBytes - 1 : Number(to), sizeBytes - 1) };
+}

@@ -1,0 +1,102 @@
+/** Tokens that services bring from the identity provider: signed by it, made for this deployment, and not expired. */
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import * as oidc from "openid-client";
+import { signInProblem } from "../domain/identity-claims.js";
+import { roleWithin, TOKEN_SCOPES, type Viewer } from "../domain/viewer.js";
+import { enter, type EnterParts } from "./enter.js";
+
+/** Signatures by keys that the provider alone has; never a shared secret, never none. */
+export const ALGORITHMS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+];
+/** How far the provider's clock may be from ours. */
+export const CLOCK_SKEW_SECONDS = 30;
+const ANSWER_LIMIT_MS = 10_000;
+const FORM = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
+
+export type BearerParts = EnterParts & { issuer: string; audience: string; now(): number };
+
+/** True for what could be such a token; API tokens have another form. */
+export function isBearerToken(text: string): boolean {
+  return FORM.test(text);
+}
+
+export class BearerTokens {
+  #keys: Promise<JWTVerifyGetKey> | null = null;
+
+  constructor(private readonly parts: BearerParts) {}
+
+  /** Null when the token is not good; rejects when that cannot be known now. */
+  async authenticate(token: string): Promise<Viewer | null> {
+    const payload = await this.#verify(token);
+    if (!payload?.sub || !payload.iss || signInProblem(payload, this.parts.rules) !== null) return null;
+    const subject = { issuer: payload.iss, subject: payload.sub };
+    const { user } = await enter(this.parts, subject, payload);
+    if (!user.isActive) return null;
+    const { id: userId, username, name, role } = user;
+    const credential = { kind: "jwt" as const, scopes: TOKEN_SCOPES };
+    const expiresAt = ((payload.exp ?? 0) + CLOCK_SKEW_SECONDS) * 1_000;
+    return { userId, username, name, role: roleWithin(role, TOKEN_SCOPES), expiresAt, credential };
+  }
+
+  async #verify(token: string): Promise<JWTPayload | null> {
+    const { issuer, audience, now, log } = this.parts;
+    try {
+      const { payload } = await jwtVerify(token, await this.#keySet(), {
+        ...{ issuer, audience, algorithms: ALGORITHMS },
+        ...{ clockTolerance: CLOCK_SKEW_SECONDS, currentDate: new Date(now()) },
+        requiredClaims: ["exp", "sub"],
+      });
+      return payload;
+    } catch (error) {
+      if (!isVerdict(error)) throw error;
+      log.debug({ err: error }, "A service's token was refused");
+      return null;
+    }
+  }
+
+  /** A provider that could not be asked is asked again by the next who comes. */
+  #keySet(): Promise<JWTVerifyGetKey> {
+    this.#keys ??= this.#findKeys().catch((error: unknown) => {
+      this.#keys = null;
+      throw error;
+    });
+    return this.#keys;
+  }
+
+  async #findKeys(): Promise<JWTVerifyGetKey> {
+    const server = new URL(this.parts.issuer);
+    // Discovery wants a client's id and does nothing with it.
+    const found = await oidc.discovery(server, "parley", undefined, undefined, {
+      timeout: ANSWER_LIMIT_MS / 1_000,
+      ...(server.protocol === "http:" && { execute: [oidc.allowInsecureRequests] }),
+    });
+    const address = found.serverMetadata().jwks_uri;
+    if (address === undefined) throw new Error(`${this.parts.issuer} tells no keys (jwks_uri).`);
+    return createRemoteJWKSet(new URL(address), { timeoutDuration: ANSWER_LIMIT_MS });
+  }
+}
+
+/** The token is at fault, and not the way to the provider's keys. */
+function isVerdict(error: unknown): boolean {
+  return (
+    error instanceof errors.JWTClaimValidationFailed ||
+    error instanceof errors.JWTExpired ||
+    error instanceof errors.JWTInvalid ||
+    error instanceof errors.JWSInvalid ||
+    error instanceof errors.JWSSignatureVerificationFailed ||
+    error instanceof errors.JOSEAlgNotAllowed ||
+    error instanceof errors.JOSENotSupported ||
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWKSMultipleMatchingKeys
+  );
+}

@@ -1,0 +1,45 @@
+/** What becomes of a request whose answer is a redirect, by the rules of fetch and of the guard. Pure. */
+
+export type OutboundRequest = {
+  url: URL;
+  method: string;
+  headers: Headers;
+  body: string | Uint8Array<ArrayBuffer> | null;
+};
+
+const STATUSES = new Set([301, 302, 303, 307, 308]);
+/** They describe a body; a request that loses it loses them. */
+const BODY_HEADERS = ["content-encoding", "content-language", "content-location", "content-type"];
+/** All that another origin gets to see: nothing of these says who asks. Any other header may be somebody's key. */
+const ANONYMOUS_HEADERS = new Set([...BODY_HEADERS, "accept", "accept-language", "mcp-protocol-version"]);
+
+/** Where an answer leads; undefined when it is no redirect. A place that cannot be read is an error. */
+export function redirectTarget(from: URL, status: number, location: string | null): URL | undefined {
+  if (!STATUSES.has(status) || location === null) return undefined;
+  return new URL(location, from);
+}
+
+/** The next request; or in words why there must be none. */
+export function redirected(
+  request: OutboundRequest,
+  target: URL,
+  status: number,
+): OutboundRequest | { problem: string } {
+  if (request.url.protocol === "https:" && target.protocol !== "https:")
+    return { problem: "it redirects from https to an address without encryption" };
+  if (target.username !== "" || target.password !== "")
+    return { problem: "it redirects to an address with a user name or password in it" };
+  const headers = new Headers(request.headers);
+  let { method, body } = request;
+  const becomesGet =
+    (status === 303 && method !== "GET" && method !== "HEAD") ||
+    ((status === 301 || status === 302) && method === "POST");
+  if (becomesGet) {
+    [method, body] = ["GET", null];
+    for (const name of BODY_HEADERS) headers.delete(name);
+  }
+  if (target.origin !== request.url.origin) {
+    for (const name of [...headers.keys()]) if (!ANONYMOUS_HEADERS.has(name)) headers.delete(name);
+  }
+  return { url: target, method, headers, body };
+}

@@ -1,0 +1,12 @@
+/** How deep foreign JSON is nested: what walks it by recursion would end with the stack. Pure. */
+
+/** Whether there are more than `limit` objects or lists within one another. Looks at each value once. */
+export function isDeeper(value: unknown, limit: number): boolean {
+  const waiting: { value: unknown; depth: number }[] = [{ value, depth: 0 }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next.value !== "object" || next.value === null) continue;
+    if (next.depth === limit) return true;
+    for (const inner of Object.values(next.value)) waiting.push({ value: inner, depth: next.depth + 1 });
+  }
+  return false;
+}

@@ -1,0 +1,37 @@
+/** A tool server as the viewer may see it: the one place that decides what admins alone are shown. Pure. */
+import { encodeId } from "../domain/ids.js";
+import type { Viewer } from "../domain/viewer.js";
+import type { McpServer, McpServerAdmin } from "../schema/mcp-server.type.js";
+import type { McpServerRecord } from "../store/mcp-servers.js";
+
+/** Of a server that the viewer may see: the store leaves out the others. */
+export function toMcpServer(record: McpServerRecord, viewer: Viewer): McpServer {
+  const { id, slug, displayName, description, iconUrl, isEnabled, availability, transport, authKind } =
+    record;
+  return {
+    __typename: "McpServer",
+    id: encodeId("mcp", id),
+    serverId: id,
+    ...{ slug, displayName, description, iconUrl, isEnabled, availability, transport, authKind },
+    admin: viewer.role === "admin" ? toAdminBlock(record) : null,
+  };
+}
+
+function toAdminBlock(record: McpServerRecord): McpServerAdmin {
+  const { sealed } = record;
+  return {
+    url: record.url,
+    oauthClientId: record.oauthClientId,
+    oauthAuthorizeUrl: record.oauthAuthorizeUrl,
+    oauthTokenUrl: record.oauthTokenUrl,
+    oauthScopes: record.oauthScopes,
+    apiKeyHeader: record.apiKeyHeader,
+    hasOauthSecret: sealed.oauthClientSecret !== null,
+    hasApiKey: sealed.apiKey !== null,
+    hasCustomHeaders: sealed.customHeaders !== null,
+    toolAllowList: record.toolAllowList,
+    toolDenyList: record.toolDenyList,
+    isPrivateNetworkAllowed: record.allowsPrivateAddresses,
+    updatedAt: record.updatedAt,
+  };
+}

@@ -1,0 +1,26 @@
+/** What the scalars for 64-bit integers take: a decimal string, or a number that is exact. */
+import { GraphQLError, Kind, type ValueNode } from "graphql";
+
+const GREATEST = 2n ** 63n - 1n;
+const LEAST = -(2n ** 63n);
+
+/** For the scalar of that name. Throws a `GraphQLError` that says what it must be. */
+export function int64Parser(name: string) {
+  const fail = (value: unknown): never => {
+    throw new GraphQLError(
+      `${name} must be a 64-bit integer as a decimal string or a safe integer; got ${JSON.stringify(value)}.`,
+    );
+  };
+  const parseText = (text: string): bigint => {
+    if (!/^-?(?:0|[1-9]\d{0,18})$/.test(text)) return fail(text);
+    const value = BigInt(text);
+    return value > GREATEST || value < LEAST ? fail(text) : value;
+  };
+  const parseValue = (value: unknown): bigint => {
+    if (typeof value === "string") return parseText(value);
+    return Number.isSafeInteger(value) ? BigInt(value as number) : fail(value);
+  };
+  const parseLiteral = (node: ValueNode): bigint =>
+    node.kind === Kind.STRING || node.kind === Kind.INT ? parseText(node.value) : fail(undefined);
+  return { parseValue, parseLiteral };
+}

@@ -1,0 +1,90 @@
+// Who may ask for each mutation that is an admin's: admins, who show all that they are or a token with ADMIN.
+import { ADMINS_ASK } from "./askers.js";
+import { change, type RootLine, type RootLines } from "./lines.js";
+import type { World } from "./world.js";
+
+type Input = (world: World) => object | Promise<object>;
+const administer = (field: string, input: Input) => change(ADMINS_ASK, field, input);
+
+/** Of one that is about a tool server: also when it is disabled. */
+const onServers = (field: string, more: object = {}): RootLine[] => [
+  administer(field, ({ enabled }) => ({ serverId: enabled.open, ...more })),
+  { when: "disabled", ...administer(field, ({ disabled }) => ({ serverId: disabled.open, ...more })) },
+];
+
+const toolServers: RootLines = {
+  createMcpServer: administer("server { id }", ({ spare }) => ({
+    ...{ slug: spare.slug(), displayName: "New", url: "https://mcp.example/", transport: "SSE" },
+    auth: { none: true },
+  })),
+  updateMcpServer: onServers("server { id }", { displayName: "Other" }),
+  testMcpServer: onServers("trial { isReachable }"),
+  deleteMcpServer: administer("deletedId", async ({ spare }) => ({ serverId: await spare.toolServer() })),
+};
+
+const people: RootLines = {
+  createUser: administer("secret", ({ spare }) => ({ username: spare.slug(), role: "MEMBER" })),
+  updateUser: administer("user { id }", async ({ spare }) => ({
+    userId: await spare.person(),
+    name: "Grace",
+  })),
+  setUserRole: administer("user { id }", async ({ spare }) => ({
+    userId: await spare.person(),
+    role: "ADMIN",
+  })),
+  deactivateUser: administer("user { id }", async ({ spare }) => ({ userId: await spare.person() })),
+  reactivateUser: administer("user { id }", async ({ spare }) => ({
+    userId: await spare.person({ isActive: false }),
+  })),
+};
+
+const deployment: RootLines = {
+  updateDeploymentSettings: administer("settings { updatedAt }", () => ({ acquireBatchSize: 10 })),
+};
+
+const limits: RootLines = {
+  updateUsageLimitPolicy: administer("policy { isEnabled }", () => ({ defaultLimitMicros: "2000000" })),
+  setUserUsageLimit: administer("override { limitMicros }", async ({ spare }) => ({
+    userId: await spare.person(),
+    limitMicros: "1",
+  })),
+  clearUserUsageLimit: administer("user { id }", async ({ spare }) => ({ userId: await spare.person() })),
+};
+
+const models: RootLines = {
+  createModelProvider: administer("provider { id }", ({ spare }) => ({
+    ...{ kind: "ANTHROPIC", displayName: spare.slug() },
+  })),
+  updateModelProvider: administer("provider { id }", async ({ spare }) => ({
+    ...{ providerId: await spare.provider(), isEnabled: false },
+  })),
+  deleteModelProvider: administer("deletedId", async ({ spare }) => ({ providerId: await spare.provider() })),
+  createModelConfig: administer("modelConfig { id }", async ({ spare }) => ({
+    ...{ providerId: await spare.provider(), model: "claude-next", displayName: "Claude" },
+  })),
+  updateModelConfig: administer("modelConfig { id }", async ({ spare }) => ({
+    ...{ modelConfigId: await spare.model(), isEnabled: false },
+  })),
+  deleteModelConfig: administer("deletedId", async ({ spare }) => ({ modelConfigId: await spare.model() })),
+};
+
+const workspaceTemplates: RootLines = {
+  createWorkspaceTemplate: administer("template { id }", ({ spare }) => ({
+    ...{ name: spare.slug(), displayName: "New", provisioner: "LOCAL", spec: {} },
+  })),
+  updateWorkspaceTemplate: administer("template { id }", async ({ spare }) => ({
+    ...{ templateId: await spare.template(), displayName: "Other" },
+  })),
+  deleteWorkspaceTemplate: administer("deletedId", async ({ spare }) => ({
+    templateId: await spare.template(),
+  })),
+};
+
+export const administration: RootLines = {
+  ...toolServers,
+  ...people,
+  ...deployment,
+  ...limits,
+  ...models,
+  ...workspaceTemplates,
+};

@@ -1,0 +1,142 @@
+// Who may ask for each mutation that is not an admin's. Others are told that what they may not see does not exist.
+import { changeOf, EVERYBODY, type Rule } from "./askers.js";
+import { change, changing, type RootLine, type RootLines } from "./lines.js";
+import { browser } from "../../support/browser-subscription.js";
+import type { World } from "./world.js";
+
+const parts = [{ text: { text: "[[demo: deltas=1]]" } }];
+
+/** The owner and admins, who steer everybody's chats. */
+const STEER = changeOf("shown");
+/** What belongs to one person alone, whatever others are. */
+const OWN = changeOf("shown", { admin: "NOT_FOUND" });
+/** Nobody's turns use a disabled tool server, an admin's neither. */
+const DISABLED = changeOf("INVALID");
+const EVERYBODY_INVALID: Rule = { owner: "INVALID", other: "INVALID", admin: "INVALID" };
+
+const aChat = async ({ spare }: World) => ({ chatId: await spare.chat() });
+const onChat = (rule: Rule = STEER) => change(rule, "chat { id }", aChat);
+
+/** Of one that chooses tool servers: also with one that is disabled. */
+function choosing(
+  rule: Rule,
+  disabledRule: Rule,
+  input: (world: World) => object | Promise<object>,
+): RootLine[] {
+  const more = (which: "enabled" | "disabled") => async (world: World) => ({
+    ...(await input(world)),
+    mcpServerIds: [world[which].open],
+  });
+  return [
+    { ...change(rule, "chat { id }", input) },
+    { when: "McpServer", ...change(rule, "chat { id }", more("enabled")) },
+    { when: "McpServer, disabled", ...change(disabledRule, "chat { id }", more("disabled")) },
+  ];
+}
+
+const chats: RootLines = {
+  createChat: choosing(EVERYBODY, EVERYBODY_INVALID, () => ({ parts, workspaceId: null })),
+  updateChat: choosing(STEER, DISABLED, async ({ spare }) => ({
+    chatId: await spare.chat(),
+    title: "Other",
+  })),
+  archiveChat: onChat(),
+  unarchiveChat: onChat(),
+  // Nothing was said that a title could be made of, or a summary: whoever may, is told so.
+  regenerateChatTitle: onChat(changeOf("INVALID")),
+  compactChat: onChat(changeOf("CONFLICT")),
+  // Only owners have read a chat or not.
+  markChatRead: onChat(changeOf("shown", { admin: "INVALID" })),
+  interruptChat: onChat(),
+  clearChatContext: onChat(),
+  sendChatMessage: choosing(STEER, DISABLED, async ({ spare }) => ({ chatId: await spare.chat(), parts })),
+  editChatMessage: choosing(STEER, DISABLED, async ({ spare }) => ({
+    messageId: await spare.message(),
+    parts,
+  })),
+  promoteQueuedMessage: change(STEER, "chat { id }", async ({ spare }) => ({
+    queuedMessageId: await spare.queued(),
+  })),
+  deleteQueuedMessage: change(STEER, "deletedId", async ({ spare }) => ({
+    queuedMessageId: await spare.queued(),
+  })),
+  // Nobody waits for one: whoever may, is told so.
+  submitToolResults: change(changeOf("CONFLICT"), "chat { id }", async ({ spare }) => ({
+    chatId: await spare.chat(),
+    results: [],
+  })),
+  refreshChatGit: change(STEER, "git { scannedAt }", ({ chats: { told } }) => ({ chatId: told })),
+  refreshChatDiff: change(STEER, "diffStatus { url }", ({ chats: { told } }) => ({ chatId: told })),
+};
+
+const aWorkspace = async ({ spare }: World) => ({ workspaceId: await spare.workspace() });
+const workspaces: RootLines = {
+  createWorkspace: [
+    change(EVERYBODY, "workspace { id }", ({ templateId }) => ({ templateId })),
+    {
+      when: "disabled",
+      ...change(
+        { owner: "NOT_FOUND", other: "NOT_FOUND", admin: "NOT_FOUND" },
+        "workspace { id }",
+        ({ disabledTemplateId: templateId }) => ({ templateId }),
+      ),
+    },
+  ],
+  startWorkspace: change(STEER, "workspace { id }", aWorkspace),
+  stopWorkspace: change(STEER, "workspace { id }", aWorkspace),
+  deleteWorkspace: change(STEER, "deletedId", aWorkspace),
+  attachWorkspace: change(STEER, "chat { id }", async ({ spare }) => ({
+    ...{ chatId: await spare.chat(), workspaceId: await spare.workspace() },
+  })),
+};
+
+const own: RootLines = {
+  createFileUpload: change(EVERYBODY, "file { id }", () => ({
+    ...{ name: "a.txt", mediaType: "text/plain", sizeBytes: 1 },
+  })),
+  registerPushSubscription: change(EVERYBODY, "subscription { id }", () => browser()),
+  unregisterPushSubscription: change(OWN, "deletedId", async ({ spare }) => ({
+    endpoint: (await spare.browser()).endpoint,
+  })),
+  connectGitHost: change(EVERYBODY, "connection { id }", () => ({ host: "git.example", token: "secret" })),
+  disconnectGitHost: change(OWN, "deletedId", async ({ spare }) => ({
+    connectionId: await spare.gitConnection(),
+  })),
+  createApiToken: change(EVERYBODY, "secret", () => ({ name: "mine" })),
+  revokeApiToken: change(OWN, "deletedId", async ({ spare }) => ({ tokenId: await spare.token() })),
+  updateUserPreferences: change(EVERYBODY, "preferences { customPrompt }", () => ({
+    customPrompt: "Be brief.",
+  })),
+  setViewerProviderKey: change(EVERYBODY, "provider { id }", async ({ spare }) => ({
+    ...{ providerId: await spare.provider({ keyPolicy: "USER" }), apiKey: { set: "secret" } },
+  })),
+  startMcpOauth: [
+    // It is a server that people do not authorise, which only those are told who may see it.
+    {
+      rule: EVERYBODY_INVALID,
+      ask: ({ enabled }, name) => changing(name, { serverId: enabled.open }, "authorizationUrl"),
+      at: "authorizationUrl",
+    },
+    {
+      when: "disabled",
+      rule: { owner: "NOT_FOUND", other: "NOT_FOUND", admin: "INVALID" },
+      ask: ({ disabled }, name) => changing(name, { serverId: disabled.open }, "authorizationUrl"),
+      at: "authorizationUrl",
+    },
+  ],
+  disconnectMcpServer: [
+    change(EVERYBODY, "server { id }", ({ enabled }) => ({ serverId: enabled.personal })),
+    {
+      when: "disabled",
+      ...change(
+        { owner: "NOT_FOUND", other: "NOT_FOUND", admin: "shown" },
+        "server { id }",
+        ({ disabled }) => ({
+          serverId: disabled.personal,
+        }),
+      ),
+    },
+  ],
+};
+
+export const changes: RootLines = { ...chats, ...workspaces, ...own };

@@ -1,0 +1,56 @@
+// Asks by the doors that stay open, a socket or an event stream, until the first word that is said.
+import { createClient } from "graphql-ws";
+import { WebSocket } from "ws";
+import type { ApiClient, ApiError } from "../../support/api-client.js";
+import { EventStreamReader } from "../../support/event-stream-reader.js";
+import { codesOf } from "./asking.js";
+import type { Question } from "./lines.js";
+
+type Told = { data?: Record<string, unknown> | null; errors?: readonly ApiError[] };
+/** What is made of data that is there. */
+export type Reading = (data: Record<string, unknown>) => string;
+export type Follow = (api: ApiClient, question: Question, reading?: Reading) => Promise<string>;
+
+const isThere: Reading = () => "shown";
+
+function outcomeOf({ data, errors = [] }: Told, reading: Reading): string {
+  if (errors.length > 0) return codesOf(errors);
+  return data ? reading(data) : "nothing";
+}
+
+/** A socket says `UNAUTHENTICATED` by closing. */
+export const followOverSocket: Follow = async (api, { query, variables }, reading = isThere) => {
+  const client = createClient({
+    url: `${api.url.replace("http", "ws")}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: { token: api.token },
+    retryAttempts: 0,
+    lazyCloseTimeout: 0,
+  });
+  try {
+    const stream = client.iterate({ query, variables: variables as Record<string, unknown> });
+    for await (const told of stream) return outcomeOf(told as Told, reading);
+    return "nothing";
+  } catch (ended) {
+    if (Array.isArray(ended)) return codesOf(ended as ApiError[]);
+    const { code } = ended as { code?: unknown };
+    return code === 4403 ? "UNAUTHENTICATED" : `closed with ${String(code)}`;
+  } finally {
+    await client.dispose();
+  }
+};
+
+export const followAsEvents: Follow = async (api, { query, variables }, reading = isThere) => {
+  const place = { streamUrl: `${api.url}/graphql/stream` };
+  const request = { token: api.token, variables: variables as Record<string, unknown> };
+  const reader = await EventStreamReader.open(place, query, request);
+  try {
+    if (reader.response.status === 401) return "UNAUTHENTICATED";
+    const told = await reader.next();
+    return told?.event === "next"
+      ? outcomeOf(told.data as Told, reading)
+      : `${String(reader.response.status)} ${told?.event}`;
+  } finally {
+    reader.leave();
+  }
+};

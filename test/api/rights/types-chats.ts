@@ -1,0 +1,108 @@
+// Who gets what of chats and what they have cost.
+import { ADMINS, OWNER_AND_ADMINS } from "./askers.js";
+import { inChat, inMessages, onNode, type Reach, type TypeLines } from "./lines.js";
+import type { World } from "./world.js";
+
+/** In a chat, which its owner and admins see. */
+const within = (chat: keyof World["chats"], path: string): Reach => ({
+  rule: OWNER_AND_ADMINS,
+  ...inChat(chat, path),
+});
+const part = (type: string, chat: keyof World["chats"] = "told"): Reach => ({
+  rule: OWNER_AND_ADMINS,
+  ...inMessages(chat, type),
+});
+/** Parts that name a tool server, which is null to those who may not see it. */
+const partWithServer = (type: string, chat: "calling" | "noticed"): readonly Reach[] => [
+  part(type, chat),
+  { ...part(type, `${chat}Disabled`), when: "McpServer disabled", guarded: { mcpServer: ADMINS } },
+];
+
+const chats: TypeLines = {
+  Chat: {
+    fields: `archivedAt contextUsage cost createdAt diff diffStatus eventCursor files git id isUnread labels lastError lastTurnSummary messages
+      modelConfig owner parent pendingToolCalls queuedMessages retry root status subagentKind subagents title updatedAt
+      workspace mcpServers`,
+    reached: [{ rule: OWNER_AND_ADMINS, ...onNode("Chat", ({ chats: { told } }) => told) }],
+  },
+  ChatLabel: { fields: "key value", reached: [within("told", "labels")] },
+  ContextUsage: {
+    fields: "compactionThresholdPercent limitTokens usedTokens",
+    reached: [within("told", "contextUsage")],
+  },
+  ChatFailure: {
+    fields: "detail httpStatus isRetryable kind message provider",
+    reached: [within("failed", "lastError")],
+  },
+  RetryState: { fields: "attempt delayMs failure retryingAt", partOf: ["Chat.retry", "ChatRetryEvent"] },
+  GitSnapshot: { fields: "repositories scannedAt", reached: [within("told", "git")] },
+  GitRepository: {
+    fields: "branch isTruncated remoteOrigin root unifiedDiff",
+    reached: [within("told", "git.repositories")],
+  },
+  DiffStatus: {
+    fields: `additions baseBranch changedFiles deletions headBranch isStale pullRequest refreshedAt url`,
+    reached: [within("told", "diffStatus")],
+  },
+  PullRequest: {
+    fields: "authorLogin hasChangesRequested isDraft number state title",
+    reached: [within("told", "diffStatus.pullRequest")],
+  },
+  Diff: { fields: "branch isTruncated remoteOrigin unified", reached: [within("told", "diff")] },
+  QueuedMessage: {
+    fields: "author createdAt id modelConfig parts",
+    reached: [{ rule: OWNER_AND_ADMINS, ...onNode("QueuedMessage", ({ queuedId }) => queuedId) }],
+  },
+};
+
+const messages: TypeLines = {
+  ChatMessage: {
+    fields: `author chat costMicros createdAt id isSummary modelConfig parts reasoningEffort role runtimeMs usage`,
+    reached: [{ rule: OWNER_AND_ADMINS, ...onNode("ChatMessage", ({ messageId }) => messageId) }],
+  },
+  TokenUsage: {
+    fields: "cacheReadTokens cacheWriteTokens inputTokens outputTokens reasoningTokens",
+    reached: [within("told", "messages.nodes.usage")],
+  },
+  TextPart: { fields: "text", reached: [part("TextPart")] },
+  ReasoningPart: { fields: "isRedacted text", reached: [part("ReasoningPart")] },
+  SourcePart: { fields: "title url", reached: [part("SourcePart")] },
+  ToolCallPart: {
+    fields: "arguments isProviderExecuted toolCallId toolName",
+    guarded: { mcpServer: OWNER_AND_ADMINS },
+    reached: partWithServer("ToolCallPart", "calling"),
+  },
+  ToolResultPart: {
+    fields: "files isError isProviderExecuted result toolCallId toolName",
+    reached: [part("ToolResultPart", "calling")],
+  },
+  NoticePart: {
+    fields: "level text",
+    guarded: { mcpServer: OWNER_AND_ADMINS },
+    reached: partWithServer("NoticePart", "noticed"),
+  },
+  FileReferencePart: { fields: "content endLine path startLine", reached: [part("FileReferencePart")] },
+  FilePart: { fields: "file", partOf: ["ChatMessage"] },
+  File: {
+    fields: "createdAt id isAvailable mediaType name sizeBytes url",
+    reached: [{ rule: OWNER_AND_ADMINS, ...onNode("File", ({ fileId }) => fileId) }],
+  },
+};
+
+const costs: TypeLines = {
+  CostSummary: {
+    fields: "byChat byModel pricedMessageCount runtimeMs tokens totalMicros unpricedMessageCount",
+    reached: [within("told", "cost")],
+  },
+  TokenTotals: { fields: "cacheRead cacheWrite input output", reached: [within("told", "cost.tokens")] },
+  ModelCost: {
+    fields: "messageCount modelConfig runtimeMs tokens totalMicros",
+    reached: [within("told", "cost.byModel")],
+  },
+  ChatCost: {
+    fields: "chat messageCount runtimeMs tokens totalMicros",
+    reached: [within("told", "cost.byChat.nodes")],
+  },
+};
+
+export const ofChats: TypeLines = { ...chats, ...messages, ...costs };

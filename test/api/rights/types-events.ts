@@ -1,0 +1,33 @@
+// What streams tell. Who may follow one gets all of it; the objects in it keep their own rules.
+import type { TypeLines } from "./lines.js";
+
+const CHAT = { partOf: ["Subscription.chatEvents"] };
+const LIST = { partOf: ["Subscription.chatListEvents"] };
+const PIECE = { partOf: ["ChatPartEvent.piece"] };
+
+export const ofEvents: TypeLines = {
+  ChatActionRequiredEvent: { fields: "cursor deadline toolCalls", ...CHAT },
+  ChatCaughtUpEvent: { fields: "cursor replayedEvents", ...CHAT },
+  ChatErrorEvent: { fields: "cursor failure", ...CHAT },
+  ChatMessageEvent: { fields: "cursor generation message", ...CHAT },
+  ChatPartEvent: { fields: "cursor generation partIndex piece role sequence", ...CHAT },
+  ChatPreviewResetEvent: { fields: "cursor generation reason", ...CHAT },
+  ChatQueueEvent: { fields: "cursor queuedMessages", ...CHAT },
+  ChatRefreshEvent: { fields: "chat cursor reason", ...CHAT },
+  ChatRetryEvent: { fields: "cursor generation retry", ...CHAT },
+  ChatStatusEvent: { fields: "chat cursor status", ...CHAT },
+  ChatDiffStatusEvent: { fields: "cursor diffStatus", ...CHAT },
+  ChatTitleEvent: { fields: "cursor title", ...CHAT },
+  Generation: { fields: "attempt id", partOf: ["ChatPartEvent", "ChatMessageEvent"] },
+  TextDelta: { fields: "append", ...PIECE },
+  ReasoningDelta: { fields: "append", ...PIECE },
+  ToolInputDelta: { fields: "append toolCallId toolName", ...PIECE },
+  ToolOutputDelta: { fields: "append toolCallId", ...PIECE },
+  ChatCreatedEvent: { fields: "chat cursor", ...LIST },
+  ChatListCaughtUpEvent: { fields: "cursor replayedEvents", ...LIST },
+  ChatListRefreshEvent: { fields: "cursor reason", ...LIST },
+  ChatRemovedEvent: { fields: "chatId cursor reason", ...LIST },
+  ChatStatusChangedEvent: { fields: "chat cursor isUnread status", ...LIST },
+  ChatDiffStatusChangedEvent: { fields: "chat cursor diffStatus", ...LIST },
+  ChatTitleChangedEvent: { fields: "chat cursor title", ...LIST },
+};

@@ -1,0 +1,84 @@
+// Who gets what of people, of what is theirs, and of what admins look after.
+import { ADMINS, ADMINS_ASK, EVERYBODY, OWNER_ALONE, OWNER_AND_ADMINS } from "./askers.js";
+import { nested, onNode, type Reach, type TypeLines } from "./lines.js";
+
+/** 2026 and all that comes. */
+const RANGE = `range: { from: "2026-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z" }`;
+
+/** Everybody's own, by the path from `viewer` on. */
+const ofViewer = (path: string): Reach => ({
+  rule: EVERYBODY,
+  at: path === "" ? "viewer" : `viewer.${path}`,
+  ask: (_world, selection) => ({
+    query: `{ ${nested(`viewer.${path}`.replace(/\.$/, ""), selection)} }`,
+    variables: {},
+  }),
+});
+/** What one person has and nobody else may know of. */
+const own = (type: string, id: "tokenId" | "gitConnectionId" | "pushId"): Reach => ({
+  rule: OWNER_ALONE,
+  ...onNode(type, (world) => world[id]),
+});
+/** By a query for admins. */
+const forAdmins = (query: string, path: string): Reach => ({
+  rule: ADMINS_ASK,
+  at: path,
+  ask: (_world, selection) => ({
+    query: `{ ${nested(path, selection).replace(/^\w+/, query)} }`,
+    variables: {},
+  }),
+});
+
+export const ofPeople: TypeLines = {
+  Viewer: {
+    fields: "apiTokens cost gitConnections permissions preferences pushSubscriptions usageLimit user",
+    args: { cost: RANGE },
+    reached: [ofViewer("")],
+  },
+  UserPreferences: { fields: "customPrompt defaultModelConfig", reached: [ofViewer("preferences")] },
+  User: {
+    fields: "id isActive name role username",
+    reached: [
+      ofViewer("user"),
+      // Others see those whom they share something with, there.
+      { when: "by id", rule: OWNER_AND_ADMINS, ...onNode("User", ({ ownerId }) => ownerId) },
+    ],
+  },
+  ApiToken: {
+    fields: "createdAt expiresAt id lastUsedAt name scopes",
+    reached: [own("ApiToken", "tokenId")],
+  },
+  PushSubscription: {
+    fields: "createdAt endpoint id userAgent",
+    reached: [own("PushSubscription", "pushId")],
+  },
+  GitConnection: { fields: "connectedAt host id login", reached: [own("GitConnection", "gitConnectionId")] },
+  UserCost: {
+    fields: "chatCount messageCount runtimeMs tokens totalMicros user",
+    reached: [forAdmins(`userCosts(${RANGE})`, "userCosts.nodes")],
+  },
+  UserCostConnection: { fields: "totalMicros", reached: [forAdmins(`userCosts(${RANGE})`, "userCosts")] },
+  UsageLimitStatus: {
+    fields: "limitMicros period periodEnd periodStart remainingMicros source spentMicros",
+    reached: [ofViewer("usageLimit")],
+  },
+  UsageLimitPolicy: {
+    fields: "defaultLimitMicros isEnabled overrides period unpricedModels",
+    reached: [forAdmins("usageLimitPolicy", "usageLimitPolicy")],
+  },
+  UsageLimitOverride: {
+    fields: "limitMicros updatedAt user",
+    reached: [forAdmins("usageLimitPolicy", "usageLimitPolicy.overrides.nodes")],
+  },
+  AuditLogEntry: {
+    fields: "action actor actorName at changes id requestId targetId targetKind targetName",
+    reached: [
+      forAdmins("auditLog", "auditLog.nodes"),
+      { when: "by id", rule: ADMINS, ...onNode("AuditLogEntry", ({ auditId }) => auditId) },
+    ],
+  },
+  AuditChange: {
+    fields: "after before field isSecret isSet",
+    reached: [forAdmins("auditLog", "auditLog.nodes.changes")],
+  },
+};

@@ -1,0 +1,220 @@
+// Who gets what of models, tool servers, workspaces and the deployment.
+import { ADMINS, ADMINS_ASK, EVERYBODY, NOBODY, OWNER_AND_ADMINS } from "./askers.js";
+import { changing, nested, onNode, type Reach, type TypeLines } from "./lines.js";
+
+/** A tool server that is enabled, and one that is not, which does not exist for others than admins. */
+const onServers = (path = ""): readonly Reach[] => {
+  const inner = (selection: string) => (path === "" ? selection : nested(path, selection));
+  const at = path === "" ? "" : `.${path}`;
+  return [
+    { rule: EVERYBODY, ...onNode("McpServer", ({ enabled }) => enabled.open, at, inner) },
+    {
+      when: "disabled",
+      rule: ADMINS,
+      ...onNode("McpServer", ({ disabled }) => disabled.open, at, inner),
+      guarded: { admin: ADMINS },
+    },
+  ];
+};
+/** What an admin is told who tries a server out; `well`: one that answers. */
+const tried = (path: string, which: "enabled" | "personal" = "enabled"): Reach => ({
+  kind: "administer",
+  rule: ADMINS_ASK,
+  at: `testMcpServer.${path}`,
+  ask: ({ enabled }, selection) => {
+    const serverId = which === "enabled" ? enabled.open : enabled.personal;
+    return changing("testMcpServer", { serverId }, nested(path, selection));
+  },
+});
+/** The refusal of a chat with a server that the person has not authorised. */
+const refusedFor = (which: "enabled" | "disabled"): Reach => ({
+  kind: "change",
+  rule: EVERYBODY,
+  at: "createChat.userErrors",
+  ask: (world, selection) => {
+    const input = { parts: [{ text: { text: "Hello" } }], mcpServerIds: [world[which].personal] };
+    const query = `mutation ($input: CreateChatInput!) { createChat(input: $input) { userErrors { ... on McpAuthRequired { ${selection} } } } }`;
+    return { query, variables: { input } };
+  },
+});
+const inWorkspace = (path: string): Reach => ({
+  rule: OWNER_AND_ADMINS,
+  ...onNode(
+    "Workspace",
+    ({ workspaceId }) => workspaceId,
+    `.${path}`,
+    (selection) => nested(path, selection),
+  ),
+});
+const ofRefusals = { partOf: ["UserError"] };
+
+/** In what a provider says of its models, by the path there. */
+const discovered = (provider: "providerId" | "unlistedProviderId", path: string): Reach => ({
+  rule: ADMINS_ASK,
+  at: path === "" ? "discoverModels" : `discoverModels.${path}`,
+  ask: (world, selection) => ({
+    query: `query ($id: ID!) { discoverModels(providerId: $id) { ${path === "" ? selection : nested(path, selection)} } }`,
+    variables: { id: world[provider] },
+  }),
+});
+
+const models: TypeLines = {
+  ModelProvider: {
+    fields: "displayName hasApiKey hasViewerKey id isDeleted isEnabled keyPolicy kind models",
+    guarded: { baseUrl: ADMINS, admin: ADMINS },
+    reached: [{ rule: EVERYBODY, ...onNode("ModelProvider", ({ providerId }) => providerId) }],
+  },
+  ModelProviderAdmin: {
+    fields: "hasEnvironmentKey isAddressFromEnvironment isPrivateNetworkAllowed openaiApi",
+    reached: [
+      {
+        rule: ADMINS,
+        ...onNode(
+          "ModelProvider",
+          ({ providerId }) => providerId,
+          ".admin",
+          (selection) => nested("admin", selection),
+        ),
+      },
+    ],
+  },
+  ModelDiscovery: { fields: "failure models", reached: [discovered("providerId", "")] },
+  DiscoveredModel: {
+    fields: "contextLimit displayName isConfigured model pricing",
+    reached: [discovered("providerId", "models")],
+  },
+  ModelDiscoveryFailure: { fields: "kind message", reached: [discovered("unlistedProviderId", "failure")] },
+  ProviderKeyRequired: {
+    fields: "provider",
+    reached: [
+      {
+        kind: "change",
+        rule: EVERYBODY,
+        at: "createChat.userErrors",
+        ask: ({ keylessModelId: modelConfigId }, selection) => ({
+          query: `mutation ($input: CreateChatInput!) { createChat(input: $input) { userErrors { ... on ProviderKeyRequired { ${selection} } } } }`,
+          variables: { input: { parts: [{ text: { text: "Hello" } }], modelConfigId } },
+        }),
+      },
+    ],
+  },
+  ModelCallRecord: {
+    fields: `attempt durationMs firstPartMs generation isCut model outcome provider purpose request response startedAt`,
+    reached: [
+      {
+        rule: ADMINS_ASK,
+        at: "modelCallRecords.nodes",
+        ask: ({ chats }, selection) => ({
+          query: `query ($id: ID!) { modelCallRecords(chatId: $id) { nodes { ${selection} } } }`,
+          variables: { id: chats.told },
+        }),
+      },
+    ],
+  },
+  ModelConfig: {
+    fields: `capabilities compactionThresholdPercent contextLimit displayName id isDefault isDeleted isEnabled
+      maxOutputTokens model pricing provider`,
+    guarded: { providerOptions: ADMINS },
+    reached: [{ rule: EVERYBODY, ...onNode("ModelConfig", ({ modelId }) => modelId) }],
+  },
+  ModelPricing: {
+    fields: "cacheRead cacheWrite input output",
+    reached: [
+      {
+        rule: EVERYBODY,
+        ...onNode(
+          "ModelConfig",
+          ({ modelId }) => modelId,
+          ".pricing",
+          (selection) => nested("pricing", selection),
+        ),
+      },
+    ],
+  },
+};
+
+const toolServers: TypeLines = {
+  McpServer: {
+    fields: `authKind availability connection description displayName iconUrl id isEnabled slug tools transport`,
+    guarded: { admin: ADMINS },
+    reached: onServers(),
+  },
+  McpServerAdmin: {
+    fields: `apiKeyHeader hasApiKey hasCustomHeaders hasOauthSecret isPrivateNetworkAllowed oauthAuthorizeUrl
+      oauthClientId oauthScopes oauthTokenUrl toolAllowList toolDenyList updatedAt url`,
+    reached: onServers("admin").map((way) => ({ ...way, rule: ADMINS })),
+  },
+  McpConnection: { fields: "connectedAt expiresAt status", reached: onServers("connection") },
+  McpTool: { fields: "description inputSchema isAllowed name", reached: onServers("tools") },
+  McpServerTrial: {
+    fields: "failure isReachable latencyMs protocolVersion serverName serverVersion toolCount tools",
+    reached: [tried("trial")],
+  },
+  McpServerFailure: { fields: "kind message", reached: [tried("trial.failure", "personal")] },
+  McpAuthRequired: {
+    fields: "servers",
+    // Who may not see a server is not told of it, not even that it wants to be authorised.
+    reached: [refusedFor("enabled"), { ...refusedFor("disabled"), when: "disabled", rule: NOBODY }],
+  },
+};
+
+const workspaces: TypeLines = {
+  Workspace: {
+    fields: "agent autostopAt failure id lastUsedAt name owner status template",
+    reached: [{ rule: OWNER_AND_ADMINS, ...onNode("Workspace", ({ workspaceId }) => workspaceId) }],
+  },
+  WorkspaceTemplate: {
+    fields: `allowTtlOverride defaultTtlMs description displayName id isEnabled name parameters provisioner readme`,
+    guarded: { spec: ADMINS },
+    reached: [
+      { rule: EVERYBODY, ...onNode("WorkspaceTemplate", ({ templateId }) => templateId) },
+      {
+        when: "disabled",
+        rule: ADMINS,
+        ...onNode("WorkspaceTemplate", ({ disabledTemplateId }) => disabledTemplateId),
+      },
+    ],
+  },
+  TemplateParameter: {
+    fields: "defaultValue description displayName isRequired name options",
+    partOf: ["WorkspaceTemplate.parameters"],
+  },
+  WorkspaceAgent: {
+    fields: "contextFiles mcpTools skills version workingDirectory",
+    reached: [inWorkspace("agent")],
+  },
+  ContextFilePart: { fields: "isTruncated path", reached: [inWorkspace("agent.contextFiles")] },
+  SkillPart: { fields: "description name", partOf: ["WorkspaceAgent.skills"] },
+};
+
+const deployment: TypeLines = {
+  Deployment: {
+    fields: "isDesktopEnabled pushPublicKey version",
+    guarded: { settings: ADMINS },
+    reached: [
+      {
+        rule: EVERYBODY,
+        at: "deployment",
+        ask: (_world, selection) => ({ query: `{ deployment { ${selection} } }`, variables: {} }),
+      },
+    ],
+  },
+  DeploymentSettings: {
+    fields: "acquireBatchSize isDesktopEnabled systemPrompt updatedAt updatedBy workspaceTtlMs",
+    reached: [
+      {
+        rule: ADMINS,
+        at: "deployment.settings",
+        ask: (_world, selection) => ({
+          query: `{ deployment { settings { ${selection} } } }`,
+          variables: {},
+        }),
+      },
+    ],
+  },
+  Conflict: { fields: "currentStatus", ...ofRefusals },
+  WorkspaceUnavailable: { fields: "workspaceStatus", ...ofRefusals },
+  UsageLimitExceeded: { fields: "limitMicros resetsAt spentMicros", ...ofRefusals },
+};
+
+export const ofServers: TypeLines = { ...models, ...toolServers, ...workspaces, ...deployment };

@@ -1,0 +1,269 @@
+// What the questions about rights are about: a person who owns one of everything, two others, and tokens of less.
+import { randomUUID } from "node:crypto";
+import { decodeId, encodeId } from "../../../src/domain/ids.js";
+import type { TokenScope } from "../../../src/domain/viewer.js";
+import { insertTestFile } from "../../support/files.js";
+import { browser } from "../../support/browser-subscription.js";
+import { markDiffStale } from "../../../src/store/diff-statuses.js";
+import { createToken } from "../../../src/store/tokens.js";
+import { changeUser } from "../../../src/store/user-administration.js";
+import { ApiClient } from "../../support/api-client.js";
+import { startGitHubShaped } from "../../support/github-shaped.js";
+import { greeterProject, type ShapedHost } from "../../support/shaped-host.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { insertChat, insertMessage, insertQueue, insertViewer } from "../../support/rows.js";
+import { insertSomeTemplate, insertSomeWorkspace } from "../../support/workspace-rows.js";
+import { startToolServer, words } from "../../support/tool-server.js";
+import { ASKERS, type Asker } from "./askers.js";
+
+export type World = Awaited<ReturnType<typeof makeWorld>>;
+
+export async function makeWorld() {
+  const [place, toolServer, gitHost] = await Promise.all([
+    createTestPlace(),
+    startToolServer({ tools: { echo: () => words("Hello") } }),
+    startGitHubShaped(),
+  ]);
+  // So that there is something to read of them.
+  const server = await place.start({
+    PARLEY_DEBUG_RECORDS: "on",
+    PARLEY_GIT_HOSTS_PRIVATE_NETWORK: "on",
+  });
+  const [owner, other] = [await server.enter("owner"), await server.enter("other")];
+  const ownerId = await idOf(owner);
+  await giveThings(place, ownerId);
+  const servers = serversOf(server.api, toolServer.url);
+  const [enabled, disabled] = [await servers.pair(owner), await servers.pair(owner)];
+  const told = {
+    labels: [{ key: "team", value: "core" }],
+    parts: [
+      { text: { text: "[[demo: deltas=1 reasoning search]]" } },
+      { fileReference: { path: "README.md", startLine: 1, endLine: 1, content: "# Greeter" } },
+    ],
+    workspaceId: server.workspaceId,
+  };
+  const chats = {
+    /** With a label and many kinds of parts, in the owner's workspace. */
+    told: await talk(owner, "", told),
+    /** Its model refused it. */
+    failed: await talk(owner, "[[demo: error=401]]"),
+    /** Called a tool, of a server that is enabled or not any more. */
+    calling: enabled.calling,
+    callingDisabled: disabled.calling,
+    /** Has a notice about a server that wants to be authorised. */
+    noticed: enabled.noticed,
+    noticedDisabled: disabled.noticed,
+  };
+  await giveBranch(server.parley, { owner, chatId: chats.told, gitHost });
+  for (const serverId of [disabled.open, disabled.personal])
+    await servers.update(serverId, { isEnabled: false });
+  const { database } = server.parley;
+  // Of a spec that no agent is started for: what becomes of the workspace is nobody's concern here.
+  const template = await insertSomeTemplate(database, { spec: { environment: 1 } });
+  const disabledTemplate = await insertSomeTemplate(database, { isEnabled: false });
+  const aWorkspace = () => insertSomeWorkspace(database, { ownerId, templateId: template.id });
+  const spare = { ...sparesOf(server, owner, ownerId), ...modelsBy(server.api) };
+  return {
+    url: server.api.url,
+    clients: await clientsOf(server, owner, other),
+    ...{ ownerId: encodeId("user", ownerId), enabled, disabled, chats, workspaceId: server.workspaceId },
+    templateId: encodeId("tpl", template.id),
+    disabledTemplateId: encodeId("tpl", disabledTemplate.id),
+    messageId: await firstMessage(owner, chats.told),
+    queuedId: await spare.queued(),
+    fileId: await spare.file(),
+    tokenId: await spare.token(),
+    gitConnectionId: await spare.gitConnection(),
+    pushId: (await spare.browser()).id,
+    ...(await modelOf(owner)),
+    auditId: await newestAudit(server.api),
+    /** Azure tells nobody which models there are. */
+    unlistedProviderId: await spare.provider({ kind: "AZURE_OPENAI", baseUrl: "https://azure.example/" }),
+    /** Of a provider for which nobody has given a key. */
+    keylessModelId: await spare.model({ keyPolicy: "USER" }),
+    /** Made anew at each call, for what is used up; the owner's, but for people and tool servers. */
+    spare: {
+      ...spare,
+      template: async () => encodeId("tpl", (await insertSomeTemplate(database)).id),
+      workspace: async () => encodeId("ws", await aWorkspace()),
+      toolServer: () => servers.made({ none: true }),
+    },
+    async remove() {
+      await place.remove();
+      await Promise.all([toolServer.stop(), gitHost.close()]);
+    },
+  };
+}
+
+async function idOf(api: ApiClient): Promise<string> {
+  const { viewer } = await api.get<{ viewer: { user: { id: string } } }>("{ viewer { user { id } } }");
+  return decodeId("user", viewer.user.id) ?? "";
+}
+
+/** Here everything belongs to the owner, and nothing that only admins see is null. */
+async function giveThings({ database, repository }: TestPlace, ownerId: string): Promise<void> {
+  const { dataSource } = database;
+  await dataSource.query("UPDATE workspaces SET owner_id = $1", [ownerId]);
+  // The demo model is reached otherwise.
+  await dataSource.query("UPDATE model_providers SET base_url = 'https://models.example/'");
+  // Limits are off, so none of them is in the way.
+  await dataSource.query("UPDATE usage_limit_policy SET default_limit_micros = 1000000");
+  await dataSource.query("INSERT INTO usage_limit_overrides (user_id, limit_micros) VALUES ($1, 1)", [
+    ownerId,
+  ]);
+  await repository.write("AGENTS.md", "Be kind.\n");
+}
+
+/** The chat works on a branch with a pull request. */
+async function giveBranch(
+  { database }: TestParley["parley"],
+  { owner, chatId, gitHost }: { owner: ApiClient; chatId: string; gitHost: ShapedHost },
+): Promise<void> {
+  gitHost.projects.set("ada/greeter", greeterProject());
+  gitHost.open("ada/greeter", { number: 7, branch: "hello" });
+  await owner.change("connectGitHost", { host: gitHost.host, token: "token-of-ada" }, "connection { id }");
+  const work = { branch: "hello", remoteOrigin: gitHost.originOf("ada/greeter") };
+  await markDiffStale(database, decodeId("chat", chatId) ?? "", work);
+  await owner.change("refreshChatDiff", { chatId }, "diffStatus { url }");
+}
+
+function serversOf(admin: ApiClient, url: string) {
+  const made = async (auth: object, more: object = {}): Promise<string> => {
+    const slug = newSlug();
+    const input = {
+      ...{ slug, displayName: slug, url, transport: "STREAMABLE_HTTP", auth },
+      ...{ isEnabled: true, isPrivateNetworkAllowed: true, ...more },
+    };
+    type Made = { server: { id: string } | null; userErrors: object[] };
+    const { server, userErrors } = await admin.change<Made>("createMcpServer", input, "server { id }");
+    if (!server) throw new Error(JSON.stringify(userErrors));
+    return server.id;
+  };
+  const update = (serverId: string, change: object) =>
+    admin.change("updateMcpServer", { serverId, ...change }, "server { id }");
+  return {
+    made,
+    update,
+    /** One without authorisation that a chat has used, and one that wants it and was not given it. */
+    async pair(owner: ApiClient) {
+      const [slug, open] = [newSlug(), await made({ none: true })];
+      await update(open, { displayName: slug });
+      const { node } = await admin.get<{ node: { slug: string } }>(
+        "query ($id: ID!) { node(id: $id) { ... on McpServer { slug } } }",
+        { id: open },
+      );
+      const order = `call ${node.slug}__echo with \`{"message": "hello"}\``;
+      const calling = await talk(owner, order, { mcpServerIds: [open] });
+      // Who says nothing gets it, and is told that it wants to be authorised.
+      const personal = await made({ oauth2: {} }, { availability: "DEFAULT_ON" });
+      const noticed = await talk(owner, "[[demo: deltas=1]]");
+      await update(personal, { availability: "DEFAULT_OFF" });
+      return { open, personal, calling, noticed };
+    },
+  };
+}
+
+const newSlug = () => `s-${randomUUID().slice(0, 8)}`;
+
+/** A chat of that person's that has come to rest after one turn. */
+async function talk(api: ApiClient, text: string, more: object = {}): Promise<string> {
+  const chatId = await api.createChat(text, { workspaceId: null, ...more });
+  const follower = api.follow(chatId);
+  await follower.untilStatus("WAITING", "ERROR");
+  await follower.close();
+  return chatId;
+}
+
+async function firstMessage(api: ApiClient, chatId: string): Promise<string> {
+  const query = "query ($id: ID!) { chat(id: $id) { messages { nodes { id role } } } }";
+  type Read = { chat: { messages: { nodes: { id: string; role: string }[] } } };
+  const { chat } = await api.get<Read>(query, { id: chatId });
+  return chat.messages.nodes.find(({ role }) => role === "ASSISTANT")?.id ?? "";
+}
+
+async function newestAudit(admin: ApiClient): Promise<string> {
+  type Read = { auditLog: { nodes: { id: string }[] } };
+  const { auditLog } = await admin.get<Read>("{ auditLog(first: 1) { nodes { id } } }");
+  return auditLog.nodes[0]?.id ?? "";
+}
+
+async function modelOf(api: ApiClient): Promise<{ modelId: string; providerId: string }> {
+  type Read = { modelConfigs: { id: string; provider: { id: string } }[] };
+  const { modelConfigs } = await api.get<Read>("{ modelConfigs { id provider { id } } }");
+  const [first] = modelConfigs;
+  return { modelId: first?.id ?? "", providerId: first?.provider.id ?? "" };
+}
+
+/** Providers and models as the admin sets them up. */
+function modelsBy(admin: ApiClient) {
+  type Made = { provider: { id: string } | null; modelConfig: { id: string } | null };
+  const provider = async (more: object = {}): Promise<string> => {
+    const input = { kind: "ANTHROPIC", displayName: newSlug(), apiKey: { set: "secret" }, ...more };
+    return (await admin.change<Made>("createModelProvider", input, "provider { id }")).provider?.id ?? "";
+  };
+  const model = async (more: object = {}): Promise<string> => {
+    const input = { providerId: await provider(more), model: "claude-next", displayName: "Claude" };
+    return (await admin.change<Made>("createModelConfig", input, "modelConfig { id }")).modelConfig?.id ?? "";
+  };
+  return { provider, model };
+}
+
+function sparesOf({ parley: { database } }: TestParley, owner: ApiClient, ownerId: string) {
+  const chat = () => insertChat(database, { ownerId });
+  return {
+    slug: newSlug,
+    chat: async () => encodeId("chat", await chat()),
+    message: async () =>
+      encodeId("msg", await insertMessage(database, { chatId: await chat(), text: "Hello" })),
+    queued: async () => {
+      const chatId = await chat();
+      const ids = await insertQueue(database, { chatId, authorId: ownerId, texts: ["Later"] });
+      return encodeId("que", ids[0] ?? "");
+    },
+    file: async () => {
+      const bytes = Buffer.from("the owner's");
+      const notes = { name: "notes.txt", mediaType: "text/plain", bytes };
+      return encodeId("file", await insertTestFile(database, { ownerId }, notes));
+    },
+    token: async () => {
+      const { id } = await createToken(database, { userId: ownerId, name: "spare" });
+      return encodeId("token", id);
+    },
+    browser: async () => {
+      const input = browser();
+      type Registered = { subscription: { id: string } };
+      const made = await owner.change<Registered>("registerPushSubscription", input, "subscription { id }");
+      return { id: made.subscription.id, endpoint: input.endpoint };
+    },
+    gitConnection: async () => {
+      const input = { host: `${newSlug()}.example`, token: "secret" };
+      type Connected = { connection: { id: string } };
+      return (await owner.change<Connected>("connectGitHost", input, "connection { id }")).connection.id;
+    },
+    person: async ({ isActive = true } = {}) => {
+      const { userId } = await insertViewer(database);
+      if (!isActive) await changeUser(database, userId, { isActive });
+      return encodeId("user", userId);
+    },
+  };
+}
+
+async function clientsOf(server: TestParley, owner: ApiClient, other: ApiClient) {
+  const { url } = server.api;
+  const withScopes = async (api: ApiClient, ...scopes: TokenScope[]) => {
+    const wanted = { userId: await idOf(api), name: scopes.join(), scopes };
+    return new ApiClient(url, (await createToken(server.parley.database, wanted)).token);
+  };
+  const clients: Record<Asker, ApiClient> = {
+    anonymous: new ApiClient(url, null),
+    owner,
+    "other member": other,
+    admin: server.api,
+    "owner's READ": await withScopes(owner, "read"),
+    "owner's CHAT": await withScopes(owner, "chat"),
+    "admin's ADMIN": await withScopes(server.api, "admin"),
+    "admin's READ": await withScopes(server.api, "read"),
+    "admin's READ+ADMIN": await withScopes(server.api, "read", "admin"),
+  };
+  return ASKERS.map((asker) => [asker, clients[asker]] as const);
+}

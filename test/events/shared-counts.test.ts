@@ -1,0 +1,100 @@
+// What several servers count together in a real Redis, and what each does alone while that is away.
+import { pino } from "pino";
+import { createClient } from "redis";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RATE_LIMITS } from "../../src/domain/rate-limits.js";
+import { RedisScripts } from "../../src/events/redis-scripts.js";
+import { type RateLimitSizes, WindowLimits } from "../../src/rate-limits/window-limits.js";
+import { ManualClock } from "../http/support.js";
+import { createTestPlace, type TestPlace } from "../support/parley.js";
+import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
+
+describe.skipIf(!hasRedis)("with Redis", () => {
+  let redis: TestRedis;
+  beforeAll(async () => void (redis = await startRedis()));
+  afterAll(() => redis.stop());
+
+  const sizes = Object.fromEntries(RATE_LIMITS.map((limit) => [limit, 2])) as RateLimitSizes;
+
+  function openReplica() {
+    const lines: string[] = [];
+    const clock = new ManualClock();
+    const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
+    const scripts = new RedisScripts({ url: redis.url, log, clock, meanwhile: "meanwhile" });
+    const limits = new WindowLimits({ sizes, redis: scripts, log });
+    const ping = async () => scripts.eval("return 1", { keys: [], arguments: [] });
+    /** Resolves when Redis answers; time is made to pass meanwhile. */
+    const ready = async () => {
+      while (
+        await ping().then(
+          () => false,
+          () => true,
+        )
+      ) {
+        clock.jump(2_000);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    const wait = (key: string) => limits.take("user-mutations", key, 1);
+    return { lines, clock, scripts, limits, ready, wait };
+  }
+
+  test("servers count together, each for itself while Redis is away, and together again; the log says each once", async () => {
+    const [one, two] = [openReplica(), openReplica()];
+    await Promise.all([one.ready(), two.ready()]);
+    one.lines.length = 0;
+    expect([await one.wait("ada"), await two.wait("ada")]).toEqual([null, null]);
+    expect(await one.wait("ada")).toBeGreaterThan(0);
+    expect(await two.limits.take("user-mutations", "ada", 0)).toBeGreaterThan(0);
+    await redis.kill();
+    const alone = [];
+    for (let times = 0; times < 3; times += 1) alone.push(await one.wait("eve"));
+    expect([alone.slice(0, 2), alone[2]]).toEqual([[null, null], expect.any(Number)]);
+    expect(await two.wait("eve")).toBe(null);
+    await redis.restart();
+    await Promise.all([one.ready(), two.ready()]);
+    expect([await one.wait("bob"), await two.wait("bob")]).toEqual([null, null]);
+    expect(await two.wait("bob")).toBeGreaterThan(0);
+    expect(one.lines.filter((line) => line.startsWith("Redis"))).toEqual([
+      "Redis fails; meanwhile",
+      "Redis answers again",
+    ]);
+    await Promise.all([one.scripts.close(), two.scripts.close()]);
+  });
+
+  test("a Redis that says nothing is waited for once, then left alone for a while", async () => {
+    const replica = openReplica();
+    await replica.ready();
+    const client = await createClient({ url: redis.url }).connect();
+    await client.sendCommand(["CLIENT", "PAUSE", "60000", "ALL"]);
+    const waiting = replica.wait("ida");
+    await new Promise((resolve) => setImmediate(resolve));
+    replica.clock.advance(250);
+    expect(await waiting).toBe(null);
+    // No time passes here: it would wait for ever if it asked.
+    expect(await replica.wait("ida")).toBe(null);
+    expect(await replica.wait("ida")).toBeGreaterThan(0);
+    client.destroy();
+    await redis.restart();
+    await replica.scripts.close();
+  });
+
+  describe("whole servers", () => {
+    let place: TestPlace;
+    beforeAll(async () => void (place = await createTestPlace()));
+    afterAll(() => place.remove());
+
+    test("a person who has sent too much at one replica is turned away at the other", async () => {
+      const settings = {
+        REDIS_URL: redis.url,
+        PARLEY_RATE_LIMITS: "on",
+        PARLEY_RATE_LIMIT_USER_MUTATIONS: "2",
+      };
+      const [one, two] = await Promise.all([place.start(settings), place.start(settings)]);
+      const change = "mutation { updateUserPreferences(input: {}) { userErrors { code } } }";
+      const statuses = [];
+      for (const server of [one, two, one, two]) statuses.push((await server.api.ask(change)).status);
+      expect(statuses).toEqual([200, 200, 429, 429]);
+    });
+  });
+});

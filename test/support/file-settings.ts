@@ -1,0 +1,24 @@
+// Where files' bytes are kept, as the configuration has it: by itself, and as everything is set.
+export const FILE_DEFAULTS = {
+  s3Bucket: undefined,
+  s3Endpoint: undefined,
+  s3Region: "us-east-1",
+  s3AccessKeyId: undefined,
+  s3SecretAccessKey: undefined,
+};
+
+export const FILE_VARIABLES = {
+  PARLEY_S3_BUCKET: "parley-files",
+  PARLEY_S3_ENDPOINT: "https://s3.example:9000",
+  PARLEY_S3_REGION: "eu-central-1",
+  PARLEY_S3_ACCESS_KEY_ID: "AKIA",
+  PARLEY_S3_SECRET_ACCESS_KEY: "key-of-the-store",
+};
+
+export const FILE_VALUES = {
+  s3Bucket: "parley-files",
+  s3Endpoint: "https://s3.example:9000",
+  s3Region: "eu-central-1",
+  s3AccessKeyId: "AKIA",
+  s3SecretAccessKey: "key-of-the-store",
+};

@@ -1,0 +1,45 @@
+// A browser without a screen: follows no redirect by itself, keeps cookies by host, and sends the forms of pages.
+
+export type Shown = { status: number; text: string; location: string | null; headers: Headers };
+
+export class FormBrowser {
+  readonly #cookies = new Map<string, Map<string, string>>();
+
+  get(url: string, headers: Record<string, string> = {}): Promise<Shown> {
+    return this.#send(url, { headers });
+  }
+
+  /** The first form of the page that was shown at `url`, with the fields that a person fills in. */
+  submit(url: string, page: Shown, fields: Record<string, string> = {}): Promise<Shown> {
+    const action = /<form[^>]*action="([^"]*)"/.exec(page.text)?.[1] ?? "";
+    const hidden = [...page.text.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+    const values = Object.fromEntries(hidden.map(([, name = "", value = ""]) => [name, value]));
+    const body = new URLSearchParams({ ...values, ...fields });
+    return this.#send(new URL(action, url).href, { method: "POST", body });
+  }
+
+  /** What it would send to that host. */
+  cookiesOf(url: string): string {
+    const kept = this.#cookies.get(new URL(url).host) ?? new Map<string, string>();
+    return [...kept].map(([name, value]) => `${name}=${value}`).join("; ");
+  }
+
+  async #send(url: string, init: RequestInit): Promise<Shown> {
+    const cookie = this.cookiesOf(url);
+    const headers = { ...(cookie !== "" && { cookie }), ...(init.headers as Record<string, string>) };
+    const response = await fetch(url, { ...init, headers, redirect: "manual" });
+    const kept = this.#cookies.get(new URL(url).host) ?? new Map<string, string>();
+    for (const line of response.headers.getSetCookie()) {
+      const [pair = ""] = line.split(";");
+      kept.set(pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1));
+    }
+    this.#cookies.set(new URL(url).host, kept);
+    const text = await response.text();
+    return {
+      status: response.status,
+      text,
+      location: response.headers.get("location"),
+      headers: response.headers,
+    };
+  }
+}

@@ -1,0 +1,65 @@
+// A workspace that was made by the API from a template of its own, with a chat that works in it.
+import { randomUUID } from "node:crypto";
+import { expect, vi } from "vitest";
+import type { ApiClient } from "../support/api-client.js";
+import type { TestParley } from "../support/parley.js";
+
+export class MadeWorkspace {
+  private constructor(
+    readonly api: ApiClient,
+    readonly id: string,
+    readonly chatId: string,
+  ) {}
+
+  /** Resolves when it runs. */
+  static async of({ api }: TestParley, template: object): Promise<MadeWorkspace> {
+    const name = `t-${randomUUID().slice(0, 8)}`;
+    const input = { name, displayName: name, ...template };
+    type Made = { template: { id: string } | null; userErrors: object[] };
+    const made = await api.change<Made>("createWorkspaceTemplate", input, "template { id }");
+    expect(made.userErrors).toEqual([]);
+    const templateId = made.template?.id;
+    type Created = { workspace: { id: string } };
+    const { workspace } = await api.change<Created>("createWorkspace", { templateId }, "workspace { id }");
+    const { chatId, follower } = await api.quietChat({ workspaceId: workspace.id });
+    await follower.close();
+    const it = new MadeWorkspace(api, workspace.id, chatId);
+    await it.until("RUNNING");
+    return it;
+  }
+
+  async status(): Promise<string | null> {
+    const query = "query ($id: ID!) { node(id: $id) { ... on Workspace { status failure } } }";
+    type Read = { node: { status: string; failure: string | null } | null };
+    const { node } = await this.api.get<Read>(query, { id: this.id });
+    return node && [node.status, node.failure].filter(Boolean).join(": ");
+  }
+
+  until(status: string | null): Promise<void> {
+    return vi.waitFor(async () => expect(await this.status()).toBe(status), {
+      timeout: 30_000,
+      interval: 100,
+    });
+  }
+
+  async wish(mutation: "startWorkspace" | "stopWorkspace", status: string): Promise<void> {
+    await this.api.change(mutation, { workspaceId: this.id }, "workspace { id }");
+    await this.until(status);
+  }
+
+  async remove(): Promise<void> {
+    await this.api.change("deleteWorkspace", { workspaceId: this.id }, "deletedId");
+    await this.until(null);
+  }
+
+  /** One turn of the chat with these commands; what the tool said of the last one. */
+  async run(...commands: string[]): Promise<unknown> {
+    const follower = await this.api.followFromNow(this.chatId);
+    const before = follower.transcript.log.length;
+    await this.api.send(this.chatId, commands.map((command) => `run \`${command}\``).join(", then "));
+    await follower.until(({ log }) => log.lastIndexOf("status WAITING") >= before);
+    await follower.close();
+    const nodes = (await this.api.chat(this.chatId))?.messages.nodes ?? [];
+    return nodes.findLast(({ role }) => role === "TOOL")?.parts[0]?.result;
+  }
+}

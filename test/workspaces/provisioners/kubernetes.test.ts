@@ -1,0 +1,203 @@
+// Workspaces of a Kubernetes cluster: by its API and its real client, with a real agent that calls a real server.
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { KubernetesWorkspaces } from "../../../src/workspaces/provisioners/kubernetes.js";
+import type { ProvisionedWorkspace } from "../../../src/workspaces/provisioners/provisioner.js";
+import { judgeSpec } from "../../../src/workspaces/provisioners/specs.js";
+import { freePort } from "../../support/free-port.js";
+import { KubernetesCluster } from "../../support/kubernetes-cluster.js";
+import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { MadeWorkspace } from "../made-workspace.js";
+
+// An agent is started as a process of its own.
+vi.setConfig({ testTimeout: 60_000 });
+
+let cluster: KubernetesCluster;
+beforeEach(async () => {
+  cluster = await KubernetesCluster.start();
+});
+afterEach(() => cluster.stop());
+
+const SPEC = { image: "node:22", agentImage: "parley", volumeGb: "${size}", memoryMb: 512, runAsUser: 1_000 };
+function aWorkspace(spec: object = SPEC): ProvisionedWorkspace {
+  return {
+    ...{ id: randomUUID(), name: "mine", ownerId: randomUUID(), directory: null },
+    spec: { ...spec },
+    parameters: { size: "5" },
+  };
+}
+
+/** The provisioner by itself, with pods that only sleep; `tokens` are those that it asked for. */
+function provision() {
+  cluster.command = ["sleep", "600"];
+  const tokens: string[] = [];
+  const provisioner = new KubernetesWorkspaces({
+    ...{ kubeconfig: cluster.kubeconfig, namespace: "here", serverUrl: "wss://parley.example" },
+  });
+  const agentOf = (startId: string) => ({
+    startId,
+    issueToken: () => Promise.resolve(tokens[tokens.push(`pla_${tokens.length}`) - 1] ?? ""),
+  });
+  return { provisioner, tokens, agentOf };
+}
+
+test("a pod is made as the template says, once for each start, and its agent has its token from a secret", async () => {
+  const { provisioner, tokens, agentOf } = provision();
+  const workspace = aWorkspace();
+  const name = `parley-${workspace.id}`;
+  for (let times = 0; times < 2; times++) {
+    await provisioner.create(workspace);
+    expect(await provisioner.start(workspace, agentOf("one"))).toBe("calling");
+  }
+  expect(tokens).toEqual(["pla_0"]);
+  expect(cluster.asked).toEqual([
+    ...["POST persistentvolumeclaims", "GET pods", "POST secrets", "POST pods"],
+    ...["POST persistentvolumeclaims", "GET pods"],
+  ]);
+  expect(cluster.objects.persistentvolumeclaims.get(name)).toMatchObject({
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "5Gi" } } },
+  });
+  expect(cluster.objects.secrets.get(name)).toMatchObject({ stringData: { token: "pla_0" } });
+  const pod = cluster.pod(name);
+  expect(pod?.spec).toMatchObject({
+    automountServiceAccountToken: false,
+    securityContext: { runAsUser: 1_000, fsGroup: 1_000 },
+    initContainers: [{ image: "parley", command: ["cp", "-a", "/opt/parley/.", "/parley-copy"] }],
+    containers: [
+      {
+        image: "node:22",
+        command: ["node", "/opt/parley/dist/src/server.js", "agent"],
+        workingDir: "/workspace",
+        resources: { limits: { memory: "512Mi" } },
+        volumeMounts: [
+          { name: "files", mountPath: "/workspace" },
+          { name: "agent", mountPath: "/opt/parley", readOnly: true },
+        ],
+      },
+    ],
+    volumes: [
+      { name: "files", persistentVolumeClaim: { claimName: name } },
+      { name: "agent", emptyDir: {} },
+    ],
+  });
+  expect([JSON.stringify(pod).includes("pla_0"), await provisioner.status(workspace)]).toEqual([
+    false,
+    { kind: "running" },
+  ]);
+});
+
+test("stopping takes the pod and its secret, removing the volume too, and neither minds being repeated", async () => {
+  const { provisioner, tokens, agentOf } = provision();
+  const workspace = aWorkspace();
+  const sizes = () => Object.values(cluster.objects).map(({ size }) => size);
+  await provisioner.create(workspace);
+  await provisioner.start(workspace, agentOf("one"));
+  for (let times = 0; times < 2; times++) await provisioner.stop(workspace);
+  expect([sizes(), await provisioner.status(workspace)]).toEqual([
+    [0, 0, 1],
+    { kind: "down", reason: "Its pod is gone." },
+  ]);
+  await provisioner.start(workspace, agentOf("two"));
+  expect(tokens).toEqual(["pla_0", "pla_1"]);
+  // The parameter does not even have to make sense.
+  const senseless = { ...workspace, parameters: { size: "huge" } };
+  await expect(provisioner.create(senseless)).rejects.toMatchObject({ isLasting: true });
+  for (let times = 0; times < 2; times++) await provisioner.remove(senseless);
+  expect(sizes()).toEqual([0, 0, 0]);
+});
+
+test("what cannot be had is said in words, and whether it is worth another try", async () => {
+  const { provisioner, agentOf } = provision();
+  const failureOf = (work: Promise<unknown>) =>
+    work.then(
+      () => null,
+      (error: { message: string; isLasting: boolean }) => [error.message, error.isLasting],
+    );
+  const started = async (workspace: ProvisionedWorkspace) => {
+    await provisioner.start(workspace, agentOf("one"));
+    return failureOf(provisioner.start(workspace, agentOf("one")));
+  };
+  const [stuck, old] = [aWorkspace(), aWorkspace()];
+  await provisioner.start(old, agentOf("one"));
+  const another = failureOf(provisioner.start(old, agentOf("two")));
+  const anothers = await another;
+  cluster.waitingFor = { reason: "ImagePullBackOff", message: "Back-off pulling image" };
+  const hopeful = await started(aWorkspace());
+  cluster.waitingFor = { reason: "InvalidImageName", message: "couldn't parse image name" };
+  const nobody = new KubernetesWorkspaces({ kubeconfig: "/nowhere", namespace: "here", serverUrl: null });
+  expect({
+    hopeful,
+    stuck: await started(stuck),
+    old: anothers,
+    namespace: await failureOf(provisioner.create(aWorkspace({ ...SPEC, namespace: "elsewhere" }))),
+    config: await failureOf(nobody.create(aWorkspace())),
+  }).toEqual({
+    hopeful: null,
+    stuck: ["InvalidImageName: couldn't parse image name. Its agent did not come to call.", true],
+    old: ["Its former pod is still being removed.", false],
+    namespace: [
+      "The cluster refused to make the volume: the server could not find the requested resource",
+      true,
+    ],
+    config: [expect.stringContaining("The cluster's settings cannot be used"), true],
+  });
+  cluster.waitingFor = null;
+  expect([
+    await provisioner.start(stuck, agentOf("two")),
+    await provisioner.start(old, agentOf("two")),
+  ]).toEqual(["calling", "calling"]);
+});
+
+test("mistakes in a spec are told at their places", () => {
+  const spec = { image: "node", volumeGb: 0, runAsUser: "root", directory: "here", hostNetwork: true };
+  expect(judgeSpec("kubernetes", spec).map(({ path }) => path.join("."))).toEqual([
+    ...["directory", "volumeGb", "runAsUser", ""],
+  ]);
+});
+
+describe("with a server", () => {
+  let place: TestPlace;
+  beforeAll(async () => {
+    place = await createTestPlace();
+  });
+  afterAll(() => place.remove());
+
+  test("a workspace's agent calls from its pod, works, is stopped and started, and goes with the workspace", async () => {
+    const port = String(await freePort());
+    const server = await place.start({
+      ...{ PARLEY_PORT: port, PARLEY_KUBECONFIG: cluster.kubeconfig, PARLEY_KUBERNETES_NAMESPACE: "here" },
+      PARLEY_WORKSPACES_SERVER_URL: `ws://127.0.0.1:${port}`,
+    });
+    const made = await MadeWorkspace.of(server, { provisioner: "KUBERNETES", spec: { image: "parley" } });
+    expect(await made.run("echo kept > file; cat file")).toMatchObject({ success: true, output: "kept\n" });
+    await made.wish("stopWorkspace", "STOPPED");
+    expect(cluster.objects.pods.size).toBe(0);
+    await made.wish("startWorkspace", "RUNNING");
+    expect(await made.run("cat file")).toMatchObject({ success: true, output: "kept\n" });
+    await made.remove();
+    expect(Object.values(cluster.objects).map(({ size }) => size)).toEqual([0, 0, 0]);
+    await server.close();
+  });
+});
+
+const REAL_CLUSTER = process.env["PARLEY_TEST_KUBECONFIG"];
+if (REAL_CLUSTER === undefined) {
+  process.stderr.write("SKIPPED: no Kubernetes cluster; name one's kubeconfig by PARLEY_TEST_KUBECONFIG.\n");
+}
+
+test.skipIf(REAL_CLUSTER === undefined)("a real cluster makes, stops and removes a workspace", async () => {
+  const provisioner = new KubernetesWorkspaces({
+    ...{ kubeconfig: REAL_CLUSTER ?? null, namespace: "default", serverUrl: "ws://127.0.0.1:9" },
+  });
+  const workspace = aWorkspace({ image: "busybox", command: ["sleep", "600"], volumeGb: 1 });
+  const agent = { startId: "one", issueToken: () => Promise.resolve("pla_nobody") };
+  try {
+    await provisioner.create(workspace);
+    expect(await provisioner.start(workspace, agent)).toBe("calling");
+    expect(await provisioner.start(workspace, agent)).toBe("calling");
+    await provisioner.stop(workspace);
+    expect((await provisioner.status(workspace)).kind).toBe("down");
+  } finally {
+    await provisioner.remove(workspace);
+  }
+});
