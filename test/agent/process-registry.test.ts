@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Outcome } from "../../src/agent/outcome.js";
 import { inheritedEnvironment } from "../../src/agent/process/environment.js";
-import { TERMINATION_GRACE_MS } from "../../src/agent/process/process-group.js";
+import { GROUP_CHECK_MS, TERMINATION_GRACE_MS } from "../../src/agent/process/process-group.js";
 import { ProcessRegistry } from "../../src/agent/process/process-registry.js";
 import { EXITED_RETENTION_MS, KEYED_RETENTION_MS } from "../../src/agent/process/retention.js";
 import { OUTPUT_DRAIN_MS } from "../../src/agent/process/shell-process.js";
@@ -43,6 +43,14 @@ async function run(command: string, idempotencyKey?: string): Promise<string> {
   return id;
 }
 
+/** Each ending gets its grace at once. A clock that ran on by itself would soon have the ended forgotten too. */
+async function hurryEndings(): Promise<never> {
+  for (;;) {
+    clock.advance(TERMINATION_GRACE_MS);
+    await clock.nextTimer(GROUP_CHECK_MS);
+  }
+}
+
 beforeEach(async () => {
   folder = await makeFolder();
   clock = new ManualClock();
@@ -50,10 +58,8 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  const closing = registry.close();
-  const hurry = setInterval(() => clock.advance(TERMINATION_GRACE_MS), 20);
-  await closing;
-  clearInterval(hurry);
+  void hurryEndings();
+  await registry.close();
   await rm(folder, { recursive: true });
 });
 
@@ -101,9 +107,8 @@ test("closing ends processes, what they left behind, and starts nothing more", a
   const racing = registry.start({ command: "sleep 600", workdir: folder }, SCOPE);
   const closing = Promise.all([registry.close(), registry.close()]);
   await Promise.all([running.closed, left.closed]);
-  const hurry = setInterval(() => clock.advance(TERMINATION_GRACE_MS), 20);
+  void hurryEndings();
   await Promise.all([obstinate.closed, closing]);
-  clearInterval(hurry);
 
   const refusal = { kind: "refused", status: 503, message: "The workspace agent is shutting down." };
   expect([await racing, await registry.start({ command: "true" }, SCOPE)]).toEqual([refusal, refusal]);

@@ -6,7 +6,7 @@ import { errorCode } from "../outcome.js";
 /** How long a group may take to end by itself after SIGTERM before it gets SIGKILL. */
 export const TERMINATION_GRACE_MS = 5_000;
 /** The system does not tell when a group becomes empty, so it has to be asked. */
-const GROUP_CHECK_MS = 50;
+export const GROUP_CHECK_MS = 50;
 
 /** Sends `signal` to every process of the group. False when the group is gone; throws when it is not ours. */
 export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
