@@ -113,7 +113,7 @@ describe.skipIf(!hasRedis).each([
     await becomes("rate limit", fail(limited), { ...merged, isStale: true }, ["UNAVAILABLE"]);
     expect(told()).toEqual(expected);
     expect(list.branches.every((it) => it.chatId === chatId)).toBe(true);
-    if (process.env["PARLEY_PRINT_DELAYS"]) console.log(`${name}, ms: ${delays.join(", ")}`);
+    if (process.env["PARLEY_PRINT_DELAYS"]) process.stdout.write(`${name}, ms: ${delays.join(", ")}\n`);
     await list.close();
   });
 });
