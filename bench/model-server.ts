@@ -55,6 +55,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       writer.write({ type: "tool-call", id: `call_${randomUUID()}`, name: TOOL, argumentsText: "{}" }),
     );
   }
+  // Node 24 loses what is still corked at the end.
+  if (delayMs === 0) response.uncork();
   response.end(writer.close(callsTool ? "tool-calls" : "stop", usage));
 }
 

@@ -34,7 +34,8 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
     try {
       const event = await this.source.next();
       if (event.done || this.#hasEnded) return this.#over();
-      const value = await this.answer(event.value);
+      const made = this.answer(event.value);
+      const value = made instanceof Promise ? await made : made;
       // Whoever has left while the answer was made gets nothing more.
       return this.#hasEnded ? this.#over() : { value, done: false };
     } catch (failure) {

@@ -29,7 +29,8 @@ export class FrameStream implements AsyncIterableIterator<never> {
     for (;;) {
       const { value, done } = await this.answers.next();
       if (done) return { value: undefined, done: true };
-      await this.#send(value);
+      const sent = this.#send(value);
+      if (sent) await sent;
     }
   }
 

@@ -11,7 +11,7 @@ import { gatherListed, readListed } from "./listed-models.js";
 import { runModelCall } from "./model-call.js";
 import { parseOptions } from "./options.js";
 import { fetchOption } from "./own-fetch.js";
-import type { ModelProvider, ModelRequest, ProviderSettings } from "./types.js";
+import type { ModelProvider, ProviderSettings } from "./types.js";
 import type { StreamLimits } from "./watchdog.js";
 
 const ANTHROPIC_BASE_URL = "https://api.anthropic.com";
@@ -36,15 +36,16 @@ export function createAnthropicProvider(settings: ProviderSettings, limits: Stre
     if (settings.apiKey === "" && settings.baseUrl === undefined) throw missingKeyError(settings);
   };
   return {
-    async *stream(request: ModelRequest, signal: AbortSignal) {
-      demandKey();
-      const options = parseOptions(anthropicOptionsSchema, request.options, settings);
-      const body = buildAnthropicRequest(request, options);
-      const headers = { ...request.headers, ...betaHeader(options), ...samplingVersionHeader(body) };
-      const open = (callSignal: AbortSignal) =>
-        openAnswer(body, (params) => client.messages.create(params, { signal: callSignal, headers }));
-      yield* runModelCall({ settings, limits, open, reader: createAnthropicReader() }, signal);
-    },
+    stream: (request, signal) =>
+      runModelCall({ settings, limits, signal }, () => {
+        demandKey();
+        const options = parseOptions(anthropicOptionsSchema, request.options, settings);
+        const body = buildAnthropicRequest(request, options);
+        const headers = { ...request.headers, ...betaHeader(options), ...samplingVersionHeader(body) };
+        const open = (callSignal: AbortSignal) =>
+          openAnswer(body, (params) => client.messages.create(params, { signal: callSignal, headers }));
+        return { open, reader: createAnthropicReader() };
+      }),
 
     async findContextLimit(model: string, signal: AbortSignal) {
       demandKey();

@@ -18,7 +18,7 @@ import { bedrockOptionsSchema } from "./bedrock-options.js";
 import { runModelCall } from "./model-call.js";
 import { parseOptions } from "./options.js";
 import { fetchOption } from "./own-fetch.js";
-import type { ModelProvider, ModelRequest, ProviderSettings } from "./types.js";
+import type { ModelProvider, ProviderSettings } from "./types.js";
 import type { StreamLimits } from "./watchdog.js";
 
 /** The one that all models take there: the SDK's own default is refused for models up to the 4.6 generation. */
@@ -27,16 +27,21 @@ const API_VERSION = "bedrock-2023-05-31";
 /** Takes nothing from the environment, except what AWS's own chain finds there; never retries. See `ModelProvider` for its promises. */
 export function createBedrockProvider(settings: ProviderSettings, limits: StreamLimits): ModelProvider {
   return {
-    async *stream(request: ModelRequest, signal: AbortSignal) {
-      const options = parseOptions(bedrockOptionsSchema, request.options, settings);
-      const region = options.region ?? regionInAddress(settings.baseUrl) ?? regionInArn(request.model);
-      // A client per call keeps no connection and no credentials of its own, and calls may differ in their region.
-      const client = createClient(settings, region);
-      const body = { anthropic_version: API_VERSION, ...buildAnthropicRequest(request, options, false) };
-      const headers = { ...request.headers, ...betaHeader(options) };
-      const open = (callSignal: AbortSignal) => client.messages.create(body, { signal: callSignal, headers });
-      yield* runModelCall({ settings, limits, open, reader: createAnthropicReader() }, signal);
-    },
+    stream: (request, signal) =>
+      runModelCall({ settings, limits, signal }, () => {
+        const options = parseOptions(bedrockOptionsSchema, request.options, settings);
+        const region = options.region ?? regionInAddress(settings.baseUrl) ?? regionInArn(request.model);
+        // A client per call keeps no connection and no credentials of its own, and calls may differ in their region.
+        const client = createClient(settings, region);
+        const body = {
+          anthropic_version: API_VERSION,
+          ...buildAnthropicRequest(request, options, false),
+        };
+        const headers = { ...request.headers, ...betaHeader(options) };
+        const open = (callSignal: AbortSignal) =>
+          client.messages.create(body, { signal: callSignal, headers });
+        return { open, reader: createAnthropicReader() };
+      }),
 
     /** Bedrock's lists of models do not say. */
     findContextLimit: () => Promise.resolve(null),

@@ -9,7 +9,7 @@ import { createGoogleReader } from "./google-stream.js";
 import { gatherListed, readListed } from "./listed-models.js";
 import { runModelCall } from "./model-call.js";
 import { parseOptions } from "./options.js";
-import type { ModelProvider, ModelRequest, ProviderSettings } from "./types.js";
+import type { ModelProvider, ProviderSettings } from "./types.js";
 import type { StreamLimits } from "./watchdog.js";
 
 const GOOGLE_BASE_URL = "https://generativelanguage.googleapis.com";
@@ -27,20 +27,21 @@ export function createGoogleProvider(settings: ProviderSettings, limits: StreamL
     httpOptions: { baseUrl: (settings.baseUrl ?? GOOGLE_BASE_URL).replace(/\/+(v1(beta|alpha)?\/*)?$/, "") },
   });
   return {
-    async *stream(request: ModelRequest, signal: AbortSignal) {
-      refuseWithoutKey(settings);
-      const options = parseOptions(googleOptionsSchema, request.options, settings);
-      const conflict = conflictOf(request, options);
-      if (conflict !== undefined) throw conflictError(conflict, settings);
-      const { config, ...prompt } = buildGoogleRequest(request, options);
-      const call = watchReplies(settings);
-      const open = async (abortSignal: AbortSignal) => {
-        const httpOptions = { ...call.httpOptions, headers: request.headers };
-        const params = { ...prompt, config: { ...config, abortSignal, httpOptions } };
-        return call.explain(await call.explained(client.models.generateContentStream(params)));
-      };
-      yield* runModelCall({ settings, limits, open, reader: createGoogleReader(request.model) }, signal);
-    },
+    stream: (request, signal) =>
+      runModelCall({ settings, limits, signal }, () => {
+        refuseWithoutKey(settings);
+        const options = parseOptions(googleOptionsSchema, request.options, settings);
+        const conflict = conflictOf(request, options);
+        if (conflict !== undefined) throw conflictError(conflict, settings);
+        const { config, ...prompt } = buildGoogleRequest(request, options);
+        const call = watchReplies(settings);
+        const open = async (abortSignal: AbortSignal) => {
+          const httpOptions = { ...call.httpOptions, headers: request.headers };
+          const params = { ...prompt, config: { ...config, abortSignal, httpOptions } };
+          return call.explain(await call.explained(client.models.generateContentStream(params)));
+        };
+        return { open, reader: createGoogleReader(request.model) };
+      }),
     async findContextLimit(model: string, signal: AbortSignal) {
       refuseWithoutKey(settings);
       const call = watchReplies(settings);

@@ -4,7 +4,7 @@
  */
 import { STREAM_CUT_TEXT, StreamFailure, toModelCallError } from "./errors.js";
 import type { ModelStreamPart, ProviderSettings } from "./types.js";
-import { type StreamLimits, watchStream } from "./watchdog.js";
+import { type StreamLimits, WatchedStream } from "./watchdog.js";
 
 /** Reads one vendor's events. Keeps what it needs of one call; a new one is made for each. */
 export type EventReader<Event> = {
@@ -14,20 +14,24 @@ export type EventReader<Event> = {
   end(): ModelStreamPart[];
 };
 
-export type ModelCall<Event> = {
-  settings: ProviderSettings;
-  limits: StreamLimits;
+export type CallSettings = { settings: ProviderSettings; limits: StreamLimits; signal: AbortSignal };
+
+export type PreparedCall<Event> = {
   open(signal: AbortSignal): Promise<AsyncIterable<Event>>;
   reader: EventReader<Event>;
 };
 
-/** Runs one call. Yields exactly one `finish`, last, or throws; on abort it just ends. */
+/**
+ * Runs one call. Yields exactly one `finish`, last, or throws; on abort it just ends. `prepare` is called when the parts
+ * are first asked for, and throws `ModelCallError` for what is refused before anything is sent.
+ */
 export async function* runModelCall<Event>(
-  { settings, limits, open, reader }: ModelCall<Event>,
-  signal: AbortSignal,
+  { settings, limits, signal }: CallSettings,
+  prepare: () => PreparedCall<Event>,
 ): AsyncGenerator<ModelStreamPart, void, undefined> {
+  const { open, reader } = prepare();
   try {
-    for await (const event of watchStream(open, signal, limits)) {
+    for await (const event of new WatchedStream(open, signal, limits)) {
       for (const part of reader.read(event)) {
         if (signal.aborted) return;
         yield part;

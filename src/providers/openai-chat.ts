@@ -16,14 +16,20 @@ export function createOpenaiChatProvider(settings: ProviderSettings, limits: Str
   const client = createOpenaiClient(settings);
   const origin = reasoningOrigin(settings);
   return {
-    async *stream(request: ModelRequest, signal: AbortSignal) {
-      const problem = connectionProblem(settings);
-      if (problem !== undefined) throw problem;
-      const options = parseOptions(chatOptionsSchema(settings), request.options, settings);
-      const open = (callSignal: AbortSignal) =>
-        openChat(client, { request, server: { kind: settings.kind, origin }, options, signal: callSignal });
-      yield* runModelCall({ settings, limits, open, reader: createChatReader(origin) }, signal);
-    },
+    stream: (request, signal) =>
+      runModelCall({ settings, limits, signal }, () => {
+        const problem = connectionProblem(settings);
+        if (problem !== undefined) throw problem;
+        const options = parseOptions(chatOptionsSchema(settings), request.options, settings);
+        const open = (callSignal: AbortSignal) =>
+          openChat(client, {
+            request,
+            server: { kind: settings.kind, origin },
+            options,
+            signal: callSignal,
+          });
+        return { open, reader: createChatReader(origin) };
+      }),
     findContextLimit: (model, signal) => findOpenaiContextLimit(client, { settings, limits, model, signal }),
     listModels: (signal) => listOpenaiModels(client, { settings, limits, signal }),
   };

@@ -18,15 +18,16 @@ export function createOpenaiResponsesProvider(
 ): ModelProvider {
   const client = createOpenaiClient(settings);
   return {
-    async *stream(request: ModelRequest, signal: AbortSignal) {
-      const problem = connectionProblem(settings);
-      if (problem !== undefined) throw problem;
-      const options = parseOptions(responsesOptionsSchema(settings), request.options, settings);
-      const open = (callSignal: AbortSignal) =>
-        openResponse(client, { request, settings, options, signal: callSignal });
-      const reader = createResponsesReader({ kind: settings.kind, isStored: options.store });
-      yield* runModelCall({ settings, limits, open, reader }, signal);
-    },
+    stream: (request, signal) =>
+      runModelCall({ settings, limits, signal }, () => {
+        const problem = connectionProblem(settings);
+        if (problem !== undefined) throw problem;
+        const options = parseOptions(responsesOptionsSchema(settings), request.options, settings);
+        const open = (callSignal: AbortSignal) =>
+          openResponse(client, { request, settings, options, signal: callSignal });
+        const reader = createResponsesReader({ kind: settings.kind, isStored: options.store });
+        return { open, reader };
+      }),
     findContextLimit: (model, signal) => findOpenaiContextLimit(client, { settings, limits, model, signal }),
     listModels: (signal) => listOpenaiModels(client, { settings, limits, signal }),
   };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../lib/clock.js";
-import { SilenceError, watchStream } from "./watchdog.js";
+import { SilenceError, WatchedStream } from "./watchdog.js";
 
 /** Time that moves only when told to. */
 function createHandClock(): Clock & { advance(ms: number): void; timers(): number } {
@@ -60,11 +60,11 @@ const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 function setUp(signal = new AbortController().signal) {
   const clock = createHandClock();
   const source = createHandSource();
-  const stream = watchStream(source.open, signal, { clock, startupTimeoutMs: 60, stallTimeoutMs: 100 });
+  const stream = new WatchedStream(source.open, signal, { clock, startupTimeoutMs: 60, stallTimeoutMs: 100 });
   return { clock, source, stream };
 }
 
-describe("watchStream", () => {
+describe("WatchedStream", () => {
   test("gives up when nothing comes in time, and tells the source to stop", async () => {
     const { clock, source, stream } = setUp();
     const next = stream.next();
@@ -78,7 +78,11 @@ describe("watchStream", () => {
   test("gives up when opening takes too long", async () => {
     const clock = createHandClock();
     const limits = { clock, startupTimeoutMs: 60, stallTimeoutMs: 100 };
-    const stream = watchStream<string>(() => new Promise(() => {}), new AbortController().signal, limits);
+    const stream = new WatchedStream<string>(
+      () => new Promise(() => {}),
+      new AbortController().signal,
+      limits,
+    );
     const outcome = expect(stream.next()).rejects.toEqual(new SilenceError("startup", 60));
     clock.advance(60);
     await outcome;
@@ -149,7 +153,11 @@ describe("watchStream", () => {
   test("an error of the source comes through as it is", async () => {
     const failure = new Error("broken");
     const limits = { clock: createHandClock(), startupTimeoutMs: 60, stallTimeoutMs: 100 };
-    const stream = watchStream<string>(() => Promise.reject(failure), new AbortController().signal, limits);
+    const stream = new WatchedStream<string>(
+      () => Promise.reject(failure),
+      new AbortController().signal,
+      limits,
+    );
     await expect(stream.next()).rejects.toBe(failure);
   });
 });

@@ -35,54 +35,82 @@ export class SilenceError extends Error {
 type Waiter = { end(): void; fail(error: unknown): void };
 
 /**
- * Opens a stream and passes its events on. Throws `SilenceError` when the vendor is silent for too long and
- * whatever `open` or the stream throws; ends without an error, at once, when `signal` is or becomes aborted.
- * Time that the consumer spends between two reads does not count. The stream is told to stop,
- * except when it has ended or when the consumer leaves with an event in hand: then its rest may still be read.
+ * Opens a stream with its first `next()`, and passes its events on. Throws `SilenceError` when the vendor is silent for
+ * too long and whatever `open` or the stream throws; ends without an error, at once, when `signal` is or becomes aborted.
+ * Time that the consumer spends between two reads does not count. The stream is told to stop, except when it has ended
+ * or when the consumer leaves with an event in hand: then its rest may still be read. One read at a time.
+ * States: new → open → over. No generator, which would make half a dozen promises of each event.
  */
-export async function* watchStream<Event>(
-  open: (signal: AbortSignal) => Promise<AsyncIterable<Event>>,
-  signal: AbortSignal,
-  limits: StreamLimits,
-): AsyncGenerator<Event, void, undefined> {
-  if (signal.aborted) return;
-  const controller = new AbortController();
-  const silence = startSilenceTimer(limits);
-  const stop = () => {
-    silence.endWait();
-    controller.abort();
-  };
-  signal.addEventListener("abort", stop, { once: true });
-  let iterator: AsyncIterator<Event> | undefined;
-  /** The source has ended by itself. */
-  let isOver = false;
-  /** The reader has an event in hand; if it comes to an end now, it wanted no more. */
-  let isLeft = false;
-  try {
-    const source = await silence.wait(() => open(controller.signal));
-    if (source === undefined || signal.aborted) return;
-    iterator = source[Symbol.asyncIterator]();
-    const events = iterator;
-    for (;;) {
+export class WatchedStream<Event> implements AsyncIterableIterator<Event, undefined> {
+  readonly #controller = new AbortController();
+  #silence: SilenceTimer | undefined;
+  #events: AsyncIterator<Event> | undefined;
+  #isOver = false;
+
+  constructor(
+    private readonly open: (signal: AbortSignal) => Promise<AsyncIterable<Event>>,
+    private readonly signal: AbortSignal,
+    private readonly limits: StreamLimits,
+  ) {}
+
+  async next(): Promise<IteratorResult<Event, undefined>> {
+    if (this.#isOver || this.signal.aborted) return this.#end(false);
+    try {
+      const silence = (this.#silence ??= this.#begin());
+      if (this.#events === undefined) {
+        const source = await silence.wait(() => this.open(this.#controller.signal));
+        if (source === undefined || this.signal.aborted) return this.#end(false);
+        this.#events = source[Symbol.asyncIterator]();
+      }
+      const events = this.#events;
       const step = await silence.wait(() => events.next());
-      if (step?.done === true) isOver = true;
-      if (step === undefined || step.done === true || signal.aborted) return;
+      if (step === undefined || step.done === true || this.signal.aborted)
+        return this.#end(step?.done === true);
       silence.sawEvent();
-      isLeft = true;
-      yield step.value;
-      isLeft = false;
-    }
-  } finally {
-    silence.close();
-    signal.removeEventListener("abort", stop);
-    if (iterator && isLeft && !signal.aborted) void letEnd(iterator, controller, limits.clock);
-    else if (!isOver) {
-      controller.abort();
-      // Not awaited: it would queue behind a read that may never settle. What it rejects with was caused by our abort.
-      iterator?.return?.().catch(() => undefined);
+      return step;
+    } catch (error) {
+      this.#end(false);
+      throw error;
     }
   }
+
+  /** The consumer has an event in hand and wants no more. */
+  return(): Promise<IteratorResult<Event, undefined>> {
+    if (this.#isOver || this.signal.aborted || !this.#events) return Promise.resolve(this.#end(false));
+    void letEnd(this.#events, this.#controller, this.limits.clock);
+    return Promise.resolve(this.#end(true));
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #begin(): SilenceTimer {
+    this.signal.addEventListener("abort", this.#stop, { once: true });
+    return startSilenceTimer(this.limits);
+  }
+
+  readonly #stop = () => {
+    this.#silence?.endWait();
+    this.#controller.abort();
+  };
+
+  /** `isEnding`: the source has ended by itself or is about to; else it is told to stop. */
+  #end(isEnding: boolean): IteratorReturnResult<undefined> {
+    if (this.#isOver) return OVER;
+    this.#isOver = true;
+    this.#silence?.close();
+    this.signal.removeEventListener("abort", this.#stop);
+    if (!isEnding) {
+      this.#controller.abort();
+      // Not awaited: it would queue behind a read that may never settle. What it rejects with was caused by our abort.
+      this.#events?.return?.().catch(() => undefined);
+    }
+    return OVER;
+  }
 }
+
+const OVER: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /** How long a source whose reader has seen enough may take to end by itself; its last packet is on its way. */
 const END_LIMIT_MS = 1_000;
@@ -105,6 +133,8 @@ async function letEnd<Event>(
     cancel();
   }
 }
+
+type SilenceTimer = ReturnType<typeof startSilenceTimer>;
 
 /**
  * One timer for a whole call: it looks how long the present wait has lasted and re-arms itself for the rest,
