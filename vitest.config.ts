@@ -14,6 +14,7 @@ export default defineConfig({
     // For a machine that has other things to do: nothing here waits for them to end.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 50_000 } },
     // One worker's files share their modules: loading them anew for each file took half of all the time. A file must
     // leave nothing behind in a module or in the process.
     isolate: false,

@@ -56,7 +56,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
   const bus = await openBus(config, log, meters);
   closers.add("the bus", () => bus.close());
   meters.watch("redis_connected", () => (config.redisUrl !== undefined && bus.isConnected ? 1 : 0));
-  const rateGate = await openRateGate(config, log, closers, meters);
+  const rateGate = await openRateGate({ config, clock, log, meter: meters }, closers);
   const demo = await startDemoModel({ host: "127.0.0.1", port: 0 });
   closers.add("the demo model", () => demo.close());
   const outbound = new OutboundFetch(clock);

@@ -4,27 +4,20 @@ import { NO_RATE_LIMITS, type RateLimits } from "../domain/rate-limits.js";
 import type { RateLimitMeter } from "../domain/meters.js";
 import { readAddresses } from "../http/client-address.js";
 import { createRateGate, type RateGate } from "../http/rate-gate.js";
-import { systemClock } from "../lib/clock.js";
+import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import { type RateLimitSizes, type ScriptRunner, WindowLimits } from "../rate-limits/window-limits.js";
 import type { Closers } from "./closers.js";
 
+type RateGateParts = { config: Config; clock: Clock; log: Log; meter: RateLimitMeter };
+
 /** The one gate of all doors of this process. */
-export async function openRateGate(
-  config: Config,
-  log: Log,
-  closers: Closers,
-  meter: RateLimitMeter,
-): Promise<RateGate> {
-  return createRateGate(await openLimits(config, log, closers, meter), readAddresses(config.trustedProxies));
+export async function openRateGate(parts: RateGateParts, closers: Closers): Promise<RateGate> {
+  return createRateGate(await openLimits(parts, closers), readAddresses(parts.config.trustedProxies));
 }
 
-async function openLimits(
-  config: Config,
-  log: Log,
-  closers: Closers,
-  meter: RateLimitMeter,
-): Promise<RateLimits> {
+async function openLimits(parts: RateGateParts, closers: Closers): Promise<RateLimits> {
+  const { config, log, meter } = parts;
   const sizes: RateLimitSizes = {
     "user-mutations": config.rateLimitUserMutations,
     "address-mutations": config.rateLimitAddressMutations,
@@ -34,14 +27,18 @@ async function openLimits(
   const isNeeded =
     config.rateLimits && config.role !== "worker" && Object.values(sizes).some((size) => size > 0);
   if (!isNeeded) return NO_RATE_LIMITS;
-  const redis = config.redisUrl === undefined ? null : await openScripts(config.redisUrl, log, closers);
+  const redis = config.redisUrl === undefined ? null : await openScripts(config.redisUrl, parts, closers);
   return new WindowLimits({ sizes, redis, log, onRefusal: (limit) => meter.rateLimited(limit) });
 }
 
-async function openScripts(url: string, log: Log, closers: Closers): Promise<ScriptRunner> {
+async function openScripts(
+  url: string,
+  { clock, log }: RateGateParts,
+  closers: Closers,
+): Promise<ScriptRunner> {
   const { RedisScripts } = await import("../events/redis-scripts.js");
   const meanwhile = "each server counts by itself how often people and addresses ask, until it answers";
-  const scripts = new RedisScripts({ url, log, clock: systemClock, meanwhile });
+  const scripts = new RedisScripts({ url, log, clock, meanwhile });
   closers.add("the counts in Redis", () => scripts.close());
   return scripts;
 }

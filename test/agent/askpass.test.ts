@@ -11,6 +11,7 @@ import type { OpenServerLine } from "../../src/workspaces/server-line.js";
 import { startGitHost, type GitHost } from "../support/git-http.js";
 import { ASK_PASSWORD, askingServers, refusal } from "./asking-servers.js";
 import { agentPid, finish, openAgent, processesWith, type RunningAgent } from "./process-agent.js";
+import { eventually } from "../support/eventually.js";
 
 // Each question starts a program, and the machine may be busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -199,7 +200,7 @@ describe("which server is asked", () => {
       return servers.hang();
     });
     const saying = runIn(chat(), ASK_PASSWORD);
-    await vi.waitFor(() => expect(servers.asked).toHaveLength(1), { timeout: 30_000 });
+    await eventually(() => expect(servers.asked).toHaveLength(1));
     await servers.open(given);
     expect((await saying).output).toBe(`${TOKEN}\n`);
   });
@@ -262,7 +263,7 @@ describe("where nothing is left", () => {
     const { id } = await connection
       .forChat("chat-1")
       .startProcess({ command: `echo $$ > asking; exec ${ASK_PASSWORD}` });
-    await vi.waitFor(() => readFile(join(short.folder, "asking")), { timeout: 30_000 });
+    await eventually(() => readFile(join(short.folder, "asking")));
     expect(id).toEqual(expect.any(String));
     const { instanceId } = await connection.health();
     await short.stop();
@@ -283,7 +284,7 @@ describe("where nothing is left", () => {
     await Promise.all([left, living].map((folder) => utimes(folder, longAgo, longAgo)));
     const next = await openAgent();
     const own = await folderOf(next);
-    await vi.waitFor(() => expect(stat(left)).rejects.toMatchObject({ code: "ENOENT" }), { timeout: 30_000 });
+    await eventually(() => expect(stat(left)).rejects.toMatchObject({ code: "ENOENT" }));
     await next.stop();
     await expect(stat(own)).rejects.toMatchObject({ code: "ENOENT" });
     expect((await readdir(living)).sort()).toEqual(["askpass", "socket"]);
@@ -319,11 +320,8 @@ describe("where nothing is left", () => {
     );
     expect(said.exitCode).toBe(0);
     await writeFile(join(agent.folder, "later"), "");
-    await vi.waitFor(
-      async () => expect(await readFile(join(agent.folder, "answer"), "utf8")).toBe(`${TOKEN}\n`),
-      {
-        timeout: 30_000,
-      },
+    await eventually(async () =>
+      expect(await readFile(join(agent.folder, "answer"), "utf8")).toBe(`${TOKEN}\n`),
     );
   });
 });

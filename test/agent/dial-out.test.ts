@@ -32,6 +32,7 @@ import { SECRETS_KEYS } from "../support/secrets-keys.js";
 import { makeFifo } from "./fifo.js";
 import { ManualClock } from "./manual-clock.js";
 import { makeFolder } from "./support.js";
+import { eventually } from "../support/eventually.js";
 
 // Processes that start, a wait for a renewal, and one for an agent that stands by.
 vi.setConfig({ testTimeout: 90_000 });
@@ -233,7 +234,7 @@ test("[A16] a goodbye is heard at once: nobody waits for an agent that was told 
   const caller = call(left, [server.url]);
   await caller.untilSaid(1);
   expect(await caller.end("SIGTERM")).toBe(0);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect(await readWorkspace(server.database, left.id)).toMatchObject({ status: "stopped", agent: null });
   });
   await expect(connection(left)).rejects.toThrow("The workspace cannot be reached right now.");

@@ -14,6 +14,7 @@ import { spawnAgent, type AgentProcess } from "../../src/workspaces/provisioners
 import { makeFifo } from "./fifo.js";
 import { agentCommand, makeFolder } from "./support.js";
 import { noAgents } from "../support/no-agents.js";
+import { eventually } from "../support/eventually.js";
 
 // Megabytes of output, and a heartbeat of ten seconds, on a machine that is busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -120,20 +121,17 @@ describe("a follower", () => {
     };
     const refusal = await statusOfNext();
     for (const response of all) response.destroy();
-    await vi.waitFor(async () => expect(await statusOfNext()).toBe(200), { timeout: 10_000 });
+    await eventually(async () => expect(await statusOfNext()).toBe(200));
     await goOn();
     expect([all.every(({ statusCode }) => statusCode === 200), refusal]).toEqual([true, 429]);
   });
 
   test("[L2] that comes late is told the newest 64 KiB, and where they begin", async () => {
     const { id, goOn } = await start("head -c 200000 /dev/zero | tr '\\0' x", "echo; echo end");
-    await vi.waitFor(
-      async () => {
-        const { truncation } = await connection.processOutput({ id });
-        expect(truncation?.originalBytes).toBe(200_000);
-      },
-      { timeout: 30_000 },
-    );
+    await eventually(async () => {
+      const { truncation } = await connection.processOutput({ id });
+      expect(truncation?.originalBytes).toBe(200_000);
+    });
     const response = await request(id);
     await goOn();
     const lines: ProcessStreamLine[] = [];
@@ -167,13 +165,10 @@ describe("a follower", () => {
 
   test("[L3] that asks for the middle of a character is told it from its next one on, where bytes are missing", async () => {
     const { id, goOn } = await start("yes é | head -c 200001", "true");
-    await vi.waitFor(
-      async () => {
-        const { truncation } = await connection.processOutput({ id });
-        expect(truncation?.originalBytes).toBe(200_001);
-      },
-      { timeout: 30_000 },
-    );
+    await eventually(async () => {
+      const { truncation } = await connection.processOutput({ id });
+      expect(truncation?.originalBytes).toBe(200_001);
+    });
     const response = await request(id);
     await goOn();
     const lines: ProcessStreamLine[] = [];
@@ -317,7 +312,7 @@ describe("a tool that waits", () => {
     };
     const until = async (text: string) => {
       const hears = () => expect(heard.join("")).toBe(text);
-      await vi.waitFor(hears, { timeout: 20_000, interval: 10 });
+      await eventually(hears);
     };
     const start = (agentConnection: AgentConnection, wait: () => Promise<unknown>) =>
       whileFollowing(context, agentConnection, id, wait);
@@ -332,7 +327,7 @@ describe("a tool that waits", () => {
     await begin(byPassage, async () => {
       await until("one\n");
       expect(passage.cut()).toBe(2);
-      await vi.waitFor(() => expect(passage.passages()).toBe(2), { timeout: 10_000 });
+      await eventually(() => expect(passage.passages()).toBe(2));
       await goOn();
       await until("one\ntwo\n");
     });

@@ -6,6 +6,7 @@ import { WebSocket } from "ws";
 import type { GitCredentials } from "../../src/workspaces/agent-connection.js";
 import { ASK_PASSWORD, askingServers } from "./asking-servers.js";
 import { finish, openAgent, type RunningAgent } from "./process-agent.js";
+import { eventually } from "../support/eventually.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -88,9 +89,7 @@ test("[K11] of more questions than may wait, the last are refused, and the other
         socket.end(question);
       }),
   );
-  await vi.waitFor(() => expect([servers.waiting.length, answers.length]).toEqual([32, 8]), {
-    timeout: 30_000,
-  });
+  await eventually(() => expect([servers.waiting.length, answers.length]).toEqual([32, 8]));
   for (const answer of servers.waiting) answer(given);
   await Promise.all(asking);
   expect(answers.filter((it) => it === JSON.stringify({ answer: TOKEN }))).toHaveLength(32);

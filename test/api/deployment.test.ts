@@ -4,6 +4,7 @@ import type { ApiClient } from "../support/api-client.js";
 import { type GatedModel, startGatedModel } from "../support/gated-model.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
+import { eventually } from "../support/eventually.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -133,7 +134,7 @@ test.skipIf(!hasRedis)("a prompt that is set at one server is in the very next t
   await update({ systemPrompt: "Speak of ships only.", isDesktopEnabled: true }, second.api);
   // Both are remembered for ten seconds by a server that nobody tells.
   const isHeard = async () => expect((await read(server.api)).isDesktopEnabled).toBe(true);
-  await vi.waitFor(isHeard, { timeout: 5_000, interval: 10 });
+  await eventually(isHeard);
   prompts.push(await chat());
   expect(prompts.map((prompt) => prompt.includes("Speak of ships only."))).toEqual([false, true]);
 });

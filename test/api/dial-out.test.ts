@@ -22,6 +22,7 @@ import { freePort } from "../support/free-port.js";
 import { hasNamespaces, makeNamespace } from "../support/network-namespace.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
+import { eventually } from "../support/eventually.js";
 
 // Whole servers, real agents, and waits for one to come back.
 vi.setConfig({ testTimeout: 90_000 });
@@ -121,7 +122,7 @@ test("[A12] a workspace says what its agent is while it is connected, and nothin
     },
   });
   await caller.end();
-  await vi.waitFor(async () => expect(await shown()).toEqual({ status: "STOPPED", agent: null }));
+  await eventually(async () => expect(await shown()).toEqual({ status: "STOPPED", agent: null }));
 });
 
 test("a turn works in a workspace whose agent has called", async () => {

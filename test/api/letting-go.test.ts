@@ -1,11 +1,12 @@
 // Streams that are opened and left a thousand times, on both doors of the real server: nothing of them stays.
 import { createClient as createRedisClient } from "redis";
 import { createClient } from "graphql-ws";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
 import { EventStreamReader } from "../support/event-stream-reader.js";
 import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
+import { eventually } from "../support/eventually.js";
 
 const ROUNDS = 1_000;
 /** Some seconds on a quiet machine. */
@@ -52,9 +53,6 @@ async function topics(): Promise<string[]> {
 
 /** Timers of this process, the server's among them. */
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-
-const eventually = (expectation: () => void | Promise<void>) =>
-  vi.waitFor(expectation, { timeout: 20_000, interval: 20 });
 
 async function inRounds(open: (chatId: string) => Promise<void>): Promise<void> {
   for (let round = 0; round < ROUNDS / AT_ONCE; round += 1) {

@@ -1,5 +1,5 @@
 // Chats from the time of content version 0: people read them, go on with them, and the model knows what was said.
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DemoRequest } from "../../src/demo-model/request.js";
 import { encodeId } from "../../src/domain/ids.js";
 import type { MessageRole } from "../../src/domain/message-parts.js";
@@ -7,6 +7,7 @@ import { Database } from "../../src/store/database.js";
 import { type GatedModel, startGatedModel } from "../support/gated-model.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
 import { insertChat } from "../support/rows.js";
+import { eventually } from "../support/eventually.js";
 
 type StatusShown = { chat: { status: string } };
 const STATUS = "query ($id: ID!) { chat(id: $id) { status } }";
@@ -128,5 +129,5 @@ test("a message of version 0 that cannot be understood is an error, never an emp
   expect(errors).toMatchObject([{ extensions: { code: "INTERNAL_SERVER_ERROR" } }]);
   await parley.api.send(chatId, "Go on");
   const status = async () => (await parley.api.get<StatusShown>(STATUS, { id: chatId })).chat.status;
-  await vi.waitFor(async () => expect(await status()).toBe("ERROR"), { timeout: 10_000 });
+  await eventually(async () => expect(await status()).toBe("ERROR"));
 });

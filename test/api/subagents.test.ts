@@ -10,10 +10,10 @@ import { startGatedModel, type GatedModel } from "../support/gated-model.js";
 import { createTestPlace, type TestPlace } from "../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
 import { textOf } from "../support/transcript.js";
+import { eventually } from "../support/eventually.js";
 
 // Five starts of the real program, and two leases that must run out.
 vi.setConfig({ testTimeout: 150_000 });
-const WAIT = { timeout: 60_000, interval: 50 };
 
 type Call = Parameters<typeof calls>[number];
 
@@ -92,7 +92,7 @@ const WHOLE: Play = [
 async function untilAllAreHeld(): Promise<void> {
   const lost = `SELECT 1 FROM chats c LEFT JOIN worker_leases l ON l.worker_id = c.worker_id AND l.expires_at > now()
     WHERE c.status <> 'waiting' AND l.worker_id IS NULL`;
-  await vi.waitFor(async () => expect(await place.database.dataSource.query(lost)).toEqual([]), WAIT);
+  await eventually(async () => expect(await place.database.dataSource.query(lost)).toEqual([]));
 }
 
 test("three subagents edit files at once; two servers are killed on the way; the report is whole, and costs add up", async () => {
@@ -106,7 +106,7 @@ test("three subagents edit files at once; two servers are killed on the way; the
   };
   const [first, second] = [await place.spawn(settings), await place.spawn(settings)];
   const chatId = await first.api.createChat("Go");
-  await vi.waitFor(() => expect(new Set(asked).size).toBe(3), WAIT);
+  await eventually(() => expect(new Set(asked).size).toBe(3));
   await first.end("SIGKILL");
   const third = await place.spawn(settings);
   await untilAllAreHeld();
@@ -158,7 +158,7 @@ test("lists show subagents on demand, they are never unread, and families are pu
   );
   const { api } = server;
   const chatId = await api.createChat("Go");
-  await vi.waitFor(async () => expect((await familyOf(api, chatId)).subagents.length).toBe(3), WAIT);
+  await eventually(async () => expect((await familyOf(api, chatId)).subagents.length).toBe(3));
   const ids = (await familyOf(api, chatId)).subagents.map(({ id }) => id);
   expect([await listed(api), (await listed(api, true)).toSorted()]).toEqual([
     [chatId],
@@ -166,10 +166,7 @@ test("lists show subagents on demand, they are never unread, and families are pu
   ]);
 
   await api.change("interruptChat", { chatId }, "chat { id }");
-  await vi.waitFor(
-    async () => expect(await states()).toEqual(["WAITING", "WAITING", "WAITING", "WAITING"]),
-    WAIT,
-  );
+  await eventually(async () => expect(await states()).toEqual(["WAITING", "WAITING", "WAITING", "WAITING"]));
   await api.change("archiveChat", { chatId }, "chat { id }");
   const away = await family();
   type Refused = { userErrors: { code: string; message: string }[] };

@@ -9,6 +9,7 @@ import { createTestPlace, type TestParley, type TestPlace } from "../support/par
 import { hasRedis, startRedis } from "../support/redis.js";
 import { ShiftingClock } from "../support/shifting-clock.js";
 import type { Transcript } from "../support/transcript.js";
+import { eventually } from "../support/eventually.js";
 
 // Agents are started as processes of their own.
 vi.setConfig({ testTimeout: 90_000 });
@@ -66,14 +67,11 @@ async function workspaceOfChat(api: ApiClient, chatId: string): Promise<Shown | 
 }
 
 function untilStatus(api: ApiClient, id: string, status: string): Promise<Shown> {
-  return vi.waitFor(
-    async () => {
-      const shown = await workspaceOf(api, id);
-      expect(shown).toMatchObject({ status });
-      return shown as Shown;
-    },
-    { timeout: 30_000, interval: 50 },
-  );
+  return eventually(async () => {
+    const shown = await workspaceOf(api, id);
+    expect(shown).toMatchObject({ status });
+    return shown as Shown;
+  });
 }
 
 /** One turn of a chat; what its tools answered. */
@@ -168,7 +166,7 @@ test("a model makes itself a workspace, works there, and finds its files after a
   ]);
 
   await api.change("deleteWorkspace", { workspaceId: id }, "deletedId");
-  await vi.waitFor(async () => expect(await workspaceOf(api, id)).toBeNull(), { timeout: 20_000 });
+  await eventually(async () => expect(await workspaceOf(api, id)).toBeNull());
   expect([existsSync(directory), await workspaceOfChat(api, chatId)]).toEqual([false, null]);
 });
 
@@ -282,7 +280,7 @@ test("a long turn keeps its workspace in use, whatever its idle time", async () 
   await follower.close();
   // Two idle times pass within the turn; the worker's heartbeat notes the use.
   for (let hours = 0; hours < 2; hours++) clock.shift(HOUR_MS);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { status, lastUsedAt } = (await workspaceOf(api, id)) ?? before;
     const usedAfterMs = Date.parse(lastUsedAt) - Date.parse(before.lastUsedAt);
     expect([status, usedAfterMs > HOUR_MS]).toEqual(["RUNNING", true]);
@@ -312,7 +310,7 @@ describe.skipIf(!hasRedis)("two servers", () => {
     await other.api.change("stopWorkspace", { workspaceId: id }, "workspace { id }");
     await untilStatus(one.api, id, "STOPPED");
     for (const { api } of servers) {
-      await vi.waitFor(async () => expect(await api.get(AGENT, { id })).toEqual({ node: { agent: null } }));
+      await eventually(async () => expect(await api.get(AGENT, { id })).toEqual({ node: { agent: null } }));
     }
     await one.api.change("startWorkspace", { workspaceId: id }, "workspace { id }");
     await untilStatus(other.api, id, "RUNNING");

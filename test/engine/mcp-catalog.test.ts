@@ -1,5 +1,5 @@
 // The tool servers of turns: which they are, what they cost, and how soon a change is heard.
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { ServerCatalog } from "../../src/engine/mcp/catalog.js";
 import { MemoryBus } from "../../src/events/memory-bus.js";
 import { RedisBus } from "../../src/events/redis-bus.js";
@@ -12,6 +12,7 @@ import { ChaosBus, seeded } from "../events/chaos-bus.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { hasRedis, startRedis } from "../support/redis.js";
 import { insertServer } from "../support/mcp-server-rows.js";
+import { eventually } from "../support/eventually.js";
 
 let place: TestDatabase;
 let database: Database;
@@ -119,7 +120,7 @@ test.skipIf(!hasRedis)(
     here.bus.publishConfigChange("mcp-servers");
     expect(await seenBy(here)).toEqual(["forced"]);
     // The clock stands still: only the news can have told.
-    await vi.waitFor(async () => expect(await seenBy(there)).toEqual(["forced"]), 5_000);
+    await eventually(async () => expect(await seenBy(there)).toEqual(["forced"]));
     await Promise.all(replicas.map(({ bus: own }) => own.close()));
     await redis.stop();
   },

@@ -1,11 +1,12 @@
 // Everything at once: people who say, stop, correct, promote and put away in random order, models that fail, fall
 // silent or ask for tools, workers that leave and die, news that is lost or comes twice. In the end every chat rests and nothing was lost or doubled.
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
 import type { Tool } from "../../src/engine/tools/tool.js";
 import type { Bus } from "../../src/events/bus.js";
 import { readChat } from "../../src/store/chat-source.js";
 import { connectedTo, HEARTBEAT_MS, isAtRest, World, type Replica } from "./world.js";
+import { eventually } from "../support/eventually.js";
 
 const CHATS = 5;
 const STEPS = 150;
@@ -186,7 +187,7 @@ class Chaos {
     this.replicas = this.replicas.filter((other) => other !== replica);
     const closing = replica.worker.close();
     // Tools of its runners may have to be waited for.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       replica.clock.advance(2_000);
       await Promise.race([closing, Promise.reject(new Error("not yet"))]);
     });
@@ -200,22 +201,18 @@ class Chaos {
         (state) => isAtRest(state) && state.runnerId === null && state.queuedIds.length === 0,
       );
     };
-    await vi.waitFor(
-      async () => {
-        for (const chatId of this.chats) {
-          const { commands } = this.pick(this.replicas);
-          await commands.unarchiveChat(world.viewer, chatId);
-          const chat = await readChat(world.database, chatId);
-          const [head] = chat?.queue ?? [];
-          if (chat && isAtRest(chat.state) && head)
-            await commands.promoteQueuedMessage(world.viewer, head.id);
-          else await commands.interruptChat(world.viewer, chatId);
-        }
-        this.tick();
-        expect(await isQuiet()).toBe(true);
-      },
-      { timeout: 25_000, interval: 5 },
-    );
+    await eventually(async () => {
+      for (const chatId of this.chats) {
+        const { commands } = this.pick(this.replicas);
+        await commands.unarchiveChat(world.viewer, chatId);
+        const chat = await readChat(world.database, chatId);
+        const [head] = chat?.queue ?? [];
+        if (chat && isAtRest(chat.state) && head) await commands.promoteQueuedMessage(world.viewer, head.id);
+        else await commands.interruptChat(world.viewer, chatId);
+      }
+      this.tick();
+      expect(await isQuiet()).toBe(true);
+    });
   }
 }
 

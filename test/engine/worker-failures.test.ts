@@ -1,9 +1,10 @@
 // Models that fail, clients that answer their own tools or do not, and bugs: no chat is ever stuck.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
 import { CLIENT_TOOL_DEADLINE_MS } from "../../src/domain/limits.js";
 import type { Tool } from "../../src/engine/tools/tool.js";
 import { isAtRest, World, type Replica } from "./world.js";
+import { eventually } from "../support/eventually.js";
 
 let world: World;
 let replica: Replica;
@@ -209,7 +210,7 @@ describe("tools that the client runs", () => {
     replica.clock.advance(CLIENT_TOOL_DEADLINE_MS - 1);
     expect((await world.state(chatId)).status).toBe("requires_action");
     // A tick whose look at the deadlines is not over yet is passed over; one of the next will do.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       replica.clock.advance(1_000);
       expect(await world.state(chatId)).toMatchObject(REST);
     });

@@ -1,9 +1,10 @@
 // Workers that leave, die or fall silent: their chats go on elsewhere, nothing is said twice and nothing is lost.
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
 import type { Tool } from "../../src/engine/tools/tool.js";
 import { connectedTo, deafTo, HEARTBEAT_MS, isAtRest, World, type Replica } from "./world.js";
+import { eventually } from "../support/eventually.js";
 
 let world: World;
 beforeAll(async () => {
@@ -158,7 +159,7 @@ describe("a worker that dies", () => {
     heir.clock.advance(HEARTBEAT_MS);
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
     world.modelClock.advance(1_000);
-    await vi.waitFor(() => expect(dead.worker.runningChats).toBe(0));
+    await eventually(() => expect(dead.worker.runningChats).toBe(0));
     expect(await world.state(chatId)).toMatchObject(REST);
     expect(await world.story(chatId)).toEqual(["user: A story", "assistant: A whole story."]);
   });
@@ -229,7 +230,7 @@ describe("a worker that dies", () => {
     world.answers({ toolCalls: [{ id: "a", name: "work", arguments: {} }] }, { text: "Done." });
     const chatId = await world.createChat(dead, "Work", { workspaceId: world.workspaceId });
     dead.worker.wake();
-    await vi.waitFor(() => expect(runs).toBe(1));
+    await eventually(() => expect(runs).toBe(1));
     await world.killLease(dead);
     await start([tool]);
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
@@ -259,7 +260,7 @@ test("a worker that was only silent learns from two heartbeats that its chat is 
   await start();
   await world.untilStatus(chatId, "waiting");
   expect(silent.worker.runningChats).toBe(1);
-  await vi.waitFor(() => {
+  await eventually(() => {
     silent.clock.advance(HEARTBEAT_MS);
     expect(silent.worker.runningChats).toBe(0);
   });
@@ -278,7 +279,7 @@ test("a chat that a worker holds without running it is taken anew", async () => 
   await replica.worker.start();
   expect(await world.state(chatId)).toMatchObject({ status: "running" });
   const rested = world.untilStatus(chatId, "waiting");
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     replica.clock.advance(HEARTBEAT_MS);
     expect((await world.state(chatId)).status).toBe("waiting");
   });

@@ -1,9 +1,10 @@
 // People who stop, correct and put away a chat while it runs: what is kept, and what never appears.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
 import { lastUserText } from "../../src/demo-model/request.js";
 import type { Tool } from "../../src/engine/tools/tool.js";
 import { deafTo, isAtRest, World, type Replica } from "./world.js";
+import { eventually } from "../support/eventually.js";
 
 let world: World;
 let replica: Replica;
@@ -73,7 +74,7 @@ describe("an interrupt", () => {
     world.answers({ reasoning: "Hm.", text: ["Once ", "upon a time"], hang: 1 });
     const chatId = await world.createChat(replica, "A story");
     await world.untilStreamed(chatId, "Hm.");
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       replica.clock.advance(15);
       const logged = await replica.bus.readPieces(chatId, await world.state(chatId));
       expect(JSON.stringify(logged)).toContain("Once");
@@ -198,7 +199,7 @@ describe("an edit", () => {
     await editFirst(replica, chatId, "A poem");
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
     world.modelClock.advance(1_000);
-    await vi.waitFor(() => expect(late.worker.runningChats).toBe(0));
+    await eventually(() => expect(late.worker.runningChats).toBe(0));
     expect(await world.state(chatId)).toMatchObject(REST);
     expect(await world.story(chatId)).toEqual(["user: A poem", "assistant: A poem."]);
   });

@@ -1,5 +1,5 @@
 // What is wished of workspaces is done by some replica, whoever dies on the way. Real database, a provisioner by script.
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { WorkspaceLifecycle } from "../../src/engine/workspace-lifecycle.js";
 import { createWorkspaceCommands } from "../../src/engine/commands/create-workspace-commands.js";
 import type { Viewer } from "../../src/domain/viewer.js";
@@ -14,6 +14,7 @@ import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { insertChat, insertViewer } from "../support/rows.js";
 import { ShiftingClock } from "../support/shifting-clock.js";
 import { insertSomeTemplate } from "../support/workspace-rows.js";
+import { eventually } from "../support/eventually.js";
 
 const HOUR_MS = 3_600_000;
 
@@ -96,7 +97,7 @@ const standing = async (id: string) => {
   return found && [found.status, found.failure];
 };
 const untilSo = (id: string, expected: unknown) =>
-  vi.waitFor(async () => expect(await standing(id)).toEqual(expected), { timeout: 10_000, interval: 10 });
+  eventually(async () => expect(await standing(id)).toEqual(expected));
 
 test("a workspace is made, stopped, started and deleted, each by one call of its provisioner", async () => {
   const { provisioner, asked } = scripted();
@@ -128,8 +129,8 @@ test("a failure is tried again, and one that lasts is told with its reason until
   });
   live(provisioner);
   const id = await makeOne();
-  await vi.waitFor(() => expect(asked).toContain("start"));
-  await vi.waitFor(async () => {
+  await eventually(() => expect(asked).toContain("start"));
+  await eventually(async () => {
     clock.shift(2_000);
     expect(await standing(id)).toEqual(["failed", "There is no such image."]);
   });
@@ -144,7 +145,7 @@ test("the work of a replica that died in the middle is taken up by another when 
   const { provisioner, asked } = scripted();
   live(provisioner);
   clock.shift(20_000);
-  await vi.waitFor(async () => expect(await claimWork(db, { ...claim, now: clock.now() })).toEqual([]));
+  await eventually(async () => expect(await claimWork(db, { ...claim, now: clock.now() })).toEqual([]));
   expect([asked, await standing(id)]).toEqual([[], ["creating", null]]);
   clock.shift(11_000);
   await untilSo(id, ["running", null]);
@@ -157,7 +158,7 @@ test("a workspace that is to be stopped while it starts is stopped after that st
   live(provisioner);
   live(provisioner);
   const id = await makeOne();
-  await vi.waitFor(() => expect(asked).toContain("start"));
+  await eventually(() => expect(asked).toContain("start"));
   await commands().wish(owner, id, "stop");
   expect([asked, await standing(id)]).toEqual([
     ["create", "start"],
@@ -185,7 +186,7 @@ test("an idle workspace stops at its time, use pushes that, and a turn that runs
   clock.shift(HOUR_MS - 60_000);
   await touchWorkspaces(db, [fixed], clock.now());
   clock.shift(120_000);
-  await vi.waitFor(async () => expect(await claimWork(db, NOTHING)).toEqual([]));
+  await eventually(async () => expect(await claimWork(db, NOTHING)).toEqual([]));
   expect(await statuses()).toEqual(["running", "running", "running"]);
   clock.shift(HOUR_MS);
   await untilSo(fixed, ["stopped", null]);

@@ -1,6 +1,6 @@
 // Lists of chats on several replicas, through a real Redis, which is killed and restarted.
 import { createClient } from "redis";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ListEntry, ListNews } from "../../src/domain/list-events.js";
 import { ListHub } from "../../src/events/list-hub.js";
 import { RedisBus } from "../../src/events/redis-bus.js";
@@ -10,6 +10,7 @@ import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "../agent/manual-clock.js";
 import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
 import { followList, ListWorld, Sidebar } from "./list-world.js";
+import { eventually } from "../support/eventually.js";
 
 const log = createLog("silent");
 const opening = ["refresh first_snapshot", "caught-up 0"];
@@ -50,16 +51,13 @@ async function follow(hub: ListHub, world: ListWorld, sidebar = new Sidebar(worl
   const stream = await hub.subscribe(viewer, sidebar.cursor);
   const before = sidebar.story.length;
   followList(stream, sidebar);
-  await settled(() => expect(sidebar.story.slice(before).join()).toContain("caught-up"));
+  await eventually(() => expect(sidebar.story.slice(before).join()).toContain("caught-up"));
   return { stream, sidebar };
 }
 
-const settled = (expectation: () => void | Promise<void>) =>
-  vi.waitFor(expectation, { timeout: 10_000, interval: 10 });
-
 /** Lets the replicas look at the database again and again until it is so. */
 const healed = (expectation: () => void) =>
-  settled(() => {
+  eventually(() => {
     clock.advance(1_000);
     expectation();
   });
@@ -86,7 +84,7 @@ describe.skipIf(!hasRedis)("the log of a list in Redis", () => {
     for (let count = 1; count <= 10; count += 1)
       (count % 2 === 0 ? here : there).publishList("ada", renamed(`"${count}" \u0000 \u{1F600}`, count));
     here.publishList("bert", renamed("not Ada's", 1));
-    await settled(() => expect(heard.map(({ length }) => length)).toEqual([10, 10]));
+    await eventually(() => expect(heard.map(({ length }) => length)).toEqual([10, 10]));
     expect(heard[0]).toEqual(heard[1]);
     expect(heard[0]?.map(({ after }) => after)).toEqual([
       last,
@@ -101,7 +99,7 @@ describe.skipIf(!hasRedis)("the log of a list in Redis", () => {
     bus.publishList("late", renamed("new", 8));
     bus.publishList("late", renamed("old", 6));
     bus.publishList("late", { ...renamed("another chat", 6), about: "d title" });
-    await settled(async () => expect((await bus.readList("late", last)).entries).toHaveLength(3));
+    await eventually(async () => expect((await bus.readList("late", last)).entries).toHaveLength(3));
     const { entries } = await bus.readList("late", last);
     expect(
       entries?.map(({ change, weight }) => [change && "title" in change && change.title, weight]),
@@ -116,7 +114,7 @@ describe.skipIf(!hasRedis)("the log of a list in Redis", () => {
     const bus = await connect();
     const { last } = await bus.readList("busy", null);
     for (let count = 1; count <= 1_000; count += 1) bus.publishList("busy", renamed(`${count}`, count));
-    await settled(async () => {
+    await eventually(async () => {
       const { entries, last: end } = await bus.readList("busy", last);
       expect([entries, end === last]).toEqual([null, false]);
     });
@@ -137,13 +135,13 @@ describe.skipIf(!hasRedis)("a list on several replicas", () => {
     const [first, second] = [await follow(hubHere, world), await follow(hubThere, world)];
     const chatId = world.create();
     world.acquire(chatId);
-    await settled(() => expect(second.sidebar.story).toHaveLength(4));
-    await settled(() => expect(first.sidebar.story).toHaveLength(4));
+    await eventually(() => expect(second.sidebar.story).toHaveLength(4));
+    await eventually(() => expect(first.sidebar.story).toHaveLength(4));
     expect([first.sidebar.cursor, first.sidebar.list]).toEqual([second.sidebar.cursor, world.list]);
     await first.stream.return();
     world.finish(chatId);
     world.rename(chatId, "Meanwhile");
-    await settled(() => expect(second.sidebar.story).toHaveLength(6));
+    await eventually(() => expect(second.sidebar.story).toHaveLength(6));
     await follow(hubThere, world, first.sidebar);
     expect(first.sidebar.story.slice(4)).toEqual(["status waiting unread", "title Meanwhile", "caught-up 2"]);
     await healed(() => expect(first.sidebar.list).toEqual(world.list));
@@ -158,18 +156,18 @@ describe.skipIf(!hasRedis)("a list on several replicas", () => {
       await follow(replica(there, world), world),
     ];
     await redis.kill();
-    await settled(() => expect([here.isConnected, there.isConnected]).toEqual([false, false]));
+    await eventually(() => expect([here.isConnected, there.isConnected]).toEqual([false, false]));
     const chatId = world.create("Without Redis");
-    await settled(() => expect(first.sidebar.story).toEqual([...opening, "created"]));
+    await eventually(() => expect(first.sidebar.story).toEqual([...opening, "created"]));
     await healed(() => expect(second.sidebar.story).toEqual([...opening, "refresh cursor_too_old"]));
     expect(second.sidebar.list).toEqual(world.list);
     await redis.restart();
-    await settled(() => expect([here.isConnected, there.isConnected]).toEqual([true, true]));
+    await eventually(() => expect([here.isConnected, there.isConnected]).toEqual([true, true]));
     world.rename(chatId, "With Redis");
     const sidebars = [first.sidebar, second.sidebar];
     await healed(() => expect(sidebars.map(({ list }) => list)).toEqual([world.list, world.list]));
     world.rename(chatId, "As before");
-    await settled(() =>
+    await eventually(() =>
       expect(sidebars.map(({ story }) => story.at(-1))).toEqual(["title As before", "title As before"]),
     );
   });
@@ -180,9 +178,9 @@ describe.skipIf(!hasRedis)("a list on several replicas", () => {
     const world = new ListWorld(bus);
     const { sidebar, stream } = await follow(replica(bus, world), world);
     world.create("Alone");
-    await settled(() => expect(sidebar.story).toEqual([...opening, "created"]));
+    await eventually(() => expect(sidebar.story).toEqual([...opening, "created"]));
     await redis.restart();
-    await settled(() => expect(bus.isConnected).toBe(true));
+    await eventually(() => expect(bus.isConnected).toBe(true));
     world.create("In company");
     await healed(() => expect(sidebar.list).toEqual(world.list));
     await stream.return();
@@ -204,7 +202,7 @@ describe.skipIf(!hasRedis)("a list on several replicas", () => {
     }
     const topics = () =>
       ask(async (client) => [...(await client.pubSubShardChannels()), ...(await client.pubSubChannels())]);
-    await settled(async () =>
+    await eventually(async () =>
       expect((await topics()).filter((name) => name !== WAKE_TOPIC && name !== SETUP_TOPIC)).toEqual([]),
     );
     expect(hubs[0]?.watchedLists).toBe(0);

@@ -1,7 +1,7 @@
 // Pieces that are lost on their way to another replica are missed there before their message is told, from Redis' log
 // of them; where that does not have them all, the preview is void.
 import { createClient } from "redis";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { LiveBatch } from "../../src/domain/chat-events.js";
 import { ChatHub } from "../../src/events/chat-hub.js";
 import { RedisBus } from "../../src/events/redis-bus.js";
@@ -12,6 +12,7 @@ import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
 import { opening } from "./hub-fixture.js";
 import { follow, Transcript } from "./transcript.js";
 import { CHAT_ID, ChatWorld, viewer } from "./world.js";
+import { eventually } from "../support/eventually.js";
 
 const log = createLog("silent");
 let redis: TestRedis;
@@ -75,7 +76,7 @@ class Distance {
 }
 
 const told = (transcript: Transcript, story: string[]) =>
-  vi.waitFor(() => expect(transcript.story).toEqual(story), { timeout: 10_000, interval: 10 });
+  eventually(() => expect(transcript.story).toEqual(story));
 
 const speakToRedis = () => createClient({ url: redis.url });
 

@@ -1,6 +1,6 @@
 // News between replicas through a real Redis, which is killed and restarted.
 import { createClient } from "redis";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { CONFIG_TOPICS } from "../../src/domain/config-topic.js";
 import type { LiveBatch, Piece, SavedNews } from "../../src/domain/chat-events.js";
 import { createdState } from "../../src/domain/chat-lifecycle.js";
@@ -9,6 +9,7 @@ import { SETUP_TOPIC, WAKE_TOPIC } from "../../src/events/redis-envelope.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
+import { eventually } from "../support/eventually.js";
 
 const CHAT = "11111111-1111-4111-8111-111111111111";
 const OTHER = "22222222-2222-4222-8222-222222222222";
@@ -60,9 +61,6 @@ async function topics(): Promise<string[]> {
   return found.filter((name) => name !== WAKE_TOPIC && name !== SETUP_TOPIC);
 }
 
-const settled = (expectation: () => void | Promise<void>) =>
-  vi.waitFor(expectation, { timeout: 10_000, interval: 10 });
-
 describe.skipIf(!hasRedis)("with a Redis", () => {
   test("news of a commit and pieces reach listeners of every replica once, in order, the own ones without Redis", async () => {
     const [here, there] = await Promise.all([connect(), connect()]);
@@ -75,9 +73,9 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     here.publishSaved(news(3));
     const all = ["saved 2", "piece 1", "piece 2", "saved 3"];
     expect(own.heard).toEqual(all);
-    await settled(() => expect(others.map(({ heard }) => heard)).toEqual([all, all]));
+    await eventually(() => expect(others.map(({ heard }) => heard)).toEqual([all, all]));
     here.publishSaved(news(9, OTHER));
-    await settled(() => expect(elsewhere.heard).toEqual(["saved 9"]));
+    await eventually(() => expect(elsewhere.heard).toEqual(["saved 9"]));
     expect(own.heard).toEqual(all);
   });
 
@@ -86,7 +84,7 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     writer.publishLive(batch(1, "once ", 7));
     writer.publishLive(batch(2, "upon \u0000 \uD83D\uDE00", 7));
     const generation = { historyVersion: 1, attempt: 7 };
-    await settled(async () => {
+    await eventually(async () => {
       const logged = await reader.readPieces(CHAT, generation);
       expect(logged?.pieces.map(({ sequence, piece }) => [sequence, piece])).toEqual([
         [1, { type: "text-delta", append: "once " }],
@@ -111,17 +109,17 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     for (let sequence = 1; sequence <= 20; sequence += 1) {
       says(sequence, 0, "x".repeat(10_000));
       // So that the number of each entry is known when it is to go.
-      await settled(async () => {
+      await eventually(async () => {
         expect((await reader.readPieces(CHAT, generation))?.pieces.at(-1)?.sequence).toBe(sequence);
       });
     }
     says(21, 1, "one");
     says(22, 0, "\u0000end");
-    await settled(async () => {
+    await eventually(async () => {
       expect((await reader.readPieces(CHAT, generation))?.pieces.at(-1)?.sequence).toBe(22);
     });
     publish(23, 1, { ...part, result: "all" });
-    await settled(async () => {
+    await eventually(async () => {
       for (const bus of [reader, writer]) {
         const logged = await bus.readPieces(CHAT, generation);
         expect([logged?.isCut, logged?.droppedUpTo, logged?.pieces.map(({ sequence }) => sequence)]).toEqual([
@@ -141,7 +139,7 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     for (let sequence = 1; sequence <= 6; sequence += 1)
       writer.publishLive(batch(sequence, "x".repeat(1_000_000), 9));
     const generation = { historyVersion: 1, attempt: 9 };
-    await settled(async () => {
+    await eventually(async () => {
       const logged = await reader.readPieces(CHAT, generation);
       expect([logged?.pieces.length, logged?.isCut]).toEqual([4, true]);
     });
@@ -159,7 +157,7 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     here.onWake(() => woken.push("here"));
     there.onWake(() => woken.push("there"));
     here.wakeWorkers();
-    await settled(() => expect(woken.sort()).toEqual(["here", "there"]));
+    await eventually(() => expect(woken.sort()).toEqual(["here", "there"]));
   });
 
   test("what is set up anew is heard on every replica, on the one where it happened before anything else does", async () => {
@@ -169,7 +167,7 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     there.onConfigChange((topic) => heard.push(`there ${topic}`));
     here.publishConfigChange("mcp-servers");
     expect(heard).toEqual(["here mcp-servers"]);
-    await settled(() => expect(heard).toEqual(["here mcp-servers", "there mcp-servers"]));
+    await eventually(() => expect(heard).toEqual(["here mcp-servers", "there mcp-servers"]));
   });
 
   test("what is no news of ours is passed over", async () => {
@@ -182,7 +180,7 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
       await client.sPublish(topic, text);
     }
     await client.sPublish(topic, JSON.stringify({ origin: "another", type: "saved", news: news(5) }));
-    await settled(() => expect(heard).toEqual(["saved 5"]));
+    await eventually(() => expect(heard).toEqual(["saved 5"]));
     await client.close();
   });
 
@@ -194,7 +192,7 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
       for (const { detach } of listeners) detach();
       for (const { detach } of listeners) detach();
     }
-    await settled(async () => expect(await topics()).toEqual([]));
+    await eventually(async () => expect(await topics()).toEqual([]));
   });
 });
 
@@ -205,7 +203,7 @@ describe.skipIf(!hasRedis)("when Redis goes away", () => {
     const returns: string[] = [];
     there.onReturn(() => returns.push("there"));
     await redis.kill();
-    await settled(() => expect([here.isConnected, there.isConnected]).toEqual([false, false]));
+    await eventually(() => expect([here.isConnected, there.isConnected]).toEqual([false, false]));
     here.publishSaved(news(2));
     here.publishLive(batch(1, "a", 11));
     expect(own.heard).toEqual(["saved 2", "piece 1"]);
@@ -215,13 +213,13 @@ describe.skipIf(!hasRedis)("when Redis goes away", () => {
     there.onConfigChange((topic) => setUp.push(topic));
     here.publishConfigChange("models");
     await redis.restart();
-    await settled(() => expect(returns).toEqual(["there"]));
+    await eventually(() => expect(returns).toEqual(["there"]));
     // Whatever it was that could not be heard meanwhile.
     expect(setUp).toEqual([...CONFIG_TOPICS]);
-    await settled(() => expect(here.isConnected).toBe(true));
+    await eventually(() => expect(here.isConnected).toBe(true));
     here.publishSaved(news(3));
     here.publishSaved(news(4, OTHER));
-    await settled(() => expect([other.heard, late.heard]).toEqual([["saved 3"], ["saved 4"]]));
+    await eventually(() => expect([other.heard, late.heard]).toEqual([["saved 3"], ["saved 4"]]));
   });
 
   test("a server that starts meanwhile is up after a bounded wait, and joins the others later", async () => {
@@ -230,9 +228,9 @@ describe.skipIf(!hasRedis)("when Redis goes away", () => {
     expect(bus.isConnected).toBe(false);
     const { heard } = await listen(bus);
     await redis.restart();
-    await settled(() => expect(bus.isConnected).toBe(true));
+    await eventually(() => expect(bus.isConnected).toBe(true));
     const other = await connect();
-    await settled(() => {
+    await eventually(() => {
       other.publishSaved(news(6));
       expect(heard).toContain("saved 6");
     });

@@ -6,6 +6,7 @@ import { RATE_LIMITS } from "../../src/domain/rate-limits.js";
 import { RedisScripts } from "../../src/events/redis-scripts.js";
 import { type RateLimitSizes, WindowLimits } from "../../src/rate-limits/window-limits.js";
 import { ManualClock } from "../http/support.js";
+import { eventually } from "../support/eventually.js";
 import { createTestPlace, type TestPlace } from "../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
 
@@ -90,8 +91,25 @@ describe.skipIf(!hasRedis)("with Redis", () => {
         PARLEY_RATE_LIMITS: "on",
         PARLEY_RATE_LIMIT_USER_MUTATIONS: "2",
       };
-      const [one, two] = await Promise.all([place.start(settings), place.start(settings)]);
+      const clocks = [new ManualClock(), new ManualClock()] as const;
+      const [one, two] = await Promise.all([
+        place.start(settings, clocks[0]),
+        place.start(settings, clocks[1]),
+      ]);
       const change = "mutation { updateUserPreferences(input: {}) { userErrors { code } } }";
+      const client = await createClient({ url: redis.url }).connect();
+      const counted = async () => new Set(await client.keys("parley:rate:user-mutations:*"));
+      for (const [index, server] of [one, two].entries()) {
+        const before = await counted();
+        const knocker = await server.enter(`knocker-${index}`);
+        // Until its line to Redis stands each counts for itself, and tries again when time has gone by.
+        await eventually(async () => {
+          clocks[index]?.advance(2_000);
+          await knocker.ask(change);
+          expect([...(await counted())].filter((key) => !before.has(key))).toHaveLength(1);
+        });
+      }
+      client.destroy();
       const statuses = [];
       for (const server of [one, two, one, two]) statuses.push((await server.api.ask(change)).status);
       expect(statuses).toEqual([200, 200, 429, 429]);

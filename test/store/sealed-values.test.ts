@@ -1,7 +1,7 @@
 // Values that are sealed anew while others write them: whoever writes wins, and nothing of theirs is lost.
 import { randomBytes, randomUUID } from "node:crypto";
 import type { DataSource } from "typeorm";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { OPERATOR } from "../../src/domain/audit.js";
 import { createDataSource } from "../../src/store/data-source.js";
 import { Database } from "../../src/store/database.js";
@@ -10,6 +10,7 @@ import { SecretBox } from "../../src/store/secret-box.js";
 import { secretPlace } from "../../src/store/secret-columns.js";
 import { type TestDatabase, createTestDatabase } from "../support/database.js";
 import { insertViewer } from "../support/rows.js";
+import { eventually } from "../support/eventually.js";
 
 const old = { id: "old", bytes: randomBytes(32) };
 const fresh = { id: "fresh", bytes: randomBytes(32) };
@@ -55,7 +56,7 @@ async function untilBlocked(): Promise<void> {
   const text = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
     AND query LIKE 'UPDATE git_connections AS t%'`;
   const look = async () => expect(await writer.query(text)).toHaveLength(1);
-  await vi.waitFor(look, { timeout: 20_000, interval: 10 });
+  await eventually(look);
 }
 
 /**

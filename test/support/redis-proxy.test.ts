@@ -1,8 +1,9 @@
 import { createClient } from "redis";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { randomNumbers } from "./random.js";
 import { hasRedis, startRedis, type TestRedis } from "./redis.js";
 import { type Fate, startRedisProxy } from "./redis-proxy.js";
+import { eventually } from "./eventually.js";
 
 const NEWS = 1_000;
 
@@ -37,7 +38,7 @@ async function listen(percent: number) {
     echoes.push(await echo);
   }
   const expected = fates.passed + 2 * fates.doubled + fates.delayed + fates.reordered;
-  await vi.waitFor(() => expect(heard.length).toBe(expected), { timeout: 10_000, interval: 20 });
+  await eventually(() => expect(heard.length).toBe(expected));
   await Promise.all([reader.close(), writer.close()]);
   await proxy.close();
   return { heard, fates, broken, echoes };

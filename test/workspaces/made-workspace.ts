@@ -1,8 +1,9 @@
 // A workspace that was made by the API from a template of its own, with a chat that works in it.
 import { randomUUID } from "node:crypto";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import type { ApiClient } from "../support/api-client.js";
 import type { TestParley } from "../support/parley.js";
+import { eventually } from "../support/eventually.js";
 
 export class MadeWorkspace {
   private constructor(
@@ -36,10 +37,7 @@ export class MadeWorkspace {
   }
 
   until(status: string | null): Promise<void> {
-    return vi.waitFor(async () => expect(await this.status()).toBe(status), {
-      timeout: 30_000,
-      interval: 100,
-    });
+    return eventually(async () => expect(await this.status()).toBe(status));
   }
 
   async wish(mutation: "startWorkspace" | "stopWorkspace", status: string): Promise<void> {

@@ -10,6 +10,7 @@ import { DockerEngine } from "../../support/docker-engine.js";
 import { freePort } from "../../support/free-port.js";
 import { createTestPlace, type TestPlace } from "../../support/parley.js";
 import { MadeWorkspace } from "../made-workspace.js";
+import { eventually } from "../../support/eventually.js";
 
 // An agent is started as a process of its own.
 vi.setConfig({ testTimeout: 60_000 });
@@ -116,7 +117,7 @@ test("what cannot be had is said in words, and whether it is worth another try",
     engine.command = ["false"];
     await provisioner.create(ended);
     await provisioner.start(ended, agentOf("one"));
-    await vi.waitFor(async () => expect((await provisioner.status(ended)).kind).toBe("down"));
+    await eventually(async () => expect((await provisioner.status(ended)).kind).toBe("down"));
     return failure(ended);
   };
   const nobody = new DockerWorkspaces({
