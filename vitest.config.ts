@@ -12,8 +12,8 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
     // For a machine that has other things to do: nothing here waits for them to end.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 50_000 } },
     // One worker's files share their modules: loading them anew for each file took half of all the time. A file must
     // leave nothing behind in a module or in the process.

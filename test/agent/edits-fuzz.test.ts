@@ -68,4 +68,4 @@ test(`${CASES} random edits give what the plain rules say, byte for byte`, () =>
       expect([kind, way, (counts.get(`${kind} (${way})`) ?? 0) / CASES >= least]).toEqual([kind, way, true]);
     }
   }
-}, 120_000);
+});

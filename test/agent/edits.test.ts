@@ -352,7 +352,7 @@ describe("an edit that finds nothing says", () => {
     expect(await reasonFor(letters, `ab${"a".repeat(500_000)}`)).toBe(
       "Read the file again: it must match character by character.",
     );
-  }, 120_000);
+  });
 });
 
 test("[E11] an ambiguous text is counted, with the lines of the first places", async () => {

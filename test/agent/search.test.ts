@@ -32,7 +32,7 @@ beforeAll(async () => {
       await startTestAgent({ PATH: join(programs, way), RIPGREP_CONFIG_PATH: join(tree, "ripgreprc") }),
     );
   }
-}, 60_000);
+});
 afterAll(async () => {
   for (const agent of agents.values()) await agent.close();
   for (const folder of [programs, tree]) await rm(folder, { recursive: true, force: true });

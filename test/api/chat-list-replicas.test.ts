@@ -82,5 +82,5 @@ describe("without Redis", () => {
     const returned = await follow(restarted.api, list);
     expect(returned.story).toEqual(["refresh CURSOR_TOO_OLD", "caught-up 0"]);
     await returned.close();
-  }, 30_000);
+  });
 });

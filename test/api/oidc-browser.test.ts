@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       PARLEY_SESSION_LIFE_MS: String(SESSION_MS),
     });
     browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" ") });
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await place.remove();
@@ -103,7 +103,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       expect(await page.evaluate(() => document.cookie)).not.toContain("parley_session");
       await context.close();
     }
-  }, 120_000);
+  });
 
   test("a session that ends during a subscription closes it, and whoever signs in again goes on", async () => {
     const context = await browser.newContext();
@@ -115,7 +115,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await signIn(page, "ben");
     expect((await whoAmI(page)).status).toBe(200);
     await context.close();
-  }, 120_000);
+  });
 
   test("whoever signs out is out here and at the provider", async () => {
     const context = await browser.newContext();
@@ -139,5 +139,5 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await other.goto(`${publicUrl}/auth/login`);
     expect(await other.locator("input[name=login]").count()).toBe(1);
     await context.close();
-  }, 120_000);
+  });
 });

@@ -123,7 +123,7 @@ test("a model that does not begin to answer in the time that was set is asked an
   const server = await place.start({
     GEMINI_API_KEY: "key",
     GOOGLE_GEMINI_BASE_URL: demo.url,
-    PARLEY_MODEL_STARTUP_TIMEOUT_MS: "2000",
+    PARLEY_MODEL_STARTUP_TIMEOUT_MS: "5000",
   });
   const { chatId, follower } = await server.api.quietChat({ workspaceId: server.workspaceId });
   const before = demo.requests.length;

@@ -21,7 +21,7 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     place = await createTestPlace();
     // The first start builds the program that all servers are.
     await (await place.spawn()).end("SIGTERM");
-  }, 120_000);
+  });
   afterAll(() => place.remove());
 
   test(`a network that loses, doubles, delays, reorders and cuts leaves every chat whole and everybody with the same view (seed ${SEED})`, async () => {
@@ -47,7 +47,7 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     // A soak in which nothing happens proves nothing.
     const happened = ["news through Redis", "connections cut", "strikes", "Redis stops", "events applied"];
     expect(happened.filter((group) => tally.count(group) === 0)).toEqual([]);
-  }, 180_000);
+  });
 });
 
 function urlOf({ url, host, port, user, database }: ConnectionOptions): string {
