@@ -29,6 +29,7 @@ export class FrameStream implements AsyncIterableIterator<never> {
     for (;;) {
       const { value, done } = await this.answers.next();
       if (done) return { value: undefined, done: true };
+      // Awaiting what is seldom there would cost each frame a turn of the queue.
       const sent = this.#send(value);
       if (sent) await sent;
     }
