@@ -13,9 +13,6 @@ import { ASK_PASSWORD, askingServers, refusal } from "./asking-servers.js";
 import { agentPid, finish, openAgent, processesWith, type RunningAgent } from "./process-agent.js";
 import { eventually } from "../support/eventually.js";
 
-// Each question starts a program, and the machine may be busy.
-vi.setConfig({ testTimeout: 60_000 });
-
 const TOKEN = `token_${randomBytes(20).toString("hex")}`;
 /** As the tool that models use sets it: there is nobody at the terminal. */
 const NOBODY = { GIT_TERMINAL_PROMPT: "0", GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };

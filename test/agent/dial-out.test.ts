@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { readdir, readFile, readlink, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { openAgents, type Agents } from "../../src/cli/agents.js";
 import { Closers } from "../../src/cli/closers.js";
@@ -33,9 +33,6 @@ import { makeFifo } from "./fifo.js";
 import { ManualClock } from "./manual-clock.js";
 import { makeFolder } from "./support.js";
 import { eventually } from "../support/eventually.js";
-
-// Processes that start, a wait for a renewal, and one for an agent that stands by.
-vi.setConfig({ testTimeout: 90_000 });
 
 const CHAT = "00000000-0000-4000-8000-000000000001";
 

@@ -1,6 +1,6 @@
 // The server's end of git watch, with real agents: one watch for each chat, kept up while anybody looks.
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { GitSnapshot } from "../../src/domain/git-snapshot.js";
 import { GitWatches, type GitWatchesParts } from "../../src/engine/git-watches.js";
 import type { EventStream } from "../../src/events/event-stream.js";
@@ -11,8 +11,6 @@ import { spawnAgent } from "../../src/workspaces/provisioners/agent-process.js";
 import { connectAgent } from "../../src/workspaces/agent-connection.js";
 import { commit, diffByHand, git, makeRepository, write } from "./git-support.js";
 import { agentCommand, startTestAgent, type TestAgent } from "./support.js";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let agent: TestAgent;
 let connections = 0;

@@ -2,11 +2,9 @@
 import { createHash } from "node:crypto";
 import { chmod, chown, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { commit, diffByHand, git, Listener, makeRepository, write } from "./git-support.js";
 import { startTestAgent, type TestAgent } from "./support.js";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let agent: TestAgent;
 const listeners: Listener[] = [];

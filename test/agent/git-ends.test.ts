@@ -2,15 +2,13 @@
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { systemClock } from "../../src/lib/clock.js";
 import { connectAgent } from "../../src/workspaces/agent-connection.js";
 import { spawnAgent } from "../../src/workspaces/provisioners/agent-process.js";
 import { Listener, makeRepository, write } from "./git-support.js";
 import { agentCommand, makeFolder, startTestAgent, type TestAgent } from "./support.js";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let agent: TestAgent;
 beforeAll(async () => {

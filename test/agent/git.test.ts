@@ -1,12 +1,9 @@
 // Git watch by its rules, in docs/agent/git.md: which repositories are told, when, and what of them.
 import { mkdir, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { commit, diffByHand, git, Listener, makeRepository, write } from "./git-support.js";
 import { startTestAgent, type TestAgent } from "./support.js";
-
-// Several polls of five seconds, on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 let agent: TestAgent;
 const listeners: Listener[] = [];

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AgentUnreachable } from "../../src/workspaces/agent-connection.js";
 import { makeFifo } from "./fifo.js";
 import {
@@ -16,7 +16,6 @@ import {
 import { NODE_FROM_SOURCE } from "../support/build.js";
 
 /** Ending takes the five seconds of grace, and much more when the machine is busy. */
-vi.setConfig({ testTimeout: 180_000 });
 
 /** The agent's program with a clock that jumps five minutes ahead at SIGUSR2. */
 const clockedCommand = [...NODE_FROM_SOURCE, join(import.meta.dirname, "clocked-agent.ts")];

@@ -4,7 +4,7 @@ import { appendFile, rm } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { processStreamLineSchema, type ProcessStreamLine } from "../../src/agent/protocol.js";
 import { whileFollowing } from "../../src/engine/tools/live-output.js";
 import type { ToolContext } from "../../src/engine/tools/tool.js";
@@ -15,9 +15,6 @@ import { makeFifo } from "./fifo.js";
 import { agentCommand, makeFolder } from "./support.js";
 import { noAgents } from "../support/no-agents.js";
 import { eventually } from "../support/eventually.js";
-
-// Megabytes of output, and a heartbeat of ten seconds, on a machine that is busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
 let agent: AgentProcess;

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { makeFifo } from "./fifo.js";
 import {
   agentPid,
@@ -16,7 +16,6 @@ import {
 import { agentCommand } from "./support.js";
 
 /** Seconds of work on an idle machine; a busy one may take its time. */
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const GIB = 1024 ** 3;
 /** An idle agent that runs from its source takes about 155 MiB, most of it Node and the compiler. */

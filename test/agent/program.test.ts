@@ -7,16 +7,13 @@ import { networkInterfaces } from "node:os";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { AGENT_CAPABILITIES } from "../../src/agent/protocol.js";
 import { VERSION } from "../../src/lib/version.js";
 import { connectAgent } from "../../src/workspaces/agent-connection.js";
 import { startCaller, type CallerOptions, type CallingAgent } from "../support/caller.js";
 import { makeFifo } from "./fifo.js";
 import { makeFolder } from "./support.js";
-
-// Each test may start a process of its own, on a machine that does other things too.
-vi.setConfig({ testTimeout: 60_000 });
 
 const TOKEN = "the-token-of-this-test";
 

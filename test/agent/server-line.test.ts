@@ -1,14 +1,12 @@
 // The line on which an agent asks its servers, and the socket on which commands ask the agent: what they bear.
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import type { GitCredentials } from "../../src/workspaces/agent-connection.js";
 import { ASK_PASSWORD, askingServers } from "./asking-servers.js";
 import { finish, openAgent, type RunningAgent } from "./process-agent.js";
 import { eventually } from "../support/eventually.js";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const TOKEN = `token_${randomBytes(20).toString("hex")}`;
 const given: GitCredentials = { outcome: "given", username: "oauth2", password: TOKEN };

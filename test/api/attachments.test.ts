@@ -1,7 +1,7 @@
 // Files in messages: whose may be sent, what models see of them, and which make room when there are too many.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type DemoModel, startDemoModel } from "../../src/demo-model/server.js";
 import { MAX_CHAT_FILES } from "../../src/domain/file-limits.js";
 import { decodeId } from "../../src/domain/ids.js";
@@ -10,8 +10,6 @@ import { insertTestFile } from "../support/files.js";
 import { restOf, setupBy, type Told, toldAs } from "../support/model-setup.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
 import { announce, findFile, upload } from "../support/uploads.js";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 type Api = TestParley["api"];
 let place: TestPlace;

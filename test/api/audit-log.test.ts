@@ -1,5 +1,5 @@
 // The audit log: what admins' changes leave in it, and who reads it how.
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { OPERATOR } from "../../src/domain/audit.js";
 import { encodeId } from "../../src/domain/ids.js";
 import { type Actor, Forbidden } from "../../src/domain/viewer.js";
@@ -8,8 +8,6 @@ import { recordAudit } from "../../src/store/audit-log.js";
 import { findUserByUsername } from "../../src/store/users.js";
 import type { ApiClient } from "../support/api-client.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let place: TestPlace;
 let server: TestParley;

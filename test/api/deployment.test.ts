@@ -1,12 +1,10 @@
 // What admins set for everybody: who sees it, what is refused, and that every server goes by it at once.
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiClient } from "../support/api-client.js";
 import { type GatedModel, startGatedModel } from "../support/gated-model.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
 import { eventually } from "../support/eventually.js";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let place: TestPlace;
 let model: GatedModel;

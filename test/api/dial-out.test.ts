@@ -6,7 +6,7 @@ import { rm, writeFile } from "node:fs/promises";
 
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { encodeId } from "../../src/domain/ids.js";
 import { VERSION } from "../../src/lib/version.js";
@@ -23,9 +23,6 @@ import { hasNamespaces, makeNamespace } from "../support/network-namespace.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
 import { eventually } from "../support/eventually.js";
-
-// Whole servers, real agents, and waits for one to come back.
-vi.setConfig({ testTimeout: 90_000 });
 
 let place: TestPlace;
 let folder: string;

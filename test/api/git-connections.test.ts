@@ -1,6 +1,6 @@
 // Git hosts that people connect: what can be connected, and who sees it.
 import { randomBytes } from "node:crypto";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { encodeId } from "../../src/domain/ids.js";
 import { giveGitCredentials } from "../../src/engine/git-credentials.js";
 import { ApiClient } from "../support/api-client.js";
@@ -11,9 +11,6 @@ import {
   type GitDeployment,
   credentialParts,
 } from "../support/git-deployment.js";
-
-// Whole servers, each with a database of its own.
-vi.setConfig({ testTimeout: 60_000 });
 
 const TOKEN = `token_${randomBytes(20).toString("hex")}`;
 const keyOf = (id: string) => ({ id, bytes: randomBytes(32) });

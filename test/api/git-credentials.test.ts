@@ -1,7 +1,7 @@
 // Git in chats: with the token of the chat's owner, which is nowhere but where it is needed.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { encodeId } from "../../src/domain/ids.js";
 import { giveGitCredentials } from "../../src/engine/git-credentials.js";
 import { createAgentToken, createExternalWorkspace } from "../../src/store/external-workspaces.js";
@@ -17,9 +17,6 @@ import {
   type GitDeployment,
   credentialParts,
 } from "../support/git-deployment.js";
-
-// Whole servers with agents, and programs that git starts.
-vi.setConfig({ testTimeout: 90_000 });
 
 const TOKEN = `token_${randomBytes(20).toString("hex")}`;
 const keyOf = (id: string) => ({ id, bytes: randomBytes(32) });

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, createClient } from "graphql-ws";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { openAgents } from "../../src/cli/agents.js";
 import { Closers } from "../../src/cli/closers.js";
@@ -26,8 +26,6 @@ import { startCaller } from "../support/caller.js";
 import { type GatedModel, startGatedModel } from "../support/gated-model.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
 import { SECRETS_KEYS } from "../support/secrets-keys.js";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let place: TestPlace;
 let server: TestParley;

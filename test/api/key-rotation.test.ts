@@ -22,7 +22,7 @@ import {
 import { insertSealedRows } from "../support/sealed-rows.js";
 
 // Ten starts of whole servers, and twice as many turns.
-vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 const TOKEN = `token_${randomBytes(20).toString("hex")}`;
 const keyOf = (id: string) => ({ id, bytes: randomBytes(32) });

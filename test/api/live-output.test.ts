@@ -2,7 +2,7 @@
 import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/lib/clock.js";
 import { spawnAgent } from "../../src/workspaces/provisioners/agent-process.js";
 import { agentCommand } from "../agent/support.js";
@@ -11,9 +11,6 @@ import { createTestPlace, type TestPlace } from "../support/parley.js";
 import { hasRedis, startRedis } from "../support/redis.js";
 import { type Line, startStagedModel } from "../support/staged-model.js";
 import { textOf, type Transcript } from "../support/transcript.js";
-
-// Starts of the real program, its build, and a lease that must run out.
-vi.setConfig({ testTimeout: 180_000 });
 
 let place: TestPlace;
 const ends: (() => Promise<unknown>)[] = [];

@@ -1,12 +1,9 @@
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { makeFifo } from "../agent/fifo.js";
 import { ApiClient, Follower } from "../support/api-client.js";
 import { createTestPlace, type TestPlace } from "../support/parley.js";
 import { textOf, type Transcript } from "../support/transcript.js";
-
-// Two starts of the real program, its build, and a lease that must run out.
-vi.setConfig({ testTimeout: 60_000 });
 
 let place: TestPlace;
 beforeEach(async () => {

@@ -1,12 +1,9 @@
 // Selections of tool servers that wait in a queue, two servers on one database, and one of them killed during a call.
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { type ApiClient, Follower } from "../support/api-client.js";
 import { startGatedModel } from "../support/gated-model.js";
 import { createTestPlace, type TestPlace } from "../support/parley.js";
 import { startToolServer, words, type ToolServer, type ToolServerOptions } from "../support/tool-server.js";
-
-// Starts of the real program, its build, and a lease that must run out.
-vi.setConfig({ testTimeout: 120_000 });
 
 let place: TestPlace;
 const ends: (() => Promise<unknown>)[] = [];

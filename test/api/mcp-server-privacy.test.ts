@@ -1,11 +1,9 @@
 // What of tool servers is private: settings, secrets and authorisations, before people, other hosts and the audit log.
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { decodeId } from "../../src/domain/ids.js";
 import type { ApiClient } from "../support/api-client.js";
 import { newServer, OAUTH_CLIENT, registrationBy, type Registration } from "../support/mcp-registration.js";
 import { createTestPlace, type TestPlace } from "../support/parley.js";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let place: TestPlace;
 let admin: ApiClient;

@@ -1,5 +1,5 @@
 // Tool servers as admins set them up: what is accepted, what is kept, and what a change changes.
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { decodeId } from "../../src/domain/ids.js";
 import type { ApiClient } from "../support/api-client.js";
 import {
@@ -10,8 +10,6 @@ import {
   type Registration,
 } from "../support/mcp-registration.js";
 import { createTestPlace, type TestPlace } from "../support/parley.js";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let place: TestPlace;
 let admin: ApiClient;

@@ -1,11 +1,9 @@
 // What registered tool servers have, as people who choose among them see it and as admins find it when they try one.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ApiClient } from "../support/api-client.js";
 import { type ListingServer, startListingServer } from "../support/listing-server.js";
 import { connect, createAccounts } from "../support/mcp-accounts.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let place: TestPlace;
 let parley: TestParley;

@@ -1,12 +1,10 @@
 // Models as admins set them up: what is accepted, which one is the default, and what turns make of it.
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type DemoModel, startDemoModel } from "../../src/demo-model/server.js";
 import { decodeId } from "../../src/domain/ids.js";
 import type { ApiClient } from "../support/api-client.js";
 import { findNode, goOn, listModels, newName, setupBy, talk, toldAs } from "../support/model-setup.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let place: TestPlace;
 let server: TestParley;

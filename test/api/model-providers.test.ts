@@ -1,5 +1,5 @@
 // Model providers as admins set them up: what is accepted, what is kept, where calls go, and what the environment gives.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type DemoModel, startDemoModel } from "../../src/demo-model/server.js";
 import { decodeId } from "../../src/domain/ids.js";
 import type { ApiClient } from "../support/api-client.js";
@@ -15,8 +15,6 @@ import {
   toldAs,
 } from "../support/model-setup.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const ENVIRONMENT = (url: string) => ({ OPENAI_API_KEY: "environment-key", OPENAI_BASE_URL: `${url}/v1` });
 

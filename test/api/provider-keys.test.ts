@@ -1,12 +1,10 @@
 // Whose key pays: people's own keys through the API, and the keys that the vendor then sees.
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type DemoModel, startDemoModel } from "../../src/demo-model/server.js";
 import type { ApiClient } from "../support/api-client.js";
 import { startGatedModel } from "../support/gated-model.js";
 import { findNode, goOn, setupBy, talk, toldAs, type Told } from "../support/model-setup.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let place: TestPlace;
 let server: TestParley;

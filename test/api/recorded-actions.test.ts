@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { AUDIT_ACTIONS, type AuditAction } from "../../src/domain/audit.js";
 import { encodeId } from "../../src/domain/ids.js";
 import { resolvers } from "../../src/resolvers/resolvers.js";
@@ -20,9 +20,6 @@ import { insertSomeModel, insertSomeProvider } from "../support/model-rows.js";
 import { insertSealedRows } from "../support/sealed-rows.js";
 import { insertSomeTemplate } from "../support/workspace-rows.js";
 import { SECRETS_KEYS, testSecretBox } from "../support/secrets-keys.js";
-
-// The program is started once for each verb.
-vi.setConfig({ testTimeout: 120_000 });
 
 let place: TestPlace;
 let server: TestParley;

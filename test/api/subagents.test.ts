@@ -2,7 +2,7 @@
 // real repository.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { decodeId } from "../../src/domain/ids.js";
 import { calls, playing, type Play } from "../support/agent-script.js";
 import type { ApiClient } from "../support/api-client.js";
@@ -11,9 +11,6 @@ import { createTestPlace, type TestPlace } from "../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
 import { textOf } from "../support/transcript.js";
 import { eventually } from "../support/eventually.js";
-
-// Five starts of the real program, and two leases that must run out.
-vi.setConfig({ testTimeout: 150_000 });
 
 type Call = Parameters<typeof calls>[number];
 

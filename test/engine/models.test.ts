@@ -1,6 +1,6 @@
 // Which model a turn is given, with whose key, what that costs, and how soon another replica's change is heard.
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ModelParts } from "../../src/engine/commands/model-commands.js";
 import { createModelCommands } from "../../src/engine/commands/create-model-commands.js";
 import { Models } from "../../src/engine/models.js";
@@ -24,8 +24,6 @@ import { hasRedis, startRedis } from "../support/redis.js";
 import { insertViewer } from "../support/rows.js";
 import { testSecretBox } from "../support/secrets-keys.js";
 import { deafTo } from "./world.js";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const log = createLog("silent");
 let place: TestDatabase;

@@ -1,7 +1,7 @@
 // Who gets what of the whole API: every query, mutation and subscription and every field of every type, for everybody
 // and for tokens of less, as one table that the schema is held against. PARLEY_PRINT_RIGHTS=1 prints what was found.
 import { GraphQLObjectType } from "graphql";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ApiClient } from "../../support/api-client.js";
 import { schema } from "../../support/schema-caller.js";
 import { type Asker, ASKERS, type Cells, cellsOf, EVERYBODY, type Kind, OWNER_AND_ADMINS } from "./askers.js";
@@ -11,8 +11,6 @@ import { followAsEvents, followOverSocket } from "./following.js";
 import { linesOf, type RootLine, type RootLines } from "./lines.js";
 import { TABLE } from "./table.js";
 import { makeWorld, type World } from "./world.js";
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 let world: World;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 // Workspaces of a Docker engine: by the engine's API and its real client, with a real agent that calls a real server.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { DockerWorkspaces } from "../../../src/workspaces/provisioners/docker.js";
 import { imageWithTag } from "../../../src/workspaces/provisioners/image-names.js";
 import type { ProvisionedWorkspace } from "../../../src/workspaces/provisioners/provisioner.js";
@@ -11,9 +11,6 @@ import { freePort } from "../../support/free-port.js";
 import { createTestPlace, type TestPlace } from "../../support/parley.js";
 import { MadeWorkspace } from "../made-workspace.js";
 import { eventually } from "../../support/eventually.js";
-
-// An agent is started as a process of its own.
-vi.setConfig({ testTimeout: 60_000 });
 
 let engine: DockerEngine;
 beforeEach(async () => {

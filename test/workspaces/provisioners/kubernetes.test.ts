@@ -1,6 +1,6 @@
 // Workspaces of a Kubernetes cluster: by its API and its real client, with a real agent that calls a real server.
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { KubernetesWorkspaces } from "../../../src/workspaces/provisioners/kubernetes.js";
 import type { ProvisionedWorkspace } from "../../../src/workspaces/provisioners/provisioner.js";
 import { judgeSpec } from "../../../src/workspaces/provisioners/specs.js";
@@ -8,9 +8,6 @@ import { freePort } from "../../support/free-port.js";
 import { KubernetesCluster } from "../../support/kubernetes-cluster.js";
 import { createTestPlace, type TestPlace } from "../../support/parley.js";
 import { MadeWorkspace } from "../made-workspace.js";
-
-// An agent is started as a process of its own.
-vi.setConfig({ testTimeout: 60_000 });
 
 let cluster: KubernetesCluster;
 beforeEach(async () => {
