@@ -150,7 +150,7 @@ test("[A6] metrics count commands, their output and their ends, and requests by 
   await run("exit 3");
   await run("kill -9 $$");
   const fifo = makeFifo(join(folder, "running"));
-  await connection.startProcess({ command: "exec 3>running; sleep 600" });
+  const lasting = await connection.startProcess({ command: "exec 3>running; sleep 600" });
   await fifo.opened;
   await ask("/nowhere/at/all?secret=1", {}, address);
   await ask("/v1/health", { authorization: "none" }, address);
@@ -173,6 +173,8 @@ test("[A6] metrics count commands, their output and their ends, and requests by 
   );
   expect(text).toContain('parley_agent_request_duration_seconds_count{route="/v1/processes"} 4');
   expect(text).not.toContain("secret");
+  await connection.signalProcess(lasting.id, "kill");
+  await fifo.closed;
 });
 
 test("[A7] at level debug each request is one line with its chat, and neither query nor token", async () => {
