@@ -22,7 +22,7 @@ import type { HealthReport } from "../http/health.js";
 import { createHttpServer, type ParleyHttp } from "../http/server.js";
 import type { Context } from "../resolvers/context.js";
 import { Loaders, type NoteReads, type ReadMcpStandings } from "../resolvers/loaders.js";
-import { answerPiecesFromTemplates } from "../resolvers/piece-answers.js";
+import { answerDeltasFromTemplates } from "../resolvers/delta-answers.js";
 import { resolvers } from "../resolvers/resolvers.js";
 import { SnapshotAdmission } from "../resolvers/snapshot-admission.js";
 import { VERSION } from "../lib/version.js";
@@ -123,7 +123,7 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
       bus.onConfigChange((topic) => {
         if (topic === "people") listener();
       }),
-    answerEvents: (execute) => admission.refreshes(answerPiecesFromTemplates(execute)),
+    answerEvents: (execute, operation) => admission.refreshes(answerDeltasFromTemplates(execute, operation)),
     health: async () => {
       await database.dataSource.query("SELECT 1");
       // Without Redis turns go on, and other replicas' subscribers are healed by polling: worth knowing, no outage.

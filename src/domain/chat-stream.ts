@@ -2,6 +2,7 @@
 import type { Generation, LivePiece, MessageRow, QueuedRow } from "./chat-events.js";
 import type { ChatStatus, OpenCall, RetryNotice } from "./chat-state.js";
 import type { ChatFailure } from "./failures.js";
+import type { Audience } from "./subscription-source.js";
 import type { Viewer } from "./viewer.js";
 
 export const REFRESH_REASONS = ["first_snapshot", "cursor_too_old", "history_edited", "fell_behind"] as const;
@@ -26,6 +27,38 @@ export type ChatEvent = { cursor: string } & (
   /** What is known of the chat's branch is read when it is told. */
   | { type: "diff-status"; chatId: string }
 );
+
+/** Deltas are most of a stream; whole parts may link to files and MCP servers, which are read with the viewer's rights. */
+const AUDIENCE_OF_PIECE = {
+  "text-delta": "every_subscriber",
+  "reasoning-delta": "every_subscriber",
+  "tool-input-delta": "every_subscriber",
+  "tool-output-delta": "every_subscriber",
+  "tool-call": "same_viewer",
+  "tool-result": "same_viewer",
+  source: "every_subscriber",
+  notice: "same_viewer",
+} as const satisfies Record<LivePiece["piece"]["type"], Audience>;
+
+/** What links to the chat, to users, models, files or MCP servers is read with the viewer's rights. */
+const AUDIENCE_OF_EVENT = {
+  refresh: "same_viewer",
+  "caught-up": "every_subscriber",
+  message: "same_viewer",
+  "preview-reset": "every_subscriber",
+  status: "same_viewer",
+  error: "every_subscriber",
+  queue: "same_viewer",
+  "action-required": "same_viewer",
+  retry: "every_subscriber",
+  title: "every_subscriber",
+  "diff-status": "same_viewer",
+} as const satisfies Record<Exclude<ChatEvent["type"], "part">, Audience>;
+
+/** Which subscribers of the chat one execution of the event may answer. */
+export function audienceOfChatEvent(event: ChatEvent): Audience {
+  return event.type === "part" ? AUDIENCE_OF_PIECE[event.piece.type] : AUDIENCE_OF_EVENT[event.type];
+}
 
 /** The hub, as the API sees it. */
 export interface ChatEventsSource {

@@ -5,6 +5,7 @@
 import type { SavedNews } from "./chat-events.js";
 import { CHAT_STATUSES, type ChatState, type ChatStatus } from "./chat-state.js";
 import type { RefreshReason } from "./chat-stream.js";
+import type { Audience } from "./subscription-source.js";
 import type { Viewer } from "./viewer.js";
 
 export const CHAT_REMOVAL_REASONS = ["archived", "deleted", "access_lost"] as const;
@@ -43,6 +44,22 @@ export type ListCursor = { id: string; weight: number };
 export type ListEvent = { cursor: string } & (
   { type: "refresh"; reason: RefreshReason } | { type: "caught-up"; replayedEvents: number } | ListChange
 );
+
+/** What links to a chat is read with the viewer's rights. */
+const AUDIENCES = {
+  refresh: "every_subscriber",
+  "caught-up": "every_subscriber",
+  created: "same_viewer",
+  removed: "every_subscriber",
+  title: "same_viewer",
+  "diff-status": "same_viewer",
+  status: "same_viewer",
+} as const satisfies Record<ListEvent["type"], Audience>;
+
+/** Which subscribers of the list one execution of the event may answer. */
+export function audienceOfListEvent(event: ListEvent): Audience {
+  return AUDIENCES[event.type];
+}
 
 /** The list hub, as the API sees it. */
 export interface ChatListEventsSource {

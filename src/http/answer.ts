@@ -1,6 +1,8 @@
 /** What an operation made of one event, and how it is made. */
-import type { ExecutionResult, GraphQLError } from "graphql";
+import type { ExecutionResult, GraphQLError, GraphQLSchema } from "graphql";
+import type { Audience } from "../domain/subscription-source.js";
 import type { Viewer } from "../domain/viewer.js";
+import type { AdmittedOperation } from "./document-gate.js";
 import type { ErrorMask } from "./errors.js";
 
 /** Who asks. */
@@ -11,14 +13,16 @@ export type Asker = {
   createContext(): object;
 };
 
-/** One making of an answer. `isPersonal` turns true when the answer is made with a look at who asks. */
-export type Asking = { readonly asker: Asker; isPersonal: boolean };
+/** One execution of an event: for this asker, and for all others whom its source declares to be of the same audience. */
+export type Asking = { readonly asker: Asker; readonly audience: Audience };
 
 /** How an answer is made of one event of a subscription. */
 export type AnswerEvent = (event: unknown, asking: Asking) => ExecutionResult | Promise<ExecutionResult>;
 
-/** Given an operation's plain execution, a way to answer its events that may know shortcuts. */
-export type AnswerEvents = (execute: AnswerEvent) => AnswerEvent;
+/** Given an operation and its plain execution, a way to answer its events that may know shortcuts. */
+export type AnswerEvents = (execute: AnswerEvent, operation: ExecutableOperation) => AnswerEvent;
+
+export type ExecutableOperation = AdmittedOperation & { schema: GraphQLSchema };
 
 /**
  * An answer that may go to many. `errors` are as they were thrown: mask them before they leave, or send `json`, which

@@ -8,14 +8,11 @@ import {
   type ExecutionResult,
   type GraphQLError,
 } from "graphql";
+import { type Audience, SubscriptionSource } from "../domain/subscription-source.js";
 import type { Answer } from "./answer.js";
 
-/** A source that can say again, while it is read, whether it may be. */
-type GuardedSource = { mayGoOn(context: object): Promise<boolean> };
-
-function isGuarded(source: object): source is GuardedSource {
-  return "mayGoOn" in source && typeof source.mayGoOn === "function";
-}
+/** Answers one event for the stream's subscriber. */
+type AnswerOf = (event: object, audience: Audience) => Answer | Promise<Answer>;
 
 /** Answers of one subscription. Calls `onEnd` exactly once: at the source's end, failure, `return()` or `refuse()`. */
 export class ResponseStream implements AsyncIterableIterator<Answer> {
@@ -24,8 +21,8 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
   #refusal: GraphQLError | null = null;
 
   constructor(
-    private readonly source: AsyncIterator<unknown>,
-    private readonly answer: (event: unknown) => Answer | Promise<Answer>,
+    private readonly source: SubscriptionSource<object, object>,
+    private readonly answer: AnswerOf,
     private readonly onEnd: () => void,
   ) {}
 
@@ -34,7 +31,7 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
     try {
       const event = await this.source.next();
       if (event.done || this.#hasEnded) return this.#over();
-      const made = this.answer(event.value);
+      const made = this.answer(event.value, this.source.audienceOf(event.value));
       const value = made instanceof Promise ? await made : made;
       // Whoever has left while the answer was made gets nothing more.
       return this.#hasEnded ? this.#over() : { value, done: false };
@@ -47,7 +44,7 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
   async return(): Promise<IteratorResult<Answer>> {
     if (this.#hasEnded) return { value: undefined, done: true };
     this.#end();
-    await this.source.return?.();
+    await this.source.return();
     return { value: undefined, done: true };
   }
 
@@ -58,9 +55,9 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
     await this.return();
   }
 
-  /** Whether what is read may still be read, by a new look at it with this context. Sources without an opinion say yes. */
-  async mayGoOn(context: object): Promise<boolean> {
-    return !isGuarded(this.source) || (await this.source.mayGoOn(context));
+  /** Whether the subscriber may go on reading, decided anew with this context. */
+  mayContinue(context: object): Promise<boolean> {
+    return this.source.mayContinue(context);
   }
 
   [Symbol.asyncIterator](): this {
@@ -85,7 +82,7 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
 export type StreamParts = {
   /** The context in which the source is opened. */
   createContext: () => object;
-  answer: (event: unknown) => Answer | Promise<Answer>;
+  answer: AnswerOf;
   onEnd: () => void;
 };
 
@@ -99,8 +96,10 @@ export async function openResponseStream(
 ): Promise<ResponseStream | ExecutionResult> {
   try {
     const source = await createSourceEventStream({ ...args, contextValue: createContext() });
+    if (source instanceof SubscriptionSource) return new ResponseStream(source, answer, onEnd);
     if (Symbol.asyncIterator in source) {
-      return new ResponseStream(source[Symbol.asyncIterator](), answer, onEnd);
+      await source[Symbol.asyncIterator]().return?.();
+      throw new Error("A subscription's resolver must return a SubscriptionSource.");
     }
     onEnd();
     return source;

@@ -100,7 +100,7 @@ async function checkRights(
 }
 
 async function checkStream(stream: ResponseStream, context: object): Promise<void> {
-  if (await stream.mayGoOn(context)) return;
+  if (await stream.mayContinue(context)) return;
   const message = "What is subscribed to may no longer be read.";
   await stream.refuse(new GraphQLError(message, { extensions: { code: "FORBIDDEN" } }));
 }

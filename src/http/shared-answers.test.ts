@@ -36,8 +36,8 @@ function build(answerEvents: AnswerEvents = (execute) => execute) {
   const operations = new SharedOperations({
     schema,
     mask: (error) => ({ message: String(error) }),
-    answerEvents: (execute) => {
-      const answer = answerEvents(execute);
+    answerEvents: (execute, operation) => {
+      const answer = answerEvents(execute, operation);
       return (event, asking) => {
         counted.executions += 1;
         return answer(event, asking);
@@ -48,6 +48,7 @@ function build(answerEvents: AnswerEvents = (execute) => execute) {
 }
 
 const ada = asker("ada");
+const AUDIENCE = "same_viewer";
 
 describe("operations that nobody has any more", () => {
   test("take no memory after a thousand rounds", () => {
@@ -73,17 +74,30 @@ describe("an answer", () => {
     const { operations, counted } = build();
     const [event, other] = [{ text: "a" }, { text: "b" }];
     const shared = operations.enter(TEXT);
-    await shared.answer(event, ada);
-    await shared.answer(event, ada);
+    await shared.answer(event, ada, AUDIENCE);
+    await shared.answer(event, ada, AUDIENCE);
     expect(counted.executions).toBe(2);
     operations.enter(TEXT);
-    const [one, two] = [await shared.answer(other, ada), await shared.answer(other, asker("bob"))];
+    const [one, two] = [
+      await shared.answer(other, ada, "every_subscriber"),
+      await shared.answer(other, asker("bob"), "every_subscriber"),
+    ];
     expect(one).toBe(two);
     expect(one.json).toBe('{"data":{"events":{"text":"b"}}}');
     expect(counted.executions).toBe(3);
   });
 
-  test("made with a look at the asker's rights is not given to the same person with other rights", async () => {
+  test("declared for every subscriber has no viewer to depend on: a field that asks for one fails", async () => {
+    const { operations } = build();
+    const shared = operations.enter(MINE);
+    const { data, errors } = await shared.answer({}, ada, "every_subscriber");
+    expect({ data, failed: errors?.map(({ path }) => path) }).toEqual({
+      data: { events: { mine: null } },
+      failed: [["events", "mine"]],
+    });
+  });
+
+  test("for the same viewer is not given to the same user in another role", async () => {
     const { operations } = build();
     const shared = operations.enter(MINE);
     operations.enter(MINE);
@@ -91,9 +105,9 @@ describe("an answer", () => {
     const changing = asker("ada", rights);
     const createContext = () => ({ viewer: { ...changing.viewer(), role: rights.role } });
     const now: Asker = { viewer: () => ({ ...changing.viewer(), role: rights.role }), createContext };
-    const before = await shared.answer(event, now);
+    const before = await shared.answer(event, now, AUDIENCE);
     rights.role = "admin";
-    const after = await shared.answer(event, now);
+    const after = await shared.answer(event, now, AUDIENCE);
     expect([before.json, after.json]).toEqual([
       '{"data":{"events":{"mine":"member"}}}',
       '{"data":{"events":{"mine":"admin"}}}',
@@ -109,11 +123,11 @@ describe("an answer", () => {
     const shared = operations.enter(TEXT);
     operations.enter(TEXT);
     const event = { text: "a" };
-    await expect(Promise.all([shared.answer(event, ada), shared.answer(event, ada)])).rejects.toThrow(
-      "broken",
-    );
+    await expect(
+      Promise.all([shared.answer(event, ada, AUDIENCE), shared.answer(event, ada, AUDIENCE)]),
+    ).rejects.toThrow("broken");
     isBroken = false;
-    expect((await shared.answer(event, ada)).data).toEqual({ events: { text: "a" } });
+    expect((await shared.answer(event, ada, AUDIENCE)).data).toEqual({ events: { text: "a" } });
   });
 
   test("is forgotten when newer ones take its place, however slow the last subscriber is", async () => {
@@ -121,10 +135,10 @@ describe("an answer", () => {
     const shared = operations.enter(TEXT);
     operations.enter(TEXT);
     const events = Array.from({ length: 6 }, () => ({ text: "x".repeat(1_000_000) }));
-    for (const event of events) await shared.answer(event, ada);
-    for (const event of events.slice(-3)) await shared.answer(event, ada);
+    for (const event of events) await shared.answer(event, ada, AUDIENCE);
+    for (const event of events.slice(-3)) await shared.answer(event, ada, AUDIENCE);
     expect(counted.executions).toBe(6);
-    expect((await shared.answer(events[0], ada)).json.length).toBeGreaterThan(1_000_000);
+    expect((await shared.answer(events[0]!, ada, AUDIENCE)).json.length).toBeGreaterThan(1_000_000);
     expect(counted.executions).toBe(7);
   });
 });

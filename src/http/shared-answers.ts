@@ -1,11 +1,12 @@
 /**
- * An event is executed once for all who ask the same of it: subscribers of one document with the same variables
- * share a `SharedOperation`, and what it made of an event goes to every one of them who may see the same. Whose
- * rights an answer depends on is not guessed from the document but observed: an execution that never looked at its
- * context answers everybody, any other answers only those with the rights of the one it was made for.
+ * Execution of events shared between subscribers: those of one document with the same variables share a
+ * `SharedOperation`, and an answer that it made goes to every one of its audience. The audience is declared by the
+ * event's source. An event for every subscriber is executed without a context, so that its answer cannot depend on
+ * the viewer.
  */
 import { execute, type GraphQLSchema } from "graphql";
 import { LRUCache } from "lru-cache";
+import type { Audience } from "../domain/subscription-source.js";
 import type { Viewer } from "../domain/viewer.js";
 import { Answer, type AnswerEvent, type AnswerEvents, type Asker, type Asking } from "./answer.js";
 import type { AdmittedOperation } from "./document-gate.js";
@@ -83,19 +84,16 @@ export class SharedOperation {
   readonly #mask: ErrorMask;
   readonly #answerEvent: AnswerEvent;
 
-  constructor(
-    { document, operationName, variableValues }: AdmittedOperation,
-    parts: SharingParts,
-    place: Place,
-  ) {
+  constructor(operation: AdmittedOperation, parts: SharingParts, place: Place) {
+    const { document, operationName, variableValues } = operation;
     const { schema, answerEvents, mask } = parts;
-    const plain: AnswerEvent = (event, asking) =>
+    const plain: AnswerEvent = (event, { asker, audience }) =>
       execute({
         ...{ schema, document, operationName, variableValues },
         rootValue: event,
-        contextValue: watched(asking),
+        contextValue: audience === "every_subscriber" ? undefined : asker.createContext(),
       });
-    this.#answerEvent = answerEvents?.(plain) ?? plain;
+    this.#answerEvent = answerEvents?.(plain, { schema, ...operation }) ?? plain;
     this.#mask = mask;
     this.#place = place;
   }
@@ -105,19 +103,19 @@ export class SharedOperation {
   }
 
   /** The event's answer for `asker`; rejects only when something is broken, never for a field's error. */
-  answer(event: unknown, asker: Asker): Made {
-    const asking: Asking = { asker, isPersonal: false };
-    if (this.users < 2 || typeof event !== "object" || event === null) return this.#make(event, asking);
+  answer(event: object, asker: Asker, audience: Audience): Made {
+    const asking: Asking = { asker, audience };
+    if (this.users < 2) return this.#make(event, asking);
     const { kept, number, eventNumbers } = this.#place;
-    const common = `${number} ${eventNumbers.of(event)}`;
-    const personal = `${common} ${rightsOf(asker.viewer())}`;
-    const known = kept.get(common) ?? kept.get(personal);
+    const forWhom = audience === "every_subscriber" ? "" : rightsOf(asker.viewer());
+    const key = `${number} ${eventNumbers.of(event)} ${forWhom}`;
+    const known = kept.get(key);
     if (known) return known;
     const made = this.#make(event, asking);
-    if (!(made instanceof Promise)) return this.#keep(asking.isPersonal ? personal : common, made);
-    const finished = made.then((answer) => this.#keep(asking.isPersonal ? personal : common, answer));
-    kept.set(personal, finished, { size: UNFINISHED_CHARACTERS });
-    finished.catch(() => kept.delete(personal));
+    if (!(made instanceof Promise)) return this.#keep(key, made);
+    const finished = made.then((answer) => this.#keep(key, answer));
+    kept.set(key, finished, { size: UNFINISHED_CHARACTERS });
+    finished.catch(() => kept.delete(key));
     return finished;
   }
 
@@ -126,36 +124,16 @@ export class SharedOperation {
     return answer;
   }
 
-  #make(event: unknown, asking: Asking): Made {
+  #make(event: object, asking: Asking): Made {
     const result = this.#answerEvent(event, asking);
     if (result instanceof Promise) return result.then((late) => new Answer(late, this.#mask));
     return new Answer(result, this.#mask);
   }
 }
 
-/** Everything that answers may depend on besides the event, the document and its variables. */
+/** Everything that answers for the same viewer may depend on besides the event, the document and its variables. */
 function rightsOf({ role, userId }: Viewer): string {
   return `${role} ${userId}`;
-}
-
-/**
- * A fresh context that notices when it is looked at. Handing it on is no look: a resolver's arguments are awaited
- * together, which asks each of them, and so the context, for `then`.
- */
-function watched(asking: Asking): object {
-  const look = <Look extends (target: object, key: PropertyKey, ...more: never[]) => unknown>(
-    reflect: Look,
-  ): Look =>
-    ((target: object, key: PropertyKey, ...more: never[]) => {
-      if (key !== "then") asking.isPersonal = true;
-      return reflect(target, key, ...more);
-    }) as Look;
-  return new Proxy(asking.asker.createContext(), {
-    get: look(Reflect.get),
-    has: look(Reflect.has),
-    ownKeys: look(Reflect.ownKeys),
-    getOwnPropertyDescriptor: look(Reflect.getOwnPropertyDescriptor),
-  });
 }
 
 /** Gives each event a number of its own, for as long as the event lives. */

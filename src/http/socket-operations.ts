@@ -17,7 +17,7 @@ import type { ErrorMask } from "./errors.js";
 import { operationSpan, tellErrors } from "./operation-span.js";
 import type { OperationSlot, OperationSlots } from "./operation-slots.js";
 import { unauthenticated } from "./refusals.js";
-import { openResponseStream, ResponseStream } from "./response-stream.js";
+import { openResponseStream, ResponseStream, type StreamParts } from "./response-stream.js";
 import type { RateGate, TokenGate } from "./rate-gate.js";
 import type { RightsRounds } from "./rights-rounds.js";
 import { refuseScopes } from "./scope-gate.js";
@@ -233,7 +233,7 @@ async function open(args: AdmittedArgs): Promise<ResponseStream | ExecutionResul
     const { document, operationName, variableValues } = operation;
     const execution = { schema, document, operationName, variableValues };
     const { createContext } = asker;
-    const answer = (event: unknown) => running.answer(event, asker);
+    const answer: StreamParts["answer"] = (event, audience) => running.answer(event, asker, audience);
     const opened = await openResponseStream(execution, { createContext, answer, onEnd });
     if (!(opened instanceof ResponseStream)) return opened;
     stream = opened;

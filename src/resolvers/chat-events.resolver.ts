@@ -1,35 +1,32 @@
 /** The stream of one chat's events: opened for those who may read the chat, each event shaped as the API says. */
-import { Arg, Ctx, ID, Resolver, Root, Subscription } from "type-graphql";
-import {
-  type Generation as DomainGeneration,
-  generationId,
-  parseGenerationId,
-} from "../domain/chat-events.js";
-import type { ChatEvent } from "../domain/chat-stream.js";
+import { Arg, Ctx, ID, Resolver, Root } from "type-graphql";
+import { parseGenerationId } from "../domain/chat-events.js";
+import { audienceOfChatEvent, type ChatEvent } from "../domain/chat-stream.js";
+import { SubscriptionSource } from "../domain/subscription-source.js";
 import { type ChatEventObject, ChatEventUnion, type Generation } from "../schema/chat-event.union.js";
 import type { Context } from "./context.js";
 import { forbidden } from "./errors.js";
+import { LiveSubscription, type Opening } from "./live-subscription.js";
 import { demandChat } from "./message.resolver.js";
+import { toGeneration, toPartEvent } from "./part-events.js";
 import { databaseId } from "./public-ids.js";
-import {
-  toChatMessage,
-  toFailure,
-  toPartPiece,
-  toPendingToolCalls,
-  toQueuedMessage,
-  toRetryState,
-} from "./shapes.js";
+import { toChatMessage, toFailure, toPendingToolCalls, toQueuedMessage, toRetryState } from "./shapes.js";
 
-type Opening = { args: { chatId: string; after?: string | null }; context: Context };
+type Args = { chatId: string; after?: string | null };
 
-async function openChatEvents({ args, context }: Opening): Promise<AsyncIterableIterator<ChatEvent>> {
+async function openChatEvents({
+  args,
+  context,
+}: Opening<Args>): Promise<SubscriptionSource<ChatEvent, Context>> {
   const chatId = databaseId("chat", args.chatId, "chatId");
   const events = await context.chatEvents.subscribe(context.viewer, chatId, args.after ?? null);
   if (!events) throw forbidden("There is no such chat, or it is not yours to read.");
   await noteOpening(context, chatId, events);
-  // Asked from time to time while the stream is read, with a new context; it is then noted anew, hour by hour.
-  const mayGoOn = async (now: Context) => (await now.loaders.chats.load(chatId)) !== null;
-  return Object.assign(events, { mayGoOn });
+  return new SubscriptionSource(events, {
+    audienceOf: audienceOfChatEvent,
+    // Loading the chat also records the read of a chat that is not the viewer's own, once an hour.
+    mayContinue: async (now) => (await now.loaders.chats.load(chatId)) !== null,
+  });
 }
 
 /** Pieces come without any reading of the chat. */
@@ -48,7 +45,7 @@ async function noteOpening(
 
 @Resolver()
 export class ChatEventsResolver {
-  @Subscription(() => ChatEventUnion, {
+  @LiveSubscription(() => ChatEventUnion, {
     description:
       "Everything that happens in one chat. No cursor: snapshot first, then live. With a cursor: what was missed, then live.",
     subscribe: openChatEvents,
@@ -68,16 +65,12 @@ export class ChatEventsResolver {
   }
 }
 
-/** Only what needs the chat itself touches the context; pieces of text, the great majority, do not. */
+/** Events for every subscriber are shaped without the context: see `audienceOfChatEvent`. */
 export function toEventObject(event: ChatEvent, context: Context): ChatEventObject {
   const { cursor } = event;
   switch (event.type) {
-    case "part": {
-      const { sequence, role, partIndex } = event;
-      const generation = toGeneration(event.generation);
-      const piece = toPartPiece(event.piece);
-      return { __typename: "ChatPartEvent", cursor, generation, sequence, role, partIndex, piece };
-    }
+    case "part":
+      return toPartEvent(event);
     case "message": {
       const message = toChatMessage(event.message);
       return { __typename: "ChatMessageEvent", cursor, message, generation: generationOf(event.message) };
@@ -116,10 +109,6 @@ export function toEventObject(event: ChatEvent, context: Context): ChatEventObje
       return { __typename: "ChatDiffStatusEvent", cursor, diffStatus };
     }
   }
-}
-
-function toGeneration(generation: DomainGeneration): Generation {
-  return { id: generationId(generation), attempt: generation.attempt };
 }
 
 /** The preview that a saved message replaces; null for what was never streamed. */

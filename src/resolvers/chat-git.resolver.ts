@@ -1,25 +1,32 @@
 /** What has changed in the repositories that a chat works in: read, looked at anew, and followed. */
-import { Arg, Ctx, FieldResolver, ID, Mutation, Resolver, Root, Subscription } from "type-graphql";
+import { Arg, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from "type-graphql";
 import type { GitSnapshot as DomainSnapshot } from "../domain/git-snapshot.js";
+import { SubscriptionSource } from "../domain/subscription-source.js";
 import { Chat } from "../schema/chat.type.js";
 import { GitSnapshot, RefreshChatGitInput, RefreshChatGitPayload } from "../schema/git.type.js";
 import type { Context } from "./context.js";
 import { forbidden, unavailable } from "./errors.js";
+import { LiveSubscription, type Opening } from "./live-subscription.js";
 import { databaseId } from "./public-ids.js";
 import { toUserError, type UserErrorObject } from "./user-errors.js";
 
-type Opening = { args: { chatId: string }; context: Context };
+type Args = { chatId: string };
 
-async function openGitSnapshots({ args, context }: Opening): Promise<AsyncIterableIterator<DomainSnapshot>> {
+async function openGitSnapshots({
+  args,
+  context,
+}: Opening<Args>): Promise<SubscriptionSource<DomainSnapshot, Context>> {
   const chatId = databaseId("chat", args.chatId, "chatId");
   const chat = await context.loaders.chats.load(chatId);
   if (!chat) throw forbidden("There is no such chat, or it is not yours to read.");
   const snapshots = context.gitSnapshots.subscribe({ chatId, workspaceId: chat.workspaceId });
   if (!snapshots)
     throw unavailable("Too many repositories are followed at this server now; try again later.");
-  // Asked from time to time while the stream is read, with a new context.
-  const mayGoOn = async (now: Context) => (await now.loaders.chats.load(chatId)) !== null;
-  return Object.assign(snapshots, { mayGoOn });
+  return new SubscriptionSource(snapshots, {
+    // A snapshot is plain data of the workspace; nothing in it is for one viewer alone.
+    audienceOf: () => "every_subscriber",
+    mayContinue: async (now) => (await now.loaders.chats.load(chatId)) !== null,
+  });
 }
 
 @Resolver(() => Chat)
@@ -50,7 +57,7 @@ export class ChatGitResolver {
     return { git, userErrors: [] };
   }
 
-  @Subscription(() => GitSnapshot, {
+  @LiveSubscription(() => GitSnapshot, {
     description:
       "The chat's repositories: as they are now, then whole again whenever something in them has changed. Who reads slowly gets only the newest.",
     subscribe: openGitSnapshots,

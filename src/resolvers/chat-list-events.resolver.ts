@@ -1,25 +1,38 @@
 /** The stream of what happens to the viewer's own chats, each event shaped as the API says. */
 import { type GraphQLResolveInfo, Kind } from "graphql";
-import { Arg, Ctx, Resolver, Root, Subscription } from "type-graphql";
+import { Arg, Ctx, Resolver, Root } from "type-graphql";
 import { encodeId } from "../domain/ids.js";
-import type { ListEvent } from "../domain/list-events.js";
+import { audienceOfListEvent, type ListEvent } from "../domain/list-events.js";
+import { SubscriptionSource } from "../domain/subscription-source.js";
 import {
   type ChatListEventObject,
   ChatListEventUnion,
   type ListedChat,
 } from "../schema/chat-list-event.union.js";
 import type { Context } from "./context.js";
+import { LiveSubscription, type Opening } from "./live-subscription.js";
 import { demandChat } from "./message.resolver.js";
 
-type Opening = { args: { after?: string | null }; context: Context };
+type Args = { after?: string | null };
+
+async function openChatListEvents({
+  args,
+  context,
+}: Opening<Args>): Promise<SubscriptionSource<ListEvent, Context>> {
+  const events = await context.chatListEvents.subscribe(context.viewer, args.after ?? null);
+  return new SubscriptionSource(events, {
+    audienceOf: audienceOfListEvent,
+    // A list is its viewer's own: it may be read for as long as the viewer's session lasts.
+    mayContinue: () => Promise.resolve(true),
+  });
+}
 
 @Resolver()
 export class ChatListEventsResolver {
-  @Subscription(() => ChatListEventUnion, {
+  @LiveSubscription(() => ChatListEventUnion, {
     description:
       "What happens to the viewer's own chats, as a list shows them. No cursor: read the list, then live. With a cursor: what was missed, then live.",
-    subscribe: ({ args, context }: Opening) =>
-      context.chatListEvents.subscribe(context.viewer, args.after ?? null),
+    subscribe: openChatListEvents,
   })
   chatListEvents(
     @Root() event: ListEvent,

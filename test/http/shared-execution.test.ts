@@ -2,7 +2,15 @@
 import { describe, expect, test } from "vitest";
 import type { AnswerEvents } from "../../src/http/answer.js";
 import type { HttpServerOptions } from "../../src/http/server.js";
-import { eventually, openServers, RawSocket, TOKEN, type TestServer, viewer } from "./support.js";
+import {
+  askOverSocket,
+  eventually,
+  openServers,
+  RawSocket,
+  TOKEN,
+  type TestServer,
+  viewer,
+} from "./support.js";
 
 const open = openServers();
 
@@ -62,17 +70,17 @@ describe("an event that many subscribers ask about alike", () => {
     expect(counted.executions).toBe(1);
   });
 
-  test("is executed once for people with different rights if the answer does not depend on them", async () => {
+  test("is executed once for users with different rights if it is declared to be for every subscriber", async () => {
     const { server, counted } = await openCounting();
     const raws = await Promise.all(["ada", "bob", "admin"].map((token) => enter(server, token)));
     await subscribeAll(server, raws, PLAIN);
-    server.world.feed.push({ number: 7 });
+    server.world.feed.push({ number: 7, audience: "every_subscriber" });
     for (const raw of raws)
       expect(payloads(await answersOf(raw, 1))).toEqual([{ data: { ticks: { number: 7 } } }]);
     expect(counted.executions).toBe(1);
   });
 
-  test("is executed for each person if the answer looks at who asks, once for all sockets of one", async () => {
+  test("is executed for each user if it is declared to be for the same viewer, once for all sockets of one", async () => {
     const { server, counted } = await openCounting();
     const raws = await Promise.all(["ada", "ada", "bob"].map((token) => enter(server, token)));
     await subscribeAll(server, raws, PERSONAL);
@@ -118,6 +126,14 @@ describe("an event that many subscribers ask about alike", () => {
       server.lines.filter((line) => line.msg === "A request failed for a reason of our own"),
     ).toHaveLength(1);
   });
+});
+
+test("a subscription whose source declares neither its audience nor its rights is not opened", async () => {
+  const { server } = await openCounting();
+  expect(await askOverSocket(server, "subscription { undeclaredTicks { number } }")).toMatchObject({
+    errors: [{ extensions: { code: "INTERNAL_SERVER_ERROR" } }],
+  });
+  expect(server.world.feed.live).toBe(0);
 });
 
 describe("while an event's answer is being made", () => {

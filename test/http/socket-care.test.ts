@@ -47,7 +47,7 @@ describe("rights", () => {
     raw.subscribe("b", guarded("b"));
     raw.subscribe("c", TICKS);
     await eventually(() => server.world.feed.live === 3);
-    server.world.mayGoOn = (room) => room !== "a";
+    server.world.mayContinue = (room) => room !== "a";
     await passMinute(clock, raw);
     await raw.until(({ id, type }) => id === "a" && type === "error");
     expect(server.world.feed.live).toBe(2);
@@ -67,7 +67,7 @@ describe("rights", () => {
     const clock = new ManualClock();
     let role: Viewer["role"] = "admin";
     const server = await open({ clock, authenticate: async () => ({ ...viewer, role }) });
-    server.world.mayGoOn = (_room, asker) => asker.role === "admin";
+    server.world.mayContinue = (_room, asker) => asker.role === "admin";
     const raw = await RawSocket.connect(server);
     raw.subscribe("a", guarded("a"));
     await eventually(() => server.world.feed.live === 1);
@@ -85,12 +85,12 @@ describe("rights", () => {
     const raw = await RawSocket.connect(server);
     raw.subscribe("a", guarded("a"));
     await eventually(() => server.world.feed.live === 1);
-    server.world.mayGoOn = () => {
+    server.world.mayContinue = () => {
       throw new Error("The database is away.");
     };
     await passMinute(clock, raw);
     await eventually(() => server.lines.length > 0);
-    server.world.mayGoOn = () => true;
+    server.world.mayContinue = () => true;
     server.world.feed.push({ number: 1 });
     await raw.until(({ id, type }) => id === "a" && type === "next");
     expect(server.lines.map(({ msg }) => msg)).toEqual([

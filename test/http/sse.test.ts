@@ -233,7 +233,7 @@ describe("rights", () => {
       'subscription { guardedTicks(room: "a") { number } }',
     );
     await eventually(() => server.world.feed.live === 1);
-    server.world.mayGoOn = () => false;
+    server.world.mayContinue = () => false;
     clock.advance(60_000);
     const message = "What is subscribed to may no longer be read.";
     expect(await stream.rest()).toEqual([

@@ -3,6 +3,7 @@ import { buildSchema, GraphQLError, type GraphQLSchema } from "graphql";
 import { createClient, type Client, type ExecutionResult } from "graphql-ws";
 import { afterEach, expect } from "vitest";
 import { WebSocket } from "ws";
+import { type Audience, SubscriptionSource } from "../../src/domain/subscription-source.js";
 import type { Viewer } from "../../src/domain/viewer.js";
 import { createHttpServer, type HttpServerOptions, type ParleyHttp } from "../../src/http/server.js";
 import { createLog } from "../../src/lib/log.js";
@@ -113,12 +114,13 @@ const SDL = `
     nodes(ids: [ID!]!): [Tree]
   }
   type Mutation { write(text: String!): String }
-  type Subscription { ticks: Tick! opening: Tick! heldTicks: Tick! guardedTicks(room: String!): Tick! }
+  type Subscription { ticks: Tick! opening: Tick! heldTicks: Tick! guardedTicks(room: String!): Tick! undeclaredTicks: Tick! }
   type Tick { number: Int contextNumber: Int fragile: String text: String held: String }
   type Tree { leaf: String tree: Tree items(first: Int, last: Int): ItemConnection diff: String }
   type ItemConnection { nodes: [Tree] }
 `;
 
+type TestEvent = { audience?: Audience };
 type TestContext = { number: number; viewer: Viewer; requestId: string };
 
 /** What the test schema does when asked. */
@@ -127,7 +129,7 @@ export type World = {
   contexts: TestContext[];
   written: string[];
   /** Who may go on to read which room's guarded ticks; may fail. */
-  mayGoOn: (room: string, asker: Viewer) => boolean;
+  mayContinue: (room: string, asker: Viewer) => boolean;
   /** Ends all `held` fields. */
   release: () => void;
   heldCount: () => number;
@@ -168,14 +170,17 @@ function createSchema(world: World, held: (() => void)[]): GraphQLSchema {
     return "fine";
   });
   type Subscribe = (source: unknown, args: { room: string }) => unknown;
+  const openFeed = (mayContinue: (context: TestContext) => Promise<boolean> = () => Promise.resolve(true)) =>
+    new SubscriptionSource<TestEvent, TestContext>(world.feed.iterate() as AsyncIterableIterator<TestEvent>, {
+      audienceOf: ({ audience }) => audience ?? "same_viewer",
+      mayContinue,
+    });
   const sources: Record<string, Subscribe> = {
-    ticks: () => world.feed.iterate(),
-    guardedTicks: (_source, { room }) =>
-      Object.assign(world.feed.iterate(), {
-        mayGoOn: async (context: TestContext) => world.mayGoOn(room, context.viewer),
-      }),
+    ticks: () => openFeed(),
+    guardedTicks: (_source, { room }) => openFeed(async (context) => world.mayContinue(room, context.viewer)),
+    undeclaredTicks: () => world.feed.iterate(),
     opening: () => Promise.reject(secretError),
-    heldTicks: () => new Promise((resolve) => held.push(() => resolve(world.feed.iterate()))),
+    heldTicks: () => new Promise((resolve) => held.push(() => resolve(openFeed()))),
   };
   for (const [name, subscribe] of Object.entries(sources)) {
     const field = schema.getSubscriptionType()?.getFields()[name];
@@ -203,7 +208,7 @@ export async function openServer(options: Partial<HttpServerOptions> = {}): Prom
     feed: new Feed(),
     contexts: [],
     written: [],
-    mayGoOn: () => true,
+    mayContinue: () => true,
     release: () => held.splice(0).forEach((end) => end()),
     heldCount: () => held.length,
   };

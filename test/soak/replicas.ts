@@ -7,7 +7,7 @@ import { createHttpServer, type ParleyHttp } from "../../src/http/server.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { Loaders } from "../../src/resolvers/loaders.js";
-import { answerPiecesFromTemplates } from "../../src/resolvers/piece-answers.js";
+import { answerDeltasFromTemplates } from "../../src/resolvers/delta-answers.js";
 import { resolvers } from "../../src/resolvers/resolvers.js";
 import { buildParleySchema } from "../../src/schema/build.js";
 import { readChat, readRowsFrom, readVersions } from "../../src/store/chat-source.js";
@@ -116,7 +116,7 @@ async function openDoor(world: World, { bus, clock, commands }: Replica): Promis
       ),
       noteReads: () => Promise.resolve(),
     }),
-    answerEvents: answerPiecesFromTemplates,
+    answerEvents: answerDeltasFromTemplates,
     health: () => Promise.resolve({ checks: {} }),
     log,
     clock: systemClock,

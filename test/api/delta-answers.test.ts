@@ -1,11 +1,12 @@
-/** The shortcut for pieces of text must be invisible: whatever a document selects, the answer is graphql-js's own. */
+/** The shortcut for deltas must be invisible: whatever a document selects, the answer is graphql-js's own. */
 import { execute, parse, type ExecutionResult } from "graphql";
 import { describe, expect, test } from "vitest";
 import type { ChatEvent } from "../../src/domain/chat-stream.js";
-import { answerPiecesFromTemplates } from "../../src/resolvers/piece-answers.js";
+import { audienceOfChatEvent } from "../../src/domain/chat-stream.js";
+import { answerDeltasFromTemplates } from "../../src/resolvers/delta-answers.js";
 import type { Viewer } from "../../src/domain/viewer.js";
 import type { Asker } from "../../src/http/answer.js";
-import { SharedOperations } from "../../src/http/shared-answers.js";
+import { type SharedOperation, SharedOperations } from "../../src/http/shared-answers.js";
 import { resolvers } from "../../src/resolvers/resolvers.js";
 import { buildParleySchema } from "../../src/schema/build.js";
 
@@ -32,23 +33,24 @@ const EVENTS: ChatEvent[] = [
   piece(5, { piece: { type: "tool-input-delta", toolCallId: "c", toolName: "t", append: "{" } }),
   { type: "caught-up", cursor: "end", replayedEvents: 5 },
   piece(6),
+  piece(7, { role: "tool", piece: { type: "tool-output-delta", toolCallId: "c", append: "out" } }),
 ];
 
 const DOCUMENTS = {
   everything: `subscription ($id: ID!) { chatEvents(chatId: $id) {
     __typename ... on StreamEvent { cursor }
     ... on ChatPartEvent { generation { id attempt } sequence role partIndex piece {
-      __typename ... on TextDelta { append } ... on ReasoningDelta { append } ... on ToolInputDelta { toolName append } } } } }`,
+      __typename ... on TextDelta { append } ... on ReasoningDelta { append } ... on ToolInputDelta { toolName append } ... on ToolOutputDelta { toolCallId append } } } } }`,
   "aliases and a field twice": `subscription ($id: ID!) { e: chatEvents(chatId: $id) {
     ... on ChatPartEvent { a: cursor b: cursor n: sequence m: sequence generation { x: id y: id } piece { ... on TextDelta { t: append u: append } } } } }`,
   "fragments and directives": `subscription ($id: ID!, $no: Boolean = false) { chatEvents(chatId: $id) { ...P } }
     fragment P on ChatEvent { ... on ChatPartEvent { cursor @include(if: $no) sequence @skip(if: $no) piece { ... on TextDelta { append } } } }`,
+  "variables with defaults": `subscription ($id: ID!, $part: Boolean! = true) { chatEvents(chatId: $id) {
+    ... on ChatPartEvent @include(if: $part) { piece { ... on TextDelta @skip(if: $part) { append } ... on ReasoningDelta { append } } } } }`,
   "nothing of the piece": `subscription ($id: ID!) { chatEvents(chatId: $id) { ... on ChatStatusEvent { status } } }`,
 };
 
-const asking = { isPersonal: false };
-
-describe("a piece of text is answered as if it had been executed", () => {
+describe("a delta is answered as if it had been executed", () => {
   test.each(Object.entries(DOCUMENTS))("when a document selects %s", async (_name, text) => {
     const document = parse(text);
     let executed = 0;
@@ -62,24 +64,17 @@ describe("a piece of text is answered as if it had been executed", () => {
         contextValue: {},
       });
     };
-    const answer = answerPiecesFromTemplates(plain);
-    for (const event of EVENTS) await answer(event, asking);
+    const variableValues = { id: "chat_x" };
+    const operation = { schema, document, operationName: undefined, variableValues };
+    const answer = answerDeltasFromTemplates<null>(plain, operation);
     const slow: ExecutionResult[] = [];
     for (const event of EVENTS) slow.push(await plain(event));
     executed = 0;
     const quick: ExecutionResult[] = [];
-    for (const event of EVENTS) quick.push(await answer(event, asking));
+    for (const event of EVENTS) quick.push(await answer(event, null));
     expect(JSON.parse(JSON.stringify(quick))).toEqual(JSON.parse(JSON.stringify(slow)));
     expect(JSON.stringify(slow)).not.toContain("errors");
-    expect(executed).toBe(2);
-  });
-
-  test("also when executing it fails: the failure is told each time", async () => {
-    const answer = answerPiecesFromTemplates(() => Promise.resolve({ errors: [], data: null }));
-    expect([await answer(piece(1), asking), await answer(piece(2), asking)]).toEqual([
-      { errors: [], data: null },
-      { errors: [], data: null },
-    ]);
+    expect(executed).toBe(1);
   });
 });
 
@@ -98,11 +93,11 @@ function shareEvents(text: string) {
   const operations = new SharedOperations({
     schema,
     mask: (error) => ({ message: String(error) }),
-    answerEvents: (plain) =>
-      answerPiecesFromTemplates((event, asking) => {
+    answerEvents: (plain, operation) =>
+      answerDeltasFromTemplates((event, asking) => {
         counted.executions += 1;
         return plain(event, asking);
-      }),
+      }, operation),
   });
   const counted = { executions: 0 };
   const admitted = {
@@ -114,23 +109,21 @@ function shareEvents(text: string) {
   return { counted, enter: () => operations.enter(admitted) };
 }
 
-describe("a server answers pieces of text without executing them", () => {
-  test("for a subscriber who is alone: the first one teaches, the others are copies", async () => {
+describe("a server answers deltas without executing them", () => {
+  const answer = (shared: SharedOperation, event: ChatEvent, viewer: Viewer) =>
+    shared.answer(event, askedBy(viewer), audienceOfChatEvent(event));
+
+  test("for a subscriber who is alone", async () => {
     const { counted, enter } = shareEvents(DOCUMENTS.everything);
     const shared = enter();
-    await shared.answer(piece(1), askedBy(ada));
-    for (let sequence = 2; sequence < 50; sequence += 1) await shared.answer(piece(sequence), askedBy(ada));
-    expect(counted.executions).toBe(2);
+    for (let sequence = 1; sequence < 50; sequence += 1) await answer(shared, piece(sequence), ada);
+    expect(counted.executions).toBe(0);
   });
 
-  test("for all subscribers, whoever they are: nothing of a piece depends on who reads it", async () => {
-    const { counted, enter } = shareEvents(DOCUMENTS.everything);
+  test("once for all subscribers: nothing of a delta depends on the viewer", async () => {
+    const { enter } = shareEvents(DOCUMENTS.everything);
     const [shared] = [enter(), enter()];
-    const tool = piece(5, {
-      piece: { type: "tool-input-delta", toolCallId: "c", toolName: "t", append: "{" },
-    });
-    const answers = [await shared.answer(tool, askedBy(ada)), await shared.answer(tool, askedBy(bob))];
-    expect(answers[1]).toBe(answers[0]);
-    expect(counted.executions).toBe(1);
+    const event = piece(1);
+    expect(await answer(shared, event, bob)).toBe(await answer(shared, event, ada));
   });
 });

@@ -1,0 +1,17 @@
+/** A live part event as the API shows it. */
+import { type Generation as DomainGeneration, generationId } from "../domain/chat-events.js";
+import type { ChatEvent } from "../domain/chat-stream.js";
+import type { ChatPartEvent, Generation } from "../schema/chat-event.union.js";
+import { toPartPiece } from "./shapes.js";
+
+/** Plain data whatever is selected of it: needs no context unless the piece is a whole part. */
+export function toPartEvent(event: ChatEvent & { type: "part" }): ChatPartEvent {
+  const { cursor, sequence, role, partIndex } = event;
+  const generation = toGeneration(event.generation);
+  const piece = toPartPiece(event.piece);
+  return { __typename: "ChatPartEvent", cursor, generation, sequence, role, partIndex, piece };
+}
+
+export function toGeneration(generation: DomainGeneration): Generation {
+  return { id: generationId(generation), attempt: generation.attempt };
+}
