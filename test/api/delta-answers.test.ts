@@ -1,5 +1,5 @@
 /** The shortcut for deltas must be invisible: whatever a document selects, the answer is graphql-js's own. */
-import { execute, parse, type ExecutionResult } from "graphql";
+import { execute, isObjectType, parse, type ExecutionResult } from "graphql";
 import { describe, expect, test } from "vitest";
 import type { ChatEvent } from "../../src/domain/chat-stream.js";
 import { audienceOfChatEvent } from "../../src/domain/chat-stream.js";
@@ -76,6 +76,22 @@ describe("a delta is answered as if it had been executed", () => {
     expect(JSON.stringify(slow)).not.toContain("errors");
     expect(executed).toBe(1);
   });
+});
+
+test("a delta whose selected field has come to have a resolver is executed", async () => {
+  const resolved = buildParleySchema(resolvers);
+  const generation = resolved.getType("Generation");
+  if (!isObjectType(generation)) throw new Error("no Generation");
+  generation.getFields()["id"]!.resolve = () => "resolved";
+  const document = parse(DOCUMENTS.everything);
+  const executed = { data: { chatEvents: null } };
+  const operation = {
+    schema: resolved,
+    document,
+    operationName: undefined,
+    variableValues: { id: "chat_x" },
+  };
+  expect(await answerDeltasFromTemplates<null>(() => executed, operation)(piece(1), null)).toBe(executed);
 });
 
 const ada: Viewer = { userId: "ada", username: "ada", name: "Ada", role: "member", expiresAt: null };
