@@ -58,7 +58,17 @@ const headers: Accepted<Readonly<Record<string, string>>> = {
 
 const MOST_RETENTION_DAYS = 90;
 
+const LONGEST_DATABASE_WAIT_MS = 3_600_000;
+
 export const operationsVariables = {
+  databaseWaitMs: withDefault(
+    {
+      name: "PARLEY_DATABASE_WAIT_MS",
+      meaning: "A start waits so many milliseconds for a database that does not serve yet; 0 = not at all.",
+    },
+    "60000",
+    wholeNumber(0, LONGEST_DATABASE_WAIT_MS, " of milliseconds"),
+  ),
   debugRecords: withDefault(
     {
       name: "PARLEY_DEBUG_RECORDS",

@@ -43,8 +43,8 @@ const defaults = {
   workspaceDir: "/home/someone",
   ...WORKSPACE_DEFAULTS,
   role: "all",
-  leaseMs: 300_000,
-  heartbeatMs: 30_000,
+  leaseMs: 30_000,
+  heartbeatMs: 9_000,
   acquireBatchSize: 10,
   maxRunningChats: 0,
   maxRunningChatsPerUser: 0,
@@ -356,7 +356,7 @@ describe("a bad configuration", () => {
   });
 
   test("gives a shorter lease a heartbeat that fits it", () => {
-    expect([read({}).heartbeatMs, read({ PARLEY_LEASE_MS: "3000" }).heartbeatMs]).toEqual([30_000, 1_000]);
+    expect([read({}).heartbeatMs, read({ PARLEY_LEASE_MS: "3000" }).heartbeatMs]).toEqual([9_000, 1_000]);
   });
 
   test("bears no silence longer than Node's own HTTP client does", () => {

@@ -42,8 +42,8 @@ const SHORTEST_ADMIN_TOKEN_CHARACTERS = 16;
 const SHORTEST_SECRET_CHARACTERS = 16;
 const DAY_MS = 86_400_000;
 
-/** Renews a default lease ten times before it ends. */
-const DEFAULT_HEARTBEAT_MS = 30_000;
+/** Renews a default lease three times before it ends. */
+const DEFAULT_HEARTBEAT_MS = 9_000;
 
 const variables = {
   host: withDefault(
@@ -141,7 +141,7 @@ const variables = {
       name: "PARLEY_LEASE_MS",
       meaning: "A worker silent for this many milliseconds loses its chats to others.",
     },
-    "300000",
+    "30000",
     wholeNumber(100, DAY_MS, " of milliseconds"),
   ),
   heartbeatMs: optional(

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** The `parley` program: one word chooses what it is. Each command is loaded only when it is asked for. */
 
+import { ExplainedError } from "./lib/explained-error.js";
+
 const USAGE = `Usage: parley COMMAND
 
   serve       start the server (parley serve --help lists every setting)
@@ -37,7 +39,12 @@ async function main([name = "", ...argv]: string[]): Promise<number> {
 main(process.argv.slice(2)).then(
   (exitCode) => process.exit(exitCode),
   (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.stderr.write(`${wordsOf(error)}\n`);
     process.exit(1);
   },
 );
+
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error instanceof ExplainedError ? error.message : (error.stack ?? error.message);
+}

@@ -6,6 +6,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { systemClock, type Clock } from "../lib/clock.js";
+import { EXIT_BROKEN, handOver, untilBroken } from "../lib/last-resort.js";
 import { createLog, type Log } from "../lib/log.js";
 import { createAgent } from "./agent.js";
 import { openDoor } from "./door.js";
@@ -59,8 +60,12 @@ async function serve(settings: AgentSettings, clock: Clock, log: Log): Promise<n
   const { reason, exitCode } = await stopped;
   log.info({ reason }, "The workspace agent stops");
   // Processes first: their end wakes the requests that wait for them.
-  await agent.close();
-  await door.close();
+  const close = async () => {
+    await agent.close();
+    await door.close();
+  };
+  // A broken agent must still end its commands, as nothing else knows them, but it may not be able to.
+  await (exitCode === EXIT_BROKEN ? handOver(close, { clock, log }) : close());
   return exitCode;
 }
 
@@ -75,11 +80,9 @@ function warnOfZombies(pid: number, log: Log): void {
 function watchForStop(exitsWithStdin: boolean, log: Log): Promise<Stop> {
   return new Promise((resolve) => {
     for (const signal of STOP_SIGNALS) process.on(signal, () => resolve({ reason: signal, exitCode: 0 }));
-    // A broken agent must still end its commands: nobody else knows them.
-    process.on("uncaughtException", (error) => {
-      log.fatal({ err: error }, "The workspace agent broke");
-      resolve({ reason: "uncaught exception", exitCode: 1 });
-    });
+    void untilBroken(log, "The workspace agent").then(() =>
+      resolve({ reason: "an error that nothing caught", exitCode: EXIT_BROKEN }),
+    );
     if (!exitsWithStdin) return;
     for (const event of ["end", "close", "error"]) {
       process.stdin.once(event, () => resolve({ reason: "stdin closed", exitCode: 0 }));

@@ -48,7 +48,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
   const meters = await openMeters(config, log, closers);
   const traces = await openTracing(config, log, closers);
   const statements = traces === NO_TRACES ? meters : toAll([meters, traces]);
-  const { database, close } = await openDatabase(config, log, statements);
+  const { database, isEmbedded, close } = await openDatabase(config, log, { meter: statements, clock });
   closers.add("the database", close);
   const files = await openFiles({ config, database, clock, log }, closers);
   const secrets = await openSecretBox(config, { log, countKeys: () => countKeys(database) });
@@ -112,6 +112,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
     log,
     clock,
     database,
+    isEmbedded,
     files,
     secrets,
     bus,

@@ -4,6 +4,7 @@ import { link, mkdir, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseSecretKeys } from "../config-variable.js";
 import type { Config } from "../config.js";
+import { ExplainedError } from "../lib/explained-error.js";
 import type { Log } from "../lib/log.js";
 import type { KeyCount } from "../store/sealed-values.js";
 import { SECRET_KEY_BYTES, SecretBox, type SecretKey } from "../store/secret-box.js";
@@ -86,8 +87,9 @@ function lostKeyFile(file: string, counts: readonly KeyCount[]): string {
 async function makeKeyFile(file: string): Promise<void> {
   const id = `local-${randomBytes(KEY_ID_BYTES).toString("hex")}`;
   const draft = `${file}.${id}`;
-  await mkdir(dirname(file), { recursive: true });
-  const handle = await open(draft, "wx", OWNER_ONLY);
+  const handle = await mkdir(dirname(file), { recursive: true })
+    .then(() => open(draft, "wx", OWNER_ONLY))
+    .catch((error: unknown) => refuseFolder(file, error));
   try {
     await handle.writeFile(`${id}:${randomBytes(SECRET_KEY_BYTES).toString("base64")}\n`);
     await handle.sync();
@@ -129,6 +131,11 @@ async function read(file: string): Promise<string | null> {
     return await readFile(file, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw error;
+    return refuseFolder(file, error);
   }
+}
+
+function refuseFolder(file: string, error: unknown): never {
+  const words = error instanceof Error ? error.message : String(error);
+  throw new ExplainedError(`PARLEY_DATA_DIR cannot be used for ${file}: ${words}`, { cause: error });
 }

@@ -1,6 +1,9 @@
 /** `parley serve`: starts the server, greets, and ends it on a signal. */
 import { parseArgs } from "node:util";
 import { ConfigError, describeConfig, loadConfig, type Config } from "../config.js";
+import { systemClock } from "../lib/clock.js";
+import { ExplainedError } from "../lib/explained-error.js";
+import { EXIT_BROKEN, handOver, untilBroken } from "../lib/last-resort.js";
 import { createLog, type Log } from "../lib/log.js";
 import { startParley, type Parley } from "./parley.js";
 import { welcome } from "./welcome.js";
@@ -18,9 +21,22 @@ export async function serve(argv: string[]): Promise<number> {
   if (!config) return 2;
   const log = createLog(config.logLevel);
   const stopped = nextSignal();
-  const parley = await startOrExplain(config, log);
+  const broken = untilBroken(log, "The server").then(() => "broken" as const);
+  const starting = startOrExplain(config, log);
+  const parley = await Promise.race([starting, broken, stopped.then(() => "stopped" as const)]);
+  if (parley === "stopped" || parley === "broken") {
+    await handOver(async () => (await starting)?.close(), { clock: systemClock, log });
+    return parley === "stopped" ? 0 : EXIT_BROKEN;
+  }
   if (!parley) return 1;
   process.stdout.write(welcome(parley));
+  const end = await Promise.race([untilStopped(parley, stopped, log), broken]);
+  if (end !== "broken") return end;
+  await handOver(() => parley.close(), { clock: systemClock, log });
+  return EXIT_BROKEN;
+}
+
+async function untilStopped(parley: Parley, stopped: Promise<string>, log: Log): Promise<number> {
   const signal = await stopped;
   log.info({ signal }, "Stopping; a second signal ends the process at once");
   const forced = nextSignal().then(() => "forced" as const);
@@ -43,7 +59,8 @@ async function startOrExplain(config: Config, log: Log): Promise<Parley | null> 
   try {
     return await startParley(config, log);
   } catch (error) {
-    log.fatal({ err: error }, "Parley could not start");
+    if (!(error instanceof ExplainedError)) log.fatal({ err: error }, "Parley could not start");
+    else log.fatal(`Parley could not start: ${error.message}`);
     process.stderr.write(
       `Parley could not start: ${error instanceof Error ? error.message : String(error)}\n`,
     );

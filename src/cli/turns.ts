@@ -10,6 +10,7 @@ import { McpTurns } from "../engine/mcp/turn-servers.js";
 import { WorkspaceTools } from "../engine/mcp/workspace-tools.js";
 import { createLoopMeter } from "../lib/loop-load.js";
 import { readHistory } from "../store/chat-source.js";
+import { endUnconnectedLeases } from "../store/leases.js";
 import { isActiveUser } from "../store/user-administration.js";
 import type { Agents } from "./agents.js";
 import type { Closers } from "./closers.js";
@@ -24,6 +25,7 @@ export async function openTurns(core: Core, agents: Agents, closers: Closers): P
     batchSize: () => core.deploymentSettings.acquireBatchSize(),
     limits: { chats: config.maxRunningChats, chatsPerPerson: config.maxRunningChatsPerUser },
   });
+  if (core.isEmbedded) await endLeasesOfTheDead(core);
   await worker.start();
   core.meters.watch("running_chats", () => worker.runningChats);
   closers.add("the worker", () => worker.close());
@@ -32,6 +34,16 @@ export async function openTurns(core: Core, agents: Agents, closers: Closers): P
   const autoArchive = new AutoArchive({ ...transitionParts, log }, { afterDays: config.autoArchiveDays });
   autoArchive.start();
   closers.add("the auto-archive", () => autoArchive.close());
+}
+
+/**
+ * Whoever is not connected to the embedded database is dead: its processes are on this machine. So a server that starts
+ * after one that was killed goes on with its chats at once, and does not wait for the end of its lease.
+ */
+async function endLeasesOfTheDead({ database, log }: Core): Promise<void> {
+  const ended = await endUnconnectedLeases(database);
+  if (ended > 0)
+    log.info({ ended }, "Workers of this data folder have died; their chats are taken over at once");
 }
 
 function runnerParts(core: Core, agents: Agents, closers: Closers): RunnerParts {

@@ -1,14 +1,18 @@
 /**
  * What leaves the server when something goes wrong: one function for answers over HTTP, answers over a socket and
- * events of a subscription. Errors raised on purpose (a GraphQLError with a code, Forbidden) pass; every other one is logged
- * with a reference and leaves as INTERNAL_SERVER_ERROR with that reference and nothing else.
+ * events of a subscription. Errors raised on purpose (a GraphQLError with a code, Forbidden) pass; an outage of the
+ * database leaves as UNAVAILABLE; every other one is logged with a reference and leaves as INTERNAL_SERVER_ERROR with that
+ * reference and nothing else.
  */
 import { randomUUID } from "node:crypto";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
+import { DatabaseUnavailable } from "../domain/outages.js";
 import { Forbidden } from "../domain/viewer.js";
 import type { Log } from "../lib/log.js";
 import { withoutValues } from "./variable-mistakes.js";
 
+/** Nobody's fault, and over before long. */
+const OUTAGE = { message: "The database cannot be reached right now; try again.", code: "UNAVAILABLE" };
 const INTERNAL_CODE = "INTERNAL_SERVER_ERROR";
 /** Extensions that are for the server's own eyes. */
 const PRIVATE_EXTENSIONS: ReadonlySet<string> = new Set(["http", "stacktrace", "exception"]);
@@ -42,6 +46,11 @@ export function createErrorMask(options: { log: Log; isProduction: boolean }): E
     if (cause instanceof Forbidden) {
       const at = error instanceof GraphQLError ? error : undefined;
       return { message: cause.message, ...place(at), extensions: { code: "FORBIDDEN" } };
+    }
+    if (cause instanceof DatabaseUnavailable) {
+      const at = error instanceof GraphQLError ? error : undefined;
+      options.log.warn({ err: cause, path: at?.path }, "A request failed: the database does not serve");
+      return { message: OUTAGE.message, ...place(at), extensions: { code: OUTAGE.code } };
     }
     if (!isForClients(error, cause)) {
       const at = error instanceof GraphQLError ? error : undefined;

@@ -9,6 +9,7 @@ import { fastifyApolloHandler } from "@as-integrations/fastify";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from "fastify";
 import { GraphQLError, type GraphQLSchema } from "graphql";
 import { NO_METERS, type RequestMeter } from "../domain/meters.js";
+import { DatabaseUnavailable } from "../domain/outages.js";
 import { NO_TRACES, type Traces } from "../domain/traces.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
@@ -219,6 +220,12 @@ function createApp(limits: HttpLimits, mask: ErrorMask): FastifyInstance {
     return reply.code(404).send({ errors: [mask(error)] });
   });
   app.setErrorHandler((failure: FastifyError, _request, reply) => {
+    if (failure instanceof DatabaseUnavailable) {
+      return reply
+        .code(503)
+        .header("retry-after", "1")
+        .send({ errors: [mask(failure)] });
+    }
     const status = failure.statusCode ?? 500;
     if (status >= 500) return reply.code(500).send({ errors: [mask(failure)] });
     const message =

@@ -1,6 +1,7 @@
 /** TypeORM's data source: which entities and migrations there are, and how to reach PostgreSQL. */
 import "reflect-metadata";
-import { DataSource } from "typeorm";
+import pg from "pg";
+import { DataSource, type QueryRunner } from "typeorm";
 import { Foundation1763700000001 } from "../../migrations/0001-foundation.js";
 import { Engine1763700000002 } from "../../migrations/0002-engine.js";
 import { Unread1763700000003 } from "../../migrations/0003-unread.js";
@@ -43,6 +44,8 @@ export const migrations = [
   WorkspaceTemplates1763700000019,
 ];
 
+const MIGRATIONS_TABLE = "migrations";
+
 /** Connections per replica. Transitions are short, so a few serve hundreds of chats. */
 const DEFAULT_POOL_SIZE = 10;
 
@@ -55,6 +58,26 @@ export type ConnectionOptions = {
   database?: string;
   poolSize?: number;
 };
+
+/**
+ * Longest that anything waits for a connection, whether it is being opened or all are in use; what waits longer gets
+ * an outage. Node's default is for ever.
+ */
+const CONNECTION_WAIT_MS = 10_000;
+/** A connection on which nothing was said for so long is probed by the system: a lost host closes nothing. */
+const KEEP_ALIVE_AFTER_MS = 10_000;
+
+/**
+ * A connection that breaks outside of a statement (a restart, pg_terminate_backend, a timeout between two statements
+ * of a transaction) tells of it by an event, which would end the process if nothing listened, and the pool listens only
+ * while the connection is idle. Whoever uses it next gets the error.
+ */
+class Client extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    this.on("error", () => undefined);
+  }
+}
 
 export function createDataSource(options: ConnectionOptions): DataSource {
   return new DataSource({
@@ -69,10 +92,18 @@ export function createDataSource(options: ConnectionOptions): DataSource {
     applicationName: "parley",
     // The hand-written statements are prepared and have one good plan each; planning them anew costs more than
     // running them.
-    extra: { options: "-c plan_cache_mode=force_generic_plan" },
+    extra: {
+      options: "-c plan_cache_mode=force_generic_plan",
+      Client,
+      connectionTimeoutMillis: CONNECTION_WAIT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    },
+    // Told in the log by who opens the database.
+    poolErrorHandler: () => undefined,
     entities,
     migrations,
-    migrationsTableName: "migrations",
+    migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: "each",
   });
 }
@@ -80,15 +111,46 @@ export function createDataSource(options: ConnectionOptions): DataSource {
 /** Serialises the migrations of replicas that start together; any fixed number does. */
 const MIGRATION_LOCK = 7_276_001;
 
-/** Runs what is missing and returns the names of the migrations that ran. Safe to call from many replicas. */
+/** The database has been migrated by a newer version, whose schema this one does not know. */
+export class SchemaTooNew extends Error {
+  override readonly name = "SchemaTooNew";
+
+  /** `newest`: the newest migration that this version knows; `unknown`: those of the database that it does not. */
+  constructor(
+    readonly newest: string,
+    readonly unknown: readonly string[],
+  ) {
+    super(`The schema is at ${unknown.at(-1) ?? ""}, but this version knows it up to ${newest}.`);
+  }
+}
+
+/**
+ * Runs what is missing and returns the names of the migrations that ran. Safe to call from many replicas. Rejects with
+ * `SchemaTooNew`, and changes nothing, when there are migrations that this version does not know.
+ */
 export async function migrate(dataSource: DataSource): Promise<string[]> {
   const lock = dataSource.createQueryRunner();
   try {
     await lock.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK]);
+    await refuseNewer(lock);
     const ran = await dataSource.runMigrations();
-    return ran.map((migration) => migration.name);
-  } finally {
     await lock.query("SELECT pg_advisory_unlock($1)", [MIGRATION_LOCK]);
+    return ran.map((migration) => migration.name);
+  } catch (error) {
+    // On a broken connection it is gone already, and that must not hide why.
+    await lock.query("SELECT pg_advisory_unlock($1)", [MIGRATION_LOCK]).catch(() => undefined);
+    throw error;
+  } finally {
     await lock.release();
   }
+}
+
+async function refuseNewer(connection: QueryRunner): Promise<void> {
+  if (!(await connection.hasTable(MIGRATIONS_TABLE))) return;
+  const known = new Set(migrations.map(({ name }) => name));
+  const rows: unknown = await connection.query(
+    `SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY "timestamp", id`,
+  );
+  const unknown = (rows as { name: string }[]).map(({ name }) => name).filter((name) => !known.has(name));
+  if (unknown.length > 0) throw new SchemaTooNew(migrations.at(-1)?.name ?? "", unknown);
 }

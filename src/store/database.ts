@@ -2,10 +2,11 @@
  * The way to PostgreSQL. `dataSource` is TypeORM's, for entities, migrations and simple reads; `query` and
  * `transaction` are for the hand-written statements: prepared once per connection, and counted.
  */
-import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
+import pg, { type Pool, type PoolClient, type QueryResult, type QueryResultRow } from "pg";
 import { DataSource } from "typeorm";
 import type { PostgresDriver } from "typeorm/driver/postgres/PostgresDriver.js";
 import { NO_METERS, type StatementMeter } from "../domain/meters.js";
+import { asOutage } from "./outages.js";
 
 /** One hand-written statement. `name` makes it a prepared statement: one text per name, for ever. */
 export type Statement = { name: string; text: string };
@@ -15,9 +16,15 @@ export interface Queryable {
   query<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]>;
 }
 
+/** One connection beside the pool, whose statements never wait for those of others; opened again when it breaks. */
+export interface ReservedConnection extends Queryable {
+  close(): Promise<void>;
+}
+
 /** Statements and transactions sent since start; a statement outside a transaction counts as one too. */
 export type DatabaseCounters = { statements: number; transactions: number };
 
+/** Rejects with `DatabaseUnavailable` when PostgreSQL does not serve, with PostgreSQL's own error otherwise. */
 export class Database implements Queryable {
   readonly counters: DatabaseCounters = { statements: 0, transactions: 0 };
 
@@ -45,21 +52,21 @@ export class Database implements Queryable {
   async script<Row extends QueryResultRow>(texts: readonly string[]): Promise<Row[]> {
     this.counters.statements += texts.length;
     this.counters.transactions += 1;
-    const results: unknown = await this.pool.query(texts.join(";\n"));
+    const results: unknown = await this.pool.query(texts.join(";\n")).catch(rethrow);
     const last: unknown = Array.isArray(results) ? results.at(-1) : results;
     return (last as QueryResult<Row>).rows;
   }
 
   /** Commits when `work` resolves, rolls back when it rejects. A broken connection is not given back to the pool. */
   async transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect();
+    const client = await this.pool.connect().catch(rethrow);
     this.counters.transactions += 1;
     this.counters.statements += 2; // BEGIN and COMMIT
     let broken: Error | undefined;
     try {
-      await client.query("BEGIN");
+      await client.query("BEGIN").catch(rethrow);
       const result = await work(this.#within(client));
-      await client.query("COMMIT");
+      await client.query("COMMIT").catch(rethrow);
       return result;
     } catch (error) {
       await client.query("ROLLBACK").catch((cause: unknown) => {
@@ -71,20 +78,51 @@ export class Database implements Queryable {
     }
   }
 
+  /**
+   * A connection for one statement at a time. `applicationName` is how PostgreSQL lists it for as long as the process
+   * lives: it is not closed for having been idle. A statement that takes longer than `limitMs`, or a connection that
+   * cannot be had for so long, is an outage; the connection is then closed.
+   */
+  reserve(applicationName: string, limitMs: number): ReservedConnection {
+    const { options } = this.pool;
+    const pool = new pg.Pool({
+      ...options,
+      // pg hides it from copies.
+      password: options.password,
+      application_name: applicationName,
+      max: 1,
+      idleTimeoutMillis: 0,
+      connectionTimeoutMillis: limitMs,
+    });
+    // A connection that broke while idle is replaced by the next statement.
+    pool.on("error", () => undefined);
+    return {
+      query: async <Row extends QueryResultRow>(statement: Statement, values: unknown[]) => {
+        this.counters.statements += 1;
+        this.counters.transactions += 1;
+        return this.#rows<Row>(pool, statement, values, limitMs);
+      },
+      close: () => pool.end(),
+    };
+  }
+
   async #rows<Row extends QueryResultRow>(
     connection: Pool | PoolClient,
     statement: Statement,
     values: unknown[],
+    limitMs?: number,
   ): Promise<Row[]> {
     const startedAt = performance.now();
     const since = () => (performance.now() - startedAt) / 1_000;
     try {
-      const { rows } = await connection.query<Row>({ ...statement, values });
+      const question =
+        limitMs === undefined ? { ...statement, values } : { ...statement, values, query_timeout: limitMs };
+      const { rows } = await connection.query<Row>(question);
       this.meter.statement(statement.name, "ok", since());
       return rows;
     } catch (error) {
       this.meter.statement(statement.name, "error", since());
-      throw error;
+      throw asOutage(error);
     }
   }
 
@@ -100,4 +138,8 @@ export class Database implements Queryable {
   async close(): Promise<void> {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
+}
+
+function rethrow(error: unknown): never {
+  throw asOutage(error);
 }

@@ -1,6 +1,7 @@
 /**
  * Who holds which chat. A worker's lease is one row that it renews; the database's clock decides whether it is
- * alive, so replicas whose clocks differ agree. Chats are taken in batches, each by one worker only.
+ * alive, so replicas whose clocks differ agree. Chats are taken in batches, each by one worker only, and only by a worker
+ * whose own lease is alive at that moment: one that has lost its lease has lost its chats, and would lose these too.
  */
 import type { ChatState, ClientTool } from "../domain/chat-state.js";
 import type { ReasoningEffort } from "../domain/message-parts.js";
@@ -68,6 +69,10 @@ function toHeldChat(row: HeldDbRow): HeldChat {
   };
 }
 
+/** Looked at when the statement runs, however long it had to wait for a lock: `now()` is when it was sent. */
+const hasLease = (workerId: string) =>
+  `EXISTS (SELECT 1 FROM worker_leases o WHERE o.worker_id = ${workerId} AND o.expires_at > clock_timestamp())`;
+
 // The state it leaves is that of `acquire` in domain/chat-lifecycle; a test holds them together.
 const acquireCandidates = (
   workerId: string,
@@ -80,7 +85,7 @@ const acquireCandidates = (
 const ACQUIRE_PENDING: Statement = {
   name: "chats-acquire-pending",
   text: `WITH candidate AS (
-      SELECT id FROM chats WHERE status = 'pending' AND archived_at IS NULL
+      SELECT id FROM chats WHERE status = 'pending' AND archived_at IS NULL AND ${hasLease("$1")}
       ORDER BY updated_at, id LIMIT $2 FOR UPDATE SKIP LOCKED)
     ${acquireCandidates("$1")}`,
 };
@@ -124,16 +129,20 @@ function acquireWithinText(workerId: string, limit: number, limits: RunningLimit
       ORDER BY place, updated_at, id LIMIT ${limit}),
     candidate AS (
       SELECT id FROM chats WHERE id IN (SELECT id FROM chosen) AND status = 'pending' AND archived_at IS NULL
+        AND ${hasLease(`'${workerId}'`)}
       FOR UPDATE SKIP LOCKED)
     ${acquireCandidates(`'${workerId}'`)}`;
 }
 
-// Index: chats_worker_idx. `$3` are chats that are this worker's by the database but that it does not run.
+// Index: chats_worker_idx. `$3` are chats that are this worker's by the database but that it does not run; no others of
+// its own are ever lost, even when its lease ends while this runs. Others' leases are compared with when the statement
+// was sent: one that was renewed meanwhile counts as alive.
 const ACQUIRE_LOST: Statement = {
   name: "chats-acquire-lost",
   text: `WITH candidate AS (
-      SELECT id FROM chats WHERE worker_id IS NOT NULL AND ((worker_id = $1 AND id = ANY ($3::uuid[])) OR NOT EXISTS (
-        SELECT 1 FROM worker_leases l WHERE l.worker_id = chats.worker_id AND l.expires_at > now()))
+      SELECT id FROM chats WHERE worker_id IS NOT NULL AND ${hasLease("$1")}
+        AND ((worker_id = $1 AND id = ANY ($3::uuid[])) OR (worker_id <> $1 AND NOT EXISTS (
+          SELECT 1 FROM worker_leases l WHERE l.worker_id = chats.worker_id AND l.expires_at > now())))
       ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
     UPDATE chats c SET worker_id = $1, runner_id = gen_random_uuid(), snapshot_version = c.snapshot_version + 1,
       attempt = c.attempt + CASE c.status WHEN 'running' THEN 1 ELSE 0 END, retry_state = NULL,
@@ -141,12 +150,20 @@ const ACQUIRE_LOST: Statement = {
     FROM candidate WHERE c.id = candidate.id RETURNING ${heldColumns}`,
 };
 
+// Touches nothing but the lease: whatever is slow or locked elsewhere, it can be renewed.
 const RENEW: Statement = {
   name: "lease-renew",
-  text: `WITH renewed AS (
-      INSERT INTO worker_leases (worker_id, expires_at) VALUES ($1, now() + $2 * interval '1 millisecond')
+  text: `WITH old AS (SELECT expires_at > clock_timestamp() AS is_alive FROM worker_leases WHERE worker_id = $1),
+    renewed AS (
+      INSERT INTO worker_leases (worker_id, expires_at)
+      VALUES ($1, clock_timestamp() + $2 * interval '1 millisecond')
       ON CONFLICT (worker_id) DO UPDATE SET expires_at = excluded.expires_at)
-    SELECT ${heldColumns} FROM chats c WHERE c.worker_id = $1`,
+    SELECT coalesce((SELECT is_alive FROM old), false) AS was_alive`,
+};
+
+const HELD: Statement = {
+  name: "chats-held",
+  text: `SELECT ${heldColumns} FROM chats c WHERE c.worker_id = $1`,
 };
 
 const DROP: Statement = { name: "lease-drop", text: `DELETE FROM worker_leases WHERE worker_id = $1` };
@@ -163,7 +180,7 @@ const PAST_DEADLINE: Statement = {
   text: `SELECT id FROM chats WHERE action_deadline_at <= $1 ORDER BY action_deadline_at LIMIT $2`,
 };
 
-/** Takes up to `limit` pending chats, the longest waiting first. */
+/** Takes up to `limit` pending chats, the longest waiting first; none while the worker's own lease is not alive. */
 export async function acquirePending(
   queryable: Queryable,
   workerId: string,
@@ -195,7 +212,7 @@ export async function acquirePendingWithin(
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Takes over up to `limit` chats whose worker is dead, and this worker's own `orphans`. */
+/** Takes over up to `limit` chats whose worker is dead, and of this worker's own only `orphans`. */
 export async function acquireLost(
   queryable: Queryable,
   workerId: string,
@@ -205,18 +222,41 @@ export async function acquireLost(
   return (await queryable.query<HeldDbRow>(ACQUIRE_LOST, [workerId, limit, orphans])).map(toHeldChat);
 }
 
-/** Keeps the lease alive for `leaseMs` from now, and returns every chat that the database says is this worker's. */
-export async function renewLease(
-  queryable: Queryable,
-  workerId: string,
-  leaseMs: number,
-): Promise<HeldChat[]> {
-  return (await queryable.query<HeldDbRow>(RENEW, [workerId, leaseMs])).map(toHeldChat);
+/** Keeps the lease alive for `leaseMs` from now. False when it had ended, or never begun: others may have the chats. */
+export async function renewLease(queryable: Queryable, workerId: string, leaseMs: number): Promise<boolean> {
+  const [row] = await queryable.query<{ was_alive: boolean }>(RENEW, [workerId, leaseMs]);
+  return row?.was_alive ?? false;
+}
+
+/** Every chat that the database says is this worker's. */
+export async function readHeldChats(queryable: Queryable, workerId: string): Promise<HeldChat[]> {
+  return (await queryable.query<HeldDbRow>(HELD, [workerId])).map(toHeldChat);
 }
 
 /** Ends the lease: whatever the worker still holds may be taken over at once. */
 export async function dropLease(queryable: Queryable, workerId: string): Promise<void> {
   await queryable.query(DROP, [workerId]);
+}
+
+/** How PostgreSQL lists the connection by which a worker renews its lease. */
+export const leaseConnectionName = (workerId: string): string => `parley worker ${workerId}`;
+
+// The user's own connections are always in sight in pg_stat_activity.
+const END_UNCONNECTED: Statement = {
+  name: "lease-end-unconnected",
+  text: `DELETE FROM worker_leases l WHERE NOT EXISTS (
+      SELECT 1 FROM pg_stat_activity a
+      WHERE a.application_name = 'parley worker ' || l.worker_id AND a.datname = current_database())
+    RETURNING worker_id`,
+};
+
+/**
+ * Ends the leases of workers that have no connection to the database any more; returns how many. Only where a worker's
+ * process is connected directly, so that its end closes its connection: with the embedded database. A living worker that
+ * was about to connect again loses its chats to others, and renews its lease.
+ */
+export async function endUnconnectedLeases(queryable: Queryable): Promise<number> {
+  return (await queryable.query(END_UNCONNECTED, [])).length;
 }
 
 export async function forgetDeadLeases(queryable: Queryable): Promise<void> {

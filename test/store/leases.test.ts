@@ -8,9 +8,13 @@ import { readChat } from "../../src/store/chat-source.js";
 import {
   acquireLost,
   acquirePending,
+  acquirePendingWithin,
   chatsPastDeadline,
   dropLease,
+  endUnconnectedLeases,
   forgetDeadLeases,
+  leaseConnectionName,
+  readHeldChats,
   renewLease,
   type HeldChat,
 } from "../../src/store/leases.js";
@@ -164,18 +168,49 @@ test("a worker's own orphans are taken anew, but not what a living worker holds"
   expect(taken[0]?.state.runnerId).not.toBe(orphan?.state.runnerId);
 });
 
+test("a worker whose own lease has ended takes nothing, and nothing from itself", async () => {
+  const [id, dead] = [await worker(), await worker()];
+  for (let count = 0; count < 3; count += 1) await newChat(world);
+  const [own] = await acquirePending(world.database, id, 1);
+  await acquirePending(world.database, dead, 1);
+  const takings = {
+    pending: () => acquirePending(world.database, id, 10),
+    "pending within limits": () =>
+      acquirePendingWithin(world.database, id, 10, { chats: 9, chatsPerPerson: 0 }),
+    lost: () => acquireLost(world.database, id, 10, [own?.chatId ?? ""]),
+  };
+  await kill(dead);
+  await kill(id);
+  for (const [name, take] of Object.entries(takings)) expect(await take(), name).toEqual([]);
+  await renewLease(world.database, id, LEASE_MS);
+  expect((await acquireLost(world.database, id, 10, [])).length, "the dead one's alone").toBe(1);
+  expect((await takings.lost()).map(({ chatId }) => chatId)).toEqual([own?.chatId]);
+  expect((await takings["pending within limits"]()).length).toBe(1);
+});
+
+test("of the workers on an embedded database only those that are connected keep their leases", async () => {
+  const [connected, gone] = [await worker(), await worker()];
+  const connection = world.database.reserve(leaseConnectionName(connected), 10_000);
+  expect(await renewLease(connection, connected, LEASE_MS)).toBe(true);
+  expect(await endUnconnectedLeases(world.database)).toBe(1);
+  const left = await world.run("SELECT worker_id FROM worker_leases");
+  expect([left, gone === connected]).toEqual([[{ worker_id: connected }], false]);
+  await connection.close();
+});
+
 test("a renewed lease lives, a dropped one is dead at once, and only the long dead are forgotten", async () => {
   const [id, heir] = [await worker(), await worker()];
   const { chatId } = await newChat(world);
   const [held] = await acquirePending(world.database, id, 1);
   await kill(id);
-  expect(await renewLease(world.database, id, LEASE_MS)).toEqual([
-    { ...held, restedSeconds: expect.any(Number) },
-  ]);
+  expect(await renewLease(world.database, id, LEASE_MS)).toBe(false);
+  expect(await renewLease(world.database, id, LEASE_MS)).toBe(true);
+  expect(await readHeldChats(world.database, id)).toEqual([{ ...held, restedSeconds: expect.any(Number) }]);
   expect(await acquireLost(world.database, heir, 10, [])).toEqual([]);
   await dropLease(world.database, id);
   expect((await acquireLost(world.database, heir, 10, [])).map((chat) => chat.chatId)).toEqual([chatId]);
-  expect(await renewLease(world.database, id, LEASE_MS)).toEqual([]);
+  expect(await renewLease(world.database, id, LEASE_MS)).toBe(false);
+  expect(await readHeldChats(world.database, id)).toEqual([]);
   await world.run("UPDATE worker_leases SET expires_at = now() - interval '25 hours'");
   await renewLease(world.database, id, -3_600_000);
   await forgetDeadLeases(world.database);

@@ -1,6 +1,7 @@
 // Variables about limits, traces and records, for the test that knows all variables: unset, as texts, and what they mean.
 
 export const OPERATIONS_DEFAULTS = {
+  databaseWaitMs: 60_000,
   usageLimitFailure: "closed",
   debugRecords: false,
   debugRetentionDays: 3,
@@ -18,6 +19,7 @@ export const OPERATIONS_DEFAULTS = {
 };
 
 export const OPERATIONS_TEXTS = {
+  PARLEY_DATABASE_WAIT_MS: "0",
   PARLEY_DEBUG_RECORDS: "on",
   PARLEY_DEBUG_RETENTION_DAYS: "90",
   PARLEY_USAGE_LIMIT_FAILURE: "open",
@@ -35,6 +37,7 @@ export const OPERATIONS_TEXTS = {
 };
 
 export const OPERATIONS_VALUES = {
+  databaseWaitMs: 0,
   usageLimitFailure: "open",
   debugRecords: true,
   debugRetentionDays: 90,

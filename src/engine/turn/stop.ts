@@ -29,6 +29,11 @@ export class StopSwitch {
     return this.#reason !== null && isLoss(this.#reason);
   }
 
+  /** This process ends, perhaps once an interrupt has been dealt with. */
+  get isShuttingDown(): boolean {
+    return this.#reason?.kind === "shutdown" || this.#next !== null;
+  }
+
   stop(reason: StopReason): void {
     if (this.#reason === null || isLoss(reason)) this.#reason = reason;
     else if (reason.kind === "shutdown") this.#next = reason;

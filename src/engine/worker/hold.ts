@@ -11,10 +11,10 @@ import type { HistoryMessage } from "../../domain/next-action.js";
 import type { Command, Fence } from "../../domain/transition.js";
 import type { HeldChat } from "../../store/leases.js";
 import { billCall, type BilledCall } from "../bill-call.js";
-import { applyTransition } from "../state/apply-transition.js";
 import { mergeRows } from "../state/recent-chats.js";
 import type { TurnPorts } from "../turn/ports.js";
 import { StopSwitch } from "../turn/stop.js";
+import { commitThroughOutages } from "./lasting-commit.js";
 import type { RunnerParts } from "./runner-parts.js";
 
 /** The chat is no longer this runner's; whatever it was doing is dropped. */
@@ -161,7 +161,11 @@ export class Hold {
   async commit(commands: Command[]): Promise<boolean> {
     const { chatId, ownerId } = this.chat;
     const known = { ownerId, state: this.state };
-    const result = await applyTransition(this.parts, { chatId, commands, known });
+    const result = await commitThroughOutages(
+      this.parts,
+      { chatId, commands, known },
+      () => this.switch.isLost || this.switch.isShuttingDown,
+    );
     if (result.outcome === "not_found") throw new Dropped();
     if (result.state.snapshotVersion >= this.state.snapshotVersion) this.state = result.state;
     if (result.outcome === "changed") {

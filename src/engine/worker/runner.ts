@@ -16,6 +16,8 @@ import {
 } from "../../domain/compaction.js";
 import { COMPACTION_OFF_PERCENT } from "../../domain/context-window.js";
 import type { ChatFailure } from "../../domain/failures.js";
+import { MAX_ATTEMPTS_PER_STEP } from "../../domain/limits.js";
+import { DatabaseUnavailable } from "../../domain/outages.js";
 import { nextAction, openCallsOf, type NextAction } from "../../domain/next-action.js";
 import type { Rest } from "../../domain/push.js";
 import type { HeldChat } from "../../store/leases.js";
@@ -200,26 +202,31 @@ export class Runner {
     return { messages: [message], openCalls: openCallsOf(parts, new Set()) };
   }
 
-  /** A bug or a broken world: the chat must not hang on it. */
+  /**
+   * A bug or a broken world: the chat must not hang on it. While only the database was away the turn has not failed: the
+   * chat is handed back, and the step is taken again from what is committed.
+   */
   async #failSafely(error: unknown): Promise<void> {
     const hold = this.#hold;
     const { log } = hold.parts;
     const { chatId } = hold.chat;
     const reference = randomUUID();
-    log.error({ err: error, chatId, reference }, "A run ended with an exception");
+    const isOutage = error instanceof DatabaseUnavailable && hold.state.attempt < MAX_ATTEMPTS_PER_STEP;
+    if (isOutage)
+      log.warn({ err: error, chatId }, "The database was away during a turn; the chat is handed back");
+    else log.error({ err: error, chatId, reference }, "A run ended with an exception");
     try {
       // Ending an interrupt may promote the queue, and an interrupt may come before the failure: until it rests.
       while (hold.isHeld) {
-        if (hold.state.status === "interrupting") await hold.finishInterrupt(hold.keepNothing());
+        if (isOutage) await hold.giveUp(hold.keepNothing());
+        else if (hold.state.status === "interrupting") await hold.finishInterrupt(hold.keepNothing());
         else await hold.fail(internalFailure(reference));
       }
       this.#tellRest();
     } catch (second) {
       if (second instanceof Dropped) return;
-      log.error(
-        { err: second, chatId, reference },
-        "The failed run could not be ended; the next heartbeat takes it up",
-      );
+      const text = "The failed run could not be ended; the next heartbeat takes it up";
+      log[second instanceof DatabaseUnavailable ? "warn" : "error"]({ err: second, chatId, reference }, text);
     }
   }
 }

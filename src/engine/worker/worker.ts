@@ -1,6 +1,9 @@
 /**
  * One process's worker: takes pending chats, runs each with a runner, renews its lease, and takes over what dead
  * workers left. Woken by the bus, and by a tick in case a wake-up was lost.
+ *
+ * A beat renews the lease and then, beside it, compares notes with the database and takes over one batch. The renewal
+ * waits for none of that, and nothing is taken unless the lease is alive (store/leases.ts).
  */
 import { randomUUID } from "node:crypto";
 import type { SavedNews } from "../../domain/chat-events.js";
@@ -9,17 +12,18 @@ import {
   acquirePending,
   acquirePendingWithin,
   chatsPastDeadline,
-  dropLease,
   forgetDeadLeases,
-  renewLease,
+  readHeldChats,
   type HeldChat,
   type RunningLimits,
 } from "../../store/leases.js";
+import { DatabaseUnavailable } from "../../domain/outages.js";
 import { announce, applyTransition } from "../state/apply-transition.js";
 import { doingForNobody } from "../../lib/doing.js";
 import { restOfLoopTurn } from "../../lib/loop-turn.js";
 import { Runner } from "./runner.js";
 import type { RunnerParts } from "./runner-parts.js";
+import { WorkerLease } from "./worker-lease.js";
 
 /** A lost wake-up costs at most this much. */
 const TICK_MS = 1_000;
@@ -43,6 +47,7 @@ export class Worker {
   readonly id = randomUUID();
   readonly #parts: RunnerParts;
   readonly #settings: WorkerSettings;
+  readonly #lease: WorkerLease;
   readonly #runners = new Map<string, { runner: Runner; runnerId: string | null; done: Promise<void> }>();
   readonly #background = new Set<Promise<void>>();
   /** Holds that only the database, or only this process, knew of at the last heartbeat; twice in a row is a fact. */
@@ -51,12 +56,18 @@ export class Worker {
   #isClosing = false;
   #isAcquiring = false;
   #isWoken = false;
-  #isBeating = false;
+  #isRenewing = false;
+  #isTakingOver = false;
+  /** The next tick is a beat: the last renewal failed, or a full batch was taken over and there may be more. */
+  #isBeatDue = false;
+  /** The database does not serve; said once. */
+  #isCutOff = false;
   #isExpiring = false;
 
   constructor(parts: RunnerParts, settings: WorkerSettings) {
     this.#parts = parts;
     this.#settings = settings;
+    this.#lease = new WorkerLease(parts.database, this.id, settings);
   }
 
   /** Chats that this worker runs now. */
@@ -67,14 +78,14 @@ export class Worker {
   /** Resolves when the lease is written: from then on chats may be taken. */
   async start(): Promise<void> {
     const { bus, clock, database } = this.#parts;
-    await renewLease(database, this.id, this.#settings.leaseMs);
+    await this.#lease.renew();
     await forgetDeadLeases(database);
     this.#stops = [
       bus.onWake(() => this.wake()),
       clock.every(TICK_MS, () => this.#tick()),
       clock.every(this.#settings.heartbeatMs, () => this.#keep(this.#beat())),
     ];
-    this.#keep(this.#takeLost([]));
+    this.#keep(this.#takeOver());
     this.wake();
   }
 
@@ -89,10 +100,10 @@ export class Worker {
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const stop of this.#stops) stop();
-    await Promise.all(this.#background);
+    await this.#settled();
     for (const { runner } of this.#runners.values()) runner.stop({ kind: "shutdown" });
     await Promise.all([...this.#runners.values()].map(({ done }) => done));
-    await dropLease(this.#parts.database, this.id);
+    await this.#lease.drop();
     this.#parts.bus.wakeWorkers();
   }
 
@@ -154,6 +165,7 @@ export class Worker {
     return known !== undefined && known.state.snapshotVersion < state.snapshotVersion - 1;
   }
 
+  /** One batch. A full one makes the next tick a beat, which renews the lease before it takes more. */
   async #takeLost(orphans: string[]): Promise<void> {
     const limit = Math.min(await this.#settings.batchSize(), this.#room);
     if (limit <= 0 || this.#isClosing) return;
@@ -165,7 +177,7 @@ export class Worker {
       );
       this.#hold(chat);
     }
-    if (chats.length === limit) await this.#takeLost([]);
+    if (chats.length === limit) this.#isBeatDue = true;
   }
 
   /** Runs a chat that the database has just given us; the news of it is told like any other. */
@@ -197,18 +209,42 @@ export class Worker {
   #tick(): void {
     this.wake();
     this.#keep(this.#expireDeadlines());
+    if (this.#isBeatDue) this.#keep(this.#beat());
   }
 
-  /** Renews the lease; what the database and this process disagree on is put right. */
+  /** Renews the lease. One that fails is tried again with every tick, not only when the next one is due. */
   async #beat(): Promise<void> {
-    if (this.#isBeating) return;
-    this.#isBeating = true;
+    if (this.#isRenewing) return;
+    this.#isRenewing = true;
+    this.#isBeatDue = true;
     try {
-      const held = await renewLease(this.#parts.database, this.id, this.#settings.leaseMs);
-      this.#parts.workspaces.noteUse(held.flatMap(({ workspaceId }) => workspaceId ?? []));
-      await this.#takeLost(this.#reconcile(held));
+      const wasAlive = await this.#lease.renew();
+      this.#isBeatDue = false;
+      this.#noteOutage(false);
+      if (!wasAlive) {
+        const { log } = this.#parts;
+        log.warn({ workerId: this.id }, "The worker's lease had ended; others may have taken its chats over");
+      }
+      if (!this.#isClosing) this.#keep(this.#takeOver(wasAlive));
     } finally {
-      this.#isBeating = false;
+      this.#isRenewing = false;
+    }
+  }
+
+  /**
+   * What the database and this process disagree on is put right, and chats are taken over from dead workers. What kept
+   * this worker from renewing its own lease may have kept the others: then theirs are left until the next beat.
+   */
+  async #takeOver(mayTakeOthers = true): Promise<void> {
+    if (this.#isTakingOver) return;
+    this.#isTakingOver = true;
+    try {
+      const held = await readHeldChats(this.#parts.database, this.id);
+      this.#parts.workspaces.noteUse(held.flatMap(({ workspaceId }) => workspaceId ?? []));
+      const orphans = this.#reconcile(held);
+      if (mayTakeOthers) await this.#takeLost(orphans);
+    } finally {
+      this.#isTakingOver = false;
     }
   }
 
@@ -259,10 +295,26 @@ export class Worker {
   /** Background work: its failure is logged and the next tick tries again; `close` waits for it. */
   #keep(work: Promise<void>): void {
     const kept = work
-      .catch((error: unknown) =>
-        this.#parts.log.error({ err: error, workerId: this.id }, "The worker's loop failed"),
-      )
+      .catch((error: unknown) => {
+        if (error instanceof DatabaseUnavailable) this.#noteOutage(true, error);
+        else this.#parts.log.error({ err: error, workerId: this.id }, "The worker's loop failed");
+      })
       .finally(() => this.#background.delete(kept));
     this.#background.add(kept);
+  }
+
+  /** An outage is said when it begins and when it is over, not with every try. */
+  #noteOutage(isCutOff: boolean, error?: DatabaseUnavailable): void {
+    if (isCutOff === this.#isCutOff) return;
+    this.#isCutOff = isCutOff;
+    const { log } = this.#parts;
+    if (isCutOff)
+      log.warn({ err: error, workerId: this.id }, "The worker cannot reach the database; trying on");
+    else log.info({ workerId: this.id }, "The worker reaches the database again");
+  }
+
+  /** Background work may start more of it. */
+  async #settled(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
   }
 }
