@@ -1,4 +1,5 @@
 /** The doors of one process: commands, the event hub, and the HTTP server before them. */
+import type { Config } from "../config.js";
 import type { Viewer } from "../domain/viewer.js";
 import { AdminReads } from "../engine/admin-reads.js";
 import { createChatCommands } from "../engine/commands/commands.js";
@@ -19,6 +20,7 @@ import { FileLinks } from "../http/file-links.js";
 import type { FilesSource } from "../http/files.js";
 import type { UploadsSource } from "../http/uploads.js";
 import type { HealthReport } from "../http/health.js";
+import { COMPARISONS_PER_NODE, type HttpLimits } from "../http/limits.js";
 import { createHttpServer, type ParleyHttp } from "../http/server.js";
 import type { Context } from "../resolvers/context.js";
 import { Loaders, type NoteReads, type ReadMcpStandings } from "../resolvers/loaders.js";
@@ -142,6 +144,7 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
     isProduction: config.isProduction,
     mcpOauth: accounts.door,
     upgradeTakers: [agents.door],
+    limits: limitsOf(config),
   });
   port = doors.port;
   core.meters.watch("open_sockets", () => doors.count().sockets);
@@ -151,6 +154,18 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
   closers.add("questions to git hosts", async () => core.branchLooks.stopAsking());
   closers.add("questions about repositories", async () => gitSnapshots.stopAnswering());
   return doors;
+}
+
+/** The bounds of the doors that are set from outside. */
+function limitsOf(config: Config): Partial<HttpLimits> {
+  const { maxDocumentNodes: maxNodes, maxRunningPerUser, maxStrangersPerAddress } = config;
+  return {
+    maxNodes,
+    maxComparisons: maxNodes * COMPARISONS_PER_NODE,
+    maxRunningPerUser,
+    maxStrangersPerAddress,
+    userCpuMsPerSecond: config.rateLimits ? config.userCpuMsPerSecond : 0,
+  };
 }
 
 /** What one operation reads with; what an admin reads of others is noted. */

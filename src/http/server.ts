@@ -5,8 +5,7 @@
  * a body is read.
  */
 import { randomUUID } from "node:crypto";
-import { fastifyApolloHandler } from "@as-integrations/fastify";
-import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { GraphQLError, type GraphQLSchema } from "graphql";
 import { NO_METERS, type RequestMeter } from "../domain/meters.js";
 import { NO_TRACES, type Traces } from "../domain/traces.js";
@@ -16,21 +15,21 @@ import { asShown } from "../domain/shown-session.js";
 import { startApollo } from "./apollo.js";
 import { addAuthRoutes, type SignInDoor } from "./auth-routes.js";
 import { browserSessions, noBrowserSessions } from "./browser-session.js";
-import { createDocumentGate, type DocumentGate } from "./document-gate.js";
+import { createDocumentGate } from "./document-gate.js";
 import { createErrorMask, type ErrorMask } from "./errors.js";
 import { addFilesRoute, type FilesSource } from "./files.js";
 import { addUploadsRoute, type UploadsSource } from "./uploads.js";
-import { createGraphiqlPage, wantsGraphiql } from "./graphiql.js";
+import { addGraphqlRoute } from "./graphql-route.js";
 import { followRequests } from "./followed-requests.js";
 import { addHealthRoutes, type HealthReport } from "./health.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.js";
 import { createIdentification, type Identification } from "./identification.js";
 import { addMcpOauthRoutes, type McpOauthDoorOptions } from "./mcp-oauth.js";
-import { measureRequests, type MeasuredRequests } from "./measured-requests.js";
+import { measureRequests } from "./measured-requests.js";
 import { createOperationSlots } from "./operation-slots.js";
 import { refuseWhenClosing } from "./refuse-when-closing.js";
 import { countRunningRequests } from "./running-requests.js";
-import { guardTokens, limitVisits, OPEN_GATE, withAddress, type RateGate } from "./rate-gate.js";
+import { guardTokens, limitVisits, OPEN_GATE, type RateGate } from "./rate-gate.js";
 import type { AnswerEvents } from "./answer.js";
 import { SharedOperations } from "./shared-answers.js";
 import { RightsRounds } from "./rights-rounds.js";
@@ -38,6 +37,7 @@ import type { CreateContext } from "./sessions.js";
 import { createStreamDoor, type StreamDoor } from "./sse.js";
 import { rememberViewers, type FindViewer } from "./viewer.js";
 import { takeUpgrades, type UpgradeTaker } from "./upgrades.js";
+import { UserWork } from "./user-work.js";
 import { createSocketDoor, refuseUpgrade } from "./websocket.js";
 
 export type HttpServerOptions = {
@@ -101,7 +101,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   const { schema, log, clock, isProduction } = options;
   const limits: HttpLimits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
   const mask = createErrorMask({ log, isProduction });
-  const gate = createDocumentGate(schema, limits);
+  const gate = createDocumentGate(schema, limits, isProduction);
+  const work = new UserWork(limits, clock);
   const viewers = rememberViewers(options.authenticate, clock);
   const findViewer = viewers.find;
   const rateGate = options.rateGate ?? OPEN_GATE;
@@ -122,6 +123,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
       shownByBrowser,
       schema,
       gate,
+      work,
       slots,
       findViewer,
       checkToken,
@@ -153,7 +155,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     ...{ checkToken, shownByBrowser, mask },
     addressOf: rateGate.addressOf,
   });
-  addGraphqlRoute(app, { apollo, gate, identification, mask, measured, ...options });
+  addGraphqlRoute(app, { apollo, gate, work, identification, mask, measured, ...options });
   addStreamRoute(app, streams, identification);
   if (options.files) addFilesRoute(app, { files: options.files, checkToken, rateGate, mask });
   if (options.uploads) addUploadsRoute(app, { uploads: options.uploads, rateGate, mask });
@@ -229,38 +231,6 @@ function createApp(limits: HttpLimits, mask: ErrorMask): FastifyInstance {
   return app;
 }
 
-type GraphqlRouteOptions = Pick<HttpServerOptions, "createContext" | "isGraphiqlOn"> & {
-  apollo: Awaited<ReturnType<typeof startApollo>>;
-  gate: DocumentGate;
-  identification: Identification;
-  mask: ErrorMask;
-  measured: MeasuredRequests;
-};
-
-function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): void {
-  const { apollo, gate, identification, mask, measured, createContext } = options;
-  const sendPage = createGraphiqlPage();
-  app.route({
-    url: "/graphql",
-    method: ["GET", "POST"],
-    onRequest: async (request, reply) => {
-      if (options.isGraphiqlOn && wantsGraphiql(request)) return sendPage(request, reply);
-      return identification.demand(request, reply);
-    },
-    preHandler: async (request, reply) => {
-      const query = readQuery(request);
-      const refusal = query === undefined ? undefined : gate.refuseText(query);
-      return refusal && reply.code(400).send({ errors: [mask(refusal)] });
-    },
-    handler: fastifyApolloHandler(apollo, {
-      context: async (request) => {
-        const { viewer, address } = identification.of(request);
-        return measured.of(request, withAddress(createContext(viewer, { requestId: request.id }), address));
-      },
-    }),
-  });
-}
-
 function addStreamRoute(app: FastifyInstance, streams: StreamDoor, identification: Identification): void {
   app.route({
     url: "/graphql/stream",
@@ -270,12 +240,6 @@ function addStreamRoute(app: FastifyInstance, streams: StreamDoor, identificatio
     onRequest: (request, reply) => identification.demand(request, reply),
     handler: (request, reply) => streams.answer(request, reply, identification.of(request)),
   });
-}
-
-function readQuery(request: FastifyRequest): string | undefined {
-  const holder: unknown = request.method === "GET" ? request.query : request.body;
-  if (typeof holder !== "object" || holder === null || !("query" in holder)) return undefined;
-  return typeof holder.query === "string" ? holder.query : undefined;
 }
 
 function hostInUrl(host: string): string {
