@@ -158,13 +158,13 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
 
 /** The bounds of the doors that are set from outside. */
 function limitsOf(config: Config): Partial<HttpLimits> {
-  const { maxDocumentNodes: maxNodes, maxRunningPerUser, maxStrangersPerAddress } = config;
+  const { maxDocumentNodes: maxNodes, maxRunningPerUser, rateLimits } = config;
   return {
     maxNodes,
     maxComparisons: maxNodes * COMPARISONS_PER_NODE,
     maxRunningPerUser,
-    maxStrangersPerAddress,
-    userCpuMsPerSecond: config.rateLimits ? config.userCpuMsPerSecond : 0,
+    maxStrangersPerAddress: rateLimits ? config.maxStrangersPerAddress : Infinity,
+    userCpuMsPerSecond: rateLimits ? config.userCpuMsPerSecond : 0,
   };
 }
 

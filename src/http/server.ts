@@ -34,6 +34,7 @@ import type { AnswerEvents } from "./answer.js";
 import { SharedOperations } from "./shared-answers.js";
 import { RightsRounds } from "./rights-rounds.js";
 import type { CreateContext } from "./sessions.js";
+import { Strangers, watchStrangers } from "./strangers.js";
 import { createStreamDoor, type StreamDoor } from "./sse.js";
 import { rememberViewers, type FindViewer } from "./viewer.js";
 import { takeUpgrades, type UpgradeTaker } from "./upgrades.js";
@@ -94,6 +95,10 @@ export type ParleyHttp = {
 const DRAIN_LIMIT_MS = 10_000;
 /** A client has this long to send a whole request. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** And this long for its head, from the connection's beginning on. */
+const HEADERS_TIMEOUT_MS = 10_000;
+/** How often both are looked at. */
+const TIMEOUT_CHECK_MS = 2_000;
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /** Opens the doors. Rejects when the port cannot be taken; then nothing is left open. */
@@ -118,8 +123,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   const slots = createOperationSlots(limits);
   const { signIn } = options;
   const shownByBrowser = signIn ? browserSessions(signIn) : noBrowserSessions;
+  const strangerOptions = { limits, addressOf: rateGate.addressOf, clock, log };
+  const strangers = new Strangers(strangerOptions);
   const operations = {
     ...{
+      strangers,
       shownByBrowser,
       schema,
       gate,
@@ -143,6 +151,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   const streams = createStreamDoor(operations);
   const apollo = await startApollo({ schema, gate, rateGate, traces, mask, log });
   const app = createApp(limits, mask);
+  watchStrangers(app, strangers, strangerOptions);
   followRequests(app, traces);
   const running = countRunningRequests(app);
   limitVisits(app, rateGate, ["/auth/", "/mcp/oauth/"]);
@@ -152,13 +161,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   refuseWhenClosing(app, { isClosing, mask });
   addHealthRoutes(app, { health: options.health, log, clock, isClosing });
   const identification = createIdentification({
-    ...{ checkToken, shownByBrowser, mask },
+    ...{ checkToken, shownByBrowser, mask, strangers },
     addressOf: rateGate.addressOf,
   });
   addGraphqlRoute(app, { apollo, gate, work, identification, mask, measured, ...options });
   addStreamRoute(app, streams, identification);
-  if (options.files) addFilesRoute(app, { files: options.files, checkToken, rateGate, mask });
-  if (options.uploads) addUploadsRoute(app, { uploads: options.uploads, rateGate, mask });
+  if (options.files) addFilesRoute(app, { files: options.files, checkToken, rateGate, mask, strangers });
+  if (options.uploads) addUploadsRoute(app, { uploads: options.uploads, rateGate, mask, strangers });
   if (options.mcpOauth) addMcpOauthRoutes(app, options.mcpOauth);
   if (signIn) {
     const onLeave = (session: string) => {
@@ -167,7 +176,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     };
     addAuthRoutes(app, { ...signIn, onLeave, log });
   }
-  const others = options.upgradeTakers ?? [];
+  const others = (options.upgradeTakers ?? []).map((taker) => bySelf(taker, strangers));
   takeUpgrades(app, [{ ...sockets, paths: ["/graphql"] }, ...others], (socket) =>
     refuseUpgrade(socket, "404 Not Found"),
   );
@@ -199,11 +208,23 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   };
 }
 
+/** These doors ask for a token at the upgrade, and refuse and bound by themselves. */
+function bySelf(taker: UpgradeTaker, strangers: Strangers): UpgradeTaker {
+  return {
+    ...taker,
+    accept(request, socket, head) {
+      strangers.forget(socket);
+      taker.accept(request, socket, head);
+    },
+  };
+}
+
 function createApp(limits: HttpLimits, mask: ErrorMask): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     forceCloseConnections: "idle",
     return503OnClosing: false,
     genReqId: (request) => {
