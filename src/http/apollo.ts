@@ -121,6 +121,8 @@ function admitOperations(gate: DocumentGate, rateGate: RateGate): ApolloServerPl
             address: addressIn(contextValue),
           }));
         if (refusal) throw refusal;
+        const noPlace = operation.operation === "mutation" ? await place.mutate() : undefined;
+        if (noPlace) throw noPlace;
         place.run(cost);
       },
     }),

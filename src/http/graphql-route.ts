@@ -99,8 +99,9 @@ function refuseDocument(
     .send(JSON.stringify({ errors }));
 }
 
+/** Undefined when there is none, which Apollo answers. */
 function readQuery(request: FastifyRequest): string | undefined {
   const holder: unknown = request.method === "GET" ? request.query : request.body;
   if (typeof holder !== "object" || holder === null || !("query" in holder)) return undefined;
-  return typeof holder.query === "string" ? holder.query : undefined;
+  return typeof holder.query === "string" && holder.query !== "" ? holder.query : undefined;
 }

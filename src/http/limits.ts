@@ -24,6 +24,8 @@ export type HttpLimits = {
   maxOperationsPerUser: number;
   /** Queries and mutations of one user that run at one time at this server, through whatever door; others wait. */
   maxRunningPerUser: number;
+  /** Of these, mutations: each may hold one of the database's connections while it waits for a row. */
+  maxMutationsPerUser: number;
   /** Operations of one user that wait for one of these places; beyond it they are refused. */
   maxWaitingPerUser: number;
   /** Longest wait for such a place, in milliseconds; then the operation is refused. */
@@ -63,6 +65,7 @@ export const DEFAULT_HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
   maxOperationsPerUser: 256,
   // A browser sends six at a time over HTTP/1.1; a page of a rich client asks some ten questions at once.
   maxRunningPerUser: 16,
+  maxMutationsPerUser: 5,
   maxWaitingPerUser: 256,
   maxRunningWaitMs: 10_000,
   // A person who clicks takes some 20; a script that sends fifty small queries a second some 150.

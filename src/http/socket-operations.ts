@@ -184,7 +184,9 @@ async function judge(
   if (outOfScope) return [outOfScope];
   const asking = { viewer, address: session.address };
   const tooOften = await rateGate.refuseOperation(operation.document, operation.operation, asking);
-  return tooOften ? [tooOften] : { operation };
+  const refusal =
+    tooOften ?? (operation.operation.operation === "mutation" ? await place.mutate() : undefined);
+  return refusal ? [refusal] : { operation };
 }
 
 type Admitted = Pick<AdmittedArgs, "session" | "slot" | "place"> & {

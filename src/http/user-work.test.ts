@@ -6,6 +6,7 @@ import { type Place, UserWork } from "./user-work.js";
 
 const LIMITS = {
   maxRunningPerUser: 2,
+  maxMutationsPerUser: 1,
   maxWaitingPerUser: 1,
   maxRunningWaitMs: 1_000,
   userCpuMsPerSecond: 100,
@@ -50,6 +51,26 @@ describe("operations at one time", () => {
     for (const place of places) place.leave();
     expect({ ...work.count(), timers: clock.pending() }).toEqual({ inside: 0, waiting: 0, timers: 0 });
   });
+});
+
+test("mutations have a line of their own within that", async () => {
+  const { work, clock } = setUp();
+  const [first, second, other] = [
+    await placeOf(work, "a"),
+    await placeOf(work, "a"),
+    await placeOf(work, "b"),
+  ];
+  expect(await first.mutate()).toBeUndefined();
+  expect(await other.mutate()).toBeUndefined();
+  const late = second.mutate();
+  clock.advance(1_000);
+  expect(await late).toMatchObject({ extensions: { code: "RATE_LIMITED" } });
+  const inTime = second.mutate();
+  first.leave();
+  expect(await inTime).toBeUndefined();
+  second.leave();
+  other.leave();
+  expect({ ...work.count(), timers: clock.pending() }).toEqual({ inside: 0, waiting: 0, timers: 0 });
 });
 
 describe("the budget of CPU", () => {

@@ -5,14 +5,20 @@
 import type { GraphQLError } from "graphql";
 import type { Clock } from "../lib/clock.js";
 import { FairTurns } from "../lib/fair-turns.js";
-import { Turnstile } from "../lib/turnstile.js";
+import type { Leave } from "../lib/turnstile.js";
+import { Turnstiles } from "../lib/turnstiles.js";
 import { CpuBudgets } from "./cpu-budgets.js";
 import type { HttpLimits } from "./limits.js";
 import { rateLimited } from "./refusals.js";
 
 export type UserWorkLimits = Pick<
   HttpLimits,
-  "maxRunningPerUser" | "maxWaitingPerUser" | "maxRunningWaitMs" | "userCpuMsPerSecond" | "userCpuBurstMs"
+  | "maxRunningPerUser"
+  | "maxMutationsPerUser"
+  | "maxWaitingPerUser"
+  | "maxRunningWaitMs"
+  | "userCpuMsPerSecond"
+  | "userCpuBurstMs"
 >;
 
 /** A user's place for one operation. */
@@ -21,6 +27,8 @@ export type Place = {
   turn(): Promise<void>;
   /** Runs synchronous work on the user's account. */
   measure<T>(work: () => T): T;
+  /** For an operation that turned out to be a mutation: waits in their line too. The reason why it may not run, if any. */
+  mutate(): Promise<GraphQLError | undefined>;
   /** The operation runs from now on, until the place is left. */
   run(cost: number): void;
   /** Gives the place back; a second call does nothing. */
@@ -31,65 +39,67 @@ export type Place = {
 const RETRY_LINE_MS = 1_000;
 
 export class UserWork {
-  /** Users without operations take no memory. */
-  readonly #lines = new Map<string, Turnstile>();
+  readonly #operations: Turnstiles;
+  readonly #mutations: Turnstiles;
   readonly #turns = new FairTurns();
   readonly #budgets: CpuBudgets;
 
   constructor(
     private readonly limits: UserWorkLimits,
-    private readonly clock: Clock,
+    clock: Clock,
     budgets?: CpuBudgets,
   ) {
+    const {
+      maxRunningPerUser,
+      maxMutationsPerUser,
+      maxWaitingPerUser: waiting,
+      maxRunningWaitMs: waitMs,
+    } = limits;
+    this.#operations = new Turnstiles({ inside: maxRunningPerUser, waiting, waitMs }, clock);
+    this.#mutations = new Turnstiles({ inside: maxMutationsPerUser, waiting, waitMs }, clock);
     this.#budgets = budgets ?? new CpuBudgets(limits, clock);
   }
 
   /** Operations that have a place, and those that wait for one. */
   count(): { inside: number; waiting: number } {
-    const counts = [...this.#lines.values()].map((line) => line.count());
-    const sum = (pick: (count: { inside: number; waiting: number }) => number) =>
-      counts.reduce((total, count) => total + pick(count), 0);
-    return { inside: sum(({ inside }) => inside), waiting: sum(({ waiting }) => waiting) };
+    return this.#operations.count();
   }
 
   /** Resolves to a place, or to the reason why there is none. */
   async enter(userId: string): Promise<Place | GraphQLError> {
-    const { maxRunningPerUser: inside, maxWaitingPerUser: waiting, maxRunningWaitMs: waitMs } = this.limits;
     const spent = this.#refuseSpent(userId);
     if (spent) return spent;
-    const line = this.#lines.get(userId) ?? new Turnstile({ inside, waiting, waitMs }, this.clock);
-    this.#lines.set(userId, line);
-    const leave = await line.enter();
-    if (leave === null) {
-      const message = `At most ${inside} queries and mutations of one user may run at one time, and ${waiting} wait for at most ${waitMs} ms.`;
-      return rateLimited(message, RETRY_LINE_MS);
-    }
-    const leaveLine = () => {
-      leave();
-      const { inside: left, waiting: others } = line.count();
-      if (left + others === 0 && this.#lines.get(userId) === line) this.#lines.delete(userId);
-    };
+    const leave = await this.#operations.enter(userId);
+    if (leave === null) return lineIsFull("queries and mutations", this.#operations);
     // What was there may have been taken meanwhile, by those before.
     const spentMeanwhile = this.#refuseSpent(userId);
-    if (!spentMeanwhile) return this.#place(userId, leaveLine);
-    leaveLine();
+    if (!spentMeanwhile) return this.#place(userId, leave);
+    leave();
     return spentMeanwhile;
   }
 
-  #place(userId: string, leaveLine: () => void): Place {
-    let end = () => {};
+  #place(userId: string, leaveOperations: Leave): Place {
+    const leaves = [leaveOperations];
     let isLeft = false;
+    const enter = (leave: Leave) => {
+      if (isLeft) leave();
+      else leaves.push(leave);
+    };
     return {
       turn: () => this.#turns.next(userId),
       measure: (work) => this.#budgets.measure(userId, work),
+      mutate: async () => {
+        const leave = await this.#mutations.enter(userId);
+        if (leave === null) return lineIsFull("mutations", this.#mutations);
+        enter(leave);
+        return undefined;
+      },
       run: (cost) => {
-        if (!isLeft) end = this.#budgets.run(userId, cost);
+        if (!isLeft) enter(this.#budgets.run(userId, cost));
       },
       leave() {
-        if (isLeft) return;
         isLeft = true;
-        end();
-        leaveLine();
+        for (const leave of leaves.splice(0)) leave();
       },
     };
   }
@@ -101,6 +111,11 @@ export class UserWork {
     const message = `Your operations take more of this server than the ${userCpuMsPerSecond} ms of CPU in each second that one user may have; wait a little.`;
     return rateLimited(message, waitMs);
   }
+}
+
+function lineIsFull(what: string, { bounds: { inside, waiting, waitMs } }: Turnstiles): GraphQLError {
+  const message = `At most ${inside} ${what} of one user may run at one time, and ${waiting} wait for at most ${waitMs} ms.`;
+  return rateLimited(message, RETRY_LINE_MS);
 }
 
 /** In an operation's context: its place. A symbol, so that no resolver meets it. */
