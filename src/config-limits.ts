@@ -46,6 +46,16 @@ const perMinute: Accepted<number> = {
   parse: (text, surroundings) => (text === "off" ? 0 : uses.parse(text, surroundings)),
 };
 
+const cpuMs = wholeNumber(0, 1_000_000);
+const perSecond: Accepted<number> = {
+  ...cpuMs,
+  expected: `off, or ${cpuMs.expected}`,
+  parse: (text, surroundings) => (text === "off" ? 0 : cpuMs.parse(text, surroundings)),
+};
+
+/** Of GraphiQL's introspection, below which nobody could work. */
+const FEWEST_NODES = 300;
+
 export const limitVariables = {
   trustedProxies: withDefault(
     {
@@ -97,5 +107,40 @@ export const limitVariables = {
     },
     "600",
     perMinute,
+  ),
+  maxDocumentNodes: withDefault(
+    {
+      name: "PARLEY_MAX_DOCUMENT_NODES",
+      meaning:
+        "Fields and fragments of one GraphQL document, each counted wherever it is used; larger ones are refused unread.",
+    },
+    "1000",
+    wholeNumber(FEWEST_NODES, 100_000),
+  ),
+  maxRunningPerUser: withDefault(
+    {
+      name: "PARLEY_USER_OPERATIONS",
+      meaning: "Queries and mutations of one person that run at the same time on a server; others wait.",
+    },
+    "16",
+    wholeNumber(1, 10_000),
+  ),
+  userCpuMsPerSecond: withDefault(
+    {
+      name: "PARLEY_USER_CPU_MS",
+      meaning:
+        "Milliseconds of a server's CPU that one person's queries and mutations may take in each second; 0 or off = any number.",
+    },
+    "300",
+    perSecond,
+  ),
+  maxStrangersPerAddress: withDefault(
+    {
+      name: "PARLEY_STRANGERS_PER_ADDRESS",
+      meaning:
+        "Connections from one address (IPv6: one /64) on which nobody has shown a good token yet; one more cuts the oldest.",
+    },
+    "64",
+    wholeNumber(1, 1_000_000),
   ),
 };

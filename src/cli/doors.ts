@@ -1,4 +1,5 @@
 /** The doors of one process: commands, the event hub, and the HTTP server before them. */
+import type { Config } from "../config.js";
 import type { Viewer } from "../domain/viewer.js";
 import { AdminReads } from "../engine/admin-reads.js";
 import { createChatCommands } from "../engine/commands/commands.js";
@@ -19,10 +20,12 @@ import { FileLinks } from "../http/file-links.js";
 import type { FilesSource } from "../http/files.js";
 import type { UploadsSource } from "../http/uploads.js";
 import type { HealthReport } from "../http/health.js";
+import { COMPARISONS_PER_NODE, type HttpLimits } from "../http/limits.js";
 import { createHttpServer, type ParleyHttp } from "../http/server.js";
 import type { Context } from "../resolvers/context.js";
 import { Loaders, type NoteReads, type ReadMcpStandings } from "../resolvers/loaders.js";
 import { answerDeltasFromTemplates } from "../resolvers/delta-answers.js";
+import { type Reads, ReadShares } from "../resolvers/read-shares.js";
 import { resolvers } from "../resolvers/resolvers.js";
 import { SnapshotAdmission } from "../resolvers/snapshot-admission.js";
 import { VERSION } from "../lib/version.js";
@@ -30,6 +33,7 @@ import { judgeOptions } from "../providers/judge-options.js";
 import { buildParleySchema } from "../schema/build.js";
 import { readChat, readRowsFrom, readVersions } from "../store/chat-source.js";
 import type { Database } from "../store/database.js";
+import { DatabaseProbe } from "../store/database-probe.js";
 import { findFiles, findStoredBytes } from "../store/files.js";
 import { findUpload } from "../store/uploads.js";
 import { markRead, readListWeights } from "../store/unread.js";
@@ -39,6 +43,9 @@ import type { Core } from "./core.js";
 import { mcpAccounts } from "./mcp-accounts.js";
 import { keyVariablesOf } from "./model-environment.js";
 import { openIdentities } from "./sign-in.js";
+
+/** A database that does not answer a question about nothing in this time is not well; below what /readyz waits for. */
+const HEALTH_LIMIT_MS = 1_500;
 
 /** Resolves when the server listens. */
 export async function openDoors(core: Core, agents: Agents, closers: Closers): Promise<ParleyHttp> {
@@ -86,6 +93,9 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
   const { contexts, workspaces } = agents;
   const agentParts = { findAgent: (id: string) => workspaces.present(id), contexts, clock, log };
   const keyVariables = keyVariablesOf(config);
+  const probe = new DatabaseProbe(database, HEALTH_LIMIT_MS);
+  closers.add("the database's health", () => probe.close());
+  const readShares = new ReadShares(database, clock);
   const adminReads = new AdminReads({ database, clock });
   const files = filesOf(core, adminReads, () => config.publicUrl ?? doors.url);
   const doors: ParleyHttp = await createHttpServer({
@@ -98,7 +108,6 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
       viewer,
       requestId,
       selectedMcpServers: (ids) => core.mcpServers.ofTurn(ids),
-      database,
       commands,
       people,
       deployment,
@@ -117,7 +126,9 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
       uploadUrl: (fileId, expiresAt) => files.links.uploadTo(fileId, expiresAt),
       pushPublicKey: () => core.push.publicKey(),
       version: VERSION,
-      ...readingOf(core, viewer, (kind, ids) => adminReads.note({ ...viewer, requestId }, kind, ids)),
+      ...readingOf(core, { viewer, database: readShares.of(viewer.userId) }, (kind, ids) =>
+        adminReads.note({ ...viewer, requestId }, kind, ids),
+      ),
     }),
     onRightsChange: (listener) =>
       bus.onConfigChange((topic) => {
@@ -125,7 +136,7 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
       }),
     answerEvents: (execute, operation) => admission.refreshes(answerDeltasFromTemplates(execute, operation)),
     health: async () => {
-      await database.dataSource.query("SELECT 1");
+      await probe.ask();
       // Without Redis turns go on, and other replicas' subscribers are healed by polling: worth knowing, no outage.
       const checks: HealthReport["checks"] = { database: "ok" };
       if (config.redisUrl) checks["redis"] = bus.isConnected ? "ok" : "degraded";
@@ -142,6 +153,7 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
     isProduction: config.isProduction,
     mcpOauth: accounts.door,
     upgradeTakers: [agents.door],
+    limits: limitsOf(config),
   });
   port = doors.port;
   core.meters.watch("open_sockets", () => doors.count().sockets);
@@ -153,10 +165,26 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
   return doors;
 }
 
+/** The bounds of the doors that are set from outside. */
+function limitsOf(config: Config): Partial<HttpLimits> {
+  const { maxDocumentNodes: maxNodes, maxRunningPerUser, rateLimits } = config;
+  return {
+    maxNodes,
+    maxComparisons: maxNodes * COMPARISONS_PER_NODE,
+    maxRunningPerUser,
+    maxStrangersPerAddress: rateLimits ? config.maxStrangersPerAddress : Infinity,
+    userCpuMsPerSecond: rateLimits ? config.userCpuMsPerSecond : 0,
+  };
+}
+
 /** What one operation reads with; what an admin reads of others is noted. */
-function readingOf({ database, mcpAuthorization }: Core, viewer: Viewer, noteReads: NoteReads) {
+function readingOf(
+  { mcpAuthorization }: Core,
+  { viewer, database }: { viewer: Viewer; database: Reads },
+  noteReads: NoteReads,
+) {
   const standings: ReadMcpStandings = (servers, userId) => mcpAuthorization.standings(servers, userId);
-  return { noteReads, loaders: new Loaders(database, viewer, standings, noteReads) };
+  return { database, noteReads, loaders: new Loaders(database, viewer, standings, noteReads) };
 }
 
 /** Files for download, and links to them that every replica takes. */

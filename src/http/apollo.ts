@@ -6,7 +6,7 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
-import type { GraphQLSchema } from "graphql";
+import { GraphQLError, type GraphQLSchema } from "graphql";
 import { NO_SPAN, type Traces } from "../domain/traces.js";
 import type { Viewer } from "../domain/viewer.js";
 import { currentDoing } from "../lib/doing.js";
@@ -18,6 +18,7 @@ import { operationSpan, tellErrors } from "./operation-span.js";
 import { addressIn, type RateGate } from "./rate-gate.js";
 import { badUserInput } from "./refusals.js";
 import { refuseScopes } from "./scope-gate.js";
+import { placeIn } from "./user-work.js";
 
 export type ApolloOptions = {
   schema: GraphQLSchema;
@@ -27,6 +28,9 @@ export type ApolloOptions = {
   mask: ErrorMask;
   log: Log;
 };
+
+/** Of a text's SHA-256 in hex, with which Apollo's names for documents end. */
+const HASH_CHARACTERS = 64;
 
 /** What `createContext` gives. Apollo copies it shallowly, so it must be a plain object. */
 export type OperationContext = { viewer: Viewer };
@@ -44,6 +48,12 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: gate.maxTokens },
     validationRules: [...gate.rules],
+    // The route has read every document before it comes here.
+    documentStore: {
+      get: async (key) => gate.find(key.slice(-HASH_CHARACTERS)),
+      set: async () => undefined,
+      delete: async () => undefined,
+    },
     formatError: (_formatted, error) => mask(error),
     logger: {
       debug: (message) => log.debug(message),
@@ -101,21 +111,26 @@ function admitOperations(gate: DocumentGate, rateGate: RateGate): ApolloServerPl
             "Subscriptions are served over WebSocket at this address (graphql-transport-ws), and as event streams at /graphql/stream (graphql-sse).",
           );
         }
+        const place = placeIn(contextValue);
+        const cost = place.measure(() => gate.judge(document, operation, request.variables));
+        if (cost instanceof GraphQLError) throw cost;
         const refusal =
-          gate.refuseOperation(document, operation, request.variables) ??
           refuseScopes(document, operation, contextValue.viewer) ??
           (await rateGate.refuseOperation(document, operation, {
             viewer: contextValue.viewer,
             address: addressIn(contextValue),
           }));
         if (refusal) throw refusal;
+        const noPlace = operation.operation === "mutation" ? await place.mutate() : undefined;
+        if (noPlace) throw noPlace;
+        place.run(cost);
       },
     }),
   };
 }
 
 /** Codes of refusals that are about the document or its variables, not about the HTTP request. */
-const DOCUMENT_CODES: ReadonlySet<unknown> = new Set([
+export const DOCUMENT_CODES: ReadonlySet<unknown> = new Set([
   "GRAPHQL_PARSE_FAILED",
   "GRAPHQL_VALIDATION_FAILED",
   "BAD_USER_INPUT",

@@ -43,6 +43,14 @@ export function readAddresses(trusted: TrustedProxies): AddressOf {
   };
 }
 
+/** An address of documentation (RFC 5737), which is nobody's. */
+const NOBODYS = "192.0.2.1";
+
+/** Whether what the other end says of its clients is believed: then it is a proxy. */
+export function isBelieved(addressOf: AddressOf, socket: Visitor["socket"]): boolean {
+  return addressOf({ headers: { "x-forwarded-for": NOBODYS }, socket }) === NOBODYS;
+}
+
 /** The entries of the header, the nearest first. */
 function forwarded(header: string | string[] | undefined): string[] {
   const text = Array.isArray(header) ? header.join(",") : (header ?? "");

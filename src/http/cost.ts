@@ -40,10 +40,10 @@ export type CostQuestion = {
 };
 
 /**
- * The reason to refuse the operation, if there is one: too costly, or arguments or variables of the wrong type.
+ * The operation's cost, or the reason to refuse it: too costly, or arguments or variables of the wrong type.
  * The latter must be refused here, because what cannot be counted could cost anything.
  */
-export function refuseCost(question: CostQuestion, maxCost: number): GraphQLError | undefined {
+export function judgeCost(question: CostQuestion, maxCost: number): number | GraphQLError {
   const { schema, document, operation, variables } = question;
   let cost: number;
   try {
@@ -61,7 +61,7 @@ export function refuseCost(question: CostQuestion, maxCost: number): GraphQLErro
     if (failure.nodes !== undefined) return badUserInput(failure.message, failure);
     return tooCostly(`The operation has more than ${MAX_COUNTED_SELECTIONS} selections.`, [operation]);
   }
-  if (cost <= maxCost) return undefined;
+  if (cost <= maxCost) return cost;
   return tooCostly(`The operation costs ${cost}; at most ${maxCost} is allowed.`, [operation]);
 }
 

@@ -14,6 +14,7 @@ import type { FileLinks } from "./file-links.js";
 import type { RateGate, TokenGate } from "./rate-gate.js";
 import { linkExpired, noSuchFile, refuse } from "./file-refusals.js";
 import { tooManyFailures, unauthenticated, unavailable } from "./refusals.js";
+import type { Strangers } from "./strangers.js";
 import { readBearer } from "./viewer.js";
 
 /** Read at once from the database, so that a large file takes little memory. */
@@ -56,6 +57,7 @@ export type FilesRouteOptions = {
   files: FilesSource;
   checkToken: TokenGate;
   rateGate: RateGate;
+  strangers: Pick<Strangers, "forget">;
   mask: ErrorMask;
 };
 
@@ -74,6 +76,7 @@ export function addFilesRoute(app: FastifyInstance, options: FilesRouteOptions):
         reply.header("www-authenticate", "Bearer");
         return refuse(reply, options.mask, unauthenticated());
       }
+      options.strangers.forget(request.raw.socket);
       const file = fileId === null ? null : await options.files.find(fileId, asker.viewer, request.id);
       if (file === "out of reach") return refuse(reply, options.mask, unavailable(OUT_OF_REACH));
       if (!file) return refuse(reply, options.mask, noSuchFile());

@@ -5,6 +5,7 @@ import type { ErrorMask } from "./errors.js";
 import type { AddressOf } from "./client-address.js";
 import type { TokenGate } from "./rate-gate.js";
 import { retryAfterSeconds, tooManyFailures, unauthenticated } from "./refusals.js";
+import type { Strangers } from "./strangers.js";
 import { readBearer } from "./viewer.js";
 import type { ShownByBrowser } from "./browser-session.js";
 
@@ -23,11 +24,12 @@ export type IdentificationOptions = {
   addressOf: AddressOf;
   /** The session that a page of ours came with; null = none. A token goes before it. */
   shownByBrowser: ShownByBrowser;
+  strangers: Pick<Strangers, "forget">;
   mask: ErrorMask;
 };
 
 export function createIdentification(options: IdentificationOptions): Identification {
-  const { checkToken, addressOf, shownByBrowser, mask } = options;
+  const { checkToken, addressOf, shownByBrowser, strangers, mask } = options;
   const known = new WeakMap<FastifyRequest, Credentials>();
   return {
     async demand(request, reply) {
@@ -39,6 +41,7 @@ export function createIdentification(options: IdentificationOptions): Identifica
         return reply.code(429).header("retry-after", retryAfterSeconds(found.retryAfterMs)).send({ errors });
       }
       if (found.viewer && token !== null) {
+        strangers.forget(request.raw.socket);
         known.set(request, { viewer: found.viewer, token, address });
         return undefined;
       }

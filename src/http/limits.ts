@@ -12,19 +12,42 @@ export type HttpLimits = {
   maxAliases: number;
   /** Directives in a whole document. */
   maxDirectives: number;
+  /** Fields and fragments of a whole document, each counted wherever it is used, before it is validated. */
+  maxNodes: number;
+  /** Comparisons of fields of one name that validation may need; document-size.ts says how they are counted. */
+  maxComparisons: number;
   /** Cost of one operation; cost.ts says how it is counted. */
   maxCost: number;
   /** Operations that run at one time on one socket. */
   maxOperationsPerSocket: number;
   /** Operations that run at one time on all sockets and event streams of one user at this server. */
   maxOperationsPerUser: number;
+  /** Queries and mutations of one user that run at one time at this server, through whatever door; others wait. */
+  maxRunningPerUser: number;
+  /** Of these, mutations: each may hold one of the database's connections while it waits for a row. */
+  maxMutationsPerUser: number;
+  /** Operations of one user that wait for one of these places; beyond it they are refused. */
+  maxWaitingPerUser: number;
+  /** Longest wait for such a place, in milliseconds; then the operation is refused. */
+  maxRunningWaitMs: number;
+  /** Milliseconds of this process's CPU that one user's operations may take in each second; 0 = any number. */
+  userCpuMsPerSecond: number;
+  /** Milliseconds of CPU that a user who has been quiet may take at once. */
+  userCpuBurstMs: number;
   /** Sockets open at this server, and as many event streams; beyond it they are answered with 503. */
   maxSockets: number;
   /** Sockets of one user at this server; beyond it a socket is closed with 1013. */
   maxSocketsPerUser: number;
   /** Bytes that may wait in one socket for a client that does not read; beyond it the socket is cut. */
   maxUnsentBytes: number;
+  /** Connections from one address on which nobody has shown a good token; one more cuts the oldest of them. */
+  maxStrangersPerAddress: number;
+  /** The same of all addresses together. */
+  maxStrangers: number;
 };
+
+/** Of a document with as many nodes as it may have. */
+export const COMPARISONS_PER_NODE = 20;
 
 export const DEFAULT_HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
   maxBodyBytes: 1_048_576,
@@ -33,13 +56,28 @@ export const DEFAULT_HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
   maxDepth: 12,
   maxAliases: 15,
   maxDirectives: 50,
+  // The SDK's largest document has 435 and 1,224, everything that a chat's events have two levels deep 628 and 6,419,
+  // GraphiQL's introspection 240 and 5,921. At these bounds validation takes 10 ms, and four times as much when cold.
+  maxNodes: 1_000,
+  maxComparisons: 20_000,
   maxCost: 5_000,
   maxOperationsPerSocket: 64,
   maxOperationsPerUser: 256,
+  // A browser sends six at a time over HTTP/1.1; a page of a rich client asks some ten questions at once.
+  maxRunningPerUser: 16,
+  maxMutationsPerUser: 5,
+  maxWaitingPerUser: 256,
+  maxRunningWaitMs: 10_000,
+  // A person who clicks takes some 20; a script that sends fifty small queries a second some 150.
+  userCpuMsPerSecond: 300,
+  userCpuBurstMs: 3_000,
   // About 20 kB each when subscribed, besides the events that wait for those that read slowly.
   maxSockets: 10_000,
   // Each can run one operation then.
   maxSocketsPerUser: 256,
   // Every operation has at most one event under way, so an honest reader stays far below.
   maxUnsentBytes: 33_554_432,
+  // Two hundred people behind one address who all come back in one second are strangers for some 50 ms each.
+  maxStrangersPerAddress: 64,
+  maxStrangers: 2_048,
 });

@@ -5,8 +5,7 @@
  * a body is read.
  */
 import { randomUUID } from "node:crypto";
-import { fastifyApolloHandler } from "@as-integrations/fastify";
-import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { GraphQLError, type GraphQLSchema } from "graphql";
 import { NO_METERS, type RequestMeter } from "../domain/meters.js";
 import { DatabaseUnavailable } from "../domain/outages.js";
@@ -17,28 +16,30 @@ import { asShown } from "../domain/shown-session.js";
 import { startApollo } from "./apollo.js";
 import { addAuthRoutes, type SignInDoor } from "./auth-routes.js";
 import { browserSessions, noBrowserSessions } from "./browser-session.js";
-import { createDocumentGate, type DocumentGate } from "./document-gate.js";
+import { createDocumentGate } from "./document-gate.js";
 import { createErrorMask, type ErrorMask } from "./errors.js";
 import { addFilesRoute, type FilesSource } from "./files.js";
 import { addUploadsRoute, type UploadsSource } from "./uploads.js";
-import { createGraphiqlPage, wantsGraphiql } from "./graphiql.js";
+import { addGraphqlRoute } from "./graphql-route.js";
 import { followRequests } from "./followed-requests.js";
 import { addHealthRoutes, type HealthReport } from "./health.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.js";
 import { createIdentification, type Identification } from "./identification.js";
 import { addMcpOauthRoutes, type McpOauthDoorOptions } from "./mcp-oauth.js";
-import { measureRequests, type MeasuredRequests } from "./measured-requests.js";
+import { measureRequests } from "./measured-requests.js";
 import { createOperationSlots } from "./operation-slots.js";
 import { refuseWhenClosing } from "./refuse-when-closing.js";
 import { countRunningRequests } from "./running-requests.js";
-import { guardTokens, limitVisits, OPEN_GATE, withAddress, type RateGate } from "./rate-gate.js";
+import { guardTokens, limitVisits, OPEN_GATE, type RateGate } from "./rate-gate.js";
 import type { AnswerEvents } from "./answer.js";
 import { SharedOperations } from "./shared-answers.js";
 import { RightsRounds } from "./rights-rounds.js";
 import type { CreateContext } from "./sessions.js";
+import { Strangers, watchStrangers } from "./strangers.js";
 import { createStreamDoor, type StreamDoor } from "./sse.js";
 import { rememberViewers, type FindViewer } from "./viewer.js";
 import { takeUpgrades, type UpgradeTaker } from "./upgrades.js";
+import { UserWork } from "./user-work.js";
 import { createSocketDoor, refuseUpgrade } from "./websocket.js";
 
 export type HttpServerOptions = {
@@ -95,6 +96,10 @@ export type ParleyHttp = {
 const DRAIN_LIMIT_MS = 10_000;
 /** A client has this long to send a whole request. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** And this long for its head, from the connection's beginning on. */
+const HEADERS_TIMEOUT_MS = 10_000;
+/** How often both are looked at. */
+const TIMEOUT_CHECK_MS = 2_000;
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /** Opens the doors. Rejects when the port cannot be taken; then nothing is left open. */
@@ -102,7 +107,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   const { schema, log, clock, isProduction } = options;
   const limits: HttpLimits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
   const mask = createErrorMask({ log, isProduction });
-  const gate = createDocumentGate(schema, limits);
+  const gate = createDocumentGate(schema, limits, isProduction);
+  const work = new UserWork(limits, clock);
   const viewers = rememberViewers(options.authenticate, clock);
   const findViewer = viewers.find;
   const rateGate = options.rateGate ?? OPEN_GATE;
@@ -118,11 +124,15 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   const slots = createOperationSlots(limits);
   const { signIn } = options;
   const shownByBrowser = signIn ? browserSessions(signIn) : noBrowserSessions;
+  const strangerOptions = { limits, addressOf: rateGate.addressOf, clock, log };
+  const strangers = new Strangers(strangerOptions);
   const operations = {
     ...{
+      strangers,
       shownByBrowser,
       schema,
       gate,
+      work,
       slots,
       findViewer,
       checkToken,
@@ -142,6 +152,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   const streams = createStreamDoor(operations);
   const apollo = await startApollo({ schema, gate, rateGate, traces, mask, log });
   const app = createApp(limits, mask);
+  watchStrangers(app, strangers, strangerOptions);
   followRequests(app, traces);
   const running = countRunningRequests(app);
   limitVisits(app, rateGate, ["/auth/", "/mcp/oauth/"]);
@@ -151,13 +162,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   refuseWhenClosing(app, { isClosing, mask });
   addHealthRoutes(app, { health: options.health, log, clock, isClosing });
   const identification = createIdentification({
-    ...{ checkToken, shownByBrowser, mask },
+    ...{ checkToken, shownByBrowser, mask, strangers },
     addressOf: rateGate.addressOf,
   });
-  addGraphqlRoute(app, { apollo, gate, identification, mask, measured, ...options });
+  addGraphqlRoute(app, { apollo, gate, work, identification, mask, measured, ...options });
   addStreamRoute(app, streams, identification);
-  if (options.files) addFilesRoute(app, { files: options.files, checkToken, rateGate, mask });
-  if (options.uploads) addUploadsRoute(app, { uploads: options.uploads, rateGate, mask });
+  if (options.files) addFilesRoute(app, { files: options.files, checkToken, rateGate, mask, strangers });
+  if (options.uploads) addUploadsRoute(app, { uploads: options.uploads, rateGate, mask, strangers });
   if (options.mcpOauth) addMcpOauthRoutes(app, options.mcpOauth);
   if (signIn) {
     const onLeave = (session: string) => {
@@ -166,7 +177,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     };
     addAuthRoutes(app, { ...signIn, onLeave, log });
   }
-  const others = options.upgradeTakers ?? [];
+  const others = (options.upgradeTakers ?? []).map((taker) => bySelf(taker, strangers));
   takeUpgrades(app, [{ ...sockets, paths: ["/graphql"] }, ...others], (socket) =>
     refuseUpgrade(socket, "404 Not Found"),
   );
@@ -198,11 +209,23 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   };
 }
 
+/** These doors ask for a token at the upgrade, and refuse and bound by themselves. */
+function bySelf(taker: UpgradeTaker, strangers: Strangers): UpgradeTaker {
+  return {
+    ...taker,
+    accept(request, socket, head) {
+      strangers.forget(socket);
+      taker.accept(request, socket, head);
+    },
+  };
+}
+
 function createApp(limits: HttpLimits, mask: ErrorMask): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     forceCloseConnections: "idle",
     return503OnClosing: false,
     genReqId: (request) => {
@@ -236,38 +259,6 @@ function createApp(limits: HttpLimits, mask: ErrorMask): FastifyInstance {
   return app;
 }
 
-type GraphqlRouteOptions = Pick<HttpServerOptions, "createContext" | "isGraphiqlOn"> & {
-  apollo: Awaited<ReturnType<typeof startApollo>>;
-  gate: DocumentGate;
-  identification: Identification;
-  mask: ErrorMask;
-  measured: MeasuredRequests;
-};
-
-function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): void {
-  const { apollo, gate, identification, mask, measured, createContext } = options;
-  const sendPage = createGraphiqlPage();
-  app.route({
-    url: "/graphql",
-    method: ["GET", "POST"],
-    onRequest: async (request, reply) => {
-      if (options.isGraphiqlOn && wantsGraphiql(request)) return sendPage(request, reply);
-      return identification.demand(request, reply);
-    },
-    preHandler: async (request, reply) => {
-      const query = readQuery(request);
-      const refusal = query === undefined ? undefined : gate.refuseText(query);
-      return refusal && reply.code(400).send({ errors: [mask(refusal)] });
-    },
-    handler: fastifyApolloHandler(apollo, {
-      context: async (request) => {
-        const { viewer, address } = identification.of(request);
-        return measured.of(request, withAddress(createContext(viewer, { requestId: request.id }), address));
-      },
-    }),
-  });
-}
-
 function addStreamRoute(app: FastifyInstance, streams: StreamDoor, identification: Identification): void {
   app.route({
     url: "/graphql/stream",
@@ -277,12 +268,6 @@ function addStreamRoute(app: FastifyInstance, streams: StreamDoor, identificatio
     onRequest: (request, reply) => identification.demand(request, reply),
     handler: (request, reply) => streams.answer(request, reply, identification.of(request)),
   });
-}
-
-function readQuery(request: FastifyRequest): string | undefined {
-  const holder: unknown = request.method === "GET" ? request.query : request.body;
-  if (typeof holder !== "object" || holder === null || !("query" in holder)) return undefined;
-  return typeof holder.query === "string" ? holder.query : undefined;
 }
 
 function hostInUrl(host: string): string {

@@ -20,7 +20,7 @@ function operation(query: string): AdmittedOperation {
   const document = parse(query);
   const [definition] = document.definitions;
   if (definition?.kind !== "OperationDefinition") throw new Error("no operation");
-  return { document, operation: definition, operationName: undefined, variableValues: undefined };
+  return { document, operation: definition, operationName: undefined, variableValues: undefined, cost: 1 };
 }
 
 const TEXT = operation("subscription { events { text } }");

@@ -8,6 +8,7 @@ import { execute, GraphQLError, type ExecutionArgs, type ExecutionResult, type G
 import { makeServer, type Server } from "graphql-ws";
 import type { WebSocket } from "ws";
 import type { Traces } from "../domain/traces.js";
+import type { Viewer } from "../domain/viewer.js";
 import type { Clock } from "../lib/clock.js";
 import { currentDoing } from "../lib/doing.js";
 import type { Log } from "../lib/log.js";
@@ -24,6 +25,7 @@ import { refuseScopes } from "./scope-gate.js";
 import { endStreams, watchRights, type CreateContext, type Session } from "./sessions.js";
 import type { SharedOperations } from "./shared-answers.js";
 import { FrameStream, type FrameTarget } from "./socket-frames.js";
+import type { Place, UserWork } from "./user-work.js";
 import { readSocketToken, type FindViewer } from "./viewer.js";
 
 export const FORBIDDEN_CLOSE_CODE = 4403;
@@ -44,6 +46,7 @@ export type Connection = Session & {
 export type OperationsOptions = {
   schema: GraphQLSchema;
   gate: DocumentGate;
+  work: UserWork;
   slots: OperationSlots;
   findViewer: FindViewer;
   /** For tokens of those who come new; whoever is in is looked up by `findViewer`. */
@@ -69,6 +72,8 @@ export type SocketOperationsOptions = OperationsOptions & {
 export type AdmittedArgs = ExecutionArgs & {
   session: Session;
   slot: OperationSlot;
+  /** Left when a query or mutation has run, or when a subscription has been opened. */
+  place: Place;
   asker: Asker;
   operation: AdmittedOperation;
   /** The client's own, of the operation. */
@@ -140,7 +145,7 @@ type SubscribePayload = Parameters<DocumentGate["admit"]>[0] & {
   extensions?: Readonly<Record<string, unknown>> | null | undefined;
 };
 
-/** Lets an operation in, with a slot that `run` or `subscribe` gives back, or says why not. Never rejects. */
+/** Lets an operation in, with a slot and a place that `run` or `subscribe` give back, or says why not. Never rejects. */
 export async function admit(
   session: Session,
   payload: SubscribePayload,
@@ -148,43 +153,71 @@ export async function admit(
 ): Promise<AdmittedArgs | readonly GraphQLError[]> {
   const { viewer } = session;
   if (viewer === null) return [unauthenticated()];
-  try {
-    const admission = options.gate.admit(payload);
-    if (admission.kind === "refused") return admission.errors;
-    const { operation } = admission;
-    const outOfScope = refuseScopes(operation.document, operation.operation, viewer);
-    if (outOfScope) return [outOfScope];
-    const slot = options.slots.take(session.count, viewer.userId);
-    if (slot instanceof GraphQLError) return [slot];
-    const asking = { viewer, address: session.address };
-    const tooOften = await options.rateGate.refuseOperation(operation.document, operation.operation, asking);
-    if (tooOften) {
-      slot.free();
-      return [tooOften];
-    }
-    const request = { requestId: currentDoing()?.requestId ?? options.createRequestId() };
-    const { document, operationName, variableValues } = operation;
-    return {
-      schema: options.schema,
-      document,
-      operationName,
-      variableValues,
-      rootValue: undefined,
-      contextValue: undefined,
-      session,
-      slot,
-      asker: {
-        viewer: () => session.viewer ?? viewer,
-        createContext: () => options.createContext(session.viewer ?? viewer, request),
-      },
-      operation,
-      extensions: payload.extensions,
-      traces: options.traces,
-      shared: options.shared,
-    };
-  } catch (failure) {
-    return [wrap(failure)];
+  const slot = options.slots.take(session.count, viewer.userId);
+  if (slot instanceof GraphQLError) return [slot];
+  const place = await options.work.enter(viewer.userId);
+  if (place instanceof GraphQLError) {
+    slot.free();
+    return [place];
   }
+  const admitted = await judge(session, payload, { ...options, viewer, place }).catch((failure: unknown) => [
+    wrap(failure),
+  ]);
+  if ("operation" in admitted)
+    return argsOf(admitted.operation, { session, slot, place, payload, options, viewer });
+  place.leave();
+  slot.free();
+  return admitted;
+}
+
+/** The operation, or why it may not run. */
+async function judge(
+  session: Session,
+  payload: SubscribePayload,
+  { gate, rateGate, viewer, place }: OperationsOptions & { viewer: Viewer; place: Place },
+): Promise<{ operation: AdmittedOperation } | readonly GraphQLError[]> {
+  if (!gate.isKnown(payload.query)) await place.turn();
+  const admission = place.measure(() => gate.admit(payload));
+  if (admission.kind === "refused") return admission.errors;
+  const { operation } = admission;
+  const outOfScope = refuseScopes(operation.document, operation.operation, viewer);
+  if (outOfScope) return [outOfScope];
+  const asking = { viewer, address: session.address };
+  const tooOften = await rateGate.refuseOperation(operation.document, operation.operation, asking);
+  const refusal =
+    tooOften ?? (operation.operation.operation === "mutation" ? await place.mutate() : undefined);
+  return refusal ? [refusal] : { operation };
+}
+
+type Admitted = Pick<AdmittedArgs, "session" | "slot" | "place"> & {
+  payload: SubscribePayload;
+  options: OperationsOptions;
+  viewer: Viewer;
+};
+
+function argsOf(operation: AdmittedOperation, admitted: Admitted): AdmittedArgs {
+  const { session, slot, place, payload, options, viewer } = admitted;
+  const request = { requestId: currentDoing()?.requestId ?? options.createRequestId() };
+  const { document, operationName, variableValues } = operation;
+  return {
+    schema: options.schema,
+    document,
+    operationName,
+    variableValues,
+    rootValue: undefined,
+    contextValue: undefined,
+    session,
+    slot,
+    place,
+    asker: {
+      viewer: () => session.viewer ?? viewer,
+      createContext: () => options.createContext(session.viewer ?? viewer, request),
+    },
+    operation,
+    extensions: payload.extensions,
+    traces: options.traces,
+    shared: options.shared,
+  };
 }
 
 /** A query's or mutation's answer. Never rejects. */
@@ -197,14 +230,16 @@ export function run(args: AdmittedArgs): Promise<ExecutionResult> {
 }
 
 async function execution(args: AdmittedArgs): Promise<ExecutionResult> {
-  const { slot, asker, schema, operation } = args;
+  const { slot, place, asker, schema, operation } = args;
   const { document, operationName, variableValues } = operation;
   try {
+    place.run(operation.cost);
     const contextValue = asker.createContext();
     return await execute({ schema, document, operationName, variableValues, contextValue });
   } catch (failure) {
     return { errors: [wrap(failure)] };
   } finally {
+    place.leave();
     slot.free();
   }
 }
@@ -220,7 +255,7 @@ export function subscribe(args: AdmittedArgs): Promise<ResponseStream | Executio
 }
 
 async function open(args: AdmittedArgs): Promise<ResponseStream | ExecutionResult> {
-  const { slot, asker, session, schema, operation, shared } = args;
+  const { slot, place, asker, session, schema, operation, shared } = args;
   const { streams } = session;
   const running = shared.enter(operation);
   let stream: ResponseStream | undefined;
@@ -243,6 +278,8 @@ async function open(args: AdmittedArgs): Promise<ResponseStream | ExecutionResul
     return stream;
   } catch (failure) {
     return { errors: [wrap(failure)] };
+  } finally {
+    place.leave();
   }
 }
 

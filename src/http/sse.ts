@@ -37,6 +37,7 @@ type Visit = {
   readonly pace: ReadingPace;
   /** Held from the operation's admission; who runs the operation gives it back. */
   slot: AdmittedArgs["slot"] | null;
+  place: AdmittedArgs["place"] | null;
   /** Ends a stream without `complete`, so that its client comes back; anything else is still answered. */
   leave(): void;
   /** A subscription is running. */
@@ -62,6 +63,7 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
       session,
       pace,
       slot: null,
+      place: null,
       isStream: false,
       isOver: false,
       leave: () => undefined,
@@ -89,6 +91,7 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
       const [body, { status, headers }] = await respond(request, guest);
       if (body === null || typeof body === "string") {
         guest.slot?.free();
+        guest.place?.leave();
         return refuse(reply, status, toRefusal(body));
       }
       const end = () => {
@@ -134,6 +137,7 @@ function createProtocol(options: StreamDoorOptions) {
       // With `data`, be it undefined, it is an answer to the library, which is streamed as the protocol says.
       if (!("document" in admitted)) return masked({ data: undefined as never, errors: admitted });
       context.slot = admitted.slot;
+      context.place = admitted.place;
       return Object.assign(admitted, { visit: context, contextValue: undefined });
     },
     execute: async (args) => masked(await run(args as AdmittedArgs)),

@@ -12,6 +12,7 @@ import type { FileLinks } from "./file-links.js";
 import { linkExpired, noSuchFile, refuse, uploadRefused } from "./file-refusals.js";
 import type { RateGate } from "./rate-gate.js";
 import { unauthenticated, unavailable } from "./refusals.js";
+import type { Strangers } from "./strangers.js";
 
 /** Each is held in memory until it is kept: 80 MiB at most. */
 const MAX_UPLOADS_AT_ONCE = 8;
@@ -34,7 +35,12 @@ export type UploadsSource = {
   finish(fileId: string, bytes: Uint8Array): Promise<Finished>;
 };
 
-export type UploadsRouteOptions = { uploads: UploadsSource; rateGate: RateGate; mask: ErrorMask };
+export type UploadsRouteOptions = {
+  uploads: UploadsSource;
+  rateGate: RateGate;
+  strangers: Pick<Strangers, "forget">;
+  mask: ErrorMask;
+};
 
 type UploadRequest = FastifyRequest<{ Params: { id: string }; Querystring: Record<string, unknown> }>;
 
@@ -68,6 +74,7 @@ async function takeUpload(
   const fileId = decodeId("file", request.params.id);
   const refusal = await refuseLink(request, fileId, options);
   if (refusal || fileId === null) return refuseUnread(reply, mask, refusal ?? unauthenticated());
+  options.strangers.forget(request.raw.socket);
   const announced = await uploads.findSize(fileId);
   if (announced === null) return refuseUnread(reply, mask, noSuchFile());
   const told = request.headers["content-length"];

@@ -14,6 +14,7 @@ import type { ShownByBrowser } from "./browser-session.js";
 import type { HttpLimits } from "./limits.js";
 import { sendAway } from "./send-away.js";
 import { closeSession, newSession } from "./sessions.js";
+import type { Strangers } from "./strangers.js";
 import { createSocketOperations, type Connection, type OperationsOptions } from "./socket-operations.js";
 
 /** Below the 60 s after which common proxies cut an idle connection, with room for a lost ping. */
@@ -24,7 +25,11 @@ const INIT_TIMEOUT_CLOSE_CODE = 4408;
 const GOING_AWAY_CLOSE_CODE = 1001;
 const INTERNAL_ERROR_CLOSE_CODE = 4500;
 
-export type SocketDoorOptions = OperationsOptions & { limits: HttpLimits; shownByBrowser: ShownByBrowser };
+export type SocketDoorOptions = OperationsOptions & {
+  limits: HttpLimits;
+  shownByBrowser: ShownByBrowser;
+  strangers: Strangers;
+};
 
 export type SocketDoor = {
   /** Takes over an upgraded connection. Answers 503 when the door is closing or full. */
@@ -42,10 +47,16 @@ type Greeting = { address: string; shownByBrowser: string | null };
 export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
   const { limits, log, clock } = options;
   const users = countByUser(limits.maxSocketsPerUser);
-  const claim = ({ cancels }: Connection, userId: string) => {
+  // Strangers are bounded by themselves, and take no place from those who are known.
+  let known = 0;
+  const claim = ({ cancels, transport }: Connection, userId: string) => {
+    if (known >= limits.maxSockets) return false;
     const release = users.take(userId);
-    if (release) cancels.push(release);
-    return release !== null;
+    if (release === null) return false;
+    known += 1;
+    cancels.push(release, () => (known -= 1));
+    options.strangers.forget(transport);
+    return true;
   };
   const operations = createSocketOperations({ ...options, claim });
   const server = new WebSocketServer({
@@ -80,9 +91,10 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
 
   return {
     accept(request, socket, head) {
-      if (isClosing || connections.size >= limits.maxSockets)
-        return refuseUpgrade(socket, "503 Service Unavailable");
+      if (isClosing || known >= limits.maxSockets) return refuseUpgrade(socket, "503 Service Unavailable");
       const address = options.rateGate.addressOf(request);
+      // Also one on which a token was shown before: who opens the socket is not known yet.
+      options.strangers.add(socket, address);
       const shownByBrowser = options.shownByBrowser(request.headers);
       server.handleUpgrade(request, socket, head, (upgraded) =>
         open(upgraded, socket, { address, shownByBrowser }),
@@ -104,11 +116,19 @@ export function refuseUpgrade(socket: Duplex, status: string): void {
 }
 
 function watchGreeting(connection: Connection, clock: Clock): void {
-  const { socket, cancels } = connection;
+  const { socket, transport, cancels } = connection;
   const giveUp = () => {
     if (!connection.hasGreeted) socket.close(INIT_TIMEOUT_CLOSE_CODE, "Connection initialisation timeout");
+    // Whoever is not known by then is not waited for, neither for an answer to this nor to an earlier close.
+    if (socket.readyState !== socket.OPEN) endNow(transport);
   };
   cancels.push(clock.after(CONNECTION_INIT_WAIT_MS, giveUp));
+}
+
+/** Ends the connection when what was written has left; nothing that the other end does or leaves undone delays it. */
+function endNow(transport: Duplex): void {
+  if (transport.destroyed) return;
+  transport.end(() => transport.destroy());
 }
 
 /** True when more waits for the client than may; a client that asks without reading is cut. */

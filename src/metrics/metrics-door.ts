@@ -34,6 +34,8 @@ export async function openMetricsDoor(
   });
   server.listen(port, host);
   await once(server, "listening");
+  // Such as no descriptor for one more connection. Without a listener it would end the process.
+  server.on("error", (error) => log.warn({ err: error }, "A connection for the metrics could not be taken"));
   const address = server.address();
   const taken = typeof address === "object" && address !== null ? address.port : port;
   return {

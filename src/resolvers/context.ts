@@ -12,7 +12,7 @@ import type { WorkspaceCommands } from "../engine/commands/workspace-commands.js
 import type { PeopleCommands } from "../engine/commands/people-commands.js";
 import type { UsageLimitCommands } from "../engine/commands/usage-limit-commands.js";
 import type { McpToolsSource } from "../engine/commands/mcp-tools-source.js";
-import type { Database } from "../store/database.js";
+import type { Reads } from "./read-shares.js";
 import type { McpServerRecord } from "../store/mcp-servers.js";
 import type { Loaders, NoteReads } from "./loaders.js";
 
@@ -32,7 +32,8 @@ export type Context = {
   workspaces: WorkspaceCommands;
   /** Idle milliseconds after which workspaces stop; null = each template's own. From memory. */
   deploymentTtlMs(): Promise<number | null>;
-  database: Database;
+  /** For reads of the viewer: so many at one time. */
+  database: Reads;
   chatEvents: ChatEventsSource;
   chatListEvents: ChatListEventsSource;
   gitSnapshots: GitSnapshotsSource;

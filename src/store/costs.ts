@@ -200,7 +200,7 @@ const PLAN_FOR_VALUES: Statement = {
 };
 
 async function queryPlanned<Row extends QueryResultRow>(
-  db: Database,
+  db: Pick<Database, "transaction">,
   statement: Statement,
   values: unknown[],
 ): Promise<Row[]> {
@@ -218,7 +218,7 @@ export type UserSpendingPage = Page<SpendingOfUser> & { totalMicros: bigint };
  * name; null = everybody.
  */
 export async function listUserSpending(
-  db: Database,
+  db: Pick<Database, "transaction">,
   { range, pattern }: { range: DateRange; pattern: string | null },
   page: PageRequest,
 ): Promise<UserSpendingPage> {

@@ -121,6 +121,7 @@ function shareEvents(text: string) {
     operation: definition,
     operationName: undefined,
     variableValues: { id: "chat_x" },
+    cost: 1,
   };
   return { counted, enter: () => operations.enter(admitted) };
 }

@@ -272,3 +272,17 @@ describe("cursors", () => {
     await lying.close();
   });
 });
+
+test("a server whose database connections are all in use is ready all the same", async () => {
+  const { pool } = parley.parley.database;
+  const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
+  try {
+    const response = await fetch(`${parley.api.url}/readyz`);
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { status: "ready", checks: { database: "ok" } },
+    ]);
+  } finally {
+    for (const client of taken) client.release();
+  }
+});

@@ -23,6 +23,9 @@ const refusal = (code: string, message: unknown) => ({ errors: [{ message, exten
 const costs = (cost: number) =>
   refusal("QUERY_TOO_COSTLY", `The operation costs ${cost}; at most 5000 is allowed.`);
 
+const tooLarge =
+  "The document has more than 1000 fields and fragments, each counted wherever it is used; at most 1000 are allowed.";
+
 /** Without places, which are not the point here. */
 const bare = (body: Answer["body"]) => ({
   ...body,
@@ -126,7 +129,7 @@ describe.each(doors)("over %s", (_door, send) => {
     );
     await expectAnswer(
       `{ tree { ...F0 } } ${fragments} fragment F14 on Tree { leaf }`,
-      refusal("QUERY_TOO_COSTLY", "The operation has more than 10000 selections."),
+      refusal("QUERY_TOO_COSTLY", tooLarge),
     );
   });
 
@@ -171,10 +174,29 @@ describe.each(doors)("over %s", (_door, send) => {
     expect((await send(getIntrospectionQuery())).errors).toBeUndefined();
   });
 
-  test("a document whose fields would all be compared with each other is given up", async () => {
+  test("a document of more than 1,000 fields and fragments is not validated", async () => {
+    const many = (count: number) => `{ ${repeat(count, (index) => `field${index}`)} }`;
+    expect((await send(many(1_000))).errors?.[0]?.extensions.code).toBe("GRAPHQL_VALIDATION_FAILED");
+    await expectAnswer(many(1_001), refusal("QUERY_TOO_COSTLY", tooLarge));
+  });
+
+  test("a document whose fields would all be compared with each other is not validated", async () => {
+    const hello = (count: number) => `{ ${repeat(count, () => "hello")} }`;
+    await expectAnswer(hello(200), { data: { hello: "world" } });
     await expectAnswer(
-      `{ ${repeat(1_998, () => "hello")} }`,
-      refusal("GRAPHQL_VALIDATION_FAILED", "Validation aborted."),
+      hello(201),
+      refusal(
+        "QUERY_TOO_COSTLY",
+        "The document repeats fields so often that 20100 comparisons are needed; at most 20000 are allowed.",
+      ),
     );
+  });
+
+  test("of many mistakes in a document ten are told", async () => {
+    const body = await send(`{ ${repeat(40, (index) => `zzzzzzzz${index}`)} }`);
+    expect(body.errors?.map(({ message }) => message).slice(9)).toEqual([
+      'Cannot query field "zzzzzzzz9" on type "Query".',
+      "Too many validation errors, error limit reached. Validation aborted.",
+    ]);
   });
 });

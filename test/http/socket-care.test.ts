@@ -1,8 +1,13 @@
 // What the socket door does while sockets stay open: rights that change, clients that storm, sockets that pile up.
+import { createConnection } from "node:net";
 import { describe, expect, test } from "vitest";
+import { NO_RATE_LIMITS } from "../../src/domain/rate-limits.js";
+import { readAddresses } from "../../src/http/client-address.js";
+import { createRateGate } from "../../src/http/rate-gate.js";
 import { CONNECTION_INIT_WAIT_MS, PING_INTERVAL_MS } from "../../src/http/websocket.js";
 import type { Viewer } from "../../src/domain/viewer.js";
 import {
+  ask,
   eventually,
   ManualClock,
   openServers,
@@ -141,6 +146,85 @@ describe("sockets that pile up", () => {
   });
 });
 
+describe("strangers", () => {
+  /** An upgrade by hand, by somebody who says nothing more and answers nothing. */
+  const comeSilently = (server: TestServer, from?: string) => {
+    const socket = createConnection(server.port, "127.0.0.1");
+    const hasGone = new Promise((resolve) => socket.once("close", resolve));
+    socket.on("error", () => undefined).resume();
+    const head = [
+      "GET /graphql HTTP/1.1",
+      "Host: x",
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+      "Sec-WebSocket-Version: 13",
+      `Sec-WebSocket-Key: ${"A".repeat(22)}==`,
+      "Sec-WebSocket-Protocol: graphql-transport-ws",
+      ...(from === undefined ? [] : [`X-Forwarded-For: ${from}`]),
+    ];
+    socket.write(`${head.join("\r\n")}\r\n\r\n`);
+    return { socket, hasGone };
+  };
+
+  test("at the deadline they are cut, whether they answer or not", async () => {
+    const clock = new ManualClock();
+    const server = await open({ clock });
+    const strangers = Array.from({ length: 5 }, () => comeSilently(server));
+    await eventually(() => server.count().sockets === 5);
+    clock.advance(CONNECTION_INIT_WAIT_MS);
+    await Promise.all(strangers.map(({ hasGone }) => hasGone));
+    await eventually(() => server.count().sockets === 0);
+  });
+
+  test("those from one address displace each other, and nobody who is known there", async () => {
+    const server = await open({ limits: { maxStrangersPerAddress: 3 } });
+    const member = await RawSocket.connect(server);
+    const first = [comeSilently(server), comeSilently(server), comeSilently(server)];
+    await eventually(() => server.count().sockets === 4);
+    const slow = createConnection(server.port, "127.0.0.1");
+    slow.write("POST /graphql HTTP/1.1\r\nHost: x\r\n");
+    await first[0]?.hasGone;
+    const newcomer = await RawSocket.connect(server);
+    await first[1]?.hasGone;
+    expect((await ask(server, "{ hello }")).body).toEqual({ data: { hello: "world" } });
+    for (const raw of [member, newcomer]) {
+      await settled(raw, "still there");
+      raw.socket.close();
+    }
+    slow.destroy();
+    for (const { socket } of first) socket.destroy();
+    await eventually(() => server.count().sockets === 0);
+    expect(server.lines.map(({ level, cut }) => ({ level, cut }))).toEqual([{ level: 40, cut: 1 }]);
+  });
+
+  test("they take no place from those who are known", async () => {
+    const server = await open({ limits: { maxSockets: 1 } });
+    const stranger = comeSilently(server);
+    await eventually(() => server.count().sockets === 1);
+    const member = await RawSocket.connect(server);
+    const second = new RawSocket(server);
+    const failure = await new Promise((resolve) => second.socket.once("error", resolve));
+    expect(String(failure)).toContain("503");
+    stranger.socket.destroy();
+    member.socket.close();
+  });
+
+  test("behind a proxy they are counted by where they come from, and the proxy is not", async () => {
+    const rateGate = createRateGate(NO_RATE_LIMITS, readAddresses({ networks: ["127.0.0.0/8"] }));
+    const server = await open({ rateGate, limits: { maxStrangersPerAddress: 2 } });
+    const lines = Array.from({ length: 5 }, () => createConnection(server.port, "127.0.0.1"));
+    const here = ["198.51.100.1", "198.51.100.1", "198.51.100.2"].map((from) => comeSilently(server, from));
+    await eventually(() => server.count().sockets === 3);
+    const third = comeSilently(server, "198.51.100.1");
+    await here[0]?.hasGone;
+    await eventually(() => server.count().sockets === 3);
+    expect([here[1], here[2], third].map((come) => come?.socket.destroyed)).toEqual([false, false, false]);
+    expect(lines.map((line) => line.destroyed)).toEqual([false, false, false, false, false]);
+    for (const socket of [...lines, ...here.map((come) => come.socket), third.socket]) socket.destroy();
+    await eventually(() => server.count().sockets === 0);
+  });
+});
+
 describe("storms", () => {
   test("1,000 subscriptions that are opened and completed leave no iterator, slot or timer behind", async () => {
     const clock = new ManualClock();
@@ -177,7 +261,9 @@ describe("storms", () => {
     const [raw, other] = [await RawSocket.connect(server), await RawSocket.connect(server)];
     for (let id = 0; id < 5_000; id += 1) raw.subscribe(`${id}`, "{ hello }");
     await settled(other, "other");
-    await raw.until(({ id, type }) => id === "4999" && (type === "complete" || type === "error"));
+    const isLast = ({ type }: Record<string, unknown>) => type === "complete" || type === "error";
+    // Those that waited are answered after those that were refused at once.
+    await eventually(() => raw.messages.filter(isLast).length === 5_000);
     const answered = raw.messages.filter(({ type }) => type === "complete").length;
     const refused = raw.messages.filter(({ type }) => type === "error");
     expect(answered + refused.length).toBe(5_000);

@@ -16,6 +16,10 @@ export const OPERATIONS_DEFAULTS = {
   rateLimitAddressMutations: 12_000,
   rateLimitAddressVisits: 600,
   rateLimitAddressFailures: 600,
+  maxDocumentNodes: 1_000,
+  maxRunningPerUser: 16,
+  userCpuMsPerSecond: 300,
+  maxStrangersPerAddress: 64,
 };
 
 export const OPERATIONS_TEXTS = {
@@ -34,6 +38,10 @@ export const OPERATIONS_TEXTS = {
   PARLEY_RATE_LIMIT_ADDRESS_MUTATIONS: "2",
   PARLEY_RATE_LIMIT_ADDRESS_VISITS: "off",
   PARLEY_RATE_LIMIT_ADDRESS_FAILURES: "0",
+  PARLEY_MAX_DOCUMENT_NODES: "300",
+  PARLEY_USER_OPERATIONS: "2",
+  PARLEY_USER_CPU_MS: "off",
+  PARLEY_STRANGERS_PER_ADDRESS: "1",
 };
 
 export const OPERATIONS_VALUES = {
@@ -52,4 +60,8 @@ export const OPERATIONS_VALUES = {
   rateLimitAddressMutations: 2,
   rateLimitAddressVisits: 0,
   rateLimitAddressFailures: 0,
+  maxDocumentNodes: 300,
+  maxRunningPerUser: 2,
+  userCpuMsPerSecond: 0,
+  maxStrangersPerAddress: 1,
 };

@@ -1,0 +1,107 @@
+/** GraphQL over HTTP at /graphql: who asks, their place among what they run, the document, then Apollo. */
+import { fastifyApolloHandler } from "@as-integrations/fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { GraphQLError } from "graphql";
+import { DOCUMENT_CODES, type startApollo } from "./apollo.js";
+import type { DocumentGate } from "./document-gate.js";
+import type { ErrorMask } from "./errors.js";
+import { createGraphiqlPage, wantsGraphiql } from "./graphiql.js";
+import type { Identification } from "./identification.js";
+import type { MeasuredRequests } from "./measured-requests.js";
+import { withAddress } from "./rate-gate.js";
+import { retryAfterSeconds } from "./refusals.js";
+import type { CreateContext } from "./sessions.js";
+import { withPlace, type Place, type UserWork } from "./user-work.js";
+
+export type GraphqlRouteOptions = {
+  apollo: Awaited<ReturnType<typeof startApollo>>;
+  createContext: CreateContext;
+  isGraphiqlOn: boolean;
+  gate: DocumentGate;
+  work: UserWork;
+  identification: Identification;
+  mask: ErrorMask;
+  measured: MeasuredRequests;
+};
+
+const GRAPHQL_JSON = "application/graphql-response+json";
+
+export function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): void {
+  const { apollo, identification, measured, createContext } = options;
+  const sendPage = createGraphiqlPage();
+  const places = new WeakMap<FastifyRequest, Place>();
+  const placeOf = (request: FastifyRequest): Place => {
+    const place = places.get(request);
+    if (!place) throw new Error("A request came to Apollo without a place");
+    return place;
+  };
+  app.route({
+    url: "/graphql",
+    method: ["GET", "POST"],
+    onRequest: async (request, reply) => {
+      if (options.isGraphiqlOn && wantsGraphiql(request)) return sendPage(request, reply);
+      return identification.demand(request, reply);
+    },
+    preHandler: async (request, reply) => {
+      const place = await enter(request, reply, options);
+      if (place instanceof GraphQLError) return refuse(reply, place, options.mask);
+      places.set(request, place);
+      const query = readQuery(request);
+      if (query === undefined) return undefined;
+      if (!options.gate.isKnown(query)) await place.turn();
+      const reading = place.measure(() => options.gate.read(query));
+      if (reading.kind === "read") return undefined;
+      return refuseDocument(request, reply, reading.errors.map(options.mask));
+    },
+    // The answer is made: how long its client takes to read it is not the place's business.
+    onSend: async (request) => places.get(request)?.leave(),
+    handler: fastifyApolloHandler(apollo, {
+      context: async (request) => {
+        const { viewer, address } = identification.of(request);
+        const context = withAddress(createContext(viewer, { requestId: request.id }), address);
+        return measured.of(request, withPlace(context, placeOf(request)));
+      },
+    }),
+  });
+}
+
+/** A place that is left when the client has gone. */
+async function enter(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { work, identification }: GraphqlRouteOptions,
+): Promise<Place | GraphQLError> {
+  const place = await work.enter(identification.of(request).viewer.userId);
+  if (place instanceof GraphQLError) return place;
+  if (reply.raw.destroyed) place.leave();
+  else reply.raw.once("close", () => place.leave());
+  return place;
+}
+
+function refuse(reply: FastifyReply, error: GraphQLError, mask: ErrorMask) {
+  const { retryAfterMs } = error.extensions;
+  if (typeof retryAfterMs === "number") reply.header("retry-after", retryAfterSeconds(retryAfterMs));
+  return reply.code(429).send({ errors: [mask(error)] });
+}
+
+/** As Apollo answers: the GraphQL-over-HTTP spec wants 200, except for clients that accept its own media type. */
+function refuseDocument(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  errors: readonly ReturnType<ErrorMask>[],
+) {
+  const isSpoken = headers.accept?.includes(GRAPHQL_JSON) ?? false;
+  const isPlain = !isSpoken && DOCUMENT_CODES.has(errors[0]?.extensions?.["code"]);
+  return reply
+    .code(isPlain ? 200 : 400)
+    .header("content-type", `${isSpoken ? GRAPHQL_JSON : "application/json"}; charset=utf-8`)
+    .header("cache-control", "no-store")
+    .send(JSON.stringify({ errors }));
+}
+
+/** Undefined when there is none, which Apollo answers. */
+function readQuery(request: FastifyRequest): string | undefined {
+  const holder: unknown = request.method === "GET" ? request.query : request.body;
+  if (typeof holder !== "object" || holder === null || !("query" in holder)) return undefined;
+  return typeof holder.query === "string" && holder.query !== "" ? holder.query : undefined;
+}

@@ -1,0 +1,90 @@
+// What one user may have running at a server, whatever door it came through.
+import { describe, expect, test } from "vitest";
+import {
+  ask,
+  askOverSocket,
+  connect,
+  eventually,
+  ManualClock,
+  openServers,
+  RawSocket,
+  TOKEN,
+  viewer,
+} from "./support.js";
+
+const openServer = openServers();
+const OTHER = "pt_other";
+const authenticate = async (token: string) =>
+  token === TOKEN ? viewer : token === OTHER ? { ...viewer, userId: "u2" } : null;
+
+const code = (answer: { body: { errors?: { extensions: { code: string } }[] } }) =>
+  answer.body.errors?.[0]?.extensions.code;
+
+describe("operations at one time", () => {
+  test("one more waits, those beyond are refused, and other users are answered", async () => {
+    const server = await openServer({ authenticate, limits: { maxRunningPerUser: 1, maxWaitingPerUser: 1 } });
+    const first = ask(server, "{ held }");
+    await eventually(() => server.world.heldCount() === 1);
+    const raw = await RawSocket.connect(server);
+    raw.subscribe("1", "{ hello }");
+    await eventually(() => server.count().operations === 1);
+    const refused = await ask(server, "{ hello }");
+    expect([refused.status, refused.headers.get("retry-after"), code(refused)]).toEqual([
+      429,
+      "1",
+      "RATE_LIMITED",
+    ]);
+    expect((await askOverSocket(server, "{ hello }")).errors?.[0]?.extensions.code).toBe("RATE_LIMITED");
+    expect((await ask(server, "{ hello }", { token: OTHER })).body).toEqual({ data: { hello: "world" } });
+    server.world.release();
+    expect((await first).body).toEqual({ data: { held: "done" } });
+    expect(await raw.until(({ type }) => type === "next")).toMatchObject({
+      payload: { data: { hello: "world" } },
+    });
+    raw.socket.close();
+  });
+
+  test("subscriptions have a place only until they are open", async () => {
+    const server = await openServer({ limits: { maxRunningPerUser: 1, maxWaitingPerUser: 2 } });
+    const client = connect(server);
+    const ticks = [1, 2, 3].map(() => client.iterate({ query: "subscription { ticks { number } }" }));
+    for (const tick of ticks) void tick.next();
+    await eventually(() => server.world.feed.live === 3);
+    expect((await ask(server, "{ hello }")).status).toBe(200);
+    await client.dispose();
+    await eventually(() => server.count().operations === 0);
+  });
+
+  test("whoever goes away while they wait, or while they run, leaves no place taken", async () => {
+    const server = await openServer({ limits: { maxRunningPerUser: 1, maxWaitingPerUser: 2 } });
+    const leaving = new AbortController();
+    const go = () =>
+      fetch(server.graphqlUrl, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${TOKEN}` },
+        body: JSON.stringify({ query: "{ held }" }),
+        signal: leaving.signal,
+      }).catch(() => "gone");
+    const gone = [go(), go(), go()];
+    await eventually(() => server.world.heldCount() === 1);
+    leaving.abort();
+    expect(await Promise.all(gone)).toEqual(["gone", "gone", "gone"]);
+    expect((await ask(server, "{ hello }")).body).toEqual({ data: { hello: "world" } });
+  });
+});
+
+test("a user whose operations take too much CPU is refused at every door until some time has passed", async () => {
+  const clock = new ManualClock();
+  const server = await openServer({
+    ...{ authenticate, clock },
+    limits: { userCpuMsPerSecond: 1, userCpuBurstMs: 0.001 },
+  });
+  expect((await ask(server, "{ hello }")).status).toBe(200);
+  const refused = await ask(server, "{ hello }");
+  expect([refused.status, code(refused)]).toEqual([429, "RATE_LIMITED"]);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  expect((await askOverSocket(server, "{ hello }")).errors?.[0]?.extensions.code).toBe("RATE_LIMITED");
+  expect((await ask(server, "{ hello }", { token: OTHER })).status).toBe(200);
+  clock.jump(3_600_000);
+  expect((await ask(server, "{ hello }")).status).toBe(200);
+});
