@@ -1,12 +1,15 @@
 /**
  * What leaves the server when something goes wrong: one function for answers over HTTP, answers over a socket and
  * events of a subscription. Errors raised on purpose (a GraphQLError with a code, Forbidden) pass; every other one is logged
- * with a reference and leaves as INTERNAL_SERVER_ERROR with that reference and nothing else.
+ * with a reference and leaves as INTERNAL_SERVER_ERROR with that reference and nothing else, or as UNAVAILABLE when the
+ * database's disk is full.
  */
 import { randomUUID } from "node:crypto";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
+import { STORAGE_FULL_TEXT } from "../domain/storage-limits.js";
 import { Forbidden } from "../domain/viewer.js";
 import type { Log } from "../lib/log.js";
+import { isDiskFull } from "../store/disk-full.js";
 import { withoutValues } from "./variable-mistakes.js";
 
 const INTERNAL_CODE = "INTERNAL_SERVER_ERROR";
@@ -46,6 +49,10 @@ export function createErrorMask(options: { log: Log; isProduction: boolean }): E
     if (!isForClients(error, cause)) {
       const at = error instanceof GraphQLError ? error : undefined;
       const reference = report(cause, at?.path);
+      // The administrator of a database of their own has to act; the log has what it said.
+      if (isDiskFull(cause)) {
+        return { message: STORAGE_FULL_TEXT, ...place(at), extensions: { code: "UNAVAILABLE", reference } };
+      }
       return {
         message: "Internal server error.",
         ...place(at),

@@ -17,7 +17,9 @@ import {
 import { COMPACTION_OFF_PERCENT } from "../../domain/context-window.js";
 import type { ChatFailure } from "../../domain/failures.js";
 import { nextAction, openCallsOf, type NextAction } from "../../domain/next-action.js";
+import { STORAGE_FULL_FAILURE } from "../../domain/storage-limits.js";
 import type { Rest } from "../../domain/push.js";
+import { isDiskFull } from "../../store/disk-full.js";
 import type { HeldChat } from "../../store/leases.js";
 import type { Span } from "../../domain/traces.js";
 import { doingFor } from "../../lib/doing.js";
@@ -211,7 +213,7 @@ export class Runner {
       // Ending an interrupt may promote the queue, and an interrupt may come before the failure: until it rests.
       while (hold.isHeld) {
         if (hold.state.status === "interrupting") await hold.finishInterrupt(hold.keepNothing());
-        else await hold.fail(internalFailure(reference));
+        else await hold.fail(isDiskFull(error) ? STORAGE_FULL_FAILURE : internalFailure(reference));
       }
       this.#tellRest();
     } catch (second) {
