@@ -1,7 +1,31 @@
-// The environment variables of where files' bytes are kept, part of the table in config.ts.
-import { address, optional, secretWord, withDefault, word } from "./config-variable.js";
+// The environment variables of how much is stored and where files' bytes are kept, part of the table in config.ts.
+import { address, optional, secretWord, wholeNumber, withDefault, word } from "./config-variable.js";
+
+const MOST_BYTES = 999_999_999_999_999;
+/** 5 GiB: years of text, or five hundred of the largest files. */
+const DEFAULT_USER_STORAGE_BYTES = 5 * 1024 ** 3;
+/** Room for PostgreSQL's log of changes (16 MiB each) and for a checkpoint to end. */
+const DEFAULT_MIN_FREE_BYTES = 256 * 1024 ** 2;
 
 export const fileVariables = {
+  userStorageBytes: withDefault(
+    {
+      name: "PARLEY_USER_STORAGE_BYTES",
+      meaning:
+        "Bytes that one user may store in messages, queued messages and files, unless an admin gives them a limit of their own. 0 = no limit.",
+    },
+    String(DEFAULT_USER_STORAGE_BYTES),
+    wholeNumber(0, MOST_BYTES, " of bytes"),
+  ),
+  minFreeBytes: withDefault(
+    {
+      name: "PARLEY_MIN_FREE_BYTES",
+      meaning:
+        "With less free space on the disk of PARLEY_DATA_DIR nothing new is stored; for the embedded database. 0 = it is not watched.",
+    },
+    String(DEFAULT_MIN_FREE_BYTES),
+    wholeNumber(0, MOST_BYTES, " of bytes"),
+  ),
   s3Bucket: optional(
     {
       name: "PARLEY_S3_BUCKET",

@@ -153,6 +153,7 @@ test("every kind of refusal can be told apart", () => {
     "McpAuthRequired",
     "NotFound",
     "ProviderKeyRequired",
+    "StorageLimitExceeded",
     "UsageLimitExceeded",
     "WorkspaceUnavailable",
   ]);

@@ -38,6 +38,7 @@ import { openBranchLooks } from "./git-hosts.js";
 import { openPush } from "./push.js";
 import { openRateGate } from "./rate-limits.js";
 import { toolServerLines } from "./tool-server-lines.js";
+import { openStorage } from "./storage.js";
 import { seed } from "./seed.js";
 
 export type Core = Awaited<ReturnType<typeof openCore>>;
@@ -50,12 +51,13 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
   const statements = traces === NO_TRACES ? meters : toAll([meters, traces]);
   const { database, isEmbedded, close } = await openDatabase(config, log, { meter: statements, clock });
   closers.add("the database", close);
-  const files = await openFiles({ config, database, clock, log }, closers);
   const secrets = await openSecretBox(config, { log, countKeys: () => countKeys(database) });
   const seeded = await seed(config, database, log);
   const bus = await openBus(config, log, meters);
   closers.add("the bus", () => bus.close());
   meters.watch("redis_connected", () => (config.redisUrl !== undefined && bus.isConnected ? 1 : 0));
+  const { storage, space } = await openStorage({ config, database, bus, clock, log, meters }, closers);
+  const files = await openFiles({ config, database, clock, log, storage }, closers);
   const rateGate = await openRateGate({ config, clock, log, meter: meters }, closers);
   const demo = await startDemoModel({ host: "127.0.0.1", port: 0 });
   closers.add("the demo model", () => demo.close());
@@ -114,6 +116,8 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
     database,
     isEmbedded,
     files,
+    storage,
+    space,
     secrets,
     bus,
     meters,

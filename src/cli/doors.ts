@@ -6,6 +6,7 @@ import { createChatCommands } from "../engine/commands/commands.js";
 import { createDeploymentCommands } from "../engine/commands/update-deployment-settings.js";
 import { createModelCommands } from "../engine/commands/create-model-commands.js";
 import { createPeopleCommands } from "../engine/commands/create-people-commands.js";
+import { createStorageCommands } from "../engine/commands/storage-commands.js";
 import { createUsageLimitCommands } from "../engine/commands/change-usage-limits.js";
 import type { McpOauthCommands } from "../engine/commands/mcp-oauth-port.js";
 import { notePush } from "../engine/diff-status/note-work.js";
@@ -70,6 +71,11 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
     announceLimits: () => bus.publishConfigChange("usage-limits"),
     standing: (userId) => core.usageLimits.standing(userId),
   });
+  const storage = createStorageCommands({
+    database,
+    announceLimits: () => bus.publishConfigChange("storage-limits"),
+    defaultBytes: core.storage.defaultBytes,
+  });
   const modelCommands = createModelCommands({
     ...{ database, secrets: core.secrets, judgeOptions },
     announceModels: () => bus.publishConfigChange("models"),
@@ -112,6 +118,7 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
       people,
       deployment,
       limits,
+      storage,
       modelCommands,
       workspaces: agents.workspaceCommands,
       deploymentTtlMs: () => core.deploymentSettings.workspaceTtlMs(),
@@ -140,8 +147,11 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
       // Without Redis turns go on, and other replicas' subscribers are healed by polling: worth knowing, no outage.
       const checks: HealthReport["checks"] = { database: "ok" };
       if (config.redisUrl) checks["redis"] = bus.isConnected ? "ok" : "degraded";
+      // Everything can still be read: no reason to send requests elsewhere.
+      if (core.space.isLow) checks["disk"] = "degraded";
       return { checks };
     },
+    space: core.space,
     files,
     uploads: uploadsOf(core, files),
     meter: core.meters,
@@ -206,10 +216,11 @@ function filesOf(core: Core, adminReads: AdminReads, publicUrl: () => string): F
 }
 
 /** Where bytes of announced files come in. */
-function uploadsOf({ database, files }: Core, { links }: FilesSource): UploadsSource {
+function uploadsOf({ database, files, space }: Core, { links }: FilesSource): UploadsSource {
   return {
     links,
     findSize: async (fileId) => (await findUpload(database, fileId))?.sizeBytes ?? null,
+    hasRoomFor: (bytes) => space.hasRoomFor(bytes),
     finish: (fileId, bytes) => files.finish(fileId, bytes),
   };
 }
@@ -240,6 +251,7 @@ function chatCommands(core: Core, mcpOauth: McpOauthCommands) {
     forgetPreferences: (userId) => customPrompts.forget(userId),
     sanitizePrompt,
     usageLimits: core.usageLimits,
+    storage: core.storage,
     regenerateTitle: (chat) => titles.regenerate(chat),
     resolveModel: (configId, ownerId) => models.resolve(configId, ownerId),
     asksPersonalKeys: () => models.asksPersonalKeys(),

@@ -3,13 +3,23 @@ import type { Config } from "../config.js";
 import type { ObjectStore } from "../domain/object-store.js";
 import { FileSweep } from "../engine/files/file-sweep.js";
 import { KeptFiles } from "../engine/files/kept-files.js";
+import type { StorageLimits } from "../engine/storage/storage-limits.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import type { Database } from "../store/database.js";
 import type { Closers } from "./closers.js";
 
+export type FilesParts = {
+  config: Config;
+  database: Database;
+  clock: Clock;
+  log: Log;
+  /** What users may store. */
+  storage: StorageLimits;
+};
+
 export async function openFiles(
-  { config, ...parts }: { config: Config; database: Database; clock: Clock; log: Log },
+  { config, storage, ...parts }: FilesParts,
   closers: Closers,
 ): Promise<KeptFiles> {
   const objects = await connectObjects(config);
@@ -17,7 +27,7 @@ export async function openFiles(
   const sweep = new FileSweep({ ...parts, objects });
   sweep.start();
   closers.add("the sweep of files", () => sweep.close());
-  return new KeptFiles({ ...parts, objects });
+  return new KeptFiles({ ...parts, objects, storage });
 }
 
 /** Its client is loaded only where there is a bucket. */

@@ -73,6 +73,7 @@ function runnerParts(core: Core, agents: Agents, closers: Closers): RunnerParts 
     deploymentPrompt: () => core.deploymentSettings.systemPrompt(),
     customPrompt: (userId) => customPrompts.customPromptOf(userId),
     usageLimits: core.usageLimits,
+    storage: core.storage,
     isOwnerActive: (userId) => isActiveUser(database, userId),
     onRest: (chat, rest) => core.push.notifier.rests(chat, rest),
     onTurnStart: (chat, history) => titles.onTurnStart(chat, history),

@@ -22,6 +22,8 @@ export const AUDIT_ACTIONS = {
   usage_limit_policy_updated: "usage_limits",
   user_usage_limit_set: "user",
   user_usage_limit_cleared: "user",
+  user_storage_limit_set: "user",
+  user_storage_limit_cleared: "user",
   workspace_created: "workspace",
   workspace_token_replaced: "workspace",
   workspace_removed: "workspace",

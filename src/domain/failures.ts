@@ -24,6 +24,8 @@ export const FAILURE_KINDS = [
   "context_too_large",
   "content_filtered",
   "usage_limit",
+  "storage_limit",
+  "storage_full",
   "missing_key",
   "provider_disabled",
   "internal",

@@ -85,6 +85,7 @@ export const WATCHED = [
   "running_operations",
   "called_agents",
   "redis_connected",
+  "free_storage_bytes",
 ] as const;
 export type Watched = (typeof WATCHED)[number];
 

@@ -16,6 +16,8 @@ export const ADMIN_MUTATIONS: ReadonlySet<string> = new Set([
   "updateUsageLimitPolicy",
   "setUserUsageLimit",
   "clearUserUsageLimit",
+  "setUserStorageLimit",
+  "clearUserStorageLimit",
   "createModelProvider",
   "updateModelProvider",
   "deleteModelProvider",

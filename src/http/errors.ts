@@ -6,7 +6,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
-import { DatabaseUnavailable } from "../domain/outages.js";
+import { DatabaseUnavailable, isDiskFull } from "../domain/outages.js";
+import { STORAGE_FULL_TEXT } from "../domain/storage-limits.js";
 import { Forbidden } from "../domain/viewer.js";
 import type { Log } from "../lib/log.js";
 import { withoutValues } from "./variable-mistakes.js";
@@ -50,7 +51,8 @@ export function createErrorMask(options: { log: Log; isProduction: boolean }): E
     if (cause instanceof DatabaseUnavailable) {
       const at = error instanceof GraphQLError ? error : undefined;
       options.log.warn({ err: cause, path: at?.path }, "A request failed: the database does not serve");
-      return { message: OUTAGE.message, ...place(at), extensions: { code: OUTAGE.code } };
+      const message = isDiskFull(cause) ? STORAGE_FULL_TEXT : OUTAGE.message;
+      return { message, ...place(at), extensions: { code: OUTAGE.code } };
     }
     if (!isForClients(error, cause)) {
       const at = error instanceof GraphQLError ? error : undefined;

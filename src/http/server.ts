@@ -11,6 +11,7 @@ import { NO_METERS, type RequestMeter } from "../domain/meters.js";
 import { DatabaseUnavailable } from "../domain/outages.js";
 import { NO_TRACES, type Traces } from "../domain/traces.js";
 import type { Clock } from "../lib/clock.js";
+import { type SpaceCheck, UNWATCHED_SPACE } from "../lib/free-space.js";
 import type { Log } from "../lib/log.js";
 import { asShown } from "../domain/shown-session.js";
 import { startApollo } from "./apollo.js";
@@ -38,6 +39,7 @@ import type { CreateContext } from "./sessions.js";
 import { Strangers, watchStrangers } from "./strangers.js";
 import { createStreamDoor, type StreamDoor } from "./sse.js";
 import { rememberViewers, type FindViewer } from "./viewer.js";
+import { guardWrites } from "./write-gate.js";
 import { takeUpgrades, type UpgradeTaker } from "./upgrades.js";
 import { UserWork } from "./user-work.js";
 import { createSocketDoor, refuseUpgrade } from "./websocket.js";
@@ -69,6 +71,8 @@ export type HttpServerOptions = {
   limits?: Partial<HttpLimits>;
   /** How often people and addresses may ask; without it as often as they like. */
   rateGate?: RateGate;
+  /** Whether the disk has space for what mutations store; without it that is never asked. */
+  space?: SpaceCheck;
   /** Who follows requests and operations; without it nobody. */
   traces?: Traces;
   /** Where people connect their accounts with tool servers; without it there are no such pages. */
@@ -111,7 +115,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   const work = new UserWork(limits, clock);
   const viewers = rememberViewers(options.authenticate, clock);
   const findViewer = viewers.find;
-  const rateGate = options.rateGate ?? OPEN_GATE;
+  const rateGate = guardWrites(options.rateGate ?? OPEN_GATE, options.space ?? UNWATCHED_SPACE);
   const traces = options.traces ?? NO_TRACES;
   const checkToken = guardTokens(viewers, rateGate);
   const rounds = new RightsRounds();

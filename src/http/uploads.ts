@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { GraphQLError } from "graphql";
 import { decodeId, encodeId } from "../domain/ids.js";
 import { MAX_FILE_BYTES } from "../domain/file-limits.js";
+import { STORAGE_FULL_TEXT } from "../domain/storage-limits.js";
 import type { ErrorMask } from "./errors.js";
 import type { FileLinks } from "./file-links.js";
 import { linkExpired, noSuchFile, refuse, uploadRefused } from "./file-refusals.js";
@@ -32,6 +33,8 @@ export type UploadsSource = {
   links: FileLinks;
   /** How many bytes were announced; null when nobody waits for them. */
   findSize(fileId: string): Promise<number | null>;
+  /** Whether the server's disk has room for so many bytes. */
+  hasRoomFor(bytes: number): Promise<boolean>;
   finish(fileId: string, bytes: Uint8Array): Promise<Finished>;
 };
 
@@ -77,6 +80,8 @@ async function takeUpload(
   options.strangers.forget(request.raw.socket);
   const announced = await uploads.findSize(fileId);
   if (announced === null) return refuseUnread(reply, mask, noSuchFile());
+  if (!(await uploads.hasRoomFor(announced)))
+    return refuseUnread(reply, mask, uploadRefused(507, "UNAVAILABLE", STORAGE_FULL_TEXT));
   const told = request.headers["content-length"];
   if (told !== undefined && Number(told) !== announced)
     return refuseUnread(reply, mask, wrongSize(announced, Number(told)));

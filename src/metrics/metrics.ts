@@ -32,6 +32,7 @@ const WATCHED_HELP: Record<Watched, string> = {
   called_agents: "Workspace agents whose calls this server holds.",
   redis_connected:
     "1 while news reaches other servers through Redis, 0 while it does not or there is no Redis.",
+  free_storage_bytes: "Free bytes on the disk of the embedded database; absent with a database of one's own.",
 };
 
 export class Metrics implements Meters {

@@ -120,6 +120,8 @@ export function describeFailure(kind: FailureKind, name: string, httpStatus: num
       return `${name} is turned off.`;
     // Ours to say, never a vendor's.
     case "usage_limit":
+    case "storage_limit":
+    case "storage_full":
     case "internal":
     case "generic":
       return `The request to ${name} failed${status}.`;

@@ -10,6 +10,7 @@ import type { DeploymentCommands } from "../engine/commands/update-deployment-se
 import type { ModelCommands } from "../engine/commands/model-commands.js";
 import type { WorkspaceCommands } from "../engine/commands/workspace-commands.js";
 import type { PeopleCommands } from "../engine/commands/people-commands.js";
+import type { StorageCommands } from "../engine/commands/storage-commands.js";
 import type { UsageLimitCommands } from "../engine/commands/usage-limit-commands.js";
 import type { McpToolsSource } from "../engine/commands/mcp-tools-source.js";
 import type { Reads } from "./read-shares.js";
@@ -28,6 +29,7 @@ export type Context = {
   people: PeopleCommands;
   deployment: DeploymentCommands;
   limits: UsageLimitCommands;
+  storage: StorageCommands;
   modelCommands: ModelCommands;
   workspaces: WorkspaceCommands;
   /** Idle milliseconds after which workspaces stop; null = each template's own. From memory. */

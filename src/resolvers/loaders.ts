@@ -23,6 +23,7 @@ import {
 import { listProvidersWithKey } from "../store/provider-keys.js";
 import type { Page, PageRequest } from "../store/pages.js";
 import { findQueuedMessages, listQueues } from "../store/queue.js";
+import { readStoredUsages, type StoredUsage } from "../store/storage.js";
 import { findUnread } from "../store/unread.js";
 import { type UserRecord, findUsersByIds } from "../store/users.js";
 import { type WorkspaceTemplateRecord, findTemplates } from "../store/workspace-templates.js";
@@ -130,6 +131,18 @@ export class Loaders {
           );
           const standings = await this.readMcpStandings(servers, this.viewer.userId);
           return ids.map((id) => demand(standings.get(id)));
+        }),
+    );
+  }
+
+  /** What users store, and limits of their own; whether the viewer may know is the caller's to check. */
+  get storedUsages(): DataLoader<string, StoredUsage> {
+    return this.#once(
+      "stored-usages",
+      () =>
+        new DataLoader(async (ids: readonly string[]) => {
+          const found = await readStoredUsages(this.database, ids);
+          return ids.map((id) => demand(found.get(id)));
         }),
     );
   }

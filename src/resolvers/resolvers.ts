@@ -44,6 +44,7 @@ import {
   UsageLimitPolicyResolver,
   UsageLimitResolver,
 } from "./usage-limit.resolver.js";
+import { StorageResolver } from "./storage.resolver.js";
 import { ProviderKeyRequiredResolver, ProviderKeyResolver } from "./provider-key.resolver.js";
 import { UserPreferencesResolver, ViewerPreferencesResolver } from "./user-preferences.resolver.js";
 import { ViewerResolver } from "./user.resolver.js";
@@ -104,5 +105,6 @@ export const resolvers = [
   UsageLimitResolver,
   UsageLimitPolicyResolver,
   UsageLimitOverrideResolver,
+  StorageResolver,
   NodeResolver,
 ] as const;

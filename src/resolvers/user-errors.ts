@@ -6,6 +6,7 @@ import type {
   McpAuthRequired,
   NotFound,
   ProviderKeyRequired,
+  StorageLimitExceeded,
   UsageLimitExceeded,
   WorkspaceUnavailable,
 } from "../schema/user-error.interface.js";
@@ -16,6 +17,7 @@ export type UserErrorObject =
   | Conflict
   | McpAuthRequired
   | ProviderKeyRequired
+  | StorageLimitExceeded
   | UsageLimitExceeded
   | WorkspaceUnavailable;
 
@@ -30,6 +32,8 @@ export function toUserError(refusal: CommandRefusal): UserErrorObject {
     case "CONFLICT":
     case "LIMIT_EXCEEDED":
       if (refusal.usage) return { __typename: "UsageLimitExceeded", code, message, path, ...refusal.usage };
+      if (refusal.storage)
+        return { __typename: "StorageLimitExceeded", code, message, path, ...refusal.storage };
       return { __typename: "Conflict", code, message, path, currentStatus: refusal.currentStatus ?? null };
     case "AUTH_REQUIRED":
       return { __typename: "McpAuthRequired", code, message, path, serverIds: refusal.serverIds ?? [] };

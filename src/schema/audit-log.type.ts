@@ -32,6 +32,8 @@ export const AuditActionEnum = describeEnum<AuditAction>(
     usage_limit_policy_updated: "What everybody may spend was changed.",
     user_usage_limit_set: "A person got a limit of their own.",
     user_usage_limit_cleared: "A person's own limit was taken away.",
+    user_storage_limit_set: "A user got a storage limit of their own, or none.",
+    user_storage_limit_cleared: "A user's own storage limit was taken away.",
     workspace_created: "An external workspace was made.",
     workspace_token_replaced: "An external workspace's agent needs a new token.",
     workspace_removed: "An external workspace was taken away.",

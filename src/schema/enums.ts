@@ -121,6 +121,8 @@ export const FailureKindEnum = describeEnum<FailureKind>(
     context_too_large: "The chat no longer fits into the model's context.",
     content_filtered: "The provider refused the content.",
     usage_limit: "The chat's owner has spent what they may; see `Viewer.usageLimit`.",
+    storage_limit: "The chat's owner stores as much as they may; see `User.storage`.",
+    storage_full: "The server's disk is almost full; it works again when there is space.",
     missing_key:
       "There is no key for the provider: neither of the server nor, where that counts, of the person.",
     provider_disabled: "The provider or the model was switched off.",

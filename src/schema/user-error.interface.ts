@@ -3,6 +3,7 @@ import { Field, InterfaceType, ObjectType } from "type-graphql";
 import type { ChatStatus } from "../domain/chat-state.js";
 import type { WorkspaceStatus } from "../domain/workspace.js";
 import { ChatStatusEnum, type UserErrorCode, UserErrorCodeEnum, WorkspaceStatusEnum } from "./enums.js";
+import { BigIntScalar } from "./scalars/big-int.js";
 import { DateTimeScalar } from "./scalars/date-time.js";
 import { MicrosScalar } from "./scalars/micros.js";
 
@@ -119,6 +120,25 @@ export class UsageLimitExceeded implements UserError {
 
   @Field(() => DateTimeScalar, { description: "When the next period begins, with nothing spent." })
   resetsAt!: Date;
+}
+
+@ObjectType("StorageLimitExceeded", {
+  implements: UserError,
+  simpleResolvers: true,
+  description:
+    "The user whose chat or file it is stores as much as they may; see `User.storage`. Nothing was changed.",
+})
+export class StorageLimitExceeded implements UserError {
+  readonly __typename!: "StorageLimitExceeded";
+  code!: UserErrorCode;
+  message!: string;
+  path!: string[] | null;
+
+  @Field(() => BigIntScalar, { description: "Bytes that they store." })
+  usedBytes!: bigint;
+
+  @Field(() => BigIntScalar, { description: "Bytes that they may store." })
+  limitBytes!: bigint;
 }
 
 @ObjectType("WorkspaceUnavailable", {

@@ -11,6 +11,7 @@ import { buildParleySchema } from "../../src/schema/build.js";
 import type { ApiClient } from "../support/api-client.js";
 import { SERVER_PROGRAM } from "../support/build.js";
 import { changeUser } from "../../src/store/user-administration.js";
+import { setStorageLimitOverride } from "../../src/store/storage.js";
 import { setUsageLimitOverride } from "../../src/store/usage-limits.js";
 import { findUserByUsername } from "../../src/store/users.js";
 import { insertServer } from "../support/mcp-server-rows.js";
@@ -61,6 +62,7 @@ async function theOnlyAdmin() {
 async function aLimitedPerson() {
   const { userId } = await insertViewer(server.parley.database);
   await setUsageLimitOverride(server.parley.database, userId, 1n);
+  await setStorageLimitOverride(server.parley.database, userId, { limitBytes: 1n });
   return { userId: encodeId("user", userId) };
 }
 /** Another one each time, so that something changes. */
@@ -178,6 +180,16 @@ const ADMINS_MUTATIONS: Record<string, AdminMutation> = {
   },
   clearUserUsageLimit: {
     action: "user_usage_limit_cleared",
+    input: aLimitedPerson,
+    refused: () => ({ userId: encodeId("user", randomUUID()) }),
+  },
+  setUserStorageLimit: {
+    action: "user_storage_limit_set",
+    input: async () => ({ ...(await aPerson()), limitBytes: "5000000" }),
+    refused: async () => ({ ...(await aPerson()), limitBytes: "-1" }),
+  },
+  clearUserStorageLimit: {
+    action: "user_storage_limit_cleared",
     input: aLimitedPerson,
     refused: () => ({ userId: encodeId("user", randomUUID()) }),
   },

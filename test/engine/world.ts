@@ -8,7 +8,6 @@ import type { DemoRequest } from "../../src/demo-model/request.js";
 import { startDemoModel, type DemoModel } from "../../src/demo-model/server.js";
 import type { MessageRow } from "../../src/domain/chat-events.js";
 import type { ChatState } from "../../src/domain/chat-state.js";
-import type { MessagePart } from "../../src/domain/message-parts.js";
 import { NO_METERS } from "../../src/domain/meters.js";
 import { NO_CALL_RECORDS } from "../../src/engine/call-records/call-records.js";
 import { NO_TRACES } from "../../src/domain/traces.js";
@@ -24,6 +23,9 @@ import { ProviderLines } from "../../src/engine/provider-lines.js";
 import { sanitizePrompt } from "../../src/engine/prompt/sanitize.js";
 import { RecentChats } from "../../src/engine/state/recent-chats.js";
 import { Subagents } from "../../src/engine/subagents/subagents.js";
+import { StorageLimits, type StorageLimitsOptions } from "../../src/engine/storage/storage-limits.js";
+import { UNWATCHED_SPACE } from "../../src/lib/free-space.js";
+import { tell } from "./tell.js";
 import { Titles } from "../../src/engine/titles.js";
 import { ToolError, type Tool } from "../../src/engine/tools/tool.js";
 import { UsageLimits, type UsageLimitParts } from "../../src/engine/usage-limits.js";
@@ -50,6 +52,8 @@ import { testSecretBox } from "../support/secrets-keys.js";
 
 export const LEASE_MS = 300_000;
 export const HEARTBEAT_MS = 30_000;
+
+const NO_STORAGE_LIMITS = { space: UNWATCHED_SPACE, defaultBytes: null };
 
 export type Replica = {
   clock: ManualClock;
@@ -80,6 +84,8 @@ type ReplicaOptions = {
   maxStepsPerTurn?: number;
   /** What happens when a usage limit cannot be looked at, and who counts what limits stop. */
   usageLimits?: Partial<Pick<UsageLimitParts, "whenUnchecked" | "meter">>;
+  /** What users may store; no limit unless given. */
+  storage?: Partial<Pick<StorageLimitsOptions, "space" | "defaultBytes">>;
   /** What people's requests to registered tool servers carry, and what is counted of them. */
   onRest?: RunnerParts["onRest"];
   toolServers?: Partial<Pick<LinkParts, "authorization" | "meter">>;
@@ -171,7 +177,8 @@ export class World {
       whenUnchecked: "closed",
       ...options.usageLimits,
     });
-    const files = new KeptFiles({ database, clock, log, objects: null });
+    const storage = new StorageLimits({ database, clock, bus, ...NO_STORAGE_LIMITS, ...options.storage });
+    const files = new KeptFiles({ database, clock, log, objects: null, storage });
     const smallModelConfigId = () => getSmallModelConfigId(database);
     const recent = new RecentChats();
     const subagents = new Subagents({
@@ -199,6 +206,7 @@ export class World {
       deploymentPrompt: () => Promise.resolve(""),
       openWorkspace: (_workspaceId, { chatId, ancestorChatIds }) => openWorkspace(chatId, ancestorChatIds),
       usageLimits,
+      storage,
       isOwnerActive: (userId) => isActiveUser(database, userId),
       readHistory: (chatId) => readHistory(database, chatId),
       toolServers,
@@ -216,6 +224,7 @@ export class World {
     const commands = createChatCommands({
       ...parts,
       usageLimits,
+      storage,
       preferencesOf: (userId) => customPrompts.preferencesOf(userId),
       forgetPreferences: (userId) => customPrompts.forget(userId),
       sanitizePrompt,
@@ -336,31 +345,6 @@ export class World {
   async killLease({ worker }: Replica): Promise<void> {
     await this.run("DELETE FROM worker_leases WHERE worker_id = $1", [worker.id]);
   }
-}
-
-function tell(parts: MessagePart[]): string {
-  return parts
-    .map((part) => {
-      switch (part.type) {
-        case "text":
-          return part.text;
-        case "reasoning":
-          return `(${part.text})`;
-        case "tool-call":
-          return `${part.toolCallId}=${part.toolName}(${JSON.stringify(part.arguments)})`;
-        case "tool-result":
-          return `${part.toolCallId}${part.isError ? "!" : ""}=${JSON.stringify(part.result)}`;
-        case "source":
-          return part.url;
-        case "file-reference":
-          return part.path;
-        case "file":
-          return part.name;
-        case "notice":
-          return `[${part.text}]`;
-      }
-    })
-    .join(" ");
 }
 
 /** For a chat at rest. */

@@ -38,6 +38,8 @@ const query = <Row extends object>(sql: string, values: unknown[] = []) =>
 const objectsOf = (fileId: string) =>
   [...store.objects.keys()].filter((name) => name.includes(decodeId("file", fileId) ?? "never"));
 
+const NO_LIMIT = { demand: () => Promise.resolve() };
+
 /** As a replica has them, with a clock of its own. */
 function files(more: Partial<ConstructorParameters<typeof FileSweep>[0]> = {}) {
   const clock = new ManualClock();
@@ -48,7 +50,14 @@ function files(more: Partial<ConstructorParameters<typeof FileSweep>[0]> = {}) {
     endpoint: store.settings["PARLEY_S3_ENDPOINT"] ?? "",
     keys: { accessKeyId: "AKIATEST", secretAccessKey: "secret-of-the-store" },
   });
-  const parts = { database: server.parley.database, clock, log: createLog("silent"), objects, ...more };
+  const parts = {
+    database: server.parley.database,
+    clock,
+    log: createLog("silent"),
+    objects,
+    storage: NO_LIMIT,
+    ...more,
+  };
   return { clock, objects, kept: new KeptFiles(parts), sweep: new FileSweep(parts) };
 }
 

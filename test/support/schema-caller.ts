@@ -104,6 +104,7 @@ export function contextOf(db: Database, viewer: Viewer, more: Partial<Context> =
       updateSettings: notExpected,
     },
     limits: limitsNeverAsked,
+    storage: { defaultBytes: null, setUserLimit: notExpected, clearUserLimit: notExpected },
     modelCommands: modelsNeverAsked,
     workspaces: workspacesNeverAsked,
     deploymentTtlMs: () => Promise.resolve(null),

@@ -57,6 +57,12 @@ function toStored(part: SaidPart, files: ReadonlyMap<string, AttachableFile>): M
   return [{ type: "file", fileId, name, mediaType, sizeBytes }];
 }
 
+/** Bytes of files that become somebody else's with the message; of one's own nothing changes. */
+export function foreignFileBytes({ parts }: Said, viewer: Viewer, ownerId: string): number {
+  if (viewer.userId === ownerId) return 0;
+  return parts.reduce((sum, part) => sum + (part.type === "file" ? part.sizeBytes : 0), 0);
+}
+
 /** What a transition does alongside, in its transaction; undefined when there is nothing to give. */
 export function givingFiles(
   { fileIds }: Said,

@@ -6,20 +6,9 @@ import { applyToFamily, type FamilyRequest } from "../state/apply-family.js";
 import { applyTransition, type TransitionResult } from "../state/apply-transition.js";
 import type { ChatChanged, CommandResult } from "./chat-commands.js";
 import { notFound, refusalOf, refuse, seeChat, type CommandParts, type KnownChat } from "./command-parts.js";
-import { checkUsageLimit } from "./usage-limit-check.js";
+import { type Alongside, checkTurn } from "./storage-check.js";
 
-/** Runs one command on a chat that the viewer may see. Finding nothing to do is a success. */
-export async function changeChat(
-  parts: CommandParts,
-  viewer: Viewer,
-  chatId: string,
-  command: Command,
-): Promise<CommandResult<ChatChanged>> {
-  const known = await seeChat(parts, viewer, chatId);
-  return known ? changeKnown(parts, known, { chatId, command }) : notFound("chat", "chatId");
-}
-
-/** The same for a chat and the subagents below it, all at once; `below` as in `FamilyRequest`. */
+/** Runs one command on a chat that the viewer may see and on the subagents below it; `below` as in `FamilyRequest`. */
 export async function changeFamily(
   parts: CommandParts,
   viewer: Viewer,
@@ -30,13 +19,14 @@ export async function changeFamily(
   return toChanged(chatId, await applyToFamily(parts, { chatId, commands: [command], below }));
 }
 
-/** The same for a chat that has just been seen. */
+/** Runs one command on a chat that has just been seen. Finding nothing to do is a success. */
 export async function changeKnown(
   parts: CommandParts,
   known: KnownChat,
-  { chatId, command }: { chatId: string; command: Command },
+  { chatId, command, alongside }: { chatId: string; command: Command; alongside?: Alongside | undefined },
 ): Promise<CommandResult<ChatChanged>> {
-  return toChanged(chatId, await applyTransition(parts, { chatId, commands: [command], known }));
+  const request = { chatId, commands: [command], known, ...(alongside && { alongside }) };
+  return toChanged(chatId, await applyTransition(parts, request));
 }
 
 function toChanged(chatId: string, result: TransitionResult): CommandResult<ChatChanged> {
@@ -62,7 +52,7 @@ export async function changeQueued(
   if (!queued) return notFound("queued message", "queuedMessageId");
   const known = await seeChat(parts, viewer, queued.chatId);
   if (!known) return notFound("queued message", "queuedMessageId");
-  const overLimit = type === "promote-queued" ? await checkUsageLimit(parts, known.ownerId) : null;
+  const overLimit = type === "promote-queued" ? await checkTurn(parts, known.ownerId) : null;
   if (overLimit) return refuse(overLimit);
   return changeKnown(parts, known, { chatId: queued.chatId, command: { type, queuedId } });
 }

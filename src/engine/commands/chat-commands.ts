@@ -41,9 +41,11 @@ export type CommandRefusal = {
   /** With KEY_REQUIRED: the model provider that wants the person's own key. */
   providerId?: string;
   /** What could not be had; a workspace when absent. */
-  what?: "model" | "mcp-server" | "usage-limit" | "git-host";
+  what?: "model" | "mcp-server" | "usage-limit" | "git-host" | "storage";
   /** With LIMIT_EXCEEDED: what the chat's owner may spend is spent. Microdollars. */
   usage?: { spentMicros: bigint; limitMicros: bigint; resetsAt: Date };
+  /** With LIMIT_EXCEEDED: the user stores as much as they may. */
+  storage?: { usedBytes: bigint; limitBytes: bigint };
 };
 
 export type CommandResult<T> = ({ ok: true } & T) | { ok: false; refusal: CommandRefusal };

@@ -14,6 +14,7 @@ import type { TransitionParts, TransitionResult } from "../state/apply-transitio
 import type { CommandRefusal } from "./chat-commands.js";
 import type { McpOauthCommands } from "./mcp-oauth-port.js";
 import type { McpSelection } from "./mcp-selection.js";
+import type { StorageChecks } from "./storage-check.js";
 import type { UsageLimitChecks } from "./usage-limit-check.js";
 
 export type CommandParts = TransitionParts & {
@@ -37,6 +38,8 @@ export type CommandParts = TransitionParts & {
   regenerateTitle(chat: ChatToName): Promise<TitleOutcome>;
   /** What people may spend. */
   usageLimits: UsageLimitChecks;
+  /** What users may store. */
+  storage: StorageChecks;
   /** Push services within the own network may be used. */
   isPushPrivateAllowed: boolean;
   /** Seals what people entrust. */

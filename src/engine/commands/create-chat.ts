@@ -23,9 +23,11 @@ import {
   refuse,
   type CommandParts,
 } from "./command-parts.js";
-import { givingFiles, readAttachments, refuseGone, type Said } from "./attachments.js";
+import { givingFiles, readAttachments, type Said } from "./attachments.js";
 import { modelRefusal } from "./model-keys.js";
 import { checkAuthorized, checkSelection } from "./mcp-selection.js";
+import { type Alongside, bytesOfParts, checkStorage, inTurn } from "./storage-check.js";
+import { refusalOfUndone } from "./undone.js";
 import { checkUsageLimit } from "./usage-limit-check.js";
 
 export async function createChat(
@@ -52,12 +54,16 @@ export async function createChat(
   const attached = await readAttachments(parts.database, viewer, null, input.parts);
   if (!attached.ok) return attached;
   const { said } = attached;
+  const addedBytes = bytesOfParts(said.parts) + Buffer.byteLength(JSON.stringify(input.clientTools ?? []));
+  const stored = await checkStorage(parts, viewer.userId, addedBytes);
+  if (!stored.ok) return stored;
   const chosen = { modelConfigId: model.modelConfigId, mcpServerIds: selected.ids, said };
   const chat = newChat(parts, viewer, input, chosen);
   try {
-    return await commit(parts, chat, said, input.idempotencyKey);
+    const alongside = inTurn(givingFiles(said, chat.id, chat.now), stored.verify);
+    return await commit(parts, chat, alongside, input.idempotencyKey);
   } catch (error) {
-    if (!(error instanceof KeyAlreadyUsed)) return refuseGone(error);
+    if (!(error instanceof KeyAlreadyUsed)) return refusalOfUndone(error);
     return (await repeatedRequest(parts, viewer, input)) ?? refuse(KEY_LOST);
   }
 }
@@ -116,14 +122,14 @@ function newChat(
 async function commit(
   parts: CommandParts,
   chat: NewChat,
-  said: Said,
+  alongside: Alongside | undefined,
   key: string | undefined,
 ): Promise<CommandResult<ChatChanged>> {
   const { id: chatId, ownerId, state } = chat;
   const version = state.snapshotVersion;
   const messages = await parts.database.transaction(async (transaction) => {
     const rows = await insertChat(transaction, chat);
-    await givingFiles(said, chatId, chat.now)?.(transaction);
+    await alongside?.(transaction);
     const made = { chatId, messageId: null, queuedId: null, version };
     if (key !== undefined) await rememberRequest(transaction, { userId: ownerId, key }, made);
     return rows;

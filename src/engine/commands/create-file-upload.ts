@@ -8,10 +8,11 @@ import type { FileRecord } from "../../store/files.js";
 import { announceUpload } from "../../store/uploads.js";
 import type { CommandRefusal, CommandResult, WantedUpload } from "./chat-commands.js";
 import { refuse, type CommandParts } from "./command-parts.js";
+import { refusalOfUndone } from "./undone.js";
 
 /** `expiresAt`: until when its bytes may come, in milliseconds since the epoch. */
 export async function createFileUpload(
-  { database, clock }: Pick<CommandParts, "database" | "clock">,
+  { database, clock, storage }: Pick<CommandParts, "database" | "clock" | "storage">,
   viewer: Viewer,
   wanted: WantedUpload,
 ): Promise<CommandResult<{ file: FileRecord; expiresAt: number }>> {
@@ -22,8 +23,16 @@ export async function createFileUpload(
   const file = { id: randomUUID(), name, mediaType: plainMediaType(mediaType), sizeBytes };
   const now = clock.now();
   const announced = { ...file, ownerId: viewer.userId, now };
-  if (!(await announceUpload(database, announced, MAX_LOOSE_FILES))) return refuse(TOO_MANY);
-  return { ok: true, file, expiresAt: now + UPLOAD_LIFE_MS };
+  try {
+    // The bytes count from here on, so that uploads that were announced always have their space.
+    const isAnnounced = await database.transaction(async (transaction) => {
+      await storage.demand(transaction, viewer.userId, sizeBytes);
+      return announceUpload(transaction, announced, MAX_LOOSE_FILES);
+    });
+    return isAnnounced ? { ok: true, file, expiresAt: now + UPLOAD_LIFE_MS } : refuse(TOO_MANY);
+  } catch (error) {
+    return refusalOfUndone(error);
+  }
 }
 
 const NO_NAME: CommandRefusal = { code: "INVALID", message: "Nothing of a name is left.", path: ["name"] };

@@ -14,9 +14,11 @@ import {
   seeChat,
   type CommandParts,
 } from "./command-parts.js";
-import { givingFiles, readAttachments, refuseGone } from "./attachments.js";
+import { foreignFileBytes, givingFiles, readAttachments } from "./attachments.js";
 import { checkKey } from "./model-keys.js";
 import { checkSelection } from "./mcp-selection.js";
+import { bytesOfParts, checkStorage, inTurn } from "./storage-check.js";
+import { refusalOfUndone } from "./undone.js";
 import { checkUsageLimit } from "./usage-limit-check.js";
 
 type Edited = ChatChanged & { message: MessageRow };
@@ -49,7 +51,10 @@ export async function editMessage(
   const attached = await readAttachments(parts.database, viewer, old.chatId, input.parts);
   if (!attached.ok) return attached;
   const { said } = attached;
-  const alongside = givingFiles(said, old.chatId, parts.clock.now());
+  const addedBytes = bytesOfParts(said.parts) + foreignFileBytes(said, viewer, known.ownerId);
+  const stored = await checkStorage(parts, known.ownerId, addedBytes);
+  if (!stored.ok) return stored;
+  const alongside = inTurn(givingFiles(said, old.chatId, parts.clock.now()), stored.verify);
   const message = {
     parts: said.parts,
     authorId: viewer.userId,
@@ -70,6 +75,6 @@ export async function editMessage(
     return { ok: true, chatId: old.chatId, version: result.state.snapshotVersion, message: edited };
   } catch (error) {
     if (error instanceof MessageGone) return notFound("message", "messageId");
-    return refuseGone(error);
+    return refusalOfUndone(error);
   }
 }

@@ -6,7 +6,7 @@ import { readHistory } from "../../store/chat-source.js";
 import { changeKnown } from "./change-chat.js";
 import type { ChatChanged, CommandResult } from "./chat-commands.js";
 import { notFound, refuse, seeChat, type CommandParts } from "./command-parts.js";
-import { checkUsageLimit } from "./usage-limit-check.js";
+import { checkTurn } from "./storage-check.js";
 
 /** Asks for a summary; a worker makes it, and nothing else runs. */
 export async function compactChat(
@@ -21,7 +21,7 @@ export async function compactChat(
     const message = "There is nothing to summarise yet.";
     return refuse({ code: "CONFLICT", message, currentStatus: known.state.status });
   }
-  const overLimit = await checkUsageLimit(parts, known.ownerId);
+  const overLimit = await checkTurn(parts, known.ownerId);
   if (overLimit) return refuse(overLimit);
   return changeKnown(parts, known, { chatId, command: { type: "request-compaction" } });
 }

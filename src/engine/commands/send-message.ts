@@ -18,9 +18,11 @@ import {
   seeChat,
   type CommandParts,
 } from "./command-parts.js";
-import { givingFiles, readAttachments, refuseGone, type Said } from "./attachments.js";
+import { foreignFileBytes, givingFiles, readAttachments, type Said } from "./attachments.js";
 import { checkKey } from "./model-keys.js";
 import { checkAuthorized, checkSelection } from "./mcp-selection.js";
+import { type Alongside, bytesOfParts, checkStorage, inTurn } from "./storage-check.js";
+import { refusalOfUndone } from "./undone.js";
 import { checkUsageLimit } from "./usage-limit-check.js";
 
 type Sent = ChatChanged & { message: MessageRow | null; queued: QueuedRow | null };
@@ -47,19 +49,28 @@ export async function sendMessage(
   if (refused) return refuse(refused);
   const attached = await readAttachments(parts.database, viewer, input.chatId, input.parts);
   if (!attached.ok) return attached;
-  const checked = { ...input, ...(selected.ids && { mcpServerIds: selected.ids }), said: attached.said };
+  const { said } = attached;
+  const addedBytes = bytesOfParts(said.parts) + foreignFileBytes(said, viewer, known.ownerId);
+  const stored = await checkStorage(parts, known.ownerId, addedBytes);
+  if (!stored.ok) return stored;
+  const checked = {
+    ...input,
+    ...(selected.ids && { mcpServerIds: selected.ids }),
+    said,
+    verify: stored.verify,
+  };
   try {
     return await commit(parts, viewer, checked, known);
   } catch (error) {
     const first = error instanceof KeyAlreadyUsed ? await repeatedRequest(parts, viewer, input) : null;
-    return first ?? refuseGone(error);
+    return first ?? refusalOfUndone(error);
   }
 }
 
 async function commit(
   parts: CommandParts,
   viewer: Viewer,
-  input: SendMessageInput & { said: Said },
+  input: SendMessageInput & { said: Said; verify: Alongside | undefined },
   known: NonNullable<Awaited<ReturnType<typeof seeChat>>>,
 ): Promise<CommandResult<Sent>> {
   const { chatId, idempotencyKey } = input;
@@ -71,17 +82,17 @@ async function commit(
     reasoningEffort: input.reasoningEffort ?? null,
     mcpServerIds: input.mcpServerIds ?? null,
   };
-  const give = givingFiles(input.said, chatId, parts.clock.now());
+  const store = inTurn(givingFiles(input.said, chatId, parts.clock.now()), input.verify);
   const result = await applyTransition(parts, {
     chatId,
     commands: [{ type: "send-message", whenBusy: input.whenBusy, message, queuedId }],
     known,
     // Without either, the message may enter history in one round trip.
-    ...(idempotencyKey === undefined && give === undefined
+    ...(idempotencyKey === undefined && store === undefined
       ? {}
       : {
           async alongside(transaction, applied) {
-            await give?.(transaction);
+            await store?.(transaction);
             if (idempotencyKey !== undefined)
               await remember(transaction, viewer, input, place(applied, queuedId));
           },

@@ -7,6 +7,8 @@ import { Rounds } from "../../lib/rounds.js";
 import { forgetObjects, lockDueObjects, sweepFiles } from "../../store/file-sweep.js";
 import type { KeptFilesParts } from "./kept-files.js";
 
+export type FileSweepParts = Omit<KeptFilesParts, "storage">;
+
 const TICK_MS = 60_000;
 const FILES_AT_ONCE = 200;
 const OBJECTS_AT_ONCE = 50;
@@ -18,7 +20,7 @@ const UPLOAD_GRACE_MS = 10 * 60_000;
 export class FileSweep {
   readonly #rounds: Rounds;
 
-  constructor(private readonly parts: KeptFilesParts) {
+  constructor(private readonly parts: FileSweepParts) {
     this.#rounds = new Rounds({
       clock: parts.clock,
       everyMs: TICK_MS,

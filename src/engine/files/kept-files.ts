@@ -14,6 +14,7 @@ import { contentOf } from "../../lib/file-content.js";
 import type { Log } from "../../lib/log.js";
 import { attachFiles } from "../../store/chat-files.js";
 import type { Database } from "../../store/database.js";
+import type { StorageLimits } from "../storage/storage-limits.js";
 import { claimObjects, expectObject } from "../../store/file-sweep.js";
 import { type FileRecord, insertFile, readFileContents, readFileSlice } from "../../store/files.js";
 import { finishUpload, findUpload } from "../../store/uploads.js";
@@ -27,6 +28,8 @@ export type KeptFilesParts = {
   log: Log;
   /** Null: bytes go into the database. */
   objects: ObjectStore | null;
+  /** What users may store. */
+  storage: Pick<StorageLimits, "demand">;
 };
 
 /**
@@ -45,7 +48,10 @@ type Placed = { content: Uint8Array; objectKey: null } | { content: null; object
 export class KeptFiles {
   constructor(private readonly parts: KeptFilesParts) {}
 
-  /** Keeps what a tool gave as files of the chat, all or none, in their order. */
+  /**
+   * Keeps what a tool gave as files of the chat, all or none, in their order. Rejects with `StorageLimitExceeded` or
+   * `StorageFull` when the owner, or the server, may not store that much more.
+   */
   async keep(
     { chatId, ownerId }: { chatId: string; ownerId: string },
     files: readonly ToolFile[],
@@ -61,6 +67,8 @@ export class KeptFiles {
     );
     // Apart from what follows: their bytes travel while nobody waits for the chat's row.
     await database.transaction(async (transaction) => {
+      const addedBytes = placed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+      await this.parts.storage.demand(transaction, ownerId, addedBytes);
       for (const file of placed) await insertFile(transaction, file);
       await claimObjects(transaction, placed.flatMap(keysOf));
     });

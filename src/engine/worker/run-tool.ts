@@ -4,6 +4,7 @@
  */
 import type { StoredFile } from "../../domain/message-parts.js";
 import type { ToolFile, ToolOutcome } from "../../domain/tool-outcome.js";
+import { storageLimitText } from "../../domain/storage-limits.js";
 import { errorText } from "../../lib/error-text.js";
 import type { HeldChat } from "../../store/leases.js";
 import type { AgentConnection } from "../../workspaces/agent-connection.js";
@@ -13,6 +14,7 @@ import { findTool } from "../tools/registry.js";
 import { sortFiles, withWords } from "../tools/result-files.js";
 import type { Agents } from "../subagents/ports.js";
 import { inOrder } from "../turn/ordered-calls.js";
+import { StorageFull, StorageLimitExceeded } from "../../store/storage.js";
 import { runWithin } from "../tools/time-limit.js";
 import { DEFAULT_TOOL_TIMEOUT_MS, ToolTimedOut, type Tool } from "../tools/tool.js";
 import type { WorkspaceDesk } from "../tools/workspace-desk.js";
@@ -136,6 +138,10 @@ async function keepFiles(
     return { files: await parts.keepFiles(chat, kept), words };
   } catch (error) {
     const files = kept.length;
+    if (error instanceof StorageLimitExceeded || error instanceof StorageFull) {
+      const why = error instanceof StorageFull ? error.message : storageLimitText(error.status);
+      return { files: [], words: [...words, `[${files} of the tool's files could not be kept: ${why}]`] };
+    }
     parts.log.error({ err: error, chatId: chat.chatId, tool: toolName, files }, "A tool's files are lost");
     return { files: [], words: [...words, `[${files} of the tool's files could not be kept]`] };
   }

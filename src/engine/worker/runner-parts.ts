@@ -15,6 +15,7 @@ import type { ModelChoice, TurnModel } from "../models.js";
 import type { RestedChat } from "../push/notifier.js";
 import type { Subagents } from "../subagents/subagents.js";
 import type { TransitionParts } from "../state/apply-transition.js";
+import type { StorageLimits } from "../storage/storage-limits.js";
 import type { UsageLimits } from "../usage-limits.js";
 import type { Tool } from "../tools/tool.js";
 import type { WorkspaceDesk } from "../tools/workspace-desk.js";
@@ -49,6 +50,8 @@ export type RunnerParts = TransitionParts & {
   customPrompt(ownerId: string): Promise<string>;
   /** What people may spend. */
   usageLimits: Pick<UsageLimits, "admit">;
+  /** What users may store. */
+  storage: Pick<StorageLimits, "whyNoTurn">;
   /** False for somebody who was deactivated. */
   isOwnerActive(ownerId: string): Promise<boolean>;
   /** A turn begins with this history. Returns at once and never throws. */

@@ -17,8 +17,9 @@ import {
 import { COMPACTION_OFF_PERCENT } from "../../domain/context-window.js";
 import type { ChatFailure } from "../../domain/failures.js";
 import { MAX_ATTEMPTS_PER_STEP } from "../../domain/limits.js";
-import { DatabaseUnavailable } from "../../domain/outages.js";
+import { DatabaseUnavailable, isDiskFull } from "../../domain/outages.js";
 import { nextAction, openCallsOf, type NextAction } from "../../domain/next-action.js";
+import { STORAGE_FULL_FAILURE } from "../../domain/storage-limits.js";
 import type { Rest } from "../../domain/push.js";
 import type { HeldChat } from "../../store/leases.js";
 import type { Span } from "../../domain/traces.js";
@@ -211,7 +212,9 @@ export class Runner {
     const { log } = hold.parts;
     const { chatId } = hold.chat;
     const reference = randomUUID();
-    const isOutage = error instanceof DatabaseUnavailable && hold.state.attempt < MAX_ATTEMPTS_PER_STEP;
+    const isFull = isDiskFull(error);
+    const isOutage =
+      error instanceof DatabaseUnavailable && !isFull && hold.state.attempt < MAX_ATTEMPTS_PER_STEP;
     if (isOutage)
       log.warn({ err: error, chatId }, "The database was away during a turn; the chat is handed back");
     else log.error({ err: error, chatId, reference }, "A run ended with an exception");
@@ -220,7 +223,7 @@ export class Runner {
       while (hold.isHeld) {
         if (isOutage) await hold.giveUp(hold.keepNothing());
         else if (hold.state.status === "interrupting") await hold.finishInterrupt(hold.keepNothing());
-        else await hold.fail(internalFailure(reference));
+        else await hold.fail(isFull ? STORAGE_FULL_FAILURE : internalFailure(reference));
       }
       this.#tellRest();
     } catch (second) {

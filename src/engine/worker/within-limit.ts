@@ -1,4 +1,4 @@
-/** Between a prepared model call and the call itself: whether the chat's owner may still spend that. */
+/** Between a prepared model call and the call itself: whether the chat's owner may still spend that and store more. */
 import { greatestCost } from "../../domain/usage-limits.js";
 import type { Hold } from "./hold.js";
 import type { PreparedCall } from "./turn-context.js";
@@ -13,6 +13,12 @@ export async function withinLimit<T>(
   work: () => Promise<T>,
 ): Promise<T | null> {
   const { parts, chat, state } = hold;
+  const unstorable = await parts.storage.whyNoTurn(chat.ownerId);
+  if (unstorable !== null) {
+    parts.log.info({ chatId: chat.chatId, failure: unstorable }, "A storage limit ended a turn");
+    await hold.fail(unstorable);
+    return null;
+  }
   const paid = {
     ownerId: chat.ownerId,
     workerId: state.workerId,

@@ -5,6 +5,7 @@ import { AuditLogEntity } from "./audit-log.entity.js";
 import { ChatDiffStatusEntity } from "./chat-diff-status.entity.js";
 import { ChatMessageEntity } from "./chat-message.entity.js";
 import { ChatQueuedMessageEntity } from "./chat-queued-message.entity.js";
+import { ChatStorageEntity } from "./chat-storage.entity.js";
 import { ChatEntity } from "./chat.entity.js";
 import { FileEntity } from "./file.entity.js";
 import { GitConnectionEntity } from "./git-connection.entity.js";
@@ -18,6 +19,8 @@ import { ModelProviderEntity } from "./model-provider.entity.js";
 import { PushKeysEntity } from "./push-keys.entity.js";
 import { PushSubscriptionEntity } from "./push-subscription.entity.js";
 import { SettingEntity } from "./setting.entity.js";
+import { StorageCountEntity } from "./storage-count.entity.js";
+import { StorageLimitOverrideEntity } from "./storage-limit-override.entity.js";
 import { UnwantedObjectEntity } from "./unwanted-object.entity.js";
 import { UsageDayEntity } from "./usage-day.entity.js";
 import { UsageHoldEntity } from "./usage-hold.entity.js";
@@ -57,6 +60,9 @@ export const entities = [
   UsageLimitPolicyEntity,
   UsageLimitOverrideEntity,
   UsageHoldEntity,
+  ChatStorageEntity,
+  StorageLimitOverrideEntity,
+  StorageCountEntity,
   UserIdentityEntity,
   UserSessionEntity,
   UserProviderKeyEntity,

@@ -7,6 +7,7 @@ import { UserEntity } from "./user.entity.js";
 @Index("files_owner_idx", ["ownerId"])
 @Index("files_chat_idx", ["chatId", "attachedAt"])
 @Index("files_loose_idx", ["createdAt"], { where: "chat_id IS NULL" })
+@Index("files_loose_owner_idx", ["ownerId"], { where: "chat_id IS NULL" })
 @Check("files_bytes_check", "(ready_at IS NULL) = (content IS NULL AND object_key IS NULL)")
 export class FileEntity {
   @PrimaryColumn("uuid", { name: "id", primaryKeyConstraintName: "files_pkey" })

@@ -48,6 +48,11 @@ const limits: RootLines = {
     userId: await spare.person(),
     limitMicros: "1",
   })),
+  setUserStorageLimit: administer("user { id }", async ({ spare }) => ({
+    userId: await spare.person(),
+    limitBytes: null,
+  })),
+  clearUserStorageLimit: administer("user { id }", async ({ spare }) => ({ userId: await spare.person() })),
   clearUserUsageLimit: administer("user { id }", async ({ spare }) => ({ userId: await spare.person() })),
 };
 

@@ -38,8 +38,9 @@ export const ofPeople: TypeLines = {
   UserPreferences: { fields: "customPrompt defaultModelConfig", reached: [ofViewer("preferences")] },
   User: {
     fields: "id isActive name role username",
+    guarded: { storage: OWNER_AND_ADMINS },
     reached: [
-      ofViewer("user"),
+      { ...ofViewer("user"), guarded: { storage: EVERYBODY } },
       // Others see those whom they share something with, there.
       { when: "by id", rule: OWNER_AND_ADMINS, ...onNode("User", ({ ownerId }) => ownerId) },
     ],
@@ -58,6 +59,7 @@ export const ofPeople: TypeLines = {
     reached: [forAdmins(`userCosts(${RANGE})`, "userCosts.nodes")],
   },
   UserCostConnection: { fields: "totalMicros", reached: [forAdmins(`userCosts(${RANGE})`, "userCosts")] },
+  UserStorage: { fields: "limitBytes source usedBytes", reached: [ofViewer("user.storage")] },
   UsageLimitStatus: {
     fields: "limitMicros period periodEnd periodStart remainingMicros source spentMicros",
     reached: [ofViewer("usageLimit")],

@@ -214,6 +214,7 @@ const deployment: TypeLines = {
   },
   Conflict: { fields: "currentStatus", ...ofRefusals },
   WorkspaceUnavailable: { fields: "workspaceStatus", ...ofRefusals },
+  StorageLimitExceeded: { fields: "limitBytes usedBytes", ...ofRefusals },
   UsageLimitExceeded: { fields: "limitMicros resetsAt spentMicros", ...ofRefusals },
 };
 
