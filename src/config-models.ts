@@ -61,6 +61,15 @@ export const modelVariables = {
     "the chat's own model",
     word("a model id without spaces"),
   ),
+  maxOutputTokens: withDefault(
+    {
+      name: "PARLEY_MAX_OUTPUT_TOKENS",
+      meaning:
+        "Tokens that one answer may have where a model's own maxOutputTokens is not set; a model that gives less is asked for less.",
+    },
+    "32000",
+    wholeNumber(256, 10_000_000, " of tokens"),
+  ),
   titles: withDefault(
     { name: "PARLEY_TITLES", meaning: "Whether a model names new chats unasked: on or off." },
     "on",

@@ -69,7 +69,11 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
     demoUrl: demo.url,
   });
   const createAdapter = (settings: ProviderSettings) => createProvider(settings, silenceLimits(config));
-  const models = new Models({ database, clock, log, bus, lines: providerLines, createAdapter });
+  const { maxOutputTokens } = config;
+  const models = new Models({
+    ...{ database, clock, log, bus, lines: providerLines },
+    ...{ maxOutputTokens, createAdapter },
+  });
   closers.add("what is known of models", async () => models.close());
   const chatWaits = (chatId: string) => traces.chatWaits(chatId);
   const transitionParts = { database, bus, clock, recent: new RecentChats(), chatWaits };

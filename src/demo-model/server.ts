@@ -7,7 +7,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import { type Clock, systemClock } from "../lib/clock.js";
-import type { ScriptStep } from "./answer.js";
+import { CHARACTERS_PER_TOKEN, type ScriptStep } from "./answer.js";
+import { knownLimits, type ModelLimits } from "./limits.js";
 import { type DemoRequest, objectOf, type WireName } from "./request.js";
 import { createStepChooser, type Script } from "./script.js";
 import { sendAnswer } from "./send-answer.js";
@@ -20,6 +21,8 @@ import type { Wire } from "./wire.js";
 
 /** The newest requests are kept for tests to look at: so many, and together no more than so much. */
 const RECORDED_REQUESTS = 1_000;
+/** Tests look at a few of them. */
+const RECORDED_REFUSALS = 100;
 const RECORDED_CHARACTERS = 64 * 1024 * 1024;
 /** Vendors refuse bodies above 32 MB; twice that leaves room for tests of just that. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -49,13 +52,20 @@ export type DemoModelOptions = {
   port: number;
   script?: Script;
   clock?: Clock;
+  /** What a model takes at most; by default what is known of the real one of that name. */
+  limits?: (model: string) => ModelLimits;
 };
+
+/** A request that the vendor would not take. Scripts do not see it. */
+export type DemoRefusal = { wire: WireName; request: JsonObject; answer: JsonObject };
 
 export type DemoModel = {
   /** Without a path: `http://127.0.0.1:4000`. OpenAI clients append `/v1` or not, both work. */
   url: string;
   /** The newest requests, oldest first. */
   requests: readonly DemoRequest[];
+  /** The newest refused ones, oldest first. */
+  refusals: readonly DemoRefusal[];
   /** Ends all streams, also hanging ones, and stops listening. */
   close(): Promise<void>;
 };
@@ -63,10 +73,12 @@ export type DemoModel = {
 /** Starts listening; rejects when the address is taken. */
 export async function startDemoModel(options: DemoModelOptions): Promise<DemoModel> {
   const requests: DemoRequest[] = [];
+  const refusals: DemoRefusal[] = [];
+  const judge = { limits: options.limits ?? knownLimits, refusals };
   const chooseStep = createStepChooser(options.script);
   const clock = options.clock ?? systemClock;
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const demoRequest = await receive(request, response);
+    const demoRequest = await receive(request, response, judge);
     if (demoRequest === undefined) return;
     record(requests, demoRequest);
     await reply(demoRequest, response, chooseStep, clock);
@@ -79,7 +91,7 @@ export async function startDemoModel(options: DemoModelOptions): Promise<DemoMod
   await listen(server, options);
   const { port, family, address } = server.address() as AddressInfo;
   const host = family === "IPv6" ? `[${address}]` : address;
-  return { url: `http://${host}:${port}`, requests, close: () => close(server) };
+  return { url: `http://${host}:${port}`, requests, refusals, close: () => close(server) };
 }
 
 /** The newest request is always kept, however large. */
@@ -91,8 +103,14 @@ function record(requests: DemoRequest[], request: DemoRequest): void {
   }
 }
 
+type Judge = { limits: (model: string) => ModelLimits; refusals: DemoRefusal[] };
+
 /** Reads a call; answers everything else itself and returns undefined. */
-async function receive(request: IncomingMessage, response: ServerResponse): Promise<DemoRequest | undefined> {
+async function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  judge: Judge,
+): Promise<DemoRequest | undefined> {
   const address = new URL(request.url ?? "/", "http://demo").pathname.replace(/\/+$/, "");
   const path = address.replace(BASE_PATHS, "");
   if (request.method === "GET" && path === "/models") {
@@ -121,8 +139,14 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     sendJson(response, status, wire.errorBody(status, undefined, "The body is too large or no JSON object."));
     return undefined;
   }
-  const refusal = wire.refusal?.(body, address);
+  const read = wire.readRequest(body, address);
+  const promptTokens = Math.ceil(text.length / CHARACTERS_PER_TOKEN);
+  const refusal = wire.refusal(body, address, { ...judge.limits(read.model), promptTokens });
   if (refusal !== undefined) {
+    judge.refusals.push({ wire: wireName, request: body, answer: refusal.body });
+    if (judge.refusals.length > RECORDED_REFUSALS) judge.refusals.shift();
+    for (const [name, value] of Object.entries(wire.errorHeaders?.(refusal.status, undefined) ?? {}))
+      response.setHeader(name, value);
     sendJson(response, refusal.status, refusal.body);
     return undefined;
   }
@@ -132,7 +156,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
       Array.isArray(value) ? value.join(", ") : (value ?? ""),
     ]),
   );
-  return { wire: wireName, headers, body, sizeCharacters: text.length, ...wire.readRequest(body, address) };
+  return { wire: wireName, headers, body, sizeCharacters: text.length, ...read };
 }
 
 /** Gemini's and Bedrock's model and verb are part of the address; the others have one address each. */

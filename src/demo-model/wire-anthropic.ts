@@ -3,6 +3,7 @@ import type { JsonObject } from "../domain/json.js";
 import type { TokenUsage } from "../domain/message-parts.js";
 import { argumentPieces, type AnswerFinish, type ContentEvent } from "./answer.js";
 import { argumentsOf, contentText, type DemoTurn, objectOf, objectsOf, textOf } from "./request.js";
+import { anthropicFault } from "./strict-anthropic.js";
 import { serverSentEvent, type Wire, type WireWriter } from "./wire.js";
 
 const STOP_REASONS: Record<AnswerFinish, string> = {
@@ -38,13 +39,23 @@ export const anthropicWire: Wire = {
       turns: objectsOf(body.messages).flatMap(readTurns),
     };
   },
+  refusal(body, _path, asked) {
+    const message = anthropicFault(body, asked);
+    return message === undefined
+      ? undefined
+      : { status: 400, body: anthropicErrorBody(400, undefined, message) };
+  },
   createWriter: ({ model }, answer) => new AnthropicWriter(model, answer),
-  errorBody: (status, type, message) => ({
+  errorBody: anthropicErrorBody,
+};
+
+function anthropicErrorBody(status: number, type: string | undefined, message: string): JsonObject {
+  return {
     type: "error",
     error: { type: type ?? ERROR_TYPES[status] ?? "api_error", message },
     request_id: "req_demo",
-  }),
-};
+  };
+}
 
 /** A user message may carry tool results and words; they are two turns. */
 function readTurns(message: JsonObject): DemoTurn[] {

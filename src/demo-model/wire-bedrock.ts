@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from "../domain/json.js";
 import { eventStreamMessage } from "./aws-event-stream.js";
+import { anthropicFault } from "./strict-anthropic.js";
 import { anthropicWire } from "./wire-anthropic.js";
 import type { Wire, WireWriter } from "./wire.js";
 
@@ -31,6 +32,10 @@ export const bedrockWire: Wire = {
     const [, model = "", streaming] = PATH.exec(path) ?? [];
     const isStreaming = streaming !== undefined;
     return { ...anthropicWire.readRequest(body, path), model: decodeURIComponent(model), isStreaming };
+  },
+  refusal(body, _path, asked) {
+    const message = anthropicFault(body, asked, true);
+    return message === undefined ? undefined : { status: 400, body: { message } };
   },
   createWriter: (request, answer) => new BedrockWriter(anthropicWire.createWriter(request, answer)),
   errorBody: (_status, _type, message) => ({ message }),

@@ -3,6 +3,7 @@ import type { JsonObject } from "../domain/json.js";
 import type { TokenUsage } from "../domain/message-parts.js";
 import type { AnswerFinish, ContentEvent } from "./answer.js";
 import { argumentsOf, contentText, type DemoTurn, objectOf, objectsOf, textOf } from "./request.js";
+import { googleFault } from "./strict-google.js";
 import type { Wire, WireWriter } from "./wire.js";
 
 const FINISH_REASONS: Record<AnswerFinish, string> = {
@@ -74,30 +75,15 @@ export const googleWire: Wire = {
       turns: objectsOf(body.contents).flatMap(readTurns),
     };
   },
-  refusal(body, path) {
+  refusal(body, path, asked) {
     const [, model = ""] = CALL_PATH.exec(path) ?? [];
-    const message = faultOf(objectsOf(body.contents), !/^(gemini-[12]\b|gemma)/.test(model));
+    const message = googleFault(body, asked, !/^(gemini-[12]\b|gemma)/.test(model));
     if (message === undefined) return undefined;
     return { status: 400, body: { error: errorOf(400, undefined, message) } };
   },
   createWriter: ({ model }, answer) => new GoogleWriter(model, answer),
   errorBody: (status, type, message) => ({ error: errorOf(status, type, message) }),
 };
-
-/** What the vendor refuses most often in a history, in its own words. */
-function faultOf(contents: JsonObject[], demandsSignatures: boolean): string | undefined {
-  const turns = contents.map(({ parts }) => objectsOf(parts));
-  const callsOf = (turn: JsonObject[]) => turn.filter(({ functionCall }) => functionCall !== undefined);
-  for (const [index, turn] of turns.entries()) {
-    const calls = callsOf(turn);
-    const answers = (turns[index + 1] ?? []).filter(({ functionResponse }) => functionResponse !== undefined);
-    if (calls.length !== answers.length)
-      return "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.";
-    if (demandsSignatures && calls.length > 0 && calls[0]?.thoughtSignature === undefined)
-      return "Function call is missing a thought_signature in functionCall parts.";
-  }
-  return undefined;
-}
 
 /** A used-up plan is told by its details, as the vendor does; other vendors' types mean nothing here. */
 function errorOf(code: number, type: string | undefined, message: string): JsonObject {

@@ -12,6 +12,7 @@ import {
   objectsOf,
   textOf,
 } from "./request.js";
+import { openaiChatFault, type OpenaiFault } from "./strict-openai.js";
 import { serverSentEvent, type Wire, type WireWriter } from "./wire.js";
 
 const FINISH_REASONS: Record<AnswerFinish, string> = {
@@ -41,6 +42,7 @@ export const openaiChatWire: Wire = {
       turns: messages.filter((message) => !isSystem(message)).map(readTurn),
     };
   },
+  refusal: (body, _path, asked) => openaiRefusal(openaiChatFault(body, asked)),
   createWriter: (request, answer) => new ChatWriter(request, answer),
   errorBody: openaiErrorBody,
 };
@@ -50,6 +52,12 @@ export function openaiErrorBody(status: number, type: string | undefined, messag
   const code = status === 401 ? "invalid_api_key" : status === 429 ? "rate_limit_exceeded" : null;
   const fallback = status >= 500 ? "server_error" : "invalid_request_error";
   return { error: { message, type: type ?? fallback, param: null, code: type ?? code } };
+}
+
+/** The answer to a request with a fault; shared with the Responses format. */
+export function openaiRefusal(fault: OpenaiFault | undefined) {
+  if (fault === undefined) return undefined;
+  return { status: 400, body: { error: { ...fault, type: "invalid_request_error" } } };
 }
 
 function readTurn(message: JsonObject): DemoTurn {

@@ -12,7 +12,8 @@ import {
   objectsOf,
   textOf,
 } from "./request.js";
-import { openaiErrorBody } from "./wire-openai-chat.js";
+import { openaiResponsesFault } from "./strict-openai.js";
+import { openaiErrorBody, openaiRefusal } from "./wire-openai-chat.js";
 import { keepAnswer, keptConversation } from "./wire-openai-memory.js";
 import { serverSentEvent, type Wire, type WireWriter } from "./wire.js";
 
@@ -35,15 +36,12 @@ export const openaiResponsesWire: Wire = {
       ],
     };
   },
-  refusal(body) {
+  refusal(body, _path, asked) {
     const id = textOf(body.previous_response_id);
-    if (id === "" || keptConversation(id) !== undefined) return undefined;
+    const kept = id === "" ? [] : keptConversation(id);
+    if (kept !== undefined) return openaiRefusal(openaiResponsesFault(body, asked, kept));
     const message = `Previous response with id '${id}' not found.`;
-    const code = "previous_response_not_found";
-    return {
-      status: 400,
-      body: { error: { message, type: "invalid_request_error", param: "previous_response_id", code } },
-    };
+    return openaiRefusal({ message, param: "previous_response_id", code: "previous_response_not_found" });
   },
   createWriter: (request, answer) => new ResponsesWriter(request, answer),
   errorBody: openaiErrorBody,

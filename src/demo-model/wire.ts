@@ -2,6 +2,7 @@
 import type { JsonObject } from "../domain/json.js";
 import type { AnswerFinish, ContentEvent } from "./answer.js";
 import type { TokenUsage } from "../domain/message-parts.js";
+import type { Asked } from "./limits.js";
 import type { DemoRequest } from "./request.js";
 
 /** Writes one answer. Each method returns the bytes to send; `body` is the same answer unstreamed. */
@@ -24,7 +25,7 @@ export type Wire = {
     path: string,
   ): Omit<DemoRequest, "wire" | "headers" | "body" | "sizeCharacters">;
   /** What the vendor answers instead, when it cannot do what the body asks. */
-  refusal?(body: JsonObject, path: string): { status: number; body: JsonObject } | undefined;
+  refusal(body: JsonObject, path: string, asked: Asked): { status: number; body: JsonObject } | undefined;
   /** `inputTokens` is needed by vendors that send usage first. */
   createWriter(request: DemoRequest, answer: { id: string; nowMs: number; usage: TokenUsage }): WireWriter;
   errorBody(status: number, type: string | undefined, message: string): JsonObject;

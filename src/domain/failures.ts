@@ -43,19 +43,32 @@ export type ChatFailure = {
   httpStatus?: number;
 };
 
+/** What a vendor's refusal of the output tokens that a call asked for tells; nothing at all = only that they are to blame. */
+export type OutputRefusal = {
+  /** The most that this model gives in any answer, in tokens. */
+  modelLimit?: number;
+  /** The context window, in tokens, into which prompt and answer must fit together. */
+  window?: number;
+  /** Tokens of the prompt as the vendor counts them; only beside `window`. */
+  prompt?: number;
+};
+
 /** Thrown by provider adapters, and only by them: an attempt at a model call failed. */
 export class ModelCallError extends Error {
   override readonly name = "ModelCallError";
   /** The model's context window in tokens, when the vendor's refusal of a long prompt tells it. */
   readonly contextLimit: number | undefined;
+  /** Present when less output, with the same prompt, may be what the vendor wants. */
+  readonly outputRefusal: OutputRefusal | undefined;
 
   constructor(
     readonly failure: ChatFailure,
     /** The vendor's own wish from `retry-after`, in milliseconds. */
     readonly retryAfterMs: number | undefined,
-    options: { cause?: unknown; contextLimit?: number } = {},
+    options: { cause?: unknown; contextLimit?: number; outputRefusal?: OutputRefusal } = {},
   ) {
     super(failure.message, { cause: options.cause });
     this.contextLimit = options.contextLimit;
+    this.outputRefusal = options.outputRefusal;
   }
 }

@@ -24,5 +24,8 @@ export const MAX_CLIENT_TOOLS = 250;
 /** Labels on one chat. */
 export const MAX_LABELS = 50;
 
-/** Output tokens asked of a model whose configuration is silent. */
+/**
+ * Output tokens asked of a model whose configuration is silent, unless the deployment says otherwise: a file of some
+ * thousand lines, with thought before it. The default of PARLEY_MAX_OUTPUT_TOKENS is the same.
+ */
 export const DEFAULT_MAX_OUTPUT_TOKENS = 32_000;

@@ -6,6 +6,7 @@
 import { LRUCache } from "lru-cache";
 import type { ChatFailure, ModelProviderKind } from "../domain/failures.js";
 import { contextLimitOf } from "../domain/context-window.js";
+import { wantedOutput } from "../domain/output-limit.js";
 import type { Bus } from "../events/bus.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
@@ -16,9 +17,11 @@ import {
   findModelConfigsByIds,
   findProviderOfTurn,
   observeContextLimit,
+  observeOutputLimit,
   type ModelConfigRecord,
   type ProviderRecord,
 } from "../store/models.js";
+import { fittedOutput } from "./fitted-output.js";
 import type { NoProviderLine, ProviderLine, ProviderLines } from "./provider-lines.js";
 
 /** How long a replica may go on with a changed configuration. */
@@ -35,9 +38,12 @@ const MAX_ADAPTERS = 500;
 const GUARDED_TIMEOUT_MS = 3_600_000;
 
 export type TurnModel = {
+  /** Asks for less output when the vendor refuses what was asked for. */
   adapter: ModelProvider;
   kind: ModelProviderKind;
   config: ModelConfigRecord;
+  /** Tokens of output to ask for where the prompt leaves room for them. */
+  wantedOutput: number;
   /** The scripted model inside the server. */
   isDemo: boolean;
 };
@@ -50,6 +56,8 @@ export type ModelSource = {
   log: Log;
   bus: Pick<Bus, "onConfigChange">;
   lines: ProviderLines;
+  /** Tokens of output to ask for where neither a model's configuration nor the vendor says otherwise. */
+  maxOutputTokens: number;
   createAdapter(settings: ProviderSettings): Promise<ModelProvider>;
 };
 
@@ -99,8 +107,13 @@ export class Models {
     }
     const line = await this.#source.lines.find(provider, ownerId);
     if (!line.ok) return line;
-    const adapter = await this.#adapter(provider, line);
-    return { ok: true, model: { adapter, kind: provider.kind, config, isDemo: provider.isDemo } };
+    const adapter = fittedOutput(await this.#adapter(provider, line), {
+      modelLimit: (tokens) => this.#observe("output", config, tokens),
+      window: (tokens) => this.#observe("context", config, tokens),
+    });
+    const wanted = wantedOutput(config, this.#source.maxOutputTokens);
+    const model = { adapter, kind: provider.kind, config, wantedOutput: wanted, isDemo: provider.isDemo };
+    return { ok: true, model };
   }
 
   /** As `choose`, for those who only want to know which it is. */
@@ -125,13 +138,20 @@ export class Models {
 
   /** Keeps what a vendor's refusal showed of a model's limit, for every replica. Never rejects. */
   async observeContextLimit({ config }: TurnModel, tokens: number): Promise<void> {
+    await this.#observe("context", config, tokens);
+  }
+
+  /** Of what a refusal showed nothing is lost but the knowledge: the next call would be refused again. Never rejects. */
+  async #observe(of: "context" | "output", config: ModelConfigRecord, tokens: number): Promise<void> {
     const { database, log } = this.#source;
     try {
-      await observeContextLimit(database, config.id, tokens);
+      if (of === "context") await observeContextLimit(database, config.id, tokens);
+      else await observeOutputLimit(database, config.id, tokens);
       this.#found.clear();
       this.#asked.delete(config.id);
+      log.info({ model: config.model, of, tokens }, "A vendor's refusal showed a limit of its model");
     } catch (error) {
-      log.warn({ err: error, model: config.model, tokens }, "A model's context limit was not kept");
+      log.warn({ err: error, model: config.model, of, tokens }, "A model's limit was not kept");
     }
   }
 

@@ -267,14 +267,18 @@ function onlyMessage(state: ChatState, history: readonly MessageRow[]): MessageR
   return spoken.length === 1 && first?.role === "user" ? first : null;
 }
 
-function titleRequest(chatId: string, { config }: TurnModel, { system, text }: TitlePrompt): ModelRequest {
+function titleRequest(
+  chatId: string,
+  { config, wantedOutput }: TurnModel,
+  { system, text }: TitlePrompt,
+): ModelRequest {
   const options = Object.entries(config.providerOptions).filter(([name]) => !IDLE_OPTIONS.has(name));
   return {
     model: config.model,
     system,
     messages: [{ role: "user", parts: [{ type: "text", text }] }],
     tools: [TITLE_TOOL],
-    maxOutputTokens: Math.min(config.maxOutputTokens ?? TITLE_OUTPUT_TOKENS, TITLE_OUTPUT_TOKENS),
+    maxOutputTokens: Math.min(wantedOutput, TITLE_OUTPUT_TOKENS),
     options: Object.fromEntries(options),
     headers: { "Parley-Chat-Id": chatId },
   };

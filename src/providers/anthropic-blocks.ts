@@ -17,6 +17,7 @@ import type {
   ToolResultPart,
 } from "../domain/message-parts.js";
 import { textBlocks } from "./anthropic-citations.js";
+import { sanitizeToolCallId } from "./call-ids.js";
 import {
   asFilePart,
   filePlaceholder,
@@ -27,13 +28,7 @@ import {
   resultFilePlaceholder,
   textOfFile,
 } from "./file-parts.js";
-import {
-  fileReferenceText,
-  ownMetadata,
-  sanitizeToolCallId,
-  toolResultText,
-  wellFormed,
-} from "./prompt-parts.js";
+import { fileReferenceText, ownMetadata, toolResultText, wellFormed } from "./prompt-parts.js";
 import type { ModelRequest, PromptMessage } from "./types.js";
 
 /** The vendor refuses images above 5 MiB, counted in base64; such an image would make its chat unusable for ever. */

@@ -10,7 +10,12 @@ import type {
 import { filesTakenBy } from "../domain/model-capabilities.js";
 import { type BlockRules, DEFAULT_BLOCK_RULES, toBlocks } from "./anthropic-blocks.js";
 import type { AnthropicOptions } from "./anthropic-options.js";
-import { anthropicSampling, anthropicThinking, type SamplingFields } from "./anthropic-thinking.js";
+import {
+  anthropicSampling,
+  anthropicThinking,
+  type SamplingFields,
+  SMALLEST_MODEL_OUTPUT_TOKENS,
+} from "./anthropic-thinking.js";
 import { wellFormed } from "./prompt-parts.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "./types.js";
 
@@ -46,7 +51,7 @@ export function buildAnthropicRequest(
   const thinking = anthropicThinking(takesReasoning ? request : withoutReasoning(request), options);
   return {
     model: request.model,
-    max_tokens: request.maxOutputTokens,
+    max_tokens: request.maxOutputTokens ?? SMALLEST_MODEL_OUTPUT_TOKENS,
     stream: true,
     messages: isMarked ? markForCache(messages) : messages,
     ...(system.length === 0 ? {} : { system }),

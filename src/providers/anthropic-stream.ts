@@ -10,6 +10,7 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages/messages";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { TokenUsage } from "../domain/message-parts.js";
+import { AnswerCallIds } from "./call-ids.js";
 import { CitedText } from "./anthropic-citations.js";
 import type { EventReader } from "./model-call.js";
 import { isJsonObject, parseToolArguments } from "./prompt-parts.js";
@@ -32,6 +33,7 @@ type OpenBlock =
 
 type CallState = {
   open: Map<number, OpenBlock>;
+  ids: AnswerCallIds;
   /** The text part under way; neighbouring blocks of text are one part. */
   text: CitedText | undefined;
   seenUrls: Set<string>;
@@ -53,6 +55,7 @@ const NO_USAGE: TokenUsage = {
 export function createAnthropicReader(): EventReader<RawMessageStreamEvent> {
   const state: CallState = {
     open: new Map(),
+    ids: new AnswerCallIds(),
     text: undefined,
     seenUrls: new Set(),
     earlierUsage: NO_USAGE,
@@ -116,11 +119,12 @@ function startBlock(state: CallState, index: number, block: ContentBlock): Model
     }
     case "tool_use":
     case "server_tool_use": {
-      const { id, name, input, caller } = block;
+      const { name, input, caller } = block;
       const isProviderExecuted = block.type === "server_tool_use";
+      const id = isProviderExecuted ? block.id : state.ids.take(block.id);
       const tool = {
         id,
-        name,
+        name: typeof name === "string" ? name : "",
         isProviderExecuted,
         given: input,
         caller: caller as unknown as JsonObject | undefined,

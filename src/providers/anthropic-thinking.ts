@@ -19,6 +19,8 @@ const BUDGET_MODELS_WITH_EFFORT = /claude-opus-4-5/;
 /** The 4.6 generation knows efforts, but not `xhigh`. */
 const MODELS_WITHOUT_XHIGH = /claude-(opus|sonnet)-4-6/;
 
+/** For a request that names none: this format demands a number, and every Claude model gives as much as this. */
+export const SMALLEST_MODEL_OUTPUT_TOKENS = 4_096;
 /** What is left for the answer itself when the budget must be cut to fit `max_tokens`. */
 const ANSWER_RESERVE_TOKENS = 1_024;
 /** Below it the vendor refuses `top_p` together with thinking. */
@@ -85,7 +87,7 @@ function budgetThinking(
 ): ThinkingFields {
   if (reasoningEffort === "none" || !mayThinkWithBudget(messages)) return {};
   const wanted = asked ?? (reasoningEffort === undefined ? 0 : BUDGET_TOKENS[reasoningEffort]);
-  const budget = Math.min(wanted, maxOutputTokens - ANSWER_RESERVE_TOKENS);
+  const budget = Math.min(wanted, (maxOutputTokens ?? SMALLEST_MODEL_OUTPUT_TOKENS) - ANSWER_RESERVE_TOKENS);
   return budget < SMALLEST_BUDGET_TOKENS ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
 }
 

@@ -2,7 +2,8 @@
  * What a vendor's refusal means, as a table: the first rule that recognises the evidence decides the kind and
  * whether a retry can help. Wordings were observed on real services; each new one belongs here, with its test.
  */
-import type { FailureKind } from "../domain/failures.js";
+import type { FailureKind, OutputRefusal } from "../domain/failures.js";
+import { outputRefusalIn } from "./output-refusal.js";
 
 /** What is known of a failure, in lower case, whatever SDK it came through. */
 export type ErrorEvidence = {
@@ -37,6 +38,13 @@ const CONFIG_WORDING =
 const CONTEXT_WORDING =
   /context[ _](length|window)[^.]{0,20}exceeded|exceeds? the (model'?s )?(maximum )?context|maximum context length|prompt is too long|input is too long|too many (input )?tokens|input length and `max_tokens` exceed|context_exceeded|reduce the length of the (messages|input|prompt)|maximum prompt length|maximum number of (input )?tokens allowed|exceeds the available context size|exceeded model token limit|prompt token count of \d+ exceeds|exceed(s|ed)? (the )?(max )?context (window|length|limit)|too large for model with \d+ maximum context/;
 
+/**
+ * OpenAI's words for a field that is too long: only what holds the conversation itself gets shorter by a summary. Ids,
+ * names and lists of tools do not.
+ */
+const LONG_CONTENT_WORDING =
+  /invalid '(messages|input|instructions|prompt|system)(\[\d+\])?(\.(content|output|arguments|tool_calls\[\d+\]\.function\.arguments))?(\[\d+\])?(\.text)?': (string|array) too long\. expected an? (string|array) with maximum length [1-9]/;
+
 const RULES: readonly Rule[] = [
   // First, because AWS words its quota as "Too many tokens, please wait before trying again".
   {
@@ -62,8 +70,8 @@ const RULES: readonly Rule[] = [
     kind: "context_too_large",
     isRetryable: false,
     statuses: [413],
-    codes: ["context_length_exceeded", "request_too_large", "string_above_max_length"],
-    wording: CONTEXT_WORDING,
+    codes: ["context_length_exceeded", "request_too_large"],
+    wording: new RegExp(`${CONTEXT_WORDING.source}|${LONG_CONTENT_WORDING.source}`),
   },
   // Google speaks of plan and billing also when a minute's quota is used up; its adapter tells the two apart.
   { kind: "rate_limited", isRetryable: true, codes: ["resource_exhausted"] },
@@ -170,7 +178,15 @@ const RULES: readonly Rule[] = [
     kind: "config",
     isRetryable: false,
     statuses: [404],
-    codes: [...CONFIG_CODES, "not_found_error", "resourcenotfoundexception"],
+    codes: [
+      ...CONFIG_CODES,
+      "not_found_error",
+      "resourcenotfoundexception",
+      // OpenAI's, for what a request may hold: 128 tools, 64 characters of a name, so many output tokens.
+      "string_above_max_length",
+      "array_above_max_length",
+      "integer_above_max_value",
+    ],
     wording: CONFIG_WORDING,
   },
   {
@@ -204,6 +220,25 @@ export function judgeError(evidence: ErrorEvidence): Verdict {
     if (recognises(rule, evidence)) return { kind: rule.kind, isRetryable: rule.isRetryable };
   }
   return { kind: "generic", isRetryable: (evidence.httpStatus ?? 0) >= 500 };
+}
+
+/** What an account or a connection refuses has nothing to do with how much was asked for, whatever its words. */
+const ABOUT_REQUEST: readonly FailureKind[] = ["generic", "config", "context_too_large"];
+
+/**
+ * The verdict, and what the failure tells of the output that was asked for. A bound of the answer is a matter of
+ * settings and no overflow of the context; prompt and answer together are one, which a summary can end.
+ */
+export function judgeOutput(
+  verdict: Verdict,
+  { text }: ErrorEvidence,
+): Verdict & { outputRefusal?: OutputRefusal } {
+  const outputRefusal = ABOUT_REQUEST.includes(verdict.kind) ? outputRefusalIn(text) : undefined;
+  if (outputRefusal === undefined) return verdict;
+  const { modelLimit, window } = outputRefusal;
+  if (modelLimit !== undefined) return { kind: "config", isRetryable: false, outputRefusal };
+  if (window !== undefined) return { kind: "context_too_large", isRetryable: false, outputRefusal };
+  return { ...verdict, outputRefusal };
 }
 
 function recognises(rule: Rule, { httpStatus, codes, text }: ErrorEvidence): boolean {

@@ -1,7 +1,7 @@
 /** Turns whatever an SDK, the network or the watchdog threw into the one error that the engine knows. */
 import { type ChatFailure, type FailureKind, ModelCallError } from "../domain/failures.js";
 import { contextLimitIn } from "./context-limit.js";
-import { type ErrorEvidence, judgeError } from "./error-rules.js";
+import { type ErrorEvidence, judgeError, judgeOutput } from "./error-rules.js";
 import { OutboundRefused } from "../lib/outbound/refused.js";
 import { parsePositive, readRetryAfter } from "../lib/retry-after.js";
 import type { ProviderSettings } from "./types.js";
@@ -39,7 +39,7 @@ export function toModelCallError(error: unknown, settings: ProviderSettings, now
   const refused = causeChain(error).find(isGuardsOwn);
   if (refused !== undefined) return blockedError(refused, settings);
   const facts = collectFacts(error);
-  const { kind, isRetryable } = judgeError(facts.evidence);
+  const { kind, isRetryable, outputRefusal } = judgeOutput(judgeError(facts.evidence), facts.evidence);
   const httpStatus = statusOf(error);
   const detail = shortenDetail(facts.vendorWords, settings.apiKey);
   const failure: ChatFailure = {
@@ -50,10 +50,12 @@ export function toModelCallError(error: unknown, settings: ProviderSettings, now
     isRetryable,
     ...(httpStatus === undefined ? {} : { httpStatus }),
   };
-  const contextLimit = kind === "context_too_large" ? contextLimitIn(facts.evidence.text) : undefined;
+  const contextLimit =
+    kind === "context_too_large" ? (outputRefusal?.window ?? contextLimitIn(facts.evidence.text)) : undefined;
   return new ModelCallError(failure, parseRetryAfter(facts.headers, nowMs), {
     cause: error,
     ...(contextLimit === undefined ? {} : { contextLimit }),
+    ...(outputRefusal === undefined ? {} : { outputRefusal }),
   });
 }
 

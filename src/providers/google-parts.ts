@@ -10,6 +10,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../domain/message-parts.js";
+import { sanitizeToolCallId } from "./call-ids.js";
 import {
   filePlaceholder,
   isPdf,
@@ -19,13 +20,7 @@ import {
   textOfFile,
 } from "./file-parts.js";
 import { demandsSignatures, takesFilesInResults } from "./google-models.js";
-import {
-  fileReferenceText,
-  isJsonObject,
-  ownMetadata,
-  sanitizeToolCallId,
-  wellFormed,
-} from "./prompt-parts.js";
+import { fileReferenceText, isJsonObject, ownMetadata, wellFormed } from "./prompt-parts.js";
 import type { ModelRequest, PromptMessage } from "./types.js";
 
 /**

@@ -66,7 +66,7 @@ function samplingOf(request: ModelRequest, options: GoogleOptions): GenerateCont
   const { temperature, topP, topK, safetySettings } = options;
   const thinkingConfig = googleThinking(request, options);
   return {
-    maxOutputTokens: request.maxOutputTokens,
+    ...(request.maxOutputTokens === null ? {} : { maxOutputTokens: request.maxOutputTokens }),
     ...(thinkingConfig === undefined ? {} : { thinkingConfig }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { topP }),

@@ -11,6 +11,7 @@ import {
 } from "@google/genai";
 import type { JsonObject } from "../domain/json.js";
 import type { TokenUsage } from "../domain/message-parts.js";
+import { AnswerCallIds } from "./call-ids.js";
 import { StreamFailure } from "./errors.js";
 import type { EventReader } from "./model-call.js";
 import { isJsonObject } from "./prompt-parts.js";
@@ -22,7 +23,8 @@ type CallState = {
   thoughtLength: number | undefined;
   /** Characters of the text under way; undefined = there is none. */
   textLength: number | undefined;
-  callIds: Set<string>;
+  ids: AnswerCallIds;
+  hasCalls: boolean;
   /** The vendor's own calls (searches) that are not answered yet, by the vendor's id or its stand-in. */
   providerCalls: string[];
   sources: Map<string, ModelStreamPart>;
@@ -36,7 +38,8 @@ export function createGoogleReader(model: string): EventReader<GenerateContentRe
     model,
     thoughtLength: undefined,
     textLength: undefined,
-    callIds: new Set(),
+    ids: new AnswerCallIds(),
+    hasCalls: false,
     providerCalls: [],
     sources: new Map(),
     usage: undefined,
@@ -54,7 +57,7 @@ function readResponse(state: CallState, response: GenerateContentResponse): Mode
   const parts = (candidate?.content?.parts ?? []).flatMap((part) => readPart(state, part));
   if (candidate) {
     collectSources(state, candidate);
-    if (candidate.finishReason) state.finish = finishReason(candidate, state.callIds.size > 0);
+    if (candidate.finishReason) state.finish = finishReason(candidate, state.hasCalls);
   }
   return [...parts, ...readUsage(state, usageMetadata)];
 }
@@ -102,10 +105,9 @@ function readText(state: CallState, text: string, thoughtSignature: string | und
 }
 
 function readCall(state: CallState, call: FunctionCall, { thoughtSignature }: Part): ModelStreamPart {
-  // Older models give no ids, and none may come twice in a chat: ours is made up then, and differs from all others.
-  const isUsable = call.id && !state.callIds.has(call.id);
-  const toolCallId = isUsable && call.id ? call.id : `call_${randomUUID()}`;
-  state.callIds.add(toolCallId);
+  state.hasCalls = true;
+  // Older models give no ids.
+  const toolCallId = state.ids.take(call.id);
   return {
     type: "tool-call",
     toolCallId,

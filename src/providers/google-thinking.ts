@@ -68,11 +68,12 @@ function settingOfEffort({
   }
 }
 
-function budgetOf(effort: ReasoningEffort, model: string, maxOutputTokens: number): number {
+function budgetOf(effort: ReasoningEffort, model: string, maxOutputTokens: number | null): number {
   const isPro = model.includes("-pro");
   if (effort === "none") return isPro ? PRO_SMALLEST_BUDGET_TOKENS : 0;
   const isMost = effort === "xhigh" || effort === "max";
   const wanted = isPro && isMost ? PRO_LARGEST_BUDGET_TOKENS : BUDGET_TOKENS[effort];
   const least = isPro ? PRO_SMALLEST_BUDGET_TOKENS : SMALLEST_BUDGET_TOKENS;
-  return Math.max(least, Math.min(wanted, maxOutputTokens - ANSWER_RESERVE_TOKENS));
+  const most = maxOutputTokens === null ? wanted : maxOutputTokens - ANSWER_RESERVE_TOKENS;
+  return Math.max(least, Math.min(wanted, most));
 }

@@ -8,6 +8,7 @@ import type {
 } from "openai/resources/chat/completions/completions";
 import type { ModelProviderKind } from "../domain/failures.js";
 import type { PromptPart } from "../domain/message-parts.js";
+import { CHAT_ID_LIMIT_CHARACTERS, nineCharacterId, sanitizeToolCallId } from "./call-ids.js";
 import { filePlaceholder } from "./file-parts.js";
 import { replayedReasoning } from "./openai-chat-reasoning.js";
 import {
@@ -21,7 +22,7 @@ import {
   showResultFile,
 } from "./openai-fields.js";
 import type { AnyChatOptions } from "./openai-options.js";
-import { fileReferenceText, markedToolResultText, sanitizeToolCallId, wellFormed } from "./prompt-parts.js";
+import { fileReferenceText, markedToolResultText, wellFormed } from "./prompt-parts.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "./types.js";
 
 /** Which server the request is for. */
@@ -31,11 +32,25 @@ export type ChatServer = {
   origin: string | undefined;
   /** The server has refused messages without reasoning: each carries some now, be it empty. */
   isReasoningWanted?: boolean;
+  /** The server has refused ids of calls that are not as Mistral's models want them. */
+  isNineWanted?: boolean;
 };
 
-type ChatContext = PromptContext & { origin: string | undefined; isWantedEverywhere: boolean };
+type ChatContext = PromptContext & {
+  origin: string | undefined;
+  isWantedEverywhere: boolean;
+  /** The id of a call as the server takes it. */
+  callId: (id: string) => string;
+};
 
-const DEFAULT_CONTEXT: ChatContext = { ...OPENAI_CONTEXT, origin: undefined, isWantedEverywhere: false };
+const chatCallId = (id: string) => sanitizeToolCallId(id, CHAT_ID_LIMIT_CHARACTERS);
+
+const DEFAULT_CONTEXT: ChatContext = {
+  ...OPENAI_CONTEXT,
+  origin: undefined,
+  isWantedEverywhere: false,
+  callId: chatCallId,
+};
 
 /**
  * The whole request body; it never throws. Servers of other makers know the older `max_tokens`; OpenAI's own newer
@@ -43,7 +58,7 @@ const DEFAULT_CONTEXT: ChatContext = { ...OPENAI_CONTEXT, origin: undefined, isW
  */
 export function buildChatRequest(
   request: ModelRequest,
-  { kind, origin, isReasoningWanted = false }: ChatServer,
+  { kind, origin, isReasoningWanted = false, isNineWanted = false }: ChatServer,
   options: AnyChatOptions,
 ): ChatCompletionCreateParamsStreaming {
   const { model, system, messages, tools, maxOutputTokens, files } = request;
@@ -53,6 +68,7 @@ export function buildChatRequest(
     kind,
     origin: options.replayReasoning === false ? undefined : origin,
     isWantedEverywhere: isReasoningWanted,
+    callId: isNineWanted ? nineCharacterId : chatCallId,
     files: files ?? OPENAI_CONTEXT.files,
     acceptsImages: options.acceptsImages ?? taken.acceptsImages,
     // Azure's Chat Completions has no file parts, its Responses API has.
@@ -63,7 +79,7 @@ export function buildChatRequest(
     stream: true,
     stream_options: { include_usage: true },
     messages: [...systemMessages(system), ...toChatMessages(messages, context)],
-    ...(isCompatible ? { max_tokens: maxOutputTokens } : { max_completion_tokens: maxOutputTokens }),
+    ...limitFields(maxOutputTokens, isCompatible),
     ...(tools.length === 0 ? {} : { tools: tools.map(toChatTool), ...toolFields(request, options) }),
     ...reasoningFields(request.reasoningEffort, options.reasoningEffortStyle),
     metadata: options.metadata,
@@ -100,6 +116,11 @@ function systemMessages(system: string): ChatCompletionMessageParam[] {
   return system.trim() === "" ? [] : [{ role: "system", content: wellFormed(system) }];
 }
 
+function limitFields(tokens: number | null, isCompatible: boolean) {
+  if (tokens === null) return {};
+  return isCompatible ? { max_tokens: tokens } : { max_completion_tokens: tokens };
+}
+
 /** Both are refused in a request without tools. */
 function toolFields({ toolChoice }: ModelRequest, { parallelToolCalls }: AnyChatOptions) {
   return { tool_choice: toolChoice, parallel_tool_calls: parallelToolCalls };
@@ -124,7 +145,7 @@ function toMessages(message: PromptMessage, context: ChatContext): ChatCompletio
   if (message.role === "tool") return toolMessages(message.parts, context);
   if (message.role === "user") return userMessages(message.parts, context);
   const content = message.parts.flatMap(assistantText).join("\n\n");
-  const tool_calls = message.parts.flatMap(toolCalls);
+  const tool_calls = message.parts.flatMap((part) => toolCalls(part, context));
   if (tool_calls.length > 0)
     return [{ role: "assistant", content: content === "" ? null : content, tool_calls }];
   return content === "" ? [] : [{ role: "assistant", content }];
@@ -174,12 +195,12 @@ function textOf(part: PromptPart): string[] {
   return part.type === "text" && part.text.trim() !== "" ? [wellFormed(part.text)] : [];
 }
 
-function toolCalls(part: PromptPart): ChatCompletionMessageFunctionToolCall[] {
+function toolCalls(part: PromptPart, { callId }: ChatContext): ChatCompletionMessageFunctionToolCall[] {
   if (part.type !== "tool-call" || part.isProviderExecuted) return [];
   const args = wellFormed(JSON.stringify(part.arguments));
   return [
     {
-      id: sanitizeToolCallId(part.toolCallId),
+      id: callId(part.toolCallId),
       type: "function",
       function: { name: part.toolName, arguments: args },
     },
@@ -195,7 +216,7 @@ function toolMessages(parts: PromptPart[], context: ChatContext): ChatCompletion
   const seen: ChatCompletionContentPart[] = [];
   for (const part of parts) {
     if (part.type !== "tool-result" || part.isProviderExecuted) continue;
-    const tool_call_id = sanitizeToolCallId(part.toolCallId);
+    const tool_call_id = context.callId(part.toolCallId);
     const words = [markedToolResultText(part)];
     for (const file of part.files ?? []) {
       const shown = showResultFile(file, context);

@@ -29,7 +29,7 @@ describe("tool calls", () => {
     const given = [calls({ index: 0, function: whole("a") }, { index: 1, id: "", function: whole("b") })];
     const found = toolCallsOf(given);
     expect(found).toEqual([
-      called(expect.stringMatching(/^call_.{36}$/), "a"),
+      called(expect.stringMatching(/^call_[0-9a-f]{32}$/), "a"),
       called(expect.anything(), "b"),
     ]);
     expect(new Set(found.map((part) => part.type === "tool-call" && part.toolCallId)).size).toBe(2);

@@ -1,6 +1,6 @@
 /** Chat Completions chunks → our parts, forgiving what compatible servers leave out. */
-import { randomUUID } from "node:crypto";
 import type { ChatCompletionChunk } from "openai/resources/chat/completions/completions";
+import { AnswerCallIds } from "./call-ids.js";
 import { StreamFailure } from "./errors.js";
 import type { EventReader } from "./model-call.js";
 import { ReasoningGatherer, type ReasoningPiece, readReasoning } from "./openai-chat-reasoning.js";
@@ -12,7 +12,8 @@ import type { FinishReason, ModelStreamPart } from "./types.js";
 
 type Delta = ChatCompletionChunk.Choice.Delta;
 type ToolCallPiece = NonNullable<Delta["tool_calls"]>[number];
-type OpenCall = { id: string; name: string; pieces: string[] };
+/** `given`: the id as the server said it, by which its pieces are told apart. */
+type OpenCall = { id: string; given: string | undefined; name: string; pieces: string[] };
 
 type CallState = {
   /** The server whose reasoning goes back to it; see openai-chat-reasoning.ts. */
@@ -20,6 +21,7 @@ type CallState = {
   reasoning: ReasoningGatherer;
   /** Calls under way in the order of their first piece; the key is the vendor's index. */
   calls: Map<number, OpenCall>;
+  ids: AnswerCallIds;
   /** Cited pages by URL, each once. They wait for the end of the text, which they would cut in two. */
   sources: Map<string, ModelStreamPart>;
   isReasoning: boolean;
@@ -36,6 +38,7 @@ export function createChatReader(origin?: string): EventReader<ChatCompletionChu
     origin,
     reasoning: new ReasoningGatherer(),
     calls: new Map(),
+    ids: new AnswerCallIds(),
     sources: new Map(),
     isReasoning: false,
     hasToolCalls: false,
@@ -109,12 +112,11 @@ function readToolCallPiece(state: CallState, piece: ToolCallPiece): ModelStreamP
   const index = callIndex(state, piece);
   let call = state.calls.get(index);
   if (call === undefined) {
-    // Some servers send no ids at all; ours must differ in every call of a chat.
-    call = { id: piece.id || `call_${randomUUID()}`, name: "", pieces: [] };
+    call = { id: state.ids.take(piece.id), given: piece.id, name: "", pieces: [] };
     state.calls.set(index, call);
   }
   // A server that repeats the name with each piece must not make it longer.
-  if (piece.function?.name && call.name === "") call.name = piece.function.name;
+  if (typeof piece.function?.name === "string" && call.name === "") call.name = piece.function.name;
   const delta = argumentsPiece(piece);
   if (delta === "") return [];
   call.pieces.push(delta);
@@ -126,11 +128,18 @@ function callIndex(state: CallState, piece: ToolCallPiece): number {
   const index: unknown = piece.index;
   if (typeof index === "number") {
     const open = state.calls.get(index);
-    // Seen on Gemini's compatible endpoint: parallel calls that all claim index 0, told apart by their ids.
-    const isOther = open !== undefined && piece.id && piece.id !== open.id && piece.function?.name;
-    return isOther ? nextIndex(state) : index;
+    // Seen on Gemini's compatible endpoint: parallel calls that all claim index 0.
+    return open !== undefined && isOtherCall(open, piece) ? nextIndex(state) : index;
   }
   return piece.function?.name ? nextIndex(state) : nextIndex(state) - 1;
+}
+
+/** A server may also repeat the name with each piece of one call, or give two calls of one answer the same id. */
+function isOtherCall({ given, pieces }: OpenCall, piece: ToolCallPiece): boolean {
+  if (!piece.function?.name) return false;
+  if (piece.id && piece.id !== given) return true;
+  const begins = argumentsPiece(piece).startsWith("{") && pieces.at(-1)?.endsWith("}") === true;
+  return begins && isJsonObjectText(pieces.join(""));
 }
 
 function nextIndex(state: CallState): number {
@@ -162,7 +171,7 @@ function closeReasoning(state: CallState): ModelStreamPart[] {
 /** `isCut`: the answer ended at a limit; a call whose arguments it cut must not run with what is left of them. */
 function closeCalls(state: CallState, isCut: boolean): ModelStreamPart[] {
   const calls = [...state.calls.values()]
-    .map(({ pieces, ...call }) => ({ ...call, text: pieces.join("") }))
+    .map(({ id, name, pieces }) => ({ id, name, text: pieces.join("") }))
     .filter(({ text }) => !isCut || isJsonObjectText(text));
   state.calls.clear();
   if (calls.length > 0) state.hasToolCalls = true;

@@ -1,5 +1,6 @@
 /** Chat Completions through OpenAI's own SDK: OpenAI itself, Azure and the many servers that speak the same. */
 import type OpenAI from "openai";
+import { wantsNineCharacters } from "./call-ids.js";
 import { runModelCall } from "./model-call.js";
 import { buildChatRequest, type ChatServer } from "./openai-chat-prompt.js";
 import { missesReasoning, reasoningOrigin } from "./openai-chat-reasoning.js";
@@ -37,21 +38,32 @@ export function createOpenaiChatProvider(settings: ProviderSettings, limits: Str
 
 type Call = { request: ModelRequest; server: ChatServer; options: AnyChatOptions; signal: AbortSignal };
 
-/** Opens the stream; a server that misses reasoning in the history is asked once more, with it left empty. */
+/** What a server turned out to want, once it has refused the request without. */
+type Wants = Pick<ChatServer, "isReasoningWanted" | "isNineWanted">;
+
+/**
+ * Opens the stream; a server that misses reasoning in the history is asked once more, with it left empty, and one that
+ * wants other ids of calls with such ids.
+ */
 async function openChat(client: OpenAI, { request, server, options, signal }: Call) {
   const { apiVersion } = options;
-  const create = (isReasoningWanted: boolean) =>
-    client.chat.completions.create(buildChatRequest(request, { ...server, isReasoningWanted }, options), {
+  const create = (wants: Wants) =>
+    client.chat.completions.create(buildChatRequest(request, { ...server, ...wants }, options), {
       signal,
       headers: request.headers,
       ...(apiVersion === undefined ? {} : { query: { "api-version": apiVersion } }),
     });
-  try {
-    return await create(false);
-  } catch (error) {
-    const isMissed =
-      server.origin !== undefined && options.replayReasoning !== false && missesReasoning(error);
-    if (signal.aborted || !isMissed) throw error;
-    return create(true);
+  const wants: Wants = {};
+  for (;;) {
+    try {
+      return await create(wants);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const isMissed =
+        server.origin !== undefined && options.replayReasoning !== false && missesReasoning(error);
+      if (isMissed && !wants.isReasoningWanted) wants.isReasoningWanted = true;
+      else if (wantsNineCharacters(error) && !wants.isNineWanted) wants.isNineWanted = true;
+      else throw error;
+    }
   }
 }

@@ -10,6 +10,7 @@ import type {
 } from "openai/resources/responses/responses";
 import type { ModelProviderKind } from "../domain/failures.js";
 import type { PromptPart, ReasoningPart, TextPart, ToolCallPart } from "../domain/message-parts.js";
+import { sanitizeToolCallId } from "./call-ids.js";
 import { filePlaceholder } from "./file-parts.js";
 import {
   filesTaken,
@@ -27,7 +28,6 @@ import {
   isJsonObject,
   markedToolResultText,
   ownMetadata,
-  sanitizeToolCallId,
   wellFormed,
 } from "./prompt-parts.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "./types.js";
@@ -55,7 +55,7 @@ export function buildResponsesRequest(
     store: isStored,
     ...(include.length === 0 ? {} : { include }),
     input: toInputItems(messages, context),
-    max_output_tokens: maxOutputTokens,
+    ...(maxOutputTokens === null ? {} : { max_output_tokens: maxOutputTokens }),
     ...(system.trim() === "" ? {} : { instructions: wellFormed(system) }),
     ...(tools.length === 0 ? {} : { tools, ...toolFields(request, options) }),
     ...reasoningFields(request.reasoningEffort, options.reasoningSummary),

@@ -10,6 +10,7 @@ import type {
 } from "openai/resources/responses/responses";
 import type { ModelProviderKind } from "../domain/failures.js";
 import type { JsonObject } from "../domain/json.js";
+import { AnswerCallIds } from "./call-ids.js";
 import { StreamFailure } from "./errors.js";
 import type { EventReader } from "./model-call.js";
 import { expectMalformed } from "./openai-malformed.js";
@@ -33,6 +34,7 @@ type ItemName = { id?: string | undefined; index: number | undefined };
 type CallState = ResponsesReaderOptions & {
   /** Function calls under way, so that argument pieces can be named. */
   calls: Map<string | number, { callId: string; name: string }>;
+  ids: AnswerCallIds;
   /** Items whose words have begun to stream; a done item repeats them. */
   streamedItems: Set<string | number>;
   /** Items that are done; a proxy that says it twice is heard once. */
@@ -52,6 +54,7 @@ export function createResponsesReader(
   const state: CallState = {
     ...options,
     calls: new Map(),
+    ids: new AnswerCallIds(),
     streamedItems: new Set(),
     doneItems: new Set(),
     sources: [],
@@ -121,7 +124,7 @@ function beginItem(state: CallState, item: ResponseOutputItem, index: number | u
   state.isTextOpen = false;
   if (item.type === "message") return wasTextOpen ? [{ type: "text-end" }] : [];
   if (item.type !== "function_call") return [];
-  const call = { callId: item.call_id, name: item.name };
+  const call = { callId: state.ids.take(item.call_id), name: textOr(item.name) };
   if (item.id !== undefined) state.calls.set(item.id, call);
   if (index !== undefined) state.calls.set(index, call);
   return [];
@@ -170,7 +173,7 @@ function finishItem(
     case "reasoning":
       return finishReasoning(state, item, name);
     case "function_call":
-      return finishCall(state, item);
+      return finishCall(state, item, name);
     case "web_search_call":
       return searchParts(item, state.kind);
     default:
@@ -179,11 +182,24 @@ function finishItem(
 }
 
 /** A call whose arguments were cut off by a limit must not run with what is left of them. */
-function finishCall(state: CallState, item: ResponseFunctionToolCall): ModelStreamPart[] {
+function finishCall(state: CallState, item: ResponseFunctionToolCall, name: ItemName): ModelStreamPart[] {
   if (item.status === "incomplete") return [];
   state.hasToolCalls = true;
   const args = parseToolArguments(item.arguments);
-  return [{ type: "tool-call", toolCallId: item.call_id, toolName: item.name, arguments: args }];
+  const toolCallId = callOf(state, name)?.callId ?? state.ids.take(item.call_id);
+  return [{ type: "tool-call", toolCallId, toolName: textOr(item.name), arguments: args }];
+}
+
+/** The call under way that an item is; a proxy may name it otherwise at its end, but not place it elsewhere. */
+function callOf({ calls }: CallState, { id, index }: ItemName) {
+  return (
+    (id === undefined ? undefined : calls.get(id)) ?? (index === undefined ? undefined : calls.get(index))
+  );
+}
+
+/** Servers leave out what the types promise. */
+function textOr(text: unknown): string {
+  return typeof text === "string" ? text : "";
 }
 
 function finishReasoning(state: CallState, item: ResponseReasoningItem, name: ItemName): ModelStreamPart[] {

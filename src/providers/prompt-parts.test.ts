@@ -1,11 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  fileReferenceText,
-  parseToolArguments,
-  sanitizeToolCallId,
-  toolResultText,
-  wellFormed,
-} from "./prompt-parts.js";
+import { fileReferenceText, parseToolArguments, toolResultText, wellFormed } from "./prompt-parts.js";
 
 describe("parts that all vendors share", () => {
   const reference = {
@@ -22,12 +16,6 @@ describe("parts that all vendors share", () => {
     expect(fileReferenceText({ ...reference, content: "```js" })).toBe(
       "[file-reference] a.ts:3-5\n````\n```js\n````",
     );
-  });
-
-  test("call ids keep to what every vendor takes", () => {
-    expect(["ok-1_A", "a b/c", "", "é"].map(sanitizeToolCallId)).toEqual(["ok-1_A", "a_b_c", "call", "_"]);
-    const [first, second] = [sanitizeToolCallId("x".repeat(99)), sanitizeToolCallId("x".repeat(98))];
-    expect([first.length, second.length, first === second]).toEqual([64, 64, false]);
   });
 
   test("half a surrogate pair is replaced, whole ones stay", () => {

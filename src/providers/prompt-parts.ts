@@ -1,25 +1,11 @@
 /** The parts of history → vendor input that all vendors share. Pure. */
-import { createHash } from "node:crypto";
 import type { ModelProviderKind } from "../domain/failures.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { FileReferencePart, ToolResultPart } from "../domain/message-parts.js";
 
-/** OpenAI refuses longer call ids. */
-const TOOL_CALL_ID_LIMIT_CHARACTERS = 64;
-const HASH_CHARACTERS = 16;
-
 /** Vendors refuse lone halves of a surrogate pair, which cut tool output may contain. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, "\uFFFD");
-}
-
-/** Calls and their results go through the same function, so they keep matching. Never empty. */
-export function sanitizeToolCallId(id: string): string {
-  const clean = id.replace(/[^a-zA-Z0-9_-]/g, "_");
-  if (clean === "") return "call";
-  if (clean.length <= TOOL_CALL_ID_LIMIT_CHARACTERS) return clean;
-  const hash = createHash("sha256").update(id).digest("hex").slice(0, HASH_CHARACTERS);
-  return `${clean.slice(0, TOOL_CALL_ID_LIMIT_CHARACTERS - HASH_CHARACTERS - 1)}_${hash}`;
 }
 
 /** `[file-reference] path:start-end` and the lines in a fence. */

@@ -49,13 +49,13 @@ const CASES: Case[] = [
         role: "assistant",
         content: [
           { type: "text", text: "ok" },
-          { type: "tool_use", id: "a_1", name: "execute", input: { command: "ls" } },
+          { type: "tool_use", id: "a_1_773232abe9343f0e", name: "execute", input: { command: "ls" } },
         ],
       },
       {
         role: "user",
         content: [
-          { type: "tool_result", tool_use_id: "a_1", content: '{"n":1}' },
+          { type: "tool_result", tool_use_id: "a_1_773232abe9343f0e", content: '{"n":1}' },
           { type: "text", text: "and?" },
         ],
       },
@@ -63,8 +63,13 @@ const CASES: Case[] = [
     responses: [
       { role: "user", content: "go" },
       { role: "assistant", content: "ok" },
-      { type: "function_call", call_id: "a_1", name: "execute", arguments: '{"command":"ls"}' },
-      { type: "function_call_output", call_id: "a_1", output: '{"n":1}' },
+      {
+        type: "function_call",
+        call_id: "a_1_773232abe9343f0e",
+        name: "execute",
+        arguments: '{"command":"ls"}',
+      },
+      { type: "function_call_output", call_id: "a_1_773232abe9343f0e", output: '{"n":1}' },
       { role: "user", content: "and?" },
     ],
     chat: [
@@ -73,10 +78,14 @@ const CASES: Case[] = [
         role: "assistant",
         content: "ok",
         tool_calls: [
-          { id: "a_1", type: "function", function: { name: "execute", arguments: '{"command":"ls"}' } },
+          {
+            id: "a_1_773232abe9343f0e",
+            type: "function",
+            function: { name: "execute", arguments: '{"command":"ls"}' },
+          },
         ],
       },
-      { role: "tool", tool_call_id: "a_1", content: '{"n":1}' },
+      { role: "tool", tool_call_id: "a_1_773232abe9343f0e", content: '{"n":1}' },
       { role: "user", content: "and?" },
     ],
   },
@@ -88,17 +97,22 @@ const CASES: Case[] = [
         role: "user",
         content: [
           { type: "text", text: "go" },
-          { type: "tool_result", tool_use_id: "a_1", content: "no such file", is_error: true },
+          {
+            type: "tool_result",
+            tool_use_id: "a_1_773232abe9343f0e",
+            content: "no such file",
+            is_error: true,
+          },
         ],
       },
     ],
     responses: [
       { role: "user", content: "go" },
-      { type: "function_call_output", call_id: "a_1", output: '{"error":"no such file"}' },
+      { type: "function_call_output", call_id: "a_1_773232abe9343f0e", output: '{"error":"no such file"}' },
     ],
     chat: [
       { role: "user", content: "go" },
-      { role: "tool", tool_call_id: "a_1", content: '{"error":"no such file"}' },
+      { role: "tool", tool_call_id: "a_1_773232abe9343f0e", content: '{"error":"no such file"}' },
     ],
   },
   {

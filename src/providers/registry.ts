@@ -1,4 +1,5 @@
 /** Makes the adapter for a provider's settings. SDKs are loaded only when the first such provider is made. */
+import { withLegalNames } from "./tool-names.js";
 import { DEFAULT_STREAM_LIMITS, type StreamLimits } from "./watchdog.js";
 import type { ModelProvider, ProviderSettings } from "./types.js";
 
@@ -11,7 +12,10 @@ export async function createProvider(
   settings: ProviderSettings,
   limits: Partial<StreamLimits> = {},
 ): Promise<ModelProvider> {
-  const bounds = { ...DEFAULT_STREAM_LIMITS, ...limits };
+  return withLegalNames(await createAdapter(settings, { ...DEFAULT_STREAM_LIMITS, ...limits }));
+}
+
+async function createAdapter(settings: ProviderSettings, bounds: StreamLimits): Promise<ModelProvider> {
   switch (settings.kind) {
     case "anthropic": {
       const { createAnthropicProvider } = await import("./anthropic.js");

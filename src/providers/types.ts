@@ -24,7 +24,8 @@ export type ModelRequest = {
   system: string;
   messages: PromptMessage[];
   tools: ToolDefinition[];
-  maxOutputTokens: number;
+  /** Most tokens of the answer; null = as many as the vendor gives, where its format allows to leave it out. */
+  maxOutputTokens: number | null;
   reasoningEffort?: ReasoningEffort;
   /** `none`: the tools stay in the prompt, which history and vendors' caches rely on, but may not be called. */
   toolChoice?: "none";

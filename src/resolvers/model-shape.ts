@@ -3,6 +3,7 @@ import { contextLimitOf } from "../domain/context-window.js";
 import { encodeId } from "../domain/ids.js";
 import { keyVariableOf } from "../domain/model-keys.js";
 import { speaksOpenai } from "../domain/model-provider-rules.js";
+import { modelOutputLimit } from "../domain/output-limit.js";
 import type { ModelPricing as DomainPricing } from "../domain/money.js";
 import type { Viewer } from "../domain/viewer.js";
 import type { ModelConfig, ModelPricing, ModelProvider } from "../schema/model.type.js";
@@ -21,6 +22,7 @@ export function toModelConfig(record: ModelConfigRecord, { viewer }: Pick<SeenBy
     ...{ model, displayName, isEnabled, isDefault, compactionThresholdPercent },
     contextLimit: contextLimitOf(record),
     maxOutputTokens: record.maxOutputTokens,
+    outputLimit: modelOutputLimit(record),
     pricing: record.pricing && toPricing(record.pricing),
     // What goes with calls may tell of the vendor's account, and admins may have put anything into it.
     providerOptions: viewer.role === "admin" ? record.providerOptions : null,

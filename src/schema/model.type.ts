@@ -174,9 +174,17 @@ export class ModelConfig implements Node {
 
   @Field(() => Int, {
     nullable: true,
-    description: "Tokens that one answer may have; null = Parley's default.",
+    description:
+      "Tokens that one answer may have, as an admin said; null = the deployment's default, as far as the model gives it.",
   })
   maxOutputTokens!: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Tokens that the model gives in one answer at most, whatever is asked for; null = not known yet: the vendor's refusals will show it.",
+  })
+  outputLimit!: number | null;
 
   @Field(() => JsonScalar, {
     nullable: true,

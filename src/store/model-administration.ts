@@ -71,7 +71,7 @@ export async function deleteProvider(db: Queryable, id: string): Promise<void> {
 /** What an admin's change writes of a model. */
 export type ModelConfigValues = Omit<
   ModelConfigRecord,
-  "observedContextLimit" | "isDefault" | "isEdited" | "isDeleted"
+  "observedContextLimit" | "observedOutputLimit" | "isDefault" | "isEdited" | "isDeleted"
 >;
 
 const INSERT_CONFIG: Statement = {
@@ -95,6 +95,7 @@ const UPDATE_CONFIG: Statement = {
     UPDATE model_configs m SET provider_id = $2, model = $3, display_name = $4, context_limit = $5,
       compaction_threshold_percent = $6, max_output_tokens = $7, provider_options = $8, price_input = $9,
       observed_context_limit = CASE WHEN context_limit IS NOT DISTINCT FROM $5 THEN observed_context_limit END,
+      observed_output_limit = CASE WHEN max_output_tokens IS NOT DISTINCT FROM $7 THEN observed_output_limit END,
       price_output = $10, price_cache_read = $11, price_cache_write = $12, is_enabled = $13, is_edited = true,
       updated_at = now()
     WHERE m.id = $1 AND m.deleted_at IS NULL

@@ -43,6 +43,8 @@ export type ModelConfigRecord = {
   contextLimit: number | null;
   /** Tokens that fit into one call, as the vendor's list or its refusals showed; null = not seen yet. */
   observedContextLimit: number | null;
+  /** Tokens of one answer that the model gives at most, as the vendor's refusals showed; null = not seen yet. */
+  observedOutputLimit: number | null;
   /** Share of the context at which history is summarised; 0 to 100. */
   compactionThresholdPercent: number;
   /** Null = Parley's default. */
@@ -68,7 +70,7 @@ export const providerColumns = `p.id, p.kind, p.display_name AS "displayName", p
 export const configColumns = `m.id, m.provider_id AS "providerId", m.model, m.display_name AS "displayName",
   m.context_limit AS "contextLimit", m.observed_context_limit AS "observedContextLimit",
   m.provider_options AS "providerOptions", m.compaction_threshold_percent AS "compactionThresholdPercent",
-  m.max_output_tokens AS "maxOutputTokens",
+  m.max_output_tokens AS "maxOutputTokens", m.observed_output_limit AS "observedOutputLimit",
   CASE WHEN m.price_input IS NOT NULL THEN json_build_object('input', m.price_input::text,
     'output', m.price_output::text, 'cacheRead', m.price_cache_read::text,
     'cacheWrite', m.price_cache_write::text) END AS pricing, m.is_enabled AS "isEnabled", m.is_default AS "isDefault",
@@ -190,6 +192,17 @@ const OBSERVE_LIMIT: Statement = {
 /** Keeps what a vendor's answer showed of a model's context, for every replica. */
 export async function observeContextLimit(db: Queryable, configId: string, tokens: number): Promise<void> {
   await db.query(OBSERVE_LIMIT, [configId, tokens]);
+}
+
+const OBSERVE_OUTPUT: Statement = {
+  name: "models.observe-output-limit",
+  text: `UPDATE model_configs SET observed_output_limit = $2
+    WHERE id = $1 AND observed_output_limit IS DISTINCT FROM $2`,
+};
+
+/** Keeps what a vendor's refusal showed of the length of a model's answers, for every replica. */
+export async function observeOutputLimit(db: Queryable, configId: string, tokens: number): Promise<void> {
+  await db.query(OBSERVE_OUTPUT, [configId, tokens]);
 }
 
 const SET_PRICING: Statement = {

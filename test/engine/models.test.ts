@@ -60,7 +60,7 @@ function replica(on: Bus = bus, keys: Record<string, string> = {}) {
       listModels: () => Promise.resolve(null),
     });
   };
-  const models = new Models({ database, clock, log, bus: on, lines, createAdapter });
+  const models = new Models({ database, clock, log, bus: on, lines, createAdapter, maxOutputTokens: 32_000 });
   ends.push(() => models.close());
   const told = async (configId: string | null, userId = ann) => {
     const choice = await models.choose(configId, userId);

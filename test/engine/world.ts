@@ -163,7 +163,7 @@ export class World {
       ...{ database, clock, log, secrets, outbound },
       ...{ keys: {}, demoUrl: demo.url },
     });
-    const models = new Models({ database, clock, log, bus, lines, createAdapter });
+    const models = new Models({ database, clock, log, bus, lines, createAdapter, maxOutputTokens: 32_000 });
     const openWorkspace = options.openWorkspace ?? (() => Promise.reject(new ToolError("No agent here.")));
     const catalog = new ServerCatalog({ database, clock, bus });
     const toolServers = new McpTurns({

@@ -71,9 +71,12 @@ describe.each(WIRES)("$wire", (row) => {
       {
         role: "assistant",
         text: "",
-        calls: [{ id: "we_ird_id", name: "execute", arguments: { command: "ls" } }],
+        calls: [{ id: "we_ird_id_934aed06da690828", name: "execute", arguments: { command: "ls" } }],
       },
-      { role: "results", results: [{ id: "we_ird_id", text: '{"error":"no"}', isError: true }] },
+      {
+        role: "results",
+        results: [{ id: "we_ird_id_934aed06da690828", text: '{"error":"no"}', isError: true }],
+      },
     ]);
   });
 

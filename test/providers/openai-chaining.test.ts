@@ -64,7 +64,7 @@ describe("with `store` on", () => {
     await run([user(text("go")), { ...assistant(call), responseId: "resp_1" }, result]);
     expect(server.requests[0]?.body).toMatchObject({
       previous_response_id: "resp_1",
-      input: [{ type: "function_call_output", call_id: "a_1", output: "ok" }],
+      input: [{ type: "function_call_output", call_id: "a_1_773232abe9343f0e", output: "ok" }],
     });
   });
 

@@ -1,4 +1,5 @@
 /** How many tokens one model call can use at most, told before it is made. Pure. */
+import { DEFAULT_MAX_OUTPUT_TOKENS } from "../../domain/limits.js";
 import type { GreatestUse } from "../../domain/usage-limits.js";
 import type { ModelRequest } from "../../providers/types.js";
 
@@ -18,6 +19,6 @@ export function greatestUse(request: ModelRequest, contextLimit: number | null):
   );
   return {
     inputTokens: Math.min(words + pictures, contextLimit ?? Number.MAX_SAFE_INTEGER),
-    outputTokens: maxOutputTokens,
+    outputTokens: maxOutputTokens ?? contextLimit ?? DEFAULT_MAX_OUTPUT_TOKENS,
   };
 }

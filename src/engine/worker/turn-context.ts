@@ -7,8 +7,8 @@ import type { GreatestUse } from "../../domain/usage-limits.js";
 import type { MessageRow } from "../../domain/chat-events.js";
 import type { ClientTool } from "../../domain/chat-state.js";
 import type { NoticePart } from "../../domain/message-parts.js";
-import { DEFAULT_MAX_OUTPUT_TOKENS } from "../../domain/limits.js";
 import type { TurnRules } from "../../domain/next-action.js";
+import { fittingOutput } from "../../domain/output-limit.js";
 import { mayHaveSubagents } from "../../domain/subagents.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "../../providers/types.js";
 import type { HeldChat } from "../../store/leases.js";
@@ -20,6 +20,7 @@ import { untoldNotices } from "../mcp/untold-notices.js";
 import type { ModelChoice, TurnModel } from "../models.js";
 import { greatestUse } from "../prompt/greatest-use.js";
 import { promptFrom } from "../prompt/history.js";
+import { promptTokens } from "../prompt/prompt-tokens.js";
 import { summaryMessages } from "../prompt/summary.js";
 import { systemPrompt, type WorkspaceStanding } from "../prompt/system.js";
 import { travellingFiles } from "../prompt/travelling-files.js";
@@ -177,20 +178,22 @@ export class TurnContext {
     const { history } = moment;
     const choice = await this.#model(history);
     if (!choice.ok) return choice;
-    const { adapter, config } = choice.model;
+    const { adapter, config, wantedOutput } = choice.model;
     const prompt = promptFrom(history, config.id);
     const contextLimit = await this.#contextLimit(choice.model);
     const { fileIds, ...shaped } = shape(prompt.messages, contextLimit);
     const effort = choicesOf(history, this.#chat).reasoningEffort;
     const [system, tools] = await Promise.all([this.#system(prompt.system), this.#tools(moment)]);
+    const files = fileIds.length > 0 ? { files: await this.#files(fileIds) } : {};
+    const prompted = { system, ...shaped, tools, ...files };
     const request: ModelRequest = {
       model: config.model,
-      system,
-      ...shaped,
-      tools,
-      maxOutputTokens: config.maxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS,
+      ...prompted,
+      maxOutputTokens:
+        contextLimit === null
+          ? wantedOutput
+          : fittingOutput(wantedOutput, contextLimit, promptTokens(prompted)),
       ...(effort ? { reasoningEffort: effort } : {}),
-      ...(fileIds.length > 0 ? { files: await this.#files(fileIds) } : {}),
       cacheKey: this.#chat.chatId,
       options: config.providerOptions,
       headers: identityHeaders(this.#chat),

@@ -19,6 +19,7 @@ const PRICES_CHECK = `(price_input IS NULL) = (price_output IS NULL)
 @Check("model_configs_default_check", "NOT is_default OR (is_enabled AND deleted_at IS NULL)")
 @Check("model_configs_context_limit_check", "context_limit > 0")
 @Check("model_configs_observed_context_limit_check", "observed_context_limit > 0")
+@Check("model_configs_observed_output_limit_check", "observed_output_limit > 0")
 @Check("model_configs_price_check", PRICES_CHECK)
 @Check("model_configs_threshold_check", "compaction_threshold_percent BETWEEN 0 AND 100")
 export class ModelConfigEntity {
@@ -54,6 +55,10 @@ export class ModelConfigEntity {
 
   @Column("integer", { name: "max_output_tokens", nullable: true })
   maxOutputTokens!: number | null;
+
+  /** Tokens of one answer that the model gives at most, as the vendor's own refusals showed. */
+  @Column("integer", { name: "observed_output_limit", nullable: true })
+  observedOutputLimit!: number | null;
 
   /** US dollars per million tokens; null = unpriced, 0 = free. */
   @Column("numeric", { name: "price_input", precision: 20, scale: 10, nullable: true })

@@ -113,7 +113,7 @@ const models: TypeLines = {
   },
   ModelConfig: {
     fields: `capabilities compactionThresholdPercent contextLimit displayName id isDefault isDeleted isEnabled
-      maxOutputTokens model pricing provider`,
+      maxOutputTokens model outputLimit pricing provider`,
     guarded: { providerOptions: ADMINS },
     reached: [{ rule: EVERYBODY, ...onNode("ModelConfig", ({ modelId }) => modelId) }],
   },

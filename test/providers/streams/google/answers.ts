@@ -21,7 +21,7 @@ const call = (command: string, fields: JsonObject = {}, more: JsonObject = {}) =
   functionCall: { name: "execute", args: { command }, ...fields },
   ...more,
 });
-const MADE_UP = expect.stringMatching(/^call_[\w-]{36}$/) as unknown;
+const MADE_UP = expect.stringMatching(/^call_[0-9a-f]{32}$/) as unknown;
 const count = (usageMetadata: JsonObject | null, more: JsonObject = {}) => event({ usageMetadata, ...more });
 
 const THOUGHTS: GoogleReplay[] = [
