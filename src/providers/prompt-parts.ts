@@ -3,15 +3,14 @@ import { createHash } from "node:crypto";
 import type { ModelProviderKind } from "../domain/failures.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { FileReferencePart, ToolResultPart } from "../domain/message-parts.js";
+import { wellFormed } from "../lib/well-formed.js";
 
 /** OpenAI refuses longer call ids. */
 const TOOL_CALL_ID_LIMIT_CHARACTERS = 64;
 const HASH_CHARACTERS = 16;
 
-/** Vendors refuse lone halves of a surrogate pair, which cut tool output may contain. */
-export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, "\uFFFD");
-}
+// Vendors refuse lone halves of a surrogate pair, which cut tool output may contain.
+export { wellFormed };
 
 /** Calls and their results go through the same function, so they keep matching. Never empty. */
 export function sanitizeToolCallId(id: string): string {

@@ -1,5 +1,6 @@
 /** Makes the adapter for a provider's settings. SDKs are loaded only when the first such provider is made. */
 import { DEFAULT_STREAM_LIMITS, type StreamLimits } from "./watchdog.js";
+import { endpointFetch } from "./endpoint-fetch.js";
 import type { ModelProvider, ProviderSettings } from "./types.js";
 
 /**
@@ -8,10 +9,11 @@ import type { ModelProvider, ProviderSettings } from "./types.js";
  * address shows at the first call. `limits` are the silences to bear, by default those of production.
  */
 export async function createProvider(
-  settings: ProviderSettings,
+  given: ProviderSettings,
   limits: Partial<StreamLimits> = {},
 ): Promise<ModelProvider> {
   const bounds = { ...DEFAULT_STREAM_LIMITS, ...limits };
+  const settings = { ...given, fetch: endpointFetch(given, bounds.clock) };
   switch (settings.kind) {
     case "anthropic": {
       const { createAnthropicProvider } = await import("./anthropic.js");
