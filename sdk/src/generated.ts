@@ -256,7 +256,7 @@ export type FailureKind =
   | 'AUTH'
   /** The provider wants money. */
   | 'BILLING'
-  /** The provider refused the request as it is configured. */
+  /** The provider is not configured as it should be: its address does not lead to the vendor, or it refuses the model or its settings. `message` says which, and where to look. */
   | 'CONFIG'
   /** The provider refused the content. */
   | 'CONTENT_FILTERED'

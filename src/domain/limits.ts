@@ -9,6 +9,9 @@ export const CLIENT_TOOL_DEADLINE_MS = 5 * 60_000;
 /** Model calls tried for one step before the turn fails. With the backoff below that is about 20 minutes. */
 export const MAX_ATTEMPTS_PER_STEP = 25;
 
+/** Model calls tried for one step when the address seems wrong: what listens there may just be starting, no more than that. */
+export const MAX_ATTEMPTS_AT_WRONG_ADDRESS = 3;
+
 /** Characters of one user message, all its parts together. Beyond that a file in the workspace is the better place. */
 export const MAX_MESSAGE_CHARACTERS = 1_000_000;
 

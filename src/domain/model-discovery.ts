@@ -48,10 +48,10 @@ export type QuestionFate = "blocked" | "silent" | "answered";
 
 /** A failed question, as whoever set the provider up reads it. */
 export function discoveryFailure(failure: ChatFailure, fate: QuestionFate): DiscoveryFailure {
-  const { message, detail } = failure;
+  const { message, detail = "" } = failure;
   const known = fate === "blocked" ? "blocked" : KINDS[failure.kind];
   const kind = known ?? (fate === "silent" ? "unreachable" : "refused");
-  return { kind, message: detail === undefined ? message : `${message} ${detail}` };
+  return { kind, message: message.includes(detail) ? message : `${message} ${detail}` };
 }
 
 const KINDS: Partial<Record<FailureKind, DiscoveryFailureKind>> = {

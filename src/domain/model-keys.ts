@@ -43,6 +43,20 @@ export function keyVariableOf({ apiKeyVariable, isAddressOwn }: KeyPlace): strin
   return isAddressOwn ? null : apiKeyVariable;
 }
 
+/** The variable that gives the address, where no admin has chosen another: who must correct it, corrects that. */
+export function addressVariableOf({ kind, ...place }: KeyPlace): string | null {
+  return place.isDemo || keyVariableOf({ kind, ...place }) === null ? null : ADDRESS_VARIABLES[kind];
+}
+
+const ADDRESS_VARIABLES: Readonly<Record<ModelProviderKind, string | null>> = {
+  anthropic: "ANTHROPIC_BASE_URL",
+  openai: "OPENAI_BASE_URL",
+  openai_compatible: null,
+  google: "GOOGLE_GEMINI_BASE_URL",
+  azure_openai: "AZURE_OPENAI_ENDPOINT",
+  bedrock: "BEDROCK_BASE_URL",
+};
+
 /**
  * Whether calls may be made without any key: those to servers with an address of their own, as local ones are, and
  * those to Bedrock, which the machine's own AWS credentials sign. Azure always wants one, and so does a provider whose

@@ -6,6 +6,7 @@
 import { LRUCache } from "lru-cache";
 import type { ChatFailure } from "../domain/failures.js";
 import {
+  addressVariableOf,
   chooseKey,
   goesWithoutKey,
   type KeyChoice,
@@ -72,7 +73,11 @@ export class ProviderLines {
     }
     const baseUrl = provider.isDemo ? this.#parts.demoUrl : (provider.baseUrl ?? undefined);
     if (baseUrl === null) return { ok: false, failure: noDemo(provider) };
-    const settings = { kind, displayName, apiKey: key.key, baseUrl, openaiApi };
+    const variable = addressVariableOf(provider);
+    const settings = {
+      ...{ kind, displayName, apiKey: key.key, baseUrl, openaiApi },
+      ...(variable === null ? {} : { addressVariable: variable }),
+    };
     return { ok: true, settings, isGuarded: isAdminsAddress(provider) };
   }
 

@@ -1,5 +1,5 @@
 /** Anthropic's Messages API through Anthropic's own SDK. */
-import Anthropic, { NotFoundError } from "@anthropic-ai/sdk";
+import Anthropic from "@anthropic-ai/sdk";
 import { openAnswer } from "./anthropic-continuation.js";
 import { anthropicOptionsSchema, betaHeader } from "./anthropic-options.js";
 import { buildAnthropicRequest } from "./anthropic-prompt.js";
@@ -54,9 +54,10 @@ export function createAnthropicProvider(settings: ProviderSettings, limits: Stre
         const description = await client.models.retrieve(model, null, { signal, timeout });
         return findContextLimitIn(description) ?? null;
       } catch (error) {
+        const failed = toModelCallError(error, settings, limits.clock.now());
         // Many gateways have no list, and a list need not have this model.
-        if (error instanceof NotFoundError) return null;
-        throw toModelCallError(error, settings, limits.clock.now());
+        if (failed.failure.httpStatus === 404) return null;
+        throw failed;
       }
     },
 

@@ -181,7 +181,8 @@ describe("toModelCallError", () => {
 
   test("a page of HTML is not shown, long words are cut", () => {
     expect(toModelCallError(new Error("<!DOCTYPE html><p>no"), SETTINGS, 0).failure.detail).toBeUndefined();
-    expect(toModelCallError(new Error("x".repeat(9_999)), SETTINGS, 0).failure.detail).toHaveLength(500);
+    const cut = toModelCallError(new Error("x".repeat(9_999)), SETTINGS, 0).failure.detail;
+    expect(cut).toBe(`${"x".repeat(497)}…`);
   });
 
   test.each([undefined, null, "text", 7, {}, { error: null }, new Error("")])(

@@ -1,14 +1,16 @@
 /** Turns whatever an SDK, the network or the watchdog threw into the one error that the engine knows. */
 import { type ChatFailure, type FailureKind, ModelCallError } from "../domain/failures.js";
+import { AddressFailure, shownAddress } from "./address-failure.js";
 import { contextLimitIn } from "./context-limit.js";
+import { errorBehind, errorFactsOf } from "./error-body.js";
 import { type ErrorEvidence, judgeError, judgeOutput } from "./error-rules.js";
 import { OutboundRefused } from "../lib/outbound/refused.js";
 import { parsePositive, readRetryAfter } from "../lib/retry-after.js";
+import { isJsonObject } from "./prompt-parts.js";
 import type { ProviderSettings } from "./types.js";
+import { shownWords } from "./vendor-words.js";
 import { SilenceError } from "./watchdog.js";
 
-/** The vendor's words are cut here: enough for a sentence or two, too little for an HTML page. */
-const DETAIL_LIMIT_CHARACTERS = 500;
 /** Only so much of a message is searched for known wordings. */
 const SEARCHED_CHARACTERS = 4_000;
 /** `cause` chains deeper than this hold nothing that helps. */
@@ -17,20 +19,24 @@ const CAUSE_DEPTH_LIMIT = 5;
 /** A failure that arrives inside a stream, where the SDK does not throw by itself (`response.failed`). */
 export class StreamFailure extends Error {
   override readonly name = "StreamFailure";
+  /** The message is the vendor's own sentence, not ours. */
+  readonly isVendors: boolean;
 
   constructor(
     readonly code: string,
     message: string,
-    options?: { cause: unknown },
+    { isVendors = false, ...options }: { isVendors?: boolean; cause?: unknown } = {},
   ) {
     super(message, options);
+    this.isVendors = isVendors;
   }
 }
 
 /** The stream ended although the vendor had not finished. */
 export const STREAM_CUT_TEXT = "the connection closed before the answer was complete";
 
-type Facts = { evidence: ErrorEvidence; vendorWords: string; headers: Headers | undefined };
+/** `isVendors`: the words are the vendor's own, not an SDK's or the network's. */
+type Facts = { evidence: ErrorEvidence; words: string; isVendors: boolean; headers: Headers | undefined };
 
 /** Classifies `error`; a `ModelCallError` passes through. `nowMs` turns a `retry-after` date into a wait. */
 export function toModelCallError(error: unknown, settings: ProviderSettings, nowMs: number): ModelCallError {
@@ -38,13 +44,16 @@ export function toModelCallError(error: unknown, settings: ProviderSettings, now
   if (error instanceof SilenceError) return silenceToModelCallError(error, settings);
   const refused = causeChain(error).find(isGuardsOwn);
   if (refused !== undefined) return blockedError(refused, settings);
+  const astray = causeChain(error).find((link) => link instanceof AddressFailure);
+  if (astray !== undefined) return addressError(astray, settings);
   const facts = collectFacts(error);
   const { kind, isRetryable, outputRefusal } = judgeOutput(judgeError(facts.evidence), facts.evidence);
   const httpStatus = statusOf(error);
-  const detail = shortenDetail(facts.vendorWords, settings.apiKey);
+  const detail = shownWords(facts.words, settings.apiKey);
+  const description = describeFailure(kind, settings.displayName, httpStatus);
   const failure: ChatFailure = {
     kind,
-    message: describeFailure(kind, settings.displayName, httpStatus),
+    message: facts.isVendors && detail !== "" ? `${description} It says: ${detail}` : description,
     ...(detail === "" ? {} : { detail }),
     provider: settings.kind,
     isRetryable,
@@ -60,8 +69,13 @@ export function toModelCallError(error: unknown, settings: ProviderSettings, now
 }
 
 /** Whether the guard of outgoing requests did not let one out. */
-export function isGuardsOwn(error: unknown): error is OutboundRefused {
+function isGuardsOwn(error: unknown): error is OutboundRefused {
   return error instanceof OutboundRefused;
+}
+
+/** Whether it was thrown below the SDK, by us, and says all that is to be said. */
+export function isOurOwn(error: unknown): error is OutboundRefused | AddressFailure {
+  return isGuardsOwn(error) || error instanceof AddressFailure;
 }
 
 /** Nothing was sent. Trying again would change nothing. */
@@ -70,6 +84,26 @@ function blockedError(refused: OutboundRefused, { kind, displayName }: ProviderS
   return new ModelCallError({ kind: "config", message, provider: kind, isRetryable: false }, undefined, {
     cause: refused,
   });
+}
+
+/** What listens at the address, if anything does, is not the vendor's API. Says where to look. */
+function addressError(astray: AddressFailure, settings: ProviderSettings): ModelCallError {
+  const { kind, displayName, baseUrl, addressVariable } = settings;
+  const { reason, isRetryable, httpStatus } = astray;
+  const address = baseUrl === undefined ? "its own address" : shownAddress(baseUrl);
+  const where =
+    addressVariable === undefined
+      ? `the base URL of the provider "${displayName}" in the administration`
+      : addressVariable;
+  const cure = baseUrl === undefined ? `this server's network, or set ${where}` : where;
+  const failure: ChatFailure = {
+    kind: "config",
+    message: `Parley cannot reach ${address} (${displayName}): ${reason}. Check ${cure}.`,
+    provider: kind,
+    isRetryable,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+  };
+  return new ModelCallError(failure, undefined, { cause: astray });
 }
 
 /** The failure of a provider that has no key to call with. */
@@ -150,6 +184,10 @@ function collectFacts(error: unknown): Facts {
   const httpStatus = statusOf(error) ?? codes.map(statusInCode).find((status) => status !== undefined);
   const headers = field(error, "headers");
   const words = bodies.map((body) => field(body, "message")).find((text) => typeof text === "string");
+  const own = error instanceof Error ? error.message : "";
+  // The SDKs put the status before a body that is plain text, and say so when there is none.
+  const isPlainBody = statusOf(error) !== undefined && !own.endsWith("(no body)");
+  const unwrapped = unwrapWords(words ?? own);
   const messages = [...chain, ...bodies].map((link) => field(link, "message"));
   return {
     evidence: {
@@ -163,19 +201,24 @@ function collectFacts(error: unknown): Facts {
         .slice(0, SEARCHED_CHARACTERS)
         .toLowerCase(),
     },
-    vendorWords: unwrapWords(typeof words === "string" ? words : error instanceof Error ? error.message : ""),
+    words: unwrapped ?? words ?? own.replace(/^\d{3} (?=\S)/, ""),
+    isVendors: (words ?? unwrapped) !== undefined || isPlainBody || isToldInStream(error),
     headers: headers instanceof Headers ? headers : undefined,
   };
 }
 
+function isToldInStream(error: unknown): boolean {
+  return error instanceof StreamFailure && error.isVendors;
+}
+
 /** An error that its SDK does not know keeps the vendor's JSON as its message: `{"message":"…"}`. */
-function unwrapWords(words: string): string {
-  if (!words.startsWith("{")) return words;
+function unwrapWords(words: string): string | undefined {
+  if (!words.startsWith("{")) return undefined;
   try {
-    const message = field(JSON.parse(words), "message");
-    return typeof message === "string" ? message : words;
+    const body: unknown = JSON.parse(words);
+    return isJsonObject(body) ? errorFactsOf(body)?.message : undefined;
   } catch {
-    return words;
+    return undefined;
   }
 }
 
@@ -194,12 +237,16 @@ function causeChain(error: unknown): unknown[] {
   return chain;
 }
 
-/** Anthropic keeps `{type: "error", error: {type, message}}`, OpenAI only the inner object; Azure hides another in it. */
+/**
+ * Anthropic keeps `{type: "error", error: {type, message}}`, OpenAI only the inner object; Azure hides another in it, and
+ * OpenRouter the error of the provider behind it, which says more than its own "Provider returned error".
+ */
 function errorBodies(body: unknown): unknown[] {
   if (body === undefined || body === null) return [];
   const bodies = [field(body, "error"), body].filter((link) => link !== undefined && link !== null);
   const hidden = bodies.map((link) => field(link, "innererror"));
-  return [...bodies, ...hidden.filter((link) => link !== undefined && link !== null)];
+  const behind = bodies.map((link) => (isJsonObject(link) ? errorBehind(link) : undefined));
+  return [...behind, ...bodies, ...hidden].filter((link) => link !== undefined && link !== null);
 }
 
 function statusOf(error: unknown): number | undefined {
@@ -214,13 +261,4 @@ function statusInCode(code: unknown): number | undefined {
 
 function field(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-}
-
-/** No HTML pages, no keys: neither ours nor anything shaped like one. */
-function shortenDetail(words: string, apiKey: string): string {
-  const text = words.trim().replace(/\s+/g, " ");
-  if (/<(!doctype|html|head|body)\b/i.test(text)) return "";
-  const withoutOurs = apiKey.length >= 4 ? text.replaceAll(apiKey, "[key]") : text;
-  const clean = withoutOurs.replace(/\b(sk|key)-[\w*-]{8,}/g, "[key]");
-  return clean.length <= DETAIL_LIMIT_CHARACTERS ? clean : `${clean.slice(0, DETAIL_LIMIT_CHARACTERS - 1)}…`;
 }

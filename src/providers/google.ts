@@ -1,7 +1,7 @@
 /** Google's Gemini API through Google's own SDK. */
 import { GoogleGenAI, type HttpOptions, type Model } from "@google/genai";
 import { ModelCallError } from "../domain/failures.js";
-import { isGuardsOwn, missingKeyError, toModelCallError } from "./errors.js";
+import { isOurOwn, missingKeyError, toModelCallError } from "./errors.js";
 import { explainGoogleError, type Refusal } from "./google-errors.js";
 import { googleOptionsSchema } from "./google-options.js";
 import { buildGoogleRequest, conflictOf } from "./google-prompt.js";
@@ -105,7 +105,7 @@ function watchReplies({ apiKey, fetch: own = fetch }: ProviderSettings) {
       return await reply;
     } catch (error) {
       // The SDK keeps only the words of what broke on the way.
-      throw isGuardsOwn(broken) ? broken : explainGoogleError(error, refusal);
+      throw isOurOwn(broken) ? broken : explainGoogleError(error, refusal);
     }
   };
   async function* explain<Event>(stream: AsyncIterable<Event>): AsyncGenerator<Event, void, undefined> {

@@ -1,6 +1,7 @@
 /** Chat Completions chunks → our parts, forgiving what compatible servers leave out. */
 import type { ChatCompletionChunk } from "openai/resources/chat/completions/completions";
 import { AnswerCallIds } from "./call-ids.js";
+import { errorFactsOf } from "./error-body.js";
 import { StreamFailure } from "./errors.js";
 import type { EventReader } from "./model-call.js";
 import { ReasoningGatherer, type ReasoningPiece, readReasoning } from "./openai-chat-reasoning.js";
@@ -9,6 +10,8 @@ import { expectMalformed } from "./openai-malformed.js";
 import { citedPage } from "./openai-web-search.js";
 import { isJsonObject, isJsonObjectText, parseToolArguments } from "./prompt-parts.js";
 import type { FinishReason, ModelStreamPart } from "./types.js";
+
+const BROKE_OFF_TEXT = "the answer broke off with an error";
 
 type Delta = ChatCompletionChunk.Choice.Delta;
 type ToolCallPiece = NonNullable<Delta["tool_calls"]>[number];
@@ -51,6 +54,8 @@ export function createChatReader(origin?: string): EventReader<ChatCompletionChu
 }
 
 function readChunk(state: CallState, chunk: ChatCompletionChunk): ModelStreamPart[] {
+  const told = errorInChunk(chunk);
+  if (told !== undefined) throw told;
   const parts: ModelStreamPart[] = [];
   // Azure sends chunks without choices, some gateways without the list.
   const choice = (chunk.choices as ChatCompletionChunk.Choice[] | undefined | null)?.[0];
@@ -61,9 +66,17 @@ function readChunk(state: CallState, chunk: ChatCompletionChunk): ModelStreamPar
   return parts;
 }
 
+/** vLLM reports an error in the middle of a stream with its fields at the top, where the SDK does not look for one. */
+function errorInChunk(chunk: object): StreamFailure | undefined {
+  if (!("object" in chunk) || chunk.object !== "error") return undefined;
+  const { message, type, code } = errorFactsOf({ ...chunk }) ?? {};
+  const isVendors = message !== undefined;
+  return new StreamFailure(String(code ?? type ?? "server_error"), message ?? BROKE_OFF_TEXT, { isVendors });
+}
+
 function finishChoice(state: CallState, reason: string): ModelStreamPart[] {
   // OpenRouter's word for a provider behind it that broke off.
-  if (reason === "error") throw new StreamFailure("server_error", "the answer broke off with an error");
+  if (reason === "error") throw new StreamFailure("server_error", BROKE_OFF_TEXT);
   const parts = [
     ...closeReasoning(state),
     ...state.sources.values(),

@@ -96,10 +96,12 @@ function readEvent(state: CallState, event: ResponseStreamEvent): ModelStreamPar
       return finishResponse(state, event.response, event.type === "response.completed");
     case "response.failed": {
       const error = event.response?.error;
-      throw new StreamFailure(error?.code ?? "server_error", error?.message ?? "the response failed");
+      throw new StreamFailure(error?.code ?? "server_error", error?.message ?? "the response failed", {
+        isVendors: error?.message !== undefined,
+      });
     }
     case "error":
-      throw new StreamFailure(event.code ?? "server_error", event.message);
+      throw new StreamFailure(event.code ?? "server_error", event.message, { isVendors: true });
     default:
       return [];
   }

@@ -2,11 +2,11 @@
 import type { ModelProviderKind } from "../domain/failures.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { FileReferencePart, ToolResultPart } from "../domain/message-parts.js";
+import { wellFormed } from "../lib/well-formed.js";
 
-/** Vendors refuse lone halves of a surrogate pair, which cut tool output may contain. */
-export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, "\uFFFD");
-}
+// Vendors refuse lone halves of a surrogate pair, which cut tool output may contain.
+export { wellFormed };
+
 
 /** `[file-reference] path:start-end` and the lines in a fence. */
 export function fileReferenceText(part: FileReferencePart): string {

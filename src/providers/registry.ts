@@ -1,6 +1,7 @@
 /** Makes the adapter for a provider's settings. SDKs are loaded only when the first such provider is made. */
 import { withLegalNames } from "./tool-names.js";
 import { DEFAULT_STREAM_LIMITS, type StreamLimits } from "./watchdog.js";
+import { endpointFetch } from "./endpoint-fetch.js";
 import type { ModelProvider, ProviderSettings } from "./types.js";
 
 /**
@@ -9,10 +10,12 @@ import type { ModelProvider, ProviderSettings } from "./types.js";
  * address shows at the first call. `limits` are the silences to bear, by default those of production.
  */
 export async function createProvider(
-  settings: ProviderSettings,
+  given: ProviderSettings,
   limits: Partial<StreamLimits> = {},
 ): Promise<ModelProvider> {
-  return withLegalNames(await createAdapter(settings, { ...DEFAULT_STREAM_LIMITS, ...limits }));
+  const bounds = { ...DEFAULT_STREAM_LIMITS, ...limits };
+  const settings = { ...given, fetch: endpointFetch(given, bounds.clock) };
+  return withLegalNames(await createAdapter(settings, bounds));
 }
 
 async function createAdapter(settings: ProviderSettings, bounds: StreamLimits): Promise<ModelProvider> {

@@ -85,6 +85,8 @@ export type ProviderSettings = {
   apiKey: string;
   /** Undefined = the vendor's own address. */
   baseUrl: string | undefined;
+  /** The environment variable that gives the address, for people who must correct it; absent = the provider's own field. */
+  addressVariable?: string;
   /** Which of OpenAI's wire formats to speak; ignored by other vendors. */
   openaiApi: "responses" | "chat";
   /** The only way out; absent = the platform's own. AWS's chain of credentials has its own, to AWS. */

@@ -117,7 +117,8 @@ export const FailureKindEnum = describeEnum<FailureKind>(
     stream_stalled: "The provider fell silent in the middle of an answer.",
     auth: "The provider refused the key.",
     billing: "The provider wants money.",
-    config: "The provider refused the request as it is configured.",
+    config:
+      "The provider is not configured as it should be: its address does not lead to the vendor, or it refuses the model or its settings. `message` says which, and where to look.",
     context_too_large: "The chat no longer fits into the model's context.",
     content_filtered: "The provider refused the content.",
     usage_limit: "The chat's owner has spent what they may; see `Viewer.usageLimit`.",

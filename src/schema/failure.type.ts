@@ -9,7 +9,10 @@ export class ChatFailure {
   @Field(() => FailureKindEnum, { description: "What kind of failure." })
   kind!: FailureKind;
 
-  @Field(() => String, { description: "A sentence for people." })
+  @Field(() => String, {
+    description:
+      "Sentences for people, at most 1,000 characters: what happened, what to look at, and the vendor's own sentence where it may be shown, without keys and without what was sent.",
+  })
   message!: string;
 
   @Field(() => String, { nullable: true, description: "The vendor's own words, shortened." })

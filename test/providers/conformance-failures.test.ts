@@ -5,6 +5,8 @@ import { createProvider } from "../../src/providers/registry.js";
 import type { ProviderSettings } from "../../src/providers/types.js";
 import { collect, connect, demos, REQUEST, until, WIRES } from "./support.js";
 
+const LOGIN_PAGE = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>secret-key</body></html>";
+
 describe.each(WIRES)("$wire", (row) => {
   const { start, failureOf, failure } = connect(row);
 
@@ -80,6 +82,7 @@ describe.each(WIRES)("$wire", (row) => {
       streamError: { type: "overloaded_error", message: "Overloaded" },
     });
     expect(error.failure).toEqual(failure({ kind: "overloaded", isRetryable: true, detail: "Overloaded" }));
+    expect(error.failure.message).toContain("It says: Overloaded");
     expect(error.failure.httpStatus).toBeUndefined();
   });
 
@@ -98,11 +101,70 @@ describe.each(WIRES)("$wire", (row) => {
     expect(seen).toEqual(["a", "b"]);
   });
 
-  test("a server that is not there is a failure worth a retry", async () => {
+  test("an address where nothing listens is a mistake of whoever set it", async () => {
     const { demo, run } = await start([]);
     await demo.close();
     demos.splice(0);
+    await expect(run()).rejects.toMatchObject({
+      failure: failure({
+        kind: "config",
+        isRetryable: true,
+        message: `Parley cannot reach ${demo.url}${row.path} (Acme): the connection was refused. Check the base URL of the provider "Acme" in the administration.`,
+      }),
+    });
+  });
+
+  test("a server that has answered and is gone now is an outage", async () => {
+    const { demo, run } = await start([{ text: ["a"] }]);
+    await run();
+    await demo.close();
+    demos.splice(0);
     await expect(run()).rejects.toMatchObject({ failure: failure({ kind: "timeout", isRetryable: true }) });
+  });
+
+  test.each([
+    [200, LOGIN_PAGE, "it answers with a web page (HTTP 200), as login pages and proxies do", true],
+    [403, LOGIN_PAGE, "it answers with a web page (HTTP 403), as login pages and proxies do", false],
+    [404, LOGIN_PAGE, "it answers with a web page (HTTP 404), as login pages and proxies do", false],
+    [404, "404 page not found", "it answers 404 Not Found to POST /", false],
+    [404, { detail: "Not Found" }, "it answers 404 Not Found to POST /", false],
+    [404, { error: { message: "Invalid URL (POST /x)" } }, "it answers 404 Not Found to POST /", false],
+  ])("HTTP %i with %j is a wrong address", async (status, body, reason, isRetryable) => {
+    const headers = {
+      "content-type": typeof body === "string" ? "text/html; charset=utf-8" : "application/json",
+    };
+    const { failure: found } = await failureOf({ error: { status, body, headers } });
+    expect(found).toEqual(failure({ kind: "config", isRetryable, httpStatus: status }));
+    expect(found.message).toMatch(/^Parley cannot reach http:\/\/127\.0\.0\.1:\d+[\w/]* \(Acme\): /);
+    expect(found.message).toContain(reason);
+    expect(found.message).toContain('Check the base URL of the provider "Acme"');
+  });
+
+  test.each([
+    ["vLLM", { object: "error", message: "Odd field.", type: "BadRequestError", code: 400 }],
+    ["Ollama", { error: "Odd field." }],
+    ["FastAPI", { detail: [{ loc: ["body", "x"], msg: "Odd field.", input: "what I said" }] }],
+    ["AWS and Kong", { message: "Odd field." }],
+    ["RFC 9457", { title: "Bad Request", status: 400, detail: "Odd field." }],
+    [
+      "OpenRouter",
+      {
+        error: {
+          message: "Provider returned error",
+          code: 400,
+          metadata: { raw: '{"error":{"message":"Odd field."}}' },
+        },
+      },
+    ],
+    ["a list", [{ error: { code: 400, message: "Odd field.", status: "INVALID_ARGUMENT" } }]],
+    ["plain text", "Odd field."],
+  ])("the sentence in an error of %s is told", async (_, body) => {
+    const headers = { "content-type": typeof body === "string" ? "text/plain" : "application/json" };
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const { failure: found } = await failureOf({ error: { status: 400, body: text, headers } });
+    expect(found.message).toMatch(
+      /^The request to Acme failed \(HTTP 400\)\. It says: (body\.x: )?Odd field\.$/,
+    );
   });
 
   test.each(["before-headers", "before-events"] as const)("silence %s is a startup timeout", async (hang) => {

@@ -1,5 +1,6 @@
 /** Whatever a tool's code returned → JSON that can be stored, streamed and sent to every vendor. Pure. */
 import type { JsonValue } from "../../domain/json.js";
+import { wellFormed } from "../../lib/well-formed.js";
 
 /** Deeper values break the recursion of databases and of JSON libraries; no honest result comes near it. */
 const MAX_DEPTH = 100;
@@ -69,9 +70,4 @@ function hasToJson(value: unknown): value is { toJSON(key: string): unknown } {
   return (
     typeof value === "object" && value !== null && "toJSON" in value && typeof value.toJSON === "function"
   );
-}
-
-/** With `u`, `\p{Surrogate}` is only a half that has lost the other one. */
-function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, "\uFFFD");
 }

@@ -4,6 +4,7 @@ import { MAX_ATTEMPTS_PER_STEP } from "../../domain/limits.js";
 import { retryDelay } from "./retry.js";
 
 const busy: ChatFailure = { kind: "overloaded", message: "Busy.", isRetryable: true };
+const misdirected: ChatFailure = { kind: "config", message: "Nothing there.", isRetryable: true };
 const refused: ChatFailure = { kind: "auth", message: "No.", isRetryable: false };
 
 type Case = [
@@ -29,6 +30,9 @@ const cases: Case[] = [
   ["five minutes are waited", busy, 1, 300_000, 0, 300_000],
   ["more is not worth a person's time", busy, 1, 300_001, 0, null],
   ["the last attempt is the last", busy, MAX_ATTEMPTS_PER_STEP, undefined, 0, null],
+  ["a wrong address is tried a second time", misdirected, 1, undefined, 0, 500],
+  ["and a third", misdirected, 2, undefined, 0, 1_000],
+  ["and no more", misdirected, 3, undefined, 0, null],
   ["and nothing comes after it", busy, 1_000_000, undefined, 0, null],
 ];
 

@@ -1,6 +1,6 @@
 /** When a failed attempt is tried again. Pure. */
 import type { ChatFailure } from "../../domain/failures.js";
-import { MAX_ATTEMPTS_PER_STEP } from "../../domain/limits.js";
+import { MAX_ATTEMPTS_AT_WRONG_ADDRESS, MAX_ATTEMPTS_PER_STEP } from "../../domain/limits.js";
 
 /** First wait; doubled with each attempt. */
 const BASE_DELAY_MS = 1_000;
@@ -19,7 +19,8 @@ export function retryDelay(
   retryAfterMs: number | undefined,
   random: number,
 ): number | null {
-  if (!failure.isRetryable || attempt >= MAX_ATTEMPTS_PER_STEP) return null;
+  const attempts = failure.kind === "config" ? MAX_ATTEMPTS_AT_WRONG_ADDRESS : MAX_ATTEMPTS_PER_STEP;
+  if (!failure.isRetryable || attempt >= attempts) return null;
   if (retryAfterMs !== undefined && retryAfterMs > MAX_RETRY_AFTER_MS) return null;
   const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** Math.min(attempt - 1, 16));
   const own = ceiling / 2 + (ceiling / 2) * random;

@@ -10,6 +10,7 @@ import { guardedLookup, resolveBySystem, type Resolution } from "./guarded-looku
 import { redirected, redirectTarget, type OutboundRequest } from "./redirects.js";
 import { OutboundLimitExceeded, OutboundRefused } from "./refused.js";
 import { limitedBody } from "./limited-body.js";
+import { resendWhenStale } from "./stale-connection.js";
 
 const MAX_REDIRECTS = 5;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -121,14 +122,16 @@ export class OutboundFetch {
     { isPrivateAllowed }: OutboundPolicy,
     signal: AbortSignal,
   ) {
-    return undiciFetch(url, {
-      method,
-      headers: [...headers],
-      body,
-      signal,
-      redirect: "manual",
-      dispatcher: isPrivateAllowed ? this.#open : this.#guarded,
-    });
+    const send = () =>
+      undiciFetch(url, {
+        method,
+        headers: [...headers],
+        body,
+        signal,
+        redirect: "manual",
+        dispatcher: isPrivateAllowed ? this.#open : this.#guarded,
+      });
+    return resendWhenStale(this.clock, send, signal);
   }
 }
 
