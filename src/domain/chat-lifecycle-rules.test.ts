@@ -187,6 +187,7 @@ describe("several commands in one transaction", () => {
     expect(wordsFor(result)).toBe("running [] assistant promote q1");
     expect(result.outcome === "changed" && result.next).toEqual({
       ...state,
+      generationStartedAt: NOW,
       snapshotVersion: 10,
       historyVersion: 10,
       queueVersion: 10,

@@ -20,6 +20,7 @@ import {
 import { deleteQueued, editMessage, promoteQueued, sendMessage } from "./chat-speaking.js";
 import type { ChatState, TitleSource } from "./chat-state.js";
 import { CLIENT_TOOL_DEADLINE_MS } from "./limits.js";
+import type { ChatFailure } from "./failures.js";
 import type { ToolResultPart } from "./message-parts.js";
 import {
   changed,
@@ -54,17 +55,27 @@ export function createdState(
     title,
     titleSource,
     attempt: 0,
+    generationStartedAt: null,
     retry: null,
     lastError: null,
     actionDeadlineAt: null,
     compactionRequestedAt: null,
     openCalls: [],
     queuedIds: [],
+    priorityIds: [],
   };
 }
 
 /** `now` is in milliseconds since the epoch. Never throws. */
 export function transition(state: ChatState, command: Command, now: number): Transition {
+  const decided = decide(state, command, now);
+  if (decided.outcome !== "changed") return decided;
+  const { historyVersion, attempt } = decided.next;
+  const isSame = historyVersion === state.historyVersion && attempt === state.attempt;
+  return isSame ? decided : { ...decided, next: { ...decided.next, generationStartedAt: now } };
+}
+
+function decide(state: ChatState, command: Command, now: number): Transition {
   if (state.isArchived && !worksWhileArchived(state, command)) return refused("archived");
   if ("fence" in command && isStale(state, command.fence)) return refused("stale_fence");
   switch (command.type) {
@@ -81,6 +92,8 @@ export function transition(state: ChatState, command: Command, now: number): Tra
     case "request-compaction":
       if (!isAtRest(state)) return refused("wrong_status");
       return requestCompaction(state, now);
+    case "retry":
+      return retry(state, command);
     case "clear-context":
       if (!isAtRest(state)) return refused("wrong_status");
       if (state.queuedIds.length > 0) return refused("queue_not_empty");
@@ -124,7 +137,7 @@ export function transition(state: ChatState, command: Command, now: number): Tra
       return finishInterrupt(state, command);
     case "fail":
       if (state.status !== "running") return refused("wrong_status");
-      return changed(move(state, "error", { lastError: command.failure }), []);
+      return changed(fail(state, command.failure), []);
     case "release":
       if (state.status !== "running") return refused("wrong_status");
       return changed(move(state, "pending", { compactionRequestedAt: state.compactionRequestedAt }), []);
@@ -210,6 +223,22 @@ function restOrPromote(
     ...inserts(fillOpenCalls(state, answer ?? "cancelled")),
     { type: "promote", queuedId: head },
   ]);
+}
+
+/** A summary that was asked for and failed is still wanted when the turn is tried again. */
+function fail(state: ChatState, failure: ChatFailure): ChatState {
+  const { compactionRequestedAt } = state;
+  return move(state, "error", { lastError: failure, compactionRequestedAt });
+}
+
+/** History as it stands counts as changed: the step has all its attempts again, each a generation of its own. */
+function retry(state: ChatState, { withoutFrom }: Extract<Command, { type: "retry" }>): Transition {
+  if (state.status !== "error") return refused("wrong_status");
+  const { compactionRequestedAt, openCalls } = state;
+  const moved = move(state, "pending", { compactionRequestedAt });
+  if (withoutFrom === undefined) return changed(enterHistory(moved, openCalls), []);
+  const rewritten = { ...enterHistory(moved), resetVersion: moved.snapshotVersion };
+  return changed(rewritten, [{ type: "delete-from", messageId: withoutFrom }]);
 }
 
 function requestCompaction(state: ChatState, now: number): Transition {

@@ -40,8 +40,14 @@ export function enterHistory(state: ChatState, openCalls: OpenCall[] = []): Chat
   return withoutRetry({ ...state, historyVersion: state.snapshotVersion, attempt: 0, openCalls });
 }
 
-export function withQueue(state: ChatState, queuedIds: string[]): ChatState {
-  return { ...state, queuedIds, queueVersion: state.snapshotVersion };
+/** The queue changes in this snapshot; what is no longer in it has no priority either. */
+export function withQueue(
+  state: ChatState,
+  queuedIds: string[],
+  priorityIds: string[] = state.priorityIds,
+): ChatState {
+  const waiting = priorityIds.length === 0 ? priorityIds : priorityIds.filter((id) => queuedIds.includes(id));
+  return { ...state, queuedIds, priorityIds: waiting, queueVersion: state.snapshotVersion };
 }
 
 export function isAtRest(state: ChatState): boolean {

@@ -65,6 +65,8 @@ export type ChatState = {
   titleSource: TitleSource;
   /** Model calls since history last changed; one more where the pieces of a call were given up without a new call. */
   attempt: number;
+  /** When the present generation (`historyVersion`, `attempt`) began, in milliseconds since the epoch; null = not known. */
+  generationStartedAt: number | null;
   retry: RetryNotice | null;
   lastError: ChatFailure | null;
   /** Milliseconds since the epoch; set exactly while the status is `requires_action`. */
@@ -75,6 +77,8 @@ export type ChatState = {
   openCalls: OpenCall[];
   /** The queue: ids in the order in which they will be said. */
   queuedIds: string[];
+  /** Those of the queue that were sent with `interrupt` or promoted: they come before all others. */
+  priorityIds: string[];
 };
 
 /** What a person says, on its way into history or the queue. */
