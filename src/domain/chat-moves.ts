@@ -66,8 +66,8 @@ const SYNTHETIC_ANSWERS: Record<SyntheticAnswer, string> = {
   timed_out: "The client did not answer this call in time.",
 };
 
-/** One tool message that answers every open call, or nothing when none is open. */
-export function fillOpenCalls(state: ChatState, answer: SyntheticAnswer): MessageDraft | null {
+/** One tool message that answers every open call at `now`, or nothing when none is open. */
+export function fillOpenCalls(state: ChatState, answer: SyntheticAnswer, now: number): MessageDraft | null {
   if (state.openCalls.length === 0) return null;
   return toolDraft(
     state.openCalls.map((call) => ({
@@ -76,8 +76,14 @@ export function fillOpenCalls(state: ChatState, answer: SyntheticAnswer): Messag
       toolName: call.toolName,
       result: { error: SYNTHETIC_ANSWERS[answer] },
       isError: true,
+      ...timesOf(call, now),
     })),
   );
+}
+
+/** When an open call began and how long it has taken, for the result that ends it at `now`. */
+export function timesOf({ startedAt }: OpenCall, now: number): { startedAt?: number; durationMs?: number } {
+  return startedAt === undefined ? {} : { startedAt, durationMs: Math.max(0, now - startedAt) };
 }
 
 export function toolDraft(parts: MessagePart[]): MessageDraft {

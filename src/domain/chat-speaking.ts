@@ -15,14 +15,14 @@ import {
 type SendMessage = Extract<Command, { type: "send-message" }>;
 
 /** A message sent with `interrupt` waits behind earlier ones of its kind, and before all others. */
-export function sendMessage(state: ChatState, command: SendMessage): Transition {
+export function sendMessage(state: ChatState, command: SendMessage, now: number): Transition {
   const isFull = state.queuedIds.length >= MAX_QUEUED_MESSAGES;
   switch (state.status) {
     case "waiting":
     case "error":
-      return speakNext(state, command);
+      return speakNext(state, command, now);
     case "requires_action":
-      if (command.whenBusy === "interrupt") return speakNext(state, command);
+      if (command.whenBusy === "interrupt") return speakNext(state, command, now);
       return isFull ? refused("queue_full") : join(next(state), command);
     case "running":
       if (isFull) return refused("queue_full");
@@ -40,11 +40,11 @@ function join(moved: ChatState, command: SendMessage): Changed {
 }
 
 /** No turn runs: the message enters history, or the head of the queue does if it was there first. */
-function speakNext(state: ChatState, command: SendMessage): Changed {
+function speakNext(state: ChatState, command: SendMessage, now: number): Changed {
   const [queuedIds, priorityIds] = queueWith(state, command);
   const [head, ...rest] = queuedIds;
   const moved = enterHistory(move(state, "pending"));
-  const fill = fillOpenCalls(state, "cancelled");
+  const fill = fillOpenCalls(state, "cancelled", now);
   if (head === undefined || head === command.queuedId)
     return changed(moved, inserts(fill, userDraft(command.message)));
   const promote: Write = { type: "promote", queuedId: head };
@@ -76,7 +76,7 @@ export function editMessage(
   ]);
 }
 
-export function promoteQueued(state: ChatState, queuedId: string): Transition {
+export function promoteQueued(state: ChatState, queuedId: string, now: number): Transition {
   if (!state.queuedIds.includes(queuedId)) return unchanged();
   const others = state.queuedIds.filter((id) => id !== queuedId);
   const first = (moved: ChatState) => {
@@ -95,7 +95,7 @@ export function promoteQueued(state: ChatState, queuedId: string): Transition {
     case "error":
     case "requires_action":
       return changed(withQueue(enterHistory(move(state, "pending")), others), [
-        ...inserts(fillOpenCalls(state, "cancelled")),
+        ...inserts(fillOpenCalls(state, "cancelled", now)),
         { type: "promote", queuedId },
       ]);
   }

@@ -28,8 +28,17 @@ export const CHAT_STATUSES = [
 ] as const;
 export type ChatStatus = (typeof CHAT_STATUSES)[number];
 
-/** A tool call in history that has no result yet. `isClient`: the client runs it, not we, and gets `arguments`. */
-export type OpenCall = { toolCallId: string; toolName: string; isClient: boolean; arguments?: JsonObject };
+/**
+ * A tool call in history that has no result yet. `isClient`: the client runs it, not we, and gets `arguments`.
+ * `startedAt` as in the call's part.
+ */
+export type OpenCall = {
+  toolCallId: string;
+  toolName: string;
+  isClient: boolean;
+  arguments?: JsonObject;
+  startedAt?: number;
+};
 
 /** The notice that stands while a runner waits before it tries the model again. Times in milliseconds. */
 export type RetryNotice = { attempt: number; delayMs: number; retryingAt: number; failure: ChatFailure };

@@ -119,7 +119,8 @@ export function toEventObject(event: ChatEvent, context: Context): ChatEventObje
 }
 
 function toGeneration(generation: DomainGeneration): Generation {
-  return { id: generationId(generation), attempt: generation.attempt };
+  const { attempt, startedAt = null } = generation;
+  return { id: generationId(generation), attempt, startedAt };
 }
 
 /** The preview that a saved message replaces; null for what was never streamed. */

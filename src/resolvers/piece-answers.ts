@@ -26,7 +26,12 @@ type Template = { fill: Fill } | { value: unknown } | { fields: [string, Templat
 
 // Marks are values that no other selected field can have: long texts, and numbers far above the ones the event has.
 const MARKS = { cursor: "\u0001cursor", append: "\u0001append" };
-const GENERATION = { historyVersion: 987_654_321_001, attempt: 1_987_654_321 };
+const GENERATION = {
+  historyVersion: 987_654_321_001,
+  attempt: 1_987_654_321,
+  startedAt: Date.UTC(9876, 4, 3, 2, 1, 0, 987),
+};
+const STARTED_AT = new Date(GENERATION.startedAt).toISOString();
 const SEQUENCE = 1_987_654_322;
 const PART_INDEX = 1_987_654_323;
 
@@ -96,6 +101,9 @@ function fillOf(value: unknown): Fill | null {
       return (event) => event.piece.append;
     case GENERATION.attempt:
       return (event) => event.generation.attempt;
+    case STARTED_AT:
+      return ({ generation: { startedAt } }) =>
+        startedAt == null ? null : new Date(startedAt).toISOString();
     case SEQUENCE:
       return (event) => event.sequence;
     case PART_INDEX:
