@@ -29,6 +29,7 @@ import * as Operations from './generated.js';
 
 
 
+
 export type Requester<C = {}> = <R, V>(doc: DocumentNode, vars?: V, options?: C) => Promise<R> | AsyncIterable<R>
 export function getSdk<C>(requester: Requester<C>) {
   return {
@@ -52,6 +53,9 @@ export function getSdk<C>(requester: Requester<C>) {
     },
     submitToolResults(variables: Operations.SubmitToolResultsMutationVariables, options?: C): Promise<Operations.SubmitToolResultsMutation> {
       return requester<Operations.SubmitToolResultsMutation, Operations.SubmitToolResultsMutationVariables>(Operations.SubmitToolResultsDocument, variables, options) as Promise<Operations.SubmitToolResultsMutation>;
+    },
+    retryChat(variables: Operations.RetryChatMutationVariables, options?: C): Promise<Operations.RetryChatMutation> {
+      return requester<Operations.RetryChatMutation, Operations.RetryChatMutationVariables>(Operations.RetryChatDocument, variables, options) as Promise<Operations.RetryChatMutation>;
     },
     interruptChat(variables: Operations.InterruptChatMutationVariables, options?: C): Promise<Operations.InterruptChatMutation> {
       return requester<Operations.InterruptChatMutation, Operations.InterruptChatMutationVariables>(Operations.InterruptChatDocument, variables, options) as Promise<Operations.InterruptChatMutation>;

@@ -131,7 +131,7 @@ describe("saved news is told", () => {
       {
         type: "retry",
         retry,
-        generation: { historyVersion: 7, attempt: 2 },
+        generation: { historyVersion: 7, attempt: 2, startedAt: null },
         position: { version: 9, stage: STAGES.retry, messageId: 0 },
       },
     ]);

@@ -68,7 +68,12 @@ export type SavedNews = {
 };
 
 /** Which try of which step a preview belongs to: the lifecycle's episode within a chat. */
-export type Generation = { historyVersion: number; attempt: number };
+export type Generation = {
+  historyVersion: number;
+  attempt: number;
+  /** When it began, in milliseconds since the epoch, where that is known; no part of its identity. */
+  startedAt?: number | null;
+};
 
 export function generationId(generation: Generation): string {
   return `gen_${generation.historyVersion}_${generation.attempt}`;
@@ -174,7 +179,11 @@ export function savedNewsAfter(
     items.push({
       type: "retry",
       retry: state.retry,
-      generation: { historyVersion: state.historyVersion, attempt: state.attempt },
+      generation: {
+        historyVersion: state.historyVersion,
+        attempt: state.attempt,
+        startedAt: state.generationStartedAt,
+      },
       position: at(state.retryVersion, STAGES.retry),
     });
   }

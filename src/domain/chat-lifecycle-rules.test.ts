@@ -96,6 +96,43 @@ describe("calls without a result", () => {
   });
 });
 
+describe("the result of a call that waits tells how long it has waited", () => {
+  const startedAt = NOW - 700;
+  const waiting = (status: "requires_action" | "interrupting") =>
+    stateOf(status, {
+      openCalls: [
+        { ...clientCall, startedAt },
+        { ...clientCall, toolCallId: "c9" },
+      ],
+      actionDeadlineAt: status === "requires_action" ? NOW : null,
+    });
+  const results = ["c1", "c9"].map((toolCallId) => ({ toolCallId, result: "ok", isError: false }));
+  const { openCalls } = waiting("interrupting");
+  const cases: [string, ChatState, Command][] = [
+    ["when its client answers", waiting("requires_action"), { type: "submit-tool-results", results }],
+    ["when its client is late", waiting("requires_action"), { type: "expire" }],
+    ["when something else is said", waiting("requires_action"), { ...send, whenBusy: "interrupt" }],
+    [
+      "when it is stopped",
+      waiting("interrupting"),
+      { type: "finish-interrupt", fence, messages: [], openCalls },
+    ],
+  ];
+  test.each(cases)("%s", (_name, state, command) => {
+    const outcome = transition(state, command, NOW);
+    const [write] = outcome.outcome === "changed" ? outcome.writes : [];
+    const parts = write?.type === "insert-messages" ? (write.messages[0]?.parts ?? []) : [];
+    const times = parts.map((part) =>
+      part.type === "tool-result" ? [part.toolCallId, part.startedAt, part.durationMs] : [],
+    );
+    // The second is of a version that did not note when a call began.
+    expect(times).toEqual([
+      ["c1", startedAt, 700],
+      ["c9", undefined, undefined],
+    ]);
+  });
+});
+
 describe("a client's results are refused", () => {
   const state = stateOf("requires_action", { openCalls: [clientCall, { ...clientCall, toolCallId: "c9" }] });
   const result = (toolCallId: string) => ({ toolCallId, result: "ok", isError: false });
@@ -187,6 +224,7 @@ describe("several commands in one transaction", () => {
     expect(wordsFor(result)).toBe("running [] assistant promote q1");
     expect(result.outcome === "changed" && result.next).toEqual({
       ...state,
+      generationStartedAt: NOW,
       snapshotVersion: 10,
       historyVersion: 10,
       queueVersion: 10,

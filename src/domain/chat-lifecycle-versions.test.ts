@@ -37,6 +37,33 @@ describe("a transition moves exactly what it should:", () => {
       send,
       { ...inHistory, status: "pending", statusVersion: 10, lastError: null },
     ],
+    [
+      "a retry leaves the error behind, and has all attempts before it",
+      stateOf("error"),
+      { type: "retry" },
+      { ...inHistory, status: "pending", statusVersion: 10, lastError: null },
+    ],
+    [
+      "a retry wants the summary again that could not be made",
+      stateOf("error", { compactionRequestedAt: NOW }),
+      { type: "retry" },
+      { ...inHistory, status: "pending", statusVersion: 10, lastError: null },
+    ],
+    [
+      "a retry without the answer there is makes older cursors void",
+      stateOf("error"),
+      { type: "retry", withoutFrom: "6" },
+      { ...inHistory, status: "pending", statusVersion: 10, lastError: null, resetVersion: 10 },
+    ],
+    [
+      "a message that does not wait for the others",
+      stateOf("running", { queuedIds: ["q1"] }),
+      { ...send, whenBusy: "interrupt" },
+      {
+        ...{ snapshotVersion: 10, status: "interrupting", statusVersion: 10 },
+        ...{ queuedIds: ["new", "q1"], priorityIds: ["new"], queueVersion: 10 },
+      },
+    ],
     ["a message waits", running, send, { snapshotVersion: 10, queuedIds: ["new"], queueVersion: 10 }],
     [
       "an edit takes the chat from its runner, and older cursors with it",
@@ -156,8 +183,11 @@ describe("a transition moves exactly what it should:", () => {
   test.each(cases)("%s", (_name, state, command, expected) => {
     const changes = changesOf(state, command);
     const hadNoCalls = state.openCalls.length === 0 && "openCalls" in expected;
-    expect(hadNoCalls && typeof changes === "object" ? { openCalls: [], ...changes } : changes).toEqual(
-      expected,
-    );
+    // Another generation has another start.
+    const begun = "historyVersion" in expected || "attempt" in expected ? { generationStartedAt: NOW } : {};
+    expect(hadNoCalls && typeof changes === "object" ? { openCalls: [], ...changes } : changes).toEqual({
+      ...expected,
+      ...begun,
+    });
   });
 });

@@ -21,6 +21,7 @@ const TYPES: Command["type"][] = [
   "promote-queued",
   "delete-queued",
   "request-compaction",
+  "retry",
   "clear-context",
   "submit-tool-results",
   "archive",
@@ -46,7 +47,7 @@ const USUAL: Record<ChatStatus, Command["type"][]> = {
   running: ["begin-attempt", "commit-step", "commit-step", "await-client", "finish-turn", "record-retry"],
   interrupting: ["finish-interrupt"],
   requires_action: ["submit-tool-results", "expire"],
-  error: ["send-message", "promote-queued"],
+  error: ["send-message", "promote-queued", "retry", "retry"],
 };
 
 const wishes = fc.array(
@@ -105,6 +106,11 @@ function checkState(state: ChatState): void {
         state.statusVersion,
         state.retryVersion,
       ) <= state.snapshotVersion,
+    // What was sent to interrupt stands before everything else that waits.
+    priority: state.queuedIds
+      .slice(0, state.priorityIds.length)
+      .filter((id) => !state.priorityIds.includes(id)),
+    hasPriorityElsewhere: state.priorityIds.some((id) => !state.queuedIds.includes(id)),
     waitsForOurOwnCalls:
       state.status === "requires_action" &&
       (state.openCalls.length === 0 || state.openCalls.some((call) => !call.isClient)),
@@ -116,6 +122,8 @@ function checkState(state: ChatState): void {
     retryOutsideOfRunning: false,
     isArchivedAndBusy: false,
     newestVersion: true,
+    priority: [],
+    hasPriorityElsewhere: false,
     waitsForOurOwnCalls: false,
   });
 }
@@ -144,6 +152,20 @@ function checkStep(before: ChatState, command: Command, after: ChatState): void 
     silentRetry: false,
     silentQueue: false,
   });
+  checkTurns(before, command, after);
+}
+
+/** Nobody is overtaken: interrupting messages keep their order among themselves, and so do the others. */
+function checkTurns(before: ChatState, command: Command, after: ChatState): void {
+  if (command.type === "promote-queued") return;
+  const order = (state: ChatState, among: (id: string) => boolean) => state.queuedIds.filter(among).join();
+  const stillWaits = (id: string) => before.queuedIds.includes(id) && after.queuedIds.includes(id);
+  expect(order(after, stillWaits)).toBe(order(before, stillWaits));
+  const isNew = (id: string) => !before.queuedIds.includes(id);
+  const fresh = after.queuedIds.findIndex(isNew);
+  if (command.type !== "send-message" || fresh < 0) return;
+  const first = command.whenBusy === "interrupt" ? after.priorityIds.length : after.queuedIds.length;
+  expect(fresh).toBe(first - 1);
 }
 
 function checkRows(model: ChatModel, writes: Write[]): void {
@@ -230,6 +252,8 @@ function commandOf(model: ChatModel, { type, pick, isStale, isBold }: Wish, step
     case "finish-turn":
     case "release":
       return { type, fence };
+    case "retry":
+      return isBold && model.answers.length > 0 ? { type, withoutFrom: `${model.answers.at(-1)}` } : { type };
     case "interrupt":
     case "request-compaction":
     case "archive":

@@ -59,11 +59,27 @@ const TABLE: Record<string, Row> = {
   "send, whenBusy interrupt": {
     command: { type: "send-message", whenBusy: "interrupt", message, queuedId: "new" },
     cells: {
-      waiting: starts,
-      error: starts,
-      ...joins,
-      running: ["interrupting [new] enqueue new", "interrupting [q1 q2 new] enqueue new"],
+      waiting: ["pending [] user", "pending [q1 q2] user"],
+      error: ["pending [] user", "pending [q1 q2] user"],
+      pending: ["pending [new] enqueue new", "pending [new q1 q2] enqueue new"],
+      running: ["interrupting [new] enqueue new", "interrupting [new q1 q2] enqueue new"],
+      interrupting: ["interrupting [new] enqueue new", "interrupting [new q1 q2] enqueue new"],
       requires_action: ["pending [] tool:cancelled user", "pending [q1 q2] tool:cancelled user"],
+    },
+  },
+  "send, whenBusy interrupt, behind another": {
+    command: { type: "send-message", whenBusy: "interrupt", message, queuedId: "new" },
+    given: { priorityIds: ["q1"] },
+    cells: {
+      waiting: ["pending [] user", "pending [new q2] enqueue new promote q1"],
+      error: ["pending [] user", "pending [new q2] enqueue new promote q1"],
+      pending: ["pending [new] enqueue new", "pending [q1 new q2] enqueue new"],
+      running: ["interrupting [new] enqueue new", "interrupting [q1 new q2] enqueue new"],
+      interrupting: ["interrupting [new] enqueue new", "interrupting [q1 new q2] enqueue new"],
+      requires_action: [
+        "pending [] tool:cancelled user",
+        "pending [new q2] tool:cancelled enqueue new promote q1",
+      ],
     },
   },
   edit: {
@@ -96,9 +112,9 @@ const TABLE: Record<string, Row> = {
     command: { type: "promote-queued", queuedId: "q1" },
     cells: {
       waiting: ["unchanged", "pending [q2] promote q1"],
-      pending: "unchanged",
+      pending: ["unchanged", "pending [q1 q2]"],
       running: ["unchanged", "interrupting [q1 q2]"],
-      interrupting: "unchanged",
+      interrupting: ["unchanged", "interrupting [q1 q2]"],
       requires_action: ["unchanged", "pending [q2] tool:cancelled promote q1"],
       error: ["unchanged", "pending [q2] promote q1"],
     },
@@ -123,6 +139,17 @@ const TABLE: Record<string, Row> = {
       interrupting: elsewhere,
       requires_action: elsewhere,
       error: stays("pending"),
+    },
+  },
+  "retry the failed turn": {
+    command: { type: "retry" },
+    cells: { ...everywhere(() => elsewhere), error: stays("pending") },
+  },
+  "retry the failed turn without its answer": {
+    command: { type: "retry", withoutFrom: "6" },
+    cells: {
+      ...everywhere(() => elsewhere),
+      error: ["pending [] delete-from 6", "pending [q1 q2] delete-from 6"],
     },
   },
   "clear context": {
@@ -286,6 +313,7 @@ test("the table has a row for every command", () => {
     interrupt: true,
     "promote-queued": true,
     "delete-queued": true,
+    retry: true,
     "request-compaction": true,
     "clear-context": true,
     "submit-tool-results": true,

@@ -12,6 +12,7 @@ import {
   move,
   next,
   stepWrites,
+  timesOf,
   toolDraft,
   withoutRetry,
   withQueue,
@@ -20,6 +21,7 @@ import {
 import { deleteQueued, editMessage, promoteQueued, sendMessage } from "./chat-speaking.js";
 import type { ChatState, TitleSource } from "./chat-state.js";
 import { CLIENT_TOOL_DEADLINE_MS } from "./limits.js";
+import type { ChatFailure } from "./failures.js";
 import type { ToolResultPart } from "./message-parts.js";
 import {
   changed,
@@ -54,42 +56,54 @@ export function createdState(
     title,
     titleSource,
     attempt: 0,
+    generationStartedAt: null,
     retry: null,
     lastError: null,
     actionDeadlineAt: null,
     compactionRequestedAt: null,
     openCalls: [],
     queuedIds: [],
+    priorityIds: [],
   };
 }
 
 /** `now` is in milliseconds since the epoch. Never throws. */
 export function transition(state: ChatState, command: Command, now: number): Transition {
+  const decided = decide(state, command, now);
+  if (decided.outcome !== "changed") return decided;
+  const { historyVersion, attempt } = decided.next;
+  const isSame = historyVersion === state.historyVersion && attempt === state.attempt;
+  return isSame ? decided : { ...decided, next: { ...decided.next, generationStartedAt: now } };
+}
+
+function decide(state: ChatState, command: Command, now: number): Transition {
   if (state.isArchived && !worksWhileArchived(state, command)) return refused("archived");
   if ("fence" in command && isStale(state, command.fence)) return refused("stale_fence");
   switch (command.type) {
     case "send-message":
-      return sendMessage(state, command);
+      return sendMessage(state, command, now);
     case "edit-message":
       return editMessage(state, command);
     case "interrupt":
-      return interrupt(state, command.keepsQueue ?? false);
+      return interrupt(state, command.keepsQueue ?? false, now);
     case "promote-queued":
-      return promoteQueued(state, command.queuedId);
+      return promoteQueued(state, command.queuedId, now);
     case "delete-queued":
       return deleteQueued(state, command.queuedId);
     case "request-compaction":
       if (!isAtRest(state)) return refused("wrong_status");
       return requestCompaction(state, now);
+    case "retry":
+      return retry(state, command);
     case "clear-context":
       if (!isAtRest(state)) return refused("wrong_status");
       if (state.queuedIds.length > 0) return refused("queue_not_empty");
       return changed(
         enterHistory(move(state, "waiting")),
-        inserts(fillOpenCalls(state, "cancelled"), ...command.messages),
+        inserts(fillOpenCalls(state, "cancelled", now), ...command.messages),
       );
     case "submit-tool-results":
-      return submitToolResults(state, command.results);
+      return submitToolResults(state, command.results, now);
     case "set-title":
       return setTitle(state, command);
     case "note-diff": {
@@ -97,7 +111,7 @@ export function transition(state: ChatState, command: Command, now: number): Tra
       return changed({ ...moved, diffVersion: moved.snapshotVersion }, []);
     }
     case "archive":
-      return archive(state);
+      return archive(state, now);
     case "unarchive":
       return state.isArchived ? changed(next(state, { isArchived: false }), []) : unchanged();
     case "acquire":
@@ -119,12 +133,12 @@ export function transition(state: ChatState, command: Command, now: number): Tra
     case "await-client":
       return awaitClient(state, now);
     case "finish-turn":
-      return finishTurn(state);
+      return finishTurn(state, now);
     case "finish-interrupt":
-      return finishInterrupt(state, command);
+      return finishInterrupt(state, command, now);
     case "fail":
       if (state.status !== "running") return refused("wrong_status");
-      return changed(move(state, "error", { lastError: command.failure }), []);
+      return changed(fail(state, command.failure), []);
     case "release":
       if (state.status !== "running") return refused("wrong_status");
       return changed(move(state, "pending", { compactionRequestedAt: state.compactionRequestedAt }), []);
@@ -174,14 +188,14 @@ function worksWhileArchived(state: ChatState, command: Command): boolean {
   }
 }
 
-function interrupt(state: ChatState, keepsQueue: boolean): Transition {
+function interrupt(state: ChatState, keepsQueue: boolean, now: number): Transition {
   switch (state.status) {
     case "running":
       return changed(move(state, "interrupting"), []);
     case "pending":
     case "requires_action": {
       const answer = state.status === "requires_action" ? "cancelled" : null;
-      return keepsQueue ? comeToRest(state, answer) : restOrPromote(state, answer, "pending");
+      return keepsQueue ? comeToRest(state, answer, now) : restOrPromote(state, answer, "pending", now);
     }
     case "waiting":
     case "error":
@@ -191,8 +205,8 @@ function interrupt(state: ChatState, keepsQueue: boolean): Transition {
 }
 
 /** The turn is over, and so is the chat's work. */
-function comeToRest(state: ChatState, answer: SyntheticAnswer | null): Transition {
-  const fill = answer === null ? [] : inserts(fillOpenCalls(state, answer));
+function comeToRest(state: ChatState, answer: SyntheticAnswer | null, now: number): Transition {
+  const fill = answer === null ? [] : inserts(fillOpenCalls(state, answer, now));
   const moved = move(state, "waiting");
   return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
 }
@@ -202,29 +216,47 @@ function restOrPromote(
   state: ChatState,
   answer: SyntheticAnswer | null,
   ifPromoted: "pending" | "running",
+  now: number,
 ): Transition {
   const [head, ...rest] = state.queuedIds;
-  if (head === undefined || state.isArchived) return comeToRest(state, answer);
+  if (head === undefined || state.isArchived) return comeToRest(state, answer, now);
   const moved = ifPromoted === "running" ? next(state, { status: "running" }) : move(state, "pending");
   return changed(withQueue(enterHistory(moved), rest), [
-    ...inserts(fillOpenCalls(state, answer ?? "cancelled")),
+    ...inserts(fillOpenCalls(state, answer ?? "cancelled", now)),
     { type: "promote", queuedId: head },
   ]);
 }
 
+/** A summary that was asked for and failed is still wanted when the turn is tried again. */
+function fail(state: ChatState, failure: ChatFailure): ChatState {
+  const { compactionRequestedAt } = state;
+  return move(state, "error", { lastError: failure, compactionRequestedAt });
+}
+
+/** History as it stands counts as changed: the step has all its attempts again, each a generation of its own. */
+function retry(state: ChatState, { withoutFrom }: Extract<Command, { type: "retry" }>): Transition {
+  if (state.status !== "error") return refused("wrong_status");
+  const { compactionRequestedAt, openCalls } = state;
+  const moved = move(state, "pending", { compactionRequestedAt });
+  if (withoutFrom === undefined) return changed(enterHistory(moved, openCalls), []);
+  const rewritten = { ...enterHistory(moved), resetVersion: moved.snapshotVersion };
+  return changed(rewritten, [{ type: "delete-from", messageId: withoutFrom }]);
+}
+
 function requestCompaction(state: ChatState, now: number): Transition {
-  const fill = inserts(fillOpenCalls(state, "cancelled"));
+  const fill = inserts(fillOpenCalls(state, "cancelled", now));
   const moved = move(state, "pending", { compactionRequestedAt: now });
   return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
 }
 
-function submitToolResults(state: ChatState, results: ClientResult[]): Transition {
+function submitToolResults(state: ChatState, results: ClientResult[], now: number): Transition {
   if (state.status !== "requires_action") return refused("wrong_status");
   const given = new Map(results.map((result) => [result.toolCallId, result]));
   const answers: ToolResultPart[] = [];
-  for (const { toolCallId, toolName } of state.openCalls) {
-    const answer = given.get(toolCallId);
-    if (answer) answers.push({ type: "tool-result", toolName, ...answer });
+  for (const call of state.openCalls) {
+    const answer = given.get(call.toolCallId);
+    if (answer)
+      answers.push({ type: "tool-result", toolName: call.toolName, ...answer, ...timesOf(call, now) });
   }
   const isExact = answers.length === state.openCalls.length && results.length === answers.length;
   if (!isExact) return refused("results_mismatch");
@@ -240,14 +272,14 @@ function setTitle(state: ChatState, command: Extract<Command, { type: "set-title
   return changed(state.title === title ? moved : { ...moved, titleVersion: moved.snapshotVersion }, []);
 }
 
-function archive(state: ChatState): Transition {
+function archive(state: ChatState, now: number): Transition {
   if (state.isArchived) return unchanged();
   switch (state.status) {
     case "running":
       return changed(move(state, "interrupting", { isArchived: true }), []);
     case "pending":
     case "requires_action": {
-      const fill = state.status === "requires_action" ? inserts(fillOpenCalls(state, "cancelled")) : [];
+      const fill = state.status === "requires_action" ? inserts(fillOpenCalls(state, "cancelled", now)) : [];
       const moved = move(state, "waiting", { isArchived: true });
       return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
     }
@@ -302,21 +334,22 @@ function awaitClient(state: ChatState, now: number): Transition {
   return changed(move(state, "requires_action", { actionDeadlineAt: now + CLIENT_TOOL_DEADLINE_MS }), []);
 }
 
-function finishTurn(state: ChatState): Transition {
+function finishTurn(state: ChatState, now: number): Transition {
   if (state.status !== "running") return refused("wrong_status");
   if (state.openCalls.length > 0) return refused("open_calls");
-  return restOrPromote(state, null, "running");
+  return restOrPromote(state, null, "running", now);
 }
 
 function finishInterrupt(
   state: ChatState,
   command: Extract<Command, { type: "finish-interrupt" }>,
+  now: number,
 ): Transition {
   if (state.status !== "interrupting") return refused("wrong_status");
   const saved = { ...state, openCalls: command.openCalls };
   const after = command.keepsQueue
-    ? comeToRest(saved, "interrupted")
-    : restOrPromote(saved, "interrupted", "running");
+    ? comeToRest(saved, "interrupted", now)
+    : restOrPromote(saved, "interrupted", "running", now);
   if (after.outcome !== "changed") return after;
   const kept = stepWrites(command);
   return changed(kept.length > 0 ? enterHistory(after.next) : after.next, [...kept, ...after.writes]);
@@ -325,5 +358,5 @@ function finishInterrupt(
 function expire(state: ChatState, now: number): Transition {
   if (state.status !== "requires_action") return refused("wrong_status");
   if (state.actionDeadlineAt === null || now < state.actionDeadlineAt) return refused("deadline_not_reached");
-  return changed(enterHistory(move(state, "pending")), inserts(fillOpenCalls(state, "timed_out")));
+  return changed(enterHistory(move(state, "pending")), inserts(fillOpenCalls(state, "timed_out", now)));
 }

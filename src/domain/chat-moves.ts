@@ -40,8 +40,14 @@ export function enterHistory(state: ChatState, openCalls: OpenCall[] = []): Chat
   return withoutRetry({ ...state, historyVersion: state.snapshotVersion, attempt: 0, openCalls });
 }
 
-export function withQueue(state: ChatState, queuedIds: string[]): ChatState {
-  return { ...state, queuedIds, queueVersion: state.snapshotVersion };
+/** The queue changes in this snapshot; what is no longer in it has no priority either. */
+export function withQueue(
+  state: ChatState,
+  queuedIds: string[],
+  priorityIds: string[] = state.priorityIds,
+): ChatState {
+  const waiting = priorityIds.length === 0 ? priorityIds : priorityIds.filter((id) => queuedIds.includes(id));
+  return { ...state, queuedIds, priorityIds: waiting, queueVersion: state.snapshotVersion };
 }
 
 export function isAtRest(state: ChatState): boolean {
@@ -60,8 +66,8 @@ const SYNTHETIC_ANSWERS: Record<SyntheticAnswer, string> = {
   timed_out: "The client did not answer this call in time.",
 };
 
-/** One tool message that answers every open call, or nothing when none is open. */
-export function fillOpenCalls(state: ChatState, answer: SyntheticAnswer): MessageDraft | null {
+/** One tool message that answers every open call at `now`, or nothing when none is open. */
+export function fillOpenCalls(state: ChatState, answer: SyntheticAnswer, now: number): MessageDraft | null {
   if (state.openCalls.length === 0) return null;
   return toolDraft(
     state.openCalls.map((call) => ({
@@ -70,8 +76,14 @@ export function fillOpenCalls(state: ChatState, answer: SyntheticAnswer): Messag
       toolName: call.toolName,
       result: { error: SYNTHETIC_ANSWERS[answer] },
       isError: true,
+      ...timesOf(call, now),
     })),
   );
+}
+
+/** When an open call began and how long it has taken, for the result that ends it at `now`. */
+export function timesOf({ startedAt }: OpenCall, now: number): { startedAt?: number; durationMs?: number } {
+  return startedAt === undefined ? {} : { startedAt, durationMs: Math.max(0, now - startedAt) };
 }
 
 export function toolDraft(parts: MessagePart[]): MessageDraft {

@@ -2,49 +2,64 @@
 import { enterHistory, fillOpenCalls, inserts, move, next, userDraft, withQueue } from "./chat-moves.js";
 import type { ChatState } from "./chat-state.js";
 import { MAX_QUEUED_MESSAGES } from "./limits.js";
-import { changed, refused, unchanged, type Command, type Transition, type Write } from "./transition.js";
+import {
+  changed,
+  refused,
+  unchanged,
+  type Changed,
+  type Command,
+  type Transition,
+  type Write,
+} from "./transition.js";
 
-export function sendMessage(
-  state: ChatState,
-  command: Extract<Command, { type: "send-message" }>,
-): Transition {
-  const enqueue: Write = { type: "enqueue", queuedId: command.queuedId, message: command.message };
-  const joins = () => changed(withQueue(next(state), [...state.queuedIds, command.queuedId]), [enqueue]);
+type SendMessage = Extract<Command, { type: "send-message" }>;
+
+/** A message sent with `interrupt` waits behind earlier ones of its kind, and before all others. */
+export function sendMessage(state: ChatState, command: SendMessage, now: number): Transition {
   const isFull = state.queuedIds.length >= MAX_QUEUED_MESSAGES;
   switch (state.status) {
     case "waiting":
-    case "error": {
-      const [head, ...rest] = state.queuedIds;
-      if (head === undefined) {
-        return changed(enterHistory(move(state, "pending")), [
-          ...inserts(fillOpenCalls(state, "cancelled"), userDraft(command.message)),
-        ]);
-      }
-      const moved = enterHistory(move(state, "pending"));
-      return changed(withQueue(moved, [...rest, command.queuedId]), [
-        ...inserts(fillOpenCalls(state, "cancelled")),
-        enqueue,
-        { type: "promote", queuedId: head },
-      ]);
-    }
+    case "error":
+      return speakNext(state, command, now);
     case "requires_action":
-      if (command.whenBusy === "interrupt") {
-        return changed(
-          enterHistory(move(state, "pending")),
-          inserts(fillOpenCalls(state, "cancelled"), userDraft(command.message)),
-        );
-      }
-      return isFull ? refused("queue_full") : joins();
-    case "running": {
+      if (command.whenBusy === "interrupt") return speakNext(state, command, now);
+      return isFull ? refused("queue_full") : join(next(state), command);
+    case "running":
       if (isFull) return refused("queue_full");
-      if (command.whenBusy === "queue") return joins();
-      const moved = move(state, "interrupting");
-      return changed(withQueue(moved, [...state.queuedIds, command.queuedId]), [enqueue]);
-    }
+      return join(command.whenBusy === "queue" ? next(state) : move(state, "interrupting"), command);
     case "pending":
     case "interrupting":
-      return isFull ? refused("queue_full") : joins();
+      return isFull ? refused("queue_full") : join(next(state), command);
   }
+}
+
+/** `moved` with the message in its queue. */
+function join(moved: ChatState, command: SendMessage): Changed {
+  const [queuedIds, priorityIds] = queueWith(moved, command);
+  return changed(withQueue(moved, queuedIds, priorityIds), [enqueue(command)]);
+}
+
+/** No turn runs: the message enters history, or the head of the queue does if it was there first. */
+function speakNext(state: ChatState, command: SendMessage, now: number): Changed {
+  const [queuedIds, priorityIds] = queueWith(state, command);
+  const [head, ...rest] = queuedIds;
+  const moved = enterHistory(move(state, "pending"));
+  const fill = fillOpenCalls(state, "cancelled", now);
+  if (head === undefined || head === command.queuedId)
+    return changed(moved, inserts(fill, userDraft(command.message)));
+  const promote: Write = { type: "promote", queuedId: head };
+  return changed(withQueue(moved, rest, priorityIds), [...inserts(fill), enqueue(command), promote]);
+}
+
+function queueWith(state: ChatState, { queuedId, whenBusy }: SendMessage): [string[], string[]] {
+  const { queuedIds, priorityIds } = state;
+  if (whenBusy === "queue") return [[...queuedIds, queuedId], priorityIds];
+  const place = queuedIds.findLastIndex((id) => priorityIds.includes(id)) + 1;
+  return [queuedIds.toSpliced(place, 0, queuedId), [...priorityIds, queuedId]];
+}
+
+function enqueue({ queuedId, message }: SendMessage): Write {
+  return { type: "enqueue", queuedId, message };
 }
 
 export function editMessage(
@@ -61,21 +76,26 @@ export function editMessage(
   ]);
 }
 
-export function promoteQueued(state: ChatState, queuedId: string): Transition {
+export function promoteQueued(state: ChatState, queuedId: string, now: number): Transition {
   if (!state.queuedIds.includes(queuedId)) return unchanged();
   const others = state.queuedIds.filter((id) => id !== queuedId);
+  const first = (moved: ChatState) => {
+    const priorityIds = [queuedId, ...state.priorityIds.filter((id) => id !== queuedId)];
+    return changed(withQueue(moved, [queuedId, ...others], priorityIds), []);
+  };
   switch (state.status) {
     case "running":
-      return changed(withQueue(move(state, "interrupting"), [queuedId, ...others]), []);
+      return first(move(state, "interrupting"));
     case "interrupting":
-    case "pending":
-      if (state.queuedIds[0] === queuedId) return unchanged();
-      return changed(withQueue(next(state), [queuedId, ...others]), []);
+    case "pending": {
+      const isFirst = state.queuedIds[0] === queuedId && state.priorityIds.includes(queuedId);
+      return isFirst ? unchanged() : first(next(state));
+    }
     case "waiting":
     case "error":
     case "requires_action":
       return changed(withQueue(enterHistory(move(state, "pending")), others), [
-        ...inserts(fillOpenCalls(state, "cancelled")),
+        ...inserts(fillOpenCalls(state, "cancelled", now)),
         { type: "promote", queuedId },
       ]);
   }

@@ -28,8 +28,17 @@ export const CHAT_STATUSES = [
 ] as const;
 export type ChatStatus = (typeof CHAT_STATUSES)[number];
 
-/** A tool call in history that has no result yet. `isClient`: the client runs it, not we, and gets `arguments`. */
-export type OpenCall = { toolCallId: string; toolName: string; isClient: boolean; arguments?: JsonObject };
+/**
+ * A tool call in history that has no result yet. `isClient`: the client runs it, not we, and gets `arguments`.
+ * `startedAt` as in the call's part.
+ */
+export type OpenCall = {
+  toolCallId: string;
+  toolName: string;
+  isClient: boolean;
+  arguments?: JsonObject;
+  startedAt?: number;
+};
 
 /** The notice that stands while a runner waits before it tries the model again. Times in milliseconds. */
 export type RetryNotice = { attempt: number; delayMs: number; retryingAt: number; failure: ChatFailure };
@@ -65,6 +74,8 @@ export type ChatState = {
   titleSource: TitleSource;
   /** Model calls since history last changed; one more where the pieces of a call were given up without a new call. */
   attempt: number;
+  /** When the present generation (`historyVersion`, `attempt`) began, in milliseconds since the epoch; null = not known. */
+  generationStartedAt: number | null;
   retry: RetryNotice | null;
   lastError: ChatFailure | null;
   /** Milliseconds since the epoch; set exactly while the status is `requires_action`. */
@@ -75,6 +86,8 @@ export type ChatState = {
   openCalls: OpenCall[];
   /** The queue: ids in the order in which they will be said. */
   queuedIds: string[];
+  /** Those of the queue that were sent with `interrupt` or promoted: they come before all others. */
+  priorityIds: string[];
 };
 
 /** What a person says, on its way into history or the queue. */

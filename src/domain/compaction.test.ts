@@ -27,7 +27,7 @@ function stored(draft: MessageDraft | undefined): Said {
 }
 
 const summary = { ...stored(summaryDraft("They talked.")), text: "summary" };
-const clearing = { ...stored(clearingDrafts("c1")[0]), text: "cleared" };
+const clearing = { ...stored(clearingDrafts("c1", 5)[0]), text: "cleared" };
 const texts = (history: Said[]) => contextOf(history).map(({ text }) => text);
 
 describe("a model sees", () => {
@@ -90,14 +90,14 @@ test("the context is as full as the newest answer since the summary says", () =>
 });
 
 test("a notice is told from an answer by the tool that it names", () => {
-  const said = { arguments: {}, result: null };
+  const said = { arguments: {}, result: null, startedAt: 5, durationMs: 2 };
   expect(isNotice(noticeParts(CHAT_SUMMARIZED, "s1", said))).toBe(true);
   expect(isNotice([{ type: "tool-call", toolName: "execute" }, { type: "text" }])).toBe(false);
 });
 
 test("clearing writes a boundary for the model alone and a notice for people alone", () => {
   expect(
-    clearingDrafts("c1").map(({ role, visibility, isSummary }) => ({ role, visibility, isSummary })),
+    clearingDrafts("c1", 5).map(({ role, visibility, isSummary }) => ({ role, visibility, isSummary })),
   ).toEqual([
     { role: "user", visibility: "model", isSummary: true },
     { role: "assistant", visibility: "user", isSummary: true },

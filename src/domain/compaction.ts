@@ -41,12 +41,14 @@ export function summaryDraft(summary: string): MessageDraft {
   return boundaryDraft({ type: "text", text: `${SUMMARY_INTRODUCTION}\n\n${summary}` });
 }
 
-/** What clearing the context writes: the boundary, and the notice for people. `noticeId` names the notice's call. */
-export function clearingDrafts(noticeId: string): MessageDraft[] {
+/** What clearing the context at `now` writes: the boundary, and the notice for people. `noticeId` names its call. */
+export function clearingDrafts(noticeId: string, now: number): MessageDraft[] {
   const boundary = boundaryDraft({ type: "text", text: CLEARED_TEXT, providerMetadata: CLEARED });
   const notice = noticeParts(CHAT_CLEARED, noticeId, {
     arguments: { source: "manual" },
     result: { isCleared: true },
+    startedAt: now,
+    durationMs: 0,
   });
   return [boundary, { role: "assistant", visibility: "user", parts: notice, isSummary: true }];
 }
@@ -59,11 +61,18 @@ function boundaryDraft(part: TextPart): MessageDraft {
 export function noticeParts(
   toolName: typeof CHAT_SUMMARIZED | typeof CHAT_CLEARED,
   toolCallId: string,
-  said: { arguments: JsonObject; result: JsonValue; isError?: boolean },
+  said: {
+    arguments: JsonObject;
+    result: JsonValue;
+    isError?: boolean;
+    startedAt: number;
+    durationMs: number;
+  },
 ): MessagePart[] {
+  const { startedAt, durationMs, result, isError = false } = said;
   return [
-    { type: "tool-call", toolCallId, toolName, arguments: said.arguments },
-    { type: "tool-result", toolCallId, toolName, result: said.result, isError: said.isError ?? false },
+    { type: "tool-call", toolCallId, toolName, arguments: said.arguments, startedAt },
+    { type: "tool-result", toolCallId, toolName, result, isError, startedAt, durationMs },
   ];
 }
 

@@ -98,6 +98,7 @@ function toolCall(fields: Fields, reader: Reader): MessagePart {
     arguments: argumentsOf(fields.input ?? fields.args ?? fields.arguments),
     ...executionOf(fields),
     ...serverOf(fields, reader),
+    ...numberOf(fields, "startedAt"),
     ...metadataOf(fields),
   };
 }
@@ -122,9 +123,17 @@ function toolResult(fields: Fields, reader: Reader): MessagePart {
     result: result as JsonObject[string],
     isError,
     ...filesOf(fields, reader),
+    ...numberOf(fields, "startedAt"),
+    ...numberOf(fields, "durationMs"),
     ...executionOf(fields),
     ...metadataOf(fields),
   };
+}
+
+/** Only rows with the names of version 1 have one. */
+function numberOf<Name extends string>(fields: Fields, name: Name): Partial<Record<Name, number>> {
+  const value = fields[name];
+  return typeof value === "number" ? ({ [name]: value } as Partial<Record<Name, number>>) : {};
 }
 
 /** Only rows with the names of version 1 have any. */

@@ -33,6 +33,8 @@ export type ToolCallPart = {
   isProviderExecuted?: boolean;
   /** The registered tool server whose tool it is. */
   mcpServerId?: string;
+  /** When the model had asked for it, in milliseconds since the epoch; absent in messages of earlier versions. */
+  startedAt?: number;
   providerMetadata?: JsonObject;
 };
 
@@ -45,6 +47,13 @@ export type ToolResultPart = {
   isError: boolean;
   /** What the tool gave besides its words; absent = nothing. */
   files?: StoredFile[];
+  /**
+   * When the run began that gave this result, in milliseconds since the epoch; of a client's call, when it was asked
+   * for. Absent in messages of earlier versions.
+   */
+  startedAt?: number;
+  /** From `startedAt` to the result; absent in messages of earlier versions. */
+  durationMs?: number;
   isProviderExecuted?: boolean;
   providerMetadata?: JsonObject;
 };

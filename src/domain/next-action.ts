@@ -101,9 +101,9 @@ export function openCallsOf(parts: MessagePart[], clientTools: ReadonlySet<strin
   return parts
     .filter((part): part is ToolCallPart => part.type === "tool-call")
     .filter((call) => !call.isProviderExecuted && !answered.has(call.toolCallId))
-    .map(({ toolCallId, toolName, arguments: given }) =>
-      clientTools.has(toolName)
-        ? { toolCallId, toolName, isClient: true, arguments: given }
-        : { toolCallId, toolName, isClient: false },
-    );
+    .map(({ toolCallId, toolName, arguments: given, startedAt }) => ({
+      ...{ toolCallId, toolName, isClient: clientTools.has(toolName) },
+      ...(clientTools.has(toolName) && { arguments: given }),
+      ...(startedAt !== undefined && { startedAt }),
+    }));
 }

@@ -14,6 +14,8 @@ export type Command =
   | { type: "promote-queued"; queuedId: string }
   | { type: "delete-queued"; queuedId: string }
   | { type: "request-compaction" }
+  /** The failed turn again. `withoutFrom`: the message of history that the new try replaces, with all after it. */
+  | { type: "retry"; withoutFrom?: string }
   | { type: "clear-context"; messages: MessageDraft[] }
   | { type: "submit-tool-results"; results: ClientResult[] }
   /** `onlyIf`: what the title must still be, and where it must still come from; otherwise nothing changes. */

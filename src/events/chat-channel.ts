@@ -231,8 +231,8 @@ export class ChatChannel implements ChatListener {
     const order = current ? compareGenerations(generation, current) : 1;
     if (order < 0) return;
     // The pieces overtook the news that their attempt has begun.
-    if (order > 0) return this.#isAhead(generation) ? this.#catchUp() : undefined;
-    return this.#showPieces(generation, pieces);
+    if (!current || order > 0) return this.#isAhead(generation) ? this.#catchUp() : undefined;
+    return this.#showPieces(current, pieces);
   }
 
   #isAhead(generation: Generation): boolean {

@@ -115,8 +115,8 @@ describe("the generation that is being written", () => {
     failure: { kind: "generic" as const, message: "No.", isRetryable: true },
   };
   const cases: [Partial<ChatState>, ReturnType<typeof liveGeneration>][] = [
-    [{ status: "running" }, { historyVersion: 4, attempt: 2 }],
-    [{ status: "interrupting" }, { historyVersion: 4, attempt: 2 }],
+    [{ status: "running" }, { historyVersion: 4, attempt: 2, startedAt: 700 }],
+    [{ status: "interrupting" }, { historyVersion: 4, attempt: 2, startedAt: 700 }],
     [{ status: "running", retry }, null],
     [{ status: "waiting" }, null],
     [{ status: "pending" }, null],
@@ -124,7 +124,8 @@ describe("the generation that is being written", () => {
     [{ status: "error" }, null],
   ];
   test.each(cases)("of a chat with %j is %j", (changes, expected) => {
-    expect(liveGeneration(state(9, { historyVersion: 4, attempt: 2, ...changes }))).toEqual(expected);
+    const generation = { historyVersion: 4, attempt: 2, generationStartedAt: 700 };
+    expect(liveGeneration(state(9, { ...generation, ...changes }))).toEqual(expected);
   });
 
   test("has become a message when a row names it", () => {

@@ -92,7 +92,8 @@ export function hasMessageOf(rows: MessageRow[], generation: Generation): boolea
 export function liveGeneration(state: ChatState): Generation | null {
   const isWriting = state.status === "running" || state.status === "interrupting";
   if (!isWriting || state.retry !== null) return null;
-  return { historyVersion: state.historyVersion, attempt: state.attempt };
+  const { historyVersion, attempt, generationStartedAt: startedAt } = state;
+  return { historyVersion, attempt, startedAt };
 }
 
 export function isSameGeneration(a: Generation | null, b: Generation | null): boolean {

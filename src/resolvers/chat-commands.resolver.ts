@@ -7,6 +7,7 @@ import {
   EditChatMessageInput,
   InterruptChatInput,
   PromoteQueuedMessageInput,
+  RetryChatInput,
   SendChatMessageInput,
   SubmitToolResultsInput,
   UnarchiveChatInput,
@@ -18,6 +19,7 @@ import {
   EditChatMessagePayload,
   InterruptChatPayload,
   PromoteQueuedMessagePayload,
+  RetryChatPayload,
   SendChatMessagePayload,
   SubmitToolResultsPayload,
   UnarchiveChatPayload,
@@ -35,6 +37,9 @@ import {
 import { databaseId, optionalDatabaseId, optionalDatabaseIds } from "./public-ids.js";
 import { cursorAt, toChatMessage, toQueuedMessage } from "./shapes.js";
 import type { UserErrorObject } from "./user-errors.js";
+
+/** The version of every chat that is not there yet: what comes after it is all there is of a chat. */
+const BEFORE_CREATION = 0;
 
 const INPUT = { description: "What to do." };
 
@@ -58,8 +63,9 @@ export class ChatCommandsResolver {
       reasoningEffort: input.reasoningEffort ?? undefined,
       idempotencyKey: readIdempotencyKey(input.idempotencyKey, problems),
     };
-    if (problems.length > 0) return refused(problems);
-    return changed(context, await context.commands.createChat(context.viewer, wanted));
+    if (problems.length > 0) return { eventCursor: null, ...refused(problems) };
+    const result = await context.commands.createChat(context.viewer, wanted);
+    return { eventCursor: result.ok ? cursorAt(BEFORE_CREATION) : null, ...(await changed(context, result)) };
   }
 
   @Mutation(() => SendChatMessagePayload, { description: "Says something; queues it when the chat is busy." })
@@ -122,6 +128,19 @@ export class ChatCommandsResolver {
   ): Promise<InterruptChatPayload> {
     const chatId = databaseId("chat", input.chatId, "chatId");
     return changed(context, await context.commands.interruptChat(context.viewer, chatId));
+  }
+
+  @Mutation(() => RetryChatPayload, {
+    description:
+      "Tries the failed turn of a chat in status `ERROR` again as it is: same history, with the chat's model and tool servers as they are now. The queue waits behind it.",
+  })
+  async retryChat(
+    @Arg("input", () => RetryChatInput, INPUT) input: RetryChatInput,
+    @Ctx() context: Context,
+  ): Promise<RetryChatPayload> {
+    const chatId = databaseId("chat", input.chatId, "chatId");
+    const result = await context.commands.retryChat(context.viewer, chatId);
+    return { eventCursor: result.ok ? cursorAt(result.version) : null, ...(await changed(context, result)) };
   }
 
   @Mutation(() => ArchiveChatPayload, {

@@ -13,5 +13,6 @@ export function toPartEvent(event: ChatEvent & { type: "part" }): ChatPartEvent 
 }
 
 export function toGeneration(generation: DomainGeneration): Generation {
-  return { id: generationId(generation), attempt: generation.attempt };
+  const { attempt, startedAt = null } = generation;
+  return { id: generationId(generation), attempt, startedAt };
 }

@@ -71,13 +71,14 @@ export function cursorAt(version: number): string {
 export function toPendingToolCalls(calls: readonly OpenCall[]): ToolCallPart[] {
   return calls
     .filter((call) => call.isClient)
-    .map(({ toolCallId, toolName, arguments: given }) => ({
+    .map(({ toolCallId, toolName, arguments: given, startedAt = null }) => ({
       __typename: "ToolCallPart",
       toolCallId,
       toolName,
       arguments: given ?? {},
       isProviderExecuted: false,
       mcpServerId: null,
+      startedAt,
     }));
 }
 
@@ -141,6 +142,7 @@ export function toMessagePart(part: DomainPart): MessagePart {
         arguments: part.arguments,
         isProviderExecuted: part.isProviderExecuted ?? false,
         mcpServerId: part.mcpServerId ?? null,
+        startedAt: part.startedAt ?? null,
       };
     case "tool-result":
       return {
@@ -151,6 +153,8 @@ export function toMessagePart(part: DomainPart): MessagePart {
         isError: part.isError,
         files: (part.files ?? []).map(({ fileId: id, ...file }) => toFile({ id, ...file })),
         isProviderExecuted: part.isProviderExecuted ?? false,
+        startedAt: part.startedAt ?? null,
+        durationMs: part.durationMs ?? null,
       };
     case "source":
       return { __typename: "SourcePart", title: part.title ?? null, url: part.url };

@@ -33,6 +33,13 @@ export class Generation {
 
   @Field(() => Int, { description: "Which try of the model call this is, counted from 1." })
   attempt!: number;
+
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description:
+      "When this try began. Null where that is no longer known: of messages that are saved already, and of previews from before a return.",
+  })
+  startedAt!: number | null;
 }
 
 @ObjectType("TextDelta", { simpleResolvers: true, description: "More of a text part." })

@@ -185,6 +185,12 @@ export class InterruptChatInput {
   chatId!: string;
 }
 
+@InputType("RetryChatInput", { description: "A chat whose failed turn is to be tried again." })
+export class RetryChatInput {
+  @Field(() => ID, { description: CHAT_ID })
+  chatId!: string;
+}
+
 @InputType("ArchiveChatInput", { description: "A chat to put away." })
 export class ArchiveChatInput {
   @Field(() => ID, { description: CHAT_ID })

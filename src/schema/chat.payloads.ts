@@ -16,6 +16,13 @@ export class CreateChatPayload {
   @Field(() => Chat, { nullable: true, description: CHAT })
   chat!: Later<Chat | null> | null;
 
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "The chat's beginning: `chatEvents(after:)` with it tells everything of the chat exactly once, its first message included; no snapshot is needed.",
+  })
+  eventCursor!: string | null;
+
   @Field(() => [UserError], { description: ERRORS })
   userErrors!: UserError[];
 }
@@ -66,6 +73,21 @@ export class EditChatMessagePayload {
 export class InterruptChatPayload {
   @Field(() => Chat, { nullable: true, description: CHAT })
   chat!: Later<Chat | null> | null;
+
+  @Field(() => [UserError], { description: ERRORS })
+  userErrors!: UserError[];
+}
+
+@ObjectType("RetryChatPayload", {
+  simpleResolvers: true,
+  description: "The chat, whose failed turn is tried again.",
+})
+export class RetryChatPayload {
+  @Field(() => Chat, { nullable: true, description: CHAT })
+  chat!: Later<Chat | null> | null;
+
+  @Field(() => String, { nullable: true, description: CURSOR })
+  eventCursor!: string | null;
 
   @Field(() => [UserError], { description: ERRORS })
   userErrors!: UserError[];

@@ -210,7 +210,8 @@ export type WhenBusy = "queue" | "interrupt";
 
 export const WhenBusyEnum = describeEnum<WhenBusy>("WhenBusy", "What to do when the chat is busy.", {
   queue: "Say it when the turn has ended.",
-  interrupt: "Stop the turn and say it next.",
+  interrupt:
+    "Stop the turn and say it next, before what waits in the queue; several such messages in the order in which they came.",
 });
 
 export type ChatOrder = "recently_updated" | "recently_created";

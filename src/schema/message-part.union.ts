@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { NoticeLevel } from "../domain/message-parts.js";
 import { NoticeLevelEnum } from "./enums.js";
 import { File } from "./file.type.js";
+import { DateTimeScalar } from "./scalars/date-time.js";
 import { JsonScalar } from "./scalars/json.js";
 import { UrlScalar } from "./scalars/url.js";
 
@@ -44,6 +45,13 @@ export class ToolCallPart {
     description: "Run by the model's own vendor (for example web search), not by us.",
   })
   isProviderExecuted!: boolean;
+
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description:
+      "When the model had asked for it; how long it took is in its result. Null in messages of earlier versions.",
+  })
+  startedAt!: number | null;
 }
 
 @ObjectType("ToolResultPart", { simpleResolvers: true, description: "The answer to one tool call." })
@@ -69,6 +77,19 @@ export class ToolResultPart {
 
   @Field(() => Boolean, { description: "Run by the model's own vendor, not by us." })
   isProviderExecuted!: boolean;
+
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description:
+      "When the tool began to run: with the other calls of the answer, as soon as that is whole. Of calls that the client or the vendor runs, and of those that outlive a server, when the model had asked. Null in messages of earlier versions.",
+  })
+  startedAt!: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: "Milliseconds from `startedAt` to this result. Null in messages of earlier versions.",
+  })
+  durationMs!: number | null;
 }
 
 @ObjectType("SourcePart", { simpleResolvers: true, description: "A page that the model cites." })

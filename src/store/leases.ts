@@ -77,7 +77,7 @@ const hasLease = (workerId: string) =>
 const acquireCandidates = (
   workerId: string,
 ) => `UPDATE chats c SET status = 'running', worker_id = ${workerId},
-      runner_id = gen_random_uuid(), attempt = c.attempt + 1,
+      runner_id = gen_random_uuid(), attempt = c.attempt + 1, generation_started_at = now(),
       snapshot_version = c.snapshot_version + 1, status_version = c.snapshot_version + 1
     FROM candidate WHERE c.id = candidate.id RETURNING ${heldColumns}`;
 
@@ -146,6 +146,7 @@ const ACQUIRE_LOST: Statement = {
       ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
     UPDATE chats c SET worker_id = $1, runner_id = gen_random_uuid(), snapshot_version = c.snapshot_version + 1,
       attempt = c.attempt + CASE c.status WHEN 'running' THEN 1 ELSE 0 END, retry_state = NULL,
+      generation_started_at = CASE c.status WHEN 'running' THEN now() ELSE c.generation_started_at END,
       retry_version = CASE WHEN c.retry_state IS NULL THEN c.retry_version ELSE c.snapshot_version + 1 END
     FROM candidate WHERE c.id = candidate.id RETURNING ${heldColumns}`,
 };

@@ -25,7 +25,7 @@ export type Owned = { ownerId: string };
 export const chatStateColumns = `c.status, c.archived_at, c.worker_id, c.runner_id, c.snapshot_version,
   c.history_version, c.reset_version, c.queue_version, c.status_version, c.retry_version, c.title_version, c.diff_version, c.title,
   c.title_source, c.attempt, c.retry_state, c.last_error, c.action_deadline_at, c.compaction_requested_at, c.open_calls, c.queued_ids,
-  (c.parent_chat_id IS NOT NULL) AS is_subagent`;
+  c.priority_queued_ids, c.generation_started_at, (c.parent_chat_id IS NOT NULL) AS is_subagent`;
 
 export type ChatStateDbRow = {
   status: ChatState["status"];
@@ -49,6 +49,8 @@ export type ChatStateDbRow = {
   compaction_requested_at: Date | null;
   open_calls: OpenCall[];
   queued_ids: string[];
+  priority_queued_ids: string[];
+  generation_started_at: Date | null;
   is_subagent: boolean;
 };
 
@@ -70,12 +72,14 @@ export function toChatState(row: ChatStateDbRow): ChatState {
     title: row.title,
     titleSource: row.title_source,
     attempt: row.attempt,
+    generationStartedAt: row.generation_started_at?.getTime() ?? null,
     retry: fromJsonb(row.retry_state),
     lastError: fromJsonb(row.last_error),
     actionDeadlineAt: row.action_deadline_at?.getTime() ?? null,
     compactionRequestedAt: row.compaction_requested_at?.getTime() ?? null,
     openCalls: fromJsonb(row.open_calls),
     queuedIds: row.queued_ids,
+    priorityIds: row.priority_queued_ids,
   };
 }
 

@@ -37,7 +37,8 @@ export async function lockChat(
   return row ? { ownerId: row.owner_id, state: toChatState(row) } : null;
 }
 
-/** Chat columns in the order of `stateValues`; $1 is the id and $2 the version that must still stand. */
+/** Parameters of `MOVE`: chat columns in the order of `stateValues`; $1 is the id and $2 the version that must still stand. */
+const MOVE_PARAMETERS = 29;
 const MOVE = `UPDATE chats c SET
   status = $3::chat_status, archived_at = CASE WHEN $4::boolean THEN coalesce(c.archived_at, $5::timestamptz) END,
   worker_id = $6, runner_id = $7, snapshot_version = $8, history_version = $9, reset_version = $10,
@@ -46,30 +47,22 @@ const MOVE = `UPDATE chats c SET
   title_version = $21, title = $22, title_source = $23::title_source,
   model_config_id = coalesce($24, c.model_config_id),
   mcp_server_ids = coalesce($26::uuid[], c.mcp_server_ids),
-  diff_version = $27, updated_at = CASE WHEN $25::boolean THEN $5::timestamptz ELSE c.updated_at END
+  diff_version = $27, priority_queued_ids = $28, generation_started_at = $29, updated_at = CASE WHEN $25::boolean THEN $5::timestamptz ELSE c.updated_at END
   WHERE c.id = $1 AND c.snapshot_version = $2`;
 
 const INSERT_COLUMNS = `(chat_id, mcp_server_ids, role, visibility, content_version, content, author_id,
   model_config_id, reasoning_effort, input_tokens, output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens, cost_micros,
   runtime_ms, generation, provider_response_id, is_summary, revision, created_at)`;
 
+/** Of the arrays in the order of `draftValues`. */
+const DRAFT_TYPES = [
+  ...["message_role", "message_visibility", "jsonb", "uuid", "uuid", "text"],
+  ...["int", "int", "int", "int", "int", "bigint", "int", "text", "text", "boolean"],
+];
+
 /** Rows from arrays, in order; `first` is the number of the first array's parameter. */
 function draftRows(first: number): string {
-  const types = [
-    "message_role",
-    "message_visibility",
-    "jsonb",
-    "uuid",
-    "uuid",
-    "text",
-    "int",
-    "int",
-    "int",
-    "int",
-    "int",
-  ];
-  types.push("bigint", "int", "text", "text", "boolean");
-  const arrays = types.map((type, index) => `$${first + index}::${type}[]`);
+  const arrays = DRAFT_TYPES.map((type, index) => `$${first + index}::${type}[]`);
   return `unnest(${arrays.join(", ")}) WITH ORDINALITY AS d(role, visibility, content, author_id, model_config_id,
     reasoning_effort, input_tokens, output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens,
     cost_micros, runtime_ms, generation, provider_response_id, is_summary, place)`;
@@ -83,6 +76,9 @@ const DRAFT_FIELDS = `d.role, d.visibility, ${CONTENT_VERSION}, d.content, d.aut
 const selectionIn = (chat: string) =>
   `CASE WHEN d.role = 'user' AND d.author_id IS NOT NULL THEN ${chat}.mcp_server_ids END`;
 
+/** The first parameter behind those of `MOVE` and the drafts. */
+const AFTER_DRAFTS = MOVE_PARAMETERS + DRAFT_TYPES.length + 1;
+
 const MOVE_ONLY: Statement = { name: "chat-move", text: `${MOVE} RETURNING NULL AS id` };
 
 const MOVE_AND_INSERT: Statement = {
@@ -91,7 +87,7 @@ const MOVE_AND_INSERT: Statement = {
     inserted AS (
       INSERT INTO chat_messages AS m ${INSERT_COLUMNS}
       SELECT moved.id, ${selectionIn("moved")}, ${DRAFT_FIELDS}, $8, $5::timestamptz
-      FROM moved, ${draftRows(28)} ORDER BY d.place
+      FROM moved, ${draftRows(MOVE_PARAMETERS + 1)} ORDER BY d.place
       RETURNING ${messageColumns})
     SELECT * FROM inserted ORDER BY id`,
 };
@@ -100,12 +96,12 @@ const MOVE_INSERT_AND_ADD_RUNTIME: Statement = {
   name: "chat-move-insert-runtime",
   text: `WITH moved AS (${MOVE} RETURNING c.id, c.mcp_server_ids),
     timed AS (
-      UPDATE chat_messages m SET runtime_ms = coalesce(m.runtime_ms, 0) + $45, revision = $8
-      FROM moved WHERE m.id = $44 AND m.chat_id = moved.id RETURNING ${messageColumns}),
+      UPDATE chat_messages m SET runtime_ms = coalesce(m.runtime_ms, 0) + $${AFTER_DRAFTS + 1}, revision = $8
+      FROM moved WHERE m.id = $${AFTER_DRAFTS} AND m.chat_id = moved.id RETURNING ${messageColumns}),
     inserted AS (
       INSERT INTO chat_messages AS m ${INSERT_COLUMNS}
       SELECT moved.id, ${selectionIn("moved")}, ${DRAFT_FIELDS}, $8, $5::timestamptz
-      FROM moved, ${draftRows(28)} ORDER BY d.place
+      FROM moved, ${draftRows(MOVE_PARAMETERS + 1)} ORDER BY d.place
       RETURNING ${messageColumns})
     SELECT * FROM timed UNION ALL SELECT * FROM inserted ORDER BY id`,
 };
@@ -309,6 +305,8 @@ function stateValues({ chatId, previous, next, now }: StateChange, drafts: Messa
     isActivity,
     selection,
     next.diffVersion,
+    next.priorityIds,
+    next.generationStartedAt === null ? null : new Date(next.generationStartedAt),
   ];
 }
 

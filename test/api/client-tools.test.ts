@@ -47,6 +47,37 @@ async function askedChat(text = "begin") {
   return { chatId, follower, transcript: follower.transcript };
 }
 
+const TIMES = `pendingToolCalls { toolCallId startedAt } messages(last: 10) { nodes { parts {
+  ... on ToolCallPart { toolCallId startedAt } ... on ToolResultPart { toolCallId startedAt durationMs } } } }`;
+type Times = { toolCallId?: string; startedAt: string | null; durationMs?: number | null };
+
+/** Of the calls that wait, and of all calls and results in history. */
+async function timesOf(chatId: string): Promise<{ pending: Times[]; calls: Times[]; results: Times[] }> {
+  const { chat } = await parley.api.get<{
+    chat: { pendingToolCalls: Times[]; messages: { nodes: { parts: Times[] }[] } };
+  }>(`query ($chatId: ID!) { chat(id: $chatId) { ${TIMES} } }`, { chatId });
+  const parts = chat.messages.nodes.flatMap((message) => message.parts);
+  return {
+    pending: chat.pendingToolCalls,
+    calls: parts.filter((part) => part.toolCallId && part.durationMs === undefined),
+    results: parts.filter((part) => part.durationMs !== undefined),
+  };
+}
+
+test("a client's call begins when the model asks for it, and its result says how long the client took", async () => {
+  const { chatId, follower } = await askedChat();
+  const { pending, calls } = await timesOf(chatId);
+  expect([pending, calls.map(({ startedAt }) => Date.parse(startedAt ?? ""))]).toEqual([
+    calls,
+    [expect.any(Number), expect.any(Number)],
+  ]);
+  await submit(chatId, [ASK, WHERE]);
+  await follower.untilStatus("WAITING");
+  const { results } = await timesOf(chatId);
+  expect(results).toEqual(calls.map((call) => ({ ...call, durationMs: expect.any(Number) })));
+  await follower.close();
+});
+
 const WHERE = { toolCallId: "call_where", result: { city: "Ulm" } };
 const ASK = { toolCallId: "call_ask", result: "no", isError: true };
 

@@ -16,7 +16,11 @@ function piece(sequence: number, more: object = {}): ChatEvent {
   return {
     type: "part",
     cursor: `cursor-${sequence}`,
-    generation: { historyVersion: 3, attempt: sequence % 3 },
+    generation: {
+      historyVersion: 3,
+      attempt: sequence % 3,
+      startedAt: sequence === 2 ? null : 1_763_700_000_000 + sequence,
+    },
     sequence,
     role: "assistant",
     partIndex: sequence % 2,
@@ -39,10 +43,10 @@ const EVENTS: ChatEvent[] = [
 const DOCUMENTS = {
   everything: `subscription ($id: ID!) { chatEvents(chatId: $id) {
     __typename ... on StreamEvent { cursor }
-    ... on ChatPartEvent { generation { id attempt } sequence role partIndex piece {
+    ... on ChatPartEvent { generation { id attempt startedAt } sequence role partIndex piece {
       __typename ... on TextDelta { append } ... on ReasoningDelta { append } ... on ToolInputDelta { toolName append } ... on ToolOutputDelta { toolCallId append } } } } }`,
   "aliases and a field twice": `subscription ($id: ID!) { e: chatEvents(chatId: $id) {
-    ... on ChatPartEvent { a: cursor b: cursor n: sequence m: sequence generation { x: id y: id } piece { ... on TextDelta { t: append u: append } } } } }`,
+    ... on ChatPartEvent { a: cursor b: cursor n: sequence m: sequence generation { x: id y: id at: startedAt } piece { ... on TextDelta { t: append u: append } } } } }`,
   "fragments and directives": `subscription ($id: ID!, $no: Boolean = false) { chatEvents(chatId: $id) { ...P } }
     fragment P on ChatEvent { ... on ChatPartEvent { cursor @include(if: $no) sequence @skip(if: $no) piece { ... on TextDelta { append } } } }`,
   "variables with defaults": `subscription ($id: ID!, $part: Boolean! = true) { chatEvents(chatId: $id) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { makeFifo } from "../agent/fifo.js";
 import { type GatedModel, startGatedModel } from "../support/gated-model.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
-import { textOf } from "../support/transcript.js";
+import { textOf, type Transcript } from "../support/transcript.js";
 
 let place: TestPlace;
 let model: GatedModel;
@@ -100,12 +100,34 @@ test("an edit during a run takes the place of the old turn, whose late words are
   await follower.close();
 });
 
-test("a message sent with INTERRUPT stops the turn, keeps its words and is answered next", async () => {
+test("a message sent with INTERRUPT stops the turn, keeps its words and is answered next, before what waits", async () => {
   const { chatId, follower, transcript } = await speaking();
+  for (const text of ["one", "two"]) await parley.api.send(chatId, text);
   const sent = await parley.api.send(chatId, "hello", { whenBusy: "INTERRUPT" });
-  await follower.until(({ messages, status }) => status === "WAITING" && messages.length === 4);
+  await follower.until(({ messages, status }) => status === "WAITING" && messages.length === 8);
   expect(sent).toMatchObject({ userErrors: [], message: null, queuedMessage: { id: expect.any(String) } });
-  expect(transcript.messages.map(textOf).slice(0, 3)).toEqual([LONG, "word1 word2 word3 word4 ", "hello"]);
+  const texts = transcript.messages.map(textOf);
+  expect([texts[1], ...texts.filter((_, place) => place % 2 === 0)]).toEqual([
+    "word1 word2 word3 word4 ",
+    ...[LONG, "hello", "one", "two"],
+  ]);
+  expect(queuesOf(transcript)).toEqual([
+    ["one"],
+    ["one", "two"],
+    ["hello", "one", "two"],
+    ["one", "two"],
+    ["two"],
+    [],
+  ]);
   expect({ breaches: transcript.breaches, queue: transcript.queue }).toEqual({ breaches: [], queue: [] });
   await follower.close();
 });
+
+/** Each queue as it was shown, in order. */
+function queuesOf({ events }: Transcript): string[][] {
+  return events.flatMap((event) =>
+    event.__typename === "ChatQueueEvent"
+      ? [event.queuedMessages.map(({ parts }) => parts[0]?.text ?? "")]
+      : [],
+  );
+}

@@ -99,6 +99,61 @@ test("a refused key ends the turn in ERROR with the reason, and the next message
   await follower.close();
 });
 
+test("a failed turn is tried again as it is, with all its attempts, and only where one has failed", async () => {
+  const { chatId, follower, transcript, say, told } = await quietChat();
+  await say("[[demo: error=401 times=1 deltas=6]]", "ERROR");
+  const history = (await parley.api.chat(chatId))?.messages.nodes ?? [];
+  const mark = transcript.log.length;
+  const retry = () =>
+    parley.api.change("retryChat", { chatId }, "eventCursor chat { id lastError { kind } }");
+  expect(await retry()).toEqual({
+    eventCursor: expect.any(String),
+    chat: { id: chatId, lastError: null },
+    userErrors: [],
+  });
+  await follower.until(({ log, status }) => status === "WAITING" && log.length > mark);
+  const shown = await parley.api.chat(chatId);
+  expect({
+    told: told().slice(BEGIN.length + 2),
+    kept: shown?.messages.nodes.slice(0, history.length),
+    answer: transcript.answers.at(-1),
+    lastError: shown?.lastError,
+    breaches: transcript.breaches,
+  }).toEqual({
+    told: [...BEGIN.slice(1), ...ANSWER],
+    kept: history,
+    answer: WORDS,
+    lastError: null,
+    breaches: [],
+  });
+  expect(transcript.messages).toEqual(shown?.messages.nodes);
+  const refusal = { code: "CONFLICT", message: expect.any(String), path: null };
+  expect(await retry()).toEqual({
+    eventCursor: null,
+    chat: null,
+    userErrors: [{ __typename: "Conflict", currentStatus: "WAITING", ...refusal }],
+  });
+
+  await say("[[demo: error=401]]", "ERROR");
+  await parley.api.change("archiveChat", { chatId }, "chat { id }");
+  expect((await retry()).userErrors).toMatchObject([
+    { code: "CONFLICT", message: "The chat is archived. Unarchive it first.", currentStatus: "ERROR" },
+  ]);
+  await follower.close();
+});
+
+test("a filtered answer gives place to a new try, and those who follow read the chat again", async () => {
+  const { chatId, follower, transcript, say } = await quietChat();
+  await say("[[demo: deltas=6 finish=content-filter]]", "ERROR");
+  const filtered = (await parley.api.chat(chatId))?.messages.nodes.at(-1)?.id;
+  await parley.api.change("retryChat", { chatId }, "chat { id }");
+  await follower.until(({ log, status }) => status === "ERROR" && log.includes("refresh HISTORY_EDITED"));
+  const nodes = (await parley.api.chat(chatId))?.messages.nodes ?? [];
+  expect([nodes.some(({ id }) => id === filtered), textOf(nodes.at(-1)!)]).toEqual([false, WORDS]);
+  expect(transcript.breaches).toEqual([]);
+  await follower.close();
+});
+
 test("an answer that the vendor filtered is kept as far as it came, and the turn ends in ERROR", async () => {
   const { chatId, follower, transcript, say } = await quietChat();
   await say("[[demo: deltas=6 finish=content-filter]]", "ERROR");

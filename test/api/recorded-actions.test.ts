@@ -203,7 +203,7 @@ const ADMINS_MUTATIONS: Record<string, AdminMutation> = {
 /** What people do with what is theirs; nothing of it concerns others. */
 const PEOPLES_MUTATIONS = [
   ...["createChat", "updateChat", "archiveChat", "unarchiveChat", "regenerateChatTitle", "markChatRead"],
-  ...["sendChatMessage", "editChatMessage", "interruptChat", "compactChat", "clearChatContext"],
+  ...["sendChatMessage", "editChatMessage", "interruptChat", "retryChat", "compactChat", "clearChatContext"],
   ...["promoteQueuedMessage", "deleteQueuedMessage", "submitToolResults", "refreshChatGit"],
   ...["refreshChatDiff"],
   ...["createFileUpload", "registerPushSubscription", "unregisterPushSubscription"],

@@ -213,6 +213,7 @@ describe("whoever has spent what they may", () => {
     ["sendChatMessage", () => ({ chatId, parts, idempotencyKey: "two" })],
     ["editChatMessage", () => ({ messageId, parts })],
     ["promoteQueuedMessage", () => ({ queuedMessageId: queuedId })],
+    ["retryChat", () => ({ chatId })],
     ["compactChat", () => ({ chatId })],
     ["regenerateChatTitle", () => ({ chatId })],
   ];

@@ -23,13 +23,13 @@ const piece = (attempt: number, sequence: number) =>
   ({
     cursor: at(endOf(3)),
     __typename: "ChatPartEvent",
-    generation: { id: `gen_3_${attempt}`, attempt },
+    generation: { id: `gen_3_${attempt}`, attempt, startedAt: null },
     ...{ sequence, role: "ASSISTANT", partIndex: 0, piece: { __typename: "TextDelta", append: "a" } },
   }) satisfies ChatEvent;
 const reset = {
   cursor: at(endOf(3)),
   __typename: "ChatPreviewResetEvent",
-  generation: { id: "gen_3_1", attempt: 1 },
+  generation: { id: "gen_3_1", attempt: 1, startedAt: null },
   resetReason: "WORKER_LOST",
 } satisfies ChatEvent;
 const refresh = (version: number) =>

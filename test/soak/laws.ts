@@ -79,7 +79,7 @@ function breachesOfRest(chat: ChatRow): string[] {
     [chat.worker_id !== null || chat.runner_id !== null, "is held although it rests"],
     [chat.retry_state !== null, "still tells of a retry"],
     [chat.action_deadline_at !== null, "still has a deadline"],
-    [chat.compaction_requested_at !== null, "still wants a summary"],
+    [chat.compaction_requested_at !== null && chat.status !== "error", "still wants a summary"],
     [
       (chat.last_error !== null) !== (chat.status === "error"),
       "has an error without its status, or the reverse",

@@ -48,7 +48,9 @@ const fence = ({ runnerId, historyVersion }: ChatState) => ({ runnerId: runnerId
 function acquired(before: ChatState, { state }: HeldChat, isLeaseDead: boolean): ChatState {
   const { workerId, runnerId } = state;
   if (workerId === null || runnerId === null) throw new Error("A held chat has a worker and a runner.");
-  const result = transition(before, { type: "acquire", workerId, runnerId, isLeaseDead }, NOW);
+  // The database's clock says when a generation begins that a statement of its own begins.
+  const now = state.generationStartedAt ?? NOW;
+  const result = transition(before, { type: "acquire", workerId, runnerId, isLeaseDead }, now);
   if (result.outcome !== "changed") throw new Error("The lifecycle refuses what the database did.");
   return result.next;
 }

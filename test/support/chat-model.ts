@@ -38,6 +38,12 @@ export class ChatModel {
     );
   }
 
+  /** Whole answers at the end of history, newest last: nothing of a person is lost with them. */
+  get answers(): number[] {
+    const last = this.history.at(-1);
+    return last?.draft.role === "assistant" ? [last.id] : [];
+  }
+
   get users(): number[] {
     return this.history.filter(({ draft }) => draft.role === "user").map(({ id }) => id);
   }

@@ -26,6 +26,7 @@ export function refusing(refusal: CommandRefusal): ChatCommands {
     promoteQueuedMessage: answer,
     deleteQueuedMessage: answer,
     submitToolResults: answer,
+    retryChat: answer,
     compactChat: answer,
     clearChatContext: answer,
     updateChat: answer,

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { CHAT_FIELDS, MESSAGE_FIELDS } from "./api-shapes.js";
 import type { ChatShown, Message, Part, Queued } from "./api-shapes.js";
 
-const GENERATION = "generation { id attempt }";
+const GENERATION = "generation { id attempt startedAt }";
 const FAILURE = "failure { kind message httpStatus isRetryable }";
 
 export const DIFF_STATUS_FIELDS = `url additions deletions changedFiles headBranch baseBranch isStale
@@ -57,7 +57,7 @@ export type DiffStatusShown = {
   } | null;
 };
 
-type Generation = { id: string; attempt: number };
+type Generation = { id: string; attempt: number; startedAt: string | null };
 type Failure = { kind: string; message: string; httpStatus: number | null; isRetryable: boolean };
 
 export type ChatEvent = { cursor: string } & (
@@ -117,6 +117,9 @@ export class Transcript {
   readonly breaches: string[] = [];
   /** How often a preview was replaced by its message, and had said exactly the same. */
   confirmedPreviews = 0;
+
+  /** When each generation began, as its pieces say. */
+  readonly #begunAt = new Map<string, string>();
 
   constructor(public cursor: string | null = null) {}
 
@@ -226,6 +229,10 @@ export class Transcript {
       this.preview = { generation: generation.id, sequence: 0, role, ...empty };
     }
     const { preview } = this;
+    const begun = this.#begunAt.get(generation.id) ?? generation.startedAt;
+    if (begun === null || begun !== generation.startedAt)
+      this.breaches.push(`${generation.id} began at ${begun}, then at ${generation.startedAt}`);
+    else this.#begunAt.set(generation.id, begun);
     // Output of tools that is no longer kept leaves a gap.
     const isNext = role === "TOOL" ? sequence > preview.sequence : sequence === preview.sequence + 1;
     if (!isNext) this.breaches.push(`${generation.id} went from piece ${preview.sequence} to ${sequence}`);

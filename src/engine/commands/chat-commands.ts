@@ -127,6 +127,8 @@ export interface ChatCommands {
     viewer: Viewer,
     input: { chatId: string; results: Pick<ToolResultPart, "toolCallId" | "result" | "isError">[] },
   ): Promise<CommandResult<ChatChanged>>;
+  /** Tries the failed turn again as it is; CONFLICT unless the chat is in `error`. */
+  retryChat(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
   compactChat(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
   clearChatContext(viewer: Viewer, chatId: string): Promise<CommandResult<ChatChanged>>;
   /** Also for archived chats: nothing of it makes a turn go on. */

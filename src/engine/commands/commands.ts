@@ -15,6 +15,7 @@ import { markChatRead } from "./mark-chat-read.js";
 import { createMcpServer, deleteMcpServer, updateMcpServer } from "./mcp-servers.js";
 import { registerPushSubscription, unregisterPushSubscription } from "./push-subscriptions.js";
 import { regenerateTitle } from "./regenerate-title.js";
+import { retryChat } from "./retry-chat.js";
 import { sendMessage } from "./send-message.js";
 import { submitToolResults } from "./submit-tool-results.js";
 import { testMcpServer } from "./test-mcp-server.js";
@@ -31,6 +32,7 @@ export function createChatCommands(parts: CommandParts): ChatCommands {
     promoteQueuedMessage: (viewer, queuedId) => changeQueued(parts, viewer, queuedId, "promote-queued"),
     deleteQueuedMessage: (viewer, queuedId) => changeQueued(parts, viewer, queuedId, "delete-queued"),
     submitToolResults: (viewer, input) => submitToolResults(parts, viewer, input),
+    retryChat: (viewer, chatId) => retryChat(parts, viewer, chatId),
     compactChat: (viewer, chatId) => compactChat(parts, viewer, chatId),
     clearChatContext: (viewer, chatId) => clearChatContext(parts, viewer, chatId),
     updateChat: (viewer, input) => updateChat(parts, viewer, input),

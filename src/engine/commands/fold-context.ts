@@ -38,7 +38,7 @@ export async function clearChatContext(
   if (context.length === 1 && context[0]?.isSummary && known.state.status === "waiting") {
     return { ok: true, chatId, version: known.state.snapshotVersion };
   }
-  const messages = clearingDrafts(`clearing_${randomUUID()}`);
+  const messages = clearingDrafts(`clearing_${randomUUID()}`, parts.clock.now());
   return changeKnown(parts, known, { chatId, command: { type: "clear-context", messages } });
 }
 

@@ -5,6 +5,7 @@ import { ModelCallError } from "../../domain/failures.js";
 import type { MessagePart, TokenUsage } from "../../domain/message-parts.js";
 import type { FinishReason } from "../../providers/types.js";
 import { MessageAccumulator, NO_ADDITIONS, type Additions } from "./accumulate.js";
+import { CallTimes } from "./call-times.js";
 import { PieceWriter } from "./piece-writer.js";
 import type { OpenModelStream, TurnPorts } from "./ports.js";
 
@@ -39,11 +40,12 @@ export async function callModel(
 ): Promise<CallOutcome> {
   const message = new MessageAccumulator(additions);
   const writer = new PieceWriter("assistant", ports);
+  const times = new CallTimes(ports.clock);
   for (const [partIndex, piece] of additions.notices.entries()) writer.write({ partIndex, piece });
   try {
     for await (const part of open(signal)) {
       if (signal.aborted) break;
-      const placed = message.add(part);
+      const placed = message.add(times.stamp(part));
       if (placed) writer.write(placed);
     }
   } catch (error) {

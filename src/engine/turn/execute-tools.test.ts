@@ -56,6 +56,31 @@ test("all calls begin at once; results are shown as they come and returned in ca
   ]);
 });
 
+test("a result tells how long its call took since that began, whatever the others do", async () => {
+  const { clock, pieces, stop } = start();
+  const { run, end } = gates();
+  const ports = {
+    clock,
+    announce: (more: LivePiece[]) => void pieces.push(...more),
+    pieceIntervalMs: () => 15,
+  };
+  const startedAt = clock.now() - 5;
+  const calls = [{ ...call("a"), startedAt }, { ...call("b"), startedAt }, call("c")];
+  const done = executeTools(calls, run, stop.signal, ports);
+  clock.advance(20);
+  end("b", "of b");
+  end("c", "of c");
+  await Promise.resolve();
+  await Promise.resolve();
+  clock.advance(100);
+  end("a", "of a");
+  expect(await done).toEqual([
+    { ...result("a", "of a"), startedAt, durationMs: 125 },
+    { ...result("b", "of b"), startedAt, durationMs: 25 },
+    result("c", "of c"),
+  ]);
+});
+
 test("what a running tool says is shown in its place until its result is there", async () => {
   const { clock, pieces, execute } = start();
   const says = new Map<string, (text: string, missedBytes?: number) => void>();

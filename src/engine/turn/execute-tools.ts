@@ -13,7 +13,7 @@ const STOP_GRACE_MS = 2_000;
 /** What else in a turn listens to its signal: the grace below, a model call, a retry. A handful, with room. */
 const OTHER_LISTENERS = 10;
 
-/** Finished calls only, in call order: after a stop some may be missing. */
+/** Finished calls only, in call order: after a stop some may be missing. Their times count from each call's `startedAt`. */
 export async function executeTools(
   calls: ToolCallPart[],
   run: RunTool,
@@ -38,7 +38,7 @@ export async function executeTools(
     output?.close();
     // A result that was produced by the stop itself says nothing; the call is answered as interrupted.
     if (isOver || (signal.aborted && outcome.isError)) return;
-    const result = toResult(call, outcome);
+    const result = toResult(call, outcome, ports.clock.now());
     results.set(index, result);
     writer.write({ partIndex: index, piece: result });
   });
@@ -63,8 +63,10 @@ async function runSafely(
   }
 }
 
-function toResult({ toolCallId, toolName }: ToolCallPart, outcome: KeptOutcome): ToolResultPart {
-  return { type: "tool-result", toolCallId, toolName, ...outcome };
+function toResult(call: ToolCallPart, outcome: KeptOutcome, now: number): ToolResultPart {
+  const { toolCallId, toolName, startedAt } = call;
+  const times = startedAt === undefined ? {} : { startedAt, durationMs: Math.max(0, now - startedAt) };
+  return { type: "tool-result", toolCallId, toolName, ...outcome, ...times };
 }
 
 /** `over` resolves some time after the signal was aborted; never, as long as it is not. */

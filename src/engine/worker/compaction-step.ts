@@ -157,9 +157,11 @@ class Notice {
   readonly #toolCallId = `summary_${randomUUID()}`;
   readonly #ports: TurnPorts;
   readonly #arguments: JsonObject;
+  readonly #startedAt: number;
 
   constructor(ports: TurnPorts, facts: JsonObject) {
     this.#ports = ports;
+    this.#startedAt = ports.clock.now();
     this.#arguments = {
       source: facts["source"] ?? null,
       thresholdPercent: facts["thresholdPercent"] ?? null,
@@ -175,7 +177,9 @@ class Notice {
   }
 
   #parts(result: JsonValue, isError: boolean): MessagePart[] {
-    return noticeParts(CHAT_SUMMARIZED, this.#toolCallId, { arguments: this.#arguments, result, isError });
+    const times = { startedAt: this.#startedAt, durationMs: this.#ports.clock.now() - this.#startedAt };
+    const said = { arguments: this.#arguments, result, isError, ...times };
+    return noticeParts(CHAT_SUMMARIZED, this.#toolCallId, said);
   }
 
   #show(partIndex: number, parts: MessagePart[]): void {

@@ -25,7 +25,7 @@ export async function takeToolStep(
     findTool: (name) => context.findTool(name, hold.moment),
     toolNames: () => context.toolNames(hold.moment),
   });
-  const results = await executeTools(calls, run, hold.switch.signal, hold.ports());
+  const results = await executeTools(begun(hold, calls, startedAt), run, hold.switch.signal, hold.ports());
   const answered = new Set(results.map((result) => result.toolCallId));
   const openCalls = hold.state.openCalls.filter((call) => !answered.has(call.toolCallId));
   const draft: MessageDraft = {
@@ -47,4 +47,10 @@ export async function takeToolStep(
   // The next attempt begins in the same transaction: that saves one in every step.
   if (next.type === "call-model" || next.type === "compact") commands.push({ type: "begin-attempt", fence });
   if (!(await hold.commit(commands))) await hold.finishInterrupt(kept);
+}
+
+/** The calls as they begin now; those that an earlier worker had begun go on from where they were asked for. */
+function begun({ chat }: Hold, calls: ToolCallPart[], now: number): ToolCallPart[] {
+  const earlier = new Set(chat.state.openCalls.map(({ toolCallId }) => toolCallId));
+  return calls.map((call) => (earlier.has(call.toolCallId) ? call : { ...call, startedAt: now }));
 }

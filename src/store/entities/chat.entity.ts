@@ -144,6 +144,10 @@ export class ChatEntity {
   @Column("integer", { name: "attempt" })
   attempt!: number;
 
+  /** When the attempt that counts now began; null in chats that have not moved since this column is there. */
+  @Column("timestamptz", { name: "generation_started_at", nullable: true })
+  generationStartedAt!: Date | null;
+
   @Column("jsonb", { name: "retry_state", nullable: true })
   retryState!: RetryNotice | null;
 
@@ -161,4 +165,8 @@ export class ChatEntity {
 
   @Column("uuid", { name: "queued_ids", array: true, default: () => "'{}'" })
   queuedIds!: string[];
+
+  /** Those of the queue that come before all others. */
+  @Column("uuid", { name: "priority_queued_ids", array: true, default: () => "'{}'" })
+  priorityQueuedIds!: string[];
 }

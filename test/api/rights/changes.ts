@@ -45,6 +45,8 @@ const chats: RootLines = {
   // Nothing was said that a title could be made of, or a summary: whoever may, is told so.
   regenerateChatTitle: onChat(changeOf("INVALID")),
   compactChat: onChat(changeOf("CONFLICT")),
+  // Nothing has failed: whoever may, is told so.
+  retryChat: onChat(changeOf("CONFLICT")),
   // Only owners have read a chat or not.
   markChatRead: onChat(changeOf("shown", { admin: "INVALID" })),
   interruptChat: onChat(),

@@ -55,7 +55,7 @@ const interrupt: Event = {
 const sendInterrupt: Event = {
   name: "send, INTERRUPT",
   act: ({ api, chatId }) => api.send(chatId, "next", { whenBusy: "INTERRUPT" }).then(mustGoWell),
-  expect: (phase) => stopsFor(phase, [...(phase.queue ?? []), "next"]),
+  expect: (phase) => stopsFor(phase, ["next", ...(phase.queue ?? [])]),
 };
 
 const edit: Event = {

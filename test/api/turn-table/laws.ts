@@ -60,7 +60,9 @@ function unansweredCalls({ open_calls: open }: ChatRow, messages: MessageRow[]):
 /** Nothing of a turn stays behind at a chat that rests. */
 function leftovers(chat: ChatRow): string[] {
   if (!["waiting", "error"].includes(chat.status)) return [`the chat is ${chat.status}`];
-  const names = ["runner_id", "worker_id", "retry_state", "compaction_requested_at", "action_deadline_at"];
+  const names = ["runner_id", "worker_id", "retry_state", "action_deadline_at"];
+  // A summary that was asked for and failed is what a retry tries again.
+  if (chat.status !== "error") names.push("compaction_requested_at");
   return names.filter((name) => chat[name] !== null).map((name) => `a chat at rest has a ${name}`);
 }
 
