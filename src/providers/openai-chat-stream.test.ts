@@ -52,6 +52,15 @@ describe("tool calls", () => {
     expect(toolCallsOf(given)).toEqual([called("x", "a"), called("y", "b")]);
   });
 
+  test.each([0, 1])("two calls with one id both run, the second at index %d", (index) => {
+    const given = [
+      calls({ index: 0, id: "x", function: whole("a") }),
+      calls({ index, id: "x", function: whole("b") }),
+    ];
+    const ours = expect.stringMatching(/^call_[0-9a-f]{32}$/) as unknown;
+    expect(toolCallsOf(given)).toEqual([called("x", "a"), called(ours, "b")]);
+  });
+
   test("pieces of two calls may be mixed, and names and ids repeated", () => {
     const piece = (index: number, id: string, text: string) => ({
       index,

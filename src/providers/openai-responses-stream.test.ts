@@ -71,3 +71,38 @@ test("events that are new to us are ignored", () => {
     readAll([{ type: "response.tomorrow" }, { type: "response.output_item.done", item: { type: "new" } }]),
   ).toEqual([]);
 });
+
+/** A call's three events; `names` say by what the beginning and the end go. */
+function callEvents(callId: string, args: string, [first, last]: [object, object]) {
+  const item = { type: "function_call", call_id: callId, name: "execute" };
+  const named = (name: { id?: string; output_index?: number }) => ({
+    ...{ item: { ...item, ...(name.id === undefined ? {} : { id: name.id }) } },
+    ...(name.output_index === undefined ? {} : { output_index: name.output_index }),
+  });
+  return [
+    { type: "response.output_item.added", ...named(first) },
+    { type: "response.output_item.done", ...named(last), item: { ...named(last).item, arguments: args } },
+  ];
+}
+
+test.each<[string, [object, object], [object, object], string[]]>([
+  [
+    "by place",
+    [{ output_index: 0 }, { output_index: 0 }],
+    [{ output_index: 1 }, { output_index: 1 }],
+    ["1", "2"],
+  ],
+  ["by id", [{ id: "a" }, { id: "a" }], [{ id: "b" }, { id: "b" }], ["1", "2"]],
+  ["by an id that changes", [{ id: "a" }, { id: "b" }], [{ id: "c" }, { id: "d" }], ["1", "2"]],
+  ["not at all", [{}, {}], [{}, {}], ["1", "2"]],
+])("two calls with one id both run, told apart %s", (_how, one, other, words) => {
+  const parts = readAll([
+    ...callEvents("same", '{"n":"1"}', one),
+    ...callEvents("same", '{"n":"2"}', other),
+    // A proxy that says the last one again.
+    ...callEvents("same", '{"n":"2"}', other).slice(1),
+  ]).filter(({ type }) => type === "tool-call");
+  expect(parts).toMatchObject(words.map((n) => ({ toolName: "execute", arguments: { n } })));
+  const ids = parts.map((part) => (part.type === "tool-call" ? part.toolCallId : ""));
+  expect(ids).toEqual(["same", expect.stringMatching(/^call_[0-9a-f]{32}$/)]);
+});

@@ -31,9 +31,12 @@ export type ResponsesReaderOptions = {
 /** Items are known by id and by place: some proxies give an item another id in each event. */
 type ItemName = { id?: string | undefined; index: number | undefined };
 
+/** `given`: the id as the vendor said it. `text`: its arguments, once they are whole. */
+type OpenCall = { callId: string; given: string; name: string; text: string | undefined };
+
 type CallState = ResponsesReaderOptions & {
   /** Function calls under way, so that argument pieces can be named. */
-  calls: Map<string | number, { callId: string; name: string }>;
+  calls: Map<string | number, OpenCall>;
   ids: AnswerCallIds;
   /** Items whose words have begun to stream; a done item repeats them. */
   streamedItems: Set<string | number>;
@@ -126,10 +129,21 @@ function beginItem(state: CallState, item: ResponseOutputItem, index: number | u
   state.isTextOpen = false;
   if (item.type === "message") return wasTextOpen ? [{ type: "text-end" }] : [];
   if (item.type !== "function_call") return [];
-  const call = { callId: state.ids.take(item.call_id), name: textOr(item.name) };
-  if (item.id !== undefined) state.calls.set(item.id, call);
-  if (index !== undefined) state.calls.set(index, call);
+  beginCall(state, item, { id: item.id, index });
   return [];
+}
+
+function beginCall(state: CallState, item: ResponseFunctionToolCall, { id, index }: ItemName): OpenCall {
+  const call: OpenCall = {
+    callId: state.ids.take(item.call_id),
+    given: item.call_id,
+    name: textOr(item.name),
+    text: undefined,
+  };
+  if (id !== undefined) state.calls.set(id, call);
+  if (index !== undefined) state.calls.set(index, call);
+  if (id === undefined && index === undefined) state.calls.set(`unnamed ${state.calls.size}`, call);
+  return call;
 }
 
 function textPart(state: CallState, text: string): ModelStreamPart[] {
@@ -188,15 +202,24 @@ function finishCall(state: CallState, item: ResponseFunctionToolCall, name: Item
   if (item.status === "incomplete") return [];
   state.hasToolCalls = true;
   const args = parseToolArguments(item.arguments);
-  const toolCallId = callOf(state, name)?.callId ?? state.ids.take(item.call_id);
-  return [{ type: "tool-call", toolCallId, toolName: textOr(item.name), arguments: args }];
+  const call = callOf(state, item, name) ?? beginCall(state, item, name);
+  // Said a second time, by a proxy that has no place for it.
+  if (call.text !== undefined) return [];
+  call.text = textOr(item.arguments);
+  return [{ type: "tool-call", toolCallId: call.callId, toolName: textOr(item.name), arguments: args }];
 }
 
-/** The call under way that an item is; a proxy may name it otherwise at its end, but not place it elsewhere. */
-function callOf({ calls }: CallState, { id, index }: ItemName) {
-  return (
-    (id === undefined ? undefined : calls.get(id)) ?? (index === undefined ? undefined : calls.get(index))
-  );
+/** The call that an item is: by its names, or by the vendor's id of it where a proxy names its end otherwise. */
+function callOf(
+  { calls }: CallState,
+  item: ResponseFunctionToolCall,
+  { id, index }: ItemName,
+): OpenCall | undefined {
+  const named =
+    (id === undefined ? undefined : calls.get(id)) ?? (index === undefined ? undefined : calls.get(index));
+  if (named !== undefined || index !== undefined) return named;
+  const said = [...calls.values()].filter(({ given }) => given === item.call_id);
+  return said.find(({ text }) => text === undefined) ?? said.find(({ text }) => text === item.arguments);
 }
 
 /** Servers leave out what the types promise. */

@@ -47,9 +47,11 @@ test("a model that uses the same call id in every step gets each step's own resu
   expect(results).toMatchObject([[{ result: { output: "one\n" } }], [{ result: { output: "two\n" } }]]);
 });
 
-test("a model that uses the same call id twice in one step breaks nothing", async () => {
+test("a model that uses the same call id twice in one step gets both results", async () => {
   const { shown, said } = await turn([{ toolCalls: [echo("one"), echo("two")] }, { text: "Done." }]);
   expect(shown?.status).toBe("WAITING");
+  const results = said.filter(({ role }) => role === "TOOL").flatMap(({ parts }) => parts);
+  expect(results).toMatchObject([{ result: { output: "one\n" } }, { result: { output: "two\n" } }]);
   expect(said.at(-1)).toMatchObject({ role: "ASSISTANT", parts: [{ text: "Done." }] });
 });
 
@@ -65,7 +67,12 @@ test.each<[string, ScriptStep["toolCalls"], string]>([
     [{ id: "c", name: "execute", arguments: { command: 7 } }],
     "command",
   ],
-  ["a tool without a name", [{ id: "c", name: "", arguments: {} }], "tool"],
+  ["a tool without a name", [{ id: "c", name: "", arguments: {} }], "The tools are: attach_file"],
+  [
+    "a tool by its name in another's manner",
+    [{ id: "c", name: "functions.execute", arguments: {} }],
+    "Did you mean execute?",
+  ],
 ])("a model that calls %s is told so and goes on", async (_case, toolCalls, word) => {
   const { shown, said } = await turn([{ toolCalls }, { text: "Sorry." }]);
   expect(shown?.status).toBe("WAITING");

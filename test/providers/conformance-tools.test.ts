@@ -80,6 +80,29 @@ describe.each(WIRES)("$wire", (row) => {
     ]);
   });
 
+  test.skipIf(!isChat)("ids are as Mistral's models want them, once they have said so", async () => {
+    const message = "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.";
+    const { demo, run } = await start([{ error: { status: 400, message } }, { text: "done" }]);
+    const call = { toolCallId: "call_1", toolName: "execute" };
+    await run({
+      ...REQUEST,
+      messages: [
+        ...REQUEST.messages,
+        { role: "assistant", parts: [{ type: "tool-call", ...call, arguments: {} }] },
+        { role: "tool", parts: [{ type: "tool-result", ...call, result: "ok", isError: false }] },
+      ],
+    });
+    const ids = demo.requests.map(({ turns }) =>
+      turns.flatMap((turn) => [
+        ...(turn.role === "assistant" ? turn.calls.map(({ id }) => id) : []),
+        ...(turn.role === "results" ? turn.results.map(({ id }) => id) : []),
+      ]),
+    );
+    const [first, second] = ids[1] ?? [];
+    expect(ids[0]).toEqual(["call_1", "call_1"]);
+    expect([first, second]).toEqual([expect.stringMatching(/^[a-zA-Z0-9]{9}$/), first]);
+  });
+
   test("a search of the vendor's own and its sources are told", async () => {
     const pages = [{ url: "https://example.com/a", title: "A" }];
     const parts = await runStep({ search: { query: "why", pages }, text: "because" });
