@@ -240,6 +240,21 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
   },
 );
 
+test("[A9] an error that nothing catches is logged, ends all its commands, and the agent with a code of its own", async () => {
+  const trap = join(folder, "trap.mjs");
+  const bug = `Promise.reject(new Error("a bug", { cause: new Error("its cause") }))`;
+  await writeFile(trap, `process.on("SIGUSR2", () => void ${bug});`);
+  const broken = start({ environment: { NODE_OPTIONS: `--import=${trap}` } });
+  const connection = connectAgent({ url: await addressOf(broken), token: TOKEN });
+  const fifo = makeFifo(join(folder, "held-by-broken"));
+  await connection.startProcess({ command: "exec sleep 600 > held-by-broken" });
+  await fifo.opened;
+  expect(await broken.end("SIGUSR2")).toBe(70);
+  await fifo.closed;
+  const fatal = broken.log.find(({ msg }) => String(msg).includes("an error that nothing caught"));
+  expect(JSON.stringify(fatal)).toMatch(/a bug.*its cause/);
+});
+
 test("[A10] what cannot be understood is refused with words, and the agent goes on", async () => {
   const { port } = new URL(url);
   const socket = connect({ host: "127.0.0.1", port: Number(port) });

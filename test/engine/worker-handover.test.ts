@@ -2,6 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
+import type { LiveBatch } from "../../src/domain/chat-events.js";
+import { Hold } from "../../src/engine/worker/hold.js";
+import { acquirePending, renewLease } from "../../src/store/leases.js";
 import type { Tool } from "../../src/engine/tools/tool.js";
 import { connectedTo, deafTo, HEARTBEAT_MS, isAtRest, World, type Replica } from "./world.js";
 import { eventually } from "../support/eventually.js";
@@ -265,6 +268,28 @@ test("a worker that was only silent learns from two heartbeats that its chat is 
     expect(silent.worker.runningChats).toBe(0);
   });
   expect(await world.story(chatId)).toEqual(["user: A story", "assistant: A whole story."]);
+});
+
+test("a runner that has lost its chat says nothing any more, least of all for who has it now", async () => {
+  const { parts } = world.replica();
+  const chatId = await world.createChat(world.replica(), "Hello");
+  const workerId = randomUUID();
+  await renewLease(world.database, workerId, 60_000);
+  const [held] = await acquirePending(world.database, workerId, 1);
+  if (held?.chatId !== chatId) throw new Error("The chat was not acquired.");
+  const said: unknown[] = [];
+  const bus = {
+    ...connectedTo(world.bus),
+    publishLive: ({ generation }: LiveBatch) => said.push(generation),
+  };
+  const hold = new Hold({ ...parts, bus }, held);
+  hold.ports().announce([]);
+  const { snapshotVersion, historyVersion, attempt } = held.state;
+  const taken = { snapshotVersion: snapshotVersion + 1, runnerId: randomUUID(), attempt: attempt + 1 };
+  hold.hear({ ...held.state, ...taken });
+  hold.ports().announce([]);
+  expect(said).toEqual([{ historyVersion, attempt }]);
+  await world.run("DELETE FROM chats WHERE id = $1", [chatId]);
 });
 
 test("a chat that a worker holds without running it is taken anew", async () => {

@@ -29,7 +29,7 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     const vendor = new Vendor(SEED, tally, 18);
     const deployment = await openProcesses({
       servers: 2,
-      databaseUrl: urlOf(place.database.options),
+      database: urlOf(place.database.options),
       withRedis: true,
       isRedisStruck: false,
       redisAbsenceMs: REDIS_ABSENCE_MS,

@@ -21,6 +21,8 @@ export type Deployment = {
   /** Nothing is broken on purpose any more. */
   calm(): Promise<void>;
   query<Row>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** Model calls made again for attempts that were lost or have failed, as the servers told; null = they do not tell. */
+  explainedRepeats(): number | null;
   /** Leases that have to be alive when nobody is struck. */
   livingWorkers(): number;
   /** What is worth a line in the summary: memory, logged errors. Empty = nothing. */

@@ -2,10 +2,13 @@
 // --servers=N --people=N --redis=1 (a Redis between them), SOAK_SEED, SOAK_CHATS …. Ends with 1, and says the seed, when
 // anything was violated. The bad network: --chaos=N (of a hundred news of Redis so many are dropped, doubled, delayed or
 // reordered) --cuts=N (milliseconds between two cuts of a connection, on average) --redis-stops=N (20 s each)
-// --strikes=kill (every strike on a server is a kill -9).
+// --strikes=kill (every strike on a server is a kill -9). The bad database: --database=N (milliseconds between two strikes on
+// a PostgreSQL of the soak's own, on average: connections are broken, it is slow, silent or locked for longer than a lease
+// lives, it is restarted) --lease=N (milliseconds; of all servers).
 import { parseArgs } from "node:util";
 import { Databases } from "../../bench/databases.js";
 import { Tally } from "./chance.js";
+import { DatabaseTrouble } from "./database-trouble.js";
 import { openProcesses, REDIS_ABSENCE_MS, type StrikeKind } from "./processes.js";
 import { runSoak, type Violation } from "./soak.js";
 import { Vendor } from "./vendor.js";
@@ -22,6 +25,8 @@ const DEFAULTS = {
   chaos: 0,
   cuts: 0,
   "redis-stops": 0,
+  database: 0,
+  lease: 3_000,
 };
 type Numbers = typeof DEFAULTS;
 type Options = Numbers & { strikes: StrikeKind };
@@ -44,6 +49,7 @@ function readOptions(): Options {
   const strikes = values["strikes"] ?? process.env[variableOf("strikes")] ?? "mixed";
   if (strikes !== "mixed" && strikes !== "kill") throw new Error("--strikes must be mixed or kill.");
   if (read.chaos > 100) throw new Error("--chaos must be a share of a hundred.");
+  if (read.lease < 1_000) throw new Error("--lease must be at least 1000.");
   if (read.redis === 0 && (read.chaos > 0 || read["redis-stops"] > 0))
     throw new Error("--chaos and --redis-stops need --redis=1.");
   return { ...read, seed: read.seed || 1 + Math.floor(Math.random() * 2 ** 31), strikes };
@@ -65,10 +71,14 @@ async function main(): Promise<number> {
   say(`The soak: ${lineOf(options)}`);
   const tally = new Tally();
   const vendor = new Vendor(seed, tally, options.faults);
-  const databases = await Databases.open();
+  const { database: everyMs, lease: leaseMs } = options;
+  const databases = everyMs > 0 ? null : await Databases.open();
   const deployment = await openProcesses({
     servers,
-    databaseUrl: (await databases.create("soak")).url,
+    database: databases
+      ? (await databases.create("soak")).url
+      : await DatabaseTrouble.open({ seed, everyMs, leaseMs, tally }),
+    leaseMs,
     withRedis: options.redis > 0,
     isRedisStruck: redisStops === 0,
     redisAbsenceMs: REDIS_ABSENCE_MS,
@@ -86,7 +96,7 @@ async function main(): Promise<number> {
     for (const line of [...tally.lines(), ...(await deployment.remarks())]) say(line);
   } finally {
     violations.push(...(await deployment.close()).map((sentence) => ({ sentence })));
-    await databases.close();
+    await databases?.close();
   }
   for (const { sentence, evidence } of violations)
     say(`\nVIOLATION: ${sentence}${evidence ? `\n${evidence}` : ""}`);

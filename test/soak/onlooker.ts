@@ -81,7 +81,9 @@ export class Onlooker {
       }
       this.story.push(`-- left: ${String(reason).slice(0, 60)}`);
       this.transcript.reopened();
-      if (Array.isArray(reason)) complain(`Following ${this.chatId} was refused: ${JSON.stringify(reason)}`);
+      const words = JSON.stringify(reason) ?? "";
+      if (Array.isArray(reason) && !words.includes('"code":"UNAVAILABLE"'))
+        complain(`Following ${this.chatId} was refused: ${JSON.stringify(reason)}`);
       if (this.#end.signal.aborted) return;
       tally.add("reconnects", "all");
       await sleep(systemClock, RETURN_AFTER_MS, this.#end.signal);

@@ -155,7 +155,7 @@ export class Person {
     const ask = () => this.#ask(name, input, fields);
     for (let again = MAX_REPEATS; again > 0; again -= 1) {
       const payload = await ask();
-      if (payload === null) {
+      if (payload === null || payload.userErrors.some(({ code }) => code === "UNAVAILABLE")) {
         this.parts.tally.add("repeated requests", "because the answer was lost");
         await sleep(systemClock, REPEAT_AFTER_MS);
         continue;
@@ -275,4 +275,5 @@ export class Person {
   }
 }
 
-const EXPECTED_REFUSALS = ["CONFLICT", "NOT_FOUND", "LIMIT_EXCEEDED"];
+/** UNAVAILABLE: what was to be looked at before could not be, while the database was away. */
+const EXPECTED_REFUSALS = ["CONFLICT", "NOT_FOUND", "LIMIT_EXCEEDED", "UNAVAILABLE"];

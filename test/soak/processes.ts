@@ -6,6 +6,7 @@ import { sleep, systemClock } from "../../src/lib/clock.js";
 import { createGitRepository } from "../support/git-repository.js";
 import { startRedis, type TestRedis } from "../support/redis.js";
 import type { Chance, Tally } from "./chance.js";
+import type { DatabaseTrouble } from "./database-trouble.js";
 import { type AnswerAsModel, type Deployment, SMALL_CONTEXT } from "./deployment.js";
 import { endServer, environmentOf, freeze, type Server, ServerWords, startServer } from "./server-process.js";
 import { Storm, type Weather } from "./storm.js";
@@ -15,6 +16,8 @@ import { CONTEXT_LIMIT_TOKENS } from "./vendor.js";
 const LONGEST_ABSENCE_MS = 1_500;
 /** Longer than the sweep by which servers find what no news told them. */
 export const REDIS_ABSENCE_MS = 20_000;
+/** Shorter than a server's own, so that a killed one's chats go on soon. */
+const DEFAULT_LEASE_MS = 3_000;
 /** What an ended server's agents and their commands have to be gone after. */
 const AFTERLIFE_MS = 15_000;
 
@@ -27,8 +30,10 @@ export type StrikeKind = keyof typeof STRIKES;
 
 export type ProcessOptions = {
   servers: number;
-  /** An empty database for all of them. */
-  databaseUrl: string;
+  /** An empty database for all of them, or one that is struck too; it is closed with the rest. */
+  database: string | DatabaseTrouble;
+  /** Of all of them; absent = 3 s. */
+  leaseMs?: number;
   /** The servers hear of each other through a Redis. */
   withRedis: boolean;
   /** False: Redis goes away only by `stopRedis`. */
@@ -43,7 +48,7 @@ export type ProcessOptions = {
 };
 
 export async function openProcesses(options: ProcessOptions): Promise<Deployment> {
-  const { servers, databaseUrl, answer, tally } = options;
+  const { servers, answer, tally, leaseMs = DEFAULT_LEASE_MS } = options;
   const words = new ServerWords(tally);
   const complain = (sentence: string) => void words.complaints.push(sentence);
   const storm = options.weather ? new Storm({ weather: options.weather, tally, complain }) : null;
@@ -52,12 +57,9 @@ export async function openProcesses(options: ProcessOptions): Promise<Deployment
     createGitRepository(),
     startDemoModel({ host: "127.0.0.1", port: 0, script: answer }),
   ]);
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
-  // The database goes while idle connections to it are still being closed.
-  let isClosing = false;
-  pool.on("error", (error) => isClosing || complain(`The database: ${error.message}`));
+  const { databaseUrl, query, trouble, closeDatabase } = openSight(options.database, complain);
   const environment = {
-    ...environmentOf({ databaseUrl, modelUrl: demo.url, folder: repository.folder }),
+    ...environmentOf({ databaseUrl, modelUrl: demo.url, folder: repository.folder, leaseMs }),
     ...(redis ? { REDIS_URL: storm ? await storm.coverRedis(redis.url) : redis.url } : {}),
   };
   const start = (place: number) => {
@@ -65,14 +67,13 @@ export async function openProcesses(options: ProcessOptions): Promise<Deployment
     return startServer({ environment, cwd: repository.folder, words, coverUrl });
   };
   const first = await start(0);
-  await pool.query(SMALL_CONTEXT, [CONTEXT_LIMIT_TOKENS]);
+  await query(SMALL_CONTEXT, [CONTEXT_LIMIT_TOKENS]);
   const others = Array.from({ length: servers - 1 }, (_, index) => start(index + 1));
   const fleet = new Fleet([first, ...(await Promise.all(others))], start);
-  const query = async <Row>(text: string, values: unknown[] = []) =>
-    (await pool.query(text, values)).rows as Row[];
   const [workspace] = await query<{ id: string }>("SELECT 'ws_' || id AS id FROM workspaces");
   const { modelConfigs } = await first.api.get<{ modelConfigs: { id: string }[] }>("{ modelConfigs { id } }");
   storm?.begin();
+  trouble?.begin();
   return {
     workspaceId: workspace?.id ?? "",
     modelConfigIds: modelConfigs.map(({ id }) => id),
@@ -89,7 +90,8 @@ export async function openProcesses(options: ProcessOptions): Promise<Deployment
       return kind;
     },
     stopRedis: () => takeAway(redis, options.redisAbsenceMs),
-    calm: async () => storm?.calm(),
+    calm: async () => void (await Promise.all([storm?.calm(), trouble?.calm()])),
+    explainedRepeats: () => words.explainedRepeats,
     livingWorkers: () => fleet.servers.length,
     remarks: async () => [
       ...(await memoryOf(fleet.servers.map(({ child }) => child.pid ?? 0))),
@@ -99,12 +101,30 @@ export async function openProcesses(options: ProcessOptions): Promise<Deployment
     async close() {
       await Promise.all(fleet.servers.map((server) => endServer(server, "SIGTERM")));
       const left = await untilGone(repository.folder);
-      isClosing = true;
-      await Promise.all([pool.end(), demo.close(), storm?.close()]);
+      await Promise.all([closeDatabase(), demo.close(), storm?.close()]);
       await Promise.all([repository.remove(), redis?.stop()]);
       return left.map((process) => `A process was left behind: ${process}`);
     },
   };
+}
+
+/** How the servers find the database, and how the soak itself looks at it. */
+function openSight(database: string | DatabaseTrouble, complain: (sentence: string) => void) {
+  if (typeof database !== "string") {
+    const query: Deployment["query"] = (text, values) => database.query(text, values);
+    return { databaseUrl: database.url, query, trouble: database, closeDatabase: () => database.close() };
+  }
+  const pool = new pg.Pool({ connectionString: database, max: 4 });
+  // The database goes while idle connections to it are still being closed.
+  let isClosing = false;
+  pool.on("error", (error) => isClosing || complain(`The database: ${error.message}`));
+  const query = async <Row>(text: string, values: unknown[] = []) =>
+    (await pool.query(text, values)).rows as Row[];
+  const closeDatabase = () => {
+    isClosing = true;
+    return pool.end();
+  };
+  return { databaseUrl: database, query, trouble: null, closeDatabase };
 }
 
 /** The servers, each in its place whichever process it is. */

@@ -70,6 +70,7 @@ export async function openReplicas(answer: AnswerAsModel): Promise<Deployment> {
     stopRedis: () => Promise.resolve(),
     calm: () => Promise.resolve(),
     query: (text, values = []) => world.run(text, values) as Promise<never[]>,
+    explainedRepeats: () => null,
     livingWorkers: () => servers.length,
     remarks: () => Promise.resolve([]),
     complaints: () => [],

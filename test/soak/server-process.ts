@@ -15,7 +15,8 @@ const TOKEN = "pt_admin_token_of_the_soak";
 const LISTENING = /^Parley listens on (\S+)\/graphql/;
 /** A server that nobody ends is ended with the soak. */
 const END_WITH_PARENT = `data:text/javascript,process.on("disconnect",()=>process.kill(process.pid,"SIGTERM"))`;
-/** More than a lease and a heartbeat. */
+const HEARTBEATS_PER_LEASE = 4;
+/** More than a lease of 3 s and a heartbeat. */
 const FROZEN_MS = 5_000;
 
 export type Server = { api: ApiClient; child: ChildProcess; isUp: boolean };
@@ -32,6 +33,7 @@ export function environmentOf(facts: {
   databaseUrl: string;
   modelUrl: string;
   folder: string;
+  leaseMs: number;
 }): Record<string, string> {
   return {
     DATABASE_URL: facts.databaseUrl,
@@ -39,11 +41,11 @@ export function environmentOf(facts: {
     PARLEY_PORT: "0",
     PARLEY_ADMIN_TOKEN: TOKEN,
     PARLEY_WORKSPACE_DIR: facts.folder,
-    PARLEY_LOG_LEVEL: "warn",
+    PARLEY_LOG_LEVEL: "info",
     PARLEY_TITLES: "off",
     PARLEY_RATE_LIMITS: "off",
-    PARLEY_LEASE_MS: "3000",
-    PARLEY_HEARTBEAT_MS: "700",
+    PARLEY_LEASE_MS: String(facts.leaseMs),
+    PARLEY_HEARTBEAT_MS: String(Math.floor(facts.leaseMs / HEARTBEATS_PER_LEASE)),
     PARLEY_MODEL_STARTUP_TIMEOUT_MS: "1500",
     PARLEY_MODEL_STALL_TIMEOUT_MS: "1500",
     ANTHROPIC_API_KEY: "key-of-the-soak",
@@ -96,6 +98,8 @@ export async function endServer(server: Server, signal: NodeJS.Signals): Promise
 /** What the servers log: counted; what only a bug can say is a complaint. */
 export class ServerWords {
   readonly complaints: string[] = [];
+  /** Model calls that had to be made once more: for each attempt that was lost or has failed. */
+  explainedRepeats = 0;
   readonly #odd = new Map<string, number>();
 
   constructor(private readonly tally: Tally) {}
@@ -105,6 +109,7 @@ export class ServerWords {
     const message = (typeof said?.["msg"] === "string" ? said["msg"] : line).slice(0, 120);
     this.tally.add("servers logged", message);
     if (said === null || Number(said["level"]) >= ERROR_LEVEL) this.#odd.set(line.slice(0, 600), 1);
+    if (REPEAT_WORDS.test(message)) this.explainedRepeats += Number(said?.["chats"] ?? 1);
     if (message.startsWith("A run ended with an exception")) this.complaints.push(line.slice(0, 2_000));
   }
 
@@ -113,6 +118,9 @@ export class ServerWords {
   }
 }
 
+/** What is said of one attempt, or of `chats` of them, after which the model is asked again. */
+const REPEAT_WORDS =
+  /^(A chat was taken over from|The database was away during a turn|Running chats are handed back|A model call failed)/;
 /** Of pino. */
 const ERROR_LEVEL = 50;
 

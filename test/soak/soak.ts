@@ -52,7 +52,13 @@ export async function runSoak(
   vendor.isCalm = true;
   await soak.settle();
   await soak.close();
-  return soak.violations;
+  const explained = deployment.explainedRepeats();
+  tally.add("model calls made again", "by the vendor's count", vendor.repeats);
+  if (explained === null) return soak.violations;
+  tally.add("model calls made again", "explained by the servers", explained);
+  // The lost attempt's own call and one more.
+  const sentence = `The model was asked again ${vendor.repeats} times for ${explained} lost or failed attempts.`;
+  return vendor.repeats > explained ? [...soak.violations, { sentence }] : soak.violations;
 }
 
 class Soak {

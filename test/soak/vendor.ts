@@ -1,4 +1,5 @@
 // The model of the soak: answers by a seeded plan, and fails in every way that vendors are known to fail.
+import { createHash } from "node:crypto";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
 import { type DemoRequest, lastUserText } from "../../src/demo-model/request.js";
 import { Chance, type Tally } from "./chance.js";
@@ -36,6 +37,9 @@ type Fault = keyof typeof FAULTS;
 export class Vendor {
   /** Nothing fails and nothing is asked for any more: everybody is let come to rest. */
   isCalm = false;
+  /** How often an answer was asked for once more: the same words, in the same chat. */
+  repeats = 0;
+  readonly #asked = new Set<string>();
   readonly #numbers = new Map<string, number>();
   readonly #chances = new Map<string, Chance>();
 
@@ -49,11 +53,19 @@ export class Vendor {
   answer(request: DemoRequest): ScriptStep {
     const chat = this.#chatOf(request);
     const kind = isSummaryRequest(request) ? "summary" : "answer";
+    if (kind === "answer") this.#countRepeat(request);
     this.tally.add("model calls", this.isCalm ? `calm ${kind}` : kind);
     if (this.isCalm) return kind === "summary" ? { text: "All was said.", usage: SMALL } : CALM_ANSWER;
     const chance = this.#chanceOf(chat);
     if (chance.percent(this.faultPercent)) return this.#fail(chance.weighted(FAULTS), chance, kind);
     return kind === "summary" ? this.#summarize(chance) : this.#speak(chance, request);
+  }
+
+  #countRepeat({ headers, turns }: DemoRequest): void {
+    const words = createHash("sha256").update(JSON.stringify(turns)).digest("base64");
+    const question = `${headers["parley-chat-id"] ?? ""} ${words}`;
+    if (!this.#asked.has(question)) this.#asked.add(question);
+    else this.repeats += 1;
   }
 
   /** A chat keeps its stream of choices; a summary hides the labels, so the chat's own id is remembered too. */

@@ -8,8 +8,8 @@ import { pipeline, Transform } from "node:stream";
 export type Draw = (below: number) => number;
 
 export type SocketProxyOptions = {
-  /** Where on this machine the connections go. */
-  port: number;
+  /** Where on this machine the connections go: a port, or the path of a Unix socket. */
+  port: number | string;
   /** What the bytes of a connection pass through, made anew for each; connections count from 0. */
   toServer?: (connection: number) => Transform;
   toClient?: (connection: number) => Transform;
@@ -46,7 +46,7 @@ export class SocketProxy {
   }
 
   /** The server has moved: the next connections go there. */
-  moveTo(port: number): void {
+  moveTo(port: number | string): void {
     this.options.port = port;
   }
 
@@ -73,7 +73,11 @@ export class SocketProxy {
     this.#accepted += 1;
     const { port, toServer, toClient } = this.options;
     const stages = { toServer: toServer?.(number), toClient: toClient?.(number) };
-    const connection = new Connection(client, connect({ port, host: "127.0.0.1", noDelay: true }), stages);
+    const upstream =
+      typeof port === "string"
+        ? connect({ path: port })
+        : connect({ port, host: "127.0.0.1", noDelay: true });
+    const connection = new Connection(client, upstream, stages);
     this.#open.add(connection);
     client.once("close", () => this.#open.delete(connection));
   }

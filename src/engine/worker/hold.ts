@@ -109,12 +109,17 @@ export class Hold {
     return generationId(this.generation);
   }
 
-  /** Time, and a voice that speaks for the present generation, whatever comes after it. */
+  /**
+   * Time, and a voice that speaks for the present generation, whatever comes after it. It falls silent with the loss of
+   * the chat: what was heard of that may be the generation of who has the chat now.
+   */
   ports(): TurnPorts {
     const { bus, clock, pieceIntervalMs } = this.parts;
     const { chatId } = this.chat;
     const { generation } = this;
-    const announce = (pieces: LivePiece[]) => bus.publishLive({ chatId, generation, pieces });
+    const announce = (pieces: LivePiece[]) => {
+      if (!this.switch.isLost) bus.publishLive({ chatId, generation, pieces });
+    };
     return { clock, announce, pieceIntervalMs };
   }
 

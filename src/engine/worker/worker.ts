@@ -101,6 +101,8 @@ export class Worker {
     this.#isClosing = true;
     for (const stop of this.#stops) stop();
     await this.#settled();
+    const chats = this.#runners.size;
+    if (chats > 0) this.#parts.log.info({ chats }, "Running chats are handed back");
     for (const { runner } of this.#runners.values()) runner.stop({ kind: "shutdown" });
     await Promise.all([...this.#runners.values()].map(({ done }) => done));
     await this.#lease.drop();

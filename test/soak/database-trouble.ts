@@ -1,0 +1,182 @@
+// The soak's bad database: a PostgreSQL of its own, whose connections are broken and which is slow, silent, locked or
+// restarted at random. Servers reach it through a proxy; the soak itself looks at it directly. Every choice comes from the
+// seed.
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Transform } from "node:stream";
+import pg from "pg";
+import { sleep, systemClock } from "../../src/lib/clock.js";
+import { createLog } from "../../src/lib/log.js";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/store/embedded-postgres.js";
+import { isOutage } from "../../src/store/outages.js";
+import { SocketProxy } from "../support/socket-proxy.js";
+import { Chance, type Tally } from "./chance.js";
+
+/** `everyMs`: milliseconds between two strikes, on average. `leaseMs`: of the servers. */
+export type TroubleOptions = { seed: number; everyMs: number; leaseMs: number; tally: Tally };
+
+/** How often each kind of strike comes, against the others. */
+const STRIKES = {
+  "one connection broken": 12,
+  "all connections broken": 2,
+  slow: 3,
+  silent: 1,
+  locked: 1,
+  restarted: 2,
+} as const;
+
+/** Of each chunk, each way, while the database is slow. */
+const SLOW_CHUNK_MS = 250;
+/** The soak itself asks again after a broken connection, for so long. */
+const PATIENCE_MS = 60_000;
+const ASK_AGAIN_MS = 50;
+
+export class DatabaseTrouble {
+  readonly #calm = new AbortController();
+  #striking = Promise.resolve();
+  #chunkDelayMs = 0;
+  /** While it is silent: resolves when it speaks again. */
+  #silence: Promise<void> | null = null;
+
+  private constructor(
+    private readonly options: TroubleOptions,
+    private readonly folder: string,
+    private readonly postgres: EmbeddedPostgres,
+    private readonly pool: pg.Pool,
+  ) {}
+
+  #proxy: SocketProxy | undefined;
+
+  static async open(options: TroubleOptions): Promise<DatabaseTrouble> {
+    const folder = await mkdtemp(join(tmpdir(), "parley-soak-"));
+    // Run by root, PostgreSQL is another account that must be able to pass.
+    await chmod(folder, 0o755);
+    const log = createLog("silent");
+    const postgres = await openEmbeddedPostgres({ dataDir: folder, systemDir: folder, durable: false, log });
+    const { host, port, user, database } = postgres;
+    const pool = new pg.Pool({ host, port, user, database, max: 4 });
+    pool.on("error", () => undefined);
+    pool.on("connect", (client) => client.on("error", () => undefined));
+    const trouble = new DatabaseTrouble(options, folder, postgres, pool);
+    const stage = () => trouble.#stage();
+    const path = `${host}/.s.PGSQL.${port}`;
+    trouble.#proxy = await SocketProxy.start({ port: path, toServer: stage, toClient: stage });
+    return trouble;
+  }
+
+  /** The database as servers reach it. */
+  get url(): string {
+    return `postgres://${this.postgres.user}@127.0.0.1:${this.#proxy?.port ?? 0}/${this.postgres.database}`;
+  }
+
+  /** From now on it is struck. */
+  begin(): void {
+    this.#striking = this.#strike();
+  }
+
+  /** Strikes no more; resolves when the last one is over. */
+  async calm(): Promise<void> {
+    this.#calm.abort();
+    await this.#striking;
+  }
+
+  async close(): Promise<void> {
+    await this.calm();
+    await Promise.all([this.pool.end(), this.#proxy?.close()]);
+    await this.postgres.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** The soak's own look, which no strike keeps from its answer. */
+  async query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+    for (const deadline = Date.now() + PATIENCE_MS; ;) {
+      try {
+        return (await this.pool.query(text, values)).rows as Row[];
+      } catch (error) {
+        if (!isOutage(error) || Date.now() > deadline) throw error;
+        await sleep(systemClock, ASK_AGAIN_MS);
+      }
+    }
+  }
+
+  async #strike(): Promise<void> {
+    const { seed, everyMs, tally } = this.options;
+    const chance = Chance.of(seed, "database");
+    for (;;) {
+      await sleep(systemClock, everyMs / 2 + chance.below(everyMs), this.#calm.signal);
+      if (this.#calm.signal.aborted) return;
+      const kind = chance.weighted(STRIKES);
+      tally.add("strikes on the database", kind);
+      await this.#act(kind);
+    }
+  }
+
+  /** What lasts does so for longer than a lease lives. */
+  async #act(kind: keyof typeof STRIKES): Promise<void> {
+    const lastMs = 1.3 * this.options.leaseMs;
+    switch (kind) {
+      case "one connection broken":
+        return this.#breakConnections("ORDER BY random() LIMIT 1");
+      case "all connections broken":
+        return this.#breakConnections("");
+      case "slow":
+        this.#chunkDelayMs = SLOW_CHUNK_MS;
+        await sleep(systemClock, lastMs);
+        this.#chunkDelayMs = 0;
+        return;
+      case "silent":
+        this.#silence = sleep(systemClock, lastMs);
+        await this.#silence;
+        this.#silence = null;
+        return;
+      case "locked":
+        return this.#lock(lastMs);
+      case "restarted":
+        return this.#restart();
+    }
+  }
+
+  /** All but the soak's own. */
+  async #breakConnections(which: string): Promise<void> {
+    await this.query(`SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name LIKE 'parley%' ${which}) victim`);
+  }
+
+  async #lock(lastMs: number): Promise<void> {
+    const client = await this.pool.connect();
+    try {
+      await client.query("BEGIN");
+      await client.query("LOCK TABLE chats IN ACCESS EXCLUSIVE MODE");
+      await sleep(systemClock, lastMs);
+      await client.query("COMMIT");
+    } finally {
+      client.release(true);
+    }
+  }
+
+  /** A fast shutdown; the embedded database is taken up again by itself. */
+  async #restart(): Promise<void> {
+    const [before] = await this.query<{ at: string }>(STARTED_AT);
+    const [processId] = (await readFile(join(this.folder, "postgres/postmaster.pid"), "utf8")).split("\n");
+    process.kill(Number(processId), "SIGINT");
+    for (;;) {
+      const [now] = await this.query<{ at: string }>(STARTED_AT);
+      if (now?.at !== before?.at) return;
+      await sleep(systemClock, ASK_AGAIN_MS);
+    }
+  }
+
+  #stage(): Transform {
+    return new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        const wait =
+          this.#silence ?? (this.#chunkDelayMs > 0 ? sleep(systemClock, this.#chunkDelayMs) : null);
+        if (wait === null) done(null, chunk);
+        else void wait.then(() => done(null, chunk));
+      },
+    });
+  }
+}
+
+const STARTED_AT = "SELECT pg_postmaster_start_time()::text AS at";
