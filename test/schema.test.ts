@@ -19,6 +19,7 @@ import {
 } from "graphql";
 import { expect, test } from "vitest";
 import { resolvers } from "../src/resolvers/resolvers.js";
+import { ENDING_MUTATIONS } from "../src/domain/full-disk.js";
 import { buildParleySchema, printParleySchema } from "../src/schema/build.js";
 
 const schema = buildParleySchema(resolvers);
@@ -228,4 +229,9 @@ test("plain fields are read without a function of their own", () => {
     "ChatMessage.chat",
     "ChatMessage.modelConfig",
   ]);
+});
+
+test("what goes on while the disk is full are mutations that there are", () => {
+  const mutations = Object.keys(schema.getMutationType()?.getFields() ?? {});
+  expect([...ENDING_MUTATIONS].filter((name) => !mutations.includes(name))).toEqual([]);
 });

@@ -19,6 +19,7 @@ import { createAgentMetrics, type AgentMetrics } from "./metrics.js";
 import { ToolServers } from "./mcp/tool-servers.js";
 import { done, type Outcome } from "./outcome.js";
 import type { Environment } from "./process/environment.js";
+import { DEFAULT_PROCESS_LIMITS, type ProcessLimits } from "./process/process-limits.js";
 import { ProcessRegistry } from "./process/process-registry.js";
 import { Search } from "./search/search.js";
 import {
@@ -48,6 +49,8 @@ export type AgentOptions = {
   environment: Environment;
   /** How much commands stand back behind all others, 0 (the default) to 19; see `nice`. */
   commandNice?: number;
+  /** How many may run; `DEFAULT_PROCESS_LIMITS` when absent. */
+  processLimits?: ProcessLimits;
   clock: Clock;
   log: Log;
 };
@@ -84,6 +87,7 @@ export function createAgent(options: AgentOptions): Agent {
     askpassFor: (chatId) => askpass.placeFor(chatId),
     instanceId,
     nice: options.commandNice ?? 0,
+    limits: options.processLimits ?? DEFAULT_PROCESS_LIMITS,
     onStart: (shell, process) => {
       metrics.watchProcess(shell, process);
       const { facts } = process;

@@ -45,6 +45,7 @@ async function serve(settings: AgentSettings, clock: Clock, log: Log): Promise<n
     contextPaths: settings.contextPaths,
     environment: inheritedEnvironment(),
     commandNice: settings.commandNice,
+    processLimits: settings.processLimits,
     clock,
     log,
   });

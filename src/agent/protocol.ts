@@ -57,6 +57,9 @@ export const CHAT_ID_HEADER = "parley-chat-id";
 /** JSON array of the chat's ancestors, nearest first. */
 export const ANCESTOR_CHAT_IDS_HEADER = "parley-ancestor-chat-ids";
 
+/** The user whose chat it is, for limits that all chats of a user share. Without it only the chat's own counts. */
+export const USER_ID_HEADER = "parley-user-id";
+
 /** Largest JSON body of any other request. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 /** Ids travel in headers, so they are short and plain. */

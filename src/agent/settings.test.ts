@@ -13,6 +13,7 @@ test("a token is all that is needed", () => {
     logLevel: "info",
     contextPaths: DEFAULT_CONTEXT_PATHS,
     commandNice: 0,
+    processLimits: { perChat: 16, perUser: 64 },
   });
 });
 
@@ -32,7 +33,25 @@ test("flags win over variables", () => {
     logLevel: "debug",
     contextPaths: DEFAULT_CONTEXT_PATHS,
     commandNice: 0,
+    processLimits: { perChat: 16, perUser: 64 },
   });
+});
+
+test("two variables say how many processes may run, and what is no such number is refused by name", () => {
+  const of = (perChat: string, perUser: string) =>
+    readSettings(
+      [],
+      {
+        PARLEY_AGENT_TOKEN: TOKEN,
+        PARLEY_AGENT_MAX_PROCESSES_PER_CHAT: perChat,
+        PARLEY_AGENT_MAX_PROCESSES_PER_USER: perUser,
+      },
+      "/code",
+    );
+  expect(of("3", "0")).toMatchObject({ processLimits: { perChat: 3, perUser: 0 } });
+  expect(() => of("-1", "1001")).toThrow(
+    /PARLEY_AGENT_MAX_PROCESSES_PER_CHAT: [\s\S]*PARLEY_AGENT_MAX_PROCESSES_PER_USER: /,
+  );
 });
 
 test("five variables say where to look for what models should know", () => {

@@ -4,6 +4,8 @@ import { parseArgs } from "node:util";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { DEFAULT_CONTEXT_PATHS, type ContextPaths } from "./context/paths.js";
+import { DEFAULT_PROCESS_LIMITS, type ProcessLimits } from "./process/process-limits.js";
+import { MAX_PROCESSES } from "./process/retention.js";
 import { DEFAULT_AGENT_HOST, doorVariables, readDoor, type DoorSettings } from "./door-settings.js";
 
 /** Shorter tokens could be guessed. */
@@ -23,6 +25,7 @@ export type AgentSettings = {
   contextPaths: ContextPaths;
   /** How much commands stand back behind all others, 0 to 19; see `nice`. */
   commandNice: number;
+  processLimits: ProcessLimits;
 };
 
 /** Its message says for each wrong setting what was expected, and never shows the token. */
@@ -59,6 +62,10 @@ the directory:
   PARLEY_AGENT_SKILL_META_FILE     its name; default: ${DEFAULT_CONTEXT_PATHS.skillFile}
   PARLEY_AGENT_MCP_CONFIG_FILES    default: ${DEFAULT_CONTEXT_PATHS.mcpConfigFiles.join(",")}
 
+How many processes may run at the same time; 0 = any number:
+  PARLEY_AGENT_MAX_PROCESSES_PER_CHAT   default: ${DEFAULT_PROCESS_LIMITS.perChat}
+  PARLEY_AGENT_MAX_PROCESSES_PER_USER   of all chats of one user in this workspace; default: ${DEFAULT_PROCESS_LIMITS.perUser}
+
 PARLEY_AGENT_COMMAND_NICE makes commands stand back behind other programs, 0 to 19 as \`nice\` has it; default: 0.
 `;
 
@@ -82,6 +89,9 @@ function entriesOf(list: string): string[] {
     .filter((entry) => entry !== "");
 }
 
+const processLimitSchema = (fallback: number) =>
+  z.coerce.number("must be a number").int().min(0).max(MAX_PROCESSES).default(fallback);
+
 const settingsSchema = z.object({
   PARLEY_AGENT_TOKEN: z
     .string("must be set")
@@ -97,6 +107,8 @@ const settingsSchema = z.object({
   PARLEY_AGENT_SKILL_META_FILE: fileNameSchema(DEFAULT_CONTEXT_PATHS.skillFile),
   PARLEY_AGENT_MCP_CONFIG_FILES: pathListSchema(DEFAULT_CONTEXT_PATHS.mcpConfigFiles),
   PARLEY_AGENT_COMMAND_NICE: z.coerce.number("must be a number").int().min(0).max(19).default(0),
+  PARLEY_AGENT_MAX_PROCESSES_PER_CHAT: processLimitSchema(DEFAULT_PROCESS_LIMITS.perChat),
+  PARLEY_AGENT_MAX_PROCESSES_PER_USER: processLimitSchema(DEFAULT_PROCESS_LIMITS.perUser),
 });
 
 /** Settings of this program, or `help`. Throws a `SettingsError`. */
@@ -134,6 +146,10 @@ export function readSettings(
       mcpConfigFiles: parsed.data.PARLEY_AGENT_MCP_CONFIG_FILES,
     },
     commandNice: parsed.data.PARLEY_AGENT_COMMAND_NICE,
+    processLimits: {
+      perChat: parsed.data.PARLEY_AGENT_MAX_PROCESSES_PER_CHAT,
+      perUser: parsed.data.PARLEY_AGENT_MAX_PROCESSES_PER_USER,
+    },
   };
 }
 

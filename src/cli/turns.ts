@@ -79,8 +79,8 @@ function runnerParts(core: Core, agents: Agents, closers: Closers): RunnerParts 
     onTurnStart: (chat, history) => titles.onTurnStart(chat, history),
     readWorkspaceContext: (workspaceId, connect) => contexts.read(workspaceId, connect),
     listWorkspaceTools: (workspaceId, connect) => workspaceTools.list(workspaceId, connect),
-    openWorkspace: (workspaceId, { chatId, ancestorChatIds }) =>
-      workspaces.open(workspaceId, chatId, ancestorChatIds),
+    openWorkspace: (workspaceId, { chatId, ancestorChatIds, ownerId }) =>
+      workspaces.open(workspaceId, chatId, ancestorChatIds, ownerId),
     subagents: new Subagents({
       ...transitionParts,
       maxDepth: config.subagentDepth,

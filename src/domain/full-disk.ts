@@ -1,7 +1,7 @@
 /** Which mutations go on while the server's disk is almost full. Pure. */
 
 /** They end work, or take something away. What they write themselves is a row's change. */
-const ENDING_MUTATIONS: ReadonlySet<string> = new Set([
+export const ENDING_MUTATIONS: ReadonlySet<string> = new Set([
   "interruptChat",
   "archiveChat",
   "deleteQueuedMessage",

@@ -22,6 +22,8 @@ const REMEMBER_MS = 60_000;
 const REMEMBER_MANAGED_MS = 10_000;
 const MAX_REMEMBERED = 1_000;
 
+type DialledChat = { chatId: string; ancestorChatIds: readonly string[]; ownerId: string | undefined };
+
 export type WorkspacesParts = {
   database: Database;
   bus: Pick<Bus, "onConfigChange">;
@@ -52,14 +54,15 @@ export class Workspaces {
 
   /**
    * Rejects with a `ToolError`. The connection sees the processes of the chat and of those below it; `ancestorChatIds`
-   * are those above it, nearest first.
+   * are those above it, nearest first; `ownerId` is whose chat it is, for what all chats of a user share.
    */
   async open(
     workspaceId: string,
     chatId: string,
     ancestorChatIds: readonly string[] = [],
+    ownerId?: string,
   ): Promise<AgentConnection> {
-    const chat = { chatId, ancestorChatIds };
+    const chat = { chatId, ancestorChatIds, ownerId };
     try {
       return await this.#dial(workspaceId, chat);
     } catch (error) {
@@ -115,14 +118,14 @@ export class Workspaces {
 
   async #dial(
     workspaceId: string,
-    { chatId, ancestorChatIds }: { chatId: string; ancestorChatIds: readonly string[] },
+    { chatId, ancestorChatIds, ownerId }: DialledChat,
   ): Promise<AgentConnection> {
     const record = await this.#find(workspaceId);
     const connection = await this.#agentOf(record);
     this.parts.use.note([workspaceId]);
     // A line outlives what is known of the workspace now.
     this.parts.lines.keep(workspaceId, async () => this.#agentOf(await this.#find(workspaceId)));
-    return connection.forChat(chatId, ancestorChatIds);
+    return connection.forChat(chatId, ancestorChatIds, ownerId);
   }
 
   async #agentOf(record: WorkspaceRecord): Promise<AgentConnection> {

@@ -149,8 +149,11 @@ export interface AgentConnection {
   mcpTools(options?: ToolListOptions): Promise<McpToolsAnswer>;
   /** Within `MAX_MCP_CALL_MS`. Aborting the signal also cancels the call at the tool server. */
   callMcpTool(request: McpCallRequest, options?: CallOptions): Promise<McpCallAnswer>;
-  /** The same agent on behalf of a chat, which then sees only its own processes. Nearest ancestor first. */
-  forChat(chatId: string, ancestorChatIds?: readonly string[]): AgentConnection;
+  /**
+   * The same agent on behalf of a chat, which then sees only its own processes. Nearest ancestor first; `userId` is the
+   * chat's owner, whose chats share a limit of processes.
+   */
+  forChat(chatId: string, ancestorChatIds?: readonly string[], userId?: string): AgentConnection;
 }
 
 /** Makes no request yet. */
@@ -215,7 +218,8 @@ export function connectAgent(address: AgentAddress): AgentConnection {
         timeoutMs: MAX_MCP_CALL_MS + CALL_MARGIN_MS,
         ...options,
       }),
-    forChat: (chatId, ancestorChatIds = []) => connectAgent({ ...address, chatId, ancestorChatIds }),
+    forChat: (chatId, ancestorChatIds = [], userId) =>
+      connectAgent({ ...address, chatId, ancestorChatIds, ...(userId !== undefined && { userId }) }),
   };
 }
 

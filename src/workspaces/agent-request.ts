@@ -1,6 +1,11 @@
 /** One request to a workspace agent and its answer, over HTTP; what can go wrong is one of two errors. */
 import { z } from "zod";
-import { agentErrorSchema, ANCESTOR_CHAT_IDS_HEADER, CHAT_ID_HEADER } from "../agent/protocol.js";
+import {
+  agentErrorSchema,
+  ANCESTOR_CHAT_IDS_HEADER,
+  CHAT_ID_HEADER,
+  USER_ID_HEADER,
+} from "../agent/protocol.js";
 import type { Clock } from "../lib/clock.js";
 
 /** Any request that does not wait for a process is answered within this, or the agent counts as unreachable. */
@@ -31,6 +36,8 @@ export type AgentAddress = {
   instanceId?: string;
   chatId?: string;
   ancestorChatIds?: readonly string[];
+  /** Whose chat it is. */
+  userId?: string;
   clock?: Clock;
 };
 
@@ -76,13 +83,14 @@ export function sendToAgent(address: AgentAddress, path: string, request: Reques
 }
 
 export function headersOf(
-  { token, chatId, ancestorChatIds }: AgentAddress,
+  { token, chatId, ancestorChatIds, userId }: AgentAddress,
   hasBody: boolean,
 ): Record<string, string> {
   return {
     authorization: `Bearer ${token}`,
     ...(hasBody && { "content-type": "application/json" }),
     ...(chatId !== undefined && { [CHAT_ID_HEADER]: chatId }),
+    ...(userId !== undefined && { [USER_ID_HEADER]: userId }),
     ...(ancestorChatIds?.length && { [ANCESTOR_CHAT_IDS_HEADER]: JSON.stringify(ancestorChatIds) }),
   };
 }

@@ -89,7 +89,7 @@ describe("as time goes by", () => {
 });
 
 test("[P21] at most a thousand processes are kept: the oldest that ended make room, running ones do not", async () => {
-  const agent = await openAgent();
+  const agent = await openAgent({ environment: { PARLEY_AGENT_MAX_PROCESSES_PER_CHAT: "0" } });
   const pid = await agentPid(agent.connection);
   const chat = agent.connection.forChat("chat-many");
   const { id: first } = await chat.startProcess({ command: "true" });

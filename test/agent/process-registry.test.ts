@@ -27,6 +27,7 @@ function openRegistry(): ProcessRegistry {
     environment: inheritedEnvironment(),
     instanceId: "registry-test",
     nice: 0,
+    limits: { perChat: 3, perUser: 5 },
     clock,
     log: createLog("silent"),
   });

@@ -116,7 +116,6 @@ describe("whoever stores as much as they may", () => {
     ["sendChatMessage", "chat { id }", () => ({ chatId, parts, idempotencyKey: "two" })],
     ["editChatMessage", "chat { id }", () => ({ messageId, parts })],
     ["promoteQueuedMessage", "chat { id }", () => ({ queuedMessageId: queuedId })],
-    ["submitToolResults", "chat { id }", () => ({ chatId, results: [{ toolCallId: "c", result: "x" }] })],
     ["compactChat", "chat { id }", () => ({ chatId })],
     ["createFileUpload", "file { id }", () => ({ name: "a.txt", mediaType: "text/plain", sizeBytes: 1 })],
   ];

@@ -1,4 +1,5 @@
 /** Signals for whole process groups, so that a pipeline or a server's children end with their shell. */
+import { readdirSync, readFileSync } from "node:fs";
 import type { Clock } from "../../lib/clock.js";
 import { sleep } from "../../lib/clock.js";
 import { errorCode } from "../outcome.js";
@@ -16,6 +17,42 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
 /** Whether any process of the group is left, also one that we may not signal. */
 export function isGroupAlive(groupId: number): boolean {
   return isTargetAlive(-groupId);
+}
+
+/**
+ * Those of the groups in which any process still does something: not one that has ended and waits to be collected, which
+ * signals reach as well. Reads all of /proc, some milliseconds; where there is none, a group counts if it can be signalled.
+ */
+export function findLivingGroups(groupIds: Iterable<number>): Set<number> {
+  const alive = new Set([...groupIds].filter(isGroupAlive));
+  const names = readNames("/proc").filter((name) => /^\d+$/.test(name));
+  if (names.length === 0) return alive;
+  const found = new Set<number>();
+  for (const name of names) {
+    const groupId = groupUnlessZombie(name);
+    if (groupId !== undefined && alive.has(groupId)) found.add(groupId);
+  }
+  return found;
+}
+
+/** Undefined also for a process that ends meanwhile. */
+function groupUnlessZombie(pid: string): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // "pid (name) state parent group …": a name may hold spaces and brackets, so counting begins after the last one.
+    const [state, , groupId] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return state === "Z" || state === "X" ? undefined : Number(groupId);
+  } catch {
+    return undefined;
+  }
+}
+
+function readNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /**

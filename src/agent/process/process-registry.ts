@@ -20,7 +20,8 @@ import { endAll } from "./end-all.js";
 import { commandPriority, launch, type Priority, type StartedShell } from "./launch.js";
 import type { OutputFeed } from "./output-feed.js";
 import { closePipe, OutputPipes } from "./output-pipes.js";
-import { isGroupAlive, signalGroup } from "./process-group.js";
+import { findLivingGroups, isGroupAlive, signalGroup } from "./process-group.js";
+import { type LivingProcess, type ProcessLimits, refuseStart } from "./process-limits.js";
 import { findForgettable, MAX_PROCESSES } from "./retention.js";
 import { ShellProcess } from "./shell-process.js";
 import { chooseWorkingDirectory } from "./working-directory.js";
@@ -31,7 +32,12 @@ const MAX_LISTED = 10;
 const MAX_KEPT_COMMAND_BYTES = 4 * 1024;
 
 /** On whose behalf a request is made; without a chat id it may see everything. */
-export type ChatScope = { chatId: string | undefined; ancestorChatIds: readonly string[] };
+export type ChatScope = {
+  chatId: string | undefined;
+  ancestorChatIds: readonly string[];
+  /** The chat's owner, as far as the caller says. */
+  userId?: string | undefined;
+};
 
 /** A start that may be asked for again: the same key with other input is a conflict. */
 type KeyedStart = { fingerprint: string; outcome: Promise<Outcome<StartProcessAnswer>> };
@@ -44,6 +50,8 @@ export type ProcessRegistryOptions = {
   instanceId: string;
   /** How much commands stand back behind all others, 0 to 19; see `nice`. */
   nice: number;
+  /** How many may run at the same time. */
+  limits: ProcessLimits;
   /** Where the git of a chat's commands asks for credentials; null: nowhere. Must not throw. */
   askpassFor?: (chatId: string | undefined) => AskpassPlace | null;
   /** Hears of every command that has begun to run, before any of its output; must not throw. */
@@ -55,8 +63,8 @@ export type ProcessRegistryOptions = {
 export class ProcessRegistry {
   readonly #processes = new Map<string, ShellProcess>();
   readonly #keyedStarts = new Map<string, KeyedStart>();
-  /** Groups whose shell ended but not all of its children; ended with the agent. */
-  readonly #lingeringGroups = new Set<number>();
+  /** By group, those whose shell ended but not all of its children; ended with the agent. */
+  readonly #lingering = new Map<number, ShellProcess>();
   readonly #pipes: OutputPipes;
   readonly #priority: Priority;
   #closing: Promise<void> | undefined;
@@ -96,10 +104,14 @@ export class ProcessRegistry {
     const newestFirst = visible.reverse();
     const ordered = [
       ...newestFirst.filter((process) => process.isRunning),
-      ...newestFirst.filter((process) => !process.isRunning),
+      ...newestFirst.filter((process) => this.#isLingering(process)),
+      ...newestFirst.filter((process) => !process.isRunning && !this.#isLingering(process)),
     ];
     return {
-      processes: ordered.slice(0, MAX_LISTED).map((process) => process.summary()),
+      processes: ordered.slice(0, MAX_LISTED).map((process) => ({
+        ...process.summary(),
+        ...(this.#isLingering(process) && { childrenRunning: true }),
+      })),
       total: ordered.length,
     };
   }
@@ -127,12 +139,13 @@ export class ProcessRegistry {
     return done(process.read());
   }
 
-  /** Signals the whole process group. */
+  /** Signals the whole process group, also when only children of an ended process are left in it. */
   signal(id: string, scope: ChatScope, signal: SignalProcessRequest["signal"]): Outcome<{ message: string }> {
     const process = this.#find(id, scope);
     if (process === undefined) return unknownProcess(id);
     const hasEnded = refused(409, `Process ${id} has already exited.`);
-    if (!process.isRunning) return hasEnded;
+    this.#forgetEndedGroups();
+    if (!process.isRunning && !this.#isLingering(process)) return hasEnded;
     try {
       const wasSent = signalGroup(process.facts.groupId, signal === "kill" ? "SIGKILL" : "SIGTERM");
       return wasSent ? done({ message: `Signal "${signal}" sent to process ${id}.` }) : hasEnded;
@@ -151,7 +164,7 @@ export class ProcessRegistry {
     const { instanceId, clock, log } = this.options;
     this.#forgetEndedGroups();
     const running = [...this.#processes.values()].filter((process) => process.isRunning);
-    const groupIds = [...running.map(({ facts }) => facts.groupId), ...this.#lingeringGroups];
+    const groupIds = [...running.map(({ facts }) => facts.groupId), ...this.#lingering.keys()];
     const ended = running.map((process) => new Promise<void>((resolve) => process.onExit(resolve)));
     await endAll({ groupIds, mark: agentMark(instanceId), clock, log });
     await Promise.all(ended);
@@ -172,7 +185,7 @@ export class ProcessRegistry {
     const pipe = await this.#pipes.take();
     // From here to the entry in the map nothing is awaited: `close` either stops the start or finds the process, and
     // starts at the same time count each other.
-    const refusal = this.#refusal();
+    const refusal = this.#refusal(scope);
     if (refusal !== undefined) {
       if (pipe !== undefined) closePipe(pipe);
       return refusal;
@@ -198,6 +211,7 @@ export class ProcessRegistry {
       workdir: directory.value,
       background: request.background ?? false,
       chatId: scope.chatId,
+      userId: scope.userId,
       ancestorChatIds: scope.ancestorChatIds,
       startKey,
       groupId: shell.groupId,
@@ -206,8 +220,13 @@ export class ProcessRegistry {
     return done({ id: facts.id, started: true, attached: false });
   }
 
-  #refusal(): Refusal | undefined {
+  #refusal({ chatId, userId }: ChatScope): Refusal | undefined {
     if (this.#closing !== undefined) return refused(503, "The workspace agent is shutting down.");
+    const refuse = () => refuseStart(this.#living(), { chatId, userId }, this.options.limits);
+    // What looks alive by its group may be zombies that nobody collects; to tell takes a look at every process.
+    if (refuse() !== undefined) this.#forgetZombies();
+    const tooMany = refuse();
+    if (tooMany !== undefined) return refused(429, tooMany);
     if (this.#processes.size >= MAX_PROCESSES) this.#forgetOld();
     if (this.#processes.size < MAX_PROCESSES) return undefined;
     return refused(429, `${MAX_PROCESSES} processes are running already; end some of them first.`);
@@ -220,7 +239,7 @@ export class ProcessRegistry {
       this.options.log.warn({ err: error, processId: id }, "A process reported an error"),
     );
     process.onExit(() => {
-      if (isGroupAlive(groupId)) this.#lingeringGroups.add(groupId);
+      if (isGroupAlive(groupId)) this.#lingering.set(groupId, process);
     });
     this.options.onStart?.(shell, process);
   }
@@ -237,7 +256,8 @@ export class ProcessRegistry {
     const retained = [...this.#processes.values()].map(({ facts, exitedAtMs }) => ({
       id: facts.id,
       isKeyed: facts.startKey !== undefined,
-      exitedAtMs,
+      // What still has children is there to be signalled.
+      exitedAtMs: this.#lingering.has(facts.groupId) ? undefined : exitedAtMs,
     }));
     for (const id of findForgettable(retained, this.options.clock.now())) {
       const startKey = this.#processes.get(id)?.facts.startKey;
@@ -248,9 +268,30 @@ export class ProcessRegistry {
 
   /** A group id is only ours while the group has members: afterwards the system may give it to another. */
   #forgetEndedGroups(): void {
-    for (const groupId of this.#lingeringGroups) {
-      if (!isGroupAlive(groupId)) this.#lingeringGroups.delete(groupId);
+    for (const groupId of this.#lingering.keys()) {
+      if (!isGroupAlive(groupId)) this.#lingering.delete(groupId);
     }
+  }
+
+  #forgetZombies(): void {
+    if (this.#lingering.size === 0) return;
+    const living = findLivingGroups(this.#lingering.keys());
+    for (const groupId of this.#lingering.keys()) {
+      if (!living.has(groupId)) this.#lingering.delete(groupId);
+    }
+  }
+
+  #isLingering({ facts, isRunning }: ShellProcess): boolean {
+    return !isRunning && this.#lingering.has(facts.groupId);
+  }
+
+  /** In order of start. */
+  #living(): LivingProcess[] {
+    return [...this.#processes.values()]
+      .filter((process) => process.isRunning || this.#isLingering(process))
+      .map(({ facts: { id, command, chatId, userId }, isRunning }) => ({
+        ...{ id, command, chatId, userId, isRunning },
+      }));
   }
 }
 

@@ -23,6 +23,8 @@ export type ProcessFacts = {
   workdir: string;
   background: boolean;
   chatId: string | undefined;
+  /** Whose chat it is. */
+  userId: string | undefined;
   /** Nearest first. */
   ancestorChatIds: readonly string[];
   /** Who may attach to it by asking for the same start again. */

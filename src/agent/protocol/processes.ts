@@ -72,6 +72,8 @@ export const processSummarySchema = z.object({
   signal: z.string().optional(),
   startedAt: z.string(),
   exitedAt: z.string().optional(),
+  /** It has ended, but something that it started runs on in its process group; a signal reaches that. */
+  childrenRunning: z.boolean().optional(),
 });
 export type ProcessSummary = z.infer<typeof processSummarySchema>;
 

@@ -8,6 +8,7 @@ import {
   ancestorChatIdsSchema,
   CHAT_ID_HEADER,
   chatIdSchema,
+  USER_ID_HEADER,
   type AgentErrorBody,
 } from "../protocol.js";
 
@@ -35,9 +36,11 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
 /** A malformed chat id is refused: taking it for "no chat" would show the caller every chat's processes. */
 export function scopeOf(request: Pick<FastifyRequest, "headers">): ChatScope {
   const chatId = request.headers[CHAT_ID_HEADER];
+  const userId = request.headers[USER_ID_HEADER];
   const ancestors = request.headers[ANCESTOR_CHAT_IDS_HEADER];
   return {
     chatId: chatId === undefined ? undefined : parseHeader(CHAT_ID_HEADER, chatIdSchema, chatId),
+    userId: userId === undefined ? undefined : parseHeader(USER_ID_HEADER, chatIdSchema, userId),
     ancestorChatIds:
       ancestors === undefined
         ? []

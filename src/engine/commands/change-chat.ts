@@ -6,9 +6,20 @@ import { applyToFamily, type FamilyRequest } from "../state/apply-family.js";
 import { applyTransition, type TransitionResult } from "../state/apply-transition.js";
 import type { ChatChanged, CommandResult } from "./chat-commands.js";
 import { notFound, refusalOf, refuse, seeChat, type CommandParts, type KnownChat } from "./command-parts.js";
-import { type Alongside, checkTurn } from "./storage-check.js";
+import { checkTurn } from "./storage-check.js";
 
-/** Runs one command on a chat that the viewer may see and on the subagents below it; `below` as in `FamilyRequest`. */
+/** Runs one command on a chat that the viewer may see. Finding nothing to do is a success. */
+export async function changeChat(
+  parts: CommandParts,
+  viewer: Viewer,
+  chatId: string,
+  command: Command,
+): Promise<CommandResult<ChatChanged>> {
+  const known = await seeChat(parts, viewer, chatId);
+  return known ? changeKnown(parts, known, { chatId, command }) : notFound("chat", "chatId");
+}
+
+/** The same for a chat and the subagents below it, all at once; `below` as in `FamilyRequest`. */
 export async function changeFamily(
   parts: CommandParts,
   viewer: Viewer,
@@ -19,14 +30,13 @@ export async function changeFamily(
   return toChanged(chatId, await applyToFamily(parts, { chatId, commands: [command], below }));
 }
 
-/** Runs one command on a chat that has just been seen. Finding nothing to do is a success. */
+/** The same for a chat that has just been seen. */
 export async function changeKnown(
   parts: CommandParts,
   known: KnownChat,
-  { chatId, command, alongside }: { chatId: string; command: Command; alongside?: Alongside | undefined },
+  { chatId, command }: { chatId: string; command: Command },
 ): Promise<CommandResult<ChatChanged>> {
-  const request = { chatId, commands: [command], known, ...(alongside && { alongside }) };
-  return toChanged(chatId, await applyTransition(parts, request));
+  return toChanged(chatId, await applyTransition(parts, { chatId, commands: [command], known }));
 }
 
 function toChanged(chatId: string, result: TransitionResult): CommandResult<ChatChanged> {

@@ -2,7 +2,7 @@
 import type { Command } from "../../domain/transition.js";
 import type { ChatCommands } from "./chat-commands.js";
 import { stopBelow } from "../state/apply-family.js";
-import { changeFamily, changeQueued } from "./change-chat.js";
+import { changeChat, changeFamily, changeQueued } from "./change-chat.js";
 import type { CommandParts } from "./command-parts.js";
 import { connectGitHost } from "./connect-git-host.js";
 import { disconnectMcpServer, startMcpOauth } from "./connect-mcp-server.js";
@@ -17,7 +17,6 @@ import { registerPushSubscription, unregisterPushSubscription } from "./push-sub
 import { regenerateTitle } from "./regenerate-title.js";
 import { retryChat } from "./retry-chat.js";
 import { sendMessage } from "./send-message.js";
-import { submitToolResults } from "./submit-tool-results.js";
 import { testMcpServer } from "./test-mcp-server.js";
 import { updateChat } from "./update-chat.js";
 import { updatePreferences } from "./update-preferences.js";
@@ -31,7 +30,8 @@ export function createChatCommands(parts: CommandParts): ChatCommands {
       changeFamily(parts, viewer, chatId, { command: { type: "interrupt" }, below: stopBelow }),
     promoteQueuedMessage: (viewer, queuedId) => changeQueued(parts, viewer, queuedId, "promote-queued"),
     deleteQueuedMessage: (viewer, queuedId) => changeQueued(parts, viewer, queuedId, "delete-queued"),
-    submitToolResults: (viewer, input) => submitToolResults(parts, viewer, input),
+    submitToolResults: (viewer, { chatId, results }) =>
+      changeChat(parts, viewer, chatId, { type: "submit-tool-results", results }),
     retryChat: (viewer, chatId) => retryChat(parts, viewer, chatId),
     compactChat: (viewer, chatId) => compactChat(parts, viewer, chatId),
     clearChatContext: (viewer, chatId) => clearChatContext(parts, viewer, chatId),

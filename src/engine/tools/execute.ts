@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../../domain/json.js";
 import { systemClock, type Clock } from "../../lib/clock.js";
-import { AgentUnreachable, type AgentConnection } from "../../workspaces/agent-connection.js";
+import { AgentError, AgentUnreachable, type AgentConnection } from "../../workspaces/agent-connection.js";
 import { fileDumpNote, promoteBackground } from "./command-text.js";
 import { DURATION_FORMAT, formatDuration, parseDuration } from "./duration.js";
 import { exitFields, outputFields } from "./model-output.js";
@@ -132,6 +132,12 @@ async function startCommand(
   return next?.instance === agent.instance ? startOnce(plan, context, next) : started;
 }
 
+/** What an agent answers when as many processes run as may. */
+const TOO_MANY = 429;
+const TOO_MANY_ADVICE =
+  "Nothing was started. Stop one that is not needed any more with process_signal (process_list shows all of this " +
+  "chat), or wait for one to end with process_output, and try again.";
+
 /**
  * Not aborted by the signal: a start whose answer is lost would leave a process whose id nobody knows. It takes
  * milliseconds, and at most the agent's request timeout.
@@ -152,7 +158,8 @@ async function startOnce(
     return { id };
   } catch (error) {
     if (!isAgentFailure(error)) throw error;
-    return { error: describeAgentFailure(error), isLost: error instanceof AgentUnreachable };
+    const advice = error instanceof AgentError && error.status === TOO_MANY ? ` ${TOO_MANY_ADVICE}` : "";
+    return { error: describeAgentFailure(error) + advice, isLost: error instanceof AgentUnreachable };
   }
 }
 

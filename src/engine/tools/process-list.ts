@@ -24,6 +24,7 @@ export const processListTool = defineTool({
       running: process.running,
       ...(process.exitCode !== undefined && { exit_code: process.exitCode }),
       ...(process.signal !== undefined && { signal: process.signal }),
+      ...(process.childrenRunning && { children_running: true }),
       started_at: process.startedAt,
       ...(process.exitedAt !== undefined && { exited_at: process.exitedAt }),
     }));

@@ -22,7 +22,7 @@ import type { WorkspaceDesk } from "../tools/workspace-desk.js";
 import type { WorkspaceContext } from "../workspace-contexts.js";
 
 /** A chat as workspaces know it. `ancestorChatIds`: nearest first; what runs for a chat is theirs to see as well. */
-export type ChatPlace = { chatId: string; ancestorChatIds: readonly string[] };
+export type ChatPlace = { chatId: string; ancestorChatIds: readonly string[]; ownerId: string };
 
 export type RunnerParts = TransitionParts & {
   bus: Bus;

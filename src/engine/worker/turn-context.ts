@@ -340,13 +340,13 @@ export class TurnContext {
   }
 
   async #openWorkspace(): Promise<AgentConnection> {
-    const { workspaceId, chatId } = this.#chat;
+    const { workspaceId, chatId, ownerId } = this.#chat;
     if (workspaceId === null) {
       const instead = (await this.#mayProvision()) ? " Call list_templates, then create_workspace." : "";
       throw new ToolError(`This chat has no workspace, so there is nothing to run this in.${instead}`);
     }
     const ancestorChatIds = await this.#parts.subagents.ancestorsOf(this.#chat);
-    return this.#parts.openWorkspace(workspaceId, { chatId, ancestorChatIds });
+    return this.#parts.openWorkspace(workspaceId, { chatId, ancestorChatIds, ownerId });
   }
 
   /** The promise is kept, so that those who ask at the same time share it; a failed one is forgotten. */

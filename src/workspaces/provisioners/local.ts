@@ -38,7 +38,7 @@ const SERVER_VARIABLES = new Set([
 /** Of `npm start`, among them the server's own prefix and config, which would mislead any npm that runs below it. */
 const SERVER_VARIABLE_PATTERN = /^(?:PARLEY_|npm_)/i;
 /** Where an agent looks for instructions, skills and tool servers: set for all agents by who runs the server. */
-const AGENT_VARIABLE_PATTERN = /^PARLEY_AGENT_(?:INSTRUCTIONS|SKILLS?|MCP|COMMAND)_/;
+const AGENT_VARIABLE_PATTERN = /^PARLEY_AGENT_(?:INSTRUCTIONS|SKILLS?|MCP|COMMAND|MAX_PROCESSES)_/;
 
 export type LocalAgentOptions = {
   /** Absolute; must exist. */

@@ -1,0 +1,58 @@
+/** How many processes chats and users may run at the same time, and the words for one too many. Pure. */
+import { cutText } from "../../lib/utf8.js";
+
+/** 0 = any number. */
+export type ProcessLimits = { perChat: number; perUser: number };
+
+/** A server, a watcher, a build and a few commands beside them for each chat; some chats at work for each user. */
+export const DEFAULT_PROCESS_LIMITS: ProcessLimits = { perChat: 16, perUser: 64 };
+
+/** A process that counts: it runs, or has ended while something that it started runs on. */
+export type LivingProcess = {
+  id: string;
+  command: string;
+  chatId: string | undefined;
+  userId: string | undefined;
+  /** False: its shell has ended, and only its children run. */
+  isRunning: boolean;
+};
+
+/** On whose behalf a process is started; without a chat nothing is limited. */
+export type Starter = { chatId: string | undefined; userId: string | undefined };
+
+/** Enough to choose by; process lists show the others. */
+const MAX_SHOWN = 10;
+/** Enough to recognise a command. */
+const MAX_SHOWN_COMMAND_BYTES = 80;
+
+/** Why none may be started, for the one who wanted it; undefined when it may. Other chats' commands are not shown. */
+export function refuseStart(
+  living: readonly LivingProcess[],
+  { chatId, userId }: Starter,
+  { perChat, perUser }: ProcessLimits,
+): string | undefined {
+  if (chatId === undefined) return undefined;
+  const ofChat = living.filter((process) => process.chatId === chatId);
+  if (perChat > 0 && ofChat.length >= perChat) {
+    return `This chat runs ${counted(ofChat.length)} already, as many as one chat may: ${shown(ofChat)}.`;
+  }
+  if (userId === undefined || perUser === 0) return undefined;
+  const ofUser = living.filter((process) => process.userId === userId).length;
+  if (ofUser < perUser) return undefined;
+  const own = ofChat.length === 0 ? "none of them is this chat's" : `this chat's are ${shown(ofChat)}`;
+  return `The chats of this user run ${counted(ofUser)} in this workspace already, as many as one user may; ${own}.`;
+}
+
+function counted(count: number): string {
+  return count === 1 ? "1 process" : `${count} processes`;
+}
+
+function shown(processes: readonly LivingProcess[]): string {
+  const newestFirst = processes.toReversed().slice(0, MAX_SHOWN);
+  const words = newestFirst.map(({ id, command, isRunning }) => {
+    const text = cutText(command, MAX_SHOWN_COMMAND_BYTES).replace(/\s+/g, " ").trim();
+    return `${id} (${isRunning ? "" : "children of "}${text})`;
+  });
+  const others = processes.length - newestFirst.length;
+  return words.join(", ") + (others > 0 ? ` and ${others} more` : "");
+}
