@@ -8,7 +8,8 @@ const START_LIMIT_MS = 60_000;
 /** A server that drains takes a few seconds; then it is killed. */
 const STOP_LIMIT_MS = 20_000;
 
-const SERVER = join(import.meta.dirname, "..", "dist", "src", "server.js");
+/** The compiled server of this checkout. */
+export const SERVER = join(import.meta.dirname, "..", "dist", "src", "server.js");
 /** The server knows nothing of the bench, so it is told from outside to end when the bench has gone. */
 const END_WITH_PARENT = `data:text/javascript,process.on("disconnect",()=>process.kill(process.pid,"SIGTERM"))`;
 
@@ -59,13 +60,17 @@ function valueOf(message: FromProgram): unknown {
   return message.type === "ready" ? undefined : message.value;
 }
 
-/** Starts the built server, `parley serve`, with this environment and nothing else of Parley's. */
+/**
+ * Starts the built server, `parley serve`, with this environment and nothing else of Parley's; `program` is that of
+ * another checkout.
+ */
 export async function startServer(
   environment: Record<string, string>,
   cwd: string,
   nodeOptions: string[] = [],
+  program: string = SERVER,
 ): Promise<Program> {
-  const child = fork(SERVER, ["serve"], {
+  const child = fork(program, ["serve"], {
     execArgv: ["--import", END_WITH_PARENT, ...nodeOptions],
     cwd,
     env: { PATH: process.env["PATH"] ?? "", HOME: cwd, NODE_ENV: "production", ...environment },

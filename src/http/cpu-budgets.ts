@@ -1,9 +1,8 @@
 /**
  * How much of this process's CPU each user has taken of late. What runs in one go is measured; of what an operation does
- * between its waits, only the time in which the event loop was busy is known: it is divided among the operations that run,
+ * between its waits, only what the whole process has used meanwhile is known: it is divided among the operations that run,
  * and no operation is charged with more than its cost makes likely, so that nobody pays for a server that is busy otherwise.
  */
-import { performance } from "node:perf_hooks";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../lib/clock.js";
 import type { HttpLimits } from "./limits.js";
@@ -20,15 +19,15 @@ const RUN_MS = 2;
 export class CpuBudgets {
   /** What is left at that time, in milliseconds; negative when more was taken than there was. */
   readonly #budgets = new LRUCache<string, { leftMs: number; at: number }>({ max: MAX_USERS });
-  readonly #shares: LoopShares;
+  readonly #shares: CpuShares;
 
   constructor(
     private readonly limits: CpuLimits,
     private readonly clock: Pick<Clock, "now">,
-    /** Milliseconds in which the event loop has been busy since some time. */
-    busyMs: () => number = () => performance.eventLoopUtilization().active,
+    /** Milliseconds of CPU that the process has used. Not the time of day: another program's turn is nobody's fault. */
+    private readonly usedMs: () => number = processCpuMs,
   ) {
-    this.#shares = new LoopShares(busyMs);
+    this.#shares = new CpuShares(usedMs);
   }
 
   /** Milliseconds until the user has something left; null: there is. */
@@ -46,11 +45,11 @@ export class CpuBudgets {
 
   /** Runs synchronous work on the user's account. */
   measure<T>(userId: string, work: () => T): T {
-    const startedAt = performance.now();
+    const before = this.usedMs();
     try {
       return work();
     } finally {
-      this.charge(userId, performance.now() - startedAt);
+      this.charge(userId, this.usedMs() - before);
     }
   }
 
@@ -69,14 +68,19 @@ export class CpuBudgets {
   }
 }
 
-/** Divides the time in which the loop is busy evenly among those that run. */
-class LoopShares {
+function processCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** Divides what the process uses evenly among the operations that run. */
+class CpuShares {
   #running = 0;
   #lastMs = 0;
   /** What one that had run from the beginning would have got. */
   #sumMs = 0;
 
-  constructor(private readonly busyMs: () => number) {}
+  constructor(private readonly usedMs: () => number) {}
 
   /** The returned function ends it and gives its share in milliseconds; call it once. */
   begin(): () => number {
@@ -91,7 +95,7 @@ class LoopShares {
   }
 
   #advance(): void {
-    const nowMs = this.busyMs();
+    const nowMs = this.usedMs();
     if (this.#running > 0) this.#sumMs += (nowMs - this.#lastMs) / this.#running;
     this.#lastMs = nowMs;
   }

@@ -30,6 +30,7 @@ export function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptio
   const { apollo, identification, measured, createContext } = options;
   const sendPage = createGraphiqlPage();
   const places = new WeakMap<FastifyRequest, Place>();
+  const bytesBefore = new WeakMap<FastifyRequest, number>();
   const placeOf = (request: FastifyRequest): Place => {
     const place = places.get(request);
     if (!place) throw new Error("A request came to Apollo without a place");
@@ -40,12 +41,19 @@ export function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptio
     method: ["GET", "POST"],
     onRequest: async (request, reply) => {
       if (options.isGraphiqlOn && wantsGraphiql(request)) return sendPage(request, reply);
-      return identification.demand(request, reply);
-    },
-    preHandler: async (request, reply) => {
+      await identification.demand(request, reply);
+      if (reply.sent) return reply;
+      // Before the body is read: what a refusal costs is next to nothing.
       const place = await enter(request, reply, options);
       if (place instanceof GraphQLError) return refuse(reply, place, options.mask);
       places.set(request, place);
+      bytesBefore.set(request, request.raw.socket.bytesRead);
+      return undefined;
+    },
+    preHandler: async (request, reply) => {
+      const place = placeOf(request);
+      // What came with the head is little.
+      place.chargeBytes(request.raw.socket.bytesRead - (bytesBefore.get(request) ?? 0));
       const query = readQuery(request);
       if (query === undefined) return undefined;
       if (!options.gate.isKnown(query)) await place.turn();

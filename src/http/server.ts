@@ -102,6 +102,8 @@ const DRAIN_LIMIT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** And this long for its head, from the connection's beginning on. */
 const HEADERS_TIMEOUT_MS = 10_000;
+/** Connections that the system keeps until they are taken; beyond it newcomers wait for a second at least. */
+const BACKLOG = 2_048;
 /** How often both are looked at. */
 const TIMEOUT_CHECK_MS = 2_000;
 const REQUEST_ID = /^[\w.-]{1,64}$/;
@@ -186,7 +188,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     refuseUpgrade(socket, "404 Not Found"),
   );
   try {
-    await app.listen({ host: options.host, port: options.port });
+    await app.listen({ host: options.host, port: options.port, backlog: BACKLOG });
   } catch (failure) {
     await apollo.stop();
     throw failure;

@@ -15,10 +15,10 @@ const LIMITS = {
 
 function setUp(limits: Partial<typeof LIMITS> = {}) {
   const clock = new ManualClock();
-  const loop = { busyMs: 0 };
+  const cpu = { usedMs: 0 };
   const all = { ...LIMITS, ...limits };
-  const budgets = new CpuBudgets(all, clock, () => loop.busyMs);
-  return { clock, loop, budgets, work: new UserWork(all, clock, budgets) };
+  const budgets = new CpuBudgets(all, clock, () => cpu.usedMs);
+  return { clock, cpu, budgets, work: new UserWork(all, clock, budgets) };
 }
 
 async function placeOf(work: UserWork, userId: string): Promise<Place> {
@@ -74,17 +74,17 @@ test("mutations have a line of their own within that", async () => {
 });
 
 describe("the budget of CPU", () => {
-  const spend = async (work: UserWork, loop: { busyMs: number }, ms: number, cost = 10_000) => {
+  const spend = async (work: UserWork, cpu: { usedMs: number }, ms: number, cost = 10_000) => {
     const place = await placeOf(work, "a");
     place.run(cost);
-    loop.busyMs += ms;
+    cpu.usedMs += ms;
     place.leave();
   };
 
   test("who has taken it all is refused until some of it is there again; others are not", async () => {
-    const { work, clock, loop } = setUp();
-    await spend(work, loop, 499);
-    await spend(work, loop, 101);
+    const { work, clock, cpu } = setUp();
+    await spend(work, cpu, 499);
+    await spend(work, cpu, 101);
     expect(await work.enter("a")).toMatchObject({
       extensions: { code: "RATE_LIMITED", retryAfterMs: 1_010 },
     });
@@ -94,20 +94,20 @@ describe("the budget of CPU", () => {
   });
 
   test("whoever waited in line while it was taken is refused too", async () => {
-    const { work, loop } = setUp({ maxRunningPerUser: 1 });
+    const { work, cpu } = setUp({ maxRunningPerUser: 1 });
     const place = await placeOf(work, "a");
     place.run(10_000);
     const second = work.enter("a");
-    loop.busyMs += 600;
+    cpu.usedMs += 600;
     place.leave();
     expect(await second).toMatchObject({ extensions: { code: "RATE_LIMITED" } });
     expect(work.count()).toEqual({ inside: 0, waiting: 0 });
   });
 
   test("the time is divided among those that run, and nobody is charged beyond what their operation's cost makes likely", () => {
-    const { budgets, loop } = setUp({ userCpuBurstMs: 100 });
+    const { budgets, cpu } = setUp({ userCpuBurstMs: 100 });
     const [a, b, cheap] = [budgets.run("a", 10_000), budgets.run("b", 10_000), budgets.run("cheap", 1)];
-    loop.busyMs += 299;
+    cpu.usedMs += 299;
     for (const end of [a, b, cheap]) end();
     expect([budgets.waitMs("a"), budgets.waitMs("b"), budgets.waitMs("cheap")]).toEqual([null, null, null]);
     budgets.charge("a", 0.5);
@@ -117,8 +117,8 @@ describe("the budget of CPU", () => {
   });
 
   test("0 is no budget", async () => {
-    const { work, loop } = setUp({ userCpuMsPerSecond: 0 });
-    await spend(work, loop, 1_000_000);
+    const { work, cpu } = setUp({ userCpuMsPerSecond: 0 });
+    await spend(work, cpu, 1_000_000);
     await placeOf(work, "a");
   });
 });

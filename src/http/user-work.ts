@@ -25,6 +25,8 @@ export type UserWorkLimits = Pick<
 export type Place = {
   /** Resolves at the beginning of a turn of the event loop; for what may take long in one go, before it is measured. */
   turn(): Promise<void>;
+  /** So many bytes of JSON were read on the user's account. */
+  chargeBytes(bytes: number): void;
   /** Runs synchronous work on the user's account. */
   measure<T>(work: () => T): T;
   /** For an operation that turned out to be a mutation: waits in their line too. The reason why it may not run, if any. */
@@ -35,6 +37,8 @@ export type Place = {
   leave(): void;
 };
 
+/** What a megabyte of nested JSON took: some 10 ms. */
+const READ_MS_PER_BYTE = 1e-5;
 /** When it is worth to come back to a line that was full. */
 const RETRY_LINE_MS = 1_000;
 
@@ -65,6 +69,11 @@ export class UserWork {
     return this.#operations.count();
   }
 
+  /** So many bytes of JSON were read on the user's account; for what comes before there is a place. */
+  chargeBytes(userId: string, bytes: number): void {
+    this.#budgets.charge(userId, bytes * READ_MS_PER_BYTE);
+  }
+
   /** Resolves to a place, or to the reason why there is none. */
   async enter(userId: string): Promise<Place | GraphQLError> {
     const spent = this.#refuseSpent(userId);
@@ -87,6 +96,7 @@ export class UserWork {
     };
     return {
       turn: () => this.#turns.next(userId),
+      chargeBytes: (bytes) => this.chargeBytes(userId, bytes),
       measure: (work) => this.#budgets.measure(userId, work),
       mutate: async () => {
         const leave = await this.#mutations.enter(userId);

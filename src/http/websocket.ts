@@ -160,8 +160,9 @@ function countByUser(max: number): { take(userId: string): (() => void) | null }
 type ProtocolSocket = Parameters<ReturnType<typeof createSocketOperations>["opened"]>[0];
 
 /** The socket as graphql-ws wants it. `send` waits for the write, which holds a stream back while the client does. */
-function adapt({ socket }: Connection, options: SocketDoorOptions): ProtocolSocket {
-  const { limits, log, createRequestId } = options;
+function adapt(connection: Connection, options: SocketDoorOptions): ProtocolSocket {
+  const { socket } = connection;
+  const { limits, log, createRequestId, work } = options;
   return {
     protocol: socket.protocol,
     send: (text) =>
@@ -176,6 +177,7 @@ function adapt({ socket }: Connection, options: SocketDoorOptions): ProtocolSock
         if (cutIfUnread(socket, limits, log)) return;
         // ws hands over Buffers unless another type is asked for.
         const text = (message as Buffer).toString("utf8");
+        if (connection.viewer) work.chargeBytes(connection.viewer.userId, (message as Buffer).length);
         const serve = () =>
           take(text).catch((failure: unknown) => {
             log.warn({ err: failure }, "A socket's message could not be served");

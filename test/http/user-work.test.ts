@@ -88,3 +88,19 @@ test("a user whose operations take too much CPU is refused at every door until s
   clock.jump(3_600_000);
   expect((await ask(server, "{ hello }")).status).toBe(200);
 });
+
+test("what a user sends counts as CPU too, whether it is of use or not", async () => {
+  const clock = new ManualClock();
+  const server = await openServer({
+    ...{ authenticate, clock },
+    limits: { userCpuMsPerSecond: 1, userCpuBurstMs: 0.5 },
+  });
+  const { status } = await fetch(server.graphqlUrl, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${TOKEN}` },
+    body: JSON.stringify({ query: "", variables: { text: "x".repeat(500_000) } }),
+  });
+  expect(status).toBe(400);
+  const refused = await ask(server, "{ hello }");
+  expect(refused.body.errors?.[0]?.extensions).toMatchObject({ code: "RATE_LIMITED" });
+});
