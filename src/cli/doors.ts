@@ -20,11 +20,13 @@ import type { FilesSource } from "../http/files.js";
 import type { UploadsSource } from "../http/uploads.js";
 import type { HealthReport } from "../http/health.js";
 import { createHttpServer, type ParleyHttp } from "../http/server.js";
+import { AnswerBudget } from "../resolvers/answer-budget.js";
 import type { Context } from "../resolvers/context.js";
 import { Loaders, type NoteReads, type ReadMcpStandings } from "../resolvers/loaders.js";
 import { answerPiecesFromTemplates } from "../resolvers/piece-answers.js";
 import { resolvers } from "../resolvers/resolvers.js";
 import { SnapshotAdmission } from "../resolvers/snapshot-admission.js";
+import { ByteAccounts } from "../lib/byte-accounts.js";
 import { VERSION } from "../lib/version.js";
 import { judgeOptions } from "../providers/judge-options.js";
 import { buildParleySchema } from "../schema/build.js";
@@ -39,6 +41,9 @@ import type { Core } from "./core.js";
 import { mcpAccounts } from "./mcp-accounts.js";
 import { keyVariablesOf } from "./model-environment.js";
 import { openIdentities } from "./sign-in.js";
+
+/** Of what may be under way to a user, for events that are not answers yet; the rest is for answers. */
+const WAITING_EVENTS_SHARE = 1 / 4;
 
 /** Resolves when the server listens. */
 export async function openDoors(core: Core, agents: Agents, closers: Closers): Promise<ParleyHttp> {
@@ -74,7 +79,9 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
     begin: (userId, server, returnTo) => accounts.flows.begin(userId, server, returnTo),
     disconnect: (userId, server) => accounts.flows.disconnect(userId, server),
   });
-  const { hub, lists } = openHubs(core, closers);
+  const eventBytes = Math.floor(config.maxBytesPerUser * WAITING_EVENTS_SHARE);
+  const byteAccounts = new ByteAccounts(config.maxBytesPerUser - eventBytes);
+  const { hub, lists } = openHubs(core, new ByteAccounts(eventBytes), closers);
   const admission = new SnapshotAdmission({ clock, log });
   const chatEvents = admission.openings(hub);
   const gitSnapshots = new GitWatches({
@@ -94,7 +101,7 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
     schema: buildParleySchema(resolvers),
     authenticate: identities.authenticate,
     ...(identities.signIn && { signIn: identities.signIn }),
-    createContext: (viewer: Viewer, { requestId }): Context => ({
+    createContext: (viewer: Viewer, { requestId, room }): Context => ({
       viewer,
       requestId,
       selectedMcpServers: (ids) => core.mcpServers.ofTurn(ids),
@@ -117,7 +124,10 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
       uploadUrl: (fileId, expiresAt) => files.links.uploadTo(fileId, expiresAt),
       pushPublicKey: () => core.push.publicKey(),
       version: VERSION,
-      ...readingOf(core, viewer, (kind, ids) => adminReads.note({ ...viewer, requestId }, kind, ids)),
+      ...readingOf(core, viewer, {
+        noteReads: (kind, ids) => adminReads.note({ ...viewer, requestId }, kind, ids),
+        budget: new AnswerBudget(config.maxAnswerBytes, room),
+      }),
     }),
     onRightsChange: (listener) =>
       bus.onConfigChange((topic) => {
@@ -142,6 +152,8 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
     isProduction: config.isProduction,
     mcpOauth: accounts.door,
     upgradeTakers: [agents.door],
+    accounts: byteAccounts,
+    limits: { maxAnswerBytes: config.maxAnswerBytes, maxBytesPerUser: config.maxBytesPerUser },
   });
   port = doors.port;
   core.meters.watch("open_sockets", () => doors.count().sockets);
@@ -154,9 +166,13 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
 }
 
 /** What one operation reads with; what an admin reads of others is noted. */
-function readingOf({ database, mcpAuthorization }: Core, viewer: Viewer, noteReads: NoteReads) {
-  const standings: ReadMcpStandings = (servers, userId) => mcpAuthorization.standings(servers, userId);
-  return { noteReads, loaders: new Loaders(database, viewer, standings, noteReads) };
+function readingOf(
+  { database, mcpAuthorization }: Core,
+  viewer: Viewer,
+  { noteReads, budget }: { noteReads: NoteReads; budget: AnswerBudget },
+) {
+  const readMcpStandings: ReadMcpStandings = (servers, userId) => mcpAuthorization.standings(servers, userId);
+  return { noteReads, loaders: new Loaders({ database, viewer, readMcpStandings, noteReads, budget }) };
 }
 
 /** Files for download, and links to them that every replica takes. */
@@ -187,10 +203,11 @@ function uploadsOf({ database, files }: Core, { links }: FilesSource): UploadsSo
 }
 
 /** Streams of single chats and of lists of them. Who reads a chat through the one is known to the other. */
-function openHubs({ database, bus, clock, log, meters: meter }: Core, closers: Closers) {
+function openHubs(core: Core, waitingEvents: ByteAccounts, closers: Closers) {
+  const { database, bus, clock, log, meters: meter } = core;
   const reads = new ReadMarks({ bus, clock, log, markRead: (readings) => markRead(database, readings) });
   closers.add("the read marks", () => reads.close());
-  const hub = new ChatHub({ source: hubSource(database), bus, clock, log, reads, meter });
+  const hub = new ChatHub({ source: hubSource(database), bus, clock, log, reads, meter, waitingEvents });
   closers.add("the event hub", () => hub.close());
   const source = { readListWeights: (ownerIds: string[]) => readListWeights(database, ownerIds) };
   const isFollowed = (chatId: string) => reads.isFollowed(chatId);

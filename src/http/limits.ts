@@ -24,6 +24,13 @@ export type HttpLimits = {
   maxSocketsPerUser: number;
   /** Bytes that may wait in one socket for a client that does not read; beyond it the socket is cut. */
   maxUnsentBytes: number;
+  /** Bytes of JSON in one answer, or one event of a subscription. */
+  maxAnswerBytes: number;
+  /**
+   * Bytes of one user's answers and events that are made and not yet taken by the network, at this server; before anybody
+   * has shown a token, of one address.
+   */
+  maxBytesPerUser: number;
 };
 
 export const DEFAULT_HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
@@ -42,4 +49,8 @@ export const DEFAULT_HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
   maxSocketsPerUser: 256,
   // Every operation has at most one event under way, so an honest reader stays far below.
   maxUnsentBytes: 33_554_432,
+  // A page of 50 messages as long as books; a browser shows nothing of that size.
+  maxAnswerBytes: 16_777_216,
+  // Four of the largest answers. Everybody else's answers need memory too.
+  maxBytesPerUser: 67_108_864,
 });

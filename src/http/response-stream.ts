@@ -8,7 +8,9 @@ import {
   type ExecutionResult,
   type GraphQLError,
 } from "graphql";
+import type { ByteHold } from "../lib/byte-accounts.js";
 import type { Answer } from "./answer.js";
+import { type Outlet, SMALL_ANSWER_BYTES } from "./outlet.js";
 
 /** A source that can say again, while it is read, whether it may be. */
 type GuardedSource = { mayGoOn(context: object): Promise<boolean> };
@@ -22,11 +24,12 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
   #hasEnded = false;
   /** Told by the `next()` that comes first after the end. */
   #refusal: GraphQLError | null = null;
+  /** Room for the answer that `next()` gave last, until somebody takes it over. */
+  #hold: ByteHold | null = null;
 
   constructor(
     private readonly source: AsyncIterator<unknown>,
-    private readonly answer: (event: unknown) => Answer | Promise<Answer>,
-    private readonly onEnd: () => void,
+    private readonly parts: StreamParts,
   ) {}
 
   async next(): Promise<IteratorResult<Answer>> {
@@ -34,10 +37,20 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
     try {
       const event = await this.source.next();
       if (event.done || this.#hasEnded) return this.#over();
-      const made = this.answer(event.value);
-      const value = made instanceof Promise ? await made : made;
+      // Behind a client that does not read the event waits as it is, and those after it in the source's bounded queue.
+      const whenReady = this.parts.outlet.ready();
+      if (whenReady) await whenReady;
+      if (this.#hasEnded) return this.#over();
+      let made: Answer | Promise<Answer> | null = this.parts.answer(event.value);
+      if (made instanceof Promise) made = await made;
+      if (made.bytes > SMALL_ANSWER_BYTES && !this.#takeRoom(made.bytes)) {
+        const { bytes } = made;
+        // While there is no room for it, the event is kept instead, which takes less.
+        made = null;
+        made = await this.#makeWithRoom(bytes, event.value);
+      }
       // Whoever has left while the answer was made gets nothing more.
-      return this.#hasEnded ? this.#over() : { value, done: false };
+      return this.#hasEnded ? this.#over() : { value: made, done: false };
     } catch (failure) {
       await this.return();
       throw failure;
@@ -63,8 +76,32 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
     return !isGuarded(this.source) || (await this.source.mayGoOn(context));
   }
 
+  /** Room that the last answer takes; whoever asks for it gives it back when the client has the answer. */
+  takeHold(): ByteHold | null {
+    const hold = this.#hold;
+    this.#hold = null;
+    return hold;
+  }
+
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  #takeRoom(bytes: number): boolean {
+    this.#hold = this.parts.outlet.hold(bytes);
+    return this.#hold !== null;
+  }
+
+  /** Makes the answer once there is room for as many bytes as it had before; it may have more by then. */
+  async #makeWithRoom(bytes: number, event: unknown): Promise<Answer> {
+    const hold = await this.parts.outlet.waitFor(bytes);
+    const made = await this.parts.answer(event);
+    if (this.#hasEnded) hold.release();
+    else {
+      hold.force(made.bytes);
+      this.#hold = hold;
+    }
+    return made;
   }
 
   #over(): IteratorResult<Answer> {
@@ -78,15 +115,21 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.onEnd();
+    this.takeHold()?.release();
+    this.parts.onEnd();
   }
 }
 
 export type StreamParts = {
+  answer: (event: unknown) => Answer | Promise<Answer>;
+  /** Where the answers go. */
+  outlet: Outlet;
+  onEnd: () => void;
+};
+
+export type OpeningParts = StreamParts & {
   /** The context in which the source is opened. */
   createContext: () => object;
-  answer: (event: unknown) => Answer | Promise<Answer>;
-  onEnd: () => void;
 };
 
 /**
@@ -95,17 +138,17 @@ export type StreamParts = {
  */
 export async function openResponseStream(
   args: ExecutionArgs,
-  { createContext, answer, onEnd }: StreamParts,
+  { createContext, ...parts }: OpeningParts,
 ): Promise<ResponseStream | ExecutionResult> {
   try {
     const source = await createSourceEventStream({ ...args, contextValue: createContext() });
     if (Symbol.asyncIterator in source) {
-      return new ResponseStream(source[Symbol.asyncIterator](), answer, onEnd);
+      return new ResponseStream(source[Symbol.asyncIterator](), parts);
     }
-    onEnd();
+    parts.onEnd();
     return source;
   } catch (failure) {
-    onEnd();
+    parts.onEnd();
     throw failure;
   }
 }

@@ -10,9 +10,11 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyRequest }
 import { GraphQLError, type GraphQLSchema } from "graphql";
 import { NO_METERS, type RequestMeter } from "../domain/meters.js";
 import { NO_TRACES, type Traces } from "../domain/traces.js";
+import { ByteAccounts } from "../lib/byte-accounts.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import { asShown } from "../domain/shown-session.js";
+import { withRoom } from "./answer-size.js";
 import { startApollo } from "./apollo.js";
 import { addAuthRoutes, type SignInDoor } from "./auth-routes.js";
 import { browserSessions, noBrowserSessions } from "./browser-session.js";
@@ -65,6 +67,8 @@ export type HttpServerOptions = {
   /** In production errors do not suggest names of the schema. */
   isProduction: boolean;
   limits?: Partial<HttpLimits>;
+  /** What is under way to each user, where others count to it too; without it the doors count by themselves. */
+  accounts?: ByteAccounts;
   /** How often people and addresses may ask; without it as often as they like. */
   rateGate?: RateGate;
   /** Who follows requests and operations; without it nobody. */
@@ -113,7 +117,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     void rounds.checkAll();
   });
   const { createContext, answerEvents } = options;
-  const shared = new SharedOperations({ schema, mask, answerEvents });
+  const { maxAnswerBytes } = limits;
+  const shared = new SharedOperations({ schema, mask, maxAnswerBytes, answerEvents });
+  const accounts = options.accounts ?? new ByteAccounts(limits.maxBytesPerUser);
   const slots = createOperationSlots(limits);
   const { signIn } = options;
   const shownByBrowser = signIn ? browserSessions(signIn) : noBrowserSessions;
@@ -129,6 +135,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
       traces,
       createContext,
       shared,
+      accounts,
       mask,
       log,
       clock,
@@ -139,7 +146,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   };
   const sockets = createSocketDoor(operations);
   const streams = createStreamDoor(operations);
-  const apollo = await startApollo({ schema, gate, rateGate, traces, mask, log });
+  const apollo = await startApollo({ schema, gate, rateGate, traces, maxAnswerBytes, mask, log });
   const app = createApp(limits, mask);
   followRequests(app, traces);
   const running = countRunningRequests(app);
@@ -153,7 +160,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     ...{ checkToken, shownByBrowser, mask },
     addressOf: rateGate.addressOf,
   });
-  addGraphqlRoute(app, { apollo, gate, identification, mask, measured, ...options });
+  addGraphqlRoute(app, { apollo, gate, identification, accounts, mask, measured, ...options });
   addStreamRoute(app, streams, identification);
   if (options.files) addFilesRoute(app, { files: options.files, checkToken, rateGate, mask });
   if (options.uploads) addUploadsRoute(app, { uploads: options.uploads, rateGate, mask });
@@ -233,12 +240,13 @@ type GraphqlRouteOptions = Pick<HttpServerOptions, "createContext" | "isGraphiql
   apollo: Awaited<ReturnType<typeof startApollo>>;
   gate: DocumentGate;
   identification: Identification;
+  accounts: ByteAccounts;
   mask: ErrorMask;
   measured: MeasuredRequests;
 };
 
 function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): void {
-  const { apollo, gate, identification, mask, measured, createContext } = options;
+  const { apollo, gate, identification, accounts, mask, measured, createContext } = options;
   const sendPage = createGraphiqlPage();
   app.route({
     url: "/graphql",
@@ -253,9 +261,14 @@ function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): vo
       return refusal && reply.code(400).send({ errors: [mask(refusal)] });
     },
     handler: fastifyApolloHandler(apollo, {
-      context: async (request) => {
+      context: async (request, reply) => {
         const { viewer, address } = identification.of(request);
-        return measured.of(request, withAddress(createContext(viewer, { requestId: request.id }), address));
+        const room = accounts.open(viewer.userId);
+        reply.raw.once("close", () => room.release());
+        // Nobody is left to answer, and nothing would give it back.
+        if (reply.raw.destroyed) room.release();
+        const context = withRoom(createContext(viewer, { requestId: request.id, room }), room);
+        return measured.of(request, withAddress(context, address));
       },
     }),
   });

@@ -7,7 +7,14 @@
 import { execute, type GraphQLSchema } from "graphql";
 import { LRUCache } from "lru-cache";
 import type { Viewer } from "../domain/viewer.js";
-import { Answer, type AnswerEvent, type AnswerEvents, type Asker, type Asking } from "./answer.js";
+import {
+  Answer,
+  type AnswerEvent,
+  type AnswerEvents,
+  type AnswerRules,
+  type Asker,
+  type Asking,
+} from "./answer.js";
 import type { AdmittedOperation } from "./document-gate.js";
 import type { ErrorMask } from "./errors.js";
 import { operationKey } from "./operation-key.js";
@@ -25,6 +32,8 @@ type Kept = LRUCache<string, Made>;
 export type SharingParts = {
   schema: GraphQLSchema;
   mask: ErrorMask;
+  /** Bytes of one answer's JSON. */
+  maxAnswerBytes: number;
   /** Shortcuts for the most frequent events; without it every event is executed. */
   answerEvents?: AnswerEvents | undefined;
 };
@@ -80,7 +89,7 @@ export class SharedOperation {
   /** Subscriptions that have it now. */
   users = 0;
   readonly #place: Place;
-  readonly #mask: ErrorMask;
+  readonly #rules: AnswerRules;
   readonly #answerEvent: AnswerEvent;
 
   constructor(
@@ -88,7 +97,7 @@ export class SharedOperation {
     parts: SharingParts,
     place: Place,
   ) {
-    const { schema, answerEvents, mask } = parts;
+    const { schema, answerEvents, mask, maxAnswerBytes: maxBytes } = parts;
     const plain: AnswerEvent = (event, asking) =>
       execute({
         ...{ schema, document, operationName, variableValues },
@@ -96,7 +105,7 @@ export class SharedOperation {
         contextValue: watched(asking),
       });
     this.#answerEvent = answerEvents?.(plain) ?? plain;
-    this.#mask = mask;
+    this.#rules = { mask, maxBytes };
     this.#place = place;
   }
 
@@ -115,21 +124,25 @@ export class SharedOperation {
     if (known) return known;
     const made = this.#make(event, asking);
     if (!(made instanceof Promise)) return this.#keep(asking.isPersonal ? personal : common, made);
-    const finished = made.then((answer) => this.#keep(asking.isPersonal ? personal : common, answer));
+    const finished = made.then((answer) => {
+      if (!asking.isPersonal) kept.delete(personal);
+      return this.#keep(asking.isPersonal ? personal : common, answer);
+    });
     kept.set(personal, finished, { size: UNFINISHED_CHARACTERS });
     finished.catch(() => kept.delete(personal));
     return finished;
   }
 
   #keep(key: string, answer: Answer): Answer {
-    this.#place.kept.set(key, answer, { size: OVERHEAD_CHARACTERS + answer.json.length });
+    // It is written by the first who sends it: by then there is room for it.
+    this.#place.kept.set(key, answer, { size: OVERHEAD_CHARACTERS + answer.bytes });
     return answer;
   }
 
   #make(event: unknown, asking: Asking): Made {
     const result = this.#answerEvent(event, asking);
-    if (result instanceof Promise) return result.then((late) => new Answer(late, this.#mask));
-    return new Answer(result, this.#mask);
+    if (result instanceof Promise) return result.then((late) => new Answer(late, this.#rules));
+    return new Answer(result, this.#rules);
   }
 }
 

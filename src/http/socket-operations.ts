@@ -11,7 +11,11 @@ import type { Traces } from "../domain/traces.js";
 import type { Clock } from "../lib/clock.js";
 import { currentDoing } from "../lib/doing.js";
 import type { Log } from "../lib/log.js";
+import type { ByteAccounts, ByteHold } from "../lib/byte-accounts.js";
+import { tooMuchUnderWay } from "../resolvers/answer-budget.js";
 import type { Asker } from "./answer.js";
+import { boundAnswer } from "./answer-size.js";
+import type { HttpLimits } from "./limits.js";
 import type { AdmittedOperation, DocumentGate } from "./document-gate.js";
 import type { ErrorMask } from "./errors.js";
 import { operationSpan, tellErrors } from "./operation-span.js";
@@ -39,6 +43,8 @@ export type Connection = Session & {
   readonly shownByBrowser: string | null;
   /** The client has said who it is, be it true or not. */
   hasGreeted: boolean;
+  /** Of answers to queries and mutations that are on their way, by the operation's id. */
+  readonly holds: Map<string, ByteHold>;
 };
 
 export type OperationsOptions = {
@@ -55,6 +61,9 @@ export type OperationsOptions = {
   rounds: RightsRounds;
   /** What is running now, so that subscribers of the same share the answers. */
   shared: SharedOperations;
+  /** Bytes that are under way to each user. */
+  accounts: ByteAccounts;
+  limits: HttpLimits;
   mask: ErrorMask;
   log: Log;
   clock: Clock;
@@ -70,6 +79,9 @@ export type AdmittedArgs = ExecutionArgs & {
   session: Session;
   slot: OperationSlot;
   asker: Asker;
+  /** Holds the bytes of a query's or mutation's answer; whoever sends that releases it. */
+  hold: ByteHold;
+  maxAnswerBytes: number;
   operation: AdmittedOperation;
   /** The client's own, of the operation. */
   extensions: SubscribePayload["extensions"];
@@ -89,8 +101,15 @@ export function createSocketOperations(options: SocketOperationsOptions): Server
     onConnect: (context) => connect(context.extra, context.connectionParams, options),
     onSubscribe: async (context, id, payload) => {
       const admitted = await admit(context.extra, payload, options);
-      const { socket, transport } = context.extra;
-      return "slot" in admitted ? { ...admitted, target: { socket, transport, id } } : admitted;
+      const { socket, transport, holds } = context.extra;
+      if (!("slot" in admitted)) return admitted;
+      if (admitted.operation.operation.operation !== "subscription") holds.set(id, admitted.hold);
+      return { ...admitted, target: { socket, transport, id } };
+    },
+    // By then its answer has left.
+    onComplete: ({ extra: { holds } }, id) => {
+      holds.get(id)?.release();
+      holds.delete(id);
     },
     execute: (args) => run(args as AdmittedArgs),
     subscribe: (args) => subscribeSocket(args as SocketArgs),
@@ -152,6 +171,9 @@ export async function admit(
     const admission = options.gate.admit(payload);
     if (admission.kind === "refused") return admission.errors;
     const { operation } = admission;
+    const { accounts, limits } = options;
+    const hold = accounts.open(viewer.userId);
+    if (hold.isFull && operation.operation.operation !== "subscription") return [tooMuchUnderWay()];
     const outOfScope = refuseScopes(operation.document, operation.operation, viewer);
     if (outOfScope) return [outOfScope];
     const slot = options.slots.take(session.count, viewer.userId);
@@ -175,8 +197,10 @@ export async function admit(
       slot,
       asker: {
         viewer: () => session.viewer ?? viewer,
-        createContext: () => options.createContext(session.viewer ?? viewer, request),
+        createContext: (room) => options.createContext(session.viewer ?? viewer, { ...request, room }),
       },
+      hold,
+      maxAnswerBytes: limits.maxAnswerBytes,
       operation,
       extensions: payload.extensions,
       traces: options.traces,
@@ -197,11 +221,13 @@ export function run(args: AdmittedArgs): Promise<ExecutionResult> {
 }
 
 async function execution(args: AdmittedArgs): Promise<ExecutionResult> {
-  const { slot, asker, schema, operation } = args;
+  const { slot, asker, schema, operation, hold, maxAnswerBytes: maxBytes } = args;
   const { document, operationName, variableValues } = operation;
+  const isMutation = operation.operation.operation === "mutation";
   try {
-    const contextValue = asker.createContext();
-    return await execute({ schema, document, operationName, variableValues, contextValue });
+    const contextValue = asker.createContext(hold);
+    const result = await execute({ schema, document, operationName, variableValues, contextValue });
+    return boundAnswer(result, { maxBytes, hold, isMutation });
   } catch (failure) {
     return { errors: [wrap(failure)] };
   } finally {
@@ -232,9 +258,9 @@ async function open(args: AdmittedArgs): Promise<ResponseStream | ExecutionResul
   try {
     const { document, operationName, variableValues } = operation;
     const execution = { schema, document, operationName, variableValues };
-    const { createContext } = asker;
     const answer = (event: unknown) => running.answer(event, asker);
-    const opened = await openResponseStream(execution, { createContext, answer, onEnd });
+    const parts = { createContext: () => asker.createContext(), answer, outlet: session.outlet, onEnd };
+    const opened = await openResponseStream(execution, parts);
     if (!(opened instanceof ResponseStream)) return opened;
     stream = opened;
     streams.add(stream);

@@ -6,14 +6,15 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { handleProtocols } from "graphql-ws";
 import { WebSocketServer, type WebSocket } from "ws";
+import type { ByteHold } from "../lib/byte-accounts.js";
 import type { Clock } from "../lib/clock.js";
 import { doingFor } from "../lib/doing.js";
 import { keepHeartbeat } from "../lib/heartbeat.js";
 import type { Log } from "../lib/log.js";
 import type { ShownByBrowser } from "./browser-session.js";
-import type { HttpLimits } from "./limits.js";
+import { MAX_WAITING_BYTES, SMALL_ANSWER_BYTES, whenDrained } from "./outlet.js";
 import { sendAway } from "./send-away.js";
-import { closeSession, newSession } from "./sessions.js";
+import { closeSession, newSession, ownerOf } from "./sessions.js";
 import { createSocketOperations, type Connection, type OperationsOptions } from "./socket-operations.js";
 
 /** Below the 60 s after which common proxies cut an idle connection, with room for a lost ping. */
@@ -24,7 +25,7 @@ const INIT_TIMEOUT_CLOSE_CODE = 4408;
 const GOING_AWAY_CLOSE_CODE = 1001;
 const INTERNAL_ERROR_CLOSE_CODE = 4500;
 
-export type SocketDoorOptions = OperationsOptions & { limits: HttpLimits; shownByBrowser: ShownByBrowser };
+export type SocketDoorOptions = OperationsOptions & { shownByBrowser: ShownByBrowser };
 
 export type SocketDoor = {
   /** Takes over an upgraded connection. Answers 503 when the door is closing or full. */
@@ -60,13 +61,13 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
   let isClosing = false;
 
   const open = (socket: WebSocket, transport: Duplex, { address, shownByBrowser }: Greeting) => {
-    const connection: Connection = {
-      ...newSession(null, address),
-      socket,
-      transport,
-      shownByBrowser,
-      hasGreeted: false,
-    };
+    const session = newSession(null, address, {
+      accounts: options.accounts,
+      isBehind: () => socket.readyState === socket.OPEN && socket.bufferedAmount > MAX_WAITING_BYTES,
+      onDrained: (callback) => whenDrained(transport, callback),
+    });
+    const more = { socket, transport, shownByBrowser, hasGreeted: false, holds: new Map<string, ByteHold>() };
+    const connection: Connection = Object.assign(session, more);
     connections.add(connection);
     connection.cancels.push(keepHeartbeat(socket, PING_INTERVAL_MS, clock));
     watchGreeting(connection, clock);
@@ -74,6 +75,8 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
     socket.on("error", (failure) => log.debug({ err: failure }, "A socket failed"));
     socket.once("close", (code, reason) => {
       connections.delete(connection);
+      for (const hold of connection.holds.values()) hold.release();
+      connection.holds.clear();
       void leave(connection, closed(code, String(reason)), log);
     });
   };
@@ -112,8 +115,10 @@ function watchGreeting(connection: Connection, clock: Clock): void {
 }
 
 /** True when more waits for the client than may; a client that asks without reading is cut. */
-function cutIfUnread(socket: WebSocket, limits: HttpLimits, log: Log): boolean {
-  if (socket.bufferedAmount <= limits.maxUnsentBytes) return false;
+function cutIfUnread(connection: Connection, { limits, accounts, log }: SocketDoorOptions): boolean {
+  const { socket } = connection;
+  const isBehind = socket.bufferedAmount > MAX_WAITING_BYTES && accounts.isFull(ownerOf(connection));
+  if (!isBehind && socket.bufferedAmount <= limits.maxUnsentBytes) return false;
   log.warn({ unsentBytes: socket.bufferedAmount }, "A socket's client does not read; the socket is cut");
   socket.terminate();
   return true;
@@ -140,20 +145,28 @@ function countByUser(max: number): { take(userId: string): (() => void) | null }
 type ProtocolSocket = Parameters<ReturnType<typeof createSocketOperations>["opened"]>[0];
 
 /** The socket as graphql-ws wants it. `send` waits for the write, which holds a stream back while the client does. */
-function adapt({ socket }: Connection, options: SocketDoorOptions): ProtocolSocket {
-  const { limits, log, createRequestId } = options;
+function adapt(connection: Connection, options: SocketDoorOptions): ProtocolSocket {
+  const { socket } = connection;
+  const { accounts, log, createRequestId } = options;
   return {
     protocol: socket.protocol,
     send: (text) =>
       new Promise((resolve) => {
         if (socket.readyState !== socket.OPEN) return resolve();
+        // Small messages are counted once they pile up; large answers are counted already.
+        const isCounted = socket.bufferedAmount > MAX_WAITING_BYTES && text.length <= SMALL_ANSWER_BYTES;
+        const hold = isCounted ? accounts.open(ownerOf(connection)) : null;
+        hold?.force(text.length);
         // A failed write is followed by the close event, which ends everything on this socket.
-        socket.send(text, () => resolve());
+        socket.send(text, () => {
+          hold?.release();
+          resolve();
+        });
       }),
     close: (code, reason) => socket.close(code, reason),
     onMessage: (take) => {
       socket.on("message", (message) => {
-        if (cutIfUnread(socket, limits, log)) return;
+        if (cutIfUnread(connection, options)) return;
         // ws hands over Buffers unless another type is asked for.
         const text = (message as Buffer).toString("utf8");
         const serve = () =>
