@@ -166,7 +166,7 @@ export type QueuedDbRow = {
 };
 
 export function toQueuedRow(row: QueuedDbRow): QueuedRow {
-  // Rows that are older than the column for previews come whole.
+  // Servers of an older version, which run beside this one for a while, write no previews.
   const { parts, isCut } = previewOf(toParts("user", row));
   return {
     id: row.id,
