@@ -55,8 +55,29 @@ const perSecond: Accepted<number> = {
 
 /** Of GraphiQL's introspection, below which nobody could work. */
 const FEWEST_NODES = 300;
+/** Below it not even a page of ordinary messages fits. */
+const LEAST_ANSWER_BYTES = 65_536;
+const MOST_ANSWER_BYTES = 268_435_456;
 
 export const limitVariables = {
+  maxAnswerBytes: withDefault(
+    {
+      name: "PARLEY_MAX_ANSWER_BYTES",
+      meaning:
+        "Bytes of one answer, or of one event of a subscription; larger ones are refused with ANSWER_TOO_LARGE.",
+    },
+    "16777216",
+    wholeNumber(LEAST_ANSWER_BYTES, MOST_ANSWER_BYTES),
+  ),
+  maxBytesPerUser: withDefault(
+    {
+      name: "PARLEY_MAX_BYTES_PER_USER",
+      meaning:
+        "Bytes of one user's answers and events that this server has made and the user has not taken yet; beyond it queries are refused with RATE_LIMITED, and streams wait.",
+    },
+    "67108864",
+    wholeNumber(LEAST_ANSWER_BYTES, 4 * MOST_ANSWER_BYTES),
+  ),
   trustedProxies: withDefault(
     {
       name: "PARLEY_TRUSTED_PROXIES",

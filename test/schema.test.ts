@@ -93,6 +93,7 @@ test("lists are whole: [T!]!, but for nodes(ids:), whose places may be empty, an
       .filter(({ field, path }) => !isWhole(field) && !/^(UserError|.*)\.path$/.test(path))
       .map(({ path }) => path),
   ).toEqual([
+    "QueuedMessage.fullParts",
     "WorkspaceAgent.mcpTools",
     "McpServer.tools",
     "TemplateParameter.options",

@@ -30,6 +30,7 @@ import * as Operations from './generated.js';
 
 
 
+
 export type Requester<C = {}> = <R, V>(doc: DocumentNode, vars?: V, options?: C) => Promise<R> | AsyncIterable<R>
 export function getSdk<C>(requester: Requester<C>) {
   return {
@@ -101,6 +102,9 @@ export function getSdk<C>(requester: Requester<C>) {
     },
     nodes(variables: Operations.NodesQueryVariables, options?: C): Promise<Operations.NodesQuery> {
       return requester<Operations.NodesQuery, Operations.NodesQueryVariables>(Operations.NodesDocument, variables, options) as Promise<Operations.NodesQuery>;
+    },
+    queuedMessage(variables: Operations.QueuedMessageQueryVariables, options?: C): Promise<Operations.QueuedMessageQuery> {
+      return requester<Operations.QueuedMessageQuery, Operations.QueuedMessageQueryVariables>(Operations.QueuedMessageDocument, variables, options) as Promise<Operations.QueuedMessageQuery>;
     },
     modelProviders(variables?: Operations.ModelProvidersQueryVariables, options?: C): Promise<Operations.ModelProvidersQuery> {
       return requester<Operations.ModelProvidersQuery, Operations.ModelProvidersQueryVariables>(Operations.ModelProvidersDocument, variables, options) as Promise<Operations.ModelProvidersQuery>;

@@ -34,6 +34,7 @@ export function errorOfAnswer(errors: readonly AnswerError[]): ParleyError {
 
 /** The same question gets the same answer: asking again would be of no use. */
 const LASTING_CODES: ReadonlySet<string> = new Set([
+  "ANSWER_TOO_LARGE",
   "BAD_REQUEST",
   "BAD_USER_INPUT",
   "FORBIDDEN",

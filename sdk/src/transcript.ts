@@ -70,6 +70,7 @@ export type TranscriptState = {
   /** Older messages are before this one: pass it as `before` to the query `chat`, then its nodes to `addOlder`. */
   olderCursor: string | null;
   preview: Preview | null;
+  /** In the order of saying. Of a long message `parts` has the beginning, and `isCut` is true: `queuedMessage({ id })` has the whole. */
   queue: readonly QueuedMessageFieldsFragment[];
   /** The model is about to be asked again. */
   retry: RetryFieldsFragment | null;

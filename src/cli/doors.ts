@@ -23,12 +23,14 @@ import type { UploadsSource } from "../http/uploads.js";
 import type { HealthReport } from "../http/health.js";
 import { COMPARISONS_PER_NODE, type HttpLimits } from "../http/limits.js";
 import { createHttpServer, type ParleyHttp } from "../http/server.js";
+import { AnswerBudget } from "../resolvers/answer-budget.js";
 import type { Context } from "../resolvers/context.js";
 import { Loaders, type NoteReads, type ReadMcpStandings } from "../resolvers/loaders.js";
 import { answerDeltasFromTemplates } from "../resolvers/delta-answers.js";
 import { type Reads, ReadShares } from "../resolvers/read-shares.js";
 import { resolvers } from "../resolvers/resolvers.js";
 import { SnapshotAdmission } from "../resolvers/snapshot-admission.js";
+import { ByteAccounts } from "../lib/byte-accounts.js";
 import { VERSION } from "../lib/version.js";
 import { judgeOptions } from "../providers/judge-options.js";
 import { buildParleySchema } from "../schema/build.js";
@@ -47,6 +49,8 @@ import { openIdentities } from "./sign-in.js";
 
 /** A database that does not answer a question about nothing in this time is not well; below what /readyz waits for. */
 const HEALTH_LIMIT_MS = 1_500;
+/** Of what may be under way to a user, for events that are not answers yet; the rest is for answers. */
+const WAITING_EVENTS_SHARE = 1 / 4;
 
 /** Resolves when the server listens. */
 export async function openDoors(core: Core, agents: Agents, closers: Closers): Promise<ParleyHttp> {
@@ -87,7 +91,9 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
     begin: (userId, server, returnTo) => accounts.flows.begin(userId, server, returnTo),
     disconnect: (userId, server) => accounts.flows.disconnect(userId, server),
   });
-  const { hub, lists } = openHubs(core, closers);
+  const eventBytes = Math.floor(config.maxBytesPerUser * WAITING_EVENTS_SHARE);
+  const byteAccounts = new ByteAccounts(config.maxBytesPerUser - eventBytes);
+  const { hub, lists } = openHubs(core, new ByteAccounts(eventBytes), closers);
   const admission = new SnapshotAdmission({ clock, log });
   const chatEvents = admission.openings(hub);
   const gitSnapshots = new GitWatches({
@@ -110,7 +116,7 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
     schema: buildParleySchema(resolvers),
     authenticate: identities.authenticate,
     ...(identities.signIn && { signIn: identities.signIn }),
-    createContext: (viewer: Viewer, { requestId }): Context => ({
+    createContext: (viewer: Viewer, { requestId, room }): Context => ({
       viewer,
       requestId,
       selectedMcpServers: (ids) => core.mcpServers.ofTurn(ids),
@@ -133,9 +139,11 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
       uploadUrl: (fileId, expiresAt) => files.links.uploadTo(fileId, expiresAt),
       pushPublicKey: () => core.push.publicKey(),
       version: VERSION,
-      ...readingOf(core, { viewer, database: readShares.of(viewer.userId) }, (kind, ids) =>
-        adminReads.note({ ...viewer, requestId }, kind, ids),
-      ),
+      ...readingOf(core, {
+        ...{ viewer, database: readShares.of(viewer.userId) },
+        noteReads: (kind, ids) => adminReads.note({ ...viewer, requestId }, kind, ids),
+        budget: new AnswerBudget(config.maxAnswerBytes, room),
+      }),
     }),
     onRightsChange: (listener) =>
       bus.onConfigChange((topic) => {
@@ -163,6 +171,7 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
     isProduction: config.isProduction,
     mcpOauth: accounts.door,
     upgradeTakers: [agents.door],
+    accounts: byteAccounts,
     limits: limitsOf(config),
   });
   port = doors.port;
@@ -177,11 +186,19 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
 
 /** The bounds of the doors that are set from outside. */
 function limitsOf(config: Config): Partial<HttpLimits> {
-  const { maxDocumentNodes: maxNodes, maxRunningPerUser, rateLimits } = config;
+  const {
+    maxDocumentNodes: maxNodes,
+    maxRunningPerUser,
+    maxAnswerBytes,
+    maxBytesPerUser,
+    rateLimits,
+  } = config;
   return {
     maxNodes,
     maxComparisons: maxNodes * COMPARISONS_PER_NODE,
     maxRunningPerUser,
+    maxAnswerBytes,
+    maxBytesPerUser,
     maxStrangersPerAddress: rateLimits ? config.maxStrangersPerAddress : Infinity,
     userCpuMsPerSecond: rateLimits ? config.userCpuMsPerSecond : 0,
   };
@@ -190,11 +207,16 @@ function limitsOf(config: Config): Partial<HttpLimits> {
 /** What one operation reads with; what an admin reads of others is noted. */
 function readingOf(
   { mcpAuthorization }: Core,
-  { viewer, database }: { viewer: Viewer; database: Reads },
-  noteReads: NoteReads,
+  {
+    viewer,
+    database,
+    noteReads,
+    budget,
+  }: { viewer: Viewer; database: Reads; noteReads: NoteReads; budget: AnswerBudget },
 ) {
-  const standings: ReadMcpStandings = (servers, userId) => mcpAuthorization.standings(servers, userId);
-  return { database, noteReads, loaders: new Loaders(database, viewer, standings, noteReads) };
+  const readMcpStandings: ReadMcpStandings = (servers, userId) => mcpAuthorization.standings(servers, userId);
+  const loaders = new Loaders({ database, viewer, readMcpStandings, noteReads, budget });
+  return { database, noteReads, loaders };
 }
 
 /** Files for download, and links to them that every replica takes. */
@@ -226,10 +248,11 @@ function uploadsOf({ database, files, space }: Core, { links }: FilesSource): Up
 }
 
 /** Streams of single chats and of lists of them. Who reads a chat through the one is known to the other. */
-function openHubs({ database, bus, clock, log, meters: meter }: Core, closers: Closers) {
+function openHubs(core: Core, waitingEvents: ByteAccounts, closers: Closers) {
+  const { database, bus, clock, log, meters: meter } = core;
   const reads = new ReadMarks({ bus, clock, log, markRead: (readings) => markRead(database, readings) });
   closers.add("the read marks", () => reads.close());
-  const hub = new ChatHub({ source: hubSource(database), bus, clock, log, reads, meter });
+  const hub = new ChatHub({ source: hubSource(database), bus, clock, log, reads, meter, waitingEvents });
   closers.add("the event hub", () => hub.close());
   const source = { readListWeights: (ownerIds: string[]) => readListWeights(database, ownerIds) };
   const isFollowed = (chatId: string) => reads.isFollowed(chatId);

@@ -43,6 +43,7 @@ const queue: QueuedRow[] = [
     id: "q1",
     chatId: "chat",
     parts: [],
+    isCut: false,
     authorId: "ada",
     modelConfigId: null,
     reasoningEffort: null,

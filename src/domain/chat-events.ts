@@ -45,7 +45,10 @@ export type MessageRow = {
 export type QueuedRow = {
   id: string;
   chatId: string;
+  /** The beginning of what will be said, when the whole is too long for lists and events. */
   parts: MessagePart[];
+  /** There is more than `parts`. */
+  isCut: boolean;
   authorId: string;
   modelConfigId: string | null;
   reasoningEffort: ReasoningEffort | null;

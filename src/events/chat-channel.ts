@@ -33,8 +33,11 @@ const MAX_READ_AGAIN = 3;
 /** The reads a channel needs, each one statement or one read-only transaction. */
 export interface ChatSource {
   readChat(chatId: string): Promise<ChatSnapshot | null>;
-  /** Rows people may see, with a revision of at least `fromRevision`, oldest revision first. */
-  readRowsFrom(chatId: string, fromRevision: number, limit: number): Promise<MessageRow[]>;
+  /**
+   * Rows people may see, with a revision of at least `fromRevision`, oldest revision first; null when their contents are
+   * larger than a replay may carry.
+   */
+  readRowsFrom(chatId: string, fromRevision: number, limit: number): Promise<MessageRow[] | null>;
 }
 
 /** How previews may have ended: the rows written since, and why a preview without one of them is void. */
@@ -171,7 +174,7 @@ export class ChatChannel implements ChatListener {
   /** Null when there are more rows than a replay may carry. */
   async #rowsFrom(revision: number): Promise<MessageRow[] | null> {
     const rows = await this.parts.source.readRowsFrom(this.chatId, revision, MAX_REPLAYED_ROWS + 1);
-    return rows.length > MAX_REPLAYED_ROWS ? null : rows;
+    return rows === null || rows.length > MAX_REPLAYED_ROWS ? null : rows;
   }
 
   /** `rows` is what was written since `before`: every live reader has been told all that came earlier. */

@@ -12,7 +12,7 @@ import type { Log } from "../lib/log.js";
 import type { Bus, HeardNews } from "./bus.js";
 import { ChatChannel, type ChatSource } from "./chat-channel.js";
 import { ChatReader } from "./chat-reader.js";
-import { EventStream, type StreamBounds } from "./event-stream.js";
+import { EventStream, type SharedBound, type StreamBounds } from "./event-stream.js";
 import type { ReadMarks } from "./read-marks.js";
 
 /** How often the versions of all watched chats are compared with the database: heals whatever the bus lost. */
@@ -38,6 +38,8 @@ export type HubParts = {
   reads?: Pick<ReadMarks, "follow" | "saved">;
   meter?: SubscriberMeter;
   streamBounds?: StreamBounds;
+  /** Bytes of events that wait in all streams of each reader; without it each stream has its own bound alone. */
+  waitingEvents?: { open(userId: string): SharedBound };
 };
 
 /** `channel` is null when the chat does not exist. */
@@ -82,11 +84,14 @@ export class ChatHub implements ChatEventsSource {
     }
     const isOwn = channel.ownerId === viewer.userId;
     const unfollow = isOwn ? this.#parts.reads?.follow(chatId, viewer.userId) : undefined;
-    const stream: EventStream<ChatEvent> = new EventStream(() => {
-      unfollow?.();
-      channel.readers.delete(reader);
-      this.#leave(chatId, opening);
-    }, this.#parts.streamBounds);
+    const stream: EventStream<ChatEvent> = new EventStream(
+      () => {
+        unfollow?.();
+        channel.readers.delete(reader);
+        this.#leave(chatId, opening);
+      },
+      ...this.#boundsOf(viewer),
+    );
     const reader = new ChatReader({
       chatId,
       shared: channel.shared,
@@ -101,6 +106,10 @@ export class ChatHub implements ChatEventsSource {
     channel.readers.add(reader);
     channel.join(reader);
     return stream;
+  }
+
+  #boundsOf({ userId }: Viewer): [StreamBounds | undefined, SharedBound | undefined] {
+    return [this.#parts.streamBounds, this.#parts.waitingEvents?.open(userId)];
   }
 
   /** Compares the versions of all watched chats with the database; runs by itself, and when a bus has been away. */

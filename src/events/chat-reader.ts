@@ -8,6 +8,7 @@ import type { ChatEvent, PreviewResetReason, RefreshReason } from "../domain/cha
 import { encodeEventCursor, type EventCursor } from "../domain/cursors.js";
 import { isSameGeneration } from "./chat-view.js";
 import type { EventStream } from "./event-stream.js";
+import { rowSize } from "./row-size.js";
 import type { EventBody, SharedEvents, SizedBody } from "./shared-events.js";
 
 /** A saved row's event is counted by its text; everything else is small and counts as this. */
@@ -154,7 +155,7 @@ export class ChatReader {
 function describeItem(item: SavedItem, chatId: string): SizedBody {
   switch (item.type) {
     case "message":
-      return sized({ type: "message", message: item.message }, JSON.stringify(item.message.parts).length);
+      return sized({ type: "message", message: item.message }, rowSize(item.message));
     case "queue":
       return sized({ type: "queue", queue: item.queue }, JSON.stringify(item.queue).length);
     case "status":

@@ -51,6 +51,22 @@ function messagesAfter(view: ChatView, after: Position): string[] {
   return view.newsAfter(after).flatMap((item) => (item.type === "message" ? [item.message.id] : []));
 }
 
+test("large rows are not remembered for those who return: their place is read from the database", () => {
+  const view = viewAt(5);
+  const large: MessageRow = { ...row(1, 6), parts: [{ type: "text", text: "x".repeat(600_000) }] };
+  view.apply(news(6, { messages: [large] }));
+  expect({ version: view.version, isCovered: view.covers(endOf(5)) }).toEqual({
+    version: 6,
+    isCovered: false,
+  });
+  view.apply(news(7, { messages: [row(2, 7)] }));
+  expect([view.covers(endOf(5)), view.covers(endOf(6)), messagesAfter(view, endOf(6))]).toEqual([
+    false,
+    true,
+    ["2"],
+  ]);
+});
+
 describe("news is applied", () => {
   const cases: [string, SavedNews, { applied: boolean; version: number }][] = [
     ["when it follows", news(6), { applied: true, version: 6 }],

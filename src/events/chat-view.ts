@@ -12,9 +12,12 @@ import type {
 } from "../domain/chat-events.js";
 import { compareGenerations, generationId, savedNewsAfter, STAGES } from "../domain/chat-events.js";
 import type { ChatState } from "../domain/chat-state.js";
+import { rowSize } from "./row-size.js";
 
 /** Changed rows kept per chat for readers that return; older places are read from the database. */
 const MAX_RECENT_ROWS = 256;
+/** Their contents together; a user may have hundreds of chats watched, and a message may have a megabyte. */
+const MAX_RECENT_CHARACTERS = 512 * 1024;
 
 export type ChatSnapshot = { ownerId: string; state: ChatState; queue: QueuedRow[] };
 
@@ -57,7 +60,7 @@ export class ChatView {
     }
     const changed = new Set(rows.map((row) => row.id));
     this.#rows = [...this.#rows.filter((row) => !changed.has(row.id)), ...rows];
-    const excess = this.#rows.length - MAX_RECENT_ROWS;
+    const excess = excessOf(this.#rows);
     if (excess > 0) {
       const dropped = this.#rows.splice(0, excess);
       this.#floor = Math.max(this.#floor, ...dropped.map((row) => row.revision));
@@ -81,6 +84,18 @@ export class ChatView {
   hasMessageOf(generation: Generation): boolean {
     return hasMessageOf(this.#rows, generation);
   }
+}
+
+/** How many of the oldest rows are too many. */
+function excessOf(rows: readonly MessageRow[]): number {
+  let characters = 0;
+  let kept = 0;
+  for (const row of rows.toReversed()) {
+    characters += rowSize(row);
+    if (kept === MAX_RECENT_ROWS || characters > MAX_RECENT_CHARACTERS) break;
+    kept += 1;
+  }
+  return rows.length - kept;
 }
 
 export function hasMessageOf(rows: MessageRow[], generation: Generation): boolean {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ByteAccounts } from "../lib/byte-accounts.js";
 import { EventStream } from "./event-stream.js";
 
 const over = { value: undefined, done: true };
@@ -8,6 +9,25 @@ function build(bounds?: { events: number; bytes: number }) {
   const stream = new EventStream<string>(() => void released.push("released"), bounds);
   return { stream, released };
 }
+
+describe("a reader with many streams", () => {
+  test("has a bound for all of them, which what it takes gives back", async () => {
+    const accounts = new ByteAccounts(200_000);
+    const open = () => new EventStream<string>(() => undefined, undefined, accounts.open("ada"));
+    const [one, two, three] = [open(), open(), open()];
+    expect([one.push("a", 100_000), one.push("b", 50_000)]).toEqual([true, true]);
+    expect([two.push("a", 30_000), two.push("b", 40_000), three.push("a", 60_000)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    await one.next();
+    expect([two.push("b", 40_000), accounts.used("ada")]).toEqual([true, 70_000]);
+    two.replaceAll("refresh", () => undefined);
+    await Promise.all([one.return(), two.return(), three.return()]);
+    expect(accounts.used("ada")).toBe(0);
+  });
+});
 
 describe("a stream's reader", () => {
   test("gets what was pushed before it asked, in order", async () => {

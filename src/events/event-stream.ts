@@ -8,7 +8,12 @@ const MAX_WAITING_EVENTS = 1_024;
 /** Their size; a reader that stalls must not cost more. */
 const MAX_WAITING_BYTES = 2 * 1024 * 1024;
 
+/** Up to this what waits is not counted to the reader's other streams: it is the usual, and costs nothing so. */
+const UNCOUNTED_BYTES = 64 * 1024;
+
 export type StreamBounds = { events: number; bytes: number };
+/** Bytes that wait in all streams of one reader; false = there is no room for so many. */
+export type SharedBound = { resize(bytes: number): boolean; force(bytes: number): void };
 
 export class EventStream<T> implements AsyncIterableIterator<T> {
   #queue: { event: T; bytes: number }[] = [];
@@ -18,14 +23,18 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   #drained: (() => void) | null = null;
   readonly #released: () => void;
   readonly #bounds: StreamBounds;
+  readonly #ofReader: SharedBound | undefined;
+  #counted = 0;
 
   /** `released` is called once, when the reader leaves or the stream is ended. */
   constructor(
     released: () => void,
     bounds: StreamBounds = { events: MAX_WAITING_EVENTS, bytes: MAX_WAITING_BYTES },
+    ofReader?: SharedBound,
   ) {
     this.#released = released;
     this.#bounds = bounds;
+    this.#ofReader = ofReader;
   }
 
   /** False when the event does not fit; then nothing was queued. `bytes` is the event's size, roughly. */
@@ -38,7 +47,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     }
     const isFull =
       this.#queue.length >= this.#bounds.events || this.#queuedBytes + bytes > this.#bounds.bytes;
-    if (isFull && this.#queue.length > 0) return false;
+    if (this.#queue.length > 0 && (isFull || !this.#count(this.#queuedBytes + bytes))) return false;
     this.#queue.push({ event, bytes });
     this.#queuedBytes += bytes;
     return true;
@@ -52,6 +61,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     const dropped = this.#queue.length;
     this.#queue = [{ event, bytes: 0 }];
     this.#queuedBytes = 0;
+    this.#count(0);
     this.#drained = drained;
     return dropped;
   }
@@ -70,6 +80,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     const first = this.#queue.shift();
     if (first) {
       this.#queuedBytes -= first.bytes;
+      if (this.#counted > 0) this.#count(this.#queuedBytes);
       const drained = this.#drained;
       if (this.#queue.length === 0 && drained) {
         this.#drained = null;
@@ -89,6 +100,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   return(): Promise<IteratorResult<T>> {
     this.#queue = [];
     this.#queuedBytes = 0;
+    this.#count(0);
     this.#close();
     return Promise.resolve({ value: undefined, done: true });
   }
@@ -100,6 +112,15 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  /** False when the reader's streams have no room for so many bytes in this one. */
+  #count(bytes: number): boolean {
+    const counted = bytes > UNCOUNTED_BYTES ? bytes : 0;
+    if (counted > this.#counted && this.#ofReader?.resize(counted) === false) return false;
+    if (counted < this.#counted) this.#ofReader?.force(counted);
+    this.#counted = counted;
+    return true;
   }
 
   #close(): void {

@@ -3,14 +3,16 @@ import type { ExecutionResult, GraphQLError, GraphQLSchema } from "graphql";
 import type { Audience } from "../domain/subscription-source.js";
 import type { Viewer } from "../domain/viewer.js";
 import type { AdmittedOperation } from "./document-gate.js";
+import { answerTooLarge, type UserRoom } from "../resolvers/answer-budget.js";
+import { answerBytes } from "./answer-size.js";
 import type { ErrorMask } from "./errors.js";
 
 /** Who asks. */
 export type Asker = {
   /** As it is now: rights may change while a subscription runs. */
   viewer(): Viewer;
-  /** A fresh context for each execution, with that viewer. */
-  createContext(): object;
+  /** A fresh context for each execution, with that viewer; what is read with it counts to `room`. */
+  createContext(room?: UserRoom): object;
 };
 
 /** One execution of an event: for this asker, and for all others whom its source declares to be of the same audience. */
@@ -24,6 +26,8 @@ export type AnswerEvents = (execute: AnswerEvent, operation: ExecutableOperation
 
 export type ExecutableOperation = AdmittedOperation & { schema: GraphQLSchema };
 
+export type AnswerRules = { mask: ErrorMask; maxBytes: number };
+
 /**
  * An answer that may go to many. `errors` are as they were thrown: mask them before they leave, or send `json`, which
  * is as clients may see it.
@@ -31,13 +35,24 @@ export type ExecutableOperation = AdmittedOperation & { schema: GraphQLSchema };
 export class Answer implements ExecutionResult {
   declare readonly data?: ExecutionResult["data"];
   declare readonly errors?: readonly GraphQLError[];
+  readonly #bytes: number;
   readonly #mask: ErrorMask;
   #json: string | null = null;
 
-  constructor({ data, errors }: ExecutionResult, mask: ErrorMask) {
+  /** What is larger than `maxBytes` becomes an error that says so. */
+  constructor(result: ExecutionResult, { mask, maxBytes }: AnswerRules) {
+    const bytes = answerBytes(result, maxBytes);
+    const isTooLarge = bytes > maxBytes;
+    const { data, errors } = isTooLarge ? { data: null, errors: [answerTooLarge(maxBytes)] } : result;
     if (data !== undefined) this.data = data;
     if (errors !== undefined) this.errors = errors;
+    this.#bytes = isTooLarge ? 0 : bytes;
     this.#mask = mask;
+  }
+
+  /** Of its JSON; small ones are only estimated. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** Written once, however many get it. */

@@ -11,6 +11,8 @@ import { NO_SPAN, type Traces } from "../domain/traces.js";
 import type { Viewer } from "../domain/viewer.js";
 import { currentDoing } from "../lib/doing.js";
 import type { Log } from "../lib/log.js";
+import { tooMuchUnderWay } from "../resolvers/answer-budget.js";
+import { boundAnswer, roomIn } from "./answer-size.js";
 import type { DocumentGate } from "./document-gate.js";
 import type { ErrorMask } from "./errors.js";
 import { tellOperation } from "./measured-requests.js";
@@ -25,6 +27,8 @@ export type ApolloOptions = {
   gate: DocumentGate;
   rateGate: RateGate;
   traces: Traces;
+  /** Bytes of one answer's JSON. */
+  maxAnswerBytes: number;
   mask: ErrorMask;
   log: Log;
 };
@@ -37,7 +41,7 @@ export type OperationContext = { viewer: Viewer };
 
 /** A started Apollo Server; the caller stops it. */
 export async function startApollo(options: ApolloOptions): Promise<ApolloServer<OperationContext>> {
-  const { schema, gate, rateGate, traces, mask, log } = options;
+  const { schema, gate, rateGate, traces, maxAnswerBytes, mask, log } = options;
   const apollo = new ApolloServer<OperationContext>({
     schema,
     introspection: true,
@@ -67,6 +71,7 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
+      boundAnswers(maxAnswerBytes, mask),
       followOperations(traces),
       admitOperations(gate, rateGate),
       answerWellFormedRequestsWith200(),
@@ -115,6 +120,7 @@ function admitOperations(gate: DocumentGate, rateGate: RateGate): ApolloServerPl
         const cost = place.measure(() => gate.judge(document, operation, request.variables));
         if (cost instanceof GraphQLError) throw cost;
         const refusal =
+          (roomIn(contextValue)?.isFull ? tooMuchUnderWay() : undefined) ??
           refuseScopes(document, operation, contextValue.viewer) ??
           (await rateGate.refuseOperation(document, operation, {
             viewer: contextValue.viewer,
@@ -124,6 +130,26 @@ function admitOperations(gate: DocumentGate, rateGate: RateGate): ApolloServerPl
         const noPlace = operation.operation === "mutation" ? await place.mutate() : undefined;
         if (noPlace) throw noPlace;
         place.run(cost);
+      },
+    }),
+  };
+}
+
+/** Before anything else looks at the answer: what is too large becomes the error that says so. */
+function boundAnswers(maxBytes: number, mask: ErrorMask): ApolloServerPlugin<OperationContext> {
+  return {
+    requestDidStart: async () => ({
+      async willSendResponse({ response, operation, contextValue }) {
+        const hold = roomIn(contextValue);
+        if (response.body.kind !== "single" || hold === null) return;
+        const { singleResult } = response.body;
+        // Its errors are masked already, and small.
+        const bounds = { maxBytes, hold, isMutation: operation?.operation === "mutation" };
+        const { data, errors } = boundAnswer({ data: singleResult.data }, bounds);
+        if (errors === undefined) return;
+        singleResult.data = data ?? null;
+        singleResult.errors = errors.map(mask);
+        if (errors[0]?.extensions.code === "RATE_LIMITED") response.http.status = 429;
       },
     }),
   };

@@ -2,6 +2,8 @@
 import { fastifyApolloHandler } from "@as-integrations/fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GraphQLError } from "graphql";
+import type { ByteAccounts } from "../lib/byte-accounts.js";
+import { withRoom } from "./answer-size.js";
 import { DOCUMENT_CODES, type startApollo } from "./apollo.js";
 import type { DocumentGate } from "./document-gate.js";
 import type { ErrorMask } from "./errors.js";
@@ -20,6 +22,7 @@ export type GraphqlRouteOptions = {
   gate: DocumentGate;
   work: UserWork;
   identification: Identification;
+  accounts: ByteAccounts;
   mask: ErrorMask;
   measured: MeasuredRequests;
 };
@@ -27,7 +30,7 @@ export type GraphqlRouteOptions = {
 const GRAPHQL_JSON = "application/graphql-response+json";
 
 export function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): void {
-  const { apollo, identification, measured, createContext } = options;
+  const { apollo, identification, accounts, measured, createContext } = options;
   const sendPage = createGraphiqlPage();
   const places = new WeakMap<FastifyRequest, Place>();
   const bytesBefore = new WeakMap<FastifyRequest, number>();
@@ -64,9 +67,14 @@ export function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptio
     // The answer is made: how long its client takes to read it is not the place's business.
     onSend: async (request) => places.get(request)?.leave(),
     handler: fastifyApolloHandler(apollo, {
-      context: async (request) => {
+      context: async (request, reply) => {
         const { viewer, address } = identification.of(request);
-        const context = withAddress(createContext(viewer, { requestId: request.id }), address);
+        const room = accounts.open(viewer.userId);
+        reply.raw.once("close", () => room.release());
+        // The client has gone: nothing else would release it.
+        if (reply.raw.destroyed) room.release();
+        const own = withRoom(createContext(viewer, { requestId: request.id, room }), room);
+        const context = withAddress(own, address);
         return measured.of(request, withPlace(context, placeOf(request)));
       },
     }),

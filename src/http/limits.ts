@@ -44,6 +44,13 @@ export type HttpLimits = {
   maxStrangersPerAddress: number;
   /** The same of all addresses together. */
   maxStrangers: number;
+  /** Bytes of JSON in one answer, or one event of a subscription. */
+  maxAnswerBytes: number;
+  /**
+   * Bytes of one user's answers and events that are made and not yet taken by the network, at this server; before anybody
+   * has shown a token, of one address.
+   */
+  maxBytesPerUser: number;
 };
 
 /** Of a document with as many nodes as it may have. */
@@ -80,4 +87,8 @@ export const DEFAULT_HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
   // Two hundred people behind one address who all come back in one second are strangers for some 50 ms each.
   maxStrangersPerAddress: 64,
   maxStrangers: 2_048,
+  // A page of 50 messages as long as books; a browser shows nothing of that size.
+  maxAnswerBytes: 16_777_216,
+  // Four of the largest answers. Everybody else's answers need memory too.
+  maxBytesPerUser: 67_108_864,
 });

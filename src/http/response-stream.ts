@@ -9,7 +9,9 @@ import {
   type GraphQLError,
 } from "graphql";
 import { type Audience, SubscriptionSource } from "../domain/subscription-source.js";
+import type { ByteHold } from "../lib/byte-accounts.js";
 import type { Answer } from "./answer.js";
+import { type Outlet, SMALL_ANSWER_BYTES } from "./outlet.js";
 
 /** Answers one event for the stream's subscriber. */
 type AnswerOf = (event: object, audience: Audience) => Answer | Promise<Answer>;
@@ -19,11 +21,12 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
   #hasEnded = false;
   /** Told by the `next()` that comes first after the end. */
   #refusal: GraphQLError | null = null;
+  /** Room for the answer that `next()` gave last, until somebody takes it over. */
+  #hold: ByteHold | null = null;
 
   constructor(
     private readonly source: SubscriptionSource<object, object>,
-    private readonly answer: AnswerOf,
-    private readonly onEnd: () => void,
+    private readonly parts: StreamParts,
   ) {}
 
   async next(): Promise<IteratorResult<Answer>> {
@@ -31,10 +34,21 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
     try {
       const event = await this.source.next();
       if (event.done || this.#hasEnded) return this.#over();
-      const made = this.answer(event.value, this.source.audienceOf(event.value));
-      const value = made instanceof Promise ? await made : made;
+      // Behind a client that does not read the event waits as it is, and those after it in the source's bounded queue.
+      const whenReady = this.parts.outlet.ready();
+      if (whenReady) await whenReady;
+      if (this.#hasEnded) return this.#over();
+      const audience = this.source.audienceOf(event.value);
+      let made: Answer | Promise<Answer> | null = this.parts.answer(event.value, audience);
+      if (made instanceof Promise) made = await made;
+      if (made.bytes > SMALL_ANSWER_BYTES && !this.#takeRoom(made.bytes)) {
+        const { bytes } = made;
+        // While there is no room for it, the event is kept instead, which takes less.
+        made = null;
+        made = await this.#makeWithRoom(bytes, event.value);
+      }
       // Whoever has left while the answer was made gets nothing more.
-      return this.#hasEnded ? this.#over() : { value, done: false };
+      return this.#hasEnded ? this.#over() : { value: made, done: false };
     } catch (failure) {
       await this.return();
       throw failure;
@@ -60,8 +74,32 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
     return this.source.mayContinue(context);
   }
 
+  /** Room that the last answer takes; whoever asks for it gives it back when the client has the answer. */
+  takeHold(): ByteHold | null {
+    const hold = this.#hold;
+    this.#hold = null;
+    return hold;
+  }
+
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  #takeRoom(bytes: number): boolean {
+    this.#hold = this.parts.outlet.hold(bytes);
+    return this.#hold !== null;
+  }
+
+  /** Makes the answer once there is room for as many bytes as it had before; it may have more by then. */
+  async #makeWithRoom(bytes: number, event: object): Promise<Answer> {
+    const hold = await this.parts.outlet.waitFor(bytes);
+    const made = await this.parts.answer(event, this.source.audienceOf(event));
+    if (this.#hasEnded) hold.release();
+    else {
+      hold.force(made.bytes);
+      this.#hold = hold;
+    }
+    return made;
   }
 
   #over(): IteratorResult<Answer> {
@@ -75,15 +113,21 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.onEnd();
+    this.takeHold()?.release();
+    this.parts.onEnd();
   }
 }
 
 export type StreamParts = {
+  answer: AnswerOf;
+  /** Where the answers go. */
+  outlet: Outlet;
+  onEnd: () => void;
+};
+
+export type OpeningParts = StreamParts & {
   /** The context in which the source is opened. */
   createContext: () => object;
-  answer: AnswerOf;
-  onEnd: () => void;
 };
 
 /**
@@ -92,19 +136,19 @@ export type StreamParts = {
  */
 export async function openResponseStream(
   args: ExecutionArgs,
-  { createContext, answer, onEnd }: StreamParts,
+  { createContext, ...parts }: OpeningParts,
 ): Promise<ResponseStream | ExecutionResult> {
   try {
     const source = await createSourceEventStream({ ...args, contextValue: createContext() });
-    if (source instanceof SubscriptionSource) return new ResponseStream(source, answer, onEnd);
+    if (source instanceof SubscriptionSource) return new ResponseStream(source, parts);
     if (Symbol.asyncIterator in source) {
       await source[Symbol.asyncIterator]().return?.();
       throw new Error("A subscription's resolver must return a SubscriptionSource.");
     }
-    onEnd();
+    parts.onEnd();
     return source;
   } catch (failure) {
-    onEnd();
+    parts.onEnd();
     throw failure;
   }
 }

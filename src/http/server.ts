@@ -10,6 +10,7 @@ import { GraphQLError, type GraphQLSchema } from "graphql";
 import { NO_METERS, type RequestMeter } from "../domain/meters.js";
 import { DatabaseUnavailable } from "../domain/outages.js";
 import { NO_TRACES, type Traces } from "../domain/traces.js";
+import { ByteAccounts } from "../lib/byte-accounts.js";
 import type { Clock } from "../lib/clock.js";
 import { type SpaceCheck, UNWATCHED_SPACE } from "../lib/free-space.js";
 import type { Log } from "../lib/log.js";
@@ -69,6 +70,8 @@ export type HttpServerOptions = {
   /** In production errors do not suggest names of the schema. */
   isProduction: boolean;
   limits?: Partial<HttpLimits>;
+  /** What is under way to each user, where others count to it too; without it the doors count by themselves. */
+  accounts?: ByteAccounts;
   /** How often people and addresses may ask; without it as often as they like. */
   rateGate?: RateGate;
   /** Whether the disk has space for what mutations store; without it that is never asked. */
@@ -126,7 +129,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     void rounds.checkAll();
   });
   const { createContext, answerEvents } = options;
-  const shared = new SharedOperations({ schema, mask, answerEvents });
+  const { maxAnswerBytes } = limits;
+  const shared = new SharedOperations({ schema, mask, maxAnswerBytes, answerEvents });
+  const accounts = options.accounts ?? new ByteAccounts(limits.maxBytesPerUser);
   const slots = createOperationSlots(limits);
   const { signIn } = options;
   const shownByBrowser = signIn ? browserSessions(signIn) : noBrowserSessions;
@@ -146,6 +151,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
       traces,
       createContext,
       shared,
+      accounts,
       mask,
       log,
       clock,
@@ -156,7 +162,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   };
   const sockets = createSocketDoor(operations);
   const streams = createStreamDoor(operations);
-  const apollo = await startApollo({ schema, gate, rateGate, traces, mask, log });
+  const apollo = await startApollo({ schema, gate, rateGate, traces, maxAnswerBytes, mask, log });
   const app = createApp(limits, mask);
   watchStrangers(app, strangers, strangerOptions);
   followRequests(app, traces);
@@ -171,7 +177,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     ...{ checkToken, shownByBrowser, mask, strangers },
     addressOf: rateGate.addressOf,
   });
-  addGraphqlRoute(app, { apollo, gate, work, identification, mask, measured, ...options });
+  addGraphqlRoute(app, { apollo, gate, work, identification, accounts, mask, measured, ...options });
   addStreamRoute(app, streams, identification);
   if (options.files) addFilesRoute(app, { files: options.files, checkToken, rateGate, mask, strangers });
   if (options.uploads) addUploadsRoute(app, { uploads: options.uploads, rateGate, mask, strangers });

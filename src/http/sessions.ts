@@ -6,7 +6,9 @@ import { GraphQLError } from "graphql";
 import type { Viewer } from "../domain/viewer.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
+import type { UserRoom } from "../resolvers/answer-budget.js";
 import type { SocketCount } from "./operation-slots.js";
+import { Outlet, type OutletParts } from "./outlet.js";
 import type { ResponseStream } from "./response-stream.js";
 import type { RightsRounds } from "./rights-rounds.js";
 import type { FindViewer } from "./viewer.js";
@@ -18,6 +20,8 @@ const MAX_TIMER_MS = 2_147_483_647;
 
 export type Session = {
   readonly count: SocketCount;
+  /** Where its streams' answers go. */
+  readonly outlet: Outlet;
   /** Streams that have not ended; ended when the session closes, whatever the protocol's library knows of them. */
   readonly streams: Set<ResponseStream>;
   /** Cancel the timers that watch over the session. */
@@ -29,7 +33,11 @@ export type Session = {
   isClosed: boolean;
 };
 
-export type CreateContext = (viewer: Viewer, request: { requestId: string }) => { viewer: Viewer };
+/** `room`: where what is read for the answer is counted to its user; absent where that is bounded by other means. */
+export type CreateContext = (
+  viewer: Viewer,
+  request: { requestId: string; room?: UserRoom },
+) => { viewer: Viewer };
 
 export type WatchOptions = {
   findViewer: FindViewer;
@@ -41,8 +49,24 @@ export type WatchOptions = {
   clock: Clock;
 };
 
-export function newSession(viewer: Viewer | null, address: string): Session {
-  return { count: { operations: 0 }, streams: new Set(), cancels: [], address, viewer, isClosed: false };
+/** `wayOut`: what is known of the connection that the answers leave by. */
+export function newSession(
+  viewer: Viewer | null,
+  address: string,
+  wayOut: Omit<OutletParts, "owner">,
+): Session {
+  const owner = () => ownerOf(session);
+  const outlet = new Outlet({ ...wayOut, owner });
+  const session: Session = {
+    ...{ count: { operations: 0 }, outlet, streams: new Set<ResponseStream>(), cancels: [] },
+    ...{ address, viewer, isClosed: false },
+  };
+  return session;
+}
+
+/** Whom bytes count to. */
+export function ownerOf({ viewer, address }: Pick<Session, "viewer" | "address">): string {
+  return viewer ? viewer.userId : `address ${address}`;
 }
 
 /** Calls `onLost` when the token is no longer good; ends single streams that may no longer be read. */

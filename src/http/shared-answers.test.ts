@@ -34,6 +34,7 @@ function asker(userId: string, viewer: { role: Viewer["role"] } = { role: "membe
 function build(answerEvents: AnswerEvents = (execute) => execute) {
   const counted = { executions: 0 };
   const operations = new SharedOperations({
+    maxAnswerBytes: 16_777_216,
     schema,
     mask: (error) => ({ message: String(error) }),
     answerEvents: (execute, operation) => {

@@ -8,7 +8,14 @@ import { execute, type GraphQLSchema } from "graphql";
 import { LRUCache } from "lru-cache";
 import type { Audience } from "../domain/subscription-source.js";
 import type { Viewer } from "../domain/viewer.js";
-import { Answer, type AnswerEvent, type AnswerEvents, type Asker, type Asking } from "./answer.js";
+import {
+  Answer,
+  type AnswerEvent,
+  type AnswerEvents,
+  type AnswerRules,
+  type Asker,
+  type Asking,
+} from "./answer.js";
 import type { AdmittedOperation } from "./document-gate.js";
 import type { ErrorMask } from "./errors.js";
 import { operationKey } from "./operation-key.js";
@@ -26,6 +33,8 @@ type Kept = LRUCache<string, Made>;
 export type SharingParts = {
   schema: GraphQLSchema;
   mask: ErrorMask;
+  /** Bytes of one answer's JSON. */
+  maxAnswerBytes: number;
   /** Shortcuts for the most frequent events; without it every event is executed. */
   answerEvents?: AnswerEvents | undefined;
 };
@@ -81,12 +90,12 @@ export class SharedOperation {
   /** Subscriptions that have it now. */
   users = 0;
   readonly #place: Place;
-  readonly #mask: ErrorMask;
+  readonly #rules: AnswerRules;
   readonly #answerEvent: AnswerEvent;
 
   constructor(operation: AdmittedOperation, parts: SharingParts, place: Place) {
     const { document, operationName, variableValues } = operation;
-    const { schema, answerEvents, mask } = parts;
+    const { schema, answerEvents, mask, maxAnswerBytes: maxBytes } = parts;
     const plain: AnswerEvent = (event, { asker, audience }) =>
       execute({
         ...{ schema, document, operationName, variableValues },
@@ -94,7 +103,7 @@ export class SharedOperation {
         contextValue: audience === "every_subscriber" ? undefined : asker.createContext(),
       });
     this.#answerEvent = answerEvents?.(plain, { schema, ...operation }) ?? plain;
-    this.#mask = mask;
+    this.#rules = { mask, maxBytes };
     this.#place = place;
   }
 
@@ -120,14 +129,15 @@ export class SharedOperation {
   }
 
   #keep(key: string, answer: Answer): Answer {
-    this.#place.kept.set(key, answer, { size: OVERHEAD_CHARACTERS + answer.json.length });
+    // It is written by the first who sends it: by then there is room for it.
+    this.#place.kept.set(key, answer, { size: OVERHEAD_CHARACTERS + answer.bytes });
     return answer;
   }
 
   #make(event: object, asking: Asking): Made {
     const result = this.#answerEvent(event, asking);
-    if (result instanceof Promise) return result.then((late) => new Answer(late, this.#mask));
-    return new Answer(result, this.#mask);
+    if (result instanceof Promise) return result.then((late) => new Answer(late, this.#rules));
+    return new Answer(result, this.#rules);
   }
 }
 

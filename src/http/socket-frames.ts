@@ -6,10 +6,8 @@
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Answer } from "./answer.js";
+import { MAX_WAITING_BYTES } from "./outlet.js";
 import type { ResponseStream } from "./response-stream.js";
-
-/** Bytes that may wait in a socket before its subscriptions wait too, and with them their events in the hub. */
-const MAX_WAITING_BYTES = 64 * 1024;
 
 /** Where the frames go: a socket, what it writes to, and the operation's id there. */
 export type FrameTarget = { socket: WebSocket; transport: Duplex; id: string };
@@ -44,18 +42,27 @@ export class FrameStream implements AsyncIterableIterator<never> {
     return this;
   }
 
-  /** Waits only behind a client that reads too slowly. */
+  /** Waits only behind a client that reads too slowly, and until a large answer is on its way. */
   #send(answer: Answer): Promise<void> | undefined {
     const { socket, transport } = this.target;
-    if (socket.readyState !== socket.OPEN) return undefined;
+    const hold = this.answers.takeHold();
+    if (socket.readyState !== socket.OPEN) {
+      hold?.release();
+      return undefined;
+    }
     gather(transport);
     const frame = `${this.#head}${answer.json}}`;
-    if (socket.bufferedAmount <= MAX_WAITING_BYTES) {
+    if (hold === null && socket.bufferedAmount <= MAX_WAITING_BYTES) {
       socket.send(frame);
       return undefined;
     }
     // A failed write is followed by the close event, which ends everything on this socket.
-    return new Promise((resolve) => socket.send(frame, () => resolve()));
+    return new Promise((resolve) =>
+      socket.send(frame, () => {
+        hold?.release();
+        resolve();
+      }),
+    );
   }
 }
 

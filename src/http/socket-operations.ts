@@ -12,7 +12,11 @@ import type { Viewer } from "../domain/viewer.js";
 import type { Clock } from "../lib/clock.js";
 import { currentDoing } from "../lib/doing.js";
 import type { Log } from "../lib/log.js";
+import type { ByteAccounts, ByteHold } from "../lib/byte-accounts.js";
+import { tooMuchUnderWay } from "../resolvers/answer-budget.js";
 import type { Asker } from "./answer.js";
+import { boundAnswer } from "./answer-size.js";
+import type { HttpLimits } from "./limits.js";
 import type { AdmittedOperation, DocumentGate } from "./document-gate.js";
 import type { ErrorMask } from "./errors.js";
 import { operationSpan, tellErrors } from "./operation-span.js";
@@ -41,6 +45,8 @@ export type Connection = Session & {
   readonly shownByBrowser: string | null;
   /** The client has said who it is, be it true or not. */
   hasGreeted: boolean;
+  /** Of answers to queries and mutations that are on their way, by the operation's id. */
+  readonly holds: Map<string, ByteHold>;
 };
 
 export type OperationsOptions = {
@@ -58,6 +64,9 @@ export type OperationsOptions = {
   rounds: RightsRounds;
   /** What is running now, so that subscribers of the same share the answers. */
   shared: SharedOperations;
+  /** Bytes that are under way to each user. */
+  accounts: ByteAccounts;
+  limits: HttpLimits;
   mask: ErrorMask;
   log: Log;
   clock: Clock;
@@ -75,6 +84,9 @@ export type AdmittedArgs = ExecutionArgs & {
   /** Left when a query or mutation has run, or when a subscription has been opened. */
   place: Place;
   asker: Asker;
+  /** Holds the bytes of a query's or mutation's answer; whoever sends that releases it. */
+  hold: ByteHold;
+  maxAnswerBytes: number;
   operation: AdmittedOperation;
   /** The client's own, of the operation. */
   extensions: SubscribePayload["extensions"];
@@ -94,8 +106,15 @@ export function createSocketOperations(options: SocketOperationsOptions): Server
     onConnect: (context) => connect(context.extra, context.connectionParams, options),
     onSubscribe: async (context, id, payload) => {
       const admitted = await admit(context.extra, payload, options);
-      const { socket, transport } = context.extra;
-      return "slot" in admitted ? { ...admitted, target: { socket, transport, id } } : admitted;
+      const { socket, transport, holds } = context.extra;
+      if (!("slot" in admitted)) return admitted;
+      if (admitted.operation.operation.operation !== "subscription") holds.set(id, admitted.hold);
+      return { ...admitted, target: { socket, transport, id } };
+    },
+    // By then its answer has left.
+    onComplete: ({ extra: { holds } }, id) => {
+      holds.get(id)?.release();
+      holds.delete(id);
     },
     execute: (args) => run(args as AdmittedArgs),
     subscribe: (args) => subscribeSocket(args as SocketArgs),
@@ -155,16 +174,17 @@ export async function admit(
   if (viewer === null) return [unauthenticated()];
   const slot = options.slots.take(session.count, viewer.userId);
   if (slot instanceof GraphQLError) return [slot];
+  const hold = options.accounts.open(viewer.userId);
   const place = await options.work.enter(viewer.userId);
   if (place instanceof GraphQLError) {
     slot.free();
     return [place];
   }
-  const admitted = await judge(session, payload, { ...options, viewer, place }).catch((failure: unknown) => [
-    wrap(failure),
-  ]);
+  const admitted = await judge(session, payload, { ...options, viewer, place, hold }).catch(
+    (failure: unknown) => [wrap(failure)],
+  );
   if ("operation" in admitted)
-    return argsOf(admitted.operation, { session, slot, place, payload, options, viewer });
+    return argsOf(admitted.operation, { session, slot, place, hold, payload, options, viewer });
   place.leave();
   slot.free();
   return admitted;
@@ -174,12 +194,19 @@ export async function admit(
 async function judge(
   session: Session,
   payload: SubscribePayload,
-  { gate, rateGate, viewer, place }: OperationsOptions & { viewer: Viewer; place: Place },
+  {
+    gate,
+    rateGate,
+    viewer,
+    place,
+    hold,
+  }: OperationsOptions & { viewer: Viewer; place: Place; hold: ByteHold },
 ): Promise<{ operation: AdmittedOperation } | readonly GraphQLError[]> {
   if (!gate.isKnown(payload.query)) await place.turn();
   const admission = place.measure(() => gate.admit(payload));
   if (admission.kind === "refused") return admission.errors;
   const { operation } = admission;
+  if (hold.isFull && operation.operation.operation !== "subscription") return [tooMuchUnderWay()];
   const outOfScope = refuseScopes(operation.document, operation.operation, viewer);
   if (outOfScope) return [outOfScope];
   const asking = { viewer, address: session.address };
@@ -189,14 +216,14 @@ async function judge(
   return refusal ? [refusal] : { operation };
 }
 
-type Admitted = Pick<AdmittedArgs, "session" | "slot" | "place"> & {
+type Admitted = Pick<AdmittedArgs, "session" | "slot" | "place" | "hold"> & {
   payload: SubscribePayload;
   options: OperationsOptions;
   viewer: Viewer;
 };
 
 function argsOf(operation: AdmittedOperation, admitted: Admitted): AdmittedArgs {
-  const { session, slot, place, payload, options, viewer } = admitted;
+  const { session, slot, place, hold, payload, options, viewer } = admitted;
   const request = { requestId: currentDoing()?.requestId ?? options.createRequestId() };
   const { document, operationName, variableValues } = operation;
   return {
@@ -211,8 +238,10 @@ function argsOf(operation: AdmittedOperation, admitted: Admitted): AdmittedArgs 
     place,
     asker: {
       viewer: () => session.viewer ?? viewer,
-      createContext: () => options.createContext(session.viewer ?? viewer, request),
+      createContext: (room) => options.createContext(session.viewer ?? viewer, { ...request, room }),
     },
+    hold,
+    maxAnswerBytes: options.limits.maxAnswerBytes,
     operation,
     extensions: payload.extensions,
     traces: options.traces,
@@ -230,12 +259,14 @@ export function run(args: AdmittedArgs): Promise<ExecutionResult> {
 }
 
 async function execution(args: AdmittedArgs): Promise<ExecutionResult> {
-  const { slot, place, asker, schema, operation } = args;
+  const { slot, place, asker, schema, operation, hold, maxAnswerBytes: maxBytes } = args;
   const { document, operationName, variableValues } = operation;
+  const isMutation = operation.operation.operation === "mutation";
   try {
     place.run(operation.cost);
-    const contextValue = asker.createContext();
-    return await execute({ schema, document, operationName, variableValues, contextValue });
+    const contextValue = asker.createContext(hold);
+    const result = await execute({ schema, document, operationName, variableValues, contextValue });
+    return boundAnswer(result, { maxBytes, hold, isMutation });
   } catch (failure) {
     return { errors: [wrap(failure)] };
   } finally {
@@ -267,9 +298,9 @@ async function open(args: AdmittedArgs): Promise<ResponseStream | ExecutionResul
   try {
     const { document, operationName, variableValues } = operation;
     const execution = { schema, document, operationName, variableValues };
-    const { createContext } = asker;
     const answer: StreamParts["answer"] = (event, audience) => running.answer(event, asker, audience);
-    const opened = await openResponseStream(execution, { createContext, answer, onEnd });
+    const parts = { createContext: () => asker.createContext(), answer, outlet: session.outlet, onEnd };
+    const opened = await openResponseStream(execution, parts);
     if (!(opened instanceof ResponseStream)) return opened;
     stream = opened;
     streams.add(stream);

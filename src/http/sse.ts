@@ -3,13 +3,14 @@
  * mode" of graphql-sse's protocol, for clients whose network lets no socket through. One request is one operation.
  * The protocol's other mode is off: it would keep events in memory for streams that nobody has opened.
  */
-import { Readable } from "node:stream";
+import { Readable, type Writable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { GraphQLError, type ExecutionResult } from "graphql";
 import { createHandler, type Response } from "graphql-sse";
+import type { ByteHold } from "../lib/byte-accounts.js";
 import { maskAnswer, PacedAnswers, ReadingPace } from "./event-streams.js";
 import type { Credentials } from "./identification.js";
-import type { HttpLimits } from "./limits.js";
+import { whenDrained } from "./outlet.js";
 import { unavailable } from "./refusals.js";
 import { ResponseStream } from "./response-stream.js";
 import { sendAway } from "./send-away.js";
@@ -20,7 +21,7 @@ import { admit, run, subscribe, type AdmittedArgs, type OperationsOptions } from
 export const STALL_CHECK_MS = 60_000;
 const EVENT_STREAM = "text/event-stream";
 
-export type StreamDoorOptions = OperationsOptions & { limits: HttpLimits };
+export type StreamDoorOptions = OperationsOptions;
 
 export type StreamDoor = {
   /** Answers a request: with an event stream, or with the reason why there is none. */
@@ -40,6 +41,10 @@ type Visit = {
   place: AdmittedArgs["place"] | null;
   /** Ends a stream without `complete`, so that its client comes back; anything else is still answered. */
   leave(): void;
+  /** Room for answers that the client may not have yet. */
+  readonly holds: Set<ByteHold>;
+  /** The response. */
+  readonly raw: Writable;
   /** A subscription is running. */
   isStream: boolean;
   /** The response is over, or is to be. */
@@ -56,7 +61,11 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
   let isClosing = false;
 
   const enter = (reply: FastifyReply, { viewer, token, address }: Credentials): Guest => {
-    const session = newSession(viewer, address);
+    const session = newSession(viewer, address, {
+      accounts: options.accounts,
+      isBehind: () => reply.raw.writableNeedDrain && !reply.raw.destroyed,
+      onDrained: (callback) => whenDrained(reply.raw, callback),
+    });
     const pace = new ReadingPace();
     const hasLeft = new Promise<void>((resolve) => reply.raw.once("close", () => resolve()));
     const guest: Guest = {
@@ -64,6 +73,8 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
       pace,
       slot: null,
       place: null,
+      holds: new Set(),
+      raw: reply.raw,
       isStream: false,
       isOver: false,
       leave: () => undefined,
@@ -77,6 +88,7 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
     void hasLeft.then(() => {
       guests.delete(guest);
       guest.leave();
+      for (const hold of guest.holds) hold.release();
       return closeSession(session, log);
     });
     return guest;
@@ -138,6 +150,7 @@ function createProtocol(options: StreamDoorOptions) {
       if (!("document" in admitted)) return masked({ data: undefined as never, errors: admitted });
       context.slot = admitted.slot;
       context.place = admitted.place;
+      context.holds.add(admitted.hold);
       return Object.assign(admitted, { visit: context, contextValue: undefined });
     },
     execute: async (args) => masked(await run(args as AdmittedArgs)),
@@ -146,7 +159,12 @@ function createProtocol(options: StreamDoorOptions) {
       const opened = await subscribe(admitted);
       if (!(opened instanceof ResponseStream)) return masked(opened);
       visit.isStream = true;
-      return new PacedAnswers(opened, visit.pace, masked, toFailure);
+      const made = (result: ExecutionResult) => {
+        const hold = opened.takeHold();
+        if (hold) visit.holds.add(hold);
+        return masked(result);
+      };
+      return new PacedAnswers(opened, visit.pace, made, toFailure);
     },
   });
   return (request: FastifyRequest, visit: Visit): Promise<Response> =>
@@ -189,8 +207,23 @@ async function* counted(body: AsyncGenerator<string, void>, visit: Visit): Async
     // The library completes what it is made to end, too.
     if (visit.isOver && visit.isStream && message.startsWith("event: complete")) return;
     yield message;
+    giveBack(visit);
     visit.pace.took(message.startsWith("event: next"));
   }
+}
+
+/** What the response has taken is with the network as soon as nothing of it waits any more. */
+function giveBack({ holds, raw }: Visit): void {
+  const taken = [...holds];
+  if (taken.length === 0) return;
+  const release = () => {
+    for (const hold of taken) {
+      hold.release();
+      holds.delete(hold);
+    }
+  };
+  if (raw.writableNeedDrain) whenDrained(raw, release);
+  else release();
 }
 
 /** Cuts a response that has something to send and could send nothing since the last look. */

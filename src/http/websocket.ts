@@ -6,14 +6,15 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { handleProtocols } from "graphql-ws";
 import { WebSocketServer, type WebSocket } from "ws";
+import type { ByteHold } from "../lib/byte-accounts.js";
 import type { Clock } from "../lib/clock.js";
 import { doingFor } from "../lib/doing.js";
 import { keepHeartbeat } from "../lib/heartbeat.js";
 import type { Log } from "../lib/log.js";
 import type { ShownByBrowser } from "./browser-session.js";
-import type { HttpLimits } from "./limits.js";
+import { MAX_WAITING_BYTES, SMALL_ANSWER_BYTES, whenDrained } from "./outlet.js";
 import { sendAway } from "./send-away.js";
-import { closeSession, newSession } from "./sessions.js";
+import { closeSession, newSession, ownerOf } from "./sessions.js";
 import type { Strangers } from "./strangers.js";
 import { createSocketOperations, type Connection, type OperationsOptions } from "./socket-operations.js";
 
@@ -25,11 +26,7 @@ const INIT_TIMEOUT_CLOSE_CODE = 4408;
 const GOING_AWAY_CLOSE_CODE = 1001;
 const INTERNAL_ERROR_CLOSE_CODE = 4500;
 
-export type SocketDoorOptions = OperationsOptions & {
-  limits: HttpLimits;
-  shownByBrowser: ShownByBrowser;
-  strangers: Strangers;
-};
+export type SocketDoorOptions = OperationsOptions & { shownByBrowser: ShownByBrowser; strangers: Strangers };
 
 export type SocketDoor = {
   /** Takes over an upgraded connection. Answers 503 when the door is closing or full. */
@@ -71,13 +68,13 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
   let isClosing = false;
 
   const open = (socket: WebSocket, transport: Duplex, { address, shownByBrowser }: Greeting) => {
-    const connection: Connection = {
-      ...newSession(null, address),
-      socket,
-      transport,
-      shownByBrowser,
-      hasGreeted: false,
-    };
+    const session = newSession(null, address, {
+      accounts: options.accounts,
+      isBehind: () => socket.readyState === socket.OPEN && socket.bufferedAmount > MAX_WAITING_BYTES,
+      onDrained: (callback) => whenDrained(transport, callback),
+    });
+    const more = { socket, transport, shownByBrowser, hasGreeted: false, holds: new Map<string, ByteHold>() };
+    const connection: Connection = Object.assign(session, more);
     connections.add(connection);
     connection.cancels.push(keepHeartbeat(socket, PING_INTERVAL_MS, clock));
     watchGreeting(connection, clock);
@@ -85,6 +82,8 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
     socket.on("error", (failure) => log.debug({ err: failure }, "A socket failed"));
     socket.once("close", (code, reason) => {
       connections.delete(connection);
+      for (const hold of connection.holds.values()) hold.release();
+      connection.holds.clear();
       void leave(connection, closed(code, String(reason)), log);
     });
   };
@@ -132,8 +131,10 @@ function endNow(transport: Duplex): void {
 }
 
 /** True when more waits for the client than may; a client that asks without reading is cut. */
-function cutIfUnread(socket: WebSocket, limits: HttpLimits, log: Log): boolean {
-  if (socket.bufferedAmount <= limits.maxUnsentBytes) return false;
+function cutIfUnread(connection: Connection, { limits, accounts, log }: SocketDoorOptions): boolean {
+  const { socket } = connection;
+  const isBehind = socket.bufferedAmount > MAX_WAITING_BYTES && accounts.isFull(ownerOf(connection));
+  if (!isBehind && socket.bufferedAmount <= limits.maxUnsentBytes) return false;
   log.warn({ unsentBytes: socket.bufferedAmount }, "A socket's client does not read; the socket is cut");
   socket.terminate();
   return true;
@@ -162,19 +163,26 @@ type ProtocolSocket = Parameters<ReturnType<typeof createSocketOperations>["open
 /** The socket as graphql-ws wants it. `send` waits for the write, which holds a stream back while the client does. */
 function adapt(connection: Connection, options: SocketDoorOptions): ProtocolSocket {
   const { socket } = connection;
-  const { limits, log, createRequestId, work } = options;
+  const { accounts, log, createRequestId, work } = options;
   return {
     protocol: socket.protocol,
     send: (text) =>
       new Promise((resolve) => {
         if (socket.readyState !== socket.OPEN) return resolve();
+        // Small messages are counted once they pile up; large answers are counted already.
+        const isCounted = socket.bufferedAmount > MAX_WAITING_BYTES && text.length <= SMALL_ANSWER_BYTES;
+        const hold = isCounted ? accounts.open(ownerOf(connection)) : null;
+        hold?.force(text.length);
         // A failed write is followed by the close event, which ends everything on this socket.
-        socket.send(text, () => resolve());
+        socket.send(text, () => {
+          hold?.release();
+          resolve();
+        });
       }),
     close: (code, reason) => socket.close(code, reason),
     onMessage: (take) => {
       socket.on("message", (message) => {
-        if (cutIfUnread(socket, limits, log)) return;
+        if (cutIfUnread(connection, options)) return;
         // ws hands over Buffers unless another type is asked for.
         const text = (message as Buffer).toString("utf8");
         if (connection.viewer) work.chargeBytes(connection.viewer.userId, (message as Buffer).length);

@@ -7,7 +7,6 @@ import { wellFormed } from "../lib/well-formed.js";
 // Vendors refuse lone halves of a surrogate pair, which cut tool output may contain.
 export { wellFormed };
 
-
 /** `[file-reference] path:start-end` and the lines in a fence. */
 export function fileReferenceText(part: FileReferencePart): string {
   const lines = part.startLine === part.endLine ? `${part.startLine}` : `${part.startLine}-${part.endLine}`;

@@ -27,8 +27,8 @@ export class ChatMetadataResolver {
       "What the model said last, in one plain line of at most 100 characters; null when that was nothing.",
   })
   async lastTurnSummary(@Root() chat: Chat, @Ctx() context: Context): Promise<string | null> {
-    const message = await context.loaders.lastAnswers.load(chat.chatId);
-    return (message && turnSummary(message.parts)) || null;
+    const said = await context.loaders.lastAnswers.load(chat.chatId);
+    return (said && turnSummary(said)) || null;
   }
 
   @Mutation(() => UpdateChatPayload, {

@@ -3,6 +3,7 @@ import DataLoader from "dataloader";
 import type { MessageRow, QueuedRow } from "../domain/chat-events.js";
 import type { ShownDiffStatus } from "../domain/branch-facts.js";
 import type { McpStanding } from "../domain/mcp.js";
+import type { MessagePart } from "../domain/message-parts.js";
 import type { Viewer } from "../domain/viewer.js";
 import { type ChatRecord, findChats, findSubagents } from "../store/chats.js";
 import { readChatSpending, type SpendingOfModel } from "../store/costs.js";
@@ -12,7 +13,13 @@ import { readDiffStatuses } from "../store/diff-statuses.js";
 import { findFiles, type ReadyFile } from "../store/files.js";
 import { findLastAnswers } from "../store/last-answers.js";
 import { findVisibleMcpServers, type McpServerRecord } from "../store/mcp-servers.js";
-import { type LastUsage, findMessages, listMessagesOfChats, readLastUsages } from "../store/messages.js";
+import {
+  type LastUsage,
+  MAX_PAGE_BYTES,
+  findMessages,
+  readLastUsages,
+  readMessagePages,
+} from "../store/messages.js";
 import {
   type ModelConfigRecord,
   type ProviderRecord,
@@ -22,12 +29,14 @@ import {
 } from "../store/models.js";
 import { listProvidersWithKey } from "../store/provider-keys.js";
 import type { Page, PageRequest } from "../store/pages.js";
-import { findQueuedMessages, listQueues } from "../store/queue.js";
+import { findQueuedMessages, type FullQueuedRow, listQueues, readFullQueued } from "../store/queue.js";
+import type { Sized } from "../store/sized-rows.js";
 import { readStoredUsages, type StoredUsage } from "../store/storage.js";
 import { findUnread } from "../store/unread.js";
 import { type UserRecord, findUsersByIds } from "../store/users.js";
 import { type WorkspaceTemplateRecord, findTemplates } from "../store/workspace-templates.js";
 import { type WorkspaceRecord, findWorkspaces } from "../store/workspaces.js";
+import { type AnswerBudget, answerTooLarge } from "./answer-budget.js";
 
 /** By the server's id, of all that are given. */
 export type ReadMcpStandings = (
@@ -38,9 +47,21 @@ export type ReadMcpStandings = (
 /** Puts into the audit log what an admin reads of others; to be awaited before it is shown. */
 export type NoteReads = (kind: ReadKind, ids: readonly string[]) => Promise<void>;
 
+export type LoaderParts = {
+  database: Queryable;
+  viewer: Viewer;
+  readMcpStandings: ReadMcpStandings;
+  noteReads: NoteReads;
+  /** What is read of messages counts to it. */
+  budget: AnswerBudget;
+};
+
 /** Gives null for what does not exist or is not the viewer's to see. */
 type ById<T> = DataLoader<string, T | null>;
 type MessagePageKey = { chatId: string; page: PageRequest };
+
+/** Statements for pages of messages that one answer has running, each of up to `MAX_PAGE_BYTES` and one message more. */
+const PAGES_AT_ONCE = 2;
 
 /**
  * One operation's loaders, each made when first used: an event that needs none costs nothing. They remember, so a
@@ -50,12 +71,7 @@ export class Loaders {
   /** Made with the first loader: most events need none. */
   #made: Map<string, unknown> | null = null;
 
-  constructor(
-    private readonly database: Queryable,
-    private readonly viewer: Viewer,
-    private readonly readMcpStandings: ReadMcpStandings,
-    private readonly noteReads: NoteReads,
-  ) {}
+  constructor(private readonly parts: LoaderParts) {}
 
   /** Everything will be read anew. */
   forget(): void {
@@ -65,7 +81,7 @@ export class Loaders {
   get chats(): ById<ChatRecord> {
     return this.#once("chats", () =>
       byId(async (ids) =>
-        this.#noted("chat", await findChats(this.database, this.viewer, ids), ({ id }) => id),
+        this.#noted("chat", await findChats(this.parts.database, this.parts.viewer, ids), ({ id }) => id),
       ),
     );
   }
@@ -75,7 +91,7 @@ export class Loaders {
     return this.#once("subagents", () =>
       byOwner(async (ids) => {
         const found = new Map(ids.map((id) => [id, [] as ChatRecord[]]));
-        const rows = await findSubagents(this.database, this.viewer, ids);
+        const rows = await findSubagents(this.parts.database, this.parts.viewer, ids);
         for (const row of await this.#noted("chat", rows, ({ id }) => id))
           found.get(row.parentChatId ?? "")?.push(row);
         return found;
@@ -85,37 +101,61 @@ export class Loaders {
 
   get messages(): ById<MessageRow> {
     return this.#once("messages", () =>
-      byId(async (ids) => this.#noted("chat", await findMessages(this.database, this.viewer, ids), chatOf)),
+      byId(async (ids) => {
+        const read = await findMessages(this.parts.database, this.parts.viewer, ids, this.parts.budget.left);
+        return this.#noted("chat", this.#counted(read), chatOf);
+      }),
     );
   }
 
   get queuedMessages(): ById<QueuedRow> {
     return this.#once("queued", () =>
       byId(async (ids) =>
-        this.#noted("chat", await findQueuedMessages(this.database, this.viewer, ids), chatOf),
+        this.#noted("chat", await findQueuedMessages(this.parts.database, this.parts.viewer, ids), chatOf),
       ),
     );
   }
 
+  /** The whole of messages of which only previews are known. */
+  get queuedContents(): DataLoader<string, MessagePart[] | null> {
+    return this.#once(
+      "queued-contents",
+      () =>
+        new DataLoader(async (ids: readonly string[]) => {
+          const read = await readFullQueued(
+            this.parts.database,
+            this.parts.viewer,
+            ids,
+            this.parts.budget.left,
+          );
+          const rows: FullQueuedRow[] = await this.#noted("chat", this.#counted(read), chatOf);
+          const found = new Map(rows.map(({ id, parts }) => [id, parts]));
+          return ids.map((id) => found.get(id) ?? null);
+        }),
+    );
+  }
+
   get workspaces(): ById<WorkspaceRecord> {
-    return this.#once("workspaces", () => byId((ids) => findWorkspaces(this.database, this.viewer, ids)));
+    return this.#once("workspaces", () =>
+      byId((ids) => findWorkspaces(this.parts.database, this.parts.viewer, ids)),
+    );
   }
 
   get workspaceTemplates(): ById<WorkspaceTemplateRecord> {
-    return this.#once("workspaceTemplates", () => byId((ids) => findTemplates(this.database, ids)));
+    return this.#once("workspaceTemplates", () => byId((ids) => findTemplates(this.parts.database, ids)));
   }
 
   get files(): ById<ReadyFile> {
     return this.#once("files", () =>
       byId(async (ids) =>
-        this.#noted("file", await findFiles(this.database, this.viewer, ids), ({ id }) => id),
+        this.#noted("file", await findFiles(this.parts.database, this.parts.viewer, ids), ({ id }) => id),
       ),
     );
   }
 
   get mcpServers(): ById<McpServerRecord> {
     return this.#once("mcp-servers", () =>
-      byId((ids) => findVisibleMcpServers(this.database, this.viewer, ids)),
+      byId((ids) => findVisibleMcpServers(this.parts.database, this.parts.viewer, ids)),
     );
   }
 
@@ -129,7 +169,7 @@ export class Loaders {
           const servers = found.flatMap((server) =>
             server === null || server instanceof Error ? [] : [server],
           );
-          const standings = await this.readMcpStandings(servers, this.viewer.userId);
+          const standings = await this.parts.readMcpStandings(servers, this.parts.viewer.userId);
           return ids.map((id) => demand(standings.get(id)));
         }),
     );
@@ -141,7 +181,7 @@ export class Loaders {
       "stored-usages",
       () =>
         new DataLoader(async (ids: readonly string[]) => {
-          const found = await readStoredUsages(this.database, ids);
+          const found = await readStoredUsages(this.parts.database, ids);
           return ids.map((id) => demand(found.get(id)));
         }),
     );
@@ -153,19 +193,19 @@ export class Loaders {
       "diff-statuses",
       () =>
         new DataLoader(async (ids: readonly string[]) => {
-          const found = await readDiffStatuses(this.database, ids);
+          const found = await readDiffStatuses(this.parts.database, ids);
           return ids.map((id) => found.get(id) ?? null);
         }),
     );
   }
 
   /** What the model said last in each chat, for chats that the viewer may see. */
-  get lastAnswers(): DataLoader<string, MessageRow | null> {
+  get lastAnswers(): DataLoader<string, MessagePart[] | null> {
     return this.#once(
       "last-answers",
       () =>
         new DataLoader(async (ids: readonly string[]) => {
-          const found = await findLastAnswers(this.database, ids);
+          const found = await findLastAnswers(this.parts.database, ids);
           return ids.map((id) => found.get(id) ?? null);
         }),
     );
@@ -177,7 +217,7 @@ export class Loaders {
       "unread",
       () =>
         new DataLoader(async (ids: readonly string[]) => {
-          const found = await findUnread(this.database, ids);
+          const found = await findUnread(this.parts.database, ids);
           return ids.map((id) => found.has(id));
         }),
     );
@@ -189,7 +229,7 @@ export class Loaders {
       "last-usages",
       () =>
         new DataLoader(async (ids: readonly string[]) => {
-          const found = await readLastUsages(this.database, ids);
+          const found = await readLastUsages(this.parts.database, ids);
           return ids.map((id) => found.get(id) ?? null);
         }),
     );
@@ -197,20 +237,20 @@ export class Loaders {
 
   /** What each chat has cost, by model; for chats that the viewer may see. */
   get chatSpending(): DataLoader<string, SpendingOfModel[]> {
-    return this.#once("chat-spending", () => byOwner((ids) => readChatSpending(this.database, ids)));
+    return this.#once("chat-spending", () => byOwner((ids) => readChatSpending(this.parts.database, ids)));
   }
 
   /** Anybody: for links from what the viewer may see. */
   get users(): ById<UserRecord> {
-    return this.#once("users", () => byId((ids) => findUsersByIds(this.database, ids)));
+    return this.#once("users", () => byId((ids) => findUsersByIds(this.parts.database, ids)));
   }
 
   get modelConfigs(): ById<ModelConfigRecord> {
-    return this.#once("configs", () => byId((ids) => findModelConfigsByIds(this.database, ids)));
+    return this.#once("configs", () => byId((ids) => findModelConfigsByIds(this.parts.database, ids)));
   }
 
   get providers(): ById<ProviderRecord> {
-    return this.#once("providers", () => byId((ids) => findProvidersByIds(this.database, ids)));
+    return this.#once("providers", () => byId((ids) => findProvidersByIds(this.parts.database, ids)));
   }
 
   /** Whether the viewer has an own key, by provider. */
@@ -219,7 +259,7 @@ export class Loaders {
       "provider-keys",
       () =>
         new DataLoader(async (ids: readonly string[]) => {
-          const found = await listProvidersWithKey(this.database, this.viewer.userId);
+          const found = await listProvidersWithKey(this.parts.database, this.parts.viewer.userId);
           return ids.map((id) => found.has(id));
         }),
     );
@@ -227,13 +267,13 @@ export class Loaders {
 
   get configsOfProviders(): DataLoader<string, ModelConfigRecord[]> {
     return this.#once("configs-of-providers", () =>
-      byOwner((ids) => listConfigsOfProviders(this.database, ids)),
+      byOwner((ids) => listConfigsOfProviders(this.parts.database, ids)),
     );
   }
 
   /** Whole queues by chat, for chats that the viewer may see. */
   get queues(): DataLoader<string, QueuedRow[]> {
-    return this.#once("queues", () => byOwner((ids) => listQueues(this.database, ids)));
+    return this.#once("queues", () => byOwner((ids) => listQueues(this.parts.database, ids)));
   }
 
   /** Pages of history, for chats that the viewer may see. */
@@ -256,11 +296,24 @@ export class Loaders {
       groups.set(name, group);
     }
     const found = new Map<string, Map<string, Page<MessageRow>>>();
-    const reads = [...groups].map(async ([name, { page, chatIds }]) => {
-      found.set(name, await listMessagesOfChats(this.database, chatIds, page));
-    });
-    await Promise.all(reads);
+    const waiting = [...groups];
+    // As many at once as surely fit.
+    while (waiting.length > 0) {
+      const reads = waiting.splice(0, PAGES_AT_ONCE).map(async ([name, { page, chatIds }]) => {
+        const pageBytes = Math.min(MAX_PAGE_BYTES, Math.floor(this.parts.budget.left / 2 / chatIds.length));
+        const bounds = { pageBytes, allBytes: this.parts.budget.left };
+        found.set(name, this.#counted(await readMessagePages(this.parts.database, chatIds, page, bounds)));
+      });
+      await Promise.all(reads);
+    }
     return keys.map(({ chatId, page }) => demand(found.get(JSON.stringify(page))?.get(chatId)));
+  }
+
+  /** What was read, when it is within the answer's budget. */
+  #counted<T>(read: Sized<T> | null): T {
+    if (!read) throw answerTooLarge(this.parts.budget.maxBytes);
+    this.parts.budget.take(read.bytes);
+    return read.found;
   }
 
   /** The same rows, when those of others are noted. */
@@ -269,8 +322,8 @@ export class Loaders {
     rows: T[],
     idOf: (row: T) => string,
   ): Promise<T[]> {
-    const others = rows.filter(({ ownerId }) => ownerId !== this.viewer.userId);
-    if (others.length > 0) await this.noteReads(kind, others.map(idOf));
+    const others = rows.filter(({ ownerId }) => ownerId !== this.parts.viewer.userId);
+    if (others.length > 0) await this.parts.noteReads(kind, others.map(idOf));
     return rows;
   }
 

@@ -1,13 +1,17 @@
 /** What messages link to, said and waiting. */
 import { Ctx, FieldResolver, Resolver, Root } from "type-graphql";
 import { Chat } from "../schema/chat.type.js";
+import { type MessagePart, MessagePartUnion } from "../schema/message-part.union.js";
 import { ChatMessage, QueuedMessage } from "../schema/message.type.js";
 import { ModelConfig } from "../schema/model.type.js";
 import { User } from "../schema/user.type.js";
 import type { Context } from "./context.js";
 import { forbidden } from "./errors.js";
 import { findModelConfig, findUser } from "./links.js";
-import { toChat } from "./shapes.js";
+import { toChat, toMessagePart } from "./shapes.js";
+
+/** A statement of its own, and up to a megabyte and more of text. */
+const FULL_PARTS_COST = 25;
 
 /** The chat of something that was readable a moment ago; throws FORBIDDEN when it no longer is. */
 export async function demandChat(context: Context, chatId: string): Promise<Chat> {
@@ -39,6 +43,21 @@ export class ChatMessageResolver {
 
 @Resolver(() => QueuedMessage)
 export class QueuedMessageResolver {
+  @FieldResolver(() => [MessagePartUnion], {
+    nullable: true,
+    complexity: FULL_PARTS_COST,
+    description:
+      "The whole of what will be said, for editing; null when it no longer waits. Read when it is asked for: ask for one message at a time, by `node`, and use `parts` in lists and events.",
+  })
+  async fullParts(
+    @Root() message: QueuedMessage,
+    @Ctx() context: Context,
+  ): Promise<readonly MessagePart[] | null> {
+    if (!message.isCut) return message.parts;
+    const parts = await context.loaders.queuedContents.load(message.queuedId);
+    return parts && parts.map(toMessagePart);
+  }
+
   @FieldResolver(() => User, { description: "The person who wants to say it." })
   author(@Root() message: QueuedMessage, @Ctx() context: Context): Promise<User> {
     return findUser(context, message.authorId);

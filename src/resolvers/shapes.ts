@@ -122,7 +122,9 @@ export function toQueuedMessage(row: QueuedRow): QueuedMessage {
     id: encodeId("que", row.id),
     authorId: row.authorId,
     modelConfigId: row.modelConfigId,
+    queuedId: row.id,
     parts: row.parts.map(toMessagePart),
+    isCut: row.isCut,
     createdAt: row.createdAt,
   };
 }

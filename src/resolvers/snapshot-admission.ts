@@ -6,7 +6,7 @@ import type { ChatEvent, ChatEventsSource } from "../domain/chat-stream.js";
 import type { Viewer } from "../domain/viewer.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
-import { Turnstile, type TurnstileBounds } from "../lib/turnstile.js";
+import { type Leave, Turnstile, type TurnstileBounds } from "../lib/turnstile.js";
 import { unavailable } from "./errors.js";
 
 export const SNAPSHOT_BOUNDS: Readonly<TurnstileBounds> = Object.freeze({
@@ -16,19 +16,25 @@ export const SNAPSHOT_BOUNDS: Readonly<TurnstileBounds> = Object.freeze({
   waiting: 10_000,
   waitMs: 10_000,
 });
+/** Of one user at one time: each may read and hold as much as the largest answer. */
+const SNAPSHOTS_PER_USER = 4;
 /** Refusals are logged at most this often, with their number. */
 const WARNING_INTERVAL_MS = 10_000;
 
 type Answer<R> = R | Promise<R>;
+/** Who asks, as far as it matters here. */
+type AskedBy = { readonly asker: { viewer(): Pick<Viewer, "userId"> } };
 
 export class SnapshotAdmission {
   readonly #turnstile: Turnstile;
+  /** Of users with a snapshot that is read or waits. */
+  readonly #byUser = new Map<string, Turnstile>();
   #refused = 0;
   #warnedAt = -Infinity;
 
   constructor(
     private readonly parts: { clock: Clock; log: Log },
-    bounds: TurnstileBounds = SNAPSHOT_BOUNDS,
+    private readonly bounds: TurnstileBounds = SNAPSHOT_BOUNDS,
   ) {
     this.#turnstile = new Turnstile(bounds, parts.clock);
   }
@@ -37,25 +43,48 @@ export class SnapshotAdmission {
   openings(source: ChatEventsSource): ChatEventsSource {
     return {
       subscribe: (viewer: Viewer, chatId: string, after: string | null) =>
-        this.#inside(() => source.subscribe(viewer, chatId, after)),
+        this.#inside(this.#turnstile.enter(), () => source.subscribe(viewer, chatId, after)),
     };
   }
 
   /** The same execution; of a refresh, whose chat is read anew, it waits for its turn, or fails with UNAVAILABLE. */
-  refreshes<A, R>(
+  refreshes<A extends AskedBy, R>(
     execute: (event: unknown, asking: A) => Answer<R>,
   ): (event: unknown, asking: A) => Answer<R> {
     return (event, asking) =>
-      isRefresh(event) ? this.#inside(async () => execute(event, asking)) : execute(event, asking);
+      isRefresh(event)
+        ? this.#inside(this.#enterAs(asking.asker.viewer().userId), async () => execute(event, asking))
+        : execute(event, asking);
   }
 
   /** Sends away whoever waits. */
   close(): void {
     this.#turnstile.close();
+    for (const own of this.#byUser.values()) own.close();
   }
 
-  async #inside<R>(work: () => Promise<R>): Promise<R> {
-    const leave = await this.#turnstile.enter();
+  /** First the user's own turn, so that nobody's storm takes the others' places. */
+  async #enterAs(userId: string): Promise<Leave | null> {
+    const { waiting, waitMs } = this.bounds;
+    const own =
+      this.#byUser.get(userId) ??
+      new Turnstile({ inside: SNAPSHOTS_PER_USER, waiting, waitMs }, this.parts.clock);
+    this.#byUser.set(userId, own);
+    const leaveOwn = await own.enter();
+    const leave = leaveOwn && (await this.#turnstile.enter());
+    const end = () => {
+      leave?.();
+      leaveOwn?.();
+      const left = own.count();
+      if (left.inside + left.waiting === 0) this.#byUser.delete(userId);
+    };
+    if (leave) return end;
+    end();
+    return null;
+  }
+
+  async #inside<R>(entering: Promise<Leave | null>, work: () => Promise<R>): Promise<R> {
+    const leave = await entering;
     if (!leave) {
       this.#warn();
       throw unavailable("Too many streams are being opened at this server now; try again later.");

@@ -86,12 +86,19 @@ export class QueuedMessage implements Node {
 
   id!: string;
 
-  /** Database ids of what resolvers link to. */
+  /** Database ids of what resolvers link to, and its own. */
+  queuedId!: string;
   authorId!: string;
   modelConfigId!: string | null;
 
-  @Field(() => [MessagePartUnion], { description: "What will be said, in order." })
+  @Field(() => [MessagePartUnion], {
+    description:
+      "What will be said, in order, as far as a list needs it: at most the first 2,048 bytes (UTF-8) of its text, and all files. `isCut` says whether that is all of it; `fullParts` has the whole.",
+  })
   parts!: MessagePart[];
+
+  @Field(() => Boolean, { description: "Whether there is more than `parts`." })
+  isCut!: boolean;
 
   @Field(() => DateTimeScalar, { description: "When it joined the queue." })
   createdAt!: number;

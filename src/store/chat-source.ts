@@ -10,6 +10,7 @@ import {
   type ChatStateDbRow,
   type MessageDbRow,
 } from "./rows.js";
+import { boundedByBytes, type SizedDbRow, unlessTooLarge } from "./sized-rows.js";
 import { readQueue } from "./transitions.js";
 
 const STATE: Statement = {
@@ -17,12 +18,18 @@ const STATE: Statement = {
   text: `SELECT c.owner_id, ${chatStateColumns} FROM chats c WHERE c.id = $1`,
 };
 
+/** Of rows that are read at once for a reader that returns. More than this does not fit into its queue anyway. */
+const MAX_REPLAYED_BYTES = 4 * 1024 * 1024;
+
 // Index: chat_messages_revision_idx.
 const ROWS_FROM: Statement = {
   name: "messages-from-revision",
-  text: `SELECT ${messageColumns} FROM chat_messages m
-    WHERE m.chat_id = $1 AND m.revision >= $2 AND NOT m.is_deleted AND m.visibility <> 'model'
-    ORDER BY m.revision, m.id LIMIT $3`,
+  text: `${boundedByBytes(
+    `SELECT ${messageColumns} FROM chat_messages m
+      WHERE m.chat_id = $1 AND m.revision >= $2 AND NOT m.is_deleted AND m.visibility <> 'model'
+      ORDER BY m.revision, m.id LIMIT $3`,
+    "$4",
+  )} ORDER BY revision, id`,
 };
 
 // Index: chat_messages_history_idx.
@@ -46,14 +53,19 @@ export async function readChat(queryable: Queryable, chatId: string) {
   return { ownerId: row.owner_id, state, queue };
 }
 
-/** Rows people may see that were written at `fromRevision` or later, oldest revision first. */
+/**
+ * Rows people may see that were written at `fromRevision` or later, oldest revision first; null when their contents are
+ * larger than a replay may carry.
+ */
 export async function readRowsFrom(
   queryable: Queryable,
   chatId: string,
   fromRevision: number,
   limit: number,
-): Promise<MessageRow[]> {
-  return (await queryable.query<MessageDbRow>(ROWS_FROM, [chatId, fromRevision, limit])).map(toMessageRow);
+): Promise<MessageRow[] | null> {
+  const values = [chatId, fromRevision, limit, MAX_REPLAYED_BYTES];
+  const rows = await queryable.query<MessageDbRow & SizedDbRow>(ROWS_FROM, values);
+  return unlessTooLarge(rows, MAX_REPLAYED_BYTES, toMessageRow)?.found ?? null;
 }
 
 /** Every message the model may see, oldest first. */

@@ -22,6 +22,7 @@ import { Subagents1763700000018 } from "../../migrations/0018-subagents.js";
 import { WorkspaceTemplates1763700000019 } from "../../migrations/0019-workspace-templates.js";
 import { OutputLimits1763700000020 } from "../../migrations/0020-output-limits.js";
 import { Contract1763700000023 } from "../../migrations/0023-contract.js";
+import { QueuePreviews1763700000024 } from "../../migrations/0024-queue-previews.js";
 import { Storage1763700000026 } from "../../migrations/0026-storage.js";
 import { entities } from "./entities/entities.js";
 
@@ -47,6 +48,7 @@ export const migrations = [
   WorkspaceTemplates1763700000019,
   OutputLimits1763700000020,
   Contract1763700000023,
+  QueuePreviews1763700000024,
   Storage1763700000026,
 ];
 

@@ -5,28 +5,43 @@ import type { Viewer } from "../domain/viewer.js";
 import type { Queryable, Statement } from "./database.js";
 import { type Page, type PageRequest, toPage } from "./pages.js";
 import { type Owned, type MessageDbRow, messageColumns, toMessageRow, toUsage } from "./rows.js";
+import { boundedByBytes, type Sized, type SizedDbRow, unlessTooLarge } from "./sized-rows.js";
 
 /** Visible to people; `chat_messages_history_idx` carries the second half. */
 const SHOWN = "m.visibility IN ('user', 'both') AND NOT m.is_deleted";
 
-/** Pages of many chats in one statement, each by chat_messages_history_idx. */
+/**
+ * Pages of many chats in one statement, each by chat_messages_history_idx. A page ends with the message with which its
+ * contents pass `$5` bytes, all pages together with the one with which they pass `$6`.
+ */
 function listStatement(direction: PageRequest["direction"]): Statement {
+  const order = direction === "forwards" ? "ASC" : "DESC";
+  const page = boundedByBytes(
+    `SELECT ${messageColumns} FROM chat_messages m
+        WHERE m.chat_id = wanted.chat_id AND ${SHOWN} AND m.id > $2 AND m.id < $3
+        ORDER BY m.id ${order} LIMIT $4`,
+    "$5",
+  );
   return {
     name: `messages.list.${direction}`,
     text: `
-      SELECT m.* FROM unnest($1::uuid[]) AS wanted (chat_id) CROSS JOIN LATERAL (
-        SELECT ${messageColumns} FROM chat_messages m
-        WHERE m.chat_id = wanted.chat_id AND ${SHOWN} AND m.id > $2 AND m.id < $3
-        ORDER BY m.id ${direction === "forwards" ? "ASC" : "DESC"}
-        LIMIT $4
+      SELECT * FROM (
+        SELECT m.*, sum(m.content_bytes) OVER (ROWS UNBOUNDED PRECEDING) AS bytes_of_all
+        FROM unnest($1::uuid[]) AS wanted (chat_id) CROSS JOIN LATERAL (${page}) m
       ) m
-      ORDER BY m.id ${direction === "forwards" ? "ASC" : "DESC"}`,
+      WHERE bytes_of_all - content_bytes <= $6::bigint ORDER BY m.id ${order}`,
   };
 }
 
 const LIST = { forwards: listStatement("forwards"), backwards: listStatement("backwards") };
 
 const GREATEST_INT8 = "9223372036854775807";
+
+/** How much may be read: in one page, which ends early with the message that passes it, and in all of them. */
+export type PageBounds = { pageBytes: number; allBytes: number };
+
+/** A quarter of the largest answer, so that the other things in it have room. */
+export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 /** Oldest first; a message's place is its id alone (`key` and `id` are both that id). */
 export async function listMessages(
@@ -44,49 +59,58 @@ export async function listMessagesOfChats(
   chatIds: readonly string[],
   page: PageRequest,
 ): Promise<Map<string, Page<MessageRow>>> {
-  const rows = await db.query<MessageDbRow>(LIST[page.direction], [
-    chatIds,
-    page.after?.id ?? "0",
-    page.before?.id ?? GREATEST_INT8,
-    page.limit + 1,
-  ]);
-  const found = new Map(chatIds.map((id) => [id, [] as MessageRow[]]));
-  for (const row of rows) found.get(row.chat_id)?.push(toMessageRow(row));
-  const pages = [...found].map(([chatId, messages]): [string, Page<MessageRow>] => [
-    chatId,
-    toPage(
-      page,
-      messages.map((row) => ({ place: { key: row.id, id: row.id }, row })),
-    ),
-  ]);
-  return new Map(pages);
+  const bounds = { pageBytes: MAX_PAGE_BYTES, allBytes: Number.MAX_SAFE_INTEGER };
+  return (await readMessagePages(db, chatIds, page, bounds))?.found ?? new Map();
 }
 
-const FIND: Statement = {
-  name: "messages.find",
-  text: `
-    SELECT ${messageColumns}, c.owner_id FROM chat_messages m JOIN chats c ON c.id = m.chat_id
-    WHERE m.id = ANY($1::bigint[]) AND ${SHOWN} AND (c.owner_id = $2 OR $3)`,
-};
+/** `listMessagesOfChats` within bounds: null when all pages together are larger than `allBytes`. */
+export async function readMessagePages(
+  db: Queryable,
+  chatIds: readonly string[],
+  page: PageRequest,
+  { pageBytes, allBytes }: PageBounds,
+): Promise<Sized<Map<string, Page<MessageRow>>> | null> {
+  const after = page.after?.id ?? "0";
+  const before = page.before?.id ?? GREATEST_INT8;
+  const values = [chatIds, after, before, page.limit + 1, pageBytes, allBytes];
+  const rows = await db.query<MessageDbRow & SizedDbRow>(LIST[page.direction], values);
+  const read = unlessTooLarge(rows, allBytes, (row) => row);
+  if (!read) return null;
+  const found = new Map(chatIds.map((id) => [id, [] as (MessageDbRow & SizedDbRow)[]]));
+  for (const row of read.found) found.get(row.chat_id)?.push(row);
+  const pages = [...found].map(([chatId, messages]): [string, Page<MessageRow>] => {
+    const isCut = messages.length < Number(messages[0]?.found_rows ?? 0);
+    const placed = messages.map((row) => ({ place: { key: row.id, id: row.id }, row: toMessageRow(row) }));
+    return [chatId, toPage(page, placed, isCut)];
+  });
+  return { found: new Map(pages), bytes: read.bytes };
+}
 
-/** Those of the messages that are shown and in chats that the viewer may see, in no order. */
+const FOUND = `
+    SELECT ${messageColumns}, c.owner_id FROM chat_messages m JOIN chats c ON c.id = m.chat_id
+    WHERE m.id = ANY($1::bigint[]) AND ${SHOWN} AND (c.owner_id = $2 OR $3)`;
+
+const FIND: Statement = { name: "messages.find", text: boundedByBytes(FOUND, "$4") };
+
+/**
+ * Those of the messages that are shown and in chats that the viewer may see, in no order; null when they are larger than
+ * `maxBytes` together.
+ */
 export async function findMessages(
   db: Queryable,
   viewer: Viewer,
   ids: readonly string[],
-): Promise<(MessageRow & Owned)[]> {
-  const rows = await db.query<MessageDbRow & { owner_id: string }>(FIND, [
-    ids,
-    viewer.userId,
-    viewer.role === "admin",
-  ]);
-  return rows.map((row) => ({ ...toMessageRow(row), ownerId: row.owner_id }));
+  maxBytes: number,
+): Promise<Sized<(MessageRow & Owned)[]> | null> {
+  type Row = MessageDbRow & SizedDbRow & { owner_id: string };
+  const rows = await db.query<Row>(FIND, [ids, viewer.userId, viewer.role === "admin", maxBytes]);
+  return unlessTooLarge(rows, maxBytes, (row) => ({ ...toMessageRow(row), ownerId: row.owner_id }));
 }
 
 /** Null when there is no such message, it is not for people, or the viewer may not see its chat. */
 export async function findMessage(db: Queryable, viewer: Viewer, id: string): Promise<MessageRow | null> {
-  const [found] = await findMessages(db, viewer, [id]);
-  return found ?? null;
+  const read = await findMessages(db, viewer, [id], Number.MAX_SAFE_INTEGER);
+  return read?.found[0] ?? null;
 }
 
 /** What a model call used, and which model it was. */

@@ -17,9 +17,12 @@ export type PageRequest = {
 /** `rows` are in list order whatever the direction. */
 export type Page<T> = { rows: { place: Place; row: T }[]; hasPreviousPage: boolean; hasNextPage: boolean };
 
-/** `found` is what the database gave, in reading order, at most `limit + 1` rows. */
-export function toPage<T>(request: PageRequest, found: { place: Place; row: T }[]): Page<T> {
-  const hasMore = found.length > request.limit;
+/**
+ * `found` is what the database gave, in reading order, at most `limit + 1` rows. `isCut`: it ended before that, because
+ * the rows are large.
+ */
+export function toPage<T>(request: PageRequest, found: { place: Place; row: T }[], isCut = false): Page<T> {
+  const hasMore = isCut || found.length > request.limit;
   const rows = found.slice(0, request.limit);
   return request.direction === "forwards"
     ? { rows, hasPreviousPage: request.after !== null, hasNextPage: hasMore }

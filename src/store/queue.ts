@@ -1,8 +1,10 @@
 /** Reading the messages that wait to be said. */
 import type { QueuedRow } from "../domain/chat-events.js";
+import type { MessagePart } from "../domain/message-parts.js";
 import type { Viewer } from "../domain/viewer.js";
 import type { Queryable, Statement } from "./database.js";
-import { type Owned, type QueuedDbRow, queuedColumns, toQueuedRow } from "./rows.js";
+import { type Owned, type QueuedDbRow, queuedColumns, toParts, toQueuedRow } from "./rows.js";
+import { boundedByBytes, type Sized, type SizedDbRow, unlessTooLarge } from "./sized-rows.js";
 
 const LIST: Statement = {
   name: "queue.list",
@@ -29,6 +31,34 @@ const FIND: Statement = {
     SELECT ${queuedColumns}, c.owner_id FROM chat_queued_messages q JOIN chats c ON c.id = q.chat_id
     WHERE q.id = ANY($1::uuid[]) AND q.id = ANY(c.queued_ids) AND (c.owner_id = $2 OR $3)`,
 };
+
+// Index: chat_queued_messages_pkey.
+const FULL: Statement = {
+  name: "queue.full",
+  text: boundedByBytes(
+    `SELECT q.id, q.chat_id, c.owner_id, q.content_version, q.content
+      FROM chat_queued_messages q JOIN chats c ON c.id = q.chat_id
+      WHERE q.id = ANY($1::uuid[]) AND q.id = ANY(c.queued_ids) AND (c.owner_id = $2 OR $3)`,
+    "$4",
+  ),
+};
+
+export type FullQueuedRow = Owned & { id: string; chatId: string; parts: MessagePart[] };
+
+/** The whole of what waits in chats that the viewer may see, in no order; null when that is more than `maxBytes`. */
+export async function readFullQueued(
+  db: Queryable,
+  viewer: Viewer,
+  ids: readonly string[],
+  maxBytes: number,
+): Promise<Sized<FullQueuedRow[]> | null> {
+  type Row = QueuedDbRow & SizedDbRow & { owner_id: string };
+  const rows = await db.query<Row>(FULL, [ids, viewer.userId, viewer.role === "admin", maxBytes]);
+  return unlessTooLarge(rows, maxBytes, (row) => ({
+    ...{ id: row.id, chatId: row.chat_id, ownerId: row.owner_id },
+    parts: toParts("user", row),
+  }));
+}
 
 /** Those of the queued messages that still wait in chats that the viewer may see, in no order. */
 export async function findQueuedMessages(

@@ -5,6 +5,7 @@ import type { ChatFailure } from "../domain/failures.js";
 import type { MessagePart, TokenUsage } from "../domain/message-parts.js";
 import { MalformedContent, partsOfVersion0 } from "../domain/content-versions.js";
 import { fromJsonb } from "./jsonb-text.js";
+import { previewOf } from "./queue-preview.js";
 
 /** The form of `content` that this version writes: an array of message parts. */
 export const CONTENT_VERSION = 1;
@@ -154,7 +155,7 @@ export function toUsage(
 
 /** For `SELECT`s and `RETURNING`s that end in `toQueuedRow`; the table's alias is `q`. */
 export const queuedColumns = `q.id, q.chat_id, q.author_id, q.model_config_id, q.reasoning_effort,
-  q.content_version, q.content, q.created_at`;
+  q.content_version, coalesce(q.preview, q.content) AS content, q.preview IS NOT NULL AS is_cut, q.created_at`;
 
 export type QueuedDbRow = {
   id: string;
@@ -164,14 +165,18 @@ export type QueuedDbRow = {
   reasoning_effort: QueuedRow["reasoningEffort"];
   content_version: number;
   content: MessagePart[];
+  is_cut: boolean;
   created_at: Date;
 };
 
 export function toQueuedRow(row: QueuedDbRow): QueuedRow {
+  // Servers of an older version, which run beside this one for a while, write no previews.
+  const { parts, isCut } = previewOf(toParts("user", row));
   return {
     id: row.id,
     chatId: row.chat_id,
-    parts: toParts("user", row),
+    parts,
+    isCut: isCut || row.is_cut,
     authorId: row.author_id,
     modelConfigId: row.model_config_id,
     reasoningEffort: row.reasoning_effort,

@@ -7,6 +7,7 @@ import type { ChatState, MessageDraft, UserMessage } from "../domain/chat-state.
 import type { Command, Write } from "../domain/transition.js";
 import type { Queryable, Statement } from "./database.js";
 import { listToJsonb, toJsonb } from "./jsonb-text.js";
+import { previewOf } from "./queue-preview.js";
 import {
   CONTENT_VERSION,
   chatStateColumns,
@@ -138,8 +139,9 @@ export class MessageGone extends Error {
 const ENQUEUE: Statement = {
   name: "queue-insert",
   text: `INSERT INTO chat_queued_messages
-    (id, chat_id, author_id, model_config_id, reasoning_effort, content_version, content, created_at, mcp_server_ids)
-    VALUES ($1, $2, $3, $4, $5, ${CONTENT_VERSION}, $6, $7, $8)`,
+    (id, chat_id, author_id, model_config_id, reasoning_effort, content_version, content, created_at, mcp_server_ids,
+      preview)
+    VALUES ($1, $2, $3, $4, $5, ${CONTENT_VERSION}, $6, $7, $8, $9)`,
 };
 
 const PROMOTE: Statement = {
@@ -334,6 +336,7 @@ function draftValues(drafts: MessageDraft[]): unknown[] {
 }
 
 function queuedValues(chatId: string, queuedId: string, message: UserMessage, now: Date): unknown[] {
+  const preview = previewOf(message.parts);
   return [
     queuedId,
     chatId,
@@ -343,5 +346,6 @@ function queuedValues(chatId: string, queuedId: string, message: UserMessage, no
     listToJsonb(message.parts),
     now,
     message.mcpServerIds,
+    preview.isCut ? listToJsonb(preview.parts) : null,
   ];
 }

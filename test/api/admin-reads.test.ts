@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { decodeId, encodeId } from "../../src/domain/ids.js";
 import { findUserByUsername } from "../../src/store/users.js";
+import { AnswerBudget } from "../../src/resolvers/answer-budget.js";
 import { Loaders } from "../../src/resolvers/loaders.js";
 import { ApiClient } from "../support/api-client.js";
 import { insertTestFile } from "../support/files.js";
@@ -197,12 +198,13 @@ test("nothing is looked up for owners: only what is others' is handed on to be n
   const viewer = { username: "owner", name: "Owner", expiresAt: null };
   const notedFor = async (more: { userId: string; role: "member" | "admin" }) => {
     const noted: string[] = [];
-    const loaders = new Loaders(
+    const loaders = new Loaders({
       database,
-      { ...viewer, ...more },
-      () => Promise.resolve(new Map()),
-      async (kind, ids) => void noted.push(...ids.map((id) => `${kind}_${id}`)),
-    );
+      viewer: { ...viewer, ...more },
+      readMcpStandings: () => Promise.resolve(new Map()),
+      noteReads: async (kind, ids) => void noted.push(...ids.map((id) => `${kind}_${id}`)),
+      budget: new AnswerBudget(16_777_216),
+    });
     await loaders.chats.load(chat.uuid);
     await loaders.messages.load(decodeId("msg", chat.messageId) ?? "");
     await loaders.queuedMessages.load(decodeId("que", chat.queuedId) ?? "");

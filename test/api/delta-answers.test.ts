@@ -111,6 +111,7 @@ function shareEvents(text: string) {
   const [definition] = document.definitions;
   if (definition?.kind !== "OperationDefinition") throw new Error("no operation");
   const operations = new SharedOperations({
+    maxAnswerBytes: 16_777_216,
     schema,
     mask: (error) => ({ message: String(error) }),
     answerEvents: (plain, operation) =>

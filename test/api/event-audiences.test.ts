@@ -48,7 +48,7 @@ const message: MessageRow = {
   ...{ role: "assistant", visibility: "both", parts: [], mcpServerIds: null, usage: null, costMicros: null },
   ...{ runtimeMs: null, generation: null, responseId: null, isSummary: false, revision: 1 },
 };
-const queued: QueuedRow = { ...row, parts: [{ type: "text", text: "a" }] };
+const queued: QueuedRow = { ...row, parts: [{ type: "text", text: "a" }], isCut: false };
 
 const CHAT_EVENTS: Omit<ByType<ChatEvent>, "part"> = {
   refresh: { reason: "fell_behind", chatId: UUID },

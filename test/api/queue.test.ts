@@ -12,7 +12,9 @@ beforeEach(async () => {
     const last = request.turns.findLast(({ role }) => role === "user");
     const said = last?.role === "user" ? last.text : "";
     // The first turn goes on until the test lets it; every other is over at once.
-    return said === "begin" ? { text: ["Working", " on", " it"], delayMs: 1 } : { text: `Answer to ${said}` };
+    return said === "begin"
+      ? { text: ["Working", " on", " it"], delayMs: 1 }
+      : { text: `Answer to ${said.slice(0, 20)}` };
   });
   parley = await place.start(model.settings);
 });
@@ -102,5 +104,36 @@ test("the queue takes 50 messages and refuses the next, also when they come all 
   const asked = said.filter((_, index) => index % 2 === 0);
   expect(said).toEqual(asked.flatMap((text) => [text, `Answer to ${text}`]));
   expect(new Set(asked).size).toBe(50);
+  await follower.close();
+});
+
+test("a long message is shown by its beginning, read whole for editing, and said whole", async () => {
+  const { chatId, follower } = await busyChat();
+  const long = `begins ${"€".repeat(30_000)} ends`;
+  const { queuedMessage } = await parley.api.send(chatId, long);
+  await parley.api.send(chatId, "short");
+  const preview = `begins ${"€".repeat(680)}`;
+  await follower.until(({ queue }) => queue.length === 2);
+  expect(follower.transcript.queue).toEqual([preview, "short"]);
+  const fields = "id isCut parts { ... on TextPart { text } } fullParts { ... on TextPart { text } }";
+  const asked = await parley.api.ask<{ chat: unknown; node: unknown }>(
+    `query ($chatId: ID!, $id: ID!) {
+      chat(id: $chatId) { queuedMessages { isCut parts { ... on TextPart { text } } } }
+      node(id: $id) { ... on QueuedMessage { ${fields} } }
+    }`,
+    { chatId, id: queuedMessage?.id },
+  );
+  expect(asked.data).toEqual({
+    chat: {
+      queuedMessages: [
+        { isCut: true, parts: [{ text: preview }] },
+        { isCut: false, parts: [{ text: "short" }] },
+      ],
+    },
+    node: { id: queuedMessage?.id, isCut: true, parts: [{ text: preview }], fullParts: [{ text: long }] },
+  });
+  model.clock.open();
+  await follower.until(({ messages, status }) => messages.length === 6 && status === "WAITING");
+  expect(texts(follower)[2]).toBe(long);
   await follower.close();
 });

@@ -64,6 +64,32 @@ describe("node", () => {
   });
 });
 
+describe("a history of large messages", () => {
+  test("comes in shorter pages, and what is too large together is not read", async () => {
+    const viewer = await insertViewer(db);
+    const chatId = await insertChat(db, { ownerId: viewer.userId });
+    const ids: string[] = [];
+    for (let place = 0; place < 8; place += 1)
+      ids.push(encodeId("msg", await insertMessage(db, { chatId, text: `${place}`.repeat(1_500_000) })));
+    const id = encodeId("chat", chatId);
+    const page = "nodes { id } pageInfo { hasPreviousPage }";
+    const query = `query ($id: ID!, $last: Int!) { chat(id: $id) { messages(last: $last) { ${page} } } }`;
+    expect((await ask(viewer, query, { id, last: 8 })).data).toEqual({
+      chat: {
+        messages: { nodes: ids.slice(5).map((of) => ({ id: of })), pageInfo: { hasPreviousPage: true } },
+      },
+    });
+    const pages = [5, 6, 7, 8].map((last) => `of${last}: messages(last: ${last}) { ${page} }`);
+    const results = await Promise.all([
+      ask(viewer, `query ($id: ID!) { chat(id: $id) { ${pages.join(" ")} } }`, { id }),
+      ask(viewer, "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }", { ids: [...ids, ...ids] }),
+      ask(viewer, "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }", { ids: [...ids, id] }),
+    ]);
+    const codes = results.map((result) => new Set(problems(result).map(([code]) => code)));
+    expect(codes).toEqual([new Set(["ANSWER_TOO_LARGE"]), new Set(), new Set()]);
+  });
+});
+
 describe("chats", () => {
   test("are read with all that they link to in one statement per kind", async () => {
     const viewer = await insertViewer(db);

@@ -121,7 +121,7 @@ describe("a new chat", () => {
       },
     ]);
     expect((await world.history(chatId)).length).toBe(1);
-    expect((await readRowsFrom(world.database, chatId, 0, 10)).length).toBe(1);
+    expect((await readRowsFrom(world.database, chatId, 0, 10))?.length).toBe(1);
   });
 
   test("is named while its turn runs, and the turn goes on as if nothing had been", async () => {

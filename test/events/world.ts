@@ -150,7 +150,7 @@ export class ChatWorld implements HubSource {
         return [];
       case "enqueue": {
         const { queuedId: id, message } = write;
-        this.#queue.set(id, { id, chatId: CHAT_ID, ...message, createdAt: 0 });
+        this.#queue.set(id, { id, chatId: CHAT_ID, ...message, isCut: false, createdAt: 0 });
         return [];
       }
       case "promote": {

@@ -19,8 +19,8 @@ export function toApiMessage({ id, role, parts, runtimeMs }: MessageRow): object
   return { id, role: role.toUpperCase(), parts: parts.map(toApiPart), runtimeMs };
 }
 
-export function toApiQueued({ id, parts }: QueuedRow): object {
-  return { id, parts: parts.map(toApiPart) };
+export function toApiQueued({ id, parts, isCut }: QueuedRow): object {
+  return { id, parts: parts.map(toApiPart), isCut };
 }
 
 function toApiPart(part: MessagePart): object {

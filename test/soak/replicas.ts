@@ -6,6 +6,7 @@ import { ChatHub } from "../../src/events/chat-hub.js";
 import { createHttpServer, type ParleyHttp } from "../../src/http/server.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
+import { AnswerBudget } from "../../src/resolvers/answer-budget.js";
 import { Loaders } from "../../src/resolvers/loaders.js";
 import { answerDeltasFromTemplates } from "../../src/resolvers/delta-answers.js";
 import { resolvers } from "../../src/resolvers/resolvers.js";
@@ -109,12 +110,13 @@ async function openDoor(world: World, { bus, clock, commands }: Replica): Promis
       keyVariables: new Set<string>(),
       chatEvents: hub,
       version: "0.0.0",
-      loaders: new Loaders(
+      loaders: new Loaders({
         database,
-        who,
-        () => Promise.resolve(new Map()),
-        () => Promise.resolve(),
-      ),
+        viewer: who,
+        readMcpStandings: () => Promise.resolve(new Map()),
+        noteReads: () => Promise.resolve(),
+        budget: new AnswerBudget(16_777_216),
+      }),
       noteReads: () => Promise.resolve(),
     }),
     answerEvents: answerDeltasFromTemplates,

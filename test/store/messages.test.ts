@@ -2,7 +2,13 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Viewer } from "../../src/domain/viewer.js";
 import { Database } from "../../src/store/database.js";
-import { findMessage, listMessages, listMessagesOfChats } from "../../src/store/messages.js";
+import {
+  findMessage,
+  findMessages,
+  listMessages,
+  listMessagesOfChats,
+  readMessagePages,
+} from "../../src/store/messages.js";
 import type { PageRequest } from "../../src/store/pages.js";
 import { findQueuedMessages, listQueues } from "../../src/store/queue.js";
 import { UnknownContentVersion } from "../../src/store/rows.js";
@@ -90,6 +96,40 @@ test("the same page of several chats is one statement", async () => {
       [empty, [], false],
     ],
   });
+});
+
+test("a page ends early when its messages are large, and says that there are more", async () => {
+  const { chatId, ids } = await chatWith(0);
+  for (let place = 0; place < 5; place += 1)
+    ids.push(await insertMessage(db, { chatId, text: "x".repeat(1_000) }));
+  const { chatId: other, ids: others } = await chatWith(2);
+  const read = (pageBytes: number, allBytes: number, page = LAST_PAGE) =>
+    readMessagePages(db, [chatId, other], page, { pageBytes, allBytes });
+  const shown = (pages: Awaited<ReturnType<typeof read>>) =>
+    [...(pages?.found.values() ?? [])].map((page) => [
+      page.rows.map(({ row }) => row.id),
+      page.hasPreviousPage,
+      page.hasNextPage,
+    ]);
+  expect(shown(await read(2_500, 100_000))).toEqual([
+    [ids.slice(2), true, false],
+    [others, false, false],
+  ]);
+  expect(shown(await read(1, 100_000, { ...LAST_PAGE, direction: "forwards" }))).toEqual([
+    [ids.slice(0, 1), false, true],
+    [others.slice(0, 1), false, true],
+  ]);
+  expect((await read(2_500, 100_000))?.bytes).toBeGreaterThan(3_000);
+  expect([await read(100_000, 5_000), await read(2_500, 3_000)]).toEqual([null, null]);
+});
+
+test("messages that are too large together are not read", async () => {
+  const { chatId } = await chatWith(0);
+  const ids: string[] = [];
+  for (let place = 0; place < 3; place += 1)
+    ids.push(await insertMessage(db, { chatId, text: "x".repeat(1_000) }));
+  const found = await Promise.all([2_900, 4_000].map((most) => findMessages(db, viewer, ids, most)));
+  expect(found.map((read) => read?.found.length ?? null)).toEqual([null, 3]);
 });
 
 test("a message is found by the chat's owner and by admins alone", async () => {

@@ -263,7 +263,7 @@ test("rows since a revision leave out what is deleted and what people may not se
       messages: [message("model"), message("user"), message("both")],
     },
   ]);
-  const visibilities = (rows: { visibility: string }[]) => rows.map(({ visibility }) => visibility);
+  const visibilities = (rows: { visibility: string }[] | null) => rows?.map(({ visibility }) => visibility);
   expect({
     rows: visibilities(await readRowsFrom(world.database, chatId, 2, 10)),
     limited: visibilities(await readRowsFrom(world.database, chatId, 1, 2)),

@@ -8,6 +8,7 @@ import type { WorkspaceCommands } from "../../src/engine/commands/workspace-comm
 import type { ModelCommands } from "../../src/engine/commands/model-commands.js";
 import type { PeopleCommands } from "../../src/engine/commands/people-commands.js";
 import type { Context } from "../../src/resolvers/context.js";
+import { AnswerBudget } from "../../src/resolvers/answer-budget.js";
 import { Loaders } from "../../src/resolvers/loaders.js";
 import { resolvers } from "../../src/resolvers/resolvers.js";
 import { buildParleySchema } from "../../src/schema/build.js";
@@ -95,7 +96,13 @@ export const neverAsked = refusing({ code: "UNAVAILABLE", message: "No command w
 export function contextOf(db: Database, viewer: Viewer, more: Partial<Context> = {}): Context {
   return {
     viewer,
-    loaders: new Loaders(db, viewer, () => Promise.resolve(new Map()), notNoted),
+    loaders: new Loaders({
+      database: db,
+      viewer,
+      readMcpStandings: () => Promise.resolve(new Map()),
+      noteReads: notNoted,
+      budget: new AnswerBudget(16_777_216),
+    }),
     noteReads: notNoted,
     commands: neverAsked,
     people: peopleNeverAsked,

@@ -39,6 +39,10 @@ export class ChatQueuedMessageEntity {
   @Column("jsonb", { name: "content" })
   content!: MessagePart[];
 
+  /** What lists and events carry when `content` is longer; null = `content` itself. */
+  @Column("jsonb", { name: "preview", nullable: true })
+  preview!: MessagePart[] | null;
+
   @Column("timestamptz", { name: "created_at", default: () => "now()" })
   createdAt!: Date;
 }

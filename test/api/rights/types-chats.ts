@@ -50,7 +50,7 @@ const chats: TypeLines = {
   },
   Diff: { fields: "branch isTruncated remoteOrigin unified", reached: [within("told", "diff")] },
   QueuedMessage: {
-    fields: "author createdAt id modelConfig parts",
+    fields: "author createdAt fullParts id isCut modelConfig parts",
     reached: [{ rule: OWNER_AND_ADMINS, ...onNode("QueuedMessage", ({ queuedId }) => queuedId) }],
   },
 };
