@@ -1,13 +1,16 @@
 /** `parley serve`: starts the server, greets, and ends it on a signal. */
 import { parseArgs } from "node:util";
 import { ConfigError, describeConfig, loadConfig, type Config } from "../config.js";
-import { systemClock } from "../lib/clock.js";
+import { DatabaseUnavailable } from "../domain/outages.js";
+import { sleep, systemClock } from "../lib/clock.js";
 import { ExplainedError } from "../lib/explained-error.js";
 import { EXIT_BROKEN, handOver, untilBroken } from "../lib/last-resort.js";
 import { createLog, type Log } from "../lib/log.js";
 import { startParley, type Parley } from "./parley.js";
 import { welcome } from "./welcome.js";
 
+/** A start that a database broke off begins again after this many milliseconds. */
+const START_AGAIN_MS = 500;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /** Resolves to the exit code when the server has ended. */
@@ -57,7 +60,7 @@ export function readConfigOrExplain(): Config | null {
 
 async function startOrExplain(config: Config, log: Log): Promise<Parley | null> {
   try {
-    return await startParley(config, log);
+    return await startWithDatabase(config, log);
   } catch (error) {
     if (!(error instanceof ExplainedError)) log.fatal({ err: error }, "Parley could not start");
     else log.fatal(`Parley could not start: ${error.message}`);
@@ -65,6 +68,20 @@ async function startOrExplain(config: Config, log: Log): Promise<Parley | null> 
       `Parley could not start: ${error instanceof Error ? error.message : String(error)}\n`,
     );
     return null;
+  }
+}
+
+/** A database that goes away in the middle of the start is waited for like one that is not there yet. */
+async function startWithDatabase(config: Config, log: Log): Promise<Parley> {
+  const deadline = systemClock.now() + config.databaseWaitMs;
+  for (let hasSaid = false; ; hasSaid = true) {
+    try {
+      return await startParley(config, log);
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable) || systemClock.now() >= deadline) throw error;
+      if (!hasSaid) log.warn({ err: error }, "The database went away during the start, which begins again");
+      await sleep(systemClock, START_AGAIN_MS);
+    }
   }
 }
 

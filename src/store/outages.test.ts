@@ -18,6 +18,7 @@ test.each([
   "Client has encountered a connection error and is not queryable",
   "timeout exceeded when trying to connect",
   "Query read timeout",
+  "Query runner already released. Cannot run queries anymore.",
 ])("pg's “%s” is an outage", (message) => {
   expect(isOutage(error(message))).toBe(true);
 });

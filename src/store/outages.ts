@@ -32,9 +32,9 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   "EAI_AGAIN",
   "ENOENT", // The embedded database's socket, while nobody listens.
 ]);
-/** Of `pg` and `pg-pool`. */
+/** Of `pg` and `pg-pool`, and of TypeORM, which gives a broken connection back behind its user's back. */
 const CLIENT_MESSAGES =
-  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|The server closed the connection|This socket has been ended|write after end)/i;
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|The server closed the connection|This socket has been ended|write after end|Query runner already released)/i;
 
 /** Whether an error of a statement or of a connection is an outage. */
 export function isOutage(error: unknown): boolean {

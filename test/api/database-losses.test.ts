@@ -46,7 +46,11 @@ async function followTo(api: ApiClient, chatId: string, transcript: Transcript, 
   await eventually(async () => {
     transcript.reopened();
     const follower = new Follower(api, chatId, transcript);
-    await follower.until(isSo).finally(() => follower.close());
+    try {
+      await follower.until(isSo);
+    } finally {
+      await follower.close();
+    }
   });
 }
 

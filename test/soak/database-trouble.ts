@@ -36,8 +36,7 @@ export class DatabaseTrouble {
   readonly #calm = new AbortController();
   #striking = Promise.resolve();
   #chunkDelayMs = 0;
-  /** While it is silent: resolves when it speaks again. */
-  #silence: Promise<void> | null = null;
+  #silentUntil = 0;
 
   private constructor(
     private readonly options: TroubleOptions,
@@ -126,10 +125,8 @@ export class DatabaseTrouble {
         this.#chunkDelayMs = 0;
         return;
       case "silent":
-        this.#silence = sleep(systemClock, lastMs);
-        await this.#silence;
-        this.#silence = null;
-        return;
+        this.#silentUntil = Date.now() + lastMs;
+        return sleep(systemClock, lastMs);
       case "locked":
         return this.#lock(lastMs);
       case "restarted":
@@ -170,10 +167,9 @@ export class DatabaseTrouble {
   #stage(): Transform {
     return new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
-        const wait =
-          this.#silence ?? (this.#chunkDelayMs > 0 ? sleep(systemClock, this.#chunkDelayMs) : null);
-        if (wait === null) done(null, chunk);
-        else void wait.then(() => done(null, chunk));
+        const waitMs = Math.max(this.#chunkDelayMs, this.#silentUntil - Date.now());
+        if (waitMs <= 0) done(null, chunk);
+        else setTimeout(() => done(null, chunk), waitMs);
       },
     });
   }

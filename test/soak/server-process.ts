@@ -65,14 +65,21 @@ export async function startServer(parts: ServerParts): Promise<Server> {
     env: { PATH: process.env["PATH"] ?? "", HOME: cwd, ...environment },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
-  if (child.stderr) createInterface({ input: child.stderr }).on("line", (line) => words.hear(line));
+  let lastLine = "";
+  if (child.stderr)
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      lastLine = line.slice(0, 2_000);
+      words.hear(line);
+    });
   const url = await new Promise<string>((found, failed) => {
     if (child.stdout)
       createInterface({ input: child.stdout }).on("line", (line) => {
         const address = LISTENING.exec(line)?.[1];
         if (address !== undefined) found(address);
       });
-    child.once("exit", (code) => failed(new Error(`A server ended before it listened (exit code ${code}).`)));
+    child.once("exit", (code) =>
+      failed(new Error(`A server ended before it listened (exit code ${code}): ${lastLine}`)),
+    );
   });
   return { api: new ApiClient(await coverUrl(url), TOKEN), child, isUp: true };
 }
