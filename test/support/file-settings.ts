@@ -1,5 +1,7 @@
-// Where files' bytes are kept, as the configuration has it: by itself, and as everything is set.
+// How much is stored and where files' bytes are kept, as the configuration has it: by itself, and as everything is set.
 export const FILE_DEFAULTS = {
+  userStorageBytes: 5_368_709_120,
+  minFreeBytes: 268_435_456,
   s3Bucket: undefined,
   s3Endpoint: undefined,
   s3Region: "us-east-1",
@@ -8,6 +10,8 @@ export const FILE_DEFAULTS = {
 };
 
 export const FILE_VARIABLES = {
+  PARLEY_USER_STORAGE_BYTES: "1000",
+  PARLEY_MIN_FREE_BYTES: "0",
   PARLEY_S3_BUCKET: "parley-files",
   PARLEY_S3_ENDPOINT: "https://s3.example:9000",
   PARLEY_S3_REGION: "eu-central-1",
@@ -16,6 +20,8 @@ export const FILE_VARIABLES = {
 };
 
 export const FILE_VALUES = {
+  userStorageBytes: 1_000,
+  minFreeBytes: 0,
   s3Bucket: "parley-files",
   s3Endpoint: "https://s3.example:9000",
   s3Region: "eu-central-1",
