@@ -19,7 +19,7 @@ export const EVENTS = `subscription Events($chatId: ID!) {
     ... on ChatStatusEvent { status }
     ... on ChatErrorEvent { failure { kind message } }
     ... on ChatRetryEvent { retry { attempt delayMs failure { kind message } } generation { id attempt } }
-    ... on ChatPreviewResetEvent { generation { id attempt } resetReason: reason }
+    ... on ChatPreviewResetEvent { generation { id attempt } resetReason }
     ... on ChatQueueEvent { queuedMessages { id createdAt } }
     ... on ChatPartEvent {
       generation { id attempt } sequence role partIndex
@@ -31,7 +31,7 @@ export const EVENTS = `subscription Events($chatId: ID!) {
       }
     }
     ... on ChatMessageEvent {
-      replaced: generation { id attempt }
+      replaced: replacedGeneration { id attempt }
       message {
         id role createdAt runtimeMs usage { inputTokens outputTokens }
         parts { __typename ... on TextPart { text } ... on ReasoningPart { text } }

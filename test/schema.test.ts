@@ -10,7 +10,9 @@ import {
   GraphQLObjectType,
   getNamedType,
   graphql,
+  isAbstractType,
   isIntrospectionType,
+  isLeafType,
   isListType,
   isNonNullType,
   parse,
@@ -113,12 +115,10 @@ test("yes-or-no fields begin with is or has", () => {
   expect(wrong.map(({ path }) => path)).toEqual(SETTINGS);
 });
 
-/** Links between two parties, not lists. */
-const LINKS = new Set(["GitConnection", "McpConnection"]);
-
-test("a connection has edges with cursors, nodes and pageInfo, and can be paged from its start", () => {
+// Relay keeps the word: its compiler takes every type of such a name for a list that can be paged.
+test("what ends in Connection has edges with cursors, nodes and pageInfo, and can be paged from its start", () => {
   const shapes = types
-    .filter((type) => type.name.endsWith("Connection") && !LINKS.has(type.name))
+    .filter((type) => type.name.endsWith("Connection"))
     .map((type) => {
       const node = type.name.slice(0, -"Connection".length);
       const fieldsOf = (it: GraphQLNamedType) =>
@@ -136,6 +136,69 @@ test("a connection has edges with cursors, nodes and pageInfo, and can be paged 
     });
   expect(shapes.length).toBeGreaterThan(0);
   expect(shapes).not.toContain(false);
+});
+
+/** The members of every union and the implementers of every interface, in one place. */
+const families = types
+  .filter((type) => isAbstractType(type))
+  .map((type) => ({ name: type.name, members: schema.getPossibleTypes(type) }));
+
+/** Kinds of objects that no screen selects side by side; those that share a name for different things. */
+const OF_DIFFERENT_KINDS = ["admin", "author", "createdAt", "lastUsedAt", "role", "status"];
+
+test("members of a union or an interface that share a field share its type, null or not", () => {
+  const differing = families.flatMap(({ name, members }) => {
+    const seen = new Map<string, string>();
+    const fields = members.flatMap((member) => Object.values(member.getFields()));
+    const conflicts = fields.filter((field) => {
+      const known = seen.get(field.name) ?? String(field.type);
+      seen.set(field.name, known);
+      return known !== String(field.type);
+    });
+    return [...new Set(conflicts.map((field) => `${name}.${field.name}`))];
+  });
+  expect(differing.sort()).toEqual(OF_DIFFERENT_KINDS.map((field) => `Node.${field}`));
+});
+
+/** All that can be selected of a type without arguments, `depth` objects deep. */
+function everythingOf(type: GraphQLObjectType, depth: number): string {
+  const selected = Object.values(type.getFields()).flatMap((field) => {
+    if (field.args.some((argument) => isNonNullType(argument.type))) return [];
+    const target = getNamedType(field.type);
+    if (isLeafType(target)) return [field.name];
+    const within = selectionOf(target, depth - 1);
+    return within === "" ? [] : [`${field.name} { ${within} }`];
+  });
+  return selected.join(" ");
+}
+
+function selectionOf(type: GraphQLNamedType, depth: number): string {
+  if (depth < 0) return "";
+  if (type instanceof GraphQLObjectType) return everythingOf(type, depth);
+  if (!isAbstractType(type)) return "";
+  const members = schema.getPossibleTypes(type);
+  const whole = members.map((member) => [member.name, everythingOf(member, depth)]);
+  return `__typename ${whole.flatMap(([name, fields]) => (fields ? [`... on ${name} { ${fields} }`] : [])).join(" ")}`;
+}
+
+test.each(["chatEvents(chatId: $chatId)", "chatListEvents"])(
+  "one document may select everything of every event of %s",
+  (field) => {
+    const [name = ""] = field.split("(");
+    const root = schema.getSubscriptionType()?.getFields()[name];
+    if (!root) throw new Error(`There is no ${name}.`);
+    const variables = field.includes("$") ? "($chatId: ID!)" : "";
+    const document = `subscription ${variables} { ${field} { ${selectionOf(getNamedType(root.type), 3)} } }`;
+    expect(document.length).toBeGreaterThan(1_000);
+    expect(validate(schema, parse(document)).map(({ message }) => message)).toEqual([]);
+  },
+);
+
+test("every object with a global id says since when it is there", () => {
+  const implementers = schema.getPossibleTypes(named("Node") as GraphQLInterfaceType);
+  const created = implementers.map((type) => `${type.name} ${String(type.getFields()["createdAt"]?.type)}`);
+  // A file is told of in messages also when it is gone itself.
+  expect(created.filter((it) => !it.endsWith(" DateTime!"))).toEqual(["File DateTime"]);
 });
 
 test("outputs link to objects instead of naming their ids", () => {

@@ -52,7 +52,7 @@ describe("a transition moves exactly what it should:", () => {
     [
       "a retry without the answer there is makes older cursors void",
       stateOf("error"),
-      { type: "retry", withoutFrom: "6" },
+      { type: "retry", without: { messageId: "6", historyVersion: 7 } },
       { ...inHistory, status: "pending", statusVersion: 10, lastError: null, resetVersion: 10 },
     ],
     [

@@ -252,8 +252,12 @@ function commandOf(model: ChatModel, { type, pick, isStale, isBold }: Wish, step
     case "finish-turn":
     case "release":
       return { type, fence };
-    case "retry":
-      return isBold && model.answers.length > 0 ? { type, withoutFrom: `${model.answers.at(-1)}` } : { type };
+    case "retry": {
+      const answer = model.answers.at(-1);
+      if (!isBold || answer === undefined) return { type };
+      const historyVersion = isLate ? state.historyVersion - 1 : state.historyVersion;
+      return { type, without: { messageId: `${answer}`, historyVersion } };
+    }
     case "interrupt":
     case "request-compaction":
     case "archive":

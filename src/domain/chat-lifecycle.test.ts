@@ -146,11 +146,15 @@ const TABLE: Record<string, Row> = {
     cells: { ...everywhere(() => elsewhere), error: stays("pending") },
   },
   "retry the failed turn without its answer": {
-    command: { type: "retry", withoutFrom: "6" },
+    command: { type: "retry", without: { messageId: "6", historyVersion: fence.historyVersion } },
     cells: {
       ...everywhere(() => elsewhere),
       error: ["pending [] delete-from 6", "pending [q1 q2] delete-from 6"],
     },
+  },
+  "retry the failed turn without an answer of another history": {
+    command: { type: "retry", without: { messageId: "6", historyVersion: 6 } },
+    cells: { ...everywhere(() => elsewhere), error: "refused stale_fence" },
   },
   "clear context": {
     command: { type: "clear-context", messages: [boundary] },

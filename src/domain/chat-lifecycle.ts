@@ -234,13 +234,14 @@ function fail(state: ChatState, failure: ChatFailure): ChatState {
 }
 
 /** History as it stands counts as changed: the step has all its attempts again, each a generation of its own. */
-function retry(state: ChatState, { withoutFrom }: Extract<Command, { type: "retry" }>): Transition {
+function retry(state: ChatState, { without }: Extract<Command, { type: "retry" }>): Transition {
   if (state.status !== "error") return refused("wrong_status");
   const { compactionRequestedAt, openCalls } = state;
   const moved = move(state, "pending", { compactionRequestedAt });
-  if (withoutFrom === undefined) return changed(enterHistory(moved, openCalls), []);
+  if (without === undefined) return changed(enterHistory(moved, openCalls), []);
+  if (without.historyVersion !== state.historyVersion) return refused("stale_fence");
   const rewritten = { ...enterHistory(moved), resetVersion: moved.snapshotVersion };
-  return changed(rewritten, [{ type: "delete-from", messageId: withoutFrom }]);
+  return changed(rewritten, [{ type: "delete-from", messageId: without.messageId }]);
 }
 
 function requestCompaction(state: ChatState, now: number): Transition {

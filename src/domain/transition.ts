@@ -14,8 +14,11 @@ export type Command =
   | { type: "promote-queued"; queuedId: string }
   | { type: "delete-queued"; queuedId: string }
   | { type: "request-compaction" }
-  /** The failed turn again. `withoutFrom`: the message of history that the new try replaces, with all after it. */
-  | { type: "retry"; withoutFrom?: string }
+  /**
+   * The failed turn again. `without`: the message that the new try replaces, with all after it; refused when history is
+   * not at `historyVersion` any more.
+   */
+  | { type: "retry"; without?: { messageId: string; historyVersion: number } }
   | { type: "clear-context"; messages: MessageDraft[] }
   | { type: "submit-tool-results"; results: ClientResult[] }
   /** `onlyIf`: what the title must still be, and where it must still come from; otherwise nothing changes. */

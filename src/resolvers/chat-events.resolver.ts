@@ -73,7 +73,8 @@ export function toEventObject(event: ChatEvent, context: Context): ChatEventObje
       return toPartEvent(event);
     case "message": {
       const message = toChatMessage(event.message);
-      return { __typename: "ChatMessageEvent", cursor, message, generation: generationOf(event.message) };
+      const replacedGeneration = generationOf(event.message);
+      return { __typename: "ChatMessageEvent", cursor, message, replacedGeneration };
     }
     case "status": {
       const { status, chatId } = event;
@@ -87,7 +88,7 @@ export function toEventObject(event: ChatEvent, context: Context): ChatEventObje
       return { __typename: "ChatCaughtUpEvent", cursor, replayedEvents: event.replayedEvents };
     case "preview-reset": {
       const generation = toGeneration(event.generation);
-      return { __typename: "ChatPreviewResetEvent", cursor, generation, reason: event.reason };
+      return { __typename: "ChatPreviewResetEvent", cursor, generation, resetReason: event.reason };
     }
     case "error":
       return { __typename: "ChatErrorEvent", cursor, failure: toFailure(event.failure) };

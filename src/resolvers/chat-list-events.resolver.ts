@@ -58,8 +58,8 @@ function toListEventObject(event: ListEvent, context: Context): ChatListEventObj
     case "created":
       return { __typename: "ChatCreatedEvent", cursor, chat: listedChat(context, event.chatId) };
     case "removed": {
-      const { chatId, reason } = event;
-      return { __typename: "ChatRemovedEvent", cursor, chatId: encodeId("chat", chatId), reason };
+      const { chatId, reason: removalReason } = event;
+      return { __typename: "ChatRemovedEvent", cursor, chatId: encodeId("chat", chatId), removalReason };
     }
     case "title": {
       const { chatId, title } = event;

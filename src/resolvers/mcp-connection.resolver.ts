@@ -6,7 +6,7 @@ import {
   StartMcpOauthInput,
   StartMcpOauthPayload,
 } from "../schema/mcp-connection.type.js";
-import { McpConnection, McpServer } from "../schema/mcp-server.type.js";
+import { McpAccount, McpServer } from "../schema/mcp-server.type.js";
 import type { Context } from "./context.js";
 import { toMcpServer } from "./mcp-server-shape.js";
 import { databaseId } from "./public-ids.js";
@@ -14,8 +14,8 @@ import { toUserError } from "./user-errors.js";
 
 @Resolver(() => McpServer)
 export class McpConnectionResolver {
-  @FieldResolver(() => McpConnection, { description: "How the viewer stands with it." })
-  connection(@Root() { serverId }: McpServer, @Ctx() { loaders }: Context): Promise<McpConnection> {
+  @FieldResolver(() => McpAccount, { description: "How the viewer stands with it." })
+  account(@Root() { serverId }: McpServer, @Ctx() { loaders }: Context): Promise<McpAccount> {
     return loaders.mcpStandings.load(serverId);
   }
 

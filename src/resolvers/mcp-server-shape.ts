@@ -8,11 +8,12 @@ import type { McpServerRecord } from "../store/mcp-servers.js";
 export function toMcpServer(record: McpServerRecord, viewer: Viewer): McpServer {
   const { id, slug, displayName, description, iconUrl, isEnabled, availability, transport, authKind } =
     record;
+  const { createdAt } = record;
   return {
     __typename: "McpServer",
     id: encodeId("mcp", id),
     serverId: id,
-    ...{ slug, displayName, description, iconUrl, isEnabled, availability, transport, authKind },
+    ...{ slug, displayName, description, iconUrl, isEnabled, availability, transport, authKind, createdAt },
     admin: viewer.role === "admin" ? toAdminBlock(record) : null,
   };
 }

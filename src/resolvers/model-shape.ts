@@ -27,6 +27,7 @@ export function toModelConfig(record: ModelConfigRecord, { viewer }: Pick<SeenBy
     // What goes with calls may tell of the vendor's account, and admins may have put anything into it.
     providerOptions: viewer.role === "admin" ? record.providerOptions : null,
     isDeleted: record.isDeleted,
+    createdAt: record.createdAt,
   };
 }
 
@@ -44,7 +45,7 @@ export function toModelProvider(record: ProviderRecord, { viewer, keyVariables }
     __typename: "ModelProvider",
     id: encodeId("prov", record.id),
     providerId: record.id,
-    ...{ kind, displayName, isEnabled, keyPolicy, isDeleted },
+    ...{ kind, displayName, isEnabled, keyPolicy, isDeleted, createdAt: record.createdAt },
     hasApiKey: record.sealedKey !== null || hasEnvironmentKey,
     baseUrl: isAdmin && baseUrl !== null ? withoutCredentials(baseUrl) : null,
     admin: isAdmin

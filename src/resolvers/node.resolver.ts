@@ -17,7 +17,7 @@ import {
   toChat,
   toChatMessage,
   toFile,
-  toGitConnection,
+  toGitHostAccount,
   toPushSubscription,
   toQueuedMessage,
   toUser,
@@ -92,7 +92,7 @@ async function findOfKind(context: Context, kind: IdKind, id: string): Promise<N
       );
     case "git":
       // A person's own and nobody else's: few, and rarely asked for by id.
-      return shaped(await findGitConnection(context.database, context.viewer.userId, id), toGitConnection);
+      return shaped(await findGitConnection(context.database, context.viewer.userId, id), toGitHostAccount);
     case "push":
       return shaped(
         await findPushSubscription(context.database, context.viewer.userId, id),

@@ -13,7 +13,7 @@ const NOUNS: Record<IdKind, string> = {
   tpl: "a workspace template",
   file: "a file",
   mcp: "an MCP server",
-  git: "a git connection",
+  git: "a git host account",
   push: "a push subscription",
   audit: "an audit log entry",
   token: "an API token",

@@ -13,7 +13,7 @@ import { ChatReadingResolver } from "./chat-reading.resolver.js";
 import { ChatResolver } from "./chat.resolver.js";
 import { ChatFilesResolver, FileResolver } from "./file.resolver.js";
 import { DiffStatusResolver } from "./diff-status.resolver.js";
-import { GitConnectionResolver } from "./git-connection.resolver.js";
+import { GitHostAccountResolver } from "./git-host-account.resolver.js";
 import {
   ChatCostLinksResolver,
   ChatCostResolver,
@@ -91,7 +91,7 @@ export const resolvers = [
   WorkspaceTemplateResolver,
   DeploymentResolver,
   DeploymentSettingsResolver,
-  GitConnectionResolver,
+  GitHostAccountResolver,
   DiffStatusResolver,
   FileResolver,
   ChatFilesResolver,

@@ -11,7 +11,7 @@ import type { ApiToken } from "../schema/api-token.type.js";
 import type { Chat } from "../schema/chat.type.js";
 import type { ChatFailure, RetryState } from "../schema/failure.type.js";
 import type { File } from "../schema/file.type.js";
-import type { GitConnection } from "../schema/git-connection.type.js";
+import type { GitHostAccount } from "../schema/git-host-account.type.js";
 import type { MessagePart, ToolCallPart } from "../schema/message-part.union.js";
 import type { ChatMessage, QueuedMessage } from "../schema/message.type.js";
 import type { User } from "../schema/user.type.js";
@@ -30,8 +30,8 @@ import type { WorkspaceTemplateRecord } from "../store/workspace-templates.js";
 import type { WorkspaceRecord } from "../store/workspaces.js";
 
 export function toUser(record: UserRecord): User {
-  const { username, name, role, isActive } = record;
-  return { __typename: "User", id: encodeId("user", record.id), username, name, role, isActive };
+  const { username, name, role, isActive, createdAt } = record;
+  return { __typename: "User", id: encodeId("user", record.id), username, name, role, isActive, createdAt };
 }
 
 export function toChat(record: ChatRecord): Chat {
@@ -183,11 +183,11 @@ export function toFile({ id, name, mediaType, sizeBytes }: FileRecord): File {
 }
 
 export function toAuditLogEntry(record: AuditLogRecord): AuditLogEntry {
-  return { ...record, __typename: "AuditLogEntry", id: encodeId("audit", record.id) };
+  return { ...record, __typename: "AuditLogEntry", id: encodeId("audit", record.id), createdAt: record.at };
 }
 
-export function toGitConnection({ id, host, login, connectedAt }: GitConnectionRecord): GitConnection {
-  return { __typename: "GitConnection", id: encodeId("git", id), host, login, connectedAt };
+export function toGitHostAccount({ id, host, login, connectedAt }: GitConnectionRecord): GitHostAccount {
+  return { __typename: "GitHostAccount", id: encodeId("git", id), host, login, createdAt: connectedAt };
 }
 
 export function toPushSubscription({ id, ...rest }: PushSubscriptionRecord): PushSubscription {
@@ -220,7 +220,7 @@ export function toPartPiece(piece: Piece): PartPiece {
 }
 
 export function toWorkspace(record: WorkspaceRecord): Workspace {
-  const { ownerId, templateId, name, status, failure, lastUsedAt } = record;
+  const { ownerId, templateId, name, status, failure, createdAt, lastUsedAt } = record;
   return {
     __typename: "Workspace",
     id: encodeId("ws", record.id),
@@ -230,6 +230,7 @@ export function toWorkspace(record: WorkspaceRecord): Workspace {
     name,
     status,
     failure,
+    createdAt,
     lastUsedAt,
   };
 }

@@ -112,7 +112,13 @@ export class AuditLogEntry implements Node {
   /** Null = the operator. */
   actorId!: string | null;
 
-  @Field(() => DateTimeScalar, { description: "When." })
+  @Field(() => DateTimeScalar, { description: "When it was done." })
+  createdAt!: Date;
+
+  @Field(() => DateTimeScalar, {
+    description: "When it was done.",
+    deprecationReason: "Use `createdAt`. Removed after 2027-03-31.",
+  })
   at!: Date;
 
   @Field(() => String, {

@@ -139,7 +139,7 @@ export class ChatCaughtUpEvent implements StreamEvent {
 
 @ObjectType(
   "ChatMessageEvent",
-  event("A message is now saved. Replaces any preview with the same `generation`."),
+  event("A message is now saved. Replaces the preview of `replacedGeneration`."),
 )
 export class ChatMessageEvent implements StreamEvent {
   readonly __typename!: "ChatMessageEvent";
@@ -149,7 +149,7 @@ export class ChatMessageEvent implements StreamEvent {
   message!: ChatMessage;
 
   @Field(() => Generation, { nullable: true, description: "The preview that it replaces, if there was one." })
-  generation!: Generation | null;
+  replacedGeneration!: Generation | null;
 }
 
 @ObjectType(
@@ -185,7 +185,7 @@ export class ChatPreviewResetEvent implements StreamEvent {
   generation!: Generation;
 
   @Field(() => PreviewResetReasonEnum, { description: "Why." })
-  reason!: PreviewResetReason;
+  resetReason!: PreviewResetReason;
 }
 
 @ObjectType("ChatStatusEvent", event("The chat stands differently."))

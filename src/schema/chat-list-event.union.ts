@@ -62,7 +62,7 @@ export class ChatRemovedEvent implements StreamEvent {
   chatId!: string;
 
   @Field(() => ChatRemovalReasonEnum, { description: "Why." })
-  reason!: ChatRemovalReason;
+  removalReason!: ChatRemovalReason;
 }
 
 @ObjectType("ChatTitleChangedEvent", event("A chat has another title."))

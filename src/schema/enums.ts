@@ -249,7 +249,7 @@ export const McpAvailabilityEnum = describeEnum<McpAvailability>(
 );
 
 export const McpConnectionStatusEnum = describeEnum<McpConnectionStatus>(
-  "McpConnectionStatus",
+  "McpAccountStatus",
   "How a person stands with a tool server.",
   {
     not_needed: "The server asks nothing of the person.",

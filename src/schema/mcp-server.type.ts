@@ -69,11 +69,11 @@ export class McpServerAdmin {
   updatedAt!: Date;
 }
 
-@ObjectType("McpConnection", {
+@ObjectType("McpAccount", {
   simpleResolvers: true,
   description: "How the viewer stands with a tool server, at the moment of asking.",
 })
-export class McpConnection {
+export class McpAccount {
   @Field(() => McpConnectionStatusEnum, { description: "Whether requests in the viewer's name can be made." })
   status!: McpConnectionStatus;
 
@@ -128,6 +128,9 @@ export class McpServer implements Node {
 
   @Field(() => McpAuthKindEnum, { description: "How it knows who asks." })
   authKind!: McpAuthKind;
+
+  @Field(() => DateTimeScalar, { description: "When it was registered." })
+  createdAt!: Date;
 
   @Field(() => McpServerAdmin, {
     nullable: true,

@@ -8,6 +8,7 @@ import type { OpenaiApi } from "../domain/model-provider-rules.js";
 import { describeEnum, ModelProviderKindEnum } from "./enums.js";
 import { Node } from "./node.interface.js";
 import { DecimalScalar } from "./scalars/decimal.js";
+import { DateTimeScalar } from "./scalars/date-time.js";
 import { JsonScalar } from "./scalars/json.js";
 import { UrlScalar } from "./scalars/url.js";
 
@@ -96,6 +97,9 @@ export class ModelProvider implements Node {
     description: "Whether it was deleted; then it is only told of in what was said and spent.",
   })
   isDeleted!: boolean;
+
+  @Field(() => DateTimeScalar, { description: "When it was added." })
+  createdAt!: Date;
 
   @Field(() => ModelProviderAdmin, { nullable: true, description: "Admins only; null for everyone else." })
   admin!: ModelProviderAdmin | null;
@@ -197,4 +201,7 @@ export class ModelConfig implements Node {
       "Whether it was deleted, by itself or with its provider; then it is only told of in what was said and spent.",
   })
   isDeleted!: boolean;
+
+  @Field(() => DateTimeScalar, { description: "When it was added." })
+  createdAt!: Date;
 }

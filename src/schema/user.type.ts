@@ -4,6 +4,7 @@ import type { Permission } from "../domain/permissions.js";
 import type { UserRole } from "../domain/viewer.js";
 import { PermissionEnum, UserRoleEnum } from "./enums.js";
 import { Node } from "./node.interface.js";
+import { DateTimeScalar } from "./scalars/date-time.js";
 
 @ObjectType("User", {
   implements: Node,
@@ -28,6 +29,9 @@ export class User implements Node {
     description: "False = an admin has deactivated the account: nobody can sign in as this person.",
   })
   isActive!: boolean;
+
+  @Field(() => DateTimeScalar, { description: "When the account was made." })
+  createdAt!: Date;
 }
 
 @ObjectType("Viewer", {

@@ -5,6 +5,7 @@ import type { WorkspaceProvisioner } from "../domain/workspace.js";
 import { describeEnum } from "./enums.js";
 import { Node } from "./node.interface.js";
 import { BigIntScalar } from "./scalars/big-int.js";
+import { DateTimeScalar } from "./scalars/date-time.js";
 import { JsonScalar } from "./scalars/json.js";
 
 export const WorkspaceProvisionerEnum = describeEnum<WorkspaceProvisioner>(
@@ -69,6 +70,9 @@ export class WorkspaceTemplate implements Node {
 
   @Field(() => Boolean, { description: "Whether new workspaces may be made from it." })
   isEnabled!: boolean;
+
+  @Field(() => DateTimeScalar, { description: "When it was set up." })
+  createdAt!: Date;
 
   @Field(() => [TemplateParameter], { description: "What it asks for." })
   parameters!: TemplateParameter[];

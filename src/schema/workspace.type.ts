@@ -80,6 +80,9 @@ export class Workspace implements Node {
   @Field(() => String, { nullable: true, description: "Why the last start, stop or deletion failed." })
   failure!: string | null;
 
+  @Field(() => DateTimeScalar, { description: "When it was made, or first seen." })
+  createdAt!: number;
+
   @Field(() => DateTimeScalar, { description: "When an agent last worked in it, to the minute." })
   lastUsedAt!: number;
 }

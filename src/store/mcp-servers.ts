@@ -11,6 +11,7 @@ export type McpServerRecord = McpServerSettings & {
   oauthDiscovered: JsonObject | null;
   /** Grows with every change by an admin. */
   version: number;
+  createdAt: Date;
   updatedAt: Date;
   /** Sealed; each at its own column's place, see `mcpSecretPlace`. */
   sealed: {
@@ -36,7 +37,7 @@ export const mcpServerColumns = `s.id, s.slug, s.display_name AS "displayName", 
   s.oauth_scopes AS "oauthScopes", s.oauth_discovered AS "oauthDiscovered", s.api_key_header AS "apiKeyHeader",
   s.tool_allow_list AS "toolAllowList", s.tool_deny_list AS "toolDenyList", s.availability,
   s.is_enabled AS "isEnabled", s.allows_private_addresses AS "allowsPrivateAddresses", s.version,
-  s.updated_at AS "updatedAt", s.oauth_client_secret AS "oauthClientSecret",
+  s.created_at AS "createdAt", s.updated_at AS "updatedAt", s.oauth_client_secret AS "oauthClientSecret",
   s.oauth_registered_secret AS "oauthRegisteredSecret", s.api_key AS "apiKey", s.custom_headers AS "customHeaders"`;
 
 export function toMcpServer(row: McpServerDbRow): McpServerRecord {
@@ -99,7 +100,7 @@ export async function findMcpServers(db: Queryable, ids: readonly string[]): Pro
 }
 
 /** What a change writes; the rest is the database's. */
-export type McpServerValues = Omit<McpServerRecord, "version" | "updatedAt">;
+export type McpServerValues = Omit<McpServerRecord, "version" | "createdAt" | "updatedAt">;
 
 const INSERT: Statement = {
   name: "mcp-servers.insert",

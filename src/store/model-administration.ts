@@ -22,7 +22,7 @@ export async function lockModels(transaction: Queryable): Promise<void> {
 }
 
 /** What an admin's change writes of a provider. */
-export type ProviderValues = Omit<ProviderRecord, "isDemo" | "isDeleted" | "apiKeyVariable">;
+export type ProviderValues = Omit<ProviderRecord, "isDemo" | "isDeleted" | "apiKeyVariable" | "createdAt">;
 
 const INSERT_PROVIDER: Statement = {
   name: "models.create-provider",
@@ -71,7 +71,7 @@ export async function deleteProvider(db: Queryable, id: string): Promise<void> {
 /** What an admin's change writes of a model. */
 export type ModelConfigValues = Omit<
   ModelConfigRecord,
-  "observedContextLimit" | "observedOutputLimit" | "isDefault" | "isEdited" | "isDeleted"
+  "observedContextLimit" | "observedOutputLimit" | "isDefault" | "isEdited" | "isDeleted" | "createdAt"
 >;
 
 const INSERT_CONFIG: Statement = {

@@ -29,6 +29,7 @@ export type ProviderRecord = {
   /** An admin has chosen the wire format: the environment does not set it any more. */
   isFormatOwn: boolean;
   isDeleted: boolean;
+  createdAt: Date;
   /** Sealed, see `providerKeyPlace`; null = none was given to the API. */
   sealedKey: string | null;
 };
@@ -58,13 +59,15 @@ export type ModelConfigRecord = {
   /** An admin has made or changed it: the environment and the table of known models do not touch it. */
   isEdited: boolean;
   isDeleted: boolean;
+  createdAt: Date;
 };
 
 /** For `SELECT`s and `RETURNING`s; the table's alias is `p`. */
 export const providerColumns = `p.id, p.kind, p.display_name AS "displayName", p.base_url AS "baseUrl",
   p.openai_api AS "openaiApi", p.api_key_variable AS "apiKeyVariable", p.is_demo AS "isDemo",
   p.is_enabled AS "isEnabled", p.key_policy AS "keyPolicy", p.allows_private_addresses AS "allowsPrivateAddresses",
-  p.is_address_own AS "isAddressOwn", p.is_format_own AS "isFormatOwn", p.deleted_at IS NOT NULL AS "isDeleted", p.api_key AS "sealedKey"`;
+  p.is_address_own AS "isAddressOwn", p.is_format_own AS "isFormatOwn", p.deleted_at IS NOT NULL AS "isDeleted", p.api_key AS "sealedKey",
+  p.created_at AS "createdAt"`;
 
 /** For `SELECT`s and `RETURNING`s that end in `toModelConfig`; the table's alias is `m`. */
 export const configColumns = `m.id, m.provider_id AS "providerId", m.model, m.display_name AS "displayName",
@@ -74,7 +77,8 @@ export const configColumns = `m.id, m.provider_id AS "providerId", m.model, m.di
   CASE WHEN m.price_input IS NOT NULL THEN json_build_object('input', m.price_input::text,
     'output', m.price_output::text, 'cacheRead', m.price_cache_read::text,
     'cacheWrite', m.price_cache_write::text) END AS pricing, m.is_enabled AS "isEnabled", m.is_default AS "isDefault",
-  m.is_edited AS "isEdited", m.deleted_at IS NOT NULL AS "isDeleted"`;
+  m.is_edited AS "isEdited", m.deleted_at IS NOT NULL AS "isDeleted",
+  m.created_at AS "createdAt"`;
 
 export function toModelConfig(row: ModelConfigRecord): ModelConfigRecord {
   return { ...row, providerOptions: fromJsonb(row.providerOptions) };

@@ -5,10 +5,17 @@ import type { Database, Queryable, Statement } from "./database.js";
 import { createToken, hasToken, replaceToken } from "./tokens.js";
 
 /** `isActive`: false = they cannot sign in, and none of their tokens counts. */
-export type UserRecord = { id: string; username: string; name: string; role: UserRole; isActive: boolean };
+export type UserRecord = {
+  id: string;
+  username: string;
+  name: string;
+  role: UserRole;
+  isActive: boolean;
+  createdAt: Date;
+};
 
 /** Of a `UserRecord`. */
-export const USER_FIELDS = `id, username, name, role, deactivated_at IS NULL AS "isActive"`;
+export const USER_FIELDS = `id, username, name, role, deactivated_at IS NULL AS "isActive", created_at AS "createdAt"`;
 
 const CREATE: Statement = {
   name: "users.create",

@@ -6,7 +6,7 @@ import type { WorkspaceProvisioner } from "../domain/workspace.js";
 import type { Queryable, Statement } from "./database.js";
 import { fromJsonb, toJsonb } from "./jsonb-text.js";
 
-export type WorkspaceTemplateRecord = TemplateSetup & { id: string };
+export type WorkspaceTemplateRecord = TemplateSetup & { id: string; createdAt: Date };
 
 type TemplateDbRow = {
   id: string;
@@ -20,10 +20,11 @@ type TemplateDbRow = {
   default_ttl_ms: string | null;
   allow_ttl_override: boolean;
   is_enabled: boolean;
+  created_at: Date;
 };
 
 const columns = `t.id, t.name, t.display_name, t.description, t.readme, t.provisioner, t.spec, t.parameters,
-  t.default_ttl_ms, t.allow_ttl_override, t.is_enabled`;
+  t.default_ttl_ms, t.allow_ttl_override, t.is_enabled, t.created_at`;
 
 function toTemplate(row: TemplateDbRow): WorkspaceTemplateRecord {
   return {
@@ -38,6 +39,7 @@ function toTemplate(row: TemplateDbRow): WorkspaceTemplateRecord {
     defaultTtlMs: row.default_ttl_ms === null ? null : Number(row.default_ttl_ms),
     allowTtlOverride: row.allow_ttl_override,
     isEnabled: row.is_enabled,
+    createdAt: row.created_at,
   };
 }
 
@@ -91,17 +93,19 @@ const INSERT: Statement = {
   text: `INSERT INTO workspace_templates (id, name, display_name, description, readme, provisioner, spec, parameters,
       default_ttl_ms, allow_ttl_override, is_enabled)
     VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8::jsonb, $9, $10, $11)
-    ON CONFLICT ON CONSTRAINT workspace_templates_name_key DO NOTHING RETURNING id`,
+    ON CONFLICT ON CONSTRAINT workspace_templates_name_key DO NOTHING RETURNING created_at`,
 };
 
-/** False when there is one of that name. */
+/** Null when there is one of that name. */
 export async function insertTemplate(
   db: Queryable,
-  { id, ...it }: WorkspaceTemplateRecord,
-): Promise<boolean> {
+  template: Omit<WorkspaceTemplateRecord, "createdAt">,
+): Promise<WorkspaceTemplateRecord | null> {
+  const { id, ...it } = template;
   const values = [id, it.name, it.displayName, it.description, it.readme, it.provisioner];
   const rest = [toJsonb(it.spec), toJsonb(it.parameters), it.defaultTtlMs, it.allowTtlOverride, it.isEnabled];
-  return (await db.query(INSERT, [...values, ...rest])).length > 0;
+  const [made] = await db.query<Pick<TemplateDbRow, "created_at">>(INSERT, [...values, ...rest]);
+  return made ? { ...template, createdAt: made.created_at } : null;
 }
 
 const UPDATE: Statement = {

@@ -186,10 +186,10 @@ describe.skipIf(!hasRedis)("two servers with Redis between them", () => {
     await list.until(({ branches }) => branches.at(-1)?.branch?.pullRequest?.state === "MERGED");
     expect(host.asked.filter((it) => it.endsWith("/pulls/7"))).toHaveLength(1);
     expect(list.branches).toHaveLength(1);
-    const { viewer } = await one.api.get<{ viewer: { gitConnections: { login: string | null }[] } }>(
-      "{ viewer { gitConnections { login } } }",
+    const { viewer } = await one.api.get<{ viewer: { gitHostAccounts: { login: string | null }[] } }>(
+      "{ viewer { gitHostAccounts { login } } }",
     );
-    expect(viewer.gitConnections).toMatchObject([{ login: expect.toBeOneOf(["ada", null]) as string }]);
+    expect(viewer.gitHostAccounts).toMatchObject([{ login: expect.toBeOneOf(["ada", null]) as string }]);
     await Promise.all([list.close(), follower.close()]);
   });
 });

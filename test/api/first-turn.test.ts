@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Payload } from "../support/api-shapes.js";
 import { textOf } from "../support/transcript.js";
 import { createTestPlace, type TestPlace } from "../support/parley.js";
 
@@ -58,4 +59,27 @@ test("a turn with two tools is told live in the order of the contract, and stays
   await late.until(({ isCaughtUp }) => isCaughtUp);
   expect(late.transcript.log).toEqual(["caught-up"]);
   await late.close();
+});
+
+test("a new chat's cursor is its beginning: all of it is told after it, once, without a snapshot", async () => {
+  const server = await place.start();
+  const input = { parts: [{ text: { text: "hello" } }] };
+  const { chat, eventCursor, userErrors } = await server.api.change<Payload & { eventCursor: string }>(
+    "createChat",
+    input,
+    "chat { id status } eventCursor",
+  );
+  expect(userErrors).toEqual([]);
+  const chatId = chat?.id ?? "";
+  const follower = server.api.follow(chatId, eventCursor);
+  const { transcript } = follower;
+  await follower.until(({ status, isCaughtUp }) => isCaughtUp && status === "WAITING");
+  expect({
+    refreshes: transcript.log.filter((name) => name.startsWith("refresh")),
+    messages: transcript.log.filter((name) => name.startsWith("message")),
+    breaches: transcript.breaches,
+  }).toEqual({ refreshes: [], messages: ["message USER", "message ASSISTANT"], breaches: [] });
+  expect(transcript.messages).toEqual((await server.api.chat(chatId))?.messages.nodes);
+  await follower.close();
+  await server.close();
 });

@@ -32,22 +32,22 @@ test("connections are listed by host, found by id, replaced and ended", async ()
     id: expect.stringMatching(/^git_[0-9a-f-]{36}$/) as string,
     host: "github.com",
     login: null,
-    connectedAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+    createdAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
   });
   expect(await connections(api)).toEqual([two.connection, one.connection]);
-  const query = "query ($id: ID!) { node(id: $id) { ... on GitConnection { id host } } }";
+  const query = "query ($id: ID!) { node(id: $id) { ... on GitHostAccount { id host } } }";
   expect(await api.get(query, { id: one.connection?.id })).toEqual({
     node: { id: one.connection?.id, host: "github.com" },
   });
   const replaced = await connectHost(api, "github.com", "newer");
   expect(replaced.connection?.id).not.toBe(one.connection?.id);
   expect(await connections(api)).toEqual([two.connection, replaced.connection]);
-  const end = (connectionId = "") => api.change("disconnectGitHost", { connectionId }, "deletedId");
+  const end = (accountId = "") => api.change("disconnectGitHost", { accountId }, "deletedId");
   expect(await end(replaced.connection?.id)).toEqual({
     deletedId: replaced.connection?.id,
     userErrors: [],
   });
-  const gone = { code: "NOT_FOUND", message: "There is no such git connection.", path: ["connectionId"] };
+  const gone = { code: "NOT_FOUND", message: "There is no such git host account.", path: ["accountId"] };
   expect(await end(replaced.connection?.id)).toMatchObject({ deletedId: null, userErrors: [gone] });
   expect(await connections(api)).toEqual([two.connection]);
 });
@@ -59,11 +59,11 @@ test("nobody sees or ends another person's connections, admins included", async 
   expect(await connections(server.api)).toEqual([]);
   const query = "query ($id: ID!) { node(id: $id) { id } }";
   expect(await server.api.get(query, { id: connection?.id })).toEqual({ node: null });
-  const ended = await server.api.change("disconnectGitHost", { connectionId: connection?.id }, "deletedId");
+  const ended = await server.api.change("disconnectGitHost", { accountId: connection?.id }, "deletedId");
   expect(ended).toMatchObject({ deletedId: null, userErrors: [{ code: "NOT_FOUND" }] });
   expect(await connections(bob)).toEqual([connection]);
   const nobody = new ApiClient(server.api.url, null);
-  const { errors } = await nobody.ask("{ viewer { gitConnections { id } } }");
+  const { errors } = await nobody.ask("{ viewer { gitHostAccounts { id } } }");
   expect(errors.map(({ extensions }) => extensions.code)).toEqual(["UNAUTHENTICATED"]);
 });
 
@@ -118,9 +118,9 @@ test("another kind of id is refused by name", async () => {
   const { api } = await place.start(written(first));
   const query =
     "mutation ($input: DisconnectGitHostInput!) { disconnectGitHost(input: $input) { deletedId } }";
-  const connectionId = encodeId("ws", "00000000-0000-4000-8000-000000000000");
-  const { errors } = await api.ask(query, { input: { connectionId } });
+  const accountId = encodeId("ws", "00000000-0000-4000-8000-000000000000");
+  const { errors } = await api.ask(query, { input: { accountId } });
   expect(errors.map(({ message }) => message)).toEqual([
-    expect.stringContaining("connectionId must be the id of a git connection (git_…)"),
+    expect.stringContaining("accountId must be the id of a git host account (git_…)"),
   ]);
 });

@@ -101,7 +101,7 @@ describe("git in a chat", () => {
     const { connection } = await connectHost(api, place.host.url, TOKEN);
     const again = await place.run(api, `git clone --quiet ${place.host.repositoryUrl} two && echo cloned`);
     expect(again.output).toBe("cloned\n");
-    await api.change("disconnectGitHost", { connectionId: connection?.id }, "deletedId");
+    await api.change("disconnectGitHost", { accountId: connection?.id }, "deletedId");
     expect((await place.run(api, `git clone ${place.host.repositoryUrl} three`)).output).toContain(
       "has not connected",
     );

@@ -45,7 +45,8 @@ test("the whole way: consent here, sign-in there, connected, and disconnected ag
   });
   const other = await parley.enter("otto");
   expect(await standing(other, serverId)).toMatchObject({ status: "DISCONNECTED" });
-  const end = () => ann.change("disconnectMcpServer", { serverId }, "server { id connection { status } }");
+  const end = () =>
+    ann.change("disconnectMcpServer", { serverId }, "server { id connection: account { status } }");
   const gone = { server: { id: serverId, connection: { status: "DISCONNECTED" } }, userErrors: [] };
   expect(await end()).toEqual(gone);
   expect(oauth.counts.revocations).toEqual(["Ann Example", "Ann Example"]);

@@ -136,6 +136,9 @@ test("whoever is deactivated loses tokens, sockets and running turns at once, wh
   await watching.untilStatus("WAITING");
   await watching.close();
   expect((await admin.chat(chatId))?.queuedMessages).toHaveLength(1);
+  expect((await admin.change("retryChat", { chatId }, "chat { id }")).userErrors).toMatchObject([
+    { code: "CONFLICT", message: "The chat's owner is deactivated." },
+  ]);
   await change("reactivateUser", { userId: id });
   expect((await api.chat(chatId))?.id).toBe(chatId);
 });

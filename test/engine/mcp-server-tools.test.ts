@@ -57,7 +57,7 @@ afterEach(async () => {
 
 function serverOf(wishes: Partial<McpServerValues & { version: number }> = {}): McpServerRecord {
   const values = mcpServerValues({ url: listing.url, allowsPrivateAddresses: true, ...wishes });
-  return { ...values, version: wishes.version ?? 1, updatedAt: new Date(0) };
+  return { ...values, version: wishes.version ?? 1, createdAt: new Date(0), updatedAt: new Date(0) };
 }
 
 function standingOf({ authKind }: McpServerRecord, userId: string): McpStanding {

@@ -209,7 +209,8 @@ describe("tools", () => {
   });
 
   function result(toolCallId: string, toolName: string, error: unknown) {
-    return { type: "tool-result", toolCallId, toolName, result: { error }, isError: true };
+    const times = { startedAt: expect.any(Number), durationMs: expect.any(Number) };
+    return { type: "tool-result", toolCallId, toolName, result: { error }, isError: true, ...times };
   }
 });
 

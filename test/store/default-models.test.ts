@@ -67,6 +67,7 @@ test("each key brings its vendor with its usual model, and the first is the defa
     isAddressOwn: false,
     isFormatOwn: false,
     isDeleted: false,
+    createdAt: expect.any(Date) as Date,
     sealedKey: null,
   });
 });

@@ -57,7 +57,9 @@ test("a chat is acquired as the lifecycle says", async () => {
   const workerId = await worker();
   const [held] = await acquirePendingWithin(world.database, workerId, 1, { chats: 1, chatsPerPerson: 0 });
   const runnerId = held?.state.runnerId ?? "";
-  const result = transition(state, { type: "acquire", workerId, runnerId, isLeaseDead: false }, NOW);
+  // The database's clock says when a generation begins that a statement of its own begins.
+  const now = held?.state.generationStartedAt ?? NOW;
+  const result = transition(state, { type: "acquire", workerId, runnerId, isLeaseDead: false }, now);
   expect(held?.state).toEqual(result.outcome === "changed" && result.next);
 });
 

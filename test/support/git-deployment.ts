@@ -134,16 +134,16 @@ export function credentialParts({ database }: Parley, key: SecretKey): GitCreden
   };
 }
 
-export type Connection = { id: string; host: string; login: string | null; connectedAt: string };
+export type Connection = { id: string; host: string; login: string | null; createdAt: string };
 export type Connected = { connection: Connection | null; userErrors: object[] };
 
 export function connectHost(api: ApiClient, host: string, token: string): Promise<Connected> {
-  return api.change("connectGitHost", { host, token }, "connection { id host login connectedAt }");
+  return api.change("connectGitHost", { host, token }, "connection: account { id host login createdAt }");
 }
 
 export async function connections(api: ApiClient): Promise<Connection[]> {
-  const query = "{ viewer { gitConnections { id host login connectedAt } } }";
-  return (await api.get<{ viewer: { gitConnections: Connection[] } }>(query)).viewer.gitConnections;
+  const query = "{ viewer { gitHostAccounts { id host login createdAt } } }";
+  return (await api.get<{ viewer: { gitHostAccounts: Connection[] } }>(query)).viewer.gitHostAccounts;
 }
 
 /** What is known of the branches of chats. */

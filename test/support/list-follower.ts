@@ -10,7 +10,7 @@ const LIST_EVENTS_DOCUMENT = `subscription ($after: String) {
     ... on ChatListRefreshEvent { refreshReason: reason }
     ... on ChatListCaughtUpEvent { replayedEvents }
     ... on ChatCreatedEvent { chat { id title status isUnread } }
-    ... on ChatRemovedEvent { chatId reason }
+    ... on ChatRemovedEvent { chatId reason: removalReason }
     ... on ChatTitleChangedEvent { title chat { id } }
     ... on ChatDiffStatusChangedEvent {
       diffStatus { additions headBranch isStale pullRequest { number state hasChangesRequested } } chat { id } }

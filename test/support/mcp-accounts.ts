@@ -95,7 +95,7 @@ export async function connect(api: ApiClient, serverId: string, person: string):
 
 export async function standing(api: ApiClient, serverId: string) {
   const query =
-    "query ($id: ID!) { node(id: $id) { ... on McpServer { connection { status connectedAt expiresAt } } } }";
+    "query ($id: ID!) { node(id: $id) { ... on McpServer { connection: account { status connectedAt expiresAt } } } }";
   type Answer = {
     node: { connection: { status: string; connectedAt: string | null; expiresAt: string | null } };
   };

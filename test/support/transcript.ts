@@ -16,7 +16,7 @@ export const CHAT_EVENTS_DOCUMENT = `subscription ($chatId: ID!, $after: String)
     ... on StreamEvent { cursor }
     ... on ChatRefreshEvent { reason chat { ${CHAT_FIELDS} } }
     ... on ChatCaughtUpEvent { replayedEvents }
-    ... on ChatMessageEvent { replaced: ${GENERATION} message { ${MESSAGE_FIELDS} } }
+    ... on ChatMessageEvent { replaced: replacedGeneration { id attempt startedAt } message { ${MESSAGE_FIELDS} } }
     ... on ChatStatusEvent { status }
     ... on ChatErrorEvent { ${FAILURE} }
     ... on ChatQueueEvent { queuedMessages { id parts { ... on TextPart { text } } } }
@@ -24,7 +24,7 @@ export const CHAT_EVENTS_DOCUMENT = `subscription ($chatId: ID!, $after: String)
     ... on ChatTitleEvent { title }
     ... on ChatDiffStatusEvent { diffStatus { ${DIFF_STATUS_FIELDS} } }
     ... on ChatRetryEvent { ${GENERATION} retry { attempt delayMs ${FAILURE} } }
-    ... on ChatPreviewResetEvent { ${GENERATION} resetReason: reason }
+    ... on ChatPreviewResetEvent { ${GENERATION} resetReason }
     ... on ChatPartEvent { ${GENERATION} sequence role partIndex piece {
       __typename
       ... on TextDelta { append }

@@ -13,12 +13,12 @@ export async function insertSomeTemplate(
   wishes: Partial<TemplateSetup> = {},
 ): Promise<WorkspaceTemplateRecord> {
   const id = randomUUID();
-  const template: WorkspaceTemplateRecord = {
+  const template = await insertTemplate(db, {
     ...{ id, name: `t-${id.slice(0, 8)}`, displayName: `Template ${id}`, description: "", readme: null },
     ...{ provisioner: "local", spec: {}, parameters: [], defaultTtlMs: null },
     ...{ allowTtlOverride: true, isEnabled: true, ...wishes },
-  };
-  await insertTemplate(db, template);
+  });
+  if (!template) throw new Error("There is a template of that name.");
   return template;
 }
 

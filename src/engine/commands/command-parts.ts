@@ -99,7 +99,7 @@ export function notFound(
     | "queued message"
     | "workspace"
     | "workspace template"
-    | "git connection"
+    | "git host account"
     | "push subscription"
     | "tool server"
     | "API token"

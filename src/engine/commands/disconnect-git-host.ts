@@ -10,5 +10,5 @@ export async function disconnectGitHost(
   connectionId: string,
 ): Promise<CommandResult<{ connectionId: string }>> {
   const isGone = await forgetGitConnection(parts.database, viewer.userId, connectionId);
-  return isGone ? { ok: true, connectionId } : notFound("git connection", "connectionId");
+  return isGone ? { ok: true, connectionId } : notFound("git host account", "accountId");
 }

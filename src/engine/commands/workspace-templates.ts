@@ -40,8 +40,8 @@ export async function createTemplate(
       const message = `At most ${MAX_TEMPLATES} templates can be set up. Delete one first.`;
       return refuseAll([{ code: "LIMIT_EXCEEDED", message }]);
     }
-    const template = { id: randomUUID(), ...plan.setup };
-    if (!(await insertTemplate(transaction, template))) return refuseAll([NAME_TAKEN]);
+    const template = await insertTemplate(transaction, { id: randomUUID(), ...plan.setup });
+    if (!template) return refuseAll([NAME_TAKEN]);
     return { ok: true, result: { template }, audit: auditEntry("created", null, template) };
   });
   return told(parts, result);
@@ -58,7 +58,7 @@ export async function updateTemplate(
     if (before === null) return refuseAll([NO_SUCH_TEMPLATE]);
     const plan = planTemplateChange(before, change, parts.judgeSpec);
     if (!plan.ok) return refuseAll(plan.problems.map(invalid));
-    const template = { id: before.id, ...plan.setup };
+    const template = { id: before.id, createdAt: before.createdAt, ...plan.setup };
     const audit = auditEntry("updated", before, template);
     if (Object.keys(audit.changes).length === 0)
       return { ok: true, result: { template: before }, audit: null };
@@ -123,6 +123,6 @@ function auditEntry(
 }
 
 /** What an admin set, as the log compares it. Texts that only explain are told by their length. */
-function audited({ id: _id, readme, ...template }: WorkspaceTemplateRecord) {
+function audited({ id: _id, createdAt: _createdAt, readme, ...template }: WorkspaceTemplateRecord) {
   return { ...template, readme: readme && `${readme.length} characters` };
 }

@@ -100,9 +100,9 @@ const own: RootLines = {
   unregisterPushSubscription: change(OWN, "deletedId", async ({ spare }) => ({
     endpoint: (await spare.browser()).endpoint,
   })),
-  connectGitHost: change(EVERYBODY, "connection { id }", () => ({ host: "git.example", token: "secret" })),
+  connectGitHost: change(EVERYBODY, "account { id }", () => ({ host: "git.example", token: "secret" })),
   disconnectGitHost: change(OWN, "deletedId", async ({ spare }) => ({
-    connectionId: await spare.gitConnection(),
+    accountId: await spare.gitConnection(),
   })),
   createApiToken: change(EVERYBODY, "secret", () => ({ name: "mine" })),
   revokeApiToken: change(OWN, "deletedId", async ({ spare }) => ({ tokenId: await spare.token() })),

@@ -68,12 +68,12 @@ const messages: TypeLines = {
   ReasoningPart: { fields: "isRedacted text", reached: [part("ReasoningPart")] },
   SourcePart: { fields: "title url", reached: [part("SourcePart")] },
   ToolCallPart: {
-    fields: "arguments isProviderExecuted toolCallId toolName",
+    fields: "arguments isProviderExecuted startedAt toolCallId toolName",
     guarded: { mcpServer: OWNER_AND_ADMINS },
     reached: partWithServer("ToolCallPart", "calling"),
   },
   ToolResultPart: {
-    fields: "files isError isProviderExecuted result toolCallId toolName",
+    fields: "durationMs files isError isProviderExecuted result startedAt toolCallId toolName",
     reached: [part("ToolResultPart", "calling")],
   },
   NoticePart: {

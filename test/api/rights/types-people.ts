@@ -31,13 +31,13 @@ const forAdmins = (query: string, path: string): Reach => ({
 
 export const ofPeople: TypeLines = {
   Viewer: {
-    fields: "apiTokens cost gitConnections permissions preferences pushSubscriptions usageLimit user",
+    fields: "apiTokens cost gitHostAccounts permissions preferences pushSubscriptions usageLimit user",
     args: { cost: RANGE },
     reached: [ofViewer("")],
   },
   UserPreferences: { fields: "customPrompt defaultModelConfig", reached: [ofViewer("preferences")] },
   User: {
-    fields: "id isActive name role username",
+    fields: "createdAt id isActive name role username",
     guarded: { storage: OWNER_AND_ADMINS },
     reached: [
       { ...ofViewer("user"), guarded: { storage: EVERYBODY } },
@@ -53,7 +53,7 @@ export const ofPeople: TypeLines = {
     fields: "createdAt endpoint id userAgent",
     reached: [own("PushSubscription", "pushId")],
   },
-  GitConnection: { fields: "connectedAt host id login", reached: [own("GitConnection", "gitConnectionId")] },
+  GitHostAccount: { fields: "createdAt host id login", reached: [own("GitHostAccount", "gitConnectionId")] },
   UserCost: {
     fields: "chatCount messageCount runtimeMs tokens totalMicros user",
     reached: [forAdmins(`userCosts(${RANGE})`, "userCosts.nodes")],
@@ -73,7 +73,7 @@ export const ofPeople: TypeLines = {
     reached: [forAdmins("usageLimitPolicy", "usageLimitPolicy.overrides.nodes")],
   },
   AuditLogEntry: {
-    fields: "action actor actorName at changes id requestId targetId targetKind targetName",
+    fields: "action actor actorName at changes createdAt id requestId targetId targetKind targetName",
     reached: [
       forAdmins("auditLog", "auditLog.nodes"),
       { when: "by id", rule: ADMINS, ...onNode("AuditLogEntry", ({ auditId }) => auditId) },

@@ -60,7 +60,7 @@ const discovered = (provider: "providerId" | "unlistedProviderId", path: string)
 
 const models: TypeLines = {
   ModelProvider: {
-    fields: "displayName hasApiKey hasViewerKey id isDeleted isEnabled keyPolicy kind models",
+    fields: "createdAt displayName hasApiKey hasViewerKey id isDeleted isEnabled keyPolicy kind models",
     guarded: { baseUrl: ADMINS, admin: ADMINS },
     reached: [{ rule: EVERYBODY, ...onNode("ModelProvider", ({ providerId }) => providerId) }],
   },
@@ -112,7 +112,7 @@ const models: TypeLines = {
     ],
   },
   ModelConfig: {
-    fields: `capabilities compactionThresholdPercent contextLimit displayName id isDefault isDeleted isEnabled
+    fields: `capabilities compactionThresholdPercent contextLimit createdAt displayName id isDefault isDeleted isEnabled
       maxOutputTokens model outputLimit pricing provider`,
     guarded: { providerOptions: ADMINS },
     reached: [{ rule: EVERYBODY, ...onNode("ModelConfig", ({ modelId }) => modelId) }],
@@ -135,7 +135,7 @@ const models: TypeLines = {
 
 const toolServers: TypeLines = {
   McpServer: {
-    fields: `authKind availability connection description displayName iconUrl id isEnabled slug tools transport`,
+    fields: `account authKind availability createdAt description displayName iconUrl id isEnabled slug tools transport`,
     guarded: { admin: ADMINS },
     reached: onServers(),
   },
@@ -144,7 +144,7 @@ const toolServers: TypeLines = {
       oauthClientId oauthScopes oauthTokenUrl toolAllowList toolDenyList updatedAt url`,
     reached: onServers("admin").map((way) => ({ ...way, rule: ADMINS })),
   },
-  McpConnection: { fields: "connectedAt expiresAt status", reached: onServers("connection") },
+  McpAccount: { fields: "connectedAt expiresAt status", reached: onServers("account") },
   McpTool: { fields: "description inputSchema isAllowed name", reached: onServers("tools") },
   McpServerTrial: {
     fields: "failure isReachable latencyMs protocolVersion serverName serverVersion toolCount tools",
@@ -160,11 +160,11 @@ const toolServers: TypeLines = {
 
 const workspaces: TypeLines = {
   Workspace: {
-    fields: "agent autostopAt failure id lastUsedAt name owner status template",
+    fields: "agent autostopAt createdAt failure id lastUsedAt name owner status template",
     reached: [{ rule: OWNER_AND_ADMINS, ...onNode("Workspace", ({ workspaceId }) => workspaceId) }],
   },
   WorkspaceTemplate: {
-    fields: `allowTtlOverride defaultTtlMs description displayName id isEnabled name parameters provisioner readme`,
+    fields: `allowTtlOverride createdAt defaultTtlMs description displayName id isEnabled name parameters provisioner readme`,
     guarded: { spec: ADMINS },
     reached: [
       { rule: EVERYBODY, ...onNode("WorkspaceTemplate", ({ templateId }) => templateId) },

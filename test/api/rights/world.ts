@@ -121,7 +121,7 @@ async function giveBranch(
 ): Promise<void> {
   gitHost.projects.set("ada/greeter", greeterProject());
   gitHost.open("ada/greeter", { number: 7, branch: "hello" });
-  await owner.change("connectGitHost", { host: gitHost.host, token: "token-of-ada" }, "connection { id }");
+  await owner.change("connectGitHost", { host: gitHost.host, token: "token-of-ada" }, "account { id }");
   const work = { branch: "hello", remoteOrigin: gitHost.originOf("ada/greeter") };
   await markDiffStale(database, decodeId("chat", chatId) ?? "", work);
   await owner.change("refreshChatDiff", { chatId }, "diffStatus { url }");
@@ -237,8 +237,8 @@ function sparesOf({ parley: { database } }: TestParley, owner: ApiClient, ownerI
     },
     gitConnection: async () => {
       const input = { host: `${newSlug()}.example`, token: "secret" };
-      type Connected = { connection: { id: string } };
-      return (await owner.change<Connected>("connectGitHost", input, "connection { id }")).connection.id;
+      type Connected = { account: { id: string } };
+      return (await owner.change<Connected>("connectGitHost", input, "account { id }")).account.id;
     },
     person: async ({ isActive = true } = {}) => {
       const { userId } = await insertViewer(database);

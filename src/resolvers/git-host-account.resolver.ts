@@ -6,27 +6,27 @@ import {
   ConnectGitHostPayload,
   DisconnectGitHostInput,
   DisconnectGitHostPayload,
-  GitConnection,
-} from "../schema/git-connection.type.js";
+  GitHostAccount,
+} from "../schema/git-host-account.type.js";
 import { SignedInViewer } from "../schema/user.type.js";
 import { listGitConnections } from "../store/git-connections.js";
 import type { Context } from "./context.js";
 import { databaseId } from "./public-ids.js";
-import { toGitConnection } from "./shapes.js";
+import { toGitHostAccount } from "./shapes.js";
 import { toUserError } from "./user-errors.js";
 
 @Resolver(() => SignedInViewer)
-export class GitConnectionResolver {
-  @FieldResolver(() => [GitConnection], {
+export class GitHostAccountResolver {
+  @FieldResolver(() => [GitHostAccount], {
     description: "Git hosts that commands of their chats may use in their name, by host; at most 50.",
   })
-  async gitConnections(@Ctx() { database, viewer }: Context): Promise<GitConnection[]> {
-    return (await listGitConnections(database, viewer.userId)).map(toGitConnection);
+  async gitHostAccounts(@Ctx() { database, viewer }: Context): Promise<GitHostAccount[]> {
+    return (await listGitConnections(database, viewer.userId)).map(toGitHostAccount);
   }
 
   @Mutation(() => ConnectGitHostPayload, {
     description:
-      "Gives commands of the viewer's chats a token for a git host, from their next fetch or push on. Parley itself asks the host with it who it is, and how those chats' branches stand. Takes the place of an earlier connection to that host, also of its id.",
+      "Gives commands of the viewer's chats a token for a git host, from their next fetch or push on. Parley itself asks the host with it who it is, and how those chats' branches stand. Takes the place of an earlier account there, also of its id.",
   })
   async connectGitHost(
     @Arg("input", () => ConnectGitHostInput, { description: "The host and the token." })
@@ -34,8 +34,8 @@ export class GitConnectionResolver {
     @Ctx() { commands, viewer }: Context,
   ): Promise<ConnectGitHostPayload> {
     const result = await commands.connectGitHost(viewer, { host: input.host, token: input.token });
-    if (!result.ok) return { connection: null, userErrors: [toUserError(result.refusal)] };
-    return { connection: toGitConnection(result.connection), userErrors: [] };
+    if (!result.ok) return { account: null, userErrors: [toUserError(result.refusal)] };
+    return { account: toGitHostAccount(result.connection), userErrors: [] };
   }
 
   @Mutation(() => DisconnectGitHostPayload, {
@@ -46,7 +46,7 @@ export class GitConnectionResolver {
     input: DisconnectGitHostInput,
     @Ctx() { commands, viewer }: Context,
   ): Promise<DisconnectGitHostPayload> {
-    const id = databaseId("git", input.connectionId, "connectionId");
+    const id = databaseId("git", input.accountId, "accountId");
     const result = await commands.disconnectGitHost(viewer, id);
     if (!result.ok) return { deletedId: null, userErrors: [toUserError(result.refusal)] };
     return { deletedId: encodeId("git", result.connectionId), userErrors: [] };

@@ -4,14 +4,14 @@ import { Node } from "./node.interface.js";
 import { DateTimeScalar } from "./scalars/date-time.js";
 import { UserError } from "./user-error.interface.js";
 
-@ObjectType("GitConnection", {
+@ObjectType("GitHostAccount", {
   implements: Node,
   simpleResolvers: true,
   description:
     "A git host where commands of the viewer's chats may fetch and push over HTTPS in the viewer's name. The token itself is never shown.",
 })
-export class GitConnection implements Node {
-  readonly __typename!: "GitConnection";
+export class GitHostAccount implements Node {
+  readonly __typename!: "GitHostAccount";
 
   id!: string;
 
@@ -27,8 +27,8 @@ export class GitConnection implements Node {
   })
   login!: string | null;
 
-  @Field(() => DateTimeScalar, { description: "When the token was given." })
-  connectedAt!: Date;
+  @Field(() => DateTimeScalar, { description: "When the token was given; another token is another account." })
+  createdAt!: Date;
 }
 
 @InputType("ConnectGitHostInput", { description: "A git host and the viewer's token for it." })
@@ -46,22 +46,22 @@ export class ConnectGitHostInput {
   token!: string;
 }
 
-@ObjectType("ConnectGitHostPayload", { simpleResolvers: true, description: "The new connection." })
+@ObjectType("ConnectGitHostPayload", { simpleResolvers: true, description: "The new account." })
 export class ConnectGitHostPayload {
-  @Field(() => GitConnection, { nullable: true, description: "Null when it was refused." })
-  connection!: GitConnection | null;
+  @Field(() => GitHostAccount, { nullable: true, description: "Null when it was refused." })
+  account!: GitHostAccount | null;
 
   @Field(() => [UserError], { description: "Why nothing was done; empty on success." })
   userErrors!: UserError[];
 }
 
-@InputType("DisconnectGitHostInput", { description: "Which connection to end." })
+@InputType("DisconnectGitHostInput", { description: "Which account to disconnect." })
 export class DisconnectGitHostInput {
   @Field(() => ID, { description: "One of the viewer's own." })
-  connectionId!: string;
+  accountId!: string;
 }
 
-@ObjectType("DisconnectGitHostPayload", { simpleResolvers: true, description: "The connection that was." })
+@ObjectType("DisconnectGitHostPayload", { simpleResolvers: true, description: "The account that was." })
 export class DisconnectGitHostPayload {
   @Field(() => ID, { nullable: true, description: "Null when it was refused." })
   deletedId!: string | null;
