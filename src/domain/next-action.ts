@@ -8,6 +8,7 @@ import {
   MAX_COMPACTIONS_PER_TURN,
   type CompactionSource,
 } from "./compaction.js";
+import { isDeeperThan, MAX_ARGUMENT_DEPTH } from "./json-depth.js";
 import { contextTokens, isOverThreshold } from "./context-window.js";
 import type { MessagePart, MessageRole, TokenUsage, ToolCallPart, ToolResultPart } from "./message-parts.js";
 
@@ -102,7 +103,8 @@ export function openCallsOf(parts: MessagePart[], clientTools: ReadonlySet<strin
     .filter((part): part is ToolCallPart => part.type === "tool-call")
     .filter((call) => !call.isProviderExecuted && !answered.has(call.toolCallId))
     .map(({ toolCallId, toolName, arguments: given }) =>
-      clientTools.has(toolName)
+      // What is nested too deeply goes to no client: the server refuses it, as it does with calls of its own tools.
+      clientTools.has(toolName) && !isDeeperThan(given, MAX_ARGUMENT_DEPTH)
         ? { toolCallId, toolName, isClient: true, arguments: given }
         : { toolCallId, toolName, isClient: false },
     );

@@ -153,8 +153,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     ...{ checkToken, shownByBrowser, mask },
     addressOf: rateGate.addressOf,
   });
-  addGraphqlRoute(app, { apollo, gate, identification, mask, measured, ...options });
-  addStreamRoute(app, streams, identification);
+  const { maxBodyBytes } = limits;
+  addGraphqlRoute(app, { apollo, gate, identification, mask, measured, maxBodyBytes, ...options });
+  addStreamRoute(app, { streams, identification, maxBodyBytes });
   if (options.files) addFilesRoute(app, { files: options.files, checkToken, rateGate, mask });
   if (options.uploads) addUploadsRoute(app, { uploads: options.uploads, rateGate, mask });
   if (options.mcpOauth) addMcpOauthRoutes(app, options.mcpOauth);
@@ -200,7 +201,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
 function createApp(limits: HttpLimits, mask: ErrorMask): FastifyInstance {
   const app = Fastify({
     logger: false,
-    bodyLimit: limits.maxBodyBytes,
+    bodyLimit: limits.maxOtherBodyBytes,
+    // JSON whose shape belongs to someone else may have any key; nothing here copies keys into prototypes.
+    onProtoPoisoning: "ignore",
+    onConstructorPoisoning: "ignore",
     requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: "idle",
     return503OnClosing: false,
@@ -218,11 +222,13 @@ function createApp(limits: HttpLimits, mask: ErrorMask): FastifyInstance {
     });
     return reply.code(404).send({ errors: [mask(error)] });
   });
-  app.setErrorHandler((failure: FastifyError, _request, reply) => {
+  app.setErrorHandler((failure: FastifyError, request, reply) => {
     const status = failure.statusCode ?? 500;
     if (status >= 500) return reply.code(500).send({ errors: [mask(failure)] });
     const message =
-      status === 413 ? `The request body is larger than ${limits.maxBodyBytes} bytes.` : failure.message;
+      status === 413
+        ? `The request body is larger than ${request.routeOptions.bodyLimit} bytes.`
+        : failure.message;
     const error = new GraphQLError(message, { extensions: { code: "BAD_REQUEST" } });
     return reply.code(status).send({ errors: [mask(error)] });
   });
@@ -235,6 +241,7 @@ type GraphqlRouteOptions = Pick<HttpServerOptions, "createContext" | "isGraphiql
   identification: Identification;
   mask: ErrorMask;
   measured: MeasuredRequests;
+  maxBodyBytes: number;
 };
 
 function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): void {
@@ -243,6 +250,7 @@ function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): vo
   app.route({
     url: "/graphql",
     method: ["GET", "POST"],
+    bodyLimit: options.maxBodyBytes,
     onRequest: async (request, reply) => {
       if (options.isGraphiqlOn && wantsGraphiql(request)) return sendPage(request, reply);
       return identification.demand(request, reply);
@@ -261,10 +269,16 @@ function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): vo
   });
 }
 
-function addStreamRoute(app: FastifyInstance, streams: StreamDoor, identification: Identification): void {
+type StreamRouteOptions = { streams: StreamDoor; identification: Identification; maxBodyBytes: number };
+
+function addStreamRoute(
+  app: FastifyInstance,
+  { streams, identification, maxBodyBytes }: StreamRouteOptions,
+): void {
   app.route({
     url: "/graphql/stream",
     method: ["GET", "POST"],
+    bodyLimit: maxBodyBytes,
     // There is no stream without a body.
     exposeHeadRoute: false,
     onRequest: (request, reply) => identification.demand(request, reply),

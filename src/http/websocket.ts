@@ -70,6 +70,7 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
     connections.add(connection);
     connection.cancels.push(keepHeartbeat(socket, PING_INTERVAL_MS, clock));
     watchGreeting(connection, clock);
+    limitGreeting(connection, limits);
     const closed = operations.opened(adapt(connection, options), connection);
     socket.on("error", (failure) => log.debug({ err: failure }, "A socket failed"));
     socket.once("close", (code, reason) => {
@@ -109,6 +110,18 @@ function watchGreeting(connection: Connection, clock: Clock): void {
     if (!connection.hasGreeted) socket.close(INIT_TIMEOUT_CLOSE_CODE, "Connection initialisation timeout");
   };
   cancels.push(clock.after(CONNECTION_INIT_WAIT_MS, giveUp));
+}
+
+/** Strangers get no memory for large frames. A client says nothing else until it is answered, so little is enough. */
+function limitGreeting(connection: Connection, { maxGreetingBytes }: HttpLimits): void {
+  const { socket, transport } = connection;
+  let bytes = 0;
+  const count = (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (connection.viewer !== null) transport.off("data", count);
+    else if (bytes > maxGreetingBytes) socket.terminate();
+  };
+  transport.on("data", count);
 }
 
 /** True when more waits for the client than may; a client that asks without reading is cut. */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { ModelProviderKind } from "../domain/failures.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { FileReferencePart, ToolResultPart } from "../domain/message-parts.js";
-import { wellFormed } from "../lib/well-formed.js";
+import { wellFormed } from "../domain/well-formed.js";
 
 /** OpenAI refuses longer call ids. */
 const TOOL_CALL_ID_LIMIT_CHARACTERS = 64;

@@ -7,6 +7,7 @@ import type { FinishReason } from "../../providers/types.js";
 import { MessageAccumulator, NO_ADDITIONS, type Additions } from "./accumulate.js";
 import { PieceWriter } from "./piece-writer.js";
 import type { OpenModelStream, TurnPorts } from "./ports.js";
+import { StreamRepair } from "./repair-stream.js";
 
 export type CallOutcome =
   | {
@@ -40,13 +41,18 @@ export async function callModel(
   const message = new MessageAccumulator(additions);
   const writer = new PieceWriter("assistant", ports);
   for (const [partIndex, piece] of additions.notices.entries()) writer.write({ partIndex, piece });
+  const repair = new StreamRepair((part) => {
+    const placed = message.add(part);
+    if (placed) writer.write(placed);
+  });
   try {
     for await (const part of open(signal)) {
       if (signal.aborted) break;
-      const placed = message.add(part);
-      if (placed) writer.write(placed);
+      repair.take(part);
     }
+    repair.end();
   } catch (error) {
+    repair.end();
     if (signal.aborted) return stopped(message, writer);
     writer.flush();
     if (!(error instanceof ModelCallError)) throw error;
