@@ -57,6 +57,15 @@ export function wholeNumber(least: number, most: number, unit = ""): Accepted<nu
   return accept(`a whole number${unit} from ${least} to ${most}`, schema);
 }
 
+/** The same numbers, and 0 for "none". */
+export function zeroOr({ expected, parse, ...rest }: Accepted<number>): Accepted<number> {
+  return {
+    ...rest,
+    expected: `0, or ${expected}`,
+    parse: (text, surroundings) => (text === "0" ? 0 : parse(text, surroundings)),
+  };
+}
+
 export function oneOf<const Words extends readonly [string, ...string[]]>(
   words: Words,
 ): Accepted<Words[number]> {

@@ -25,6 +25,7 @@ import {
   type Surroundings,
   type Variable,
   wholeNumber,
+  zeroOr,
   withDefault,
   word,
 } from "./config-variable.js";
@@ -41,6 +42,8 @@ export class ConfigError extends Error {
 const SHORTEST_ADMIN_TOKEN_CHARACTERS = 16;
 const SHORTEST_SECRET_CHARACTERS = 16;
 const DAY_MS = 86_400_000;
+/** What a tool of its own may ask for, which is GraphQL's largest Int: 24 days. */
+const LONGEST_CLIENT_TOOL_TIMEOUT_MS = 2_147_483_647;
 
 /** Renews a default lease three times before it ends. */
 const DEFAULT_HEARTBEAT_MS = 9_000;
@@ -188,6 +191,15 @@ const variables = {
     },
     "1200",
     wholeNumber(1, 100_000),
+  ),
+  clientToolTimeoutMs: withDefault(
+    {
+      name: "PARLEY_CLIENT_TOOL_TIMEOUT_MS",
+      meaning:
+        "Milliseconds that a client has to answer calls of its own tools, where a tool has no limit of its own; then they count as timed out. 0 = any time.",
+    },
+    "300000",
+    zeroOr(wholeNumber(1_000, LONGEST_CLIENT_TOOL_TIMEOUT_MS, " of milliseconds")),
   ),
   subagentDepth: withDefault(
     {

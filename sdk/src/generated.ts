@@ -184,6 +184,8 @@ export type ClientToolInput = {
   inputSchema: unknown;
   /** 1 to 64 letters, digits, `_` or `-`; unique within the chat. */
   name: string;
+  /** Milliseconds that the client has to answer a call, 1,000 or more; 0 = any time; absent = the deployment's limit, five minutes unless it says otherwise. Of calls that wait together the longest limit counts, as they are answered together. */
+  timeoutMs?: number | null | undefined;
 };
 
 /** A new chat and the first thing said in it. */
@@ -198,7 +200,7 @@ export type CreateChatInput = {
   mcpServerIds?: Array<string | number> | null | undefined;
   /** The model to ask; absent = the deployment's default. */
   modelConfigId?: string | number | null | undefined;
-  /** What is said: at least one part, at most 100, together at most 1,000,000 characters. */
+  /** What is said: at least one part, at most 100, together at most 1,000,000 Unicode characters of any script. */
   parts: Array<MessagePartInput>;
   /** How hard the model should think. */
   reasoningEffort?: ReasoningEffort | null | undefined;
@@ -246,7 +248,7 @@ export type EditChatMessageInput = {
   messageId: string | number;
   /** Ask this model from now on; absent keeps the chat's choice. */
   modelConfigId?: string | number | null | undefined;
-  /** What is said: at least one part, at most 100, together at most 1,000,000 characters. */
+  /** What is said: at least one part, at most 100, together at most 1,000,000 Unicode characters of any script. */
   parts: Array<MessagePartInput>;
 };
 
@@ -463,7 +465,7 @@ export type SendChatMessageInput = {
   mcpServerIds?: Array<string | number> | null | undefined;
   /** Ask this model from now on; absent keeps the chat's choice. */
   modelConfigId?: string | number | null | undefined;
-  /** What is said: at least one part, at most 100, together at most 1,000,000 characters. */
+  /** What is said: at least one part, at most 100, together at most 1,000,000 Unicode characters of any script. */
   parts: Array<MessagePartInput>;
   /** How hard the model should think; absent keeps the chat's choice. */
   reasoningEffort?: ReasoningEffort | null | undefined;
@@ -497,7 +499,7 @@ export type TextPartInput = {
 export type ToolResultInput = {
   /** Whether the tool failed. */
   isError?: boolean | null | undefined;
-  /** Any JSON; goes to the model as it is. */
+  /** Any JSON; goes to the model as it is. All results together at most 1,000,000 characters as JSON. */
   result: unknown;
   /** The call that this answers. */
   toolCallId: string | number;
@@ -1140,7 +1142,7 @@ export type ChatEventsSubscriptionVariables = Exact<{
 
 
 export type ChatEventsSubscription = { chatEvents:
-    | { __typename: 'ChatActionRequiredEvent', cursor: string, deadline: string, toolCalls: Array<{ toolCallId: string, toolName: string, arguments: unknown, isProviderExecuted: boolean, startedAt: string | null }> }
+    | { __typename: 'ChatActionRequiredEvent', cursor: string, deadline: string | null, toolCalls: Array<{ toolCallId: string, toolName: string, arguments: unknown, isProviderExecuted: boolean, startedAt: string | null }> }
     | { __typename: 'ChatCaughtUpEvent', cursor: string, replayedEvents: number }
     | { __typename: 'ChatDiffStatusEvent', cursor: string, diffStatus: { url: string | null, additions: number, deletions: number, changedFiles: number, headBranch: string | null, baseBranch: string | null, isStale: boolean, pullRequest: { number: number, title: string, state: PullRequestState, isDraft: boolean, hasChangesRequested: boolean, authorLogin: string | null } | null } | null }
     | { __typename: 'ChatErrorEvent', cursor: string, failure: { kind: FailureKind, message: string, detail: string | null, provider: ModelProviderKind | null, isRetryable: boolean, httpStatus: number | null } }

@@ -66,6 +66,7 @@ function runnerParts(core: Core, agents: Agents, closers: Closers): RunnerParts 
     tools: builtInTools,
     chooseModel: (configId, ownerId) => models.choose(configId, ownerId),
     maxStepsPerTurn: config.maxStepsPerTurn,
+    clientToolTimeoutMs: config.clientToolTimeoutMs,
     contextLimitOf: (model) => models.contextLimitOf(model),
     observeContextLimit: (model, tokens) => models.observeContextLimit(model, tokens),
     keepFiles: (chat, files) => core.files.keep(chat, files),

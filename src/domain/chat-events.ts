@@ -132,7 +132,7 @@ export type SavedItem = { position: Position } & (
   | { type: "queue"; queue: QueuedRow[] }
   | { type: "status"; status: ChatStatus }
   | { type: "error"; failure: ChatFailure }
-  | { type: "action-required"; calls: OpenCall[]; deadline: number }
+  | { type: "action-required"; calls: OpenCall[]; deadline: number | null }
   | { type: "retry"; retry: RetryNotice; generation: Generation }
   | { type: "title"; title: string }
   /** What is known is read when it is told: it is never older than this place. */
@@ -170,7 +170,7 @@ export function savedNewsAfter(
   if (state.lastError) {
     items.push({ type: "error", failure: state.lastError, position: at(state.statusVersion, STAGES.error) });
   }
-  if (state.actionDeadlineAt !== null) {
+  if (state.status === "requires_action") {
     items.push({
       type: "action-required",
       calls: state.openCalls,

@@ -131,7 +131,7 @@ function decide(state: ChatState, command: Command, now: number): Transition {
         stepWrites(command),
       );
     case "await-client":
-      return awaitClient(state, now);
+      return awaitClient(state, command, now);
     case "finish-turn":
       return finishTurn(state, now);
     case "finish-interrupt":
@@ -328,11 +328,17 @@ function recordRetry(
   return changed({ ...moved, retry, retryVersion: moved.snapshotVersion }, []);
 }
 
-function awaitClient(state: ChatState, now: number): Transition {
+function awaitClient(
+  state: ChatState,
+  command: Extract<Command, { type: "await-client" }>,
+  now: number,
+): Transition {
   if (state.status !== "running") return refused("wrong_status");
   if (state.openCalls.length === 0 || state.openCalls.some((call) => !call.isClient))
     return refused("open_calls");
-  return changed(move(state, "requires_action", { actionDeadlineAt: now + CLIENT_TOOL_DEADLINE_MS }), []);
+  const { timeoutMs = CLIENT_TOOL_DEADLINE_MS } = command;
+  const actionDeadlineAt = timeoutMs === null ? null : now + timeoutMs;
+  return changed(move(state, "requires_action", { actionDeadlineAt }), []);
 }
 
 function finishTurn(state: ChatState, now: number): Transition {

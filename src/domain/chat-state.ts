@@ -78,7 +78,7 @@ export type ChatState = {
   generationStartedAt: number | null;
   retry: RetryNotice | null;
   lastError: ChatFailure | null;
-  /** Milliseconds since the epoch; set exactly while the status is `requires_action`. */
+  /** Milliseconds since the epoch; only while the status is `requires_action`. Null then = the client may take as long as it likes. */
   actionDeadlineAt: number | null;
   /** A person asked for a summary that is not made yet. Milliseconds since the epoch. */
   compactionRequestedAt: number | null;
@@ -125,6 +125,12 @@ export type MessageDraft = {
 };
 
 /** A tool that the client itself runs; `inputSchema` is a JSON Schema of type object. */
-export type ClientTool = { name: string; description: string; inputSchema: JsonObject };
+export type ClientTool = {
+  name: string;
+  description: string;
+  inputSchema: JsonObject;
+  /** Milliseconds that the client has to answer a call; 0 = no deadline; absent = the deployment's. */
+  timeoutMs?: number;
+};
 
 export type ChatLabel = { key: string; value: string };

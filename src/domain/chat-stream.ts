@@ -21,7 +21,7 @@ export type ChatEvent = { cursor: string } & (
   | { type: "error"; failure: ChatFailure }
   | { type: "queue"; queue: QueuedRow[] }
   /** Each call is the client's own, with its arguments. */
-  | { type: "action-required"; calls: OpenCall[]; deadline: number }
+  | { type: "action-required"; calls: OpenCall[]; deadline: number | null }
   | { type: "retry"; retry: RetryNotice; generation: Generation }
   | { type: "title"; title: string }
   /** What is known of the chat's branch is read when it is told. */

@@ -8,6 +8,7 @@ import {
   MAX_COMPACTIONS_PER_TURN,
   type CompactionSource,
 } from "./compaction.js";
+import { isDeeperThan, MAX_ARGUMENT_DEPTH } from "./json-depth.js";
 import { contextTokens, isOverThreshold } from "./context-window.js";
 import type { MessagePart, MessageRole, TokenUsage, ToolCallPart, ToolResultPart } from "./message-parts.js";
 
@@ -101,9 +102,13 @@ export function openCallsOf(parts: MessagePart[], clientTools: ReadonlySet<strin
   return parts
     .filter((part): part is ToolCallPart => part.type === "tool-call")
     .filter((call) => !call.isProviderExecuted && !answered.has(call.toolCallId))
-    .map(({ toolCallId, toolName, arguments: given, startedAt }) => ({
-      ...{ toolCallId, toolName, isClient: clientTools.has(toolName) },
-      ...(clientTools.has(toolName) && { arguments: given }),
-      ...(startedAt !== undefined && { startedAt }),
-    }));
+    .map(({ toolCallId, toolName, arguments: given, startedAt }) => {
+      // What is nested too deeply goes to no client: the server refuses it, as it does with calls of its own tools.
+      const isClient = clientTools.has(toolName) && !isDeeperThan(given, MAX_ARGUMENT_DEPTH);
+      return {
+        ...{ toolCallId, toolName, isClient },
+        ...(isClient && { arguments: given }),
+        ...(startedAt !== undefined && { startedAt }),
+      };
+    });
 }

@@ -44,7 +44,8 @@ export type Command =
       /** The step is the summary that a person asked for, or the attempt at it. */
       settlesCompaction?: true;
     }
-  | { type: "await-client"; fence: Fence }
+  /** `timeoutMs`: how long the client may take; null = no deadline; absent = `CLIENT_TOOL_DEADLINE_MS`. */
+  | { type: "await-client"; fence: Fence; timeoutMs?: number | null }
   | { type: "finish-turn"; fence: Fence }
   | {
       type: "finish-interrupt";

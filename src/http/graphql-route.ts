@@ -25,6 +25,8 @@ export type GraphqlRouteOptions = {
   accounts: ByteAccounts;
   mask: ErrorMask;
   measured: MeasuredRequests;
+  /** Of one request, in bytes. */
+  maxBodyBytes: number;
 };
 
 const GRAPHQL_JSON = "application/graphql-response+json";
@@ -42,6 +44,7 @@ export function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptio
   app.route({
     url: "/graphql",
     method: ["GET", "POST"],
+    bodyLimit: options.maxBodyBytes,
     onRequest: async (request, reply) => {
       if (options.isGraphiqlOn && wantsGraphiql(request)) return sendPage(request, reply);
       await identification.demand(request, reply);

@@ -1,7 +1,18 @@
+import { MAX_MESSAGE_CHARACTERS } from "../domain/limits.js";
+
+/** Of one character in JSON at its longest: as two escaped halves, `\\ud83d\\ude00`. */
+const BYTES_PER_CHARACTER = 12;
+/** Of a body beside the longest message: the document, and the other fields of the input. */
+const OTHER_BODY_BYTES = 1_048_576;
+
 /** Bounds of the doors. The document bounds are the usual defaults of GraphQL hardening; the rest says why beside it. */
 export type HttpLimits = {
-  /** Largest request body, and largest frame on a socket. */
+  /** Largest body of an operation, and largest frame on a socket, both of those who have said who they are. */
   maxBodyBytes: number;
+  /** Largest body of any other request. */
+  maxOtherBodyBytes: number;
+  /** Bytes that a socket may send before it has said who it is; beyond it the socket is cut. */
+  maxGreetingBytes: number;
   /** Longest document, in UTF-8 bytes. */
   maxDocumentBytes: number;
   /** Lexical tokens of a document. */
@@ -57,7 +68,10 @@ export type HttpLimits = {
 export const COMPARISONS_PER_NODE = 20;
 
 export const DEFAULT_HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
-  maxBodyBytes: 1_048_576,
+  maxBodyBytes: MAX_MESSAGE_CHARACTERS * BYTES_PER_CHARACTER + OTHER_BODY_BYTES,
+  maxOtherBodyBytes: 1_048_576,
+  // A token is a few kilobytes at most.
+  maxGreetingBytes: 65_536,
   maxDocumentBytes: 16_384,
   maxTokens: 2_000,
   maxDepth: 12,

@@ -177,8 +177,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     ...{ checkToken, shownByBrowser, mask, strangers },
     addressOf: rateGate.addressOf,
   });
-  addGraphqlRoute(app, { apollo, gate, work, identification, accounts, mask, measured, ...options });
-  addStreamRoute(app, streams, identification);
+  const { maxBodyBytes } = limits;
+  const graphql = { apollo, gate, work, identification, accounts, mask, measured, maxBodyBytes };
+  addGraphqlRoute(app, { ...graphql, ...options });
+  addStreamRoute(app, { streams, identification, maxBodyBytes });
   if (options.files) addFilesRoute(app, { files: options.files, checkToken, rateGate, mask, strangers });
   if (options.uploads) addUploadsRoute(app, { uploads: options.uploads, rateGate, mask, strangers });
   if (options.mcpOauth) addMcpOauthRoutes(app, options.mcpOauth);
@@ -235,7 +237,10 @@ function bySelf(taker: UpgradeTaker, strangers: Strangers): UpgradeTaker {
 function createApp(limits: HttpLimits, mask: ErrorMask): FastifyInstance {
   const app = Fastify({
     logger: false,
-    bodyLimit: limits.maxBodyBytes,
+    bodyLimit: limits.maxOtherBodyBytes,
+    // JSON whose shape belongs to someone else may have any key; nothing here copies keys into prototypes.
+    onProtoPoisoning: "ignore",
+    onConstructorPoisoning: "ignore",
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     forceCloseConnections: "idle",
@@ -254,7 +259,7 @@ function createApp(limits: HttpLimits, mask: ErrorMask): FastifyInstance {
     });
     return reply.code(404).send({ errors: [mask(error)] });
   });
-  app.setErrorHandler((failure: FastifyError, _request, reply) => {
+  app.setErrorHandler((failure: FastifyError, request, reply) => {
     if (failure instanceof DatabaseUnavailable) {
       return reply
         .code(503)
@@ -264,17 +269,25 @@ function createApp(limits: HttpLimits, mask: ErrorMask): FastifyInstance {
     const status = failure.statusCode ?? 500;
     if (status >= 500) return reply.code(500).send({ errors: [mask(failure)] });
     const message =
-      status === 413 ? `The request body is larger than ${limits.maxBodyBytes} bytes.` : failure.message;
+      status === 413
+        ? `The request body is larger than ${request.routeOptions.bodyLimit} bytes.`
+        : failure.message;
     const error = new GraphQLError(message, { extensions: { code: "BAD_REQUEST" } });
     return reply.code(status).send({ errors: [mask(error)] });
   });
   return app;
 }
 
-function addStreamRoute(app: FastifyInstance, streams: StreamDoor, identification: Identification): void {
+type StreamRouteOptions = { streams: StreamDoor; identification: Identification; maxBodyBytes: number };
+
+function addStreamRoute(
+  app: FastifyInstance,
+  { streams, identification, maxBodyBytes }: StreamRouteOptions,
+): void {
   app.route({
     url: "/graphql/stream",
     method: ["GET", "POST"],
+    bodyLimit: maxBodyBytes,
     // There is no stream without a body.
     exposeHeadRoute: false,
     onRequest: (request, reply) => identification.demand(request, reply),

@@ -11,6 +11,7 @@ const REASONS: readonly RegExp[] = [
   /(Expected (?:non-nullable )?type "[^"]*" (?:to be an object|not to be null)\.)$/,
   /(Field "\w+" of required type "[^"]*" was not provided\.)$/,
   /(Exactly one key must be specified for OneOf type "\w+"\.)$/,
+  /(JSON is nested at most \d+ deep\.)$/,
   /(\w+ cannot represent) [^\n]*$/,
   /does not exist (in "\w+" enum)\.[^\n]*$/,
 ];

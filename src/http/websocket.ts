@@ -12,6 +12,7 @@ import { doingFor } from "../lib/doing.js";
 import { keepHeartbeat } from "../lib/heartbeat.js";
 import type { Log } from "../lib/log.js";
 import type { ShownByBrowser } from "./browser-session.js";
+import type { HttpLimits } from "./limits.js";
 import { MAX_WAITING_BYTES, SMALL_ANSWER_BYTES, whenDrained } from "./outlet.js";
 import { sendAway } from "./send-away.js";
 import { closeSession, newSession, ownerOf } from "./sessions.js";
@@ -78,6 +79,7 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
     connections.add(connection);
     connection.cancels.push(keepHeartbeat(socket, PING_INTERVAL_MS, clock));
     watchGreeting(connection, clock);
+    limitGreeting(connection, limits);
     const closed = operations.opened(adapt(connection, options), connection);
     socket.on("error", (failure) => log.debug({ err: failure }, "A socket failed"));
     socket.once("close", (code, reason) => {
@@ -128,6 +130,18 @@ function watchGreeting(connection: Connection, clock: Clock): void {
 function endNow(transport: Duplex): void {
   if (transport.destroyed) return;
   transport.end(() => transport.destroy());
+}
+
+/** Strangers get no memory for large frames. A client says nothing else until it is answered, so little is enough. */
+function limitGreeting(connection: Connection, { maxGreetingBytes }: HttpLimits): void {
+  const { socket, transport } = connection;
+  let bytes = 0;
+  const count = (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (connection.viewer !== null) transport.off("data", count);
+    else if (bytes > maxGreetingBytes) socket.terminate();
+  };
+  transport.on("data", count);
 }
 
 /** True when more waits for the client than may; a client that asks without reading is cut. */

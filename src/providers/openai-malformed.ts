@@ -12,7 +12,7 @@ export function expectMalformed<Event>(reader: EventReader<Event>): EventReader<
       try {
         return reader.read(event);
       } catch (error) {
-        if (!(error instanceof TypeError)) throw error;
+        if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
         throw new StreamFailure("server_error", "the answer contained a malformed event", { cause: error });
       }
     },

@@ -2,7 +2,7 @@
 import type { ModelProviderKind } from "../domain/failures.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { FileReferencePart, ToolResultPart } from "../domain/message-parts.js";
-import { wellFormed } from "../lib/well-formed.js";
+import { wellFormed } from "../domain/well-formed.js";
 
 // Vendors refuse lone halves of a surrogate pair, which cut tool output may contain.
 export { wellFormed };

@@ -1,6 +1,6 @@
 /** A vendor's own sentence as people may read it: short, of one line, without pages, keys and prompts. Pure. */
 import { cutText } from "../lib/utf8.js";
-import { wellFormed } from "../lib/well-formed.js";
+import { wellFormed } from "../domain/well-formed.js";
 
 /** Enough for a sentence or two, too little for a page, in bytes of UTF-8. */
 const DETAIL_LIMIT_BYTES = 500;

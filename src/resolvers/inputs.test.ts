@@ -83,12 +83,16 @@ test("a client's tools have names that every vendor takes, and schemas of object
     { ...good, description: "again" },
     { ...good, name: "a b", inputSchema: { type: "array" } },
     { ...good, name: "c", inputSchema: odd as typeof good.inputSchema },
+    { ...good, name: "endless", timeoutMs: 0 },
+    { ...good, name: "hasty", timeoutMs: 999 },
+    { ...good, name: "usual", timeoutMs: null },
   ];
   expect(reading((problems) => readClientTools(inputs, problems)).problems).toEqual([
     "INVALID clientTools.1.name",
     "INVALID clientTools.2.name",
     "INVALID clientTools.2.inputSchema",
     "INVALID clientTools.3.inputSchema",
+    "INVALID clientTools.5.timeoutMs",
   ]);
 });
 

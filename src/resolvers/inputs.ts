@@ -3,12 +3,18 @@
  * come back together as `userErrors`. Whether things exist and may be used is the commands' to judge.
  */
 import {
+  MAX_CLIENT_RESULT_CHARACTERS,
   MAX_CLIENT_TOOLS,
   MAX_LABELS,
   MAX_MESSAGE_CHARACTERS,
   MAX_MESSAGE_PARTS,
   MAX_TITLE_CHARACTERS,
+  MIN_CLIENT_TOOL_TIMEOUT_MS,
 } from "../domain/limits.js";
+import { areLongerThan, characterCount } from "../domain/characters.js";
+import { plainJson } from "../domain/plain-json.js";
+import { wellFormed } from "../domain/well-formed.js";
+import { NO_CLIENT_TOOL_TIMEOUT } from "../domain/client-tools.js";
 import type { SaidPart, ToolResultPart } from "../domain/message-parts.js";
 import type { ChatLabel, ClientTool } from "../domain/chat-state.js";
 import type {
@@ -39,8 +45,7 @@ export function readParts(inputs: readonly MessagePartInput[], problems: UserErr
     return [];
   }
   const parts = inputs.map((input, place) => readPart(input, place, problems));
-  const characters = parts.reduce((sum, part) => sum + charactersOf(part), 0);
-  if (characters > MAX_MESSAGE_CHARACTERS) {
+  if (areLongerThan(parts.flatMap(textsOf), MAX_MESSAGE_CHARACTERS)) {
     problems.push(invalid(`A message has at most ${MAX_MESSAGE_CHARACTERS} characters.`, "parts"));
   }
   return parts;
@@ -50,7 +55,7 @@ function readPart(input: MessagePartInput, place: number, problems: UserErrorObj
   if (input.text) {
     const { text } = input.text;
     if (text.trim() === "") problems.push(invalid("The text is blank.", "parts", place, "text", "text"));
-    return { type: "text", text };
+    return { type: "text", text: wellFormed(text) };
   }
   if (input.file) {
     return { type: "file", fileId: databaseId("file", input.file.fileId, `parts[${place}].file.fileId`) };
@@ -64,18 +69,21 @@ function readPart(input: MessagePartInput, place: number, problems: UserErrorObj
     note(`A path has at most ${MAX_PATH_CHARACTERS} characters.`, "path");
   if (startLine < 1) note("Lines are counted from 1.", "startLine");
   if (endLine < startLine) note("The last line comes before the first.", "endLine");
-  return { type: "file-reference", path, startLine, endLine, content };
+  return {
+    ...{ type: "file-reference", startLine, endLine },
+    ...{ path: wellFormed(path), content: wellFormed(content) },
+  };
 }
 
-function charactersOf(part: SaidPart): number {
-  if (part.type === "text") return part.text.length;
-  return part.type === "file-reference" ? part.content.length + part.path.length : 0;
+function textsOf(part: SaidPart): string[] {
+  if (part.type === "text") return [part.text];
+  return part.type === "file-reference" ? [part.content, part.path] : [];
 }
 
 /** Trimmed, without U+0000, which PostgreSQL's text cannot hold; undefined when absent. */
 export function readTitle(title: string | null | undefined, problems: UserErrorObject[]): string | undefined {
   if (title == null) return undefined;
-  const trimmed = title.replaceAll("\u0000", "").trim();
+  const trimmed = wellFormed(title.replaceAll("\u0000", "").trim());
   if (trimmed === "") problems.push(invalid("The title is blank.", "title"));
   if (trimmed.length > MAX_TITLE_CHARACTERS) {
     problems.push(invalid(`A title has at most ${MAX_TITLE_CHARACTERS} characters.`, "title"));
@@ -118,14 +126,18 @@ export function readClientTools(
     return [];
   }
   const names = new Set<string>();
-  return inputs.map(({ name, description, inputSchema }, place) => {
+  return inputs.map(({ name, description, inputSchema, timeoutMs }, place) => {
     const note = (message: string, field: string) =>
       problems.push(invalid(message, "clientTools", place, field));
     if (!TOOL_NAME.test(name)) note("A tool's name is 1 to 64 letters, digits, `_` or `-`.", "name");
     if (names.has(name)) note("The name is used twice.", "name");
     names.add(name);
     if (!isObjectSchema(inputSchema)) note("The schema must be a JSON Schema of type object.", "inputSchema");
-    return { name, description, inputSchema };
+    if (timeoutMs != null && timeoutMs !== NO_CLIENT_TOOL_TIMEOUT && timeoutMs < MIN_CLIENT_TOOL_TIMEOUT_MS) {
+      const least = `A time limit is at least ${MIN_CLIENT_TOOL_TIMEOUT_MS} milliseconds, or 0 for none.`;
+      note(least, "timeoutMs");
+    }
+    return { name, description, inputSchema, ...(timeoutMs == null ? {} : { timeoutMs }) };
   });
 }
 
@@ -146,13 +158,21 @@ export function readIdempotencyKey(
   return key;
 }
 
-/** Answers as the command takes them; a call answered twice is noted. */
+/** Answers as the command takes them; a call answered twice is noted, and what is longer than all may be together. */
 export function readToolResults(
   inputs: readonly ToolResultInput[],
   problems: UserErrorObject[],
 ): Pick<ToolResultPart, "toolCallId" | "result" | "isError">[] {
   const seen = new Set<string>();
-  return inputs.map(({ toolCallId, result, isError }, place) => {
+  let room = MAX_CLIENT_RESULT_CHARACTERS;
+  return inputs.map(({ toolCallId, result: given, isError }, place) => {
+    const result = plainJson(given);
+    const isFull = room < 0;
+    room -= characterCount(JSON.stringify(result));
+    if (room < 0 && !isFull) {
+      const message = `Results have at most ${MAX_CLIENT_RESULT_CHARACTERS} characters together, as JSON.`;
+      problems.push(invalid(message, "results", place, "result"));
+    }
     if (seen.has(toolCallId)) {
       problems.push(invalid("The call is answered twice.", "results", place, "toolCallId"));
     }

@@ -232,7 +232,9 @@ export class ChatQueueEvent implements StreamEvent {
 
 @ObjectType(
   "ChatActionRequiredEvent",
-  event("The client must run these tools and answer with `submitToolResults` before `deadline`."),
+  event(
+    "The client must run these tools and answer with `submitToolResults`, before `deadline` if there is one.",
+  ),
 )
 export class ChatActionRequiredEvent implements StreamEvent {
   readonly __typename!: "ChatActionRequiredEvent";
@@ -241,8 +243,11 @@ export class ChatActionRequiredEvent implements StreamEvent {
   @Field(() => [ToolCallPart], { description: "The calls, in call order." })
   toolCalls!: ToolCallPart[];
 
-  @Field(() => DateTimeScalar, { description: "After this the calls count as timed out." })
-  deadline!: number;
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description: "After this the calls count as timed out; null = the client may take as long as it likes.",
+  })
+  deadline!: number | null;
 }
 
 @ObjectType("ChatTitleEvent", event("The chat has another title."))

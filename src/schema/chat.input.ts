@@ -7,7 +7,8 @@ import { ChatStatusEnum, ReasoningEffortEnum, type WhenBusy, WhenBusyEnum } from
 import { JsonScalar } from "./scalars/json.js";
 
 const CHAT_ID = "The chat.";
-const PARTS = "What is said: at least one part, at most 100, together at most 1,000,000 characters.";
+const PARTS =
+  "What is said: at least one part, at most 100, together at most 1,000,000 Unicode characters of any script.";
 const MODEL = "Ask this model from now on; absent keeps the chat's choice.";
 const EFFORT = "How hard the model should think; absent keeps the chat's choice.";
 const MCP_NEW =
@@ -83,6 +84,13 @@ export class ClientToolInput {
 
   @Field(() => JsonScalar, { description: "A JSON Schema of type object." })
   inputSchema!: JsonObject;
+
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Milliseconds that the client has to answer a call, 1,000 or more; 0 = any time; absent = the deployment's limit, five minutes unless it says otherwise. Of calls that wait together the longest limit counts, as they are answered together.",
+  })
+  timeoutMs?: number | null;
 }
 
 @InputType("CreateChatInput", { description: "A new chat and the first thing said in it." })
@@ -208,7 +216,10 @@ export class ToolResultInput {
   @Field(() => ID, { description: "The call that this answers." })
   toolCallId!: string;
 
-  @Field(() => JsonScalar, { description: "Any JSON; goes to the model as it is." })
+  @Field(() => JsonScalar, {
+    description:
+      "Any JSON; goes to the model as it is. All results together at most 1,000,000 characters as JSON.",
+  })
   result!: JsonValue;
 
   @Field(() => Boolean, { nullable: true, defaultValue: false, description: "Whether the tool failed." })

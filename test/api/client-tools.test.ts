@@ -39,8 +39,9 @@ const CLIENT_TOOLS = ["where_am_i", "ask_person"].map((name) => ({
 }));
 
 /** A chat that waits for its client, followed from before it did. */
-async function askedChat(text = "begin") {
-  const more = { clientTools: CLIENT_TOOLS, workspaceId: parley.workspaceId };
+async function askedChat(text = "begin", timeoutMs?: number) {
+  const clientTools = CLIENT_TOOLS.map((tool, index) => (index === 0 ? { ...tool, timeoutMs } : tool));
+  const more = { clientTools, workspaceId: parley.workspaceId };
   const { chatId, follower } = await parley.api.quietChat(more);
   await parley.api.send(chatId, text);
   await follower.until(({ log }) => log.at(-1)?.startsWith("action-required") === true);
@@ -111,6 +112,79 @@ test("a client is told which of its tools to run, answers, and the turn goes on 
   ]);
   expect(transcript.answers.at(-1)).toBe("Thank you.");
   expect(transcript.messages).toEqual((await parley.api.chat(chatId))?.messages.nodes);
+  await follower.close();
+});
+
+test.each([
+  [0, null],
+  [3_600_000, 3_600_000],
+  [1_000, 300_000],
+])(
+  "a tool with a time limit of %j gives the client %j, with another of five minutes",
+  async (given, expected) => {
+    const before = Date.now();
+    const { chatId, follower, transcript } = await askedChat("begin", given);
+    const event = transcript.events.find(({ __typename }) => __typename === "ChatActionRequiredEvent");
+    const deadline = event?.__typename === "ChatActionRequiredEvent" ? event.deadline : undefined;
+    if (expected === null) expect(deadline).toBeNull();
+    else expect(Date.parse(deadline ?? "") - before).toBeGreaterThanOrEqual(expected);
+    // Another server finds it as it was left, deadline or not.
+    if (expected === null) expect((await parley.api.chat(chatId))?.status).toBe("REQUIRES_ACTION");
+    expect(await submit(chatId, [WHERE, ASK])).toMatchObject({ userErrors: [] });
+    await follower.untilStatus("WAITING");
+    expect(transcript.breaches).toEqual([]);
+    await follower.close();
+  },
+);
+
+const deep = (depth: number): unknown => JSON.parse(`${"[".repeat(depth)}1${"]".repeat(depth)}`);
+
+test.each<[string, unknown, string]>([
+  ["longer than a message may be", "x".repeat(1_000_001), "results.0.result"],
+  ["long only together", ["x".repeat(500_000), "\n".repeat(300_000)], "results.0.result"],
+])("a result %s is refused with its field, and the calls go on waiting", async (_case, result, path) => {
+  const { chatId, follower } = await askedChat();
+  const refused = await submit(chatId, [{ ...WHERE, result }, ASK]);
+  expect(refused.userErrors).toMatchObject([
+    { code: "INVALID", path: expect.arrayContaining(path.split(".")) },
+  ]);
+  expect((await submit(chatId, [WHERE, ASK])).userErrors).toEqual([]);
+  await follower.untilStatus("WAITING");
+  await follower.close();
+});
+
+test("a result nested too deeply is refused with its field", async () => {
+  const { chatId, follower } = await askedChat();
+  const refusal = submit(chatId, [{ ...WHERE, result: deep(1_000) }, ASK]);
+  await expect(refusal).rejects.toThrow(/input\.results\[0\]\.result.*JSON is nested at most 100 deep/);
+  expect((await submit(chatId, [WHERE, ASK])).userErrors).toEqual([]);
+  await follower.untilStatus("WAITING");
+  await follower.close();
+});
+
+test.each<[string, unknown, unknown]>([
+  ["500,000 characters", "漢".repeat(500_000), undefined],
+  [
+    "20,000 keys",
+    Object.fromEntries(Array.from({ length: 20_000 }, (_, key) => [`k${key}`, key])),
+    undefined,
+  ],
+  ["100 levels", deep(100), undefined],
+  ["U+0000 in names and values", { "a\u0000b": "c\u0000d" }, undefined],
+  ["half a character", "a\ud83d", "a\uFFFD"],
+  [
+    "a key called __proto__",
+    JSON.parse('{"__proto__": {"a": 1}, "constructor": {"prototype": 2}}'),
+    undefined,
+  ],
+])("a result of %s is kept whole", async (_case, result, kept = result) => {
+  const { chatId, follower, transcript } = await askedChat();
+  expect((await submit(chatId, [{ ...WHERE, result }, ASK])).userErrors).toEqual([]);
+  await follower.untilStatus("WAITING");
+  const live = transcript.messages.at(-2)?.parts[0];
+  const saved = (await parley.api.chat(chatId))?.messages.nodes.at(-2)?.parts[0];
+  expect(JSON.stringify(live)).toBe(JSON.stringify(saved));
+  expect(JSON.stringify(Reflect.get(saved ?? {}, "result"))).toHaveLength(JSON.stringify(kept).length);
   await follower.close();
 });
 

@@ -19,11 +19,11 @@ const STRANGE = "a\u0000b \uE000 \uE000\uE001 \uE001 \\u0000 \u{1F600} \u202E";
 const LONE = "\uD800 and \uDC00";
 
 describe("size", () => {
-  test("a body of 10 MB is refused before it is read whole", async () => {
+  test("a body of 14 MB is refused before it is read whole", async () => {
     const response = await fetch(`${parley.api.url}/graphql`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${parley.api.token}` },
-      body: JSON.stringify({ query: "{ __typename }", variables: { text: "x".repeat(10_000_000) } }),
+      body: JSON.stringify({ query: "{ __typename }", variables: { text: "x".repeat(14_000_000) } }),
     });
     expect([response.status, await response.json()]).toMatchObject([413, { errors: [{}] }]);
     expect((await parley.api.ask("{ __typename }")).status).toBe(200);
@@ -38,6 +38,29 @@ describe("size", () => {
     expect(follower.transcript.messages).toEqual((await parley.api.chat(chatId))?.messages.nodes);
     await follower.close();
   });
+
+  test.each([
+    ["Chinese", "漢", false],
+    ["emoji", "😀", false],
+    ["emoji, each half escaped in JSON", "😀", true],
+  ])(
+    "a message of a million characters is taken in any script: %s",
+    async (_script, character, isEscaped) => {
+      const text = character.repeat(1_000_000);
+      const query = `mutation ($input: EditChatMessageInput!) { editChatMessage(input: $input) { userErrors { code path } } }`;
+      const plain = JSON.stringify({
+        query,
+        // No such message: what counts is that its text was read, and that nothing is wrong with it.
+        variables: { input: { messageId: "msg_999999", parts: [{ text: { text } }] } },
+      });
+      const body = isEscaped
+        ? plain.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`)
+        : plain;
+      const headers = { "content-type": "application/json", authorization: `Bearer ${parley.api.token}` };
+      const response = await fetch(`${parley.api.url}/graphql`, { method: "POST", headers, body });
+      expect([response.status, await response.text()]).toEqual([200, expect.not.stringContaining("parts")]);
+    },
+  );
 
   test("a message of more than a million characters is refused", async () => {
     const parts = [500_000, 500_000, 1].map((length) => ({ text: { text: "x".repeat(length) } }));

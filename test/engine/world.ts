@@ -193,6 +193,7 @@ export class World {
       pieceIntervalMs: () => 15,
       tools: options.tools ?? [],
       maxStepsPerTurn: options.maxStepsPerTurn ?? 1_000,
+      clientToolTimeoutMs: 300_000,
       chooseModel: (configId, ownerId) => models.choose(configId, ownerId),
       contextLimitOf: (model) => models.contextLimitOf(model),
       observeContextLimit: (model, tokens) => models.observeContextLimit(model, tokens),

@@ -170,17 +170,17 @@ describe("the body", () => {
       body,
     });
 
-  test("2 MB are refused with 413 and a clear message", async () => {
+  test("14 MB are refused with 413 and a clear message", async () => {
     const response = await post(
       await open(),
-      JSON.stringify({ query: "{ hello }", x: "y".repeat(2_097_152) }),
+      JSON.stringify({ query: "{ hello }", x: "y".repeat(14_000_000) }),
     );
     expect([response.status, await response.json()]).toEqual([
       413,
       {
         errors: [
           {
-            message: "The request body is larger than 1048576 bytes.",
+            message: "The request body is larger than 13048576 bytes.",
             extensions: { code: "BAD_REQUEST" },
           },
         ],
@@ -188,16 +188,13 @@ describe("the body", () => {
     ]);
   });
 
-  test.each(["{", "", "null", '"hello"', "[]", '{"query":5}', '{"query":"{ hello }","__proto__":{"a":1}}'])(
-    "%j is the client's mistake",
-    async (body) => {
-      const server = await open();
-      const response = await post(server, body);
-      expect(response.status).toBe(400);
-      expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: "BAD_REQUEST" } }] });
-      expect(server.lines).toEqual([]);
-    },
-  );
+  test.each(["{", "", "null", '"hello"', "[]", '{"query":5}'])("%j is the client's mistake", async (body) => {
+    const server = await open();
+    const response = await post(server, body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: "BAD_REQUEST" } }] });
+    expect(server.lines).toEqual([]);
+  });
 
   test("several operations in one request are refused", async () => {
     const response = await post(

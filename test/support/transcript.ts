@@ -71,7 +71,7 @@ export type ChatEvent = { cursor: string } & (
   | { __typename: "ChatDiffStatusEvent"; diffStatus: DiffStatusShown | null }
   | {
       __typename: "ChatActionRequiredEvent";
-      deadline: string;
+      deadline: string | null;
       toolCalls: { toolCallId: string; toolName: string; arguments: unknown }[];
     }
   | {

@@ -1,6 +1,7 @@
 /** What commands are made of, and the few steps that they share. */
 import type { ChatFailure } from "../../domain/failures.js";
 import type { ChatState } from "../../domain/chat-state.js";
+import { areLongerThan } from "../../domain/characters.js";
 import { MAX_MESSAGE_CHARACTERS, MAX_MESSAGE_PARTS, MAX_QUEUED_MESSAGES } from "../../domain/limits.js";
 import type { McpTrial } from "../../domain/mcp.js";
 import type { SaidPart } from "../../domain/message-parts.js";
@@ -123,15 +124,15 @@ export function checkParts(parts: readonly SaidPart[]): CommandRefusal | null {
   if (parts.length > MAX_MESSAGE_PARTS) {
     return { code: "INVALID", message: `A message has at most ${MAX_MESSAGE_PARTS} parts.`, path };
   }
-  let characters = 0;
   for (const [index, part] of parts.entries()) {
-    const text = part.type === "text" ? part.text : part.type === "file-reference" ? part.content : "";
-    if (part.type === "text" && text.trim() === "") {
+    if (part.type === "text" && part.text.trim() === "") {
       return { code: "INVALID", message: "The text is empty.", path: [...path, String(index), "text"] };
     }
-    characters += text.length;
   }
-  if (characters <= MAX_MESSAGE_CHARACTERS) return null;
+  const texts = parts.map((part) =>
+    part.type === "text" ? part.text : part.type === "file-reference" ? part.content : "",
+  );
+  if (!areLongerThan(texts, MAX_MESSAGE_CHARACTERS)) return null;
   return { code: "INVALID", message: `A message has at most ${MAX_MESSAGE_CHARACTERS} characters.`, path };
 }
 

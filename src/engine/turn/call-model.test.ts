@@ -3,6 +3,8 @@ import type { LivePiece } from "../../domain/chat-events.js";
 import { ModelCallError, type ChatFailure } from "../../domain/failures.js";
 import type { ModelStreamPart } from "../../providers/types.js";
 import { ManualClock } from "../../../test/agent/manual-clock.js";
+import type { JsonObject } from "../../domain/json.js";
+import { isDeeperThan, MAX_ARGUMENT_DEPTH } from "../../domain/json-depth.js";
 import type { NoticePart } from "../../domain/message-parts.js";
 import { NO_ADDITIONS, type Additions } from "./accumulate.js";
 import { callModel } from "./call-model.js";
@@ -140,4 +142,96 @@ test("what arrives after a stop is not taken", async () => {
   const { stop, running, shown } = await call(text("a"), () => stop.abort(), text("b"), finish);
   expect(await running).toEqual({ type: "stopped", parts: [{ type: "text", text: "a" }], usage: null });
   expect(shown()).toEqual(["a"]);
+});
+
+const HIGH = "\ud83d";
+const LOW = "\ude00";
+const think = (words: string): ModelStreamPart => ({ type: "reasoning-delta", text: words });
+const input = (toolCallId: string, delta: string): ModelStreamPart => ({
+  type: "tool-input-delta",
+  toolCallId,
+  toolName: "t",
+  delta,
+});
+const part = (type: "text" | "reasoning", words: string) => ({ type, text: words });
+
+test.each<[string, ModelStreamPart[], { shown: string[]; parts: unknown[] }]>([
+  [
+    "a pair in two deltas",
+    [text(`a${HIGH}`), text(`${LOW}b`)],
+    { shown: ["a😀b"], parts: [part("text", "a😀b")] },
+  ],
+  [
+    "a pair in two deltas of one half each",
+    [text(HIGH), text(LOW)],
+    { shown: ["😀"], parts: [part("text", "😀")] },
+  ],
+  [
+    "with figures between them",
+    [text(HIGH), { type: "usage", usage }, text(LOW)],
+    { shown: ["😀"], parts: [part("text", "😀")] },
+  ],
+  ["in reasoning", [think(HIGH), think(LOW)], { shown: ["😀"], parts: [part("reasoning", "😀")] }],
+  [
+    "an empty delta between them",
+    [text(HIGH), text(""), text(LOW)],
+    { shown: ["😀"], parts: [part("text", "😀")] },
+  ],
+  ["a half at the end", [text(`a${HIGH}`)], { shown: ["a\uFFFD"], parts: [part("text", "a\uFFFD")] }],
+  [
+    "a half before something else",
+    [text(`a${HIGH}`), text("b")],
+    { shown: ["a\uFFFDb"], parts: [part("text", "a\uFFFDb")] },
+  ],
+  ["the second half alone", [text(`a${LOW}b`)], { shown: ["a\uFFFDb"], parts: [part("text", "a\uFFFDb")] }],
+  [
+    "two first halves",
+    [text(HIGH), text(HIGH + LOW)],
+    { shown: ["\uFFFD😀"], parts: [part("text", "\uFFFD😀")] },
+  ],
+  [
+    "halves in two parts",
+    [text(HIGH), think(LOW)],
+    { shown: ["\uFFFD", "\uFFFD"], parts: [part("text", "\uFFFD"), part("reasoning", "\uFFFD")] },
+  ],
+  [
+    "inputs side by side",
+    [input("a", HIGH), input("b", HIGH), input("a", LOW), input("b", "x")],
+    { shown: ["😀", "\uFFFDx"], parts: [] },
+  ],
+  ["zero stays", [text("a\u0000b")], { shown: ["a\u0000b"], parts: [part("text", "a\u0000b")] }],
+])("the live text is the saved text: %s", async (_, steps, expected) => {
+  const { running, shown } = await call(...steps, finish);
+  const { parts } = await running;
+  // Joined by time; the order of what belongs to one part is what counts.
+  expect({ shown: shown().join(""), parts }).toEqual({
+    shown: expected.shown.join(""),
+    parts: expected.parts,
+  });
+});
+
+test("an answer that is stopped in the middle of a character is kept as it was shown", async () => {
+  const { running, shown, stop } = await call(text("a"), text(HIGH), () => stopNow(), text("b"));
+  const stopNow = () => stop.abort();
+  expect({ ...(await running), shown: shown().join("") }).toMatchObject({
+    type: "stopped",
+    parts: [part("text", "a\uFFFD")],
+    shown: "a\uFFFD",
+  });
+});
+
+test("arguments are shown as they are saved: without half characters, nested as deeply as can be kept", async () => {
+  const odd = { [`k${LOW}`]: `v${HIGH}`, __proto__: null, list: [HIGH + LOW, "\u0000"] };
+  const deep: JsonObject = JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`);
+  const calls = [odd, deep].map((args, index): ModelStreamPart => ({
+    type: "tool-call",
+    toolCallId: String(index),
+    toolName: "t",
+    arguments: args,
+  }));
+  const { running } = await call(...calls, finish);
+  const [first, second] = (await running).parts;
+  expect(first).toMatchObject({ arguments: { "k\uFFFD": "v\uFFFD", list: ["😀", "\u0000"] } });
+  const kept: unknown = second?.type === "tool-call" ? second.arguments : undefined;
+  expect([isDeeperThan(kept, MAX_ARGUMENT_DEPTH), isDeeperThan(kept)]).toEqual([true, false]);
 });

@@ -8,6 +8,7 @@ import { MessageAccumulator, NO_ADDITIONS, type Additions } from "./accumulate.j
 import { CallTimes } from "./call-times.js";
 import { PieceWriter } from "./piece-writer.js";
 import type { OpenModelStream, TurnPorts } from "./ports.js";
+import { StreamRepair } from "./repair-stream.js";
 
 export type CallOutcome =
   | {
@@ -42,13 +43,18 @@ export async function callModel(
   const writer = new PieceWriter("assistant", ports);
   const times = new CallTimes(ports.clock);
   for (const [partIndex, piece] of additions.notices.entries()) writer.write({ partIndex, piece });
+  const repair = new StreamRepair((part) => {
+    const placed = message.add(part);
+    if (placed) writer.write(placed);
+  });
   try {
     for await (const part of open(signal)) {
       if (signal.aborted) break;
-      const placed = message.add(times.stamp(part));
-      if (placed) writer.write(placed);
+      repair.take(times.stamp(part));
     }
+    repair.end();
   } catch (error) {
+    repair.end();
     if (signal.aborted) return stopped(message, writer);
     writer.flush();
     if (!(error instanceof ModelCallError)) throw error;

@@ -4,12 +4,13 @@
  */
 import type { StoredFile } from "../../domain/message-parts.js";
 import type { ToolFile, ToolOutcome } from "../../domain/tool-outcome.js";
+import { isDeeperThan, MAX_ARGUMENT_DEPTH } from "../../domain/json-depth.js";
 import { storageLimitText } from "../../domain/storage-limits.js";
 import { errorText } from "../../lib/error-text.js";
 import type { HeldChat } from "../../store/leases.js";
 import type { AgentConnection } from "../../workspaces/agent-connection.js";
 import { capResult } from "../tools/cap-result.js";
-import { plainJson } from "../tools/plain-json.js";
+import { plainJson } from "../../domain/plain-json.js";
 import { findTool } from "../tools/registry.js";
 import { sortFiles, withWords } from "../tools/result-files.js";
 import type { Agents } from "../subagents/ports.js";
@@ -41,6 +42,8 @@ type CallContext = {
 
 /** In figures: those of workspaces and tool servers, and those that models made up. Their names have no end. */
 const OTHER_TOOLS = "other";
+
+const TOO_DEEP = `Invalid arguments. They are nested more than ${MAX_ARGUMENT_DEPTH} levels deep: write them flatter.`;
 
 type ToolCall = Parameters<RunTool>[0];
 
@@ -100,6 +103,7 @@ async function answer(
 ): Promise<ToolOutcome> {
   const { clock, log } = parts;
   const { chat, messageId, workspace, agents } = context;
+  if (isDeeperThan(call.arguments, MAX_ARGUMENT_DEPTH)) return refusal(TOO_DEEP);
   const tool = await context.findTool(call.toolName);
   if (!tool) return refusal(describeUnknownTool(call.toolName, await context.toolNames()));
   const facts = { chatId: chat.chatId, tool: tool.name };

@@ -38,6 +38,8 @@ export type RunnerParts = TransitionParts & {
   tools: readonly Tool[];
   /** Model calls that one turn may make. */
   maxStepsPerTurn: number;
+  /** Milliseconds for a client to answer calls of its tools that have no limit of their own; 0 = no deadline. */
+  clientToolTimeoutMs: number;
   /** `ownerId`: whose key pays where people bring their own. */
   chooseModel(configId: string | null, ownerId: string): Promise<ModelChoice>;
   /** Tokens that fit into the model, asked of the vendor when nobody has said; null = unknown. Never rejects. */

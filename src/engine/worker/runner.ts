@@ -15,6 +15,7 @@ import {
   MAX_COMPACTIONS_PER_TURN,
 } from "../../domain/compaction.js";
 import { COMPACTION_OFF_PERCENT } from "../../domain/context-window.js";
+import { clientToolTimeout } from "../../domain/client-tools.js";
 import type { ChatFailure } from "../../domain/failures.js";
 import { MAX_ATTEMPTS_PER_STEP } from "../../domain/limits.js";
 import { DatabaseUnavailable, isDiskFull } from "../../domain/outages.js";
@@ -151,12 +152,18 @@ export class Runner {
       case "compact":
         return this.#compact(this.#summary ?? { source: action.source, level: 0, tries: 0 });
       case "await-client":
-        return void (await hold.commit([{ type: "await-client", fence: hold.fence() }]));
+        return this.#awaitClient();
       case "finish":
         return void (await hold.commit([{ type: "finish-turn", fence: hold.fence() }]));
       case "fail":
         return hold.fail(TOO_MANY_STEPS);
     }
+  }
+
+  async #awaitClient(): Promise<void> {
+    const { chat, state, parts } = this.#hold;
+    const timeoutMs = clientToolTimeout(state.openCalls, chat.clientTools, parts.clientToolTimeoutMs);
+    await this.#hold.commit([{ type: "await-client", fence: this.#hold.fence(), timeoutMs }]);
   }
 
   // ── summaries ────────────────────────────────────────────────────────────

@@ -29,7 +29,7 @@ import { WorkspaceEntity } from "./workspace.entity.js";
 @Index("chats_root_idx", ["rootChatId"], { where: "root_chat_id IS NOT NULL" })
 @Check("chats_runner_check", "(runner_id IS NULL) = (worker_id IS NULL)")
 @Check("chats_runner_status_check", "(runner_id IS NOT NULL) = (status IN ('running', 'interrupting'))")
-@Check("chats_deadline_check", "(action_deadline_at IS NOT NULL) = (status = 'requires_action')")
+@Check("chats_deadline_check", "action_deadline_at IS NULL OR status = 'requires_action'")
 @Check("chats_subagent_kind_check", "subagent_kind IN ('general', 'explore')")
 @Check(
   "chats_family_check",

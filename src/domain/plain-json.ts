@@ -1,9 +1,8 @@
 /** Whatever a tool's code returned → JSON that can be stored, streamed and sent to every vendor. Pure. */
-import type { JsonValue } from "../../domain/json.js";
-import { wellFormed } from "../../lib/well-formed.js";
+import type { JsonValue } from "./json.js";
+import { MAX_JSON_DEPTH } from "./json-depth.js";
+import { wellFormed } from "./well-formed.js";
 
-/** Deeper values break the recursion of databases and of JSON libraries; no honest result comes near it. */
-const MAX_DEPTH = 100;
 /** Bounds the time for a value that holds the same object again and again; as text it would be megabytes. */
 const MAX_VALUES = 1_000_000;
 
@@ -47,7 +46,7 @@ function plainObject(value: object, walk: Walk): JsonValue {
     return plain(value.valueOf(), "", walk) ?? null;
   }
   if (walk.path.includes(value)) return CIRCLE_TEXT;
-  if (walk.path.length >= MAX_DEPTH) return TOO_DEEP_TEXT;
+  if (walk.path.length >= MAX_JSON_DEPTH) return TOO_DEEP_TEXT;
   walk.path.push(value);
   const result = Array.isArray(value)
     ? Array.from(value, (inner: unknown, index) => plain(inner, String(index), walk) ?? null)
