@@ -8,7 +8,9 @@ import { chatUsage } from "./openai-chat-usage.js";
 import { expectMalformed } from "./openai-malformed.js";
 import { citedPage } from "./openai-web-search.js";
 import { isJsonObject, isJsonObjectText, parseToolArguments } from "./prompt-parts.js";
-import type { FinishReason, ModelStreamPart } from "./types.js";
+import type { FinishReason } from "../domain/finish-reasons.js";
+import type { ModelStreamPart } from "./types.js";
+import { UsageReport } from "./usage-report.js";
 
 type Delta = ChatCompletionChunk.Choice.Delta;
 type ToolCallPiece = NonNullable<Delta["tool_calls"]>[number];
@@ -24,6 +26,7 @@ type CallState = {
   sources: Map<string, ModelStreamPart>;
   isReasoning: boolean;
   hasToolCalls: boolean;
+  usage: UsageReport;
   finish: FinishReason | undefined;
 };
 
@@ -39,10 +42,12 @@ export function createChatReader(origin?: string): EventReader<ChatCompletionChu
     sources: new Map(),
     isReasoning: false,
     hasToolCalls: false,
+    usage: new UsageReport(),
     finish: undefined,
   };
   return expectMalformed({
     read: (chunk) => readChunk(state, chunk),
+    isFinished: () => state.finish !== undefined,
     end: () => (state.finish === undefined ? [] : [{ type: "finish", reason: state.finish }]),
   });
 }
@@ -54,7 +59,7 @@ function readChunk(state: CallState, chunk: ChatCompletionChunk): ModelStreamPar
   if (choice?.delta) parts.push(...readDelta(state, choice.delta));
   if (choice?.finish_reason && state.finish === undefined)
     parts.push(...finishChoice(state, choice.finish_reason));
-  if (chunk.usage) parts.push({ type: "usage", usage: chatUsage(chunk.usage) });
+  if (chunk.usage) parts.push(chatUsage(chunk.usage, state.usage));
   return parts;
 }
 
@@ -161,17 +166,15 @@ function closeReasoning(state: CallState): ModelStreamPart[] {
 
 /** `isCut`: the answer ended at a limit; a call whose arguments it cut must not run with what is left of them. */
 function closeCalls(state: CallState, isCut: boolean): ModelStreamPart[] {
-  const calls = [...state.calls.values()]
-    .map(({ pieces, ...call }) => ({ ...call, text: pieces.join("") }))
-    .filter(({ text }) => !isCut || isJsonObjectText(text));
+  const calls = [...state.calls.values()];
   state.calls.clear();
   if (calls.length > 0) state.hasToolCalls = true;
-  return calls.map(({ id, name, text }) => ({
-    type: "tool-call",
-    toolCallId: id,
-    toolName: name,
-    arguments: parseToolArguments(text),
-  }));
+  return calls.map(({ id, name, pieces }) => {
+    const text = pieces.join("");
+    const call = { type: "tool-call" as const, toolCallId: id, toolName: name };
+    if (isCut && !isJsonObjectText(text)) return { ...call, arguments: {}, isCut };
+    return { ...call, arguments: parseToolArguments(text) };
+  });
 }
 
 /** OpenAI's search models and OpenRouter cite this way. */

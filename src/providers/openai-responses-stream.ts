@@ -6,7 +6,6 @@ import type {
   ResponseOutputMessage,
   ResponseReasoningItem,
   ResponseStreamEvent,
-  ResponseUsage,
 } from "openai/resources/responses/responses";
 import type { ModelProviderKind } from "../domain/failures.js";
 import type { JsonObject } from "../domain/json.js";
@@ -15,7 +14,9 @@ import type { EventReader } from "./model-call.js";
 import { expectMalformed } from "./openai-malformed.js";
 import { citedPage, searchParts } from "./openai-web-search.js";
 import { parseToolArguments } from "./prompt-parts.js";
-import type { FinishReason, ModelStreamPart } from "./types.js";
+import type { FinishReason } from "../domain/finish-reasons.js";
+import type { ModelStreamPart } from "./types.js";
+import { UsageReport } from "./usage-report.js";
 
 /** Between two paragraphs of a reasoning summary, as the vendor separates them in its own products. */
 const SUMMARY_SEPARATOR = "\n\n";
@@ -59,7 +60,9 @@ export function createResponsesReader(
     isTextOpen: false,
     hasToolCalls: false,
   };
-  return expectMalformed({ read: (event) => readEvent(state, event), end: () => [] });
+  // The vendor's reason to finish is the end itself.
+  const isFinished = () => false;
+  return expectMalformed({ read: (event) => readEvent(state, event), isFinished, end: () => [] });
 }
 
 function readEvent(state: CallState, event: ResponseStreamEvent): ModelStreamPart[] {
@@ -180,10 +183,10 @@ function finishItem(
 
 /** A call whose arguments were cut off by a limit must not run with what is left of them. */
 function finishCall(state: CallState, item: ResponseFunctionToolCall): ModelStreamPart[] {
-  if (item.status === "incomplete") return [];
   state.hasToolCalls = true;
-  const args = parseToolArguments(item.arguments);
-  return [{ type: "tool-call", toolCallId: item.call_id, toolName: item.name, arguments: args }];
+  const call = { type: "tool-call" as const, toolCallId: item.call_id, toolName: item.name };
+  if (item.status === "incomplete") return [{ ...call, arguments: {}, isCut: true }];
+  return [{ ...call, arguments: parseToolArguments(item.arguments) }];
 }
 
 function finishReasoning(state: CallState, item: ResponseReasoningItem, name: ItemName): ModelStreamPart[] {
@@ -223,27 +226,28 @@ function finishResponse(state: CallState, response: Response, isComplete: boolea
     ...items,
     ...state.sources.splice(0),
     ...(isKept ? [{ type: "response" as const, id: response.id }] : []),
-    ...(response.usage ? [usagePart(response.usage)] : []),
+    ...usagePart(response),
     { type: "finish", reason: finishReason(state, response) },
   ];
 }
 
-function usagePart(usage: ResponseUsage): ModelStreamPart {
-  // Compatible servers leave the details out, whatever the types say.
-  const details: Partial<ResponseUsage.InputTokensDetails> | undefined | null = usage.input_tokens_details;
-  const cacheReadTokens = details?.cached_tokens ?? 0;
-  const cacheWriteTokens = details?.cache_write_tokens ?? 0;
-  const output: Partial<ResponseUsage.OutputTokensDetails> | undefined | null = usage.output_tokens_details;
-  return {
-    type: "usage",
-    usage: {
-      inputTokens: Math.max(0, (usage.input_tokens ?? 0) - cacheReadTokens - cacheWriteTokens),
-      outputTokens: usage.output_tokens ?? 0,
-      reasoningTokens: output?.reasoning_tokens ?? 0,
-      cacheReadTokens,
-      cacheWriteTokens,
-    },
-  };
+/** Compatible servers leave the details out, whatever the types say. */
+function usagePart(response: Response): ModelStreamPart[] {
+  const { usage } = response;
+  if (!usage) return [];
+  const report = new UsageReport();
+  const { input_tokens_details: read, output_tokens_details: written } = usage as Partial<typeof usage>;
+  return [
+    report.part({
+      ...report.uncached(
+        report.count("input_tokens", usage.input_tokens),
+        report.count("cached_tokens", read?.cached_tokens),
+        report.count("cache_write_tokens", read?.cache_write_tokens),
+      ),
+      outputTokens: report.count("output_tokens", usage.output_tokens),
+      reasoningTokens: report.count("reasoning_tokens", written?.reasoning_tokens),
+    }),
+  ];
 }
 
 function finishReason(state: CallState, { incomplete_details: incomplete }: Response): FinishReason {

@@ -19,6 +19,7 @@ import { Files1763700000016 } from "../../migrations/0016-files.js";
 import { DiffStatus1763700000017 } from "../../migrations/0017-diff-status.js";
 import { Subagents1763700000018 } from "../../migrations/0018-subagents.js";
 import { WorkspaceTemplates1763700000019 } from "../../migrations/0019-workspace-templates.js";
+import { FinishReasons1763700000021 } from "../../migrations/0021-finish-reasons.js";
 import { entities } from "./entities/entities.js";
 
 /** Oldest first; append-only. */
@@ -41,6 +42,7 @@ export const migrations = [
   DiffStatus1763700000017,
   Subagents1763700000018,
   WorkspaceTemplates1763700000019,
+  FinishReasons1763700000021,
 ];
 
 /** Connections per replica. Transitions are short, so a few serve hundreds of chats. */
