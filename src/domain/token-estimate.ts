@@ -1,6 +1,6 @@
 /**
  * How many tokens a text has, guessed by its characters: for vendors that report no usage. Pure, and cheap enough for a
- * whole prompt (a megabyte takes about 10 ms). How near it comes is in docs/costs.md and beside this file in the test.
+ * whole prompt (a million characters take about 20 ms). How near it comes is in docs/costs.md and beside this file in the test.
  */
 import type { MessagePart, StoredFile } from "./message-parts.js";
 
