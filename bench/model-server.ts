@@ -57,7 +57,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   // Node 24 loses what is still corked at the end.
   if (delayMs === 0) response.uncork();
-  response.end(writer.close(callsTool ? "tool-calls" : "stop", usage));
+  response.end(writer.close(callsTool ? "tool-calls" : "stop", usage) + writer.end());
 }
 
 /** The cheapest tool that there is: one request to the agent, no process, no file. */

@@ -264,6 +264,8 @@ export type FailureKind =
   | 'CONTENT_FILTERED'
   /** The chat no longer fits into the model's context. */
   | 'CONTEXT_TOO_LARGE'
+  /** The model answered with neither text nor tool calls, and again when it was asked once more. */
+  | 'EMPTY_ANSWER'
   /** None of the others. */
   | 'GENERIC'
   /** A fault of Parley's own; the log knows more. */

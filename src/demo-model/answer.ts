@@ -21,7 +21,11 @@ export type ScriptStep = {
   search?: { query: string; pages: { url: string; title: string }[] };
   /** Guessed from the lengths where absent. */
   usage?: Partial<TokenUsage>;
+  /** Written over the vendor's own fields of usage wherever they are sent, unread; null = no usage is sent at all. */
+  rawUsage?: JsonObject | null;
   finish?: AnswerFinish;
+  /** Behind the reason to finish, the end of the stream is missing, and the connection stays open or is destroyed. */
+  afterFinish?: "hang" | "cut";
   /** Answer with this HTTP status instead of a stream. */
   error?: {
     status: number;
@@ -54,7 +58,9 @@ export type AnswerEvent =
   | { type: "cut" }
   | { type: "end" }
   | { type: "stream-error"; errorType: string; message: string }
-  | { type: "finish"; reason: AnswerFinish; usage: TokenUsage };
+  | { type: "finish"; reason: AnswerFinish; usage: TokenUsage }
+  /** What vendors send to say that the stream is over. */
+  | { type: "over" };
 
 /** Vendors send arguments in pieces of a few tokens. */
 const ARGUMENT_PIECE_CHARACTERS = 16;
@@ -92,6 +98,7 @@ export function* answerEvents(
   }
   const reason = step.finish ?? ((step.toolCalls?.length ?? 0) > 0 ? "tool-calls" : "stop");
   yield { type: "finish", reason, usage: { ...guessUsage(step, inputCharacters), ...step.usage } };
+  yield { type: step.afterFinish ?? "over" };
 }
 
 /** Word-sized pieces; joined again they are the text. */

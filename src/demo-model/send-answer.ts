@@ -38,6 +38,7 @@ export async function sendAnswer({ request, response, step, wire, clock, id }: A
     id,
     nowMs: clock.now(),
     usage: { ...usage, inputTokens, ...step.usage },
+    rawUsage: step.rawUsage,
   });
   if (!request.isStreaming) return sendWhole(response, events, { writer, wire, clock, signal: gone.signal });
   response.writeHead(200, {
@@ -87,7 +88,9 @@ async function sendEvents(
         return;
       case "finish":
         gathered += writer.close(event.reason, event.usage);
-        response.end(gathered, encoding);
+        break;
+      case "over":
+        response.end(gathered + writer.end(), encoding);
         return;
       default:
         gathered += writer.write(event);
@@ -117,7 +120,7 @@ async function sendWhole(
     } else if (event.type === "finish") {
       writer.close(event.reason, event.usage);
       body = writer.body();
-    } else writer.write(event);
+    } else if (event.type !== "over") writer.write(event);
   }
   response
     .writeHead(status, { "content-type": "application/json", "request-id": "req_demo" })

@@ -4,7 +4,7 @@ import type { TokenUsage } from "../domain/message-parts.js";
 import { argumentPieces, type AnswerFinish, type ContentEvent } from "./answer.js";
 import { argumentsOf, contentText, type DemoTurn, objectOf, objectsOf, textOf } from "./request.js";
 import { anthropicFault } from "./strict-anthropic.js";
-import { serverSentEvent, type Wire, type WireWriter } from "./wire.js";
+import { type AnswerFacts, sentUsage, serverSentEvent, type Wire, type WireWriter } from "./wire.js";
 
 const STOP_REASONS: Record<AnswerFinish, string> = {
   stop: "end_turn",
@@ -78,8 +78,6 @@ function readTurns(message: JsonObject): DemoTurn[] {
   return text === "" ? turns : [...turns, { role: "user", text }];
 }
 
-type Answer = { id: string; usage: TokenUsage };
-
 class AnthropicWriter implements WireWriter {
   /** The blocks so far; the last one is under way while `open` names its kind. */
   private readonly content: JsonObject[] = [];
@@ -90,7 +88,7 @@ class AnthropicWriter implements WireWriter {
 
   constructor(
     private readonly model: string,
-    private readonly answer: Answer,
+    private readonly answer: AnswerFacts,
   ) {
     this.finalUsage = usageFields(answer.usage);
   }
@@ -124,8 +122,16 @@ class AnthropicWriter implements WireWriter {
     const ended = this.endBlock();
     this.stop = { stop_reason: STOP_REASONS[reason], stop_sequence: null };
     this.finalUsage = usageFields(usage);
-    const last = send({ type: "message_delta", delta: this.stop, usage: this.finalUsage });
-    return ended + last + send({ type: "message_stop" });
+    return ended + send({ type: "message_delta", delta: this.stop, ...this.sent(this.finalUsage) });
+  }
+
+  end(): string {
+    return send({ type: "message_stop" });
+  }
+
+  private sent(fields: JsonObject): JsonObject {
+    const usage = sentUsage(fields, this.answer);
+    return usage === null ? {} : { usage };
   }
 
   fail(errorType: string, message: string): string {
@@ -145,7 +151,7 @@ class AnthropicWriter implements WireWriter {
       model,
       content,
       ...stop,
-      usage,
+      ...this.sent(usage),
     };
   }
 

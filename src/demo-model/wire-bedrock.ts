@@ -60,6 +60,10 @@ class BedrockWriter implements WireWriter {
     return asChunks(this.inner.close(...end));
   }
 
+  end(): string {
+    return asChunks(this.inner.end());
+  }
+
   /** AWS's own exceptions are messages of their own; the model's errors pass through as one more event. */
   fail(errorType: string, message: string): string {
     if (errorType.endsWith("Exception")) return exceptionMessage(errorType, message).toString("latin1");

@@ -4,7 +4,7 @@ import type { TokenUsage } from "../domain/message-parts.js";
 import type { AnswerFinish, ContentEvent } from "./answer.js";
 import { argumentsOf, contentText, type DemoTurn, objectOf, objectsOf, textOf } from "./request.js";
 import { googleFault } from "./strict-google.js";
-import type { Wire, WireWriter } from "./wire.js";
+import { type AnswerFacts, sentUsage, type Wire, type WireWriter } from "./wire.js";
 
 const FINISH_REASONS: Record<AnswerFinish, string> = {
   stop: "STOP",
@@ -124,8 +124,6 @@ function readResult(response: JsonObject): { text: string; isError: boolean } {
   return { text: typeof told === "string" ? told : JSON.stringify(told), isError };
 }
 
-type Answer = { id: string; usage: TokenUsage };
-
 class GoogleWriter implements WireWriter {
   private readonly parts: JsonObject[] = [];
   private readonly thoughts: string[] = [];
@@ -137,7 +135,7 @@ class GoogleWriter implements WireWriter {
 
   constructor(
     private readonly model: string,
-    private readonly answer: Answer,
+    private readonly answer: AnswerFacts,
   ) {
     this.usage = usageFields({ ...answer.usage, outputTokens: 0, reasoningTokens: 0 });
   }
@@ -174,6 +172,10 @@ class GoogleWriter implements WireWriter {
     return this.send([{ text: "", ...this.sign() }]);
   }
 
+  end(): string {
+    return "";
+  }
+
   /** The vendor's codes are HTTP's; being overloaded is one of them. */
   fail(errorType: string, message: string): string {
     const code = errorType === "overloaded_error" ? UNAVAILABLE_CODE : SERVER_ERROR_CODE;
@@ -190,9 +192,10 @@ class GoogleWriter implements WireWriter {
   }
 
   private response(parts: JsonObject[]): JsonObject {
+    const usageMetadata = sentUsage(this.usage, this.answer);
     return {
       candidates: [{ content: { parts, role: "model" }, index: 0, ...this.ending }],
-      usageMetadata: this.usage,
+      ...(usageMetadata === null ? {} : { usageMetadata }),
       modelVersion: this.model,
       responseId: this.answer.id,
     };

@@ -13,7 +13,7 @@ import {
   textOf,
 } from "./request.js";
 import { openaiChatFault, type OpenaiFault } from "./strict-openai.js";
-import { serverSentEvent, type Wire, type WireWriter } from "./wire.js";
+import { type AnswerFacts, sentUsage, serverSentEvent, type Wire, type WireWriter } from "./wire.js";
 
 const FINISH_REASONS: Record<AnswerFinish, string> = {
   stop: "stop",
@@ -76,8 +76,6 @@ function readTurn(message: JsonObject): DemoTurn {
   return { role: "assistant", text, calls };
 }
 
-type Answer = { id: string; nowMs: number };
-
 class ChatWriter implements WireWriter {
   private readonly text: string[] = [];
   private readonly reasoning: string[] = [];
@@ -89,8 +87,9 @@ class ChatWriter implements WireWriter {
 
   constructor(
     private readonly request: DemoRequest,
-    { id, nowMs }: Answer,
+    private readonly answer: AnswerFacts,
   ) {
+    const { id, nowMs } = answer;
     this.common = { id: `chatcmpl-${id}`, created: Math.floor(nowMs / 1000), model: request.model };
   }
 
@@ -117,9 +116,14 @@ class ChatWriter implements WireWriter {
 
   close(reason: AnswerFinish, usage: TokenUsage): string {
     this.finish = FINISH_REASONS[reason];
-    this.usage = usageFields(usage);
-    const last = this.request.wantsUsage ? this.chunk({ choices: [], usage: this.usage }) : "";
-    return `${this.delta({}, this.finish)}${last}data: [DONE]\n\n`;
+    this.usage = sentUsage(usageFields(usage), this.answer);
+    const last =
+      this.request.wantsUsage && this.usage !== null ? this.chunk({ choices: [], usage: this.usage }) : "";
+    return this.delta({}, this.finish) + last;
+  }
+
+  end(): string {
+    return "data: [DONE]\n\n";
   }
 
   fail(errorType: string, message: string): string {

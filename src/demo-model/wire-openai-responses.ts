@@ -15,7 +15,7 @@ import {
 import { openaiResponsesFault } from "./strict-openai.js";
 import { openaiErrorBody, openaiRefusal } from "./wire-openai-chat.js";
 import { keepAnswer, keptConversation } from "./wire-openai-memory.js";
-import { serverSentEvent, type Wire, type WireWriter } from "./wire.js";
+import { type AnswerFacts, sentUsage, serverSentEvent, type Wire, type WireWriter } from "./wire.js";
 
 export const openaiResponsesWire: Wire = {
   readRequest(body) {
@@ -75,7 +75,6 @@ function readTurns(items: JsonObject[]): DemoTurn[] {
   });
 }
 
-type Answer = { id: string; nowMs: number };
 type OpenItem = { type: "message" | "reasoning"; id: string; pieces: string[]; annotations: JsonObject[] };
 
 class ResponsesWriter implements WireWriter {
@@ -86,7 +85,7 @@ class ResponsesWriter implements WireWriter {
 
   constructor(
     private readonly request: DemoRequest,
-    private readonly answer: Answer,
+    private readonly answer: AnswerFacts,
   ) {}
 
   open(): string {
@@ -111,10 +110,14 @@ class ResponsesWriter implements WireWriter {
 
   close(reason: AnswerFinish, usage: TokenUsage): string {
     const ended = this.endItem();
-    this.ending = { ...endingFields(reason), error: null, usage: usageFields(usage) };
+    this.ending = { ...endingFields(reason), error: null, usage: sentUsage(usageFields(usage), this.answer) };
     const type = this.ending.status === "completed" ? "response.completed" : "response.incomplete";
     if (this.isStored) keepAnswer(this.id, [...this.request.turns, ...readTurns(this.output)]);
     return ended + this.send(type, { response: this.body() });
+  }
+
+  end(): string {
+    return "";
   }
 
   /** `error` is the vendor's bare error event; every other type fails the response. */

@@ -5,11 +5,30 @@ import type { TokenUsage } from "../domain/message-parts.js";
 import type { Asked } from "./limits.js";
 import type { DemoRequest } from "./request.js";
 
+/** What a writer knows before the first word; `rawUsage` as in `ScriptStep`. */
+export type AnswerFacts = {
+  id: string;
+  nowMs: number;
+  usage: TokenUsage;
+  rawUsage?: JsonObject | null | undefined;
+};
+
+/** Usage in the vendor's own fields, as it is sent: with what a script wants written over it; null = none. */
+export function sentUsage(
+  fields: JsonObject,
+  { rawUsage }: Pick<AnswerFacts, "rawUsage">,
+): JsonObject | null {
+  return rawUsage === null ? null : { ...fields, ...rawUsage };
+}
+
 /** Writes one answer. Each method returns the bytes to send; `body` is the same answer unstreamed. */
 export type WireWriter = {
   open(): string;
   write(event: ContentEvent): string;
+  /** Why the answer stopped, and its usage. */
   close(reason: AnswerFinish, usage: TokenUsage): string;
+  /** What says that the stream is over; empty for vendors that just close it. */
+  end(): string;
   fail(errorType: string, message: string): string;
   body(): JsonObject;
 };
@@ -27,7 +46,7 @@ export type Wire = {
   /** What the vendor answers instead, when it cannot do what the body asks. */
   refusal(body: JsonObject, path: string, asked: Asked): { status: number; body: JsonObject } | undefined;
   /** `inputTokens` is needed by vendors that send usage first. */
-  createWriter(request: DemoRequest, answer: { id: string; nowMs: number; usage: TokenUsage }): WireWriter;
+  createWriter(request: DemoRequest, answer: AnswerFacts): WireWriter;
   errorBody(status: number, type: string | undefined, message: string): JsonObject;
 };
 

@@ -30,6 +30,7 @@ function row(id: number, revision: number, changes: Partial<MessageRow> = {}): M
     costMicros: null,
     runtimeMs: null,
     generation: null,
+    finishReason: null,
     responseId: null,
     isSummary: false,
     revision,

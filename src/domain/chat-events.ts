@@ -4,6 +4,7 @@
  */
 import type { ChatState, ChatStatus, OpenCall, RetryNotice } from "./chat-state.js";
 import type { ChatFailure } from "./failures.js";
+import type { FinishReason } from "./finish-reasons.js";
 import type {
   MessagePart,
   MessageRole,
@@ -33,6 +34,8 @@ export type MessageRow = {
   costMicros: string | null;
   runtimeMs: number | null;
   generation: string | null;
+  /** Why the model stopped; null = it was stopped, no model wrote this, or an older server saved it. */
+  finishReason: FinishReason | null;
   /** The vendor's id of the response that became this message; null when the vendor gives none or it was cut. */
   responseId: string | null;
   isSummary: boolean;

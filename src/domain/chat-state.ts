@@ -4,6 +4,7 @@
  * and live outside it.
  */
 import type { ChatFailure } from "./failures.js";
+import type { FinishReason } from "./finish-reasons.js";
 import type { JsonObject } from "./json.js";
 import type {
   MessagePart,
@@ -118,6 +119,8 @@ export type MessageDraft = {
   runtimeMs?: number | null;
   /** The run of streamed pieces that this message became. */
   generation?: string | null;
+  /** Why the model stopped; null = it was stopped, or no model wrote this. */
+  finishReason?: FinishReason | null;
   /** The vendor's id of the response that this message is, whole. */
   responseId?: string | null;
   /** A summary that stands for everything before it. */

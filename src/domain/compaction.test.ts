@@ -5,9 +5,9 @@ import {
   clearingDrafts,
   compactionsInTurn,
   contextOf,
+  contextUse,
   type FoldableMessage,
   isNotice,
-  lastUsage,
   noticeParts,
   summaryDraft,
 } from "./compaction.js";
@@ -85,8 +85,10 @@ test("the context is as full as the newest answer since the summary says", () =>
     cacheWriteTokens: 0,
   };
   const told = said("assistant", "b", { usage });
-  expect(lastUsage([told, said("tool", "c"), said("assistant", "d")])).toEqual(usage);
-  expect(lastUsage([told, summary])).toBeNull();
+  expect(contextUse([told])).toBe(3);
+  expect(contextUse([told, said("user", "one two three")])).toBe(3 + 4 + 3);
+  expect(contextUse([told, summary])).toBe(contextUse([summary]));
+  expect(contextUse([said("user", "one two three"), said("assistant", "four")])).toBe(4 + 3 + 4 + 1);
 });
 
 test("a notice is told from an answer by the tool that it names", () => {

@@ -4,8 +4,10 @@
  * answered yet stays word for word behind it. Pure.
  */
 import type { MessageDraft } from "./chat-state.js";
+import { contextTokens } from "./context-window.js";
 import type { JsonObject, JsonValue } from "./json.js";
 import type { MessagePart, MessageRole, TextPart, TokenUsage } from "./message-parts.js";
+import { estimateMessageTokens } from "./token-estimate.js";
 
 /** The tool that the notice of a summary names; no model is ever offered it. */
 export const CHAT_SUMMARIZED = "chat_summarized";
@@ -104,10 +106,16 @@ export function compactionsInTurn(history: readonly FoldableMessage[]): number {
   return history.slice(start + 1).filter(({ isSummary }) => isSummary).length;
 }
 
-/** What the newest model call since the last boundary used; null when there was none or it did not say. */
-export function lastUsage(history: readonly FoldableMessage[]): TokenUsage | null {
-  const since = history.slice(lastBoundary(history) + 1);
-  return since.findLast(({ role, usage }) => role === "assistant" && usage)?.usage ?? null;
+/**
+ * Tokens that the next call has to read: what the newest call since the last boundary used, and what came after it by
+ * estimate. Without such a call all of it is estimated, but for the system prompt and the tools.
+ */
+export function contextUse(history: readonly FoldableMessage[]): number {
+  const context = contextOf(history);
+  const newest = context.findLastIndex(({ role, usage }) => role === "assistant" && usage);
+  const used = context[newest]?.usage;
+  const since = context.slice(newest + 1);
+  return since.reduce((sum, { parts }) => sum + estimateMessageTokens(parts), used ? contextTokens(used) : 0);
 }
 
 function lastBoundary(history: readonly FoldableMessage[]): number {

@@ -97,6 +97,7 @@ function toolCall(fields: Fields, reader: Reader): MessagePart {
     toolName: reader.text(fields, "tool_name", "toolName"),
     arguments: argumentsOf(fields.input ?? fields.args ?? fields.arguments),
     ...executionOf(fields),
+    ...(fields.isCut === true && { isCut: true as const }),
     ...serverOf(fields, reader),
     ...numberOf(fields, "startedAt"),
     ...metadataOf(fields),

@@ -23,6 +23,7 @@ export const FAILURE_KINDS = [
   "config",
   "context_too_large",
   "content_filtered",
+  "empty_answer",
   "usage_limit",
   "storage_limit",
   "storage_full",

@@ -31,6 +31,8 @@ export type ToolCallPart = {
   arguments: JsonObject;
   /** Run by the model's vendor (for example web search); its result is part of the same message. */
   isProviderExecuted?: boolean;
+  /** The output limit cut its arguments, so they are `{}` here: it must not run, and the model learns why. */
+  isCut?: true;
   /** The registered tool server whose tool it is. */
   mcpServerId?: string;
   /** When the model had asked for it, in milliseconds since the epoch; absent in messages of earlier versions. */
@@ -99,6 +101,8 @@ export type TokenUsage = {
   reasoningTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
+  /** Some of it is our own estimate: the vendor did not report it, or the call ended before it could. */
+  isEstimated?: true;
 };
 
 /** How hard a reasoning model should think; adapters map it to their vendor's nearest setting. */

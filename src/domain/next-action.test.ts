@@ -116,7 +116,8 @@ describe("a turn ends after so many steps", () => {
       { type: "fail", reason: "too_many_steps" },
     ],
   ])("%s", (_name, history, expected) => {
-    expect(nextAction(history, { openCalls: [], compactionRequestedAt: null }, RULES)).toEqual(expected);
+    const rules = { ...RULES, contextLimit: null };
+    expect(nextAction(history, { openCalls: [], compactionRequestedAt: null }, rules)).toEqual(expected);
   });
 });
 
@@ -132,12 +133,28 @@ describe("a full context", () => {
     cacheWriteTokens: 50,
   });
   const answer = (inputTokens: number) => ({ ...message("assistant"), usage: usage(inputTokens) });
+  const long = (role: "user" | "tool") => message(role, [{ type: "text", text: "word ".repeat(700) }]);
   const automatic: NextAction = { type: "compact", source: "automatic" };
   const cases: [string, HistoryMessage[], Partial<TurnRules>, NextAction][] = [
     ["is folded between steps, at the threshold", [user, answer(500), tool], {}, automatic],
     ["is folded after the last step", [user, answer(500)], {}, automatic],
-    ["is not folded below the threshold", [user, answer(499), tool], {}, { type: "call-model" }],
-    ["is not folded before a person is answered", [user, answer(900), user], {}, { type: "call-model" }],
+    ["is not folded below the threshold", [user, answer(480), tool], {}, { type: "call-model" }],
+    ["is folded by what a tool adds", [user, answer(480), long("tool")], {}, automatic],
+    ["is folded before a person is answered, by a smaller model", [user, answer(900), user], {}, automatic],
+    ["is folded by what a person adds", [user, answer(480), long("user")], {}, automatic],
+    ["is not folded when nothing but the last words is long", [long("user")], {}, { type: "call-model" }],
+    [
+      "is estimated where no answer told its usage",
+      [long("user"), message("assistant"), user],
+      {},
+      automatic,
+    ],
+    [
+      "is not folded when the estimate is short",
+      [user, message("assistant"), user],
+      {},
+      { type: "call-model" },
+    ],
     [
       "is never folded at 100 percent",
       [user, answer(9_000)],
@@ -196,9 +213,11 @@ test("open calls are those of ours and of the client that have no result, in cal
     call("done"),
     result("done"),
     call("ours"),
+    call("cut", { isCut: true }),
   ];
-  expect(openCallsOf(parts, new Set(["tool-client"]))).toEqual([
+  expect(openCallsOf(parts, new Set(["tool-client", "tool-cut"]))).toEqual([
     { toolCallId: "client", toolName: "tool-client", isClient: true, arguments: { a: 1 } },
     { toolCallId: "ours", toolName: "tool-ours", isClient: false },
+    { toolCallId: "cut", toolName: "tool-cut", isClient: false },
   ]);
 });

@@ -3,13 +3,14 @@
  */
 import type { ChatState } from "./chat-state.js";
 import {
+  canSummarize,
   compactionsInTurn,
-  lastUsage,
+  contextUse,
   MAX_COMPACTIONS_PER_TURN,
   type CompactionSource,
 } from "./compaction.js";
 import { isDeeperThan, MAX_ARGUMENT_DEPTH } from "./json-depth.js";
-import { contextTokens, isOverThreshold } from "./context-window.js";
+import { COMPACTION_OFF_PERCENT, isOverThreshold } from "./context-window.js";
 import type { MessagePart, MessageRole, TokenUsage, ToolCallPart, ToolResultPart } from "./message-parts.js";
 
 /** The little of a message that decides. `id` is the store's. */
@@ -55,7 +56,10 @@ export function nextAction(
     case "assistant":
       return isFull(history, rules) ? { type: "compact", source: "automatic" } : { type: "finish" };
     case "user":
-      return { type: "call-model" };
+      // The model may be another one, smaller than what was said before; or much was said at once.
+      return isFull(history, rules) && canSummarize(history)
+        ? { type: "compact", source: "automatic" }
+        : { type: "call-model" };
     case "tool":
       if (isFull(history, rules)) return { type: "compact", source: "automatic" };
       return stepsInTurn(history) >= rules.maxSteps
@@ -66,11 +70,12 @@ export function nextAction(
   }
 }
 
-/** Whether the last call left so little room that history is to be summarised before the next one. */
+/** Whether there is so little room left that history is to be summarised before the next call. */
 function isFull(history: HistoryMessage[], rules: TurnRules): boolean {
-  const usage = lastUsage(history);
-  if (usage === null || compactionsInTurn(history) >= MAX_COMPACTIONS_PER_TURN) return false;
-  return isOverThreshold(contextTokens(usage), rules.contextLimit, rules.compactionThresholdPercent);
+  const { contextLimit, compactionThresholdPercent } = rules;
+  if (contextLimit === null || compactionThresholdPercent >= COMPACTION_OFF_PERCENT) return false;
+  if (compactionsInTurn(history) >= MAX_COMPACTIONS_PER_TURN) return false;
+  return isOverThreshold(contextUse(history), contextLimit, compactionThresholdPercent);
 }
 
 function answerCalls(history: HistoryMessage[], open: ChatState["openCalls"]): NextAction {
@@ -92,7 +97,7 @@ function stepsInTurn(history: HistoryMessage[]): number {
   return history.slice(start + 1).filter((message) => message.role === "assistant").length;
 }
 
-/** The calls of one assistant message that nobody has answered yet, with who must. */
+/** The calls of one assistant message that nobody has answered yet, with who must; what a limit cut no client is asked. */
 export function openCallsOf(parts: MessagePart[], clientTools: ReadonlySet<string>): ChatState["openCalls"] {
   const answered = new Set(
     parts
@@ -102,9 +107,9 @@ export function openCallsOf(parts: MessagePart[], clientTools: ReadonlySet<strin
   return parts
     .filter((part): part is ToolCallPart => part.type === "tool-call")
     .filter((call) => !call.isProviderExecuted && !answered.has(call.toolCallId))
-    .map(({ toolCallId, toolName, arguments: given, startedAt }) => {
-      // What is nested too deeply goes to no client: the server refuses it, as it does with calls of its own tools.
-      const isClient = clientTools.has(toolName) && !isDeeperThan(given, MAX_ARGUMENT_DEPTH);
+    .map(({ toolCallId, toolName, arguments: given, isCut, startedAt }) => {
+      // What is cut off or nested too deeply goes to no client: the server refuses it, as it does with its own tools' calls.
+      const isClient = clientTools.has(toolName) && !isCut && !isDeeperThan(given, MAX_ARGUMENT_DEPTH);
       return {
         ...{ toolCallId, toolName, isClient },
         ...(isClient && { arguments: given }),

@@ -5,13 +5,14 @@
 import type { ModelCallPurpose } from "../domain/model-calls.js";
 import type { Span, Traces } from "../domain/traces.js";
 import type { Clock } from "../lib/clock.js";
+import type { Log } from "../lib/log.js";
 import type { ModelRequest } from "../providers/types.js";
 import type { CallRecorder } from "./call-records/call-records.js";
 import type { TurnModel } from "./models.js";
 import type { CallOutcome } from "./turn/call-model.js";
 
 /** Who is told. */
-export type CallFollowers = { traces: Traces; callRecords: CallRecorder; clock: Clock };
+export type CallFollowers = { traces: Traces; callRecords: CallRecorder; clock: Clock; log: Log };
 
 export type FollowedCall = {
   chatId: string;
@@ -26,7 +27,7 @@ export type FollowedCall = {
 
 /** `work` says when the first part of the answer has come. Its outcome is the call's. */
 export function followCall(
-  { traces, callRecords, clock }: CallFollowers,
+  { traces, callRecords, clock, log }: CallFollowers,
   call: FollowedCall,
   work: (firstPartCame: () => void) => Promise<CallOutcome>,
 ): Promise<CallOutcome> {
@@ -36,6 +37,11 @@ export function followCall(
     const outcome = await work(() => (firstPartMs = clock.now() - startedAt));
     tellOutcome(span, outcome, firstPartMs);
     const { model, ...facts } = call;
+    if (outcome.oddUsage !== undefined) {
+      const { chatId, purpose } = facts;
+      const reported = { chatId, purpose, model: model.config.model, fields: outcome.oddUsage };
+      log.warn(reported, "A vendor reported numbers of tokens that are none: they are repaired or estimated");
+    }
     const durationMs = clock.now() - startedAt;
     callRecords.record({ ...facts, provider: model.kind, outcome, startedAt, firstPartMs, durationMs });
     return outcome;

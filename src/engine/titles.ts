@@ -228,7 +228,7 @@ export class Titles {
     const outcome = await followCall(
       this.#parts,
       { chatId, generation: null, model, request, attempt: 1, purpose: "title" },
-      () => callModel((stop) => model.adapter.stream(request, stop), signal, ports),
+      () => callModel({ open: (stop) => model.adapter.stream(request, stop), request }, signal, ports),
     );
     const { config } = model;
     await billCall(this.#parts, { chatId, config, usage: outcome.usage, runtimeMs: clock.now() - startedAt });

@@ -23,6 +23,7 @@ function row(id: number, revision: number, generation: string | null = null): Me
     costMicros: null,
     runtimeMs: null,
     generation,
+    finishReason: null,
     responseId: null,
     isSummary: false,
     revision,

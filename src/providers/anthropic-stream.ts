@@ -9,12 +9,13 @@ import type {
   WebSearchToolResultBlock,
 } from "@anthropic-ai/sdk/resources/messages/messages";
 import type { JsonObject, JsonValue } from "../domain/json.js";
-import type { TokenUsage } from "../domain/message-parts.js";
+import type { FinishReason } from "../domain/finish-reasons.js";
 import { AnswerCallIds } from "./call-ids.js";
 import { CitedText } from "./anthropic-citations.js";
 import type { EventReader } from "./model-call.js";
-import { isJsonObject, parseToolArguments } from "./prompt-parts.js";
-import type { FinishReason, ModelStreamPart } from "./types.js";
+import { isJsonObject, isJsonObjectText, parseToolArguments } from "./prompt-parts.js";
+import type { ModelStreamPart } from "./types.js";
+import { NO_COUNTS, type TokenCounts, UsageReport } from "./usage-report.js";
 
 /** A block between its start and its stop. Pieces are kept in a list: joining at the end is linear. */
 type OpenBlock =
@@ -31,24 +32,21 @@ type OpenBlock =
     }
   | { type: "ignored" };
 
+type ToolCall = Extract<ModelStreamPart, { type: "tool-call" }>;
+
 type CallState = {
   open: Map<number, OpenBlock>;
   ids: AnswerCallIds;
   /** The text part under way; neighbouring blocks of text are one part. */
   text: CitedText | undefined;
   seenUrls: Set<string>;
+  usage: UsageReport;
   /** Of the responses before this one: a paused answer comes in several. */
-  earlierUsage: TokenUsage;
-  usage: TokenUsage;
+  earlierCounts: TokenCounts;
+  counts: TokenCounts;
+  /** The newest call, when its arguments are not whole: the reason why the answer stopped tells what to make of it. */
+  unread: ToolCall | undefined;
   finish: FinishReason | undefined;
-};
-
-const NO_USAGE: TokenUsage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
 };
 
 /** A reader for one call. Cited pages become sources behind the text that cites them, each once in a message. */
@@ -58,29 +56,38 @@ export function createAnthropicReader(): EventReader<RawMessageStreamEvent> {
     ids: new AnswerCallIds(),
     text: undefined,
     seenUrls: new Set(),
-    earlierUsage: NO_USAGE,
-    usage: NO_USAGE,
+    usage: new UsageReport(),
+    earlierCounts: NO_COUNTS,
+    counts: NO_COUNTS,
+    unread: undefined,
     finish: undefined,
   };
-  return { read: (event) => readEvent(state, event), end: () => endOfStream(state) };
+  return {
+    read: (event) => readEvent(state, event),
+    isFinished: () => state.finish !== undefined,
+    end: () => endOfStream(state),
+  };
 }
 
 function readEvent(state: CallState, event: RawMessageStreamEvent): ModelStreamPart[] {
   switch (event.type) {
     case "message_start":
-      state.earlierUsage = addUsage(state.earlierUsage, state.usage);
-      return takeUsage(state, mergeUsage(NO_USAGE, event.message.usage));
+      state.earlierCounts = addCounts(state.earlierCounts, state.counts);
+      return takeCounts(state, mergeCounts(state.usage, NO_COUNTS, event.message.usage));
     case "content_block_start":
-      return startBlock(state, event.index, event.content_block);
+      return [...endCall(state, false), ...startBlock(state, event.index, event.content_block)];
     case "content_block_delta":
       return readDelta(state, state.open.get(event.index), event.delta);
     case "content_block_stop":
       return stopBlock(state, event.index);
     case "message_delta":
       readStopReason(state, event.delta.stop_reason);
-      return takeUsage(state, mergeUsage(state.usage, event.usage));
+      return [
+        ...(state.finish === undefined ? [] : endCall(state, state.finish === "length")),
+        ...takeCounts(state, mergeCounts(state.usage, state.counts, event.usage)),
+      ];
     case "message_stop":
-      return [...endText(state), { type: "finish", reason: state.finish ?? "other" }];
+      return endAnswer(state, state.finish ?? "other");
     default:
       // The vendor adds event types without notice and asks clients to ignore them.
       return [];
@@ -94,12 +101,16 @@ function readStopReason(state: CallState, reason: StopReason | null | undefined)
 
 /** Some gateways leave `message_stop` out; an answer that told why it stopped is complete all the same. */
 function endOfStream(state: CallState): ModelStreamPart[] {
-  return state.finish === undefined ? [] : [...endText(state), { type: "finish", reason: state.finish }];
+  return state.finish === undefined ? [] : endAnswer(state, state.finish);
 }
 
-function takeUsage(state: CallState, usage: TokenUsage): ModelStreamPart[] {
-  state.usage = usage;
-  return [{ type: "usage", usage: addUsage(state.earlierUsage, usage) }];
+function endAnswer(state: CallState, reason: FinishReason): ModelStreamPart[] {
+  return [...endCall(state, reason === "length"), ...endText(state), { type: "finish", reason }];
+}
+
+function takeCounts(state: CallState, counts: TokenCounts): ModelStreamPart[] {
+  state.counts = counts;
+  return [state.usage.part(addCounts(state.earlierCounts, counts))];
 }
 
 /** Every block but text closes the text before it: what it yields does so for whoever gathers the parts, too. */
@@ -176,14 +187,31 @@ function stopBlock(state: CallState, index: number): ModelStreamPart[] {
     return [block.signature === "" ? { type: "reasoning-end" } : { type: "reasoning-end", providerMetadata }];
   }
   if (block?.type !== "tool-use") return [];
-  const call = {
-    type: "tool-call" as const,
+  const call: ToolCall = {
+    type: "tool-call",
     toolCallId: block.id,
     toolName: block.name,
     arguments: blockArguments(block.pieces, block.given),
   };
-  if (!block.isProviderExecuted) return [call];
-  return [{ ...call, isProviderExecuted: true, ...callerMetadata(block.caller) }];
+  if (block.isProviderExecuted)
+    return [{ ...call, isProviderExecuted: true, ...callerMetadata(block.caller) }];
+  if (isWhole(block.pieces, block.given)) return [call];
+  state.unread = call;
+  return [];
+}
+
+/** A block is stopped even where the output limit cuts it: then only the reason tells, and only of the last block. */
+function isWhole(pieces: string[], given: unknown): boolean {
+  if (pieces.length > 0) return isJsonObjectText(pieces.join(""));
+  return isJsonObject(given) && Object.keys(given).length > 0;
+}
+
+/** The call that waited for the reason why the answer stopped; empty when none did. */
+function endCall(state: CallState, isCut: boolean): ModelStreamPart[] {
+  const call = state.unread;
+  if (call === undefined) return [];
+  state.unread = undefined;
+  return [isCut ? { ...call, arguments: {}, isCut } : call];
 }
 
 function textDelta(part: CitedText, text: string): ModelStreamPart[] {
@@ -233,26 +261,34 @@ function searchResult(block: WebSearchToolResultBlock): ModelStreamPart {
 }
 
 /** `message_delta` repeats totals, but may leave out what `message_start` said. */
-function mergeUsage(
-  known: TokenUsage,
-  usage: Partial<Usage> | Partial<MessageDeltaUsage> | undefined,
-): TokenUsage {
+function mergeCounts(
+  report: UsageReport,
+  known: TokenCounts,
+  usage: Partial<Usage> | Partial<MessageDeltaUsage> | undefined | null,
+): TokenCounts {
+  const count = (field: keyof MessageDeltaUsage) => report.count(field, usage?.[field]);
+  const thinking = report.count("thinking_tokens", usage?.output_tokens_details?.thinking_tokens);
   return {
-    inputTokens: usage?.input_tokens ?? known.inputTokens,
-    outputTokens: usage?.output_tokens ?? known.outputTokens,
-    reasoningTokens: usage?.output_tokens_details?.thinking_tokens ?? known.reasoningTokens,
-    cacheReadTokens: usage?.cache_read_input_tokens ?? known.cacheReadTokens,
-    cacheWriteTokens: usage?.cache_creation_input_tokens ?? known.cacheWriteTokens,
+    inputTokens: count("input_tokens") ?? known.inputTokens,
+    outputTokens: count("output_tokens") ?? known.outputTokens,
+    reasoningTokens: thinking ?? known.reasoningTokens,
+    cacheReadTokens: count("cache_read_input_tokens") ?? known.cacheReadTokens,
+    cacheWriteTokens: count("cache_creation_input_tokens") ?? known.cacheWriteTokens,
   };
 }
 
-function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
+/** What neither has stays unknown. */
+function addCounts(one: TokenCounts, other: TokenCounts): TokenCounts {
+  const add = (field: keyof TokenCounts) => {
+    const [a, b] = [one[field], other[field]];
+    return a === undefined || b === undefined ? (a ?? b) : a + b;
+  };
   return {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    reasoningTokens: one.reasoningTokens + other.reasoningTokens,
-    cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
-    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+    inputTokens: add("inputTokens"),
+    outputTokens: add("outputTokens"),
+    reasoningTokens: add("reasoningTokens"),
+    cacheReadTokens: add("cacheReadTokens"),
+    cacheWriteTokens: add("cacheWriteTokens"),
   };
 }
 

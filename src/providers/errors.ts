@@ -155,6 +155,7 @@ export function describeFailure(kind: FailureKind, name: string, httpStatus: num
     case "provider_disabled":
       return `${name} is turned off.`;
     // Ours to say, never a vendor's.
+    case "empty_answer":
     case "usage_limit":
     case "storage_limit":
     case "storage_full":

@@ -10,12 +10,13 @@ import {
   type Part,
 } from "@google/genai";
 import type { JsonObject } from "../domain/json.js";
-import type { TokenUsage } from "../domain/message-parts.js";
+import type { FinishReason } from "../domain/finish-reasons.js";
 import { AnswerCallIds } from "./call-ids.js";
 import { StreamFailure } from "./errors.js";
 import type { EventReader } from "./model-call.js";
 import { isJsonObject } from "./prompt-parts.js";
-import type { FinishReason, ModelStreamPart } from "./types.js";
+import type { ModelStreamPart } from "./types.js";
+import { NO_COUNTS, type TokenCounts, UsageReport } from "./usage-report.js";
 
 type CallState = {
   model: string;
@@ -28,7 +29,9 @@ type CallState = {
   /** The vendor's own calls (searches) that are not answered yet, by the vendor's id or its stand-in. */
   providerCalls: string[];
   sources: Map<string, ModelStreamPart>;
-  usage: TokenUsage | undefined;
+  usage: UsageReport;
+  /** The totals so far. */
+  counts: TokenCounts;
   finish: FinishReason | undefined;
 };
 
@@ -42,10 +45,15 @@ export function createGoogleReader(model: string): EventReader<GenerateContentRe
     hasCalls: false,
     providerCalls: [],
     sources: new Map(),
-    usage: undefined,
+    usage: new UsageReport(),
+    counts: NO_COUNTS,
     finish: undefined,
   };
-  return { read: (response) => readResponse(state, response), end: () => endAnswer(state) };
+  return {
+    read: (response) => readResponse(state, response),
+    isFinished: () => state.finish !== undefined,
+    end: () => endAnswer(state),
+  };
 }
 
 function readResponse(state: CallState, response: GenerateContentResponse): ModelStreamPart[] {
@@ -203,29 +211,33 @@ function readUsage(
   state: CallState,
   usage: GenerateContentResponseUsageMetadata | undefined,
 ): ModelStreamPart[] {
-  const prompt = usage?.promptTokenCount;
-  const answer = usage?.candidatesTokenCount;
-  const thoughts = usage?.thoughtsTokenCount;
-  if (typeof prompt !== "number" && typeof answer !== "number" && typeof thoughts !== "number") return [];
-  const known = state.usage;
-  const cacheReadTokens = usage?.cachedContentTokenCount ?? known?.cacheReadTokens ?? 0;
-  const reasoningTokens = thoughts ?? known?.reasoningTokens ?? 0;
-  const answerTokens = answer ?? (known ? known.outputTokens - known.reasoningTokens : 0);
-  const total: TokenUsage = {
-    // The vendor counts what is in its cache as prompt, and what its tools read beside it.
-    inputTokens:
-      typeof prompt === "number"
-        ? Math.max(0, prompt + (usage?.toolUsePromptTokenCount ?? 0) - cacheReadTokens)
-        : (known?.inputTokens ?? 0),
-    outputTokens: answerTokens + reasoningTokens,
+  if (!usage) return [];
+  const { usage: report, counts: known } = state;
+  const prompt = report.count("promptTokenCount", usage.promptTokenCount);
+  const answer = report.count("candidatesTokenCount", usage.candidatesTokenCount);
+  const thoughts = report.count("thoughtsTokenCount", usage.thoughtsTokenCount);
+  const cached = report.count("cachedContentTokenCount", usage.cachedContentTokenCount);
+  // What its tools read is counted beside the prompt.
+  const tools = report.count("toolUsePromptTokenCount", usage.toolUsePromptTokenCount) ?? 0;
+  const cacheRead = cached ?? known.cacheReadTokens ?? 0;
+  const reasoningTokens = thoughts ?? known.reasoningTokens ?? 0;
+  const knownAnswer =
+    known.outputTokens === undefined ? undefined : known.outputTokens - (known.reasoningTokens ?? 0);
+  // Thoughts alone may be all that was said so far; without a prompt either, nothing was reported.
+  const answerTokens =
+    answer ?? knownAnswer ?? (prompt === undefined && thoughts === undefined ? undefined : 0);
+  const counts: TokenCounts = {
+    ...(prompt === undefined
+      ? { inputTokens: known.inputTokens, cacheReadTokens: cacheRead, cacheWriteTokens: 0 }
+      : report.uncached(prompt + tools, cacheRead)),
+    outputTokens: answerTokens === undefined ? undefined : answerTokens + reasoningTokens,
     reasoningTokens,
-    cacheReadTokens,
-    cacheWriteTokens: 0,
   };
+  if (counts.inputTokens === undefined && answerTokens === undefined) return [];
   // Each piece of the stream repeats the counts.
-  if (known && isDeepStrictEqual(known, total)) return [];
-  state.usage = total;
-  return [{ type: "usage", usage: total }];
+  if (isDeepStrictEqual(known, counts)) return [];
+  state.counts = counts;
+  return [report.part(counts)];
 }
 
 function endAnswer(state: CallState): ModelStreamPart[] {

@@ -110,7 +110,13 @@ test("chunks without choices, deltas or usage are no trouble", () => {
   expect(readAll(given)).toEqual([
     {
       type: "usage",
-      usage: { inputTokens: 0, outputTokens: 0, reasoningTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+      usage: {
+        inputTokens: null,
+        outputTokens: null,
+        reasoningTokens: 0,
+        cacheReadTokens: 0,
+        cacheWriteTokens: 0,
+      },
     },
   ]);
 });

@@ -9,7 +9,9 @@ import { chatUsage } from "./openai-chat-usage.js";
 import { expectMalformed } from "./openai-malformed.js";
 import { citedPage } from "./openai-web-search.js";
 import { isJsonObject, isJsonObjectText, parseToolArguments } from "./prompt-parts.js";
-import type { FinishReason, ModelStreamPart } from "./types.js";
+import type { FinishReason } from "../domain/finish-reasons.js";
+import type { ModelStreamPart } from "./types.js";
+import { UsageReport } from "./usage-report.js";
 
 const BROKE_OFF_TEXT = "the answer broke off with an error";
 
@@ -29,6 +31,7 @@ type CallState = {
   sources: Map<string, ModelStreamPart>;
   isReasoning: boolean;
   hasToolCalls: boolean;
+  usage: UsageReport;
   finish: FinishReason | undefined;
 };
 
@@ -45,10 +48,12 @@ export function createChatReader(origin?: string): EventReader<ChatCompletionChu
     sources: new Map(),
     isReasoning: false,
     hasToolCalls: false,
+    usage: new UsageReport(),
     finish: undefined,
   };
   return expectMalformed({
     read: (chunk) => readChunk(state, chunk),
+    isFinished: () => state.finish !== undefined,
     end: () => (state.finish === undefined ? [] : [{ type: "finish", reason: state.finish }]),
   });
 }
@@ -62,7 +67,7 @@ function readChunk(state: CallState, chunk: ChatCompletionChunk): ModelStreamPar
   if (choice?.delta) parts.push(...readDelta(state, choice.delta));
   if (choice?.finish_reason && state.finish === undefined)
     parts.push(...finishChoice(state, choice.finish_reason));
-  if (chunk.usage) parts.push({ type: "usage", usage: chatUsage(chunk.usage) });
+  if (chunk.usage) parts.push(chatUsage(chunk.usage, state.usage));
   return parts;
 }
 
@@ -183,17 +188,15 @@ function closeReasoning(state: CallState): ModelStreamPart[] {
 
 /** `isCut`: the answer ended at a limit; a call whose arguments it cut must not run with what is left of them. */
 function closeCalls(state: CallState, isCut: boolean): ModelStreamPart[] {
-  const calls = [...state.calls.values()]
-    .map(({ id, name, pieces }) => ({ id, name, text: pieces.join("") }))
-    .filter(({ text }) => !isCut || isJsonObjectText(text));
+  const calls = [...state.calls.values()];
   state.calls.clear();
   if (calls.length > 0) state.hasToolCalls = true;
-  return calls.map(({ id, name, text }) => ({
-    type: "tool-call",
-    toolCallId: id,
-    toolName: name,
-    arguments: parseToolArguments(text),
-  }));
+  return calls.map(({ id, name, pieces }) => {
+    const text = pieces.join("");
+    const call = { type: "tool-call" as const, toolCallId: id, toolName: name };
+    if (isCut && !isJsonObjectText(text)) return { ...call, arguments: {}, isCut };
+    return { ...call, arguments: parseToolArguments(text) };
+  });
 }
 
 /** OpenAI's search models and OpenRouter cite this way. */

@@ -1,25 +1,24 @@
 /** The usage that Chat Completions servers report → ours, whatever they leave out or count differently. Pure. */
 import type { CompletionUsage } from "openai/resources/completions";
-import type { TokenUsage } from "../domain/message-parts.js";
+import type { ModelStreamPart } from "./types.js";
+import type { UsageReport } from "./usage-report.js";
 
-export function chatUsage(usage: CompletionUsage): TokenUsage {
-  const input = usage.prompt_tokens ?? 0;
-  const output = usage.completion_tokens ?? 0;
-  const reasoningTokens = usage.completion_tokens_details?.reasoning_tokens ?? 0;
-  const cacheReadTokens = usage.prompt_tokens_details?.cached_tokens ?? deepseekCacheHits(usage);
-  const cacheWriteTokens = usage.prompt_tokens_details?.cache_write_tokens ?? 0;
+export function chatUsage(usage: CompletionUsage, report: UsageReport): ModelStreamPart {
+  // Nothing of the report's shape can be relied on, whatever the types say.
+  const { prompt_tokens_details: read, completion_tokens_details: written } = usage;
+  const input = report.count("prompt_tokens", usage.prompt_tokens);
+  const output = report.count("completion_tokens", usage.completion_tokens);
+  const reasoningTokens = report.count("reasoning_tokens", written?.reasoning_tokens) ?? 0;
+  const cacheRead =
+    report.count("cached_tokens", read?.cached_tokens) ??
+    report.count("prompt_cache_hit_tokens", Reflect.get(usage, "prompt_cache_hit_tokens"));
+  const cacheWrite = report.count("cache_write_tokens", read?.cache_write_tokens);
   // xAI counts reasoning beside the completion instead of in it; only the total shows it.
-  const isBeside = reasoningTokens > 0 && usage.total_tokens === input + output + reasoningTokens;
-  return {
-    inputTokens: Math.max(0, input - cacheReadTokens - cacheWriteTokens),
-    outputTokens: isBeside ? output + reasoningTokens : output,
+  const isBeside =
+    reasoningTokens > 0 && usage.total_tokens === (input ?? 0) + (output ?? 0) + reasoningTokens;
+  return report.part({
+    ...report.uncached(input, cacheRead, cacheWrite),
+    outputTokens: isBeside ? (output ?? 0) + reasoningTokens : output,
     reasoningTokens,
-    cacheReadTokens,
-    cacheWriteTokens,
-  };
-}
-
-function deepseekCacheHits(usage: CompletionUsage): number {
-  const hits: unknown = Reflect.get(usage, "prompt_cache_hit_tokens");
-  return typeof hits === "number" ? hits : 0;
+  });
 }

@@ -16,6 +16,7 @@ export function expectMalformed<Event>(reader: EventReader<Event>): EventReader<
         throw new StreamFailure("server_error", "the answer contained a malformed event", { cause: error });
       }
     },
+    isFinished: () => reader.isFinished(),
     end: () => reader.end(),
   };
 }

@@ -6,7 +6,6 @@ import type {
   ResponseOutputMessage,
   ResponseReasoningItem,
   ResponseStreamEvent,
-  ResponseUsage,
 } from "openai/resources/responses/responses";
 import type { ModelProviderKind } from "../domain/failures.js";
 import type { JsonObject } from "../domain/json.js";
@@ -16,7 +15,9 @@ import type { EventReader } from "./model-call.js";
 import { expectMalformed } from "./openai-malformed.js";
 import { citedPage, searchParts } from "./openai-web-search.js";
 import { parseToolArguments } from "./prompt-parts.js";
-import type { FinishReason, ModelStreamPart } from "./types.js";
+import type { FinishReason } from "../domain/finish-reasons.js";
+import type { ModelStreamPart } from "./types.js";
+import { UsageReport } from "./usage-report.js";
 
 /** Between two paragraphs of a reasoning summary, as the vendor separates them in its own products. */
 const SUMMARY_SEPARATOR = "\n\n";
@@ -65,7 +66,9 @@ export function createResponsesReader(
     isTextOpen: false,
     hasToolCalls: false,
   };
-  return expectMalformed({ read: (event) => readEvent(state, event), end: () => [] });
+  // The vendor's reason to finish is the end itself.
+  const isFinished = () => false;
+  return expectMalformed({ read: (event) => readEvent(state, event), isFinished, end: () => [] });
 }
 
 function readEvent(state: CallState, event: ResponseStreamEvent): ModelStreamPart[] {
@@ -199,14 +202,14 @@ function finishItem(
 
 /** A call whose arguments were cut off by a limit must not run with what is left of them. */
 function finishCall(state: CallState, item: ResponseFunctionToolCall, name: ItemName): ModelStreamPart[] {
-  if (item.status === "incomplete") return [];
   state.hasToolCalls = true;
-  const args = parseToolArguments(item.arguments);
   const call = callOf(state, item, name) ?? beginCall(state, item, name);
   // Said a second time, by a proxy that has no place for it.
   if (call.text !== undefined) return [];
   call.text = textOr(item.arguments);
-  return [{ type: "tool-call", toolCallId: call.callId, toolName: textOr(item.name), arguments: args }];
+  const made = { type: "tool-call" as const, toolCallId: call.callId, toolName: textOr(item.name) };
+  if (item.status === "incomplete") return [{ ...made, arguments: {}, isCut: true }];
+  return [{ ...made, arguments: parseToolArguments(item.arguments) }];
 }
 
 /** The call that an item is: by its names, or by the vendor's id of it where a proxy names its end otherwise. */
@@ -264,27 +267,28 @@ function finishResponse(state: CallState, response: Response, isComplete: boolea
     ...items,
     ...state.sources.splice(0),
     ...(isKept ? [{ type: "response" as const, id: response.id }] : []),
-    ...(response.usage ? [usagePart(response.usage)] : []),
+    ...usagePart(response),
     { type: "finish", reason: finishReason(state, response) },
   ];
 }
 
-function usagePart(usage: ResponseUsage): ModelStreamPart {
-  // Compatible servers leave the details out, whatever the types say.
-  const details: Partial<ResponseUsage.InputTokensDetails> | undefined | null = usage.input_tokens_details;
-  const cacheReadTokens = details?.cached_tokens ?? 0;
-  const cacheWriteTokens = details?.cache_write_tokens ?? 0;
-  const output: Partial<ResponseUsage.OutputTokensDetails> | undefined | null = usage.output_tokens_details;
-  return {
-    type: "usage",
-    usage: {
-      inputTokens: Math.max(0, (usage.input_tokens ?? 0) - cacheReadTokens - cacheWriteTokens),
-      outputTokens: usage.output_tokens ?? 0,
-      reasoningTokens: output?.reasoning_tokens ?? 0,
-      cacheReadTokens,
-      cacheWriteTokens,
-    },
-  };
+/** Compatible servers leave the details out, whatever the types say. */
+function usagePart(response: Response): ModelStreamPart[] {
+  const { usage } = response;
+  if (!usage) return [];
+  const report = new UsageReport();
+  const { input_tokens_details: read, output_tokens_details: written } = usage as Partial<typeof usage>;
+  return [
+    report.part({
+      ...report.uncached(
+        report.count("input_tokens", usage.input_tokens),
+        report.count("cached_tokens", read?.cached_tokens),
+        report.count("cache_write_tokens", read?.cache_write_tokens),
+      ),
+      outputTokens: report.count("output_tokens", usage.output_tokens),
+      reasoningTokens: report.count("reasoning_tokens", written?.reasoning_tokens),
+    }),
+  ];
 }
 
 function finishReason(state: CallState, { incomplete_details: incomplete }: Response): FinishReason {

@@ -5,6 +5,7 @@
 import type { ModelProviderKind } from "../domain/failures.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import type { OutboundFetchFunction } from "../lib/outbound/outbound-fetch.js";
+import type { FinishReason } from "../domain/finish-reasons.js";
 import type { PromptPart, ReasoningEffort, TokenUsage } from "../domain/message-parts.js";
 
 /** One message as a model sees it; system text travels apart. Tool results are `tool` messages. */
@@ -39,7 +40,16 @@ export type ModelRequest = {
   headers?: Record<string, string>;
 };
 
-export type FinishReason = "stop" | "tool-calls" | "length" | "content-filter" | "other";
+/**
+ * What a vendor reports of one call, made fit by `UsageReport`: whole, bounded, no part greater than its whole. Null = it
+ * was not reported, or what was reported is no count.
+ */
+export type ReportedUsage = Omit<TokenUsage, "inputTokens" | "outputTokens" | "isEstimated"> & {
+  inputTokens: number | null;
+  outputTokens: number | null;
+  /** What was strange about it, by the vendor's name of the field, shortened; absent = nothing. For the log. */
+  oddFields?: Record<string, string>;
+};
 
 /**
  * What a model call yields, in order. Deltas of one kind that follow each other belong to one part of the
@@ -60,6 +70,8 @@ export type ModelStreamPart =
       toolName: string;
       arguments: JsonObject;
       isProviderExecuted?: boolean;
+      /** See `ToolCallPart.isCut`. */
+      isCut?: true;
       providerMetadata?: JsonObject;
     }
   | {
@@ -75,7 +87,7 @@ export type ModelStreamPart =
   /** The vendor's id of this response, for vendors that can go on from it. At most once. */
   | { type: "response"; id: string }
   /** The totals known so far; a later one replaces an earlier one. */
-  | { type: "usage"; usage: TokenUsage }
+  | { type: "usage"; usage: ReportedUsage }
   | { type: "finish"; reason: FinishReason };
 
 /** A provider as the database and the environment describe it. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../lib/clock.js";
-import { SilenceError, WatchedStream } from "./watchdog.js";
+import { FINISHED_GRACE_MS, SilenceError, WatchedStream } from "./watchdog.js";
 
 /** Time that moves only when told to. */
 function createHandClock(): Clock & { advance(ms: number): void; timers(): number } {
@@ -126,6 +126,24 @@ describe("WatchedStream", () => {
     clock.advance(50);
     source.push("b");
     expect((await next).value).toBe("b");
+  });
+
+  test("once its end is expected, a short silence is the end, and no failure", async () => {
+    const { clock, source, stream } = setUp();
+    source.push("a");
+    await stream.next();
+    stream.expectEnd();
+    const usage = stream.next();
+    await settle();
+    clock.advance(FINISHED_GRACE_MS - 1);
+    source.push("usage");
+    expect((await usage).value).toBe("usage");
+    stream.expectEnd();
+    const end = stream.next();
+    await settle();
+    clock.advance(FINISHED_GRACE_MS);
+    expect(await end).toEqual({ done: true, value: undefined });
+    expect([source.wasStopped(), clock.timers()]).toEqual([true, 0]);
   });
 
   test("an abort ends it at once, without an error, even when the source does not listen", async () => {

@@ -9,6 +9,12 @@ export const STARTUP_TIMEOUT_MS = 60_000;
 /** Between two events. Vendors may think silently for a minute or more before they go on. */
 export const STREAM_STALL_TIMEOUT_MS = 120_000;
 
+/**
+ * From the last event of an answer that has told why it stopped to the end of its stream: usage follows within
+ * milliseconds. Some gateways never send the end, and keep the connection open.
+ */
+export const FINISHED_GRACE_MS = 3_000;
+
 /** How long a call may be silent, and whose clock says so. */
 export type StreamLimits = { clock: Clock; startupTimeoutMs: number; stallTimeoutMs: number };
 
@@ -72,6 +78,11 @@ export class WatchedStream<Event> implements AsyncIterableIterator<Event, undefi
       this.#end(false);
       throw error;
     }
+  }
+
+  /** All that matters has been said: a silence of `FINISHED_GRACE_MS` is the end from now on, and no failure. */
+  expectEnd(): void {
+    this.#silence?.expectEnd();
   }
 
   /** The consumer has an event in hand and wants no more. */
@@ -141,22 +152,30 @@ type SilenceTimer = ReturnType<typeof startSilenceTimer>;
  * which is far cheaper than a timer per event.
  */
 function startSilenceTimer({ clock, startupTimeoutMs, stallTimeoutMs }: StreamLimits) {
-  let phase: "startup" | "stream" = "startup";
+  const limits = { startup: startupTimeoutMs, stream: stallTimeoutMs, end: FINISHED_GRACE_MS };
+  let phase: keyof typeof limits = "startup";
   let waitingSince = clock.now();
   let waiter: Waiter | undefined;
   let cancelTimer = clock.after(startupTimeoutMs, look);
 
   function look() {
-    const limit = phase === "startup" ? startupTimeoutMs : stallTimeoutMs;
+    const limit = limits[phase];
     const silentFor = waiter === undefined ? 0 : clock.now() - waitingSince;
-    if (waiter !== undefined && silentFor >= limit) return waiter.fail(new SilenceError(phase, limit));
+    if (waiter !== undefined && silentFor >= limit)
+      return phase === "end" ? waiter.end() : waiter.fail(new SilenceError(phase, limit));
     cancelTimer = clock.after(limit - silentFor, look);
+  }
+
+  function begin(next: "stream" | "end") {
+    phase = next;
+    cancelTimer();
+    cancelTimer = clock.after(limits[next], look);
   }
 
   return {
     /** Runs one step under the timer; undefined when `endWait` came first. */
     wait<Result>(step: () => Promise<Result>): Promise<Result | undefined> {
-      if (phase === "stream") waitingSince = clock.now();
+      if (phase !== "startup") waitingSince = clock.now();
       return new Promise((resolve, reject) => {
         waiter = { end: () => resolve(undefined), fail: reject };
         step().then(
@@ -173,10 +192,10 @@ function startSilenceTimer({ clock, startupTimeoutMs, stallTimeoutMs }: StreamLi
     },
     endWait: () => waiter?.end(),
     sawEvent() {
-      if (phase === "stream") return;
-      phase = "stream";
-      cancelTimer();
-      cancelTimer = clock.after(stallTimeoutMs, look);
+      if (phase === "startup") begin("stream");
+    },
+    expectEnd() {
+      if (phase !== "end") begin("end");
     },
     close() {
       cancelTimer();

@@ -27,6 +27,7 @@ export class ChatContextResolver {
     const config = last.modelConfigId && (await context.loaders.modelConfigs.load(last.modelConfigId));
     return {
       usedTokens: contextTokens(last.usage),
+      isEstimated: last.usage.isEstimated ?? false,
       limitTokens: config ? contextLimitOf(config) : null,
       compactionThresholdPercent: config ? config.compactionThresholdPercent : 100,
     };

@@ -12,6 +12,11 @@ export class ContextUsage {
   @Field(() => Int, { description: "Tokens that the next call has to read at least." })
   usedTokens!: number;
 
+  @Field(() => Boolean, {
+    description: "True when that is estimated from the text: the vendor of the call did not report it.",
+  })
+  isEstimated!: boolean;
+
   @Field(() => Int, { nullable: true, description: "Tokens that fit; null = not known yet." })
   limitTokens!: number | null;
 

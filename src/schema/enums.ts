@@ -12,6 +12,7 @@ import type {
   McpServerFailureKind,
   McpTransport,
 } from "../domain/mcp.js";
+import type { FinishReason } from "../domain/finish-reasons.js";
 import type { MessageRole, NoticeLevel, ReasoningEffort } from "../domain/message-parts.js";
 import type { Permission } from "../domain/permissions.js";
 import type { SubagentKind } from "../domain/subagents.js";
@@ -25,9 +26,10 @@ export function describeEnum<Word extends string>(
   meanings: Record<Word, string>,
 ): Record<string, Word> {
   const words = Object.keys(meanings) as Word[];
-  const names = Object.fromEntries(words.map((word) => [word.toUpperCase(), word]));
+  const nameOf = (word: Word) => word.toUpperCase().replaceAll("-", "_");
+  const names = Object.fromEntries(words.map((word) => [nameOf(word), word]));
   const valuesConfig = Object.fromEntries(
-    words.map((word) => [word.toUpperCase(), { description: meanings[word] }]),
+    words.map((word) => [nameOf(word), { description: meanings[word] }]),
   );
   registerEnumType(names, { name, description, valuesConfig });
   return names;
@@ -58,6 +60,19 @@ export const NoticeLevelEnum = describeEnum<NoticeLevel>(
   "NoticeLevel",
   "How much a notice asks of its reader. May grow: show what you do not know as WARNING.",
   { warning: "The turn goes on without something." },
+);
+
+export const FinishReasonEnum = describeEnum<FinishReason>(
+  "FinishReason",
+  "Why a model ended its answer. May grow: treat what you do not know as OTHER.",
+  {
+    stop: "It was done.",
+    "tool-calls": "It waits for the results of its tools.",
+    length:
+      "The output limit, or the model's context, was reached: the answer is cut off. Say something to go on.",
+    "content-filter": "The provider withheld the rest.",
+    other: "A reason that only its provider has.",
+  },
 );
 
 export const ReasoningEffortEnum = describeEnum<ReasoningEffort>(
@@ -121,6 +136,8 @@ export const FailureKindEnum = describeEnum<FailureKind>(
       "The provider is not configured as it should be: its address does not lead to the vendor, or it refuses the model or its settings. `message` says which, and where to look.",
     context_too_large: "The chat no longer fits into the model's context.",
     content_filtered: "The provider refused the content.",
+    empty_answer:
+      "The model answered with neither text nor tool calls, and again when it was asked once more.",
     usage_limit: "The chat's owner has spent what they may; see `Viewer.usageLimit`.",
     storage_limit: "The chat's owner stores as much as they may; see `User.storage`.",
     storage_full: "The server's disk is almost full; it works again when there is space.",

@@ -1,8 +1,9 @@
 /** Messages, said and waiting to be said. */
 import { Field, Int, ObjectType } from "type-graphql";
+import type { FinishReason } from "../domain/finish-reasons.js";
 import type { MessageRole, ReasoningEffort } from "../domain/message-parts.js";
 import { connectionType } from "./connection.js";
-import { MessageRoleEnum, ReasoningEffortEnum } from "./enums.js";
+import { FinishReasonEnum, MessageRoleEnum, ReasoningEffortEnum } from "./enums.js";
 import { type MessagePart, MessagePartUnion } from "./message-part.union.js";
 import { Node } from "./node.interface.js";
 import { DateTimeScalar } from "./scalars/date-time.js";
@@ -24,6 +25,12 @@ export class TokenUsage {
 
   @Field(() => Int, { description: "Input tokens that went into the vendor's cache." })
   cacheWriteTokens!: number;
+
+  @Field(() => Boolean, {
+    description:
+      "True when some of it is estimated from the text: the vendor reported nothing usable, or the call ended before it could.",
+  })
+  isEstimated!: boolean;
 }
 
 @ObjectType("ChatMessage", {
@@ -52,6 +59,13 @@ export class ChatMessage implements Node {
     description: "What the model call used; null for messages that no model wrote.",
   })
   usage!: TokenUsage | null;
+
+  @Field(() => FinishReasonEnum, {
+    nullable: true,
+    description:
+      "Why the model ended this answer; null when it was stopped, when no model wrote the message, and in messages from before this field.",
+  })
+  finishReason!: FinishReason | null;
 
   @Field(() => MicrosScalar, { nullable: true, description: "What the model call cost; null when unpriced." })
   costMicros!: string | null;

@@ -21,6 +21,7 @@ import { DiffStatus1763700000017 } from "../../migrations/0017-diff-status.js";
 import { Subagents1763700000018 } from "../../migrations/0018-subagents.js";
 import { WorkspaceTemplates1763700000019 } from "../../migrations/0019-workspace-templates.js";
 import { OutputLimits1763700000020 } from "../../migrations/0020-output-limits.js";
+import { FinishReasons1763700000021 } from "../../migrations/0021-finish-reasons.js";
 import { ClientToolDeadlines1763700000022 } from "../../migrations/0022-client-tool-deadlines.js";
 import { Contract1763700000023 } from "../../migrations/0023-contract.js";
 import { QueuePreviews1763700000024 } from "../../migrations/0024-queue-previews.js";
@@ -48,6 +49,7 @@ export const migrations = [
   Subagents1763700000018,
   WorkspaceTemplates1763700000019,
   OutputLimits1763700000020,
+  FinishReasons1763700000021,
   ClientToolDeadlines1763700000022,
   Contract1763700000023,
   QueuePreviews1763700000024,

@@ -122,7 +122,7 @@ const LAST_USAGES: Statement = {
   text: `
     SELECT wanted.chat_id, m.* FROM unnest($1::uuid[]) AS wanted (chat_id) CROSS JOIN LATERAL (
       SELECT m.is_summary, m.model_config_id, m.input_tokens, m.output_tokens, m.reasoning_tokens,
-        m.cache_read_tokens, m.cache_write_tokens
+        m.cache_read_tokens, m.cache_write_tokens, m.is_usage_estimated
       FROM chat_messages m
       WHERE m.chat_id = wanted.chat_id AND NOT m.is_deleted AND m.visibility <> 'user'
         AND (m.is_summary OR (m.role = 'assistant' AND m.input_tokens IS NOT NULL))

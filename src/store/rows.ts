@@ -87,7 +87,7 @@ export function toChatState(row: ChatStateDbRow): ChatState {
 /** For `SELECT`s and `RETURNING`s that end in `toMessageRow`; the table's alias is `m`. */
 export const messageColumns = `m.id, m.chat_id, m.role, m.visibility, m.content_version, m.content, m.author_id,
   m.model_config_id, m.reasoning_effort, m.mcp_server_ids, m.input_tokens, m.output_tokens, m.reasoning_tokens, m.cache_read_tokens,
-  m.cache_write_tokens, m.cost_micros, m.runtime_ms, m.generation, m.provider_response_id, m.is_summary, m.revision,
+  m.cache_write_tokens, m.cost_micros, m.runtime_ms, m.generation, m.finish_reason, m.is_usage_estimated, m.provider_response_id, m.is_summary, m.revision,
   m.created_at`;
 
 export type MessageDbRow = {
@@ -109,6 +109,8 @@ export type MessageDbRow = {
   cost_micros: string | null;
   runtime_ms: number | null;
   generation: string | null;
+  finish_reason: MessageRow["finishReason"];
+  is_usage_estimated: boolean;
   provider_response_id: string | null;
   is_summary: boolean;
   revision: string;
@@ -130,6 +132,7 @@ export function toMessageRow(row: MessageDbRow): MessageRow {
     costMicros: row.cost_micros,
     runtimeMs: row.runtime_ms,
     generation: row.generation,
+    finishReason: row.finish_reason,
     responseId: row.provider_response_id,
     isSummary: row.is_summary,
     revision: Number(row.revision),
@@ -140,7 +143,12 @@ export function toMessageRow(row: MessageDbRow): MessageRow {
 export function toUsage(
   row: Pick<
     MessageDbRow,
-    "input_tokens" | "output_tokens" | "reasoning_tokens" | "cache_read_tokens" | "cache_write_tokens"
+    | "input_tokens"
+    | "output_tokens"
+    | "reasoning_tokens"
+    | "cache_read_tokens"
+    | "cache_write_tokens"
+    | "is_usage_estimated"
   >,
 ): TokenUsage | null {
   if (row.input_tokens === null || row.output_tokens === null) return null;
@@ -150,6 +158,7 @@ export function toUsage(
     reasoningTokens: row.reasoning_tokens ?? 0,
     cacheReadTokens: row.cache_read_tokens ?? 0,
     cacheWriteTokens: row.cache_write_tokens ?? 0,
+    ...(row.is_usage_estimated ? { isEstimated: true } : {}),
   };
 }
 

@@ -53,12 +53,13 @@ const MOVE = `UPDATE chats c SET
 
 const INSERT_COLUMNS = `(chat_id, mcp_server_ids, role, visibility, content_version, content, author_id,
   model_config_id, reasoning_effort, input_tokens, output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens, cost_micros,
-  runtime_ms, generation, provider_response_id, is_summary, revision, created_at)`;
+  runtime_ms, generation, finish_reason, is_usage_estimated, provider_response_id, is_summary, revision, created_at)`;
 
 /** Of the arrays in the order of `draftValues`. */
 const DRAFT_TYPES = [
   ...["message_role", "message_visibility", "jsonb", "uuid", "uuid", "text"],
   ...["int", "int", "int", "int", "int", "bigint", "int", "text", "text", "boolean"],
+  ...["text", "boolean"],
 ];
 
 /** Rows from arrays, in order; `first` is the number of the first array's parameter. */
@@ -66,12 +67,12 @@ function draftRows(first: number): string {
   const arrays = DRAFT_TYPES.map((type, index) => `$${first + index}::${type}[]`);
   return `unnest(${arrays.join(", ")}) WITH ORDINALITY AS d(role, visibility, content, author_id, model_config_id,
     reasoning_effort, input_tokens, output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens,
-    cost_micros, runtime_ms, generation, provider_response_id, is_summary, place)`;
+    cost_micros, runtime_ms, generation, finish_reason, is_usage_estimated, provider_response_id, is_summary, place)`;
 }
 
 const DRAFT_FIELDS = `d.role, d.visibility, ${CONTENT_VERSION}, d.content, d.author_id, d.model_config_id,
   d.reasoning_effort, d.input_tokens, d.output_tokens, d.reasoning_tokens, d.cache_read_tokens, d.cache_write_tokens,
-  d.cost_micros, d.runtime_ms, d.generation, d.provider_response_id, d.is_summary`;
+  d.cost_micros, d.runtime_ms, d.generation, d.finish_reason, d.is_usage_estimated, d.provider_response_id, d.is_summary`;
 
 /** What is selected stands with what a person says: with `chat`'s choice after the move, which took over theirs. */
 const selectionIn = (chat: string) =>
@@ -330,6 +331,8 @@ function draftValues(drafts: MessageDraft[]): unknown[] {
     column((draft) => draft.costMicros?.toString()),
     column((draft) => (draft.runtimeMs == null ? null : Math.round(draft.runtimeMs))),
     column((draft) => draft.generation),
+    column((draft) => draft.finishReason),
+    column((draft) => draft.usage?.isEstimated ?? false),
     column((draft) => draft.responseId),
     column((draft) => draft.isSummary ?? false),
   ];

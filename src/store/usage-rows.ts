@@ -10,9 +10,9 @@ import { CONTENT_VERSION } from "./rows.js";
 const INSERT: Statement = {
   name: "usage-row-insert",
   text: `INSERT INTO chat_messages (chat_id, role, visibility, content_version, content, model_config_id, input_tokens,
-      output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens, cost_micros, runtime_ms, revision,
-      is_deleted, created_at)
-    SELECT c.id, 'assistant', 'model', ${CONTENT_VERSION}, '[]', $2, $3, $4, $5, $6, $7, $8, $9, c.snapshot_version, true, $10
+      output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens, cost_micros, runtime_ms,
+      is_usage_estimated, revision, is_deleted, created_at)
+    SELECT c.id, 'assistant', 'model', ${CONTENT_VERSION}, '[]', $2, $3, $4, $5, $6, $7, $8, $9, $10, c.snapshot_version, true, $11
     FROM chats c WHERE c.id = $1`,
 };
 
@@ -41,6 +41,7 @@ export async function insertUsageRow(queryable: Queryable, row: HiddenUsage): Pr
     usage.cacheWriteTokens,
     row.costMicros?.toString() ?? null,
     row.runtimeMs === null ? null : Math.round(row.runtimeMs),
+    usage.isEstimated ?? false,
     new Date(row.now),
   ]);
 }

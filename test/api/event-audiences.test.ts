@@ -46,7 +46,14 @@ const row = {
 const message: MessageRow = {
   ...row,
   ...{ role: "assistant", visibility: "both", parts: [], mcpServerIds: null, usage: null, costMicros: null },
-  ...{ runtimeMs: null, generation: null, responseId: null, isSummary: false, revision: 1 },
+  ...{
+    runtimeMs: null,
+    generation: null,
+    finishReason: null,
+    responseId: null,
+    isSummary: false,
+    revision: 1,
+  },
 };
 const queued: QueuedRow = { ...row, parts: [{ type: "text", text: "a" }], isCut: false };
 

@@ -105,13 +105,17 @@ describe("a model that fails", () => {
     ]);
   });
 
-  test("by saying nothing at all ends the turn without harm", async () => {
+  test("by saying nothing at all is asked once more, and then fails", async () => {
     await start();
-    world.answers({ text: "" }, { text: "Here I am." });
+    world.answers({ text: "" }, { reasoning: "Hm.", text: " \n" }, { text: "" }, { text: "Here I am." });
     const chatId = await world.createChat(replica, "Hello");
-    expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
+    expect(await world.until(chatId, isAtRest)).toMatchObject({
+      status: "error",
+      lastError: { kind: "empty_answer", isRetryable: true },
+    });
+    expect(await world.story(chatId)).toEqual(["user: Hello"]);
     await world.send(replica, chatId, "Well?");
-    await world.until(chatId, (state) => isAtRest(state) && state.queuedIds.length === 0);
+    await world.until(chatId, (state) => state.status === "waiting");
     expect((await world.story(chatId)).at(-1)).toBe("assistant: Here I am.");
   });
 });

@@ -183,6 +183,7 @@ export class ChatWorld implements HubSource {
         costMicros: null,
         runtimeMs,
         generation,
+        finishReason: null,
         responseId: null,
         isSummary: false,
       };

@@ -1,14 +1,17 @@
 /** The same battery for every wire format: aborts, refusals, broken streams and silence. */
 import { describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import { type Clock, systemClock } from "../../src/lib/clock.js";
 import { createProvider } from "../../src/providers/registry.js";
 import type { ProviderSettings } from "../../src/providers/types.js";
-import { collect, connect, demos, REQUEST, until, WIRES } from "./support.js";
+import { FINISHED_GRACE_MS } from "../../src/providers/watchdog.js";
+import { collect, connect, demos, REQUEST, textOf, until, WIRES } from "./support.js";
 
 const LOGIN_PAGE = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>secret-key</body></html>";
 
 describe.each(WIRES)("$wire", (row) => {
-  const { start, failureOf, failure } = connect(row);
+  const { start, runStep, failureOf, failure, isAnthropic } = connect(row);
 
   test("an abort in the middle just ends the stream and frees the vendor", async () => {
     const { provider, demo } = await start([{ text: ["a", "b"], hang: 2 }]);
@@ -99,6 +102,48 @@ describe.each(WIRES)("$wire", (row) => {
     })();
     await expect(reading).rejects.toMatchObject({ failure: failure({ kind: "timeout", isRetryable: true }) });
     expect(seen).toEqual(["a", "b"]);
+  });
+
+  // The Responses API ends with its reason to finish; the others' ends are what some gateways leave out.
+  test.each<ScriptStep["afterFinish"]>(["hang", "cut"])(
+    "an answer that has told why it stopped is whole, whatever becomes of its connection (%s)",
+    async (afterFinish) => {
+      const parts = await runStep(
+        { text: ["a", "b"], afterFinish },
+        { clock: clockThatSkips(FINISHED_GRACE_MS) },
+      );
+      expect(textOf(parts, "text-delta")).toBe("ab");
+      expect(parts.slice(-2)).toMatchObject([
+        { type: "usage", usage: { inputTokens: expect.any(Number) } },
+        { type: "finish", reason: "stop" },
+      ]);
+    },
+  );
+
+  test("numbers of tokens that are none cost nothing of the answer, and reach nobody", async () => {
+    const values = [12.5, "many", "7", 3e9, -1, null, {}, [1], true, "9".repeat(400)];
+    const { run } = await start(values.map((value) => ({ text: "Hello.", rawUsage: usageOf(value) })));
+    const read: unknown[] = [];
+    for (const _ of values) {
+      const parts = await run();
+      expect([textOf(parts, "text-delta"), parts.at(-1)?.type]).toEqual(["Hello.", "finish"]);
+      const used = parts.findLast((part) => part.type === "usage")?.usage;
+      read.push(used?.inputTokens ?? null);
+      const { oddFields, ...counts } = used ?? {};
+      expect(Object.values(counts).filter((count) => count !== null && !isCount(count))).toEqual([]);
+      if ((used?.inputTokens ?? used?.outputTokens ?? null) === null) continue;
+      expect(Object.keys(oddFields ?? {})).not.toEqual([]);
+    }
+    // Of a prompt that is said to be cached as a whole nothing is left.
+    const [fraction, digits] = isAnthropic ? [13, 7] : [0, 0];
+    expect(read).toEqual([fraction, null, digits, ...values.slice(3).map(() => null)]);
+  });
+
+  test("an answer without any usage is whole", async () => {
+    const parts = await runStep({ text: "Hello.", rawUsage: null });
+    expect(parts.at(-1)).toEqual({ type: "finish", reason: "stop" });
+    const used = parts.findLast((part) => part.type === "usage")?.usage;
+    expect([used?.inputTokens ?? null, used?.outputTokens ?? null]).toEqual([null, null]);
   });
 
   test("an address where nothing listens is a mistake of whoever set it", async () => {
@@ -200,3 +245,35 @@ test("the vendor's own address is not called without a key", async () => {
     });
   }
 });
+
+/** Every vendor's fields of usage with this value; each vendor is sent its own among them. */
+function usageOf(value: JsonValue): JsonObject {
+  const all = (...names: string[]) => Object.fromEntries(names.map((name) => [name, value]));
+  return {
+    ...all("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+    ...all("prompt_tokens", "completion_tokens", "total_tokens"),
+    ...all("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount"),
+    input_tokens_details: all("cached_tokens"),
+    prompt_tokens_details: all("cached_tokens"),
+    output_tokens_details: all("reasoning_tokens", "thinking_tokens"),
+    completion_tokens_details: all("reasoning_tokens"),
+  };
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31;
+}
+
+/** The machine's clock, on which a wait of `ms` is over at once. */
+function clockThatSkips(ms: number): Clock {
+  let skipped = 0;
+  return {
+    ...systemClock,
+    now: () => systemClock.now() + skipped,
+    after: (wait, callback) =>
+      systemClock.after(wait === ms ? 0 : wait, () => {
+        if (wait === ms) skipped += ms;
+        callback();
+      }),
+  };
+}

@@ -3,9 +3,13 @@ import { expect } from "vitest";
 import type { ChatFailure } from "../../src/domain/failures.js";
 import { ModelCallError } from "../../src/domain/failures.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import type { TokenUsage } from "../../src/domain/message-parts.js";
 import { createProvider } from "../../src/providers/registry.js";
-import type { ModelRequest, ModelStreamPart, ProviderSettings } from "../../src/providers/types.js";
+import type {
+  ModelRequest,
+  ModelStreamPart,
+  ProviderSettings,
+  ReportedUsage,
+} from "../../src/providers/types.js";
 import { type Chunk, type ReplayServer, serveStream } from "./replay-server.js";
 import { REQUEST } from "./support.js";
 
@@ -25,7 +29,7 @@ export type ReplayCase = {
 export const FINISH_STOP: ModelStreamPart = { type: "finish", reason: "stop" };
 export const said = (text: string): ModelStreamPart => ({ type: "text-delta", text });
 export const thought = (text: string): ModelStreamPart => ({ type: "reasoning-delta", text });
-export const used = (usage: Partial<TokenUsage>): ModelStreamPart => ({
+export const used = (usage: Partial<ReportedUsage>): ModelStreamPart => ({
   type: "usage",
   usage: {
     inputTokens: 0,
@@ -47,6 +51,14 @@ export const called = (toolCallId: string, toolName: string, args: JsonObject): 
   toolCallId,
   toolName,
   arguments: args,
+});
+/** What the output limit has left of a call. */
+export const cutCall = (toolCallId: string, toolName: string): ModelStreamPart => ({
+  type: "tool-call",
+  toolCallId,
+  toolName,
+  arguments: {},
+  isCut: true,
 });
 
 /** The bytes of a text in pieces that end in the middle of its characters. */

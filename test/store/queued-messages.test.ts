@@ -45,6 +45,7 @@ describe("the queue", () => {
         costMicros: null,
         runtimeMs: null,
         generation: null,
+        finishReason: null,
         responseId: null,
         isSummary: false,
         mcpServerIds: [],

@@ -20,6 +20,7 @@ function row(role: MessageRow["role"], words: string, changes: Partial<MessageRo
     costMicros: null,
     runtimeMs: null,
     generation: null,
+    finishReason: null,
     responseId: null,
     isSummary: false,
     revision: 1,

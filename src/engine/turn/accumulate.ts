@@ -5,17 +5,27 @@ import type {
   NoticePart,
   ReasoningPart,
   TextPart,
-  TokenUsage,
   ToolCallPart,
 } from "../../domain/message-parts.js";
-import type { FinishReason, ModelStreamPart } from "../../providers/types.js";
+import type { FinishReason } from "../../domain/finish-reasons.js";
+import type { ModelStreamPart, ReportedUsage } from "../../providers/types.js";
 
 /** One part in the making. A call has no `part` until its input is complete. */
 type Slot =
   | { kind: "text"; part: TextPart; isOpen: boolean }
   | { kind: "reasoning"; part: ReasoningPart; isOpen: boolean }
-  | { kind: "call"; toolCallId: string; part: ToolCallPart | null }
+  | CallSlot
   | { kind: "other"; part: MessagePart };
+
+type CallSlot = {
+  kind: "call";
+  /** In the message. */
+  index: number;
+  toolCallId: string;
+  toolName: string;
+  part: ToolCallPart | null;
+  inputCharacters: number;
+};
 
 export type PlacedPiece = { partIndex: number; piece: Piece };
 
@@ -32,10 +42,13 @@ export const NO_ADDITIONS: Additions = { notices: [], serverOf: () => undefined 
 export class MessageAccumulator {
   readonly #slots: Slot[];
   readonly #additions: Additions;
-  usage: TokenUsage | null = null;
+  /** As the vendor reported it last; null = it has not. */
+  usage: ReportedUsage | null = null;
   finishReason: FinishReason | null = null;
   /** The vendor's id of the response; null when it gives none. */
   responseId: string | null = null;
+  /** Something has come, if only a count: the vendor is at work on it. */
+  hasBegun = false;
 
   constructor(additions: Additions = NO_ADDITIONS) {
     this.#additions = additions;
@@ -44,6 +57,7 @@ export class MessageAccumulator {
 
   /** Takes the next part of the stream; returns what it adds to the preview, if anything. */
   add(part: ModelStreamPart): PlacedPiece | null {
+    this.hasBegun = true;
     switch (part.type) {
       case "text-delta":
         return this.#appendText(part.text);
@@ -56,15 +70,16 @@ export class MessageAccumulator {
         this.#endReasoning(part);
         return null;
       case "tool-input-delta": {
-        const partIndex = this.#callSlot(part.toolCallId);
         const { toolCallId, toolName, delta } = part;
+        const slot = this.#callSlot(part);
+        slot.inputCharacters += delta.length;
+        const partIndex = slot.index;
         return { partIndex, piece: { type: "tool-input-delta", toolCallId, toolName, append: delta } };
       }
       case "tool-call": {
-        const partIndex = this.#callSlot(part.toolCallId);
-        const call = this.#stamped(part);
-        this.#slots[partIndex] = { kind: "call", toolCallId: part.toolCallId, part: call };
-        return { partIndex, piece: call };
+        const slot = this.#callSlot(part);
+        slot.part = this.#stamped(part);
+        return { partIndex: slot.index, piece: slot.part };
       }
       case "tool-result":
       case "source":
@@ -81,6 +96,40 @@ export class MessageAccumulator {
         this.finishReason = part.reason;
         return null;
     }
+  }
+
+  /**
+   * The answer was cut off by a limit: a call that was under way is to be answered as such, and where the turn ends with
+   * it `notice` says so to people. Returns what that adds to the preview. `startedAt`: of the calls that it cut.
+   */
+  cut(notice: NoticePart, startedAt: number): PlacedPiece[] {
+    const cut = this.#slots.flatMap((slot, partIndex): PlacedPiece[] => {
+      if (slot.kind !== "call" || slot.part !== null) return [];
+      const { toolCallId, toolName } = slot;
+      const call: ToolCallPart = {
+        type: "tool-call",
+        toolCallId,
+        toolName,
+        arguments: {},
+        isCut: true,
+        startedAt,
+      };
+      slot.part = this.#stamped(call);
+      return [{ partIndex, piece: slot.part }];
+    });
+    if (this.#slots.some(({ kind, part }) => kind === "call" && !isProviders(part))) return cut;
+    this.#closeOpen();
+    this.#slots.push({ kind: "other", part: notice });
+    return [...cut, { partIndex: this.#slots.length - 1, piece: notice }];
+  }
+
+  /** Characters of arguments that were streamed, but are in no part: those of calls that were not or never will be whole. */
+  get lostInputCharacters(): number {
+    return this.#slots.reduce(
+      (sum, slot) =>
+        sum + (slot.kind === "call" && (slot.part?.isCut ?? !slot.part) ? slot.inputCharacters : 0),
+      0,
+    );
   }
 
   /** The message so far. Calls whose input never ended are left out, and so are parts that say nothing. */
@@ -137,12 +186,13 @@ export class MessageAccumulator {
     this.#slots.push({ kind: "reasoning", isOpen: false, part: { type: "reasoning", text: "", ...extra } });
   }
 
-  #callSlot(toolCallId: string): number {
+  #callSlot({ toolCallId, toolName }: Pick<ToolCallPart, "toolCallId" | "toolName">): CallSlot {
     this.#closeOpen();
-    const existing = this.#slots.findIndex((slot) => slot.kind === "call" && slot.toolCallId === toolCallId);
-    if (existing >= 0) return existing;
-    this.#slots.push({ kind: "call", toolCallId, part: null });
-    return this.#slots.length - 1;
+    for (const slot of this.#slots) if (slot.kind === "call" && slot.toolCallId === toolCallId) return slot;
+    const index = this.#slots.length;
+    const slot: CallSlot = { kind: "call", index, toolCallId, toolName, part: null, inputCharacters: 0 };
+    this.#slots.push(slot);
+    return slot;
   }
 
   #stamped(call: ToolCallPart): ToolCallPart {
@@ -154,6 +204,10 @@ export class MessageAccumulator {
     const last = this.#slots.at(-1);
     if (last?.kind === "text" || last?.kind === "reasoning") last.isOpen = false;
   }
+}
+
+function isProviders(part: MessagePart | null): boolean {
+  return part?.type === "tool-call" && part.isProviderExecuted === true;
 }
 
 /** The message that a preview shows: for a partial step whose own worker is lost. Unfinished calls are left out. */

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import type { LivePiece } from "../../domain/chat-events.js";
 import { ModelCallError, type ChatFailure } from "../../domain/failures.js";
-import type { ModelStreamPart } from "../../providers/types.js";
+import type { ModelRequest, ModelStreamPart, ReportedUsage } from "../../providers/types.js";
 import { ManualClock } from "../../../test/agent/manual-clock.js";
 import type { JsonObject } from "../../domain/json.js";
 import { isDeeperThan, MAX_ARGUMENT_DEPTH } from "../../domain/json-depth.js";
-import type { NoticePart } from "../../domain/message-parts.js";
+import type { NoticePart, TokenUsage } from "../../domain/message-parts.js";
 import { NO_ADDITIONS, type Additions } from "./accumulate.js";
-import { callModel } from "./call-model.js";
+import { callModel, CUT_NOTICE } from "./call-model.js";
 
 const usage = {
   inputTokens: 1,
@@ -19,6 +19,22 @@ const usage = {
 const text = (words: string): ModelStreamPart => ({ type: "text-delta", text: words });
 const finish: ModelStreamPart = { type: "finish", reason: "stop" };
 const busy: ChatFailure = { kind: "overloaded", message: "Busy.", isRetryable: true };
+
+/** "Say hello." and the overhead of a message are 8 tokens by our estimate. */
+const request: ModelRequest = {
+  model: "m",
+  system: "",
+  messages: [{ role: "user", parts: [{ type: "text", text: "Say hello." }] }],
+  tools: [],
+  maxOutputTokens: 10,
+};
+const estimated = (inputTokens: number, outputTokens: number, reasoningTokens = 0): TokenUsage => ({
+  ...usage,
+  inputTokens,
+  outputTokens,
+  reasoningTokens,
+  isEstimated: true,
+});
 
 /** Each step is a part of the stream or something that happens to it. */
 type Step = ModelStreamPart | ((shown: () => string[]) => void);
@@ -40,7 +56,8 @@ async function callWith(additions: Additions, ...steps: Step[]) {
   }
   const shown = () => pieces.map(({ piece }) => ("append" in piece ? piece.append : piece.type));
   const announce = (more: LivePiece[]) => void pieces.push(...more);
-  const running = callModel(open, stop.signal, { clock, announce, pieceIntervalMs: () => 15 }, additions);
+  const ports = { clock, announce, pieceIntervalMs: () => 15 };
+  const running = callModel({ open, request }, stop.signal, ports, additions);
   return {
     stop,
     running,
@@ -74,7 +91,7 @@ test("an answer that breaks off is a failure that is worth another try", async (
       isRetryable: true,
     },
     parts: [{ type: "text", text: "ab" }],
-    usage: null,
+    usage: estimated(7, 1),
     retryAfterMs: undefined,
     contextLimit: undefined,
     cause: undefined,
@@ -89,7 +106,7 @@ test("a vendor's refusal is passed on with its wish and its cause", async () => 
     type: "failed",
     failure: busy,
     parts: [{ type: "text", text: "a" }],
-    usage: null,
+    usage: estimated(7, 1),
     retryAfterMs: 7_000,
     contextLimit: undefined,
     cause: error,
@@ -140,7 +157,8 @@ test("a call names the server whose tool it is, except when the vendor runs it",
 
 test("what arrives after a stop is not taken", async () => {
   const { stop, running, shown } = await call(text("a"), () => stop.abort(), text("b"), finish);
-  expect(await running).toEqual({ type: "stopped", parts: [{ type: "text", text: "a" }], usage: null });
+  const parts = [{ type: "text", text: "a" }];
+  expect(await running).toEqual({ type: "stopped", parts, usage: estimated(7, 1) });
   expect(shown()).toEqual(["a"]);
 });
 
@@ -234,4 +252,80 @@ test("arguments are shown as they are saved: without half characters, nested as 
   expect(first).toMatchObject({ arguments: { "k\uFFFD": "v\uFFFD", list: ["😀", "\u0000"] } });
   const kept: unknown = second?.type === "tool-call" ? second.arguments : undefined;
   expect([isDeeperThan(kept, MAX_ARGUMENT_DEPTH), isDeeperThan(kept)]).toEqual([true, false]);
+});
+
+const reported = (more: Partial<ReportedUsage>): ModelStreamPart => ({
+  type: "usage",
+  usage: { ...usage, inputTokens: null, outputTokens: null, ...more },
+});
+const thought: ModelStreamPart = { type: "reasoning-delta", text: "Hm, hm." };
+
+test.each<[string, ModelStreamPart[], TokenUsage]>([
+  ["nothing is estimated whole", [text("Hello there."), finish], estimated(7, 3)],
+  ["thoughts are part of what was written", [thought, text("Hi."), finish], estimated(7, 6, 4)],
+  [
+    "zero for its prompt stays as reported",
+    [text("Hi."), reported({ inputTokens: 0, outputTokens: 9 }), finish],
+    { ...usage, inputTokens: 0, outputTokens: 9 },
+  ],
+  [
+    "only the prompt is estimated for the rest",
+    [text("Hello there."), reported({ inputTokens: 50 }), finish],
+    estimated(50, 3),
+  ],
+  [
+    "only the answer is estimated for the rest",
+    [text("Hi."), reported({ outputTokens: 50 }), finish],
+    estimated(7, 50),
+  ],
+  [
+    "what it cached counts as part of the estimated prompt",
+    [text("Hi."), reported({ outputTokens: 5, cacheReadTokens: 3 }), finish],
+    { ...estimated(4, 5), cacheReadTokens: 3 },
+  ],
+])("of a vendor that reports %s", async (_, steps, expected) => {
+  const { running } = await call(...steps);
+  expect(await running).toMatchObject({ type: "completed" });
+  expect((await running).usage).toEqual(expected);
+});
+
+test("a call that breaks off costs what was sent and streamed, arguments included, and more where the vendor knows more", async () => {
+  const input = { type: "tool-input-delta", toolCallId: "c", toolName: "t", delta: "x".repeat(300) } as const;
+  const early = reported({ inputTokens: 500, outputTokens: 1 });
+  const broken = await (await call(early, text("Hello there."), input)).running;
+  expect(broken).toMatchObject({ type: "failed", usage: estimated(500, 103) });
+  const known = await (await call(reported({ inputTokens: 500, outputTokens: 80 }), text("Hi."))).running;
+  expect(known.usage).toEqual({ ...usage, inputTokens: 500, outputTokens: 80 });
+});
+
+test("a call that was refused before it began costs nothing, and one that was never sent neither", async () => {
+  const refused = await (await call(fail(new ModelCallError(busy, undefined)))).running;
+  const stop = new AbortController();
+  stop.abort();
+  const ports = { clock: new ManualClock(), announce: () => undefined, pieceIntervalMs: () => 15 };
+  const open = () => {
+    throw new Error("It was sent.");
+  };
+  const unsent = await callModel({ open, request }, stop.signal, ports);
+  expect([refused.usage, unsent]).toEqual([null, { type: "stopped", parts: [], usage: null }]);
+});
+
+const length: ModelStreamPart = { type: "finish", reason: "length" };
+
+test("an answer that is cut off ends with a notice, which is shown with it", async () => {
+  const { running, shown } = await call(text("Once upon"), length);
+  expect(await running).toMatchObject({
+    type: "completed",
+    finishReason: "length",
+    parts: [{ type: "text", text: "Once upon" }, CUT_NOTICE],
+  });
+  expect(shown()).toEqual(["Once upon", "notice"]);
+});
+
+test("a call that was cut off with the answer stays, marked, and the turn goes on with it", async () => {
+  const input = { type: "tool-input-delta", toolCallId: "c", toolName: "t", delta: '{"a' } as const;
+  const { running, shown } = await call(text("Now"), input, length);
+  const cut = { type: "tool-call", toolCallId: "c", toolName: "t", arguments: {}, isCut: true };
+  expect(await running).toMatchObject({ parts: [{ type: "text", text: "Now" }, cut] });
+  expect(shown()).toEqual(["Now", '{"a', "tool-call"]);
 });

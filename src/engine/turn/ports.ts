@@ -1,6 +1,6 @@
 /** What a turn's acts need from the outside. Every port is required: a missing one is a compile error. */
 import type { LivePiece } from "../../domain/chat-events.js";
-import type { JsonObject } from "../../domain/json.js";
+import type { ToolCallPart } from "../../domain/message-parts.js";
 import type { KeptOutcome } from "../../domain/tool-outcome.js";
 import type { ModelStreamPart } from "../../providers/types.js";
 import type { Clock } from "../../lib/clock.js";
@@ -16,7 +16,7 @@ export type OpenModelStream = (signal: AbortSignal) => AsyncIterable<ModelStream
  * the tool and becomes an error outcome too, logged by whoever passes this port.
  */
 export type RunTool = (
-  call: { toolCallId: string; toolName: string; arguments: JsonObject },
+  call: Pick<ToolCallPart, "toolCallId" | "toolName" | "arguments" | "isCut">,
   signal: AbortSignal,
   output: ShowOutput,
 ) => Promise<KeptOutcome>;

@@ -6,12 +6,11 @@ import { randomUUID } from "node:crypto";
 import type { MessageDraft } from "../../domain/chat-state.js";
 import {
   CHAT_SUMMARIZED,
-  lastUsage,
+  contextUse,
   noticeParts,
   summaryDraft,
   type CompactionSource,
 } from "../../domain/compaction.js";
-import { contextTokens } from "../../domain/context-window.js";
 import type { ChatFailure } from "../../domain/failures.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import type { MessagePart, TokenUsage } from "../../domain/message-parts.js";
@@ -90,11 +89,10 @@ async function done(work: Promise<void>): Promise<{ type: "done" }> {
 /** What the notice tells besides the summary itself. */
 async function factsOf(hold: Hold, context: TurnContext, source: CompactionSource): Promise<JsonObject> {
   const { contextLimit, compactionThresholdPercent } = await context.rules(hold.history);
-  const usage = lastUsage(hold.history);
   return {
     source,
     thresholdPercent: compactionThresholdPercent,
-    contextTokens: usage && contextTokens(usage),
+    contextTokens: contextUse(hold.history),
     contextLimitTokens: contextLimit,
   };
 }

@@ -39,6 +39,8 @@ export class Hold {
   hasBegun: boolean;
   /** The last thing that happened was a person's interrupt. */
   wasInterrupted = false;
+  /** The model answered this step with nothing and is asked once more. */
+  isAskedAgain = false;
   /** What was committed of what this hold has written. */
   readonly #kept = new WeakSet<MessageDraft>();
   /** When the step began, for its wall time; null between steps. */
@@ -206,6 +208,7 @@ export class Hold {
     const visible = messages.filter((message) => message.visibility !== "user");
     if (visible.length === 0) return;
     this.#stepStartedAt = null;
+    this.isAskedAgain = false;
     this.history = mergeRows(this.history, visible);
   }
 }

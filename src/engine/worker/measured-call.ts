@@ -43,7 +43,7 @@ async function measure(
     hasBegun ||= isModels;
     ports.announce(pieces);
   };
-  const outcome = await callModel(call.open, hold.switch.signal, { ...ports, announce }, additions);
+  const outcome = await callModel(call, hold.switch.signal, { ...ports, announce }, additions);
   const { type, usage } = outcome;
   meter.modelCall({ outcome: type, seconds: since(), model: call.model.config.model, usage });
   return outcome;

@@ -1,6 +1,8 @@
 /** The first half of a step: the model is asked, and its answer committed as soon as it has ended. */
 import type { MessageDraft } from "../../domain/chat-state.js";
 import type { ChatFailure } from "../../domain/failures.js";
+import type { FinishReason } from "../../domain/finish-reasons.js";
+import type { MessagePart } from "../../domain/message-parts.js";
 import { costMicros } from "../../domain/money.js";
 import { nextAction, openCallsOf } from "../../domain/next-action.js";
 import type { Command } from "../../domain/transition.js";
@@ -62,6 +64,7 @@ async function endModelStep(
   const kept = { messages: isAnswer ? [message] : [], openCalls };
   if (outcome.type === "failed") return { overflow: null, waitMs: await retryOrFail(hold, outcome, kept) };
   if (outcome.type === "stopped") return done(hold.giveUp(kept));
+  if (isEmpty(outcome) && !mayBeEmpty(hold)) return done(askAgainOrFail(hold));
   return done(commitAnswer(hold, context, { message, openCalls, finishReason: outcome.finishReason }));
 }
 
@@ -73,7 +76,7 @@ async function done(work: Promise<void>): Promise<CallEnd> {
 type Answer = {
   message: MessageDraft;
   openCalls: ReturnType<typeof openCallsOf>;
-  finishReason: (CallOutcome & { type: "completed" })["finishReason"];
+  finishReason: FinishReason;
 };
 
 /** The answer, and in the same transaction the end of the turn when nothing is left to do. */
@@ -89,6 +92,29 @@ async function commitAnswer(hold: Hold, context: TurnContext, answer: Answer): P
     if (next.type === "finish") commands.push({ type: "finish-turn", fence });
   }
   if (!(await hold.commit(commands))) await hold.finishInterrupt(kept);
+}
+
+/** Neither words nor calls, although nothing cut the answer: thoughts alone are no answer to a person. */
+function isEmpty({ parts, finishReason }: CallOutcome & { type: "completed" }): boolean {
+  if (finishReason === "length" || finishReason === "content-filter") return false;
+  return !parts.some((part: MessagePart) =>
+    part.type === "text" ? part.text.trim() !== "" : part.type === "tool-call",
+  );
+}
+
+/** Having done its work with tools, a model may have nothing to add: Claude ends such turns without a word. */
+function mayBeEmpty({ isAskedAgain, history }: Hold): boolean {
+  return isAskedAgain && history.findLast(({ role }) => role !== "system")?.role === "tool";
+}
+
+/** An empty answer is mostly a hiccup of the vendor: it is asked for once more, at once, and everybody sees why. */
+async function askAgainOrFail(hold: Hold): Promise<void> {
+  if (hold.switch.reason !== null) return hold.giveUp(hold.keepNothing());
+  const { isAskedAgain, parts, chat } = hold;
+  parts.log.warn({ chatId: chat.chatId, isAskedAgain }, "A model answered with nothing");
+  if (isAskedAgain) return hold.fail({ ...EMPTY_ANSWER, message: EMPTY_TWICE_TEXT });
+  hold.isAskedAgain = true;
+  await noticeRefusal(hold, EMPTY_ANSWER);
 }
 
 /**
@@ -126,7 +152,7 @@ export async function waitForRetry(hold: Hold, waitMs: number): Promise<void> {
   if (waitMs > 0) await sleep(hold.parts.clock, waitMs, hold.switch.signal);
 }
 
-/** The prompt was refused as too long; a shorter one is tried at once. False when an interrupt came first. */
+/** The next attempt is made at once: with a shorter prompt after one that was refused, or just once more. False when an interrupt came first. */
 export function noticeRefusal(hold: Hold, refusal: ChatFailure): Promise<boolean> {
   const failure = { ...refusal, isRetryable: true };
   return hold.commit([{ type: "record-retry", fence: hold.fence(), delayMs: 0, failure }]);
@@ -142,9 +168,18 @@ function answerDraft(hold: Hold, outcome: CallOutcome, { model }: PreparedCall):
     modelConfigId: model.config.id,
     runtimeMs: hold.stepRuntimeMs,
     generation: hold.generationId,
+    finishReason: outcome.type === "completed" ? outcome.finishReason : null,
     responseId: outcome.type === "completed" ? outcome.responseId : null,
   };
 }
+
+const EMPTY_ANSWER: ChatFailure = {
+  kind: "empty_answer",
+  message: "The model answered with nothing. It is asked once more.",
+  isRetryable: true,
+};
+const EMPTY_TWICE_TEXT =
+  "The model answered with nothing, and again when it was asked once more. Try again, say it in other words, or choose another model.";
 
 const CONTENT_FILTERED: ChatFailure = {
   kind: "content_filtered",

@@ -104,6 +104,7 @@ async function answer(
   const { clock, log } = parts;
   const { chat, messageId, workspace, agents } = context;
   if (isDeeperThan(call.arguments, MAX_ARGUMENT_DEPTH)) return refusal(TOO_DEEP);
+  if (call.isCut) return refusal(CUT_CALL_TEXT);
   const tool = await context.findTool(call.toolName);
   if (!tool) return refusal(describeUnknownTool(call.toolName, await context.toolNames()));
   const facts = { chatId: chat.chatId, tool: tool.name };
@@ -150,6 +151,10 @@ async function keepFiles(
     return { files: [], words: [...words, `[${files} of the tool's files could not be kept]`] };
   }
 }
+
+/** What a model learns of a call that the output limit cut: else it would wait for what never ran, or do it again. */
+const CUT_CALL_TEXT =
+  "Your call was cut off by the output limit, so it was not run. Make it again with shorter arguments: write a large file in several smaller calls.";
 
 function refusal(message: string): ToolOutcome {
   return { result: { error: message }, isError: true };

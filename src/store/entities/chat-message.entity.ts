@@ -1,5 +1,6 @@
 /** A message in a chat's history. Rows are never removed, only marked: costs count them for ever. */
 import { Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from "typeorm";
+import type { FinishReason } from "../../domain/finish-reasons.js";
 import {
   MESSAGE_ROLES,
   MESSAGE_VISIBILITIES,
@@ -81,6 +82,14 @@ export class ChatMessageEntity {
   /** The run of streamed pieces that this message became. */
   @Column("text", { name: "generation", nullable: true })
   generation!: string | null;
+
+  /** Some of the counts of tokens are our own estimate. */
+  @Column("boolean", { name: "is_usage_estimated", default: false })
+  isUsageEstimated!: boolean;
+
+  /** Why the model stopped; null = it was stopped, none wrote it, or it is older than this column. */
+  @Column("text", { name: "finish_reason", nullable: true })
+  finishReason!: FinishReason | null;
 
   /** The vendor's id of the response that became this message. */
   @Column("text", { name: "provider_response_id", nullable: true })

@@ -57,7 +57,7 @@ const chats: TypeLines = {
 
 const messages: TypeLines = {
   ChatMessage: {
-    fields: `author chat costMicros createdAt id isSummary modelConfig parts reasoningEffort role runtimeMs usage`,
+    fields: `author chat costMicros createdAt finishReason id isSummary modelConfig parts reasoningEffort role runtimeMs usage`,
     reached: [{ rule: OWNER_AND_ADMINS, ...onNode("ChatMessage", ({ messageId }) => messageId) }],
   },
   TokenUsage: {

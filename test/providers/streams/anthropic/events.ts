@@ -68,7 +68,11 @@ export const text = (index: number, ...pieces: string[]): JsonObject[] => [
 export const ended: JsonObject[] = [because("end_turn"), over];
 
 /** What the usage of `start` and `because` becomes. */
-export const used = (inputTokens = 9, outputTokens = 1, more: object = {}): ModelStreamPart => ({
+export const used = (
+  inputTokens: number | null = 9,
+  outputTokens: number | null = 1,
+  more: object = {},
+): ModelStreamPart => ({
   type: "usage",
   usage: { inputTokens, outputTokens, reasoningTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, ...more },
 });
@@ -87,4 +91,12 @@ export const toolCall = (toolCallId: string, args: JsonObject): ModelStreamPart 
   toolCallId,
   toolName: "execute",
   arguments: args,
+});
+/** What the output limit has left of a call. */
+export const cutCall = (toolCallId: string): ModelStreamPart => ({
+  type: "tool-call",
+  toolCallId,
+  toolName: "execute",
+  arguments: {},
+  isCut: true,
 });

@@ -155,7 +155,7 @@ export const USAGE_CASES: StreamCase[] = [
   {
     name: "no tokens at the start, null at the end",
     events: [start(null), because("end_turn", null), over],
-    parts: [used(0, 0), used(0, 0), { type: "finish", reason: "stop" }],
+    parts: [used(null, null), used(null, null), { type: "finish", reason: "stop" }],
   },
   {
     name: "tokens that are null do not forget what was known",

@@ -1,6 +1,7 @@
 /** Thinking and tool calls. */
 import type { JsonObject } from "../../../../src/domain/json.js";
 import {
+  cutCall,
   because,
   block,
   ended,
@@ -110,9 +111,24 @@ export const TOOL_CASES: StreamCase[] = [
     ],
   },
   {
-    name: "a call that the token limit cut off is still told",
+    name: "a call that the token limit cut off is told as cut",
     events: [start(), tool(0, "a"), input(0, '{"command":"l'), stop(0), because("max_tokens"), over],
-    parts: [used(), toolInput("a", '{"command":"l'), toolCall("a", {}), ...finished("length")],
+    parts: [used(), toolInput("a", '{"command":"l'), cutCall("a"), ...finished("length")],
+  },
+  {
+    name: "a call that the token limit cut off before its first argument, after one that is whole",
+    events: [
+      start(),
+      ...[tool(0, "a"), input(0, '{"command":"ls"}'), stop(0)],
+      ...[tool(1, "b"), stop(1), because("max_tokens"), over],
+    ],
+    parts: [
+      used(),
+      toolInput("a", '{"command":"ls"}'),
+      toolCall("a", { command: "ls" }),
+      cutCall("b"),
+      ...finished("length"),
+    ],
   },
   {
     name: "words, three calls, and words again",

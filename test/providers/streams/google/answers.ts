@@ -223,7 +223,7 @@ const COUNTS: GoogleReplay[] = [
   {
     name: "counts of zero",
     chunks: [count({ promptTokenCount: 0, candidatesTokenCount: 0 }), stop()],
-    parts: [used({}), finished()],
+    parts: [used({ inputTokens: null, outputTokens: null }), finished()],
   },
   {
     name: "counts that are null or missing",
@@ -233,7 +233,7 @@ const COUNTS: GoogleReplay[] = [
   {
     name: "more cached than asked",
     chunks: [count({ promptTokenCount: 1, cachedContentTokenCount: 4 }), stop()],
-    parts: [used({ inputTokens: 0, cacheReadTokens: 4 }), finished()],
+    parts: [used({ cacheReadTokens: 1, oddFields: { cached: "4 of 1" } }), finished()],
   },
 ];
 

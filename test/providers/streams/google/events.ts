@@ -1,8 +1,7 @@
 /** What Gemini's streams are made of. */
 import type { ChatFailure } from "../../../../src/domain/failures.js";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
-import type { TokenUsage } from "../../../../src/domain/message-parts.js";
-import type { ModelStreamPart } from "../../../../src/providers/types.js";
+import type { ModelStreamPart, ReportedUsage } from "../../../../src/providers/types.js";
 import type { Chunk } from "../../replay-server.js";
 
 export type GoogleReplay = {
@@ -41,7 +40,7 @@ export const called = (toolCallId: unknown, command: string, more: object = {}) 
   ...more,
 });
 export const finished = (reason = "stop") => ({ type: "finish", reason });
-export const used = (usage: Partial<TokenUsage>) => ({
+export const used = (usage: Partial<ReportedUsage>) => ({
   type: "usage",
   usage: {
     inputTokens: 0,

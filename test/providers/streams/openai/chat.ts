@@ -1,6 +1,15 @@
 /** Recorded shapes of Chat Completions streams, OpenAI's own and those all servers share, and what exactly they mean. */
 import { CUT } from "../../replay-server.js";
-import { brokenBytes, called, FINISH_STOP, type ReplayCase, said, typed, used } from "../../openai-replay.js";
+import {
+  brokenBytes,
+  called,
+  cutCall,
+  FINISH_STOP,
+  type ReplayCase,
+  said,
+  typed,
+  used,
+} from "../../openai-replay.js";
 import * as wire from "./chat-chunks.js";
 
 const USED = used({ inputTokens: 10, outputTokens: 5 });
@@ -140,6 +149,7 @@ export const CHAT_CASES: ReplayCase[] = [
       typed("a", "execute", '{"command":"ls"}'),
       typed("b", "execute", '{"command":"rm -rf /tm'),
       called("a", "execute", { command: "ls" }),
+      cutCall("b", "execute"),
       USED,
       { type: "finish", reason: "length" },
     ],
@@ -217,7 +227,7 @@ export const CHAT_CASES: ReplayCase[] = [
       wire.usage({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }),
       wire.DONE,
     ],
-    parts: [said("a"), used({}), FINISH_STOP],
+    parts: [said("a"), used({ inputTokens: null, outputTokens: null }), FINISH_STOP],
   },
   {
     name: "no [DONE], but a finish",

@@ -3,6 +3,7 @@ import { CUT } from "../../replay-server.js";
 import {
   brokenBytes,
   called,
+  cutCall,
   FINISH_STOP,
   type ReplayCase,
   said,
@@ -111,6 +112,7 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
       said("Hel"),
       said("lo"),
       typed("call_1", "execute", '{"command":"rm -rf /tm'),
+      cutCall("call_1", "execute"),
       USED,
       { type: "finish", reason: "length" },
     ],
@@ -133,7 +135,7 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
   {
     name: "usage of nothing, without details",
     chunks: [...hello, wire.completed({ usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 } })],
-    parts: [said("Hel"), said("lo"), used({}), FINISH_STOP],
+    parts: [said("Hel"), said("lo"), used({ inputTokens: null, outputTokens: null }), FINISH_STOP],
   },
   {
     name: "usage whose details are null",
