@@ -56,7 +56,7 @@ describe("operations at one time", () => {
   });
 
   test("whoever goes away while they wait leaves no place taken; what runs keeps its place until it ends", async () => {
-    const server = await openServer({ limits: { maxRunningPerUser: 1, maxWaitingPerUser: 2 } });
+    const server = await openServer({ limits: { maxRunningPerUser: 1, maxWaitingPerUser: 3 } });
     const leaving = new AbortController();
     const go = () =>
       fetch(server.graphqlUrl, {
