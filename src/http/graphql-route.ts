@@ -35,6 +35,7 @@ export function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptio
   const { apollo, identification, accounts, measured, createContext } = options;
   const sendPage = createGraphiqlPage();
   const places = new WeakMap<FastifyRequest, Place>();
+  const begun = new WeakSet<FastifyRequest>();
   const bytesBefore = new WeakMap<FastifyRequest, number>();
   const placeOf = (request: FastifyRequest): Place => {
     const place = places.get(request);
@@ -48,11 +49,17 @@ export function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptio
     onRequest: async (request, reply) => {
       if (options.isGraphiqlOn && wantsGraphiql(request)) return sendPage(request, reply);
       await identification.demand(request, reply);
-      if (reply.sent) return reply;
+      if (!identification.mayGoOn(request)) return reply;
       // Before the body is read: what a refusal costs is next to nothing.
-      const place = await enter(request, reply, options);
+      const place = await options.work.enter(identification.of(request).viewer.userId);
       if (place instanceof GraphQLError) return refuse(reply, place, options.mask);
+      if (reply.raw.destroyed) {
+        place.leave();
+        return reply.hijack();
+      }
       places.set(request, place);
+      // What runs goes on when its client has gone, and so keeps its place until there is an answer.
+      reply.raw.once("close", () => begun.has(request) || place.leave());
       bytesBefore.set(request, request.raw.socket.bytesRead);
       return undefined;
     },
@@ -71,6 +78,7 @@ export function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptio
     onSend: async (request) => places.get(request)?.leave(),
     handler: fastifyApolloHandler(apollo, {
       context: async (request, reply) => {
+        begun.add(request);
         const { viewer, address } = identification.of(request);
         const room = accounts.open(viewer.userId);
         reply.raw.once("close", () => room.release());
@@ -82,19 +90,6 @@ export function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptio
       },
     }),
   });
-}
-
-/** A place that is left when the client has gone. */
-async function enter(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { work, identification }: GraphqlRouteOptions,
-): Promise<Place | GraphQLError> {
-  const place = await work.enter(identification.of(request).viewer.userId);
-  if (place instanceof GraphQLError) return place;
-  if (reply.raw.destroyed) place.leave();
-  else reply.raw.once("close", () => place.leave());
-  return place;
 }
 
 function refuse(reply: FastifyReply, error: GraphQLError, mask: ErrorMask) {

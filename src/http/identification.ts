@@ -15,6 +15,8 @@ export type Credentials = { viewer: Viewer; token: string; address: string };
 export type Identification = {
   /** For Fastify's `onRequest`: answers the request when it may not go on. */
   demand(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+  /** False for a request that was answered. */
+  mayGoOn(request: FastifyRequest): boolean;
   /** Who sent a request that could go on; throws UNAUTHENTICATED for any other. */
   of(request: FastifyRequest): Credentials;
 };
@@ -48,6 +50,7 @@ export function createIdentification(options: IdentificationOptions): Identifica
       const errors = [mask(unauthenticated())];
       return reply.code(401).header("www-authenticate", "Bearer").send({ errors });
     },
+    mayGoOn: (request) => known.has(request),
     of(request) {
       const credentials = known.get(request);
       if (!credentials) throw unauthenticated();

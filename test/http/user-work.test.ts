@@ -55,8 +55,8 @@ describe("operations at one time", () => {
     await eventually(() => server.count().operations === 0);
   });
 
-  test("whoever goes away while they wait, or while they run, leaves no place taken", async () => {
-    const server = await openServer({ limits: { maxRunningPerUser: 1, maxWaitingPerUser: 2 } });
+  test("whoever goes away while they wait leaves no place taken; what runs keeps its place until it ends", async () => {
+    const server = await openServer({ limits: { maxRunningPerUser: 1, maxWaitingPerUser: 3 } });
     const leaving = new AbortController();
     const go = () =>
       fetch(server.graphqlUrl, {
@@ -69,7 +69,14 @@ describe("operations at one time", () => {
     await eventually(() => server.world.heldCount() === 1);
     leaving.abort();
     expect(await Promise.all(gone)).toEqual(["gone", "gone", "gone"]);
-    expect((await ask(server, "{ hello }")).body).toEqual({ data: { hello: "world" } });
+    const raw = await RawSocket.connect(server);
+    raw.subscribe("1", "{ hello }");
+    await eventually(() => server.count().operations === 1);
+    expect(raw.messages.filter(({ type }) => type === "next")).toEqual([]);
+    server.world.release();
+    await raw.until(({ type }) => type === "next");
+    expect(server.world.heldCount()).toBe(0);
+    raw.socket.close();
   });
 });
 
