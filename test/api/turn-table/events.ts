@@ -39,10 +39,14 @@ function stopsFor(phase: Phase, texts: string[]): Expected {
   const { before, kept, rest, calls, restCalls, name } = phase;
   const isBegun = name !== "pending" || texts.length === 0;
   const stopped = isBegun ? [...before, ...kept] : [...before, ...rest];
+  const [first, ...after] = answered(...texts);
+  // The context is still full: it is folded before the next message is answered.
+  const isFolded = name === "automatic compaction" && first !== undefined;
+  const said = isFolded ? [first, SUMMARY, ...after] : answered(...texts);
   return {
     ...REST,
-    story: [...stopped, ...answered(...texts)],
-    calls: calls + (isBegun ? 0 : restCalls) + texts.length,
+    story: [...stopped, ...said],
+    calls: calls + (isBegun ? 0 : restCalls) + texts.length + (isFolded ? 1 : 0),
   };
 }
 
