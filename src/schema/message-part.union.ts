@@ -64,7 +64,10 @@ export class ToolResultPart {
   @Field(() => String, { description: "The tool's name." })
   toolName!: string;
 
-  @Field(() => JsonScalar, { description: "What the tool said; its form is the tool's own." })
+  @Field(() => JsonScalar, {
+    nullable: true,
+    description: "What the tool returned, in a shape of the tool's own; null is what a tool may return, too.",
+  })
   result!: JsonValue;
 
   @Field(() => Boolean, { description: "Whether the tool failed." })

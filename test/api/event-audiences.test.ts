@@ -30,7 +30,7 @@ const PIECES: ByType<Piece> = {
   "tool-input-delta": { toolCallId: "c", toolName: "t", append: "{" },
   "tool-output-delta": { toolCallId: "c", append: "a" },
   "tool-call": { toolCallId: "c", toolName: "t", arguments: {} },
-  "tool-result": { toolCallId: "c", toolName: "t", result: "a", isError: false, files: [file] },
+  "tool-result": { toolCallId: "c", toolName: "t", result: null, isError: false, files: [file] },
   source: { url: "https://example.org/" },
   notice: { level: "warning", text: "Mind the gap." },
 };

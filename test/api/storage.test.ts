@@ -117,6 +117,7 @@ describe("whoever stores as much as they may", () => {
     ["editChatMessage", "chat { id }", () => ({ messageId, parts })],
     ["promoteQueuedMessage", "chat { id }", () => ({ queuedMessageId: queuedId })],
     ["compactChat", "chat { id }", () => ({ chatId })],
+    ["retryChat", "chat { id }", () => ({ chatId })],
     ["createFileUpload", "file { id }", () => ({ name: "a.txt", mediaType: "text/plain", sizeBytes: 1 })],
   ];
 

@@ -10,7 +10,7 @@ import { changeKnown } from "./change-chat.js";
 import type { ChatChanged, CommandRefusal, CommandResult } from "./chat-commands.js";
 import { notFound, refuse, type CommandParts } from "./command-parts.js";
 import { checkKey } from "./model-keys.js";
-import { checkUsageLimit } from "./usage-limit-check.js";
+import { checkTurn } from "./storage-check.js";
 
 /** Refused as CONFLICT unless the chat is in `error`, and for the chats of users who are deactivated. */
 export async function retryChat(
@@ -25,7 +25,7 @@ export async function retryChat(
   const refusal =
     (await checkOwner(parts, viewer, { ownerId, state })) ??
     (await checkKey(parts, { chatId, ownerId })) ??
-    (await checkUsageLimit(parts, ownerId));
+    (await checkTurn(parts, ownerId));
   if (refusal) return refuse(refusal);
   try {
     const command = await retryOf(parts, chatId, state);
