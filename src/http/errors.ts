@@ -48,7 +48,7 @@ export function createErrorMask(options: { log: Log; isProduction: boolean }): E
       const at = error instanceof GraphQLError ? error : undefined;
       return { message: cause.message, ...place(at), extensions: { code: "FORBIDDEN" } };
     }
-    if (cause instanceof DatabaseUnavailable) {
+    if (cause instanceof DatabaseUnavailable || isDiskFull(cause)) {
       const at = error instanceof GraphQLError ? error : undefined;
       options.log.warn({ err: cause, path: at?.path }, "A request failed: the database does not serve");
       const message = isDiskFull(cause) ? STORAGE_FULL_TEXT : OUTAGE.message;

@@ -40,8 +40,8 @@ const GREATEST_INT8 = "9223372036854775807";
 /** How much may be read: in one page, which ends early with the message that passes it, and in all of them. */
 export type PageBounds = { pageBytes: number; allBytes: number };
 
-/** A quarter of the largest answer, so that the other things in it have room. */
-export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+/** Half of the largest answer, so that the other things in it have room. */
+export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Oldest first; a message's place is its id alone (`key` and `id` are both that id). */
 export async function listMessages(

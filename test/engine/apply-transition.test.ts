@@ -98,7 +98,7 @@ test("what fails alongside undoes the change, and nobody hears of it", async () 
   expect(heard).toEqual([]);
 });
 
-test("news of large rows travels without them, but this replica keeps them in memory", async () => {
+test("news of large messages travels without them, but this replica keeps them in memory; a queue travels as previews", async () => {
   const chatId = await world.createChat(replica, "Hello");
   await applyTransition(replica.parts, { chatId, commands: [{ type: "interrupt" }] });
   const heard = await listen(chatId);
@@ -107,7 +107,7 @@ test("news of large rows travels without them, but this replica keeps them in me
   await applyTransition(replica.parts, { chatId, commands: [large] });
   expect(heard.map(({ messages, queue }) => ({ messages, queue }))).toEqual([
     { messages: null, queue: undefined },
-    { messages: [], queue: null },
+    { messages: [], queue: [expect.objectContaining({ parts: said("x".repeat(2_048)).parts, isCut: true })] },
   ]);
   expect(replica.parts.recent.get(chatId)?.history).toEqual(await world.history(chatId));
 });

@@ -1,6 +1,7 @@
 // What the doors do while the server's disk, or that of the database, is full.
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { DatabaseUnavailable } from "../../src/domain/outages.js";
 import { createErrorMask } from "../../src/http/errors.js";
 import { FileLinks } from "../../src/http/file-links.js";
 import { systemClock } from "../../src/lib/clock.js";
@@ -56,13 +57,14 @@ test("an upload is refused before its bytes are read when there is no room for t
 test.each([
   ["a driver's error", (full: Error) => full],
   ["one that was wrapped", (full: Error) => new Error("query failed", { cause: full })],
+  ["an outage", (full: Error) => new DatabaseUnavailable(full)],
 ])("a full disk of the database leaves as UNAVAILABLE and is logged: %s", (_name, wrap) => {
   const lines: string[] = [];
   const log = createLog("info", "parley", { write: (line: string) => void lines.push(line) });
   const mask = createErrorMask({ log, isProduction: true });
   const full = Object.assign(new Error("could not extend file"), { code: "53100" });
   const { message, extensions } = mask(wrap(full));
-  expect([message, extensions]).toEqual([MESSAGE, { code: "UNAVAILABLE", reference: expect.any(String) }]);
+  expect([message, extensions]).toEqual([MESSAGE, { code: "UNAVAILABLE" }]);
   expect(lines).toHaveLength(1);
   expect(mask(new Error("other")).extensions?.code).toBe("INTERNAL_SERVER_ERROR");
 });

@@ -114,10 +114,20 @@ describe("nonsense", () => {
     other.socket.close();
   });
 
-  test("a frame of 2 MB is closed with 1009", async () => {
-    const raw = await RawSocket.connect(await open());
+  test("a frame that is larger than a body may be is closed with 1009", async () => {
+    const raw = await RawSocket.connect(await open({ limits: { maxBodyBytes: 1_048_576 } }));
     raw.send("x".repeat(2_097_152));
     expect((await raw.closed).code).toBe(1009);
+  });
+
+  test("more than 64 KiB before the token end the socket, in one frame or in many", async () => {
+    const server = await open();
+    for (const frames of [1, 100]) {
+      const raw = await RawSocket.open(server);
+      for (let sent = 0; sent < frames; sent += 1) raw.socket.send("x".repeat(70_000 / frames));
+      expect([1006, 4400]).toContain((await raw.closed).code);
+    }
+    expect(server.world.contexts).toEqual([]);
   });
 
   test("an operation before the token is closed with 4401", async () => {

@@ -27,7 +27,7 @@ const chats: TypeLines = {
   },
   ChatLabel: { fields: "key value", reached: [within("told", "labels")] },
   ContextUsage: {
-    fields: "compactionThresholdPercent limitTokens usedTokens",
+    fields: "compactionThresholdPercent isEstimated limitTokens usedTokens",
     reached: [within("told", "contextUsage")],
   },
   ChatFailure: {
@@ -61,7 +61,7 @@ const messages: TypeLines = {
     reached: [{ rule: OWNER_AND_ADMINS, ...onNode("ChatMessage", ({ messageId }) => messageId) }],
   },
   TokenUsage: {
-    fields: "cacheReadTokens cacheWriteTokens inputTokens outputTokens reasoningTokens",
+    fields: "cacheReadTokens cacheWriteTokens inputTokens isEstimated outputTokens reasoningTokens",
     reached: [within("told", "messages.nodes.usage")],
   },
   TextPart: { fields: "text", reached: [part("TextPart")] },
