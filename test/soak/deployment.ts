@@ -44,3 +44,8 @@ export const CLIENT_TOOLS = [
 
 /** The servers are told so, before any chat is made, that conversations fill up now and then. */
 export const SMALL_CONTEXT = "UPDATE model_configs SET context_limit = $1";
+
+/** Whether a refusal passes by itself: clients come back after it, as the SDK does. */
+export function isPassing(words: string): boolean {
+  return words.includes('"code":"UNAVAILABLE"') || words.includes('"code":"RATE_LIMITED"');
+}

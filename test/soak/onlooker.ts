@@ -5,7 +5,7 @@ import { Follower } from "../support/api-client.js";
 import { type ChatEvent, Transcript } from "../support/transcript.js";
 import { AppliedOnce } from "./applied-once.js";
 import { Chance, type Tally } from "./chance.js";
-import type { Deployment } from "./deployment.js";
+import { type Deployment, isPassing } from "./deployment.js";
 
 /**
  * What a refresh shows may be newer than its place: until the events have caught up with it they may tell of messages
@@ -82,7 +82,7 @@ export class Onlooker {
       this.story.push(`-- left: ${String(reason).slice(0, 60)}`);
       this.transcript.reopened();
       const words = JSON.stringify(reason) ?? "";
-      if (Array.isArray(reason) && !words.includes('"code":"UNAVAILABLE"'))
+      if (Array.isArray(reason) && !isPassing(words))
         complain(`Following ${this.chatId} was refused: ${JSON.stringify(reason)}`);
       if (this.#end.signal.aborted) return;
       tally.add("reconnects", "all");

@@ -5,7 +5,7 @@ import type { SendPayload, UserError } from "../support/api-shapes.js";
 import type { Board } from "./board.js";
 import { isAtRest } from "./board.js";
 import { Chance, type Tally } from "./chance.js";
-import { CLIENT_TOOLS, type Deployment } from "./deployment.js";
+import { CLIENT_TOOLS, type Deployment, isPassing } from "./deployment.js";
 import { ChatRecord, type Entry } from "./record.js";
 import { label } from "./vendor.js";
 
@@ -267,8 +267,7 @@ export class Person {
       const text = error instanceof Error ? error.message : String(error);
       this.parts.tally.add("unanswered requests", text.slice(0, 120));
       // A server that is struck down answers nothing, or nothing whole, or that it shuts down; anything else is wrong.
-      const isGone =
-        error instanceof TypeError || error instanceof SyntaxError || text.includes('"code":"UNAVAILABLE"');
+      const isGone = error instanceof TypeError || error instanceof SyntaxError || isPassing(text);
       if (!isGone) this.parts.complain(`${this.chatId}: ${text}`);
       return null;
     }

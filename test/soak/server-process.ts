@@ -44,6 +44,8 @@ export function environmentOf(facts: {
     PARLEY_LOG_LEVEL: "info",
     PARLEY_TITLES: "off",
     PARLEY_RATE_LIMITS: "off",
+    // All people of a soak show one token.
+    PARLEY_USER_OPERATIONS: "1000",
     PARLEY_LEASE_MS: String(facts.leaseMs),
     PARLEY_HEARTBEAT_MS: String(Math.floor(facts.leaseMs / HEARTBEATS_PER_LEASE)),
     PARLEY_MODEL_STARTUP_TIMEOUT_MS: "1500",
