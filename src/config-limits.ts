@@ -53,7 +53,7 @@ const perSecond: Accepted<number> = {
   parse: (text, surroundings) => (text === "off" ? 0 : cpuMs.parse(text, surroundings)),
 };
 
-/** Of GraphiQL's introspection, below which nobody could work. */
+/** GraphiQL's introspection query has 240 nodes and must fit. */
 const FEWEST_NODES = 300;
 /** Below it not even a page of ordinary messages fits. */
 const LEAST_ANSWER_BYTES = 65_536;
@@ -141,7 +141,7 @@ export const limitVariables = {
   maxRunningPerUser: withDefault(
     {
       name: "PARLEY_USER_OPERATIONS",
-      meaning: "Queries and mutations of one person that run at the same time on a server; others wait.",
+      meaning: "Queries and mutations of one user that run at the same time on a server; others wait.",
     },
     "16",
     wholeNumber(1, 10_000),
@@ -150,7 +150,7 @@ export const limitVariables = {
     {
       name: "PARLEY_USER_CPU_MS",
       meaning:
-        "Milliseconds of a server's CPU that one person's queries and mutations may take in each second; 0 or off = any number.",
+        "Milliseconds of a server's CPU that one user's queries and mutations may take in each second; 0 or off = any number.",
     },
     "300",
     perSecond,
@@ -159,7 +159,7 @@ export const limitVariables = {
     {
       name: "PARLEY_STRANGERS_PER_ADDRESS",
       meaning:
-        "Connections from one address (IPv6: one /64) on which nobody has shown a good token yet; one more cuts the oldest.",
+        "Connections from one address (IPv6: one /64) without a valid token yet; one more cuts the oldest.",
     },
     "64",
     wholeNumber(1, 1_000_000),

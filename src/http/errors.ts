@@ -12,7 +12,7 @@ import { Forbidden } from "../domain/viewer.js";
 import type { Log } from "../lib/log.js";
 import { withoutValues } from "./variable-mistakes.js";
 
-/** Nobody's fault, and over before long. */
+/** Temporary: the same request may succeed later. */
 const OUTAGE = { message: "The database cannot be reached right now; try again.", code: "UNAVAILABLE" };
 const INTERNAL_CODE = "INTERNAL_SERVER_ERROR";
 /** Extensions that are for the server's own eyes. */

@@ -51,7 +51,7 @@ export type HttpLimits = {
   maxSocketsPerUser: number;
   /** Bytes that may wait in one socket for a client that does not read; beyond it the socket is cut. */
   maxUnsentBytes: number;
-  /** Connections from one address on which nobody has shown a good token; one more cuts the oldest of them. */
+  /** Connections from one address without a valid token; one more cuts the oldest of them. */
   maxStrangersPerAddress: number;
   /** The same of all addresses together. */
   maxStrangers: number;

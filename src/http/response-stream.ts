@@ -21,7 +21,7 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
   #hasEnded = false;
   /** Told by the `next()` that comes first after the end. */
   #refusal: GraphQLError | null = null;
-  /** Room for the answer that `next()` gave last, until somebody takes it over. */
+  /** Room for the answer that `next()` gave last, until the caller takes it over. */
   #hold: ByteHold | null = null;
 
   constructor(
@@ -69,12 +69,12 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
     await this.return();
   }
 
-  /** Whether the subscriber may go on reading, decided anew with this context. */
+  /** Whether the subscriber may go on reading, decided again with this context. */
   mayContinue(context: object): Promise<boolean> {
     return this.source.mayContinue(context);
   }
 
-  /** Room that the last answer takes; whoever asks for it gives it back when the client has the answer. */
+  /** Room that the last answer takes; the caller releases it when the client has the answer. */
   takeHold(): ByteHold | null {
     const hold = this.#hold;
     this.#hold = null;

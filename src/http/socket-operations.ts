@@ -84,7 +84,7 @@ export type AdmittedArgs = ExecutionArgs & {
   /** Left when a query or mutation has run, or when a subscription has been opened. */
   place: Place;
   asker: Asker;
-  /** Holds the bytes of a query's or mutation's answer; whoever sends that releases it. */
+  /** Holds the bytes of a query's or mutation's answer; the sender of the answer releases it. */
   hold: ByteHold;
   maxAnswerBytes: number;
   operation: AdmittedOperation;

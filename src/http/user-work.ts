@@ -1,6 +1,6 @@
 /**
  * What one user may have running at this server: so many queries and mutations at one time, through whatever door, and so
- * much CPU. Whoever asks for more waits a while in line with themselves only, then is refused.
+ * much CPU. More wait for a while behind the same user's only, then are refused.
  */
 import type { GraphQLError } from "graphql";
 import type { Clock } from "../lib/clock.js";

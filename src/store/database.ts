@@ -2,10 +2,11 @@
  * The way to PostgreSQL. `dataSource` is TypeORM's, for entities, migrations and simple reads; `query` and
  * `transaction` are for the hand-written statements: prepared once per connection, and counted.
  */
-import pg, { type Pool, type PoolClient, type QueryResult, type QueryResultRow } from "pg";
+import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
 import { DataSource } from "typeorm";
 import type { PostgresDriver } from "typeorm/driver/postgres/PostgresDriver.js";
 import { NO_METERS, type StatementMeter } from "../domain/meters.js";
+import { dedicatedPool } from "./dedicated-pool.js";
 import { asOutage } from "./outages.js";
 
 /** One hand-written statement. `name` makes it a prepared statement: one text per name, for ever. */
@@ -84,18 +85,7 @@ export class Database implements Queryable {
    * cannot be had for so long, is an outage; the connection is then closed.
    */
   reserve(applicationName: string, limitMs: number): ReservedConnection {
-    const { options } = this.pool;
-    const pool = new pg.Pool({
-      ...options,
-      // pg hides it from copies.
-      password: options.password,
-      application_name: applicationName,
-      max: 1,
-      idleTimeoutMillis: 0,
-      connectionTimeoutMillis: limitMs,
-    });
-    // A connection that broke while idle is replaced by the next statement.
-    pool.on("error", () => undefined);
+    const pool = dedicatedPool(this.pool, { applicationName, limitMs, more: { idleTimeoutMillis: 0 } });
     return {
       query: async <Row extends QueryResultRow>(statement: Statement, values: unknown[]) => {
         this.counters.statements += 1;

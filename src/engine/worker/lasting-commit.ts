@@ -64,7 +64,7 @@ async function resolveDoubt(
   const messages = rows.filter(({ revision }) => revision === meant.next.snapshotVersion);
   const previousVersion = known.state.snapshotVersion;
   const news: SavedNews = { chatId, ownerId: known.ownerId, previousVersion, state, messages: null };
-  // Nobody has been told of it. Whoever has rows of their own reads the new ones.
+  // It was never published. Readers that hold rows of their own read the new ones.
   announce(parts, news, []);
   parts.recent.forget(chatId);
   return { outcome: "changed", state, messages, queue: null };

@@ -1,0 +1,29 @@
+/** A pool of one connection beside the shared pool, with the same address and credentials. */
+import pg from "pg";
+
+export type DedicatedOptions = {
+  /** How PostgreSQL lists the connection. */
+  applicationName: string;
+  /** Longest wait for the connection, in milliseconds. */
+  limitMs: number;
+  /** What differs from the shared pool besides. */
+  more?: pg.PoolConfig;
+};
+
+/** Opens nothing yet. A connection that breaks while idle is replaced by the next statement. */
+export function dedicatedPool(
+  { options }: pg.Pool,
+  { applicationName, limitMs, more }: DedicatedOptions,
+): pg.Pool {
+  const pool = new pg.Pool({
+    ...options,
+    // pg hides it from copies.
+    password: options.password,
+    application_name: applicationName,
+    max: 1,
+    connectionTimeoutMillis: limitMs,
+    ...more,
+  });
+  pool.on("error", () => undefined);
+  return pool;
+}
