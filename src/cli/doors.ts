@@ -34,7 +34,7 @@ import { ByteAccounts } from "../lib/byte-accounts.js";
 import { VERSION } from "../lib/version.js";
 import { judgeOptions } from "../providers/judge-options.js";
 import { buildParleySchema } from "../schema/build.js";
-import { readChat, readRowsFrom, readVersions } from "../store/chat-source.js";
+import { readChat, readChatAndRowsFrom, readRowsFrom, readVersions } from "../store/chat-source.js";
 import type { Database } from "../store/database.js";
 import { DatabaseProbe } from "../store/database-probe.js";
 import { findFiles, findStoredBytes } from "../store/files.js";
@@ -293,6 +293,8 @@ function hubSource(database: Database) {
     readChat: (chatId: string) => readChat(database, chatId),
     readRowsFrom: (chatId: string, from: number, limit: number) =>
       readRowsFrom(database, chatId, from, limit),
+    readChatAndRowsFrom: (chatId: string, from: number, limit: number) =>
+      readChatAndRowsFrom(database, chatId, from, limit),
     readVersions: (chatIds: string[]) => readVersions(database, chatIds),
   };
 }

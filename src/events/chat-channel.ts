@@ -13,33 +13,19 @@ import type {
   SavedItem,
   SavedNews,
 } from "../domain/chat-events.js";
-import { compareGenerations } from "../domain/chat-events.js";
+import { compareGenerations, generationId } from "../domain/chat-events.js";
 import type { PreviewResetReason } from "../domain/chat-stream.js";
 import type { ChatState } from "../domain/chat-state.js";
 import type { Bus, ChatListener, HeardNews } from "./bus.js";
+import { ChatReads, isNewerThan, type ChatAndRows, type ChatSource } from "./chat-reads.js";
 import type { ChatReader, PreviewReset } from "./chat-reader.js";
 import { ChatView, hasMessageOf, isSameGeneration, liveGeneration, type ChatSnapshot } from "./chat-view.js";
 import { OneByOne, type Work } from "./one-by-one.js";
 import { follows, reaches } from "./piece-gaps.js";
 import { SharedEvents } from "./shared-events.js";
 
-/** A returning reader that missed more rows than this reads the chat anew instead. */
-const MAX_REPLAYED_ROWS = 1_000;
 /** News that may wait while something is read. Beyond it news is dropped, and what it said is read instead. */
 const MAX_WAITING_NEWS = 2_000;
-/** State and rows are two reads; if a commit came between them they are read again at most this often. */
-const MAX_READ_AGAIN = 3;
-
-/** The reads a channel needs, each one statement or one read-only transaction. */
-export interface ChatSource {
-  readChat(chatId: string): Promise<ChatSnapshot | null>;
-  /**
-   * Rows people may see, with a revision of at least `fromRevision`, oldest revision first; null when their contents are
-   * larger than a replay may carry.
-   */
-  readRowsFrom(chatId: string, fromRevision: number, limit: number): Promise<MessageRow[] | null>;
-}
-
 /** How previews may have ended: the rows written since, and why a preview without one of them is void. */
 type PreviewEnd = {
   rows: MessageRow[];
@@ -55,6 +41,7 @@ export class ChatChannel implements ChatListener {
   readonly readers = new Set<ChatReader>();
   readonly shared = new SharedEvents();
   readonly #work: OneByOne;
+  readonly #reads: ChatReads;
   #view: ChatView;
   /** Pieces of the live generation handled so far; the next one must follow. */
   #shown: { generation: Generation; sequence: number; isVoid: boolean } | null = null;
@@ -67,6 +54,7 @@ export class ChatChannel implements ChatListener {
     private readonly parts: ChannelParts,
   ) {
     this.#view = new ChatView(snapshot);
+    this.#reads = new ChatReads(chatId, parts.source);
     this.#work = new OneByOne((error) => parts.broken(this, error));
   }
 
@@ -142,13 +130,14 @@ export class ChatChannel implements ChatListener {
   }
 
   async #catchUp(): Promise<void> {
+    const read = await this.#reads.from(this.version + 1);
+    if (read) return this.#moveOn(read);
+    for (const reader of [...this.readers]) reader.end();
+  }
+
+  /** `rows` is every row written since the version so far. */
+  async #moveOn({ fresh, rows }: ChatAndRows): Promise<void> {
     const before = this.#view.state;
-    const read = await this.#readSince(before.snapshotVersion);
-    if (!read) {
-      for (const reader of [...this.readers]) reader.end();
-      return;
-    }
-    const { fresh, rows } = read;
     if (fresh.state.snapshotVersion > before.snapshotVersion) {
       await this.#endShown(rows ?? []);
       if (rows) this.#view.advance(fresh.state, rows, fresh.queue);
@@ -158,23 +147,6 @@ export class ChatChannel implements ChatListener {
       this.#tellAll(before, rows ?? []);
     }
     await this.#continueLive();
-  }
-
-  /** The chat as it stands and the rows written after `version`; null when there is no such chat any more. */
-  async #readSince(version: number): Promise<{ fresh: ChatSnapshot; rows: MessageRow[] | null } | null> {
-    for (let again = MAX_READ_AGAIN; ; again -= 1) {
-      const fresh = await this.parts.source.readChat(this.chatId);
-      if (!fresh) return null;
-      const rows = await this.#rowsFrom(version + 1);
-      const known = rows?.filter((row) => row.revision <= fresh.state.snapshotVersion) ?? null;
-      if (again === 0 || known?.length === rows?.length) return { fresh, rows: known };
-    }
-  }
-
-  /** Null when there are more rows than a replay may carry. */
-  async #rowsFrom(revision: number): Promise<MessageRow[] | null> {
-    const rows = await this.parts.source.readRowsFrom(this.chatId, revision, MAX_REPLAYED_ROWS + 1);
-    return rows === null || rows.length > MAX_REPLAYED_ROWS ? null : rows;
   }
 
   /** `rows` is what was written since `before`: every live reader has been told all that came earlier. */
@@ -202,15 +174,17 @@ export class ChatChannel implements ChatListener {
   }
 
   /**
-   * A preview that is no longer being written has become one of the messages, or is void. A void one is taken away
-   * before messages come in its place; only a retry is told before the preview that it voids.
+   * A preview that is no longer being written has become one of the messages, or is void; so is one whose message was
+   * written once more and comes after later ones now. A void one is taken away before messages come in its place; only
+   * a retry is told before the preview that it voids.
    */
   #tell(reader: ChatReader, items: SavedItem[], { rows, reason: presumed, resets }: PreviewEnd): void {
     const shown = reader.generation;
     // The present retry may be that of a later generation; then what the reader was shown ended in another way.
     const reason = presumed === "retry" && !this.#isRetried(shown) ? "worker_lost" : presumed;
     const isOver = shown !== null && !isSameGeneration(shown, liveGeneration(this.#view.state));
-    const isVoid = isOver && !this.#view.hasMessageOf(shown) && !hasMessageOf(rows, shown);
+    const hasMessage = isOver && (this.#view.hasMessageOf(shown) || hasMessageOf(rows, shown));
+    const isVoid = isOver && (!hasMessage || comesAfterLaterOnes(items, shown));
     if (isVoid && reason !== "retry") reader.resetPreview(resetOf(resets, shown, reason));
     for (const item of items) reader.tell(item);
     if (isVoid && reason === "retry") reader.resetPreview(resetOf(resets, shown, reason));
@@ -330,14 +304,18 @@ export class ChatChannel implements ChatListener {
     return items.length;
   }
 
-  /** Rows from `revision` on, none newer than the view: a commit that came between is caught up with first. */
+  /** Rows from `revision` on, none newer than the view: with a commit that came between, all readers catch up. */
   async #rowsUpToNow(revision: number): Promise<MessageRow[] | null> {
-    for (let again = MAX_READ_AGAIN; ; again -= 1) {
-      const rows = await this.#rowsFrom(revision);
-      const known = rows?.filter((row) => row.revision <= this.version) ?? null;
-      if (again === 0 || known?.length === rows?.length) return known;
+    const rows = await this.#reads.rowsFrom(revision);
+    if (!isNewerThan(this.version, rows)) return rows;
+    const read = await this.#reads.together(revision);
+    if (!read?.rows) {
       await this.#catchUp();
+      return null;
     }
+    const { version } = this;
+    await this.#moveOn({ fresh: read.fresh, rows: read.rows.filter((row) => row.revision > version) });
+    return read.rows;
   }
 
   /**
@@ -367,6 +345,13 @@ export class ChatChannel implements ChatListener {
   #liveReaders(): ChatReader[] {
     return [...this.readers].filter((reader) => reader.isLive && !reader.isBehind);
   }
+}
+
+/** Whether messages that are newer than the generation's come before it. */
+function comesAfterLaterOnes(items: SavedItem[], generation: Generation): boolean {
+  const messages = items.flatMap((item) => (item.type === "message" ? [item.message] : []));
+  const own = messages.findIndex((message) => message.generation === generationId(generation));
+  return messages.slice(0, own + 1).some(({ id }) => Number(id) > Number(messages[own]?.id));
 }
 
 function positionKey(position: Position): string {

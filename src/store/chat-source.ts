@@ -1,7 +1,7 @@
 /** The reads behind live events and turns: a chat as it stands, what changed in it, and history as the model sees it. */
 import type { MessageRow } from "../domain/chat-events.js";
 import type { ChatState } from "../domain/chat-state.js";
-import type { Queryable, Statement } from "./database.js";
+import type { Database, Queryable, Statement } from "./database.js";
 import {
   chatStateColumns,
   messageColumns,
@@ -66,6 +66,14 @@ export async function readRowsFrom(
   const values = [chatId, fromRevision, limit, MAX_REPLAYED_BYTES];
   const rows = await queryable.query<MessageDbRow & SizedDbRow>(ROWS_FROM, values);
   return unlessTooLarge(rows, MAX_REPLAYED_BYTES, toMessageRow)?.found ?? null;
+}
+
+/** The chat and its rows from `fromRevision` on, as of one instant; null when there is no such chat. */
+export function readChatAndRowsFrom(database: Database, chatId: string, fromRevision: number, limit: number) {
+  return database.snapshot(async (queryable) => {
+    const fresh = await readChat(queryable, chatId);
+    return fresh && { fresh, rows: await readRowsFrom(queryable, chatId, fromRevision, limit) };
+  });
 }
 
 /** Every message the model may see, oldest first. */

@@ -59,13 +59,22 @@ export class Database implements Queryable {
   }
 
   /** Commits when `work` resolves, rolls back when it rejects. A broken connection is not given back to the pool. */
-  async transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
+  transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
+    return this.#transaction("BEGIN", work);
+  }
+
+  /** Reads that all see what was committed when the first of them began. */
+  snapshot<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
+    return this.#transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", work);
+  }
+
+  async #transaction<T>(begin: string, work: (transaction: Queryable) => Promise<T>): Promise<T> {
     const client = await this.pool.connect().catch(rethrow);
     this.counters.transactions += 1;
     this.counters.statements += 2; // BEGIN and COMMIT
     let broken: Error | undefined;
     try {
-      await client.query("BEGIN").catch(rethrow);
+      await client.query(begin).catch(rethrow);
       const result = await work(this.#within(client));
       await client.query("COMMIT").catch(rethrow);
       return result;

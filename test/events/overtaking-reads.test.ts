@@ -1,6 +1,7 @@
 // A read of the database may see the end of a generation while its last pieces still wait to be told.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HubFixture, opening } from "./hub-fixture.js";
+import { settle } from "./transcript.js";
 import { said } from "./world.js";
 
 let fixture: HubFixture;
@@ -60,4 +61,41 @@ test("a preview whose last pieces are gone when a read overtakes them is called 
     "message assistant",
     "part Next",
   ]);
+});
+
+test("a message comes before the output of its tool, however often commits fall between reads", async () => {
+  const { world } = fixture;
+  const begin = () => world.run([{ type: "begin-attempt", fence: world.fence }], { isTold: false });
+  const ask = () => {
+    fixture.commitStep("asks", { isTold: false });
+    begin();
+    world.write("output");
+  };
+  /** Writes the message that asked for the tool once more. */
+  const endTool = () => {
+    const messageId = world.messages.findLast((row) => row.generation !== null)?.id ?? "";
+    const addRuntime = { messageId, runtimeMs: 5 };
+    const messages = [{ ...world.answer("result"), role: "tool" as const }];
+    const step = { type: "commit-step" as const, fence: world.fence, messages, openCalls: [], addRuntime };
+    world.run([step], { isTold: false });
+  };
+  world.start();
+  const reader = await fixture.read();
+  let commits = 4;
+  world.beforeRead = (name) => {
+    if (name !== "rows" || commits === 0) return;
+    commits -= 1;
+    endTool();
+    if (commits > 0) {
+      begin();
+      ask();
+    }
+  };
+  ask();
+  await settle();
+  fixture.hub.sweep();
+
+  // The transcript refuses a message that comes while the preview of a later one is open.
+  const story = await reader.story();
+  expect(story.filter((event) => event.startsWith("part"))).toEqual(["part output"]);
 });

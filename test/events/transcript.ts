@@ -42,6 +42,7 @@ export class Transcript {
       case "refresh":
         return this.#readAnew();
       case "message":
+        this.#expectInOrder(event.message);
         this.messages.set(event.message.id, event.message);
         if (event.message.generation) this.previews.delete(event.message.generation);
         return;
@@ -84,6 +85,13 @@ export class Transcript {
     for (const row of this.world.messages) this.messages.set(row.id, row);
     this.status = this.world.state.status;
     this.queue = this.world.queue;
+  }
+
+  /** What is new comes after the message that a preview becomes. */
+  #expectInOrder({ id, generation }: MessageRow): void {
+    if (this.messages.has(id)) return;
+    const others = [...this.previews.keys()].filter((preview) => preview !== generation);
+    expect(others, `previews that are open when message ${id} comes`).toEqual([]);
   }
 
   #append(event: Extract<ChatEvent, { type: "part" }>): void {

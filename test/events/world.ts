@@ -10,6 +10,7 @@ import {
 } from "../../src/domain/chat-events.js";
 import type { Command, Fence, Write } from "../../src/domain/transition.js";
 import type { Bus } from "../../src/events/bus.js";
+import type { ChatAndRows } from "../../src/events/chat-reads.js";
 import type { HubSource } from "../../src/events/chat-hub.js";
 import type { ChatSnapshot } from "../../src/events/chat-view.js";
 
@@ -38,7 +39,7 @@ export class ChatWorld implements HubSource {
   /** Every piece ever written, by generation. */
   readonly pieces = new Map<string, LivePiece[]>();
   /** Runs before each read answers: where a test puts what happens meanwhile. */
-  beforeRead: (name: "chat" | "rows" | "versions") => void | Promise<void> = () => undefined;
+  beforeRead: (name: "chat" | "rows" | "together" | "versions") => void | Promise<void> = () => undefined;
   isDeleted = false;
   rowReads = 0;
   #rows: (MessageRow & { isGone?: boolean })[] = [];
@@ -128,10 +129,25 @@ export class ChatWorld implements HubSource {
   async readRowsFrom(_chatId: string, fromRevision: number, limit: number): Promise<MessageRow[]> {
     await this.beforeRead("rows");
     this.rowReads += 1;
+    return this.#rowsFrom(fromRevision, limit);
+  }
+
+  #rowsFrom(fromRevision: number, limit: number): MessageRow[] {
     return this.messages
       .filter((row) => row.revision >= fromRevision)
       .sort((a, b) => a.revision - b.revision || Number(a.id) - Number(b.id))
       .slice(0, limit);
+  }
+
+  async readChatAndRowsFrom(
+    _chatId: string,
+    fromRevision: number,
+    limit: number,
+  ): Promise<ChatAndRows | null> {
+    await this.beforeRead("together");
+    if (this.isDeleted) return null;
+    const fresh = { ownerId: OWNER_ID, state: this.state, queue: this.queue };
+    return { fresh, rows: this.#rowsFrom(fromRevision, limit) };
   }
 
   async readVersions(): Promise<Map<string, number>> {

@@ -11,7 +11,7 @@ import { Loaders } from "../../src/resolvers/loaders.js";
 import { answerDeltasFromTemplates } from "../../src/resolvers/delta-answers.js";
 import { resolvers } from "../../src/resolvers/resolvers.js";
 import { buildParleySchema } from "../../src/schema/build.js";
-import { readChat, readRowsFrom, readVersions } from "../../src/store/chat-source.js";
+import { readChat, readChatAndRowsFrom, readRowsFrom, readVersions } from "../../src/store/chat-source.js";
 import { startTestAgent } from "../agent/support.js";
 import { type Replica, World } from "../engine/world.js";
 import { ApiClient } from "../support/api-client.js";
@@ -94,6 +94,8 @@ async function openDoor(world: World, { bus, clock, commands }: Replica): Promis
     readChat: (chatId: string) => readChat(database, chatId),
     readRowsFrom: (chatId: string, from: number, limit: number) =>
       readRowsFrom(database, chatId, from, limit),
+    readChatAndRowsFrom: (chatId: string, from: number, limit: number) =>
+      readChatAndRowsFrom(database, chatId, from, limit),
     readVersions: (chatIds: string[]) => readVersions(database, chatIds),
   };
   const hub = new ChatHub({ source, bus, clock, log });

@@ -4,8 +4,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { MessageRow } from "../../src/domain/chat-events.js";
 import type { ChatState, MessageDraft } from "../../src/domain/chat-state.js";
 import type { Command } from "../../src/domain/transition.js";
-import { readChat, readHistory, readRowsFrom, readVersions } from "../../src/store/chat-source.js";
+import {
+  readChat,
+  readChatAndRowsFrom,
+  readHistory,
+  readRowsFrom,
+  readVersions,
+} from "../../src/store/chat-source.js";
 import { UnknownContentVersion } from "../../src/store/rows.js";
+import type { Queryable } from "../../src/store/database.js";
 import { MessageGone } from "../../src/store/transitions.js";
 import { World } from "../engine/world.js";
 import { apply, newChat, said, type Path } from "./chats-fixture.js";
@@ -263,6 +270,9 @@ test("rows since a revision leave out what is deleted and what people may not se
       messages: [message("model"), message("user"), message("both")],
     },
   ]);
+  const { fresh, rows } = (await readChatAndRowsFrom(world.database, chatId, 2, 10)) ?? {};
+  expect([fresh?.state.snapshotVersion, rows?.map(({ revision }) => revision)]).toEqual([3, [3, 3]]);
+  expect(await readChatAndRowsFrom(world.database, randomUUID(), 0, 10)).toBeNull();
   const visibilities = (rows: { visibility: string }[] | null) => rows?.map(({ visibility }) => visibility);
   expect({
     rows: visibilities(await readRowsFrom(world.database, chatId, 2, 10)),
@@ -275,4 +285,15 @@ test("rows since a revision leave out what is deleted and what people may not se
     history: ["both", "model", "both"],
     versions: new Map([[chatId, 3]]),
   });
+});
+
+test("reads of one snapshot see nothing that was committed after the first of them", async () => {
+  const { chatId } = await newChat(world);
+  const version = async (queryable: Queryable) => (await readVersions(queryable, [chatId])).get(chatId);
+  const seen = await world.database.snapshot(async (queryable) => {
+    const before = await version(queryable);
+    await world.run("UPDATE chats SET snapshot_version = snapshot_version + 1 WHERE id = $1", [chatId]);
+    return [before, await version(queryable)];
+  });
+  expect([...seen, await version(world.database)]).toEqual([1, 1, 2]);
 });
