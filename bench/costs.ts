@@ -6,10 +6,15 @@ import { parseArgs } from "node:util";
 import type { QueryResultRow } from "pg";
 import type { DataSource } from "typeorm";
 import { FILL } from "../migrations/0008-costs.js";
-import type { DateRange } from "../src/domain/date-range.js";
-import { addSpending, listUserSpending, readChatSpending, readUserSpending } from "../src/store/costs.js";
+import type { DateRange } from "../src/domain/usage/date-range.js";
+import {
+  addSpending,
+  listUserSpending,
+  readChatSpending,
+  readUserSpending,
+} from "../src/store/usage/costs.js";
 import { createDataSource, migrate } from "../src/store/data-source.js";
-import { Database, type Queryable, type Statement } from "../src/store/database.js";
+import { Database, type Queryable, type Statement } from "../src/store/common/database.js";
 
 const { values } = parseArgs({
   options: { messages: { type: "string", default: "10000000" }, plans: { type: "boolean", default: false } },

@@ -3,8 +3,8 @@
  * counting: the compiled server that users get is measured elsewhere.
  */
 import pg from "pg";
-import { startParley } from "../src/cli/parley.js";
-import { readConfig } from "../src/config.js";
+import { startParley } from "../src/compose/server.js";
+import { readConfig } from "../src/config/config.js";
 import { createLog } from "../src/lib/log.js";
 import { serveBench } from "./child-program.js";
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { createLog } from "../src/lib/log.js";
-import { openEmbeddedPostgres } from "../src/store/embedded-postgres.js";
+import { openEmbeddedPostgres } from "../src/store/embedded-postgres/embedded-postgres.js";
 import { isLocalProcess, type ListProcesses } from "./machine.js";
 
 /** Where the run's databases are, and how to let go of them. */

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import type { JsonObject } from "../src/domain/json.js";
+import type { JsonObject } from "../src/domain/common/json.js";
 import { readDirections } from "../src/demo-model/markers.js";
 import { type DemoTurn, lastUserText } from "../src/demo-model/request.js";
 import { anthropicWire } from "../src/demo-model/wire-anthropic.js";

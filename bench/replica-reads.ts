@@ -1,6 +1,6 @@
 /** What followers on other replicas cost the database, while a turn runs and tells them everything through Redis. */
 import { setTimeout } from "node:timers/promises";
-import { hasRedis, startRedis } from "../test/support/redis.js";
+import { hasRedis, startRedis } from "../test/support/network/redis.js";
 import type { Message } from "./chat.js";
 import type { StatementCounts } from "./counted-parley.js";
 import { Follower } from "./follower.js";

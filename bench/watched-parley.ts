@@ -3,12 +3,12 @@
  * of the bounds per person. On request each subscriber's events are executed for it alone: only to measure the gain.
  */
 import { randomUUID } from "node:crypto";
-import { startParley } from "../src/cli/parley.js";
-import { readConfig } from "../src/config.js";
-import { SharedOperations } from "../src/http/shared-answers.js";
+import { startParley } from "../src/compose/server.js";
+import { readConfig } from "../src/config/config.js";
+import { SharedOperations } from "../src/http/subscriptions/shared-answers.js";
 import { createLog } from "../src/lib/log.js";
-import { createToken } from "../src/store/tokens.js";
-import { createUser } from "../src/store/users.js";
+import { createToken } from "../src/store/users/tokens.js";
+import { createUser } from "../src/store/users/users.js";
 import { serveBench } from "./child-program.js";
 
 /** What the program answers: tokens of people who may read every chat, and its memory without garbage, in bytes. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The `parley` program: one word chooses what it is. Each command is loaded only when it is asked for. */
 
-import { ExplainedError } from "./lib/explained-error.js";
+import { ExplainedError } from "./lib/text/explained-error.js";
 
 const USAGE = `Usage: parley COMMAND
 

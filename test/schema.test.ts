@@ -21,7 +21,7 @@ import {
 } from "graphql";
 import { expect, test } from "vitest";
 import { resolvers } from "../src/resolvers/resolvers.js";
-import { ENDING_MUTATIONS } from "../src/domain/full-disk.js";
+import { ENDING_MUTATIONS } from "../src/domain/common/full-disk.js";
 import { buildParleySchema, printParleySchema } from "../src/schema/build.js";
 
 const schema = buildParleySchema(resolvers);

@@ -9,7 +9,7 @@ import { systemClock, type Clock } from "../lib/clock.js";
 import { EXIT_BROKEN, handOver, untilBroken } from "../lib/last-resort.js";
 import { createLog, type Log } from "../lib/log.js";
 import { createAgent } from "./agent.js";
-import { openDoor } from "./door.js";
+import { openDoor } from "./endpoint.js";
 import { inheritedEnvironment } from "./process/environment.js";
 import { AGENT_USAGE, loadSettings, SettingsError, type AgentSettings } from "./settings.js";
 

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { DEFAULT_CONTEXT_PATHS, type ContextPaths } from "./context/paths.js";
 import { DEFAULT_PROCESS_LIMITS, type ProcessLimits } from "./process/process-limits.js";
 import { MAX_PROCESSES } from "./process/retention.js";
-import { DEFAULT_AGENT_HOST, doorVariables, readDoor, type DoorSettings } from "./door-settings.js";
+import { DEFAULT_AGENT_HOST, doorVariables, readDoor, type DoorSettings } from "./endpoint-settings.js";
 
 /** Shorter tokens could be guessed. */
 const MIN_TOKEN_CHARACTERS = 16;

@@ -1,6 +1,6 @@
 /** `parley migrate`: brings the database to this version's schema and ends. */
 import { createLog } from "../lib/log.js";
-import { openDatabase } from "./open-database.js";
+import { openDatabase } from "../compose/open-database.js";
 import { readConfigOrExplain } from "./serve.js";
 
 /** Resolves to the exit code. */

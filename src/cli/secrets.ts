@@ -1,10 +1,10 @@
 /** `parley secrets`: the keys of secrets at rest, for operators who have the machine. */
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
-import type { Config } from "../config.js";
-import { OPERATOR } from "../domain/audit.js";
+import type { Config } from "../config/config.js";
+import { OPERATOR } from "../domain/users/audit.js";
 import { systemClock } from "../lib/clock.js";
-import { errorText } from "../lib/error-text.js";
+import { errorText } from "../lib/text/error-text.js";
 import { createLog } from "../lib/log.js";
 import {
   countKeys,
@@ -12,10 +12,10 @@ import {
   type Rotation,
   rotateSecrets,
   type UnreadableValue,
-} from "../store/sealed-values.js";
-import { SECRET_KEY_BYTES } from "../store/secret-box.js";
-import { openDatabase } from "./open-database.js";
-import { configuredKeyIds, demandKeys, openSecretBox } from "./secret-box.js";
+} from "../store/common/sealed-values.js";
+import { SECRET_KEY_BYTES } from "../store/common/secret-box.js";
+import { openDatabase } from "../compose/open-database.js";
+import { configuredKeyIds, demandKeys, openSecretBox } from "../compose/secret-box.js";
 import { readConfigOrExplain } from "./serve.js";
 
 const USAGE = `Usage: parley secrets new-key

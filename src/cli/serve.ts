@@ -1,12 +1,12 @@
 /** `parley serve`: starts the server, greets, and ends it on a signal. */
 import { parseArgs } from "node:util";
-import { ConfigError, describeConfig, loadConfig, type Config } from "../config.js";
-import { DatabaseUnavailable } from "../domain/outages.js";
+import { ConfigError, describeConfig, loadConfig, type Config } from "../config/config.js";
+import { DatabaseUnavailable } from "../domain/common/outages.js";
 import { sleep, systemClock } from "../lib/clock.js";
-import { ExplainedError } from "../lib/explained-error.js";
+import { ExplainedError } from "../lib/text/explained-error.js";
 import { EXIT_BROKEN, handOver, untilBroken } from "../lib/last-resort.js";
 import { createLog, type Log } from "../lib/log.js";
-import { startParley, type Parley } from "./parley.js";
+import { startParley, type Parley } from "../compose/server.js";
 import { welcome } from "./welcome.js";
 
 /** A start that a database broke off begins again after this many milliseconds. */

@@ -1,5 +1,5 @@
 /** How `parley token` reads what its options say. */
-import { TOKEN_SCOPES, type TokenScope } from "../domain/viewer.js";
+import { TOKEN_SCOPES, type TokenScope } from "../domain/users/viewer.js";
 
 const DAY_MS = 86_400_000;
 const MOST_DAYS = 36_500;

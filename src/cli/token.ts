@@ -1,14 +1,14 @@
 /** `parley token`: makes an API token for a person, for operators who have the machine but no token. */
 import { parseArgs } from "node:util";
-import { auditChanges, OPERATOR } from "../domain/audit.js";
-import { encodeId } from "../domain/ids.js";
-import { TOKEN_SCOPES, USER_ROLES, type TokenScope, type UserRole } from "../domain/viewer.js";
+import { auditChanges, OPERATOR } from "../domain/users/audit.js";
+import { encodeId } from "../domain/common/ids.js";
+import { TOKEN_SCOPES, USER_ROLES, type TokenScope, type UserRole } from "../domain/users/viewer.js";
 import { createLog } from "../lib/log.js";
-import { recordAudit } from "../store/audit-log.js";
-import type { Queryable } from "../store/database.js";
-import { createToken } from "../store/tokens.js";
-import { createUser, findUserByUsername } from "../store/users.js";
-import { openDatabase } from "./open-database.js";
+import { recordAudit } from "../store/users/audit-log.js";
+import type { Queryable } from "../store/common/database.js";
+import { createToken } from "../store/users/tokens.js";
+import { createUser, findUserByUsername } from "../store/users/users.js";
+import { openDatabase } from "../compose/open-database.js";
 import { readConfigOrExplain } from "./serve.js";
 import { readExpiry, readScopes } from "./token-options.js";
 

@@ -1,5 +1,5 @@
 /** What a started server says on standard output: where it is, the first token, and lines to try. */
-import type { Parley } from "./parley.js";
+import type { Parley } from "../compose/server.js";
 
 type Started = Pick<Parley, "url" | "adminToken" | "modelName" | "isDemoModel">;
 

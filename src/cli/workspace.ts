@@ -1,20 +1,20 @@
 /** `parley workspace`: external workspaces, whose agents call the server, for operators who have the machine. */
 import { parseArgs } from "node:util";
-import { type AuditAction, OPERATOR } from "../domain/audit.js";
+import { type AuditAction, OPERATOR } from "../domain/users/audit.js";
 import { createLog } from "../lib/log.js";
-import { recordAudit } from "../store/audit-log.js";
-import type { Database, Queryable } from "../store/database.js";
+import { recordAudit } from "../store/users/audit-log.js";
+import type { Database, Queryable } from "../store/common/database.js";
 import {
   createAgentToken,
   createExternalWorkspace,
   listExternalWorkspaces,
   removeExternalWorkspace,
   replaceAgentToken,
-} from "../store/external-workspaces.js";
-import { findOldestAdmin, findUserByUsername } from "../store/users.js";
+} from "../store/workspaces/external-workspaces.js";
+import { findOldestAdmin, findUserByUsername } from "../store/users/users.js";
 import { hashAgentToken } from "../workspaces/tunnels/requests.js";
-import { encodeId } from "../domain/ids.js";
-import { openDatabase } from "./open-database.js";
+import { encodeId } from "../domain/common/ids.js";
+import { openDatabase } from "../compose/open-database.js";
 import { readConfigOrExplain } from "./serve.js";
 
 const USAGE = `Usage: parley workspace add --name NAME [--owner USER]

@@ -2,8 +2,8 @@
  * What is streamed, in a form that belongs to no vendor: a step of a script (or of the built-in plan) becomes a
  * list of events, and each wire only writes them down.
  */
-import type { JsonObject } from "../domain/json.js";
-import type { TokenUsage } from "../domain/message-parts.js";
+import type { JsonObject } from "../domain/common/json.js";
+import type { TokenUsage } from "../domain/chats/message-parts.js";
 
 export type AnswerFinish = "stop" | "tool-calls" | "length" | "content-filter";
 

@@ -1,5 +1,5 @@
 /** What vendors check alike in a request: names, ids, and that each call has its result. Pure. */
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../domain/common/json.js";
 
 export const NAME_PATTERN = "^[a-zA-Z0-9_-]{1,64}$";
 const NAME = new RegExp(NAME_PATTERN);

@@ -1,5 +1,5 @@
 /** What the played vendors take at most, so that a request that a real one refuses is refused here too. */
-import { findKnownModel } from "../domain/known-models.js";
+import { findKnownModel } from "../domain/models/known-models.js";
 
 /** Of one model, in tokens; absent = any number. */
 export type ModelLimits = {

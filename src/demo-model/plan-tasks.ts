@@ -1,5 +1,5 @@
 /** Reads the few plain sentences that the demo model understands. Pure; what it does not know it leaves out. */
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../domain/common/json.js";
 import { argumentsOf } from "./request.js";
 
 /** One thing to do, with the arguments of the tool that does it. */

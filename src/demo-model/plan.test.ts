@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../domain/common/json.js";
 import type { ScriptStep } from "./answer.js";
 import { DEMO_INTRODUCTION, makeTitle, planAnswer } from "./plan.js";
 import { readTasks } from "./plan-tasks.js";

@@ -3,8 +3,8 @@
  * tools on offer, one after another, and at the end repeats what they answered. Pure: everything it knows is in
  * the request's own history.
  */
-import { SUMMARY_INTRODUCTION, SUMMARY_REQUEST } from "../domain/compaction.js";
-import type { JsonObject } from "../domain/json.js";
+import { SUMMARY_INTRODUCTION, SUMMARY_REQUEST } from "../domain/chats/compaction.js";
+import type { JsonObject } from "../domain/common/json.js";
 import type { ScriptStep } from "./answer.js";
 import { type DemoTask, describeTask, readTasks } from "./plan-tasks.js";
 import { argumentsOf, type DemoRequest, type DemoTurn, lastUserText, objectOf } from "./request.js";

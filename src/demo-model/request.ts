@@ -1,5 +1,5 @@
 /** What the demo model knows of a request, whichever vendor's format it came in. */
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import type { JsonObject, JsonValue } from "../domain/common/json.js";
 
 export const WIRE_NAMES = ["anthropic", "openai-responses", "openai-chat", "google", "bedrock"] as const;
 export type WireName = (typeof WIRE_NAMES)[number];

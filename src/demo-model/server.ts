@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import type { JsonObject, JsonValue } from "../domain/common/json.js";
 import { type Clock, systemClock } from "../lib/clock.js";
 import { CHARACTERS_PER_TOKEN, type ScriptStep } from "./answer.js";
 import { knownLimits, type ModelLimits } from "./limits.js";

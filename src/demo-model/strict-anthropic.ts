@@ -1,5 +1,5 @@
 /** What Anthropic answers with a 400, in its own words; on Bedrock too, where one wording differs. Pure. */
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../domain/common/json.js";
 import { firstRepeated, isLegalId, isLegalName, NAME_PATTERN, placed } from "./faults.js";
 import type { Asked } from "./limits.js";
 import { objectsOf, textOf } from "./request.js";

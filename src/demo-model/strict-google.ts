@@ -1,5 +1,5 @@
 /** What Gemini answers with a 400, in its own words. Pure. */
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../domain/common/json.js";
 import { firstRepeated } from "./faults.js";
 import type { Asked } from "./limits.js";
 import { objectOf, objectsOf, textOf } from "./request.js";

@@ -1,5 +1,5 @@
 /** What OpenAI's two formats answer with a 400, in the vendor's own words (and vLLM's, for its window). Pure. */
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../domain/common/json.js";
 import { firstRepeated, isLegalName, type Placed, placed } from "./faults.js";
 import type { Asked } from "./limits.js";
 import { type DemoTurn, objectOf, objectsOf, textOf } from "./request.js";

@@ -1,6 +1,6 @@
 /** Anthropic's Messages format: reads requests, writes the event stream and the plain answer. */
-import type { JsonObject } from "../domain/json.js";
-import type { TokenUsage } from "../domain/message-parts.js";
+import type { JsonObject } from "../domain/common/json.js";
+import type { TokenUsage } from "../domain/chats/message-parts.js";
 import { argumentPieces, type AnswerFinish, type ContentEvent } from "./answer.js";
 import { argumentsOf, contentText, type DemoTurn, objectOf, objectsOf, textOf } from "./request.js";
 import { anthropicFault } from "./strict-anthropic.js";

@@ -2,7 +2,7 @@
  * Claude on Amazon Bedrock: Anthropic's requests and events, but the model and the streaming are in the path, the
  * stream is AWS's binary one, and errors have AWS's names.
  */
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../domain/common/json.js";
 import { eventStreamMessage } from "./aws-event-stream.js";
 import { anthropicFault } from "./strict-anthropic.js";
 import { anthropicWire } from "./wire-anthropic.js";

@@ -1,6 +1,6 @@
 /** Gemini's format: reads contents, writes whole parts in CRLF-framed events, signs what it thought. */
-import type { JsonObject } from "../domain/json.js";
-import type { TokenUsage } from "../domain/message-parts.js";
+import type { JsonObject } from "../domain/common/json.js";
+import type { TokenUsage } from "../domain/chats/message-parts.js";
 import type { AnswerFinish, ContentEvent } from "./answer.js";
 import { argumentsOf, contentText, type DemoTurn, objectOf, objectsOf, textOf } from "./request.js";
 import { googleFault } from "./strict-google.js";

@@ -1,6 +1,6 @@
 /** OpenAI's Chat Completions format, with the `reasoning_content` of compatible servers. */
-import type { JsonObject } from "../domain/json.js";
-import type { TokenUsage } from "../domain/message-parts.js";
+import type { JsonObject } from "../domain/common/json.js";
+import type { TokenUsage } from "../domain/chats/message-parts.js";
 import { argumentPieces, type AnswerFinish, type ContentEvent } from "./answer.js";
 import {
   argumentsOf,

@@ -1,7 +1,7 @@
 /** What a vendor's wire format must be able to do for the demo model. */
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../domain/common/json.js";
 import type { AnswerFinish, ContentEvent } from "./answer.js";
-import type { TokenUsage } from "../domain/message-parts.js";
+import type { TokenUsage } from "../domain/chats/message-parts.js";
 import type { Asked } from "./limits.js";
 import type { DemoRequest } from "./request.js";
 

@@ -1,5 +1,5 @@
 /** What a host's refusal, or a broken line to it, means. */
-import type { GitHostAnswer, GitHostFailure } from "../domain/git-hosts.js";
+import type { GitHostAnswer, GitHostFailure } from "../domain/git/git-hosts.js";
 import { OutboundLimitExceeded, OutboundRefused } from "../lib/outbound/refused.js";
 import { DiffLeftOut } from "./unified-diff.js";
 

@@ -1,8 +1,8 @@
 /** All kinds of git hosts as one; hosts of one's own are asked which they are. */
 import { setMaxListeners } from "node:events";
-import { MAX_DIFF_BYTES, type BranchFacts } from "../domain/branch-facts.js";
-import type { GitAccount, GitHostAnswer, GitHostKind, GitHosts, GitWork } from "../domain/git-hosts.js";
-import { knownKindOf, siteOf } from "../domain/git-origin.js";
+import { MAX_DIFF_BYTES, type BranchFacts } from "../domain/git/branch-facts.js";
+import type { GitAccount, GitHostAnswer, GitHostKind, GitHosts, GitWork } from "../domain/git/git-hosts.js";
+import { knownKindOf, siteOf } from "../domain/git/git-origin.js";
 import { failureOfError, failureOfStatus, refused } from "./failure.js";
 import { GitHub } from "./github.js";
 import { GitLab } from "./gitlab.js";

@@ -5,9 +5,9 @@ import {
   type PullRequestFacts,
   type PullRequestState,
   unknownBranch,
-} from "../domain/branch-facts.js";
-import type { GitAccount, GitHostAnswer, GitWork } from "../domain/git-hosts.js";
-import { siteOf } from "../domain/git-origin.js";
+} from "../domain/git/branch-facts.js";
+import type { GitAccount, GitHostAnswer, GitWork } from "../domain/git/git-hosts.js";
+import { siteOf } from "../domain/git/git-origin.js";
 import { failureOfError, failureOfStatus, refused } from "./failure.js";
 import { type RequestParts, wholeAnswers } from "./requests.js";
 import { countLines, fileDiff, toUnified, type FileDiff } from "./unified-diff.js";

@@ -1,9 +1,9 @@
 /** Tokens that services bring from the identity provider: signed by it, made for this deployment, and not expired. */
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import * as oidc from "openid-client";
-import { signInProblem } from "../domain/identity-claims.js";
-import { roleWithin, TOKEN_SCOPES, type Viewer } from "../domain/viewer.js";
-import { enter, type EnterParts } from "./enter.js";
+import { signInProblem } from "../domain/users/identity-claims.js";
+import { roleWithin, TOKEN_SCOPES, type Viewer } from "../domain/users/viewer.js";
+import { enter, type EnterParts } from "./authenticate.js";
 
 /** Signatures by keys that the provider alone has; never a shared secret, never none. */
 export const ALGORITHMS = [

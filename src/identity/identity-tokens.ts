@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, sleep } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
-import type { Database } from "../store/database.js";
+import type { Database } from "../store/common/database.js";
 import {
   claimRefresh,
   type KeptTokens,
@@ -13,8 +13,8 @@ import {
   readTokensOfUser,
   releaseRefresh,
   renewTokens,
-} from "../store/identities.js";
-import type { SecretBox } from "../store/secret-box.js";
+} from "../store/users/identities.js";
+import type { SecretBox } from "../store/common/secret-box.js";
 import { type IdentityProvider, isRefusal } from "./provider.js";
 
 /** A token that ends sooner is renewed first: it has to last for the calls that it is asked for. */

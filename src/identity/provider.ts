@@ -3,8 +3,8 @@
  * for old ones, where to sign out. Nothing is kept here but what the provider tells of itself.
  */
 import * as oidc from "openid-client";
-import type { Claims } from "../domain/identity-claims.js";
-import type { IdentityTokens } from "../store/identities.js";
+import type { Claims } from "../domain/users/identity-claims.js";
+import type { IdentityTokens } from "../store/users/identities.js";
 
 /** A provider that takes longer is taken for gone. */
 const ANSWER_LIMIT_SECONDS = 10;

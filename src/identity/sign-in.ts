@@ -2,11 +2,11 @@
  * A browser signs in: it is sent to the identity provider with a sealed note of its own in a cookie, comes back, and
  * gets a session. The note binds the way there and back to one browser and needs no place on the server.
  */
-import { signInProblem } from "../domain/identity-claims.js";
-import { createSession, endSession, type SessionLimits } from "../store/sessions.js";
-import { keepIdentityTokens, readTokens } from "../store/identities.js";
-import type { SecretBox, SecretPlace } from "../store/secret-box.js";
-import { enter, type EnterParts } from "./enter.js";
+import { signInProblem } from "../domain/users/identity-claims.js";
+import { createSession, endSession, type SessionLimits } from "../store/users/sessions.js";
+import { keepIdentityTokens, readTokens } from "../store/users/identities.js";
+import type { SecretBox, SecretPlace } from "../store/common/secret-box.js";
+import { enter, type EnterParts } from "./authenticate.js";
 import { type Attempt, type IdentityProvider, refusalText } from "./provider.js";
 
 /** Long enough to find one's second factor. */

@@ -9,7 +9,7 @@ const CONTROL = /[\u0000-\u0007\u000e-\u001a\u001c-\u001f]/;
 /** Signatures that are found in texts: of the others a text may have some letters by chance. */
 const LETTERED = /^(?:text\/|application\/(?:pdf|xml|rtf|postscript|pgp-encrypted)$)/;
 
-/** As `FileContent` in src/domain/file-content.ts. */
+/** As `FileContent` in src/domain/files/file-content.ts. */
 export async function contentOf(
   bytes: Uint8Array,
 ): Promise<{ kind: "text" | "binary"; mediaType: string | null }> {

@@ -5,7 +5,7 @@
 import { statfs } from "node:fs/promises";
 import type { Clock } from "./clock.js";
 import type { Log } from "./log.js";
-import { Rounds } from "./rounds.js";
+import { Rounds } from "./concurrency/periodic-job.js";
 
 const READ_EVERY_MS = 10_000;
 /** So far above the mark, as a part of it, there is space again; nearer, the state would change at each reading. */

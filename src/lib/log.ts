@@ -3,7 +3,7 @@
  * for a request or a turn says so by itself (doing.ts); what a line says explicitly goes before that.
  */
 import { pino, type DestinationStream, type Logger } from "pino";
-import { currentDoing } from "./doing.js";
+import { currentDoing } from "./run-context.js";
 
 export type Log = Logger;
 

@@ -2,11 +2,11 @@
  * A tool server elsewhere as turns use it: reached through the guard, shown who asks, greeted anew when it has forgotten
  * the session. States: open → closed, as the connection that serves it at the time.
  */
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../domain/common/json.js";
 import { openConnection, type Connection } from "./connection.js";
 import { Credentials } from "./credentials.js";
 import { failureOf, isSessionLost } from "./failure.js";
-import { httpLine } from "./line.js";
+import { httpLine } from "./transport-options.js";
 import {
   McpFailure,
   type ListedTool,

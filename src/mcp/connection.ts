@@ -10,14 +10,14 @@ import {
   ToolListChangedNotificationSchema,
   type Implementation,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../domain/common/json.js";
 import { sleep, type Clock } from "../lib/clock.js";
-import { errorText } from "../lib/error-text.js";
+import { errorText } from "../lib/text/error-text.js";
 import type { Log } from "../lib/log.js";
 import { VERSION } from "../lib/version.js";
 import { callAnswerOf, callResultSchema } from "./content.js";
 import { Deadline, UNTIMED_MS } from "./deadline.js";
-import type { Line } from "./line.js";
+import type { Line } from "./transport-options.js";
 import { listTools } from "./list-tools.js";
 import {
   McpFailure,

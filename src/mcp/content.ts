@@ -1,6 +1,6 @@
 /** What a tool server answers to a call → parts in our words. Pure; what it does not know it names. */
 import { z } from "zod";
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../domain/common/json.js";
 import { isDeeper } from "./depth.js";
 import type { McpCallAnswer, McpPart } from "./types.js";
 

@@ -3,9 +3,9 @@ import { SseError } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import { errorText } from "../lib/error-text.js";
+import { errorText } from "../lib/text/error-text.js";
 import { OutboundLimitExceeded, OutboundRefused } from "../lib/outbound/refused.js";
-import { cutText } from "../lib/utf8.js";
+import { cutText } from "../lib/text/utf8.js";
 import { McpFailure, type McpFailureKind } from "./types.js";
 
 /** Of what a server says about itself when it fails, at most this is passed on. */

@@ -1,7 +1,7 @@
 /** Asks a tool server for its tools, all pages of them; what is no tool is passed over. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
-import type { JsonObject } from "../domain/json.js";
+import type { JsonObject } from "../domain/common/json.js";
 import type { Log } from "../lib/log.js";
 import { isDeeper } from "./depth.js";
 import { UNTIMED_MS } from "./deadline.js";

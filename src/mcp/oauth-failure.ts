@@ -1,6 +1,6 @@
 /** The protocol library's errors as ours. What a stranger wrote is bounded before anybody reads it. */
 import { OAuthError } from "@modelcontextprotocol/sdk/server/auth/errors.js";
-import { cutText } from "../lib/utf8.js";
+import { cutText } from "../lib/text/utf8.js";
 import { OauthFailure, type OauthFailureKind, type OauthFetch } from "./oauth-types.js";
 
 /** A sentence or two. */

@@ -2,8 +2,8 @@
  * What Parley knows of a tool server that it speaks MCP with, in its own words: everything of the protocol's library
  * stays behind this room, so that moving to another version of it is a change of one place.
  */
-import type { JsonObject } from "../domain/json.js";
-import type { McpTransport } from "../domain/mcp.js";
+import type { JsonObject } from "../domain/common/json.js";
+import type { McpTransport } from "../domain/mcp/types.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 

@@ -1,7 +1,7 @@
 /** Makes the adapter for a provider's settings. SDKs are loaded only when the first such provider is made. */
-import { withLegalNames } from "./tool-names.js";
-import { DEFAULT_STREAM_LIMITS, type StreamLimits } from "./watchdog.js";
-import { endpointFetch } from "./endpoint-fetch.js";
+import { withLegalNames } from "./common/tool-names.js";
+import { DEFAULT_STREAM_LIMITS, type StreamLimits } from "./common/watchdog.js";
+import { endpointFetch } from "./common/endpoint-fetch.js";
 import type { ModelProvider, ProviderSettings } from "./types.js";
 
 /**
@@ -21,25 +21,25 @@ export async function createProvider(
 async function createAdapter(settings: ProviderSettings, bounds: StreamLimits): Promise<ModelProvider> {
   switch (settings.kind) {
     case "anthropic": {
-      const { createAnthropicProvider } = await import("./anthropic.js");
+      const { createAnthropicProvider } = await import("./anthropic/adapter.js");
       return createAnthropicProvider(settings, bounds);
     }
     case "bedrock": {
-      const { createBedrockProvider } = await import("./bedrock.js");
+      const { createBedrockProvider } = await import("./bedrock/adapter.js");
       return createBedrockProvider(settings, bounds);
     }
     case "google": {
-      const { createGoogleProvider } = await import("./google.js");
+      const { createGoogleProvider } = await import("./google/adapter.js");
       return createGoogleProvider(settings, bounds);
     }
     case "openai":
     case "azure_openai":
     case "openai_compatible": {
       if (settings.openaiApi === "responses") {
-        const { createOpenaiResponsesProvider } = await import("./openai-responses.js");
+        const { createOpenaiResponsesProvider } = await import("./openai/responses.js");
         return createOpenaiResponsesProvider(settings, bounds);
       }
-      const { createOpenaiChatProvider } = await import("./openai-chat.js");
+      const { createOpenaiChatProvider } = await import("./openai/chat.js");
       return createOpenaiChatProvider(settings, bounds);
     }
   }

@@ -2,11 +2,11 @@
  * The one interface between the engine and model vendors. An adapter turns a `ModelRequest` into its vendor's
  * call through the vendor's own SDK and yields our parts; it keeps no state between calls and never retries.
  */
-import type { ModelProviderKind } from "../domain/failures.js";
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import type { ModelProviderKind } from "../domain/common/failures.js";
+import type { JsonObject, JsonValue } from "../domain/common/json.js";
 import type { OutboundFetchFunction } from "../lib/outbound/outbound-fetch.js";
-import type { FinishReason } from "../domain/finish-reasons.js";
-import type { PromptPart, ReasoningEffort, TokenUsage } from "../domain/message-parts.js";
+import type { FinishReason } from "../domain/chats/finish-reasons.js";
+import type { PromptPart, ReasoningEffort, TokenUsage } from "../domain/chats/message-parts.js";
 
 /** One message as a model sees it; system text travels apart. Tool results are `tool` messages. */
 export type PromptMessage = {

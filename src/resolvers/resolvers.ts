@@ -1,19 +1,19 @@
 /** All resolvers, for the schema. The import for its effect must stay first: decorators need it while they load. */
 import "reflect-metadata";
-import { ApiTokenResolver } from "./api-token.resolver.js";
-import { AuditLogResolver } from "./audit-log.resolver.js";
-import { ChatCommandsResolver } from "./chat-commands.resolver.js";
-import { ChatContextResolver } from "./chat-context.resolver.js";
-import { ChatEventsResolver } from "./chat-events.resolver.js";
-import { ChatFamilyResolver } from "./chat-family.resolver.js";
-import { ChatGitResolver } from "./chat-git.resolver.js";
-import { ChatListEventsResolver } from "./chat-list-events.resolver.js";
-import { ChatMetadataResolver } from "./chat-metadata.resolver.js";
-import { ChatReadingResolver } from "./chat-reading.resolver.js";
-import { ChatResolver } from "./chat.resolver.js";
-import { ChatFilesResolver, FileResolver } from "./file.resolver.js";
-import { DiffStatusResolver } from "./diff-status.resolver.js";
-import { GitHostAccountResolver } from "./git-host-account.resolver.js";
+import { ApiTokenResolver } from "./users/api-token.resolver.js";
+import { AuditLogResolver } from "./users/audit-log.resolver.js";
+import { ChatCommandsResolver } from "./chats/chat-commands.resolver.js";
+import { ChatContextResolver } from "./chats/chat-context.resolver.js";
+import { ChatEventsResolver } from "./chats/chat-events.resolver.js";
+import { ChatFamilyResolver } from "./chats/chat-family.resolver.js";
+import { ChatGitResolver } from "./git/chat-git.resolver.js";
+import { ChatListEventsResolver } from "./chats/chat-list-events.resolver.js";
+import { ChatMetadataResolver } from "./chats/chat-metadata.resolver.js";
+import { ChatReadingResolver } from "./chats/chat-reading.resolver.js";
+import { ChatResolver } from "./chats/chat.resolver.js";
+import { ChatFilesResolver, FileResolver } from "./files/file.resolver.js";
+import { DiffStatusResolver } from "./git/diff-status.resolver.js";
+import { GitHostAccountResolver } from "./git/git-host-account.resolver.js";
 import {
   ChatCostLinksResolver,
   ChatCostResolver,
@@ -21,37 +21,37 @@ import {
   ModelCostResolver,
   UserCostResolver,
   ViewerCostResolver,
-} from "./cost.resolver.js";
-import { DeploymentResolver, DeploymentSettingsResolver } from "./deployment.resolver.js";
-import { ChatMessageResolver, QueuedMessageResolver } from "./message.resolver.js";
-import { McpServerAdminResolver } from "./mcp-server-admin.resolver.js";
-import { McpConnectionResolver } from "./mcp-connection.resolver.js";
+} from "./usage/cost.resolver.js";
+import { DeploymentResolver, DeploymentSettingsResolver } from "./common/deployment.resolver.js";
+import { ChatMessageResolver, QueuedMessageResolver } from "./chats/message.resolver.js";
+import { McpServerAdminResolver } from "./mcp/mcp-server-admin.resolver.js";
+import { McpConnectionResolver } from "./mcp/mcp-account.resolver.js";
 import {
   ChatMcpServersResolver,
   McpAuthRequiredResolver,
   NoticeMcpServerResolver,
   ToolCallMcpServerResolver,
-} from "./mcp-links.resolver.js";
-import { McpToolsResolver } from "./mcp-tools.resolver.js";
-import { McpServerResolver } from "./mcp-server.resolver.js";
-import { ModelAdminResolver } from "./model-admin.resolver.js";
-import { ModelCallResolver } from "./model-call.resolver.js";
-import { ModelConfigResolver, ModelProviderResolver } from "./model.resolver.js";
-import { PushKeyResolver, PushResolver } from "./push.resolver.js";
-import { NodeResolver } from "./node.resolver.js";
+} from "./mcp/mcp-links.resolver.js";
+import { McpToolsResolver } from "./mcp/mcp-tools.resolver.js";
+import { McpServerResolver } from "./mcp/mcp-server.resolver.js";
+import { ModelAdminResolver } from "./models/model-admin.resolver.js";
+import { ModelCallResolver } from "./models/model-call.resolver.js";
+import { ModelConfigResolver, ModelProviderResolver } from "./models/model.resolver.js";
+import { PushKeyResolver, PushResolver } from "./push/push.resolver.js";
+import { NodeResolver } from "./common/node.resolver.js";
 import {
   UsageLimitOverrideResolver,
   UsageLimitPolicyResolver,
   UsageLimitResolver,
-} from "./usage-limit.resolver.js";
-import { StorageResolver } from "./storage.resolver.js";
-import { ProviderKeyRequiredResolver, ProviderKeyResolver } from "./provider-key.resolver.js";
-import { UserPreferencesResolver, ViewerPreferencesResolver } from "./user-preferences.resolver.js";
-import { ViewerResolver } from "./user.resolver.js";
-import { UserAdministrationResolver } from "./user-administration.resolver.js";
-import { WorkspaceCommandsResolver } from "./workspace-commands.resolver.js";
-import { WorkspaceTemplateResolver } from "./workspace-template.resolver.js";
-import { WorkspaceResolver } from "./workspace.resolver.js";
+} from "./usage/usage-limit.resolver.js";
+import { StorageResolver } from "./files/storage.resolver.js";
+import { ProviderKeyRequiredResolver, ProviderKeyResolver } from "./models/provider-key.resolver.js";
+import { UserPreferencesResolver, ViewerPreferencesResolver } from "./users/user-preferences.resolver.js";
+import { ViewerResolver } from "./users/user.resolver.js";
+import { UserAdministrationResolver } from "./users/user-administration.resolver.js";
+import { WorkspaceCommandsResolver } from "./workspaces/workspace-commands.resolver.js";
+import { WorkspaceTemplateResolver } from "./workspaces/workspace-template.resolver.js";
+import { WorkspaceResolver } from "./workspaces/workspace.resolver.js";
 
 export const resolvers = [
   PushResolver,

@@ -26,7 +26,7 @@ import { ClientToolDeadlines1763700000022 } from "../../migrations/0022-client-t
 import { Contract1763700000023 } from "../../migrations/0023-contract.js";
 import { QueuePreviews1763700000024 } from "../../migrations/0024-queue-previews.js";
 import { Storage1763700000026 } from "../../migrations/0026-storage.js";
-import { entities } from "./entities/entities.js";
+import { entities } from "./entities.js";
 
 /** Oldest first; append-only. */
 export const migrations = [

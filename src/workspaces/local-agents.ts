@@ -4,8 +4,8 @@
  */
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
-import type { AgentConnection } from "./agent-connection.js";
-import { connectGivenAgent, type GivenAgentOptions } from "./given-agent.js";
+import type { AgentConnection } from "./agent-client/agent-connection.js";
+import { connectGivenAgent, type GivenAgentOptions } from "./attached-agent.js";
 import { startLocalAgent, type LocalAgent } from "./provisioners/local.js";
 
 export type LocalAgentsOptions = {

@@ -1,8 +1,11 @@
 // Servers that an agent can ask: the real end of their lines, with answers that the test makes up.
 import { afterEach, beforeEach } from "vitest";
-import type { GitCredentials, GitCredentialsRequest } from "../../src/workspaces/agent-connection.js";
-import type { OpenServerLine } from "../../src/workspaces/server-line.js";
-import type { RunningAgent } from "./process-agent.js";
+import type {
+  GitCredentials,
+  GitCredentialsRequest,
+} from "../../src/workspaces/agent-client/agent-connection.js";
+import type { OpenServerLine } from "../../src/workspaces/control-channel.js";
+import type { RunningAgent } from "./process/process-agent.js";
 
 export const refusal: GitCredentials = { outcome: "refused", reason: "There is no token for you." };
 

@@ -7,8 +7,13 @@ import type { Duplex } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import { carryStreams, MAX_STREAMS, PING_INTERVAL_MS, type ByteStreams } from "../../src/lib/byte-streams.js";
-import { openEntrance } from "../../src/workspaces/tunnels/entrance.js";
+import {
+  carryStreams,
+  MAX_STREAMS,
+  PING_INTERVAL_MS,
+  type ByteStreams,
+} from "../../src/lib/streams/byte-streams.js";
+import { openEntrance } from "../../src/workspaces/tunnels/tunnel-listener.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "./manual-clock.js";
 

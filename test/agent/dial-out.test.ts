@@ -4,32 +4,35 @@ import { readdir, readFile, readlink, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { openAgents, type Agents } from "../../src/cli/agents.js";
-import { Closers } from "../../src/cli/closers.js";
-import { openCore } from "../../src/cli/core.js";
-import { openDoors } from "../../src/cli/doors.js";
-import { readConfig } from "../../src/config.js";
-import { PING_INTERVAL_MS } from "../../src/lib/byte-streams.js";
+import { openAgents, type Agents } from "../../src/compose/agents.js";
+import { Closers } from "../../src/compose/closers.js";
+import { openCore } from "../../src/compose/core.js";
+import { openDoors } from "../../src/compose/api.js";
+import { readConfig } from "../../src/config/config.js";
+import { PING_INTERVAL_MS } from "../../src/lib/streams/byte-streams.js";
 import { systemClock, type Clock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { VERSION } from "../../src/lib/version.js";
 import { AGENT_CAPABILITIES } from "../../src/agent/protocol.js";
-import type { Database } from "../../src/store/database.js";
+import type { Database } from "../../src/store/common/database.js";
 import {
   createAgentToken,
   createExternalWorkspace,
   removeExternalWorkspace,
-} from "../../src/store/external-workspaces.js";
-import { findOldestAdmin } from "../../src/store/users.js";
-import { readWorkspace } from "../../src/store/workspaces.js";
-import { AgentUnreachable, type AgentConnection } from "../../src/workspaces/agent-connection.js";
+} from "../../src/store/workspaces/external-workspaces.js";
+import { findOldestAdmin } from "../../src/store/users/users.js";
+import { readWorkspace } from "../../src/store/workspaces/workspaces.js";
+import {
+  AgentUnreachable,
+  type AgentConnection,
+} from "../../src/workspaces/agent-client/agent-connection.js";
 import { hashAgentToken } from "../../src/workspaces/tunnels/requests.js";
 import { startCuttableProxy } from "../sdk/cuttable-proxy.js";
-import { startCaller, type CallingAgent } from "../support/caller.js";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
-import { freePort } from "../support/free-port.js";
-import { SECRETS_KEYS } from "../support/secrets-keys.js";
-import { makeFifo } from "./fifo.js";
+import { startCaller, type CallingAgent } from "../support/users/caller.js";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
+import { freePort } from "../support/network/free-port.js";
+import { SECRETS_KEYS } from "../support/users/secrets-keys.js";
+import { makeFifo } from "./files/fifo.js";
 import { ManualClock } from "./manual-clock.js";
 import { makeFolder } from "./support.js";
 import { eventually } from "../support/eventually.js";

@@ -11,7 +11,7 @@ import { AGENT_CAPABILITIES } from "../../src/agent/protocol.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { VERSION } from "../../src/lib/version.js";
-import { AgentUnreachable, connectAgent } from "../../src/workspaces/agent-connection.js";
+import { AgentUnreachable, connectAgent } from "../../src/workspaces/agent-client/agent-connection.js";
 import { makeFolder } from "./support.js";
 
 const TOKEN = "the-token-of-this-test";

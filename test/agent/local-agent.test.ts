@@ -5,14 +5,17 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
-import { AgentUnreachable, type AgentConnection } from "../../src/workspaces/agent-connection.js";
+import {
+  AgentUnreachable,
+  type AgentConnection,
+} from "../../src/workspaces/agent-client/agent-connection.js";
 import { AGENT_START_TIMEOUT_MS } from "../../src/workspaces/provisioners/agent-process.js";
 import {
   CONNECTION_WAIT_MS,
   startLocalAgent,
   type LocalAgent,
 } from "../../src/workspaces/provisioners/local.js";
-import { makeFifo } from "./fifo.js";
+import { makeFifo } from "./files/fifo.js";
 import { ManualClock } from "./manual-clock.js";
 import { NODE_FROM_SOURCE } from "../support/build.js";
 import { agentCommand, makeFolder } from "./support.js";
@@ -125,7 +128,7 @@ test("closing ends the agent and all that it runs, also while it starts", async 
 test("when the server is killed, neither its agent nor the agent's commands are left", async () => {
   const agentFifo = makeFifo(join(folder, "agent"));
   const commandFifo = makeFifo(join(folder, "command"));
-  const program = join(import.meta.dirname, "supervisor-program.ts");
+  const program = join(import.meta.dirname, "process/supervisor-program.ts");
   const [node, ...nodeArguments] = NODE_FROM_SOURCE;
   const server = spawn(
     node,

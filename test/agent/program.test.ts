@@ -10,9 +10,9 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { AGENT_CAPABILITIES } from "../../src/agent/protocol.js";
 import { VERSION } from "../../src/lib/version.js";
-import { connectAgent } from "../../src/workspaces/agent-connection.js";
-import { startCaller, type CallerOptions, type CallingAgent } from "../support/caller.js";
-import { makeFifo } from "./fifo.js";
+import { connectAgent } from "../../src/workspaces/agent-client/agent-connection.js";
+import { startCaller, type CallerOptions, type CallingAgent } from "../support/users/caller.js";
+import { makeFifo } from "./files/fifo.js";
 import { makeFolder } from "./support.js";
 
 const TOKEN = "the-token-of-this-test";

@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import type { GitCredentials } from "../../src/workspaces/agent-connection.js";
+import type { GitCredentials } from "../../src/workspaces/agent-client/agent-connection.js";
 import { ASK_PASSWORD, askingServers } from "./asking-servers.js";
-import { finish, openAgent, type RunningAgent } from "./process-agent.js";
+import { finish, openAgent, type RunningAgent } from "./process/process-agent.js";
 import { eventually } from "../support/eventually.js";
 
 const TOKEN = `token_${randomBytes(20).toString("hex")}`;

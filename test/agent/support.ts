@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
-import type { AgentConnection } from "../../src/workspaces/agent-connection.js";
+import type { AgentConnection } from "../../src/workspaces/agent-client/agent-connection.js";
 import { AGENT_PROGRAM } from "../support/build.js";
 import { startLocalAgent, type LocalAgent } from "../../src/workspaces/provisioners/local.js";
 

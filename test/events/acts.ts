@@ -1,5 +1,5 @@
 // A life of a chat by chance: whatever its people and its workers may do.
-import type { ChatFailure } from "../../src/domain/failures.js";
+import type { ChatFailure } from "../../src/domain/common/failures.js";
 import { type ChatWorld, said } from "./world.js";
 
 const failure: ChatFailure = { kind: "overloaded", message: "Busy.", isRetryable: true };

@@ -1,8 +1,8 @@
 // A bus whose deliveries are as bad as a network may make them: about 30 % are dropped, doubled or late.
-import type { Generation, LiveBatch, SavedNews } from "../../src/domain/chat-events.js";
-import type { ConfigTopic } from "../../src/domain/config-topic.js";
-import type { ListEntry, ListNews } from "../../src/domain/list-events.js";
-import type { Bus, ChatListener, LoggedList, LoggedPieces } from "../../src/events/bus.js";
+import type { Generation, LiveBatch, SavedNews } from "../../src/domain/chats/chat-events.js";
+import type { ConfigTopic } from "../../src/domain/common/config-topic.js";
+import type { ListEntry, ListNews } from "../../src/domain/chats/list-events.js";
+import type { Bus, ChatListener, LoggedList, LoggedPieces } from "../../src/events/bus/bus.js";
 
 /** Numbers in [0, 1) that depend on the seed alone (mulberry32). */
 export function seeded(seed: number): () => number {

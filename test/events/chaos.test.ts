@@ -1,8 +1,8 @@
 // Whatever the bus drops, doubles or delays, and however often readers come back: all end with the truth.
 import { expect, test } from "vitest";
-import { generationId } from "../../src/domain/chat-events.js";
-import { ChatHub } from "../../src/events/chat-hub.js";
-import { MemoryBus } from "../../src/events/memory-bus.js";
+import { generationId } from "../../src/domain/chats/chat-events.js";
+import { ChatHub } from "../../src/events/chats/chat-hub.js";
+import { MemoryBus } from "../../src/events/bus/memory-bus.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "../agent/manual-clock.js";
 import { act } from "./acts.js";

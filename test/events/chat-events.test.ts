@@ -1,7 +1,7 @@
 // What one subscriber is told of a turn, flow by flow.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ChatFailure } from "../../src/domain/failures.js";
-import { MemoryBus } from "../../src/events/memory-bus.js";
+import type { ChatFailure } from "../../src/domain/common/failures.js";
+import { MemoryBus } from "../../src/events/bus/memory-bus.js";
 import { createLog } from "../../src/lib/log.js";
 import { HubFixture, opening } from "./hub-fixture.js";
 import { settle } from "./transcript.js";

@@ -1,7 +1,7 @@
 // Readers that are late, slow or unlucky hear everything that was saved; the hub keeps nothing of those who left.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { encodeEventCursor } from "../../src/domain/cursors.js";
-import { endOf } from "../../src/domain/chat-events.js";
+import { encodeEventCursor } from "../../src/domain/common/cursors.js";
+import { endOf } from "../../src/domain/chats/chat-events.js";
 import { HubFixture, opening } from "./hub-fixture.js";
 import { follow, settle, Transcript } from "./transcript.js";
 import { CHAT_ID, said, viewer } from "./world.js";

@@ -1,8 +1,8 @@
 // A hub over one chat whose truth, clock and bus a test holds in its hands.
-import type { StreamBounds } from "../../src/events/event-stream.js";
-import { ChatHub } from "../../src/events/chat-hub.js";
-import { MemoryBus } from "../../src/events/memory-bus.js";
-import { PartLog } from "../../src/events/part-log.js";
+import type { StreamBounds } from "../../src/events/common/event-stream.js";
+import { ChatHub } from "../../src/events/chats/chat-hub.js";
+import { MemoryBus } from "../../src/events/bus/memory-bus.js";
+import { PartLog } from "../../src/events/bus/part-log.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "../agent/manual-clock.js";
 import { follow, settle, Transcript } from "./transcript.js";

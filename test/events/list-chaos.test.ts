@@ -1,8 +1,8 @@
 // Whatever the bus drops, doubles or delays, whatever news its server never tells, and however often readers come
 // back: every sidebar ends with the list as it is.
 import { expect, test } from "vitest";
-import { ListHub } from "../../src/events/list-hub.js";
-import { MemoryBus } from "../../src/events/memory-bus.js";
+import { ListHub } from "../../src/events/lists/list-hub.js";
+import { MemoryBus } from "../../src/events/bus/memory-bus.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "../agent/manual-clock.js";
 import { ChaosBus, seeded } from "./chaos-bus.js";

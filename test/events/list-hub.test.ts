@@ -1,10 +1,10 @@
 // A person's list of chats as their subscribers hear of it, over one process's bus.
 import { describe, expect, test } from "vitest";
-import type { ListEvent } from "../../src/domain/list-events.js";
-import type { StreamBounds } from "../../src/events/event-stream.js";
-import { ListHub } from "../../src/events/list-hub.js";
-import { MemoryBus } from "../../src/events/memory-bus.js";
-import { ReadMarks } from "../../src/events/read-marks.js";
+import type { ListEvent } from "../../src/domain/chats/list-events.js";
+import type { StreamBounds } from "../../src/events/common/event-stream.js";
+import { ListHub } from "../../src/events/lists/list-hub.js";
+import { MemoryBus } from "../../src/events/bus/memory-bus.js";
+import { ReadMarks } from "../../src/events/bus/read-marks.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "../agent/manual-clock.js";
 import { followList, ListWorld, Sidebar } from "./list-world.js";

@@ -1,14 +1,14 @@
 // Lists of chats on several replicas, through a real Redis, which is killed and restarted.
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ListEntry, ListNews } from "../../src/domain/list-events.js";
-import { ListHub } from "../../src/events/list-hub.js";
-import { RedisBus } from "../../src/events/redis-bus.js";
-import { SETUP_TOPIC, WAKE_TOPIC } from "../../src/events/redis-envelope.js";
+import type { ListEntry, ListNews } from "../../src/domain/chats/list-events.js";
+import { ListHub } from "../../src/events/lists/list-hub.js";
+import { RedisBus } from "../../src/events/bus/redis-bus.js";
+import { SETUP_TOPIC, WAKE_TOPIC } from "../../src/events/bus/redis-envelope.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "../agent/manual-clock.js";
-import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
+import { hasRedis, startRedis, type TestRedis } from "../support/network/redis.js";
 import { followList, ListWorld, Sidebar } from "./list-world.js";
 import { eventually } from "../support/eventually.js";
 

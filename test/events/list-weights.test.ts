@@ -1,13 +1,13 @@
 // What news says a list weighs, and what the database says: the same, whatever happened; and how chats are read.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Unread1763700000003 } from "../../migrations/0003-unread.js";
-import { type ListEntry, readNews } from "../../src/domain/list-events.js";
-import { noteWork } from "../../src/engine/diff-status/note-work.js";
-import type { Viewer } from "../../src/domain/viewer.js";
-import { listChats } from "../../src/store/chats.js";
-import { findUnread, markRead, readListWeights } from "../../src/store/unread.js";
+import { type ListEntry, readNews } from "../../src/domain/chats/list-events.js";
+import { noteWork } from "../../src/services/git/track-branch.js";
+import type { Viewer } from "../../src/domain/users/viewer.js";
+import { listChats } from "../../src/store/chats/chats.js";
+import { findUnread, markRead, readListWeights } from "../../src/store/chats/unread.js";
 import { isAtRest, type Replica, World } from "../engine/world.js";
-import { insertChat, insertMessage, insertViewer } from "../support/rows.js";
+import { insertChat, insertMessage, insertViewer } from "../support/database/rows.js";
 
 let world: World;
 let replica: Replica;

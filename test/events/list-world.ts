@@ -1,13 +1,13 @@
 // One person's chats, whose truth is kept in memory by the real lifecycle: what the store and the worker are to the
 // list hub. And a client that keeps a sidebar, as docs/events.md tells it to.
 import { randomUUID } from "node:crypto";
-import { createdState, transitionAll } from "../../src/domain/chat-lifecycle.js";
-import type { ChatState, ChatStatus } from "../../src/domain/chat-state.js";
-import type { MessageRow, SavedNews } from "../../src/domain/chat-events.js";
-import { type ListEvent, listNewsOf, readNews, type ReadChat } from "../../src/domain/list-events.js";
-import type { Command } from "../../src/domain/transition.js";
-import type { Bus } from "../../src/events/bus.js";
-import type { ListSource } from "../../src/events/list-channel.js";
+import { createdState, transitionAll } from "../../src/domain/chats/chat-lifecycle.js";
+import type { ChatState, ChatStatus } from "../../src/domain/chats/chat-state.js";
+import type { MessageRow, SavedNews } from "../../src/domain/chats/chat-events.js";
+import { type ListEvent, listNewsOf, readNews, type ReadChat } from "../../src/domain/chats/list-events.js";
+import type { Command } from "../../src/domain/chats/transition.js";
+import type { Bus } from "../../src/events/bus/bus.js";
+import type { ListSource } from "../../src/events/lists/list-channel.js";
 import { said } from "./world.js";
 
 type Chat = { state: ChatState; newestAnswer: number; lastRead: number };

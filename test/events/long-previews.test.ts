@@ -1,6 +1,6 @@
 // Followers who come in the middle of something long.
 import { expect, test } from "vitest";
-import type { LivePiece } from "../../src/domain/chat-events.js";
+import type { LivePiece } from "../../src/domain/chats/chat-events.js";
 import { HubFixture } from "./hub-fixture.js";
 import { CHAT_ID } from "./world.js";
 

@@ -2,13 +2,13 @@
 // of them; where that does not have them all, the preview is void.
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { LiveBatch } from "../../src/domain/chat-events.js";
-import { ChatHub } from "../../src/events/chat-hub.js";
-import { RedisBus } from "../../src/events/redis-bus.js";
+import type { LiveBatch } from "../../src/domain/chats/chat-events.js";
+import { ChatHub } from "../../src/events/chats/chat-hub.js";
+import { RedisBus } from "../../src/events/bus/redis-bus.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "../agent/manual-clock.js";
-import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
+import { hasRedis, startRedis, type TestRedis } from "../support/network/redis.js";
 import { opening } from "./hub-fixture.js";
 import { follow, Transcript } from "./transcript.js";
 import { CHAT_ID, ChatWorld, viewer } from "./world.js";

@@ -1,14 +1,14 @@
 // News between replicas through a real Redis, which is killed and restarted.
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { CONFIG_TOPICS } from "../../src/domain/config-topic.js";
-import type { LiveBatch, Piece, SavedNews } from "../../src/domain/chat-events.js";
-import { createdState } from "../../src/domain/chat-lifecycle.js";
-import { RedisBus } from "../../src/events/redis-bus.js";
-import { SETUP_TOPIC, WAKE_TOPIC } from "../../src/events/redis-envelope.js";
+import { CONFIG_TOPICS } from "../../src/domain/common/config-topic.js";
+import type { LiveBatch, Piece, SavedNews } from "../../src/domain/chats/chat-events.js";
+import { createdState } from "../../src/domain/chats/chat-lifecycle.js";
+import { RedisBus } from "../../src/events/bus/redis-bus.js";
+import { SETUP_TOPIC, WAKE_TOPIC } from "../../src/events/bus/redis-envelope.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
-import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
+import { hasRedis, startRedis, type TestRedis } from "../support/network/redis.js";
 import { eventually } from "../support/eventually.js";
 
 const CHAT = "11111111-1111-4111-8111-111111111111";

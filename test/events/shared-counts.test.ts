@@ -2,13 +2,13 @@
 import { pino } from "pino";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { RATE_LIMITS } from "../../src/domain/rate-limits.js";
-import { RedisScripts } from "../../src/events/redis-scripts.js";
-import { type RateLimitSizes, WindowLimits } from "../../src/rate-limits/window-limits.js";
+import { RATE_LIMITS } from "../../src/domain/common/rate-limits.js";
+import { RedisScripts } from "../../src/events/bus/redis-scripts.js";
+import { type RateLimitSizes, WindowLimits } from "../../src/adapters/rate-limits/window-limits.js";
 import { ManualClock } from "../http/support.js";
 import { eventually } from "../support/eventually.js";
 import { createTestPlace, type TestPlace } from "../support/parley.js";
-import { hasRedis, startRedis, type TestRedis } from "../support/redis.js";
+import { hasRedis, startRedis, type TestRedis } from "../support/network/redis.js";
 
 describe.skipIf(!hasRedis)("with Redis", () => {
   let redis: TestRedis;

@@ -1,6 +1,6 @@
 // Readers at the same place are given the same event, so that it can be answered once for all of them.
 import { describe, expect, test } from "vitest";
-import type { ChatEvent } from "../../src/domain/chat-stream.js";
+import type { ChatEvent } from "../../src/domain/chats/chat-stream.js";
 import { HubFixture } from "./hub-fixture.js";
 import { settle } from "./transcript.js";
 

@@ -7,10 +7,10 @@ import {
   type MessageRow,
   type Position,
   type QueuedRow,
-} from "../../src/domain/chat-events.js";
-import type { ChatStatus } from "../../src/domain/chat-state.js";
-import type { ChatEvent } from "../../src/domain/chat-stream.js";
-import { decodeEventCursor } from "../../src/domain/cursors.js";
+} from "../../src/domain/chats/chat-events.js";
+import type { ChatStatus } from "../../src/domain/chats/chat-state.js";
+import type { ChatEvent } from "../../src/domain/chats/chat-stream.js";
+import { decodeEventCursor } from "../../src/domain/common/cursors.js";
 import type { ChatWorld } from "./world.js";
 
 const SAVED = new Set(["message", "queue", "status", "error", "action-required", "retry"]);

@@ -1,18 +1,18 @@
 // A chat whose truth is kept in memory by the real lifecycle: what the store and the worker are to the hub.
-import { transitionAll, createdState } from "../../src/domain/chat-lifecycle.js";
-import type { ChatState, MessageDraft, UserMessage } from "../../src/domain/chat-state.js";
+import { transitionAll, createdState } from "../../src/domain/chats/chat-lifecycle.js";
+import type { ChatState, MessageDraft, UserMessage } from "../../src/domain/chats/chat-state.js";
 import {
   generationId,
   type LivePiece,
   type MessageRow,
   type Piece,
   type QueuedRow,
-} from "../../src/domain/chat-events.js";
-import type { Command, Fence, Write } from "../../src/domain/transition.js";
-import type { Bus } from "../../src/events/bus.js";
-import type { ChatAndRows } from "../../src/events/chat-reads.js";
-import type { HubSource } from "../../src/events/chat-hub.js";
-import type { ChatSnapshot } from "../../src/events/chat-view.js";
+} from "../../src/domain/chats/chat-events.js";
+import type { Command, Fence, Write } from "../../src/domain/chats/transition.js";
+import type { Bus } from "../../src/events/bus/bus.js";
+import type { ChatAndRows } from "../../src/events/chats/chat-reads.js";
+import type { HubSource } from "../../src/events/chats/chat-hub.js";
+import type { ChatSnapshot } from "../../src/events/chats/chat-view.js";
 
 export const CHAT_ID = "11111111-1111-4111-8111-111111111111";
 export const OWNER_ID = "22222222-2222-4222-8222-222222222222";

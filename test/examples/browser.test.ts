@@ -11,7 +11,7 @@ import { build } from "esbuild";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startCuttableProxy } from "../sdk/cuttable-proxy.js";
-import { startGatedModel } from "../support/gated-model.js";
+import { startGatedModel } from "../support/models/gated-model.js";
 import { createTestPlace, type TestPlace } from "../support/parley.js";
 
 const root = resolve(import.meta.dirname, "../..");

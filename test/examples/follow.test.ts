@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CuttableProxy, startCuttableProxy } from "../sdk/cuttable-proxy.js";
-import { type GatedModel, startGatedModel } from "../support/gated-model.js";
+import { type GatedModel, startGatedModel } from "../support/models/gated-model.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
 
 const root = resolve(import.meta.dirname, "../..");

@@ -1,13 +1,18 @@
 // Git hosts as Parley asks them, through the real clients: one server that speaks like GitHub, one like GitLab.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { MAX_DIFF_BYTES } from "../../src/domain/branch-facts.js";
-import type { GitAccount, GitHostKind } from "../../src/domain/git-hosts.js";
+import { MAX_DIFF_BYTES } from "../../src/domain/git/branch-facts.js";
+import type { GitAccount, GitHostKind } from "../../src/domain/git/git-hosts.js";
 import { RemoteGitHosts } from "../../src/git-hosts/git-hosts.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { OutboundFetch } from "../../src/lib/outbound/outbound-fetch.js";
-import { startGitHubShaped } from "../support/github-shaped.js";
-import { startGitLabShaped } from "../support/gitlab-shaped.js";
-import { greeterProject, type ShapedHost, startShapedHost, unifiedOf } from "../support/shaped-host.js";
+import { startGitHubShaped } from "../support/git/github-shaped.js";
+import { startGitLabShaped } from "../support/git/gitlab-shaped.js";
+import {
+  greeterProject,
+  type ShapedHost,
+  startShapedHost,
+  unifiedOf,
+} from "../support/git/git-host-server.js";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
 const outbound = new OutboundFetch(systemClock);

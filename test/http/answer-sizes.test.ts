@@ -2,7 +2,7 @@
 // deal and do not read it cost their own streams, and nobody's memory.
 import { expect, describe, test } from "vitest";
 import { eventually as keepsTrying } from "../support/eventually.js";
-import { EventStreamReader } from "../support/event-stream-reader.js";
+import { EventStreamReader } from "../support/clients/event-stream-reader.js";
 import { ask, askOverSocket, eventually, openServers, RawSocket, TOKEN, type TestServer } from "./support.js";
 
 const open = openServers();

@@ -1,8 +1,8 @@
 // The files' door: who gets in, by token or by link, and what of a file is sent and how.
 import { expect, test } from "vitest";
-import { encodeId } from "../../src/domain/ids.js";
-import { FileLinks } from "../../src/http/file-links.js";
-import type { DownloadableFile } from "../../src/http/files.js";
+import { encodeId } from "../../src/domain/common/ids.js";
+import { FileLinks } from "../../src/http/files/file-links.js";
+import type { DownloadableFile } from "../../src/http/files/files.js";
 import { ManualClock, openServers, TOKEN } from "./support.js";
 
 const open = openServers();

@@ -1,9 +1,9 @@
 // What the doors do while the server's disk, or that of the database, is full.
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { DatabaseUnavailable } from "../../src/domain/outages.js";
-import { createErrorMask } from "../../src/http/errors.js";
-import { FileLinks } from "../../src/http/file-links.js";
+import { DatabaseUnavailable } from "../../src/domain/common/outages.js";
+import { createErrorMask } from "../../src/http/graphql/errors.js";
+import { FileLinks } from "../../src/http/files/file-links.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { ask, askOverSocket, openServers } from "./support.js";

@@ -1,11 +1,11 @@
 // How often people and addresses may ask, at every door, with the real counters.
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { RATE_LIMITS, RATE_WINDOW_MS } from "../../src/domain/rate-limits.js";
-import { readAddresses } from "../../src/http/client-address.js";
-import { createRateGate } from "../../src/http/rate-gate.js";
-import { type RateLimitSizes, WindowLimits } from "../../src/rate-limits/window-limits.js";
-import { BoundedMemory } from "../../src/rate-limits/bounded-memory.js";
+import { RATE_LIMITS, RATE_WINDOW_MS } from "../../src/domain/common/rate-limits.js";
+import { readAddresses } from "../../src/http/common/client-address.js";
+import { createRateGate } from "../../src/http/common/rate-gate.js";
+import { type RateLimitSizes, WindowLimits } from "../../src/adapters/rate-limits/window-limits.js";
+import { BoundedMemory } from "../../src/adapters/rate-limits/bounded-memory.js";
 import { ask, askOverSocket, openServers, RawSocket, TOKEN, type TestServer, viewer } from "./support.js";
 
 const openServer = openServers();

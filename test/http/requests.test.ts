@@ -2,7 +2,7 @@
 import { Script } from "node:vm";
 import { auditServer } from "graphql-http";
 import { describe, expect, test } from "vitest";
-import { VIEWER_CACHE_MS } from "../../src/http/viewer.js";
+import { VIEWER_CACHE_MS } from "../../src/http/auth/viewer.js";
 import { ask, ManualClock, openServer, openServers, TOKEN, viewer, type TestServer } from "./support.js";
 
 const open = openServers();

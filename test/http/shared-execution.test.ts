@@ -1,6 +1,6 @@
 // What many subscribers ask alike is executed once; nobody can tell from what they get.
 import { describe, expect, test } from "vitest";
-import type { AnswerEvents } from "../../src/http/answer.js";
+import type { AnswerEvents } from "../../src/http/subscriptions/answer.js";
 import type { HttpServerOptions } from "../../src/http/server.js";
 import {
   askOverSocket,

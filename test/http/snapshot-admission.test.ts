@@ -1,7 +1,7 @@
 // The opening of streams when everybody comes at once: a few snapshots at a time, and a bounded wait for the others.
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { SnapshotAdmission } from "../../src/resolvers/snapshot-admission.js";
+import { SnapshotAdmission } from "../../src/resolvers/chats/snapshot-admission.js";
 import { eventually, ManualClock, openServers, RawSocket } from "./support.js";
 
 const open = openServers();

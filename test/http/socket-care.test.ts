@@ -1,11 +1,11 @@
 // What the socket door does while sockets stay open: rights that change, clients that storm, sockets that pile up.
 import { createConnection } from "node:net";
 import { describe, expect, test } from "vitest";
-import { NO_RATE_LIMITS } from "../../src/domain/rate-limits.js";
-import { readAddresses } from "../../src/http/client-address.js";
-import { createRateGate } from "../../src/http/rate-gate.js";
-import { CONNECTION_INIT_WAIT_MS, PING_INTERVAL_MS } from "../../src/http/websocket.js";
-import type { Viewer } from "../../src/domain/viewer.js";
+import { NO_RATE_LIMITS } from "../../src/domain/common/rate-limits.js";
+import { readAddresses } from "../../src/http/common/client-address.js";
+import { createRateGate } from "../../src/http/common/rate-gate.js";
+import { CONNECTION_INIT_WAIT_MS, PING_INTERVAL_MS } from "../../src/http/subscriptions/websocket.js";
+import type { Viewer } from "../../src/domain/users/viewer.js";
 import {
   ask,
   eventually,

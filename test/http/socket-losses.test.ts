@@ -1,7 +1,7 @@
 // Sockets that go wrong: clients that vanish, stall or talk nonsense leave nothing behind and harm nobody.
 import { connect as connectTcp } from "node:net";
 import { describe, expect, test } from "vitest";
-import { PING_INTERVAL_MS } from "../../src/http/websocket.js";
+import { PING_INTERVAL_MS } from "../../src/http/subscriptions/websocket.js";
 import { askOverSocket, eventually, ManualClock, openServers, RawSocket } from "./support.js";
 
 const open = openServers();

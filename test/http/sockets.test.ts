@@ -1,6 +1,6 @@
 // The socket door as a client meets it: who may connect, what runs, and what is masked.
 import { describe, expect, test } from "vitest";
-import { PING_INTERVAL_MS } from "../../src/http/websocket.js";
+import { PING_INTERVAL_MS } from "../../src/http/subscriptions/websocket.js";
 import {
   askOverSocket,
   connect,

@@ -2,9 +2,9 @@
 import { createClient } from "graphql-sse";
 import { type ClientRequest, request as requestHttp } from "node:http";
 import { describe, expect, test } from "vitest";
-import { CLOSE_LIMIT_MS } from "../../src/http/send-away.js";
-import { STALL_CHECK_MS } from "../../src/http/sse.js";
-import { EventStreamReader } from "../support/event-stream-reader.js";
+import { CLOSE_LIMIT_MS } from "../../src/http/subscriptions/drain-connections.js";
+import { STALL_CHECK_MS } from "../../src/http/subscriptions/sse.js";
+import { EventStreamReader } from "../support/clients/event-stream-reader.js";
 import {
   ask,
   eventually,

@@ -8,7 +8,7 @@ import {
   PrivateKeyJwtProvider,
 } from "@modelcontextprotocol/sdk/client/auth-extensions.js";
 import { z } from "zod";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/domain/common/json.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { OutboundFetch } from "../../src/lib/outbound/outbound-fetch.js";

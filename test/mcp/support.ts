@@ -8,7 +8,7 @@ import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { connectMcp, type ConnectOptions } from "../../src/mcp/client.js";
 import type { McpClient, McpClientParts, McpPart } from "../../src/mcp/types.js";
-import { freePort } from "../support/free-port.js";
+import { freePort } from "../support/network/free-port.js";
 
 const EVERYTHING = resolve(
   import.meta.dirname,

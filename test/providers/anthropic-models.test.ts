@@ -1,7 +1,7 @@
 /** The context window, as Anthropic's list of models tells it. */
 import { afterEach, expect, test } from "vitest";
 import { createProvider } from "../../src/providers/registry.js";
-import { type ReplayServer, serveStream } from "./replay-server.js";
+import { type ReplayServer, serveStream } from "./replays/replay-server.js";
 
 const servers: ReplayServer[] = [];
 afterEach(async () => {

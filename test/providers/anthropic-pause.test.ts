@@ -1,10 +1,10 @@
 /** Answers that Anthropic pauses in the middle of its own searches: one answer to us, several to the vendor. */
 import { describe, expect, test } from "vitest";
-import { CONTINUATION_LIMIT } from "../../src/providers/anthropic-continuation.js";
-import type { JsonObject } from "../../src/domain/json.js";
+import { CONTINUATION_LIMIT } from "../../src/providers/anthropic/continuation.js";
+import type { JsonObject } from "../../src/domain/common/json.js";
 import type { ModelRequest } from "../../src/providers/types.js";
-import { replayAll } from "./replay.js";
-import { CUT } from "./replay-server.js";
+import { replayAll } from "./replays/replay.js";
+import { CUT } from "./replays/replay-server.js";
 import {
   because,
   block,

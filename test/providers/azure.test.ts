@@ -1,10 +1,10 @@
 /** Azure OpenAI where it differs from OpenAI: its addresses, its key, its refusals and its chunks. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/domain/common/json.js";
 import { startDemoModel } from "../../src/demo-model/server.js";
 import { createProvider } from "../../src/providers/registry.js";
 import type { ProviderSettings } from "../../src/providers/types.js";
-import { expectReplay, FINISH_STOP, replay, said, used } from "./openai-replay.js";
+import { expectReplay, FINISH_STOP, replay, said, used } from "./replays/openai-replay.js";
 import * as chat from "./streams/openai/chat-chunks.js";
 import * as wire from "./streams/openai/responses-events.js";
 import { collect, REQUEST } from "./support.js";

@@ -1,6 +1,6 @@
 /** What only Bedrock has: its addresses, regions and credentials. The rest is Anthropic's, see the replay suites. */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { ModelCallError } from "../../src/domain/failures.js";
+import { ModelCallError } from "../../src/domain/common/failures.js";
 import { startDemoModel } from "../../src/demo-model/server.js";
 import { createProvider } from "../../src/providers/registry.js";
 import type { ProviderSettings } from "../../src/providers/types.js";

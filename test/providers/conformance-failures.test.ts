@@ -1,11 +1,11 @@
 /** The same battery for every wire format: aborts, refusals, broken streams and silence. */
 import { describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject, JsonValue } from "../../src/domain/common/json.js";
 import { type Clock, systemClock } from "../../src/lib/clock.js";
 import { createProvider } from "../../src/providers/registry.js";
 import type { ProviderSettings } from "../../src/providers/types.js";
-import { FINISHED_GRACE_MS } from "../../src/providers/watchdog.js";
+import { FINISHED_GRACE_MS } from "../../src/providers/common/watchdog.js";
 import { collect, connect, demos, REQUEST, textOf, until, WIRES } from "./support.js";
 
 const LOGIN_PAGE = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>secret-key</body></html>";

@@ -1,9 +1,9 @@
 /** Gemini's adapter around its calls: settings, options, the environment, and what a model can hold. */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { JsonObject } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/domain/common/json.js";
 import { createProvider } from "../../src/providers/registry.js";
 import type { ProviderSettings } from "../../src/providers/types.js";
-import { type Chunk, type ReplayServer, serveStream } from "./replay-server.js";
+import { type Chunk, type ReplayServer, serveStream } from "./replays/replay-server.js";
 import { collect, connect, REQUEST, until } from "./support.js";
 
 const servers: ReplayServer[] = [];

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ModelProviderKind } from "../../src/domain/failures.js";
-import { controlAddress } from "../../src/providers/bedrock-models.js";
-import { LISTED_MODELS_LIMIT } from "../../src/providers/listed-models.js";
+import type { ModelProviderKind } from "../../src/domain/common/failures.js";
+import { controlAddress } from "../../src/providers/bedrock/models.js";
+import { LISTED_MODELS_LIMIT } from "../../src/providers/common/listed-models.js";
 import { createProvider } from "../../src/providers/registry.js";
 
 let server: Server;

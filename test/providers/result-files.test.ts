@@ -1,16 +1,16 @@
 // Files that tools gave, as each vendor is shown them: where its format takes them in the result, else right behind
 // the results, else in words. That the requests are fit is what the histories in requests-*.test.ts show.
 import { expect, test } from "vitest";
-import { buildAnthropicRequest } from "../../src/providers/anthropic-prompt.js";
-import { buildGoogleRequest } from "../../src/providers/google-prompt.js";
-import { buildChatRequest } from "../../src/providers/openai-chat-prompt.js";
-import { buildResponsesRequest } from "../../src/providers/openai-responses-prompt.js";
+import { buildAnthropicRequest } from "../../src/providers/anthropic/prompt.js";
+import { buildGoogleRequest } from "../../src/providers/google/prompt.js";
+import { buildChatRequest } from "../../src/providers/openai/chat-prompt.js";
+import { buildResponsesRequest } from "../../src/providers/openai/responses-prompt.js";
 import {
   compatibleChatOptionsSchema,
   openaiChatOptionsSchema,
   openaiResponsesOptionsSchema,
-} from "../../src/providers/openai-options.js";
-import { histories, PDF, PNG } from "./histories.js";
+} from "../../src/providers/openai/options.js";
+import { histories, PDF, PNG } from "./requests/histories.js";
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 const dataUrl = (type: string, bytes: Uint8Array) => `data:${type};base64,${base64(bytes)}`;

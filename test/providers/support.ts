@@ -1,13 +1,13 @@
 /** The real SDK adapters against the scripted demo model over loopback, for the battery that every wire format passes. */
 import { afterEach, expect } from "vitest";
-import type { ChatFailure } from "../../src/domain/failures.js";
-import { ModelCallError } from "../../src/domain/failures.js";
+import type { ChatFailure } from "../../src/domain/common/failures.js";
+import { ModelCallError } from "../../src/domain/common/failures.js";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
 import type { Script } from "../../src/demo-model/script.js";
 import { type DemoModel, startDemoModel } from "../../src/demo-model/server.js";
 import { createProvider } from "../../src/providers/registry.js";
 import type { ModelRequest, ModelStreamPart, ProviderSettings } from "../../src/providers/types.js";
-import type { StreamLimits } from "../../src/providers/watchdog.js";
+import type { StreamLimits } from "../../src/providers/common/watchdog.js";
 
 export const WIRES = [
   { wire: "anthropic", kind: "anthropic", openaiApi: "responses", path: "" },

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../src/lib/clock.js";
 import { OutboundFetch } from "../../src/lib/outbound/outbound-fetch.js";
-import { generatePushKeys, PushSender, retryAfterMs } from "../../src/push/web-push.js";
-import { startPushService } from "../support/push-service.js";
+import { generatePushKeys, PushSender, retryAfterMs } from "../../src/adapters/web-push.js";
+import { startPushService } from "../support/network/push-service.js";
 
 const NOW = Date.UTC(2026, 0, 1);
 const message = {

@@ -4,9 +4,9 @@ import {
   type Generation,
   type MessageRow,
   type QueuedRow,
-} from "../../src/domain/chat-events.js";
-import type { ChatEvent as HubEvent } from "../../src/domain/chat-stream.js";
-import type { MessagePart } from "../../src/domain/message-parts.js";
+} from "../../src/domain/chats/chat-events.js";
+import type { ChatEvent as HubEvent } from "../../src/domain/chats/chat-stream.js";
+import type { MessagePart } from "../../src/domain/chats/message-parts.js";
 import type { ChatEvent } from "../../sdk/src/index.js";
 import type { ChatWorld } from "../events/world.js";
 

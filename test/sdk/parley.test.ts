@@ -3,11 +3,11 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { ChatTranscript, createParley, type ChatEvent, type Parley } from "../../sdk/src/index.js";
-import { encodeId } from "../../src/domain/ids.js";
-import { startGatedModel } from "../support/gated-model.js";
+import { encodeId } from "../../src/domain/common/ids.js";
+import { startGatedModel } from "../support/models/gated-model.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
 import { randomNumbers } from "../support/random.js";
-import { type ChatEvent as CarefulEvent, Transcript } from "../support/transcript.js";
+import { type ChatEvent as CarefulEvent, Transcript } from "../support/clients/transcript.js";
 import { type CuttableProxy, startCuttableProxy } from "./cuttable-proxy.js";
 
 let place: TestPlace;

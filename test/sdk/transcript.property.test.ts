@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ChatTranscript, type TranscriptState } from "../../sdk/src/index.js";
-import { generationId } from "../../src/domain/chat-events.js";
-import type { ChatEvent as HubEvent } from "../../src/domain/chat-stream.js";
-import { ChatHub } from "../../src/events/chat-hub.js";
-import { MemoryBus } from "../../src/events/memory-bus.js";
+import { generationId } from "../../src/domain/chats/chat-events.js";
+import type { ChatEvent as HubEvent } from "../../src/domain/chats/chat-stream.js";
+import { ChatHub } from "../../src/events/chats/chat-hub.js";
+import { MemoryBus } from "../../src/events/bus/memory-bus.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "../agent/manual-clock.js";
 import { act } from "../events/acts.js";

@@ -1,8 +1,8 @@
 // The law that no event is applied twice can be broken, and only by events that are.
 import { expect, test } from "vitest";
-import { endOf, type Position, STAGES } from "../../src/domain/chat-events.js";
-import { encodeEventCursor } from "../../src/domain/cursors.js";
-import type { ChatEvent } from "../support/transcript.js";
+import { endOf, type Position, STAGES } from "../../src/domain/chats/chat-events.js";
+import { encodeEventCursor } from "../../src/domain/common/cursors.js";
+import type { ChatEvent } from "../support/clients/transcript.js";
 import { AppliedOnce } from "./applied-once.js";
 
 const at = (position: Position) => encodeEventCursor({ position, generation: null, sequence: 0 });

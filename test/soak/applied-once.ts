@@ -6,9 +6,9 @@ import {
   endOf,
   type Generation,
   parseGenerationId,
-} from "../../src/domain/chat-events.js";
-import { decodeEventCursor } from "../../src/domain/cursors.js";
-import type { ChatEvent } from "../support/transcript.js";
+} from "../../src/domain/chats/chat-events.js";
+import { decodeEventCursor } from "../../src/domain/common/cursors.js";
+import type { ChatEvent } from "../support/clients/transcript.js";
 
 export class AppliedOnce {
   /** Events that said something new. */

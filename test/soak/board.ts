@@ -1,5 +1,5 @@
 // Where all chats stand in the database, looked at again and again for everybody who waits for something.
-import type { ChatStatus } from "../../src/domain/chat-state.js";
+import type { ChatStatus } from "../../src/domain/chats/chat-state.js";
 import { sleep, systemClock } from "../../src/lib/clock.js";
 import type { Deployment } from "./deployment.js";
 

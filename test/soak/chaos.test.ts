@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ConnectionOptions } from "../../src/store/data-source.js";
 import { createTestPlace, type TestPlace } from "../support/parley.js";
-import { hasRedis } from "../support/redis.js";
+import { hasRedis } from "../support/network/redis.js";
 import { Tally } from "./chance.js";
 import { openProcesses } from "./processes.js";
 import { runSoak } from "./soak.js";

@@ -8,9 +8,12 @@ import { Transform } from "node:stream";
 import pg from "pg";
 import { sleep, systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
-import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/store/embedded-postgres.js";
-import { isOutage } from "../../src/store/outages.js";
-import { SocketProxy } from "../support/socket-proxy.js";
+import {
+  type EmbeddedPostgres,
+  openEmbeddedPostgres,
+} from "../../src/store/embedded-postgres/embedded-postgres.js";
+import { isOutage } from "../../src/store/common/outages.js";
+import { SocketProxy } from "../support/network/socket-proxy.js";
 import { Chance, type Tally } from "./chance.js";
 
 /** `everyMs`: milliseconds between two strikes, on average. `leaseMs`: of the servers. */

@@ -1,7 +1,7 @@
 // What the soak lives on: some servers on one database, of which any may be struck down at any time.
 import type { ScriptStep } from "../../src/demo-model/answer.js";
 import type { DemoRequest } from "../../src/demo-model/request.js";
-import type { ApiClient } from "../support/api-client.js";
+import type { ApiClient } from "../support/clients/api-client.js";
 import type { Chance } from "./chance.js";
 
 export type AnswerAsModel = (request: DemoRequest) => ScriptStep;

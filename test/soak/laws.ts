@@ -1,6 +1,6 @@
 // What must be true of every chat when all is quiet, whatever was done to it: of its rows alone, and of its rows held
 // against what its person was told. Pure.
-import type { JsonValue } from "../../src/domain/json.js";
+import type { JsonValue } from "../../src/domain/common/json.js";
 import type { Entry } from "./record.js";
 
 export type ChatRow = {

@@ -1,7 +1,7 @@
 // Follows the list of all chats through the soak, over connections that break, and keeps what a sidebar would show.
 import { isDeepStrictEqual } from "node:util";
 import { sleep, systemClock } from "../../src/lib/clock.js";
-import { ListFollower, type Row } from "../support/list-follower.js";
+import { ListFollower, type Row } from "../support/clients/list-follower.js";
 import { Chance, type Tally } from "./chance.js";
 import type { Deployment } from "./deployment.js";
 

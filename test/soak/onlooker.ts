@@ -1,8 +1,8 @@
 // Follows one chat from its beginning to the end of the soak, over connections that break, and keeps what it saw.
-import { decodeEventCursor } from "../../src/domain/cursors.js";
+import { decodeEventCursor } from "../../src/domain/common/cursors.js";
 import { sleep, systemClock } from "../../src/lib/clock.js";
-import { Follower } from "../support/api-client.js";
-import { type ChatEvent, Transcript } from "../support/transcript.js";
+import { Follower } from "../support/clients/api-client.js";
+import { type ChatEvent, Transcript } from "../support/clients/transcript.js";
 import { AppliedOnce } from "./applied-once.js";
 import { Chance, type Tally } from "./chance.js";
 import { type Deployment, isPassing } from "./deployment.js";

@@ -1,7 +1,7 @@
 // One person with one chat: says things, changes their mind in every way the API knows, and waits or does not wait.
 import { systemClock, sleep } from "../../src/lib/clock.js";
-import type { ApiClient } from "../support/api-client.js";
-import type { SendPayload, UserError } from "../support/api-shapes.js";
+import type { ApiClient } from "../support/clients/api-client.js";
+import type { SendPayload, UserError } from "../support/clients/api-shapes.js";
 import type { Board } from "./board.js";
 import { isAtRest } from "./board.js";
 import { Chance, type Tally } from "./chance.js";

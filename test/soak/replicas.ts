@@ -1,20 +1,25 @@
 // The soak's small deployment: replicas in this process that share one bus, each with its own clock, memory, worker
 // and door. Their time runs ten times as fast as ours, so that nobody waits for retries.
 import { builtInTools } from "../../src/engine/tools/registry.js";
-import { encodeId } from "../../src/domain/ids.js";
-import { ChatHub } from "../../src/events/chat-hub.js";
+import { encodeId } from "../../src/domain/common/ids.js";
+import { ChatHub } from "../../src/events/chats/chat-hub.js";
 import { createHttpServer, type ParleyHttp } from "../../src/http/server.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
-import { AnswerBudget } from "../../src/resolvers/answer-budget.js";
-import { Loaders } from "../../src/resolvers/loaders.js";
-import { answerDeltasFromTemplates } from "../../src/resolvers/delta-answers.js";
+import { AnswerBudget } from "../../src/resolvers/common/answer-budget.js";
+import { Loaders } from "../../src/resolvers/common/loaders.js";
+import { answerDeltasFromTemplates } from "../../src/resolvers/chats/delta-answers.js";
 import { resolvers } from "../../src/resolvers/resolvers.js";
 import { buildParleySchema } from "../../src/schema/build.js";
-import { readChat, readChatAndRowsFrom, readRowsFrom, readVersions } from "../../src/store/chat-source.js";
+import {
+  readChat,
+  readChatAndRowsFrom,
+  readRowsFrom,
+  readVersions,
+} from "../../src/store/chats/chat-source.js";
 import { startTestAgent } from "../agent/support.js";
 import { type Replica, World } from "../engine/world.js";
-import { ApiClient } from "../support/api-client.js";
+import { ApiClient } from "../support/clients/api-client.js";
 import { type AnswerAsModel, type Deployment, SMALL_CONTEXT } from "./deployment.js";
 import { CONTEXT_LIMIT_TOKENS } from "./vendor.js";
 

@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { sleep, systemClock } from "../../src/lib/clock.js";
-import { ApiClient } from "../support/api-client.js";
-import { SECRETS_KEYS } from "../support/secrets-keys.js";
+import { ApiClient } from "../support/clients/api-client.js";
+import { SECRETS_KEYS } from "../support/users/secrets-keys.js";
 import type { Tally } from "./chance.js";
 
 const root = resolve(import.meta.dirname, "../..");

@@ -2,8 +2,8 @@
 // calm, and a look at every chat.
 import { isDeepStrictEqual } from "node:util";
 import { sleep, systemClock } from "../../src/lib/clock.js";
-import { readList } from "../support/list-follower.js";
-import { MESSAGE_FIELDS, type Message } from "../support/api-shapes.js";
+import { readList } from "../support/clients/list-follower.js";
+import { MESSAGE_FIELDS, type Message } from "../support/clients/api-shapes.js";
 import { Board } from "./board.js";
 import { Chance, type Tally } from "./chance.js";
 import type { Deployment } from "./deployment.js";

@@ -1,8 +1,8 @@
 // The soak's bad network: what lies between clients, servers and Redis is cut at random, slow, and harms the news of
 // topics. Every choice comes from the seed.
 import { sleep, systemClock } from "../../src/lib/clock.js";
-import { startRedisProxy } from "../support/redis-proxy.js";
-import { Slowness, SocketProxy } from "../support/socket-proxy.js";
+import { startRedisProxy } from "../support/network/redis-proxy.js";
+import { Slowness, SocketProxy } from "../support/network/socket-proxy.js";
 import { Chance, type Tally } from "./chance.js";
 
 /** `chaos`: so many of a hundred news of Redis are harmed. `cuts`: milliseconds between two cuts, on average; 0 = none. */

@@ -1,11 +1,11 @@
 // Chats for tests of the store: made by its own statements, moved by the pure lifecycle.
 import { randomUUID } from "node:crypto";
-import { createdState, transitionAll } from "../../src/domain/chat-lifecycle.js";
-import type { MessageRow } from "../../src/domain/chat-events.js";
-import type { ChatState, MessageDraft, UserMessage } from "../../src/domain/chat-state.js";
-import type { Command } from "../../src/domain/transition.js";
-import { insertChat } from "../../src/store/new-chat.js";
-import { fitsOneStatement, writeInOneStatement, writeLocked } from "../../src/store/transitions.js";
+import { createdState, transitionAll } from "../../src/domain/chats/chat-lifecycle.js";
+import type { MessageRow } from "../../src/domain/chats/chat-events.js";
+import type { ChatState, MessageDraft, UserMessage } from "../../src/domain/chats/chat-state.js";
+import type { Command } from "../../src/domain/chats/transition.js";
+import { insertChat } from "../../src/store/chats/new-chat.js";
+import { fitsOneStatement, writeInOneStatement, writeLocked } from "../../src/store/chats/transitions.js";
 import type { World } from "../engine/world.js";
 
 export const NOW = Date.UTC(2026, 0, 1);

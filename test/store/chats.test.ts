@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Viewer } from "../../src/domain/viewer.js";
-import { type ChatFilter, type ChatOrder, findChat, listChats } from "../../src/store/chats.js";
-import { Database } from "../../src/store/database.js";
-import type { PageRequest, Place } from "../../src/store/pages.js";
-import { ensureLocalWorkspace } from "../../src/store/workspaces.js";
-import { type TestDatabase, createTestDatabase } from "../support/database.js";
-import { insertChat, insertViewer } from "../support/rows.js";
+import type { Viewer } from "../../src/domain/users/viewer.js";
+import { type ChatFilter, type ChatOrder, findChat, listChats } from "../../src/store/chats/chats.js";
+import { Database } from "../../src/store/common/database.js";
+import type { PageRequest, Place } from "../../src/store/common/pages.js";
+import { ensureLocalWorkspace } from "../../src/store/workspaces/workspaces.js";
+import { type TestDatabase, createTestDatabase } from "../support/database/database.js";
+import { insertChat, insertViewer } from "../support/database/rows.js";
 
 let own: TestDatabase;
 let db: Database;

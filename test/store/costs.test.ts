@@ -2,18 +2,18 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { DateRange } from "../../src/domain/date-range.js";
+import type { DateRange } from "../../src/domain/usage/date-range.js";
 import {
   addSpending,
   listChatSpending,
   listUserSpending,
   readChatSpending,
   readUserSpending,
-} from "../../src/store/costs.js";
-import { Database, type Statement } from "../../src/store/database.js";
-import { insertUsageRow } from "../../src/store/usage-rows.js";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
-import { insertChat, insertViewer } from "../support/rows.js";
+} from "../../src/store/usage/costs.js";
+import { Database, type Statement } from "../../src/store/common/database.js";
+import { insertUsageRow } from "../../src/store/usage/usage-rows.js";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
+import { insertChat, insertViewer } from "../support/database/rows.js";
 
 let own: TestDatabase;
 let db: Database;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createDataSource } from "../../src/store/data-source.js";
-import { Database } from "../../src/store/database.js";
-import { type EnvironmentModels, ensureDefaultProviders } from "../../src/store/default-models.js";
-import { findDefaultModelConfig, listModelConfigs, listProviders } from "../../src/store/models.js";
-import { type TestDatabase, createTestDatabase } from "../support/database.js";
+import { Database } from "../../src/store/common/database.js";
+import { type EnvironmentModels, ensureDefaultProviders } from "../../src/store/models/default-models.js";
+import { findDefaultModelConfig, listModelConfigs, listProviders } from "../../src/store/models/models.js";
+import { type TestDatabase, createTestDatabase } from "../support/database/database.js";
 
 let own: TestDatabase;
 let db: Database;

@@ -1,18 +1,18 @@
 // What admins changed of providers and models, when servers start again: the environment does not take it back.
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Database } from "../../src/store/database.js";
-import { type EnvironmentModels, ensureDefaultProviders } from "../../src/store/default-models.js";
+import { Database } from "../../src/store/common/database.js";
+import { type EnvironmentModels, ensureDefaultProviders } from "../../src/store/models/default-models.js";
 import {
   deleteConfig,
   deleteProvider,
   makeDefault,
   updateConfig,
   updateProvider,
-} from "../../src/store/model-administration.js";
-import { listModelConfigs, listProviders } from "../../src/store/models.js";
-import { ensureSmallModel, getSmallModelConfigId } from "../../src/store/small-model.js";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
-import { insertSomeProvider } from "../support/model-rows.js";
+} from "../../src/store/models/model-administration.js";
+import { listModelConfigs, listProviders } from "../../src/store/models/models.js";
+import { ensureSmallModel, getSmallModelConfigId } from "../../src/store/models/small-model.js";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
+import { insertSomeProvider } from "../support/database/model-rows.js";
 
 let own: TestDatabase;
 let db: Database;

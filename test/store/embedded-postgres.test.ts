@@ -20,7 +20,10 @@ import { createInterface } from "node:readline";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createLog } from "../../src/lib/log.js";
-import { type EmbeddedPostgres, openEmbeddedPostgres } from "../../src/store/embedded-postgres.js";
+import {
+  type EmbeddedPostgres,
+  openEmbeddedPostgres,
+} from "../../src/store/embedded-postgres/embedded-postgres.js";
 
 const log = createLog("silent");
 const isRoot = process.getuid?.() === 0;
@@ -70,7 +73,7 @@ async function query(at: { host: string }, text: string): Promise<unknown[]> {
 
 /** Another server process that opens the same data folder. */
 async function openElsewhere(): Promise<{ host: string; child: ChildProcess }> {
-  const program = join(import.meta.dirname, "../support/open-database.ts");
+  const program = join(import.meta.dirname, "../support/database/open-database.ts");
   const child = spawn(
     process.execPath,
     ["--import", "@oxc-node/core/register", program, dataDir, systemDir],

@@ -1,7 +1,7 @@
 // Whose call counts: one agent per workspace, whatever comes when.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { Database } from "../../src/store/database.js";
+import { Database } from "../../src/store/common/database.js";
 import {
   claimWorkspace,
   createAgentToken,
@@ -15,11 +15,11 @@ import {
   removeExternalWorkspace,
   renewRegistrations,
   replaceAgentToken,
-} from "../../src/store/external-workspaces.js";
-import { createUser } from "../../src/store/users.js";
-import { ensureLocalWorkspace, readWorkspace } from "../../src/store/workspaces.js";
+} from "../../src/store/workspaces/external-workspaces.js";
+import { createUser } from "../../src/store/users/users.js";
+import { ensureLocalWorkspace, readWorkspace } from "../../src/store/workspaces/workspaces.js";
 import { hashAgentToken } from "../../src/workspaces/tunnels/requests.js";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
 
 const LEASE_MS = 60_000;
 

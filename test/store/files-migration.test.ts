@@ -1,8 +1,8 @@
 // Files from before people could upload them: the migration finds their chats, there and back.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Database } from "../../src/store/database.js";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
-import { insertChat, insertMessage, insertViewer } from "../support/rows.js";
+import { Database } from "../../src/store/common/database.js";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
+import { insertChat, insertMessage, insertViewer } from "../support/database/rows.js";
 
 let place: TestDatabase;
 beforeAll(async () => {

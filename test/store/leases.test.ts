@@ -1,10 +1,10 @@
 // Who holds which chat: the statements of acquisition against the pure decision, and against each other.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { transition } from "../../src/domain/chat-lifecycle.js";
-import type { ChatState } from "../../src/domain/chat-state.js";
-import type { Command } from "../../src/domain/transition.js";
-import { readChat } from "../../src/store/chat-source.js";
+import { transition } from "../../src/domain/chats/chat-lifecycle.js";
+import type { ChatState } from "../../src/domain/chats/chat-state.js";
+import type { Command } from "../../src/domain/chats/transition.js";
+import { readChat } from "../../src/store/chats/chat-source.js";
 import {
   acquireLost,
   acquirePending,
@@ -17,7 +17,7 @@ import {
   readHeldChats,
   renewLease,
   type HeldChat,
-} from "../../src/store/leases.js";
+} from "../../src/store/chats/leases.js";
 import { World } from "../engine/world.js";
 import { apply, newChat, NOW, said } from "./chats-fixture.js";
 

@@ -1,11 +1,11 @@
 // Which tool servers a message stands with: what was selected when it entered history, whatever way it came.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ChatState } from "../../src/domain/chat-state.js";
-import type { Command } from "../../src/domain/transition.js";
-import { updateMetadata } from "../../src/store/chat-metadata.js";
-import { readHistory } from "../../src/store/chat-source.js";
-import { findChat } from "../../src/store/chats.js";
+import type { ChatState } from "../../src/domain/chats/chat-state.js";
+import type { Command } from "../../src/domain/chats/transition.js";
+import { updateMetadata } from "../../src/store/chats/chat-metadata.js";
+import { readHistory } from "../../src/store/chats/chat-source.js";
+import { findChat } from "../../src/store/chats/chats.js";
 import { World } from "../engine/world.js";
 import { apply, newChat, said, type Path } from "./chats-fixture.js";
 

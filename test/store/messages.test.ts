@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Viewer } from "../../src/domain/viewer.js";
-import { Database } from "../../src/store/database.js";
+import type { Viewer } from "../../src/domain/users/viewer.js";
+import { Database } from "../../src/store/common/database.js";
 import {
   findMessage,
   findMessages,
   listMessages,
   listMessagesOfChats,
   readMessagePages,
-} from "../../src/store/messages.js";
-import type { PageRequest } from "../../src/store/pages.js";
-import { findQueuedMessages, listQueues } from "../../src/store/queue.js";
-import { UnknownContentVersion } from "../../src/store/rows.js";
-import { type TestDatabase, createTestDatabase } from "../support/database.js";
-import { insertChat, insertMessage, insertQueue, insertViewer } from "../support/rows.js";
+} from "../../src/store/chats/messages.js";
+import type { PageRequest } from "../../src/store/common/pages.js";
+import { findQueuedMessages, listQueues } from "../../src/store/chats/queue.js";
+import { UnknownContentVersion } from "../../src/store/chats/rows.js";
+import { type TestDatabase, createTestDatabase } from "../support/database/database.js";
+import { insertChat, insertMessage, insertQueue, insertViewer } from "../support/database/rows.js";
 
 let own: TestDatabase;
 let db: Database;

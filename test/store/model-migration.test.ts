@@ -1,6 +1,6 @@
 // Deployments from before models could be administered: what they have comes through the migration, there and back.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
 
 let place: TestDatabase;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createDataSource } from "../../src/store/data-source.js";
-import { Database } from "../../src/store/database.js";
-import { authenticateToken, createToken } from "../../src/store/tokens.js";
-import { createUser, ensureFirstAdmin } from "../../src/store/users.js";
-import { type TestDatabase, createTestDatabase } from "../support/database.js";
-import { insertViewer } from "../support/rows.js";
+import { Database } from "../../src/store/common/database.js";
+import { authenticateToken, createToken } from "../../src/store/users/tokens.js";
+import { createUser, ensureFirstAdmin } from "../../src/store/users/users.js";
+import { type TestDatabase, createTestDatabase } from "../support/database/database.js";
+import { insertViewer } from "../support/database/rows.js";
 
 let own: TestDatabase;
 let db: Database;

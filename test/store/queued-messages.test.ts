@@ -1,8 +1,8 @@
 // The queue in the database: its order, what promotion carries into history, and requests that are repeated.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readChat } from "../../src/store/chat-source.js";
-import { KeyAlreadyUsed, recallRequest, rememberRequest } from "../../src/store/new-chat.js";
+import { readChat } from "../../src/store/chats/chat-source.js";
+import { KeyAlreadyUsed, recallRequest, rememberRequest } from "../../src/store/chats/new-chat.js";
 import { World } from "../engine/world.js";
 import { apply, newChat, NOW, said } from "./chats-fixture.js";
 

@@ -1,16 +1,16 @@
 // Limits of chats that run at once: counted across replicas, shared fairly, and never passed however many grab at once.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { transition } from "../../src/domain/chat-lifecycle.js";
+import { transition } from "../../src/domain/chats/chat-lifecycle.js";
 import {
   ACQUIRE_LOCK,
   acquireLost,
   acquirePendingWithin,
   renewLease,
   type HeldChat,
-} from "../../src/store/leases.js";
+} from "../../src/store/chats/leases.js";
 import { World } from "../engine/world.js";
-import { insertViewer } from "../support/rows.js";
+import { insertViewer } from "../support/database/rows.js";
 import { newChat, NOW } from "./chats-fixture.js";
 
 let world: World;

@@ -2,15 +2,15 @@
 // files by whatever way those go, and never left behind by a server that dies.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FileSweep } from "../../src/engine/files/file-sweep.js";
-import { KeptFiles } from "../../src/engine/files/kept-files.js";
-import { decodeId } from "../../src/domain/ids.js";
+import { FileSweep } from "../../src/services/files/file-sweep.js";
+import { KeptFiles } from "../../src/services/files/file-storage.js";
+import { decodeId } from "../../src/domain/common/ids.js";
 import { createLog } from "../../src/lib/log.js";
-import { connectS3 } from "../../src/objects/s3.js";
+import { connectS3 } from "../../src/adapters/s3.js";
 import { insertTestFile } from "../support/files.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
-import { startS3Server, type S3Server } from "../support/s3-server.js";
-import { announce, findFile, put, upload } from "../support/uploads.js";
+import { startS3Server, type S3Server } from "../support/network/s3-server.js";
+import { announce, findFile, put, upload } from "../support/clients/uploads.js";
 import { ManualClock } from "../http/support.js";
 
 const MIB = 1024 * 1024;

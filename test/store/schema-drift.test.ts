@@ -1,6 +1,6 @@
 // The hand-written migrations and the entity classes must describe the same tables.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestDatabase, createTestDatabase } from "../support/database.js";
+import { type TestDatabase, createTestDatabase } from "../support/database/database.js";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -2,14 +2,14 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { DataSource } from "typeorm";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { OPERATOR } from "../../src/domain/audit.js";
+import { OPERATOR } from "../../src/domain/users/audit.js";
 import { createDataSource } from "../../src/store/data-source.js";
-import { Database } from "../../src/store/database.js";
-import { rotateSecrets } from "../../src/store/sealed-values.js";
-import { SecretBox } from "../../src/store/secret-box.js";
-import { secretPlace } from "../../src/store/secret-columns.js";
-import { type TestDatabase, createTestDatabase } from "../support/database.js";
-import { insertViewer } from "../support/rows.js";
+import { Database } from "../../src/store/common/database.js";
+import { rotateSecrets } from "../../src/store/common/sealed-values.js";
+import { SecretBox } from "../../src/store/common/secret-box.js";
+import { secretPlace } from "../../src/store/common/secret-columns.js";
+import { type TestDatabase, createTestDatabase } from "../support/database/database.js";
+import { insertViewer } from "../support/database/rows.js";
 import { eventually } from "../support/eventually.js";
 
 const old = { id: "old", bytes: randomBytes(32) };

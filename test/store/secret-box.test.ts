@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openSecretBox, type SealedFacts } from "../../src/cli/secret-box.js";
-import { ConfigError, readConfig } from "../../src/config.js";
+import { openSecretBox, type SealedFacts } from "../../src/compose/secret-box.js";
+import { ConfigError, readConfig } from "../../src/config/config.js";
 import { createLog } from "../../src/lib/log.js";
-import { SecretBox, type SecretKey } from "../../src/store/secret-box.js";
+import { SecretBox, type SecretKey } from "../../src/store/common/secret-box.js";
 
 const place = { table: "git_connections", column: "token", rowId: "row-1" };
 const makeKey = (id: string): SecretKey => ({ id, bytes: randomBytes(32) });

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sealedColumns } from "../../src/store/entities/sealed-column.js";
-import { SECRET_COLUMNS } from "../../src/store/secret-columns.js";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { sealedColumns } from "../../src/store/common/sealed-column.js";
+import { SECRET_COLUMNS } from "../../src/store/common/secret-columns.js";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -18,8 +18,8 @@ test("the columns that entities mark as sealed are those that are listed", () =>
 });
 
 test("an entity that says that a column is sealed marks it so", () => {
-  const folder = join(import.meta.dirname, "../../src/store/entities");
-  const unmarked = readdirSync(folder)
+  const folder = join(import.meta.dirname, "../../src/store");
+  const unmarked = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".entity.ts"))
     .flatMap((name) => {
       const text = readFileSync(join(folder, name), "utf8");

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Database } from "../../src/store/database.js";
-import { ensureDefaultProviders } from "../../src/store/default-models.js";
-import { listModelConfigs } from "../../src/store/models.js";
-import { setSetting } from "../../src/store/settings.js";
-import { ensureSmallModel, getSmallModelConfigId } from "../../src/store/small-model.js";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { Database } from "../../src/store/common/database.js";
+import { ensureDefaultProviders } from "../../src/store/models/default-models.js";
+import { listModelConfigs } from "../../src/store/models/models.js";
+import { setSetting } from "../../src/store/common/settings.js";
+import { ensureSmallModel, getSmallModelConfigId } from "../../src/store/models/small-model.js";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
 
 let own: TestDatabase;
 let db: Database;

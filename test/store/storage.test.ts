@@ -2,11 +2,11 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Database } from "../../src/store/database.js";
-import { countNextChat } from "../../src/store/storage-count.js";
-import { demandStorage, readStorageStatus, StorageLimitExceeded } from "../../src/store/storage.js";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
-import { insertChat, insertViewer } from "../support/rows.js";
+import { Database } from "../../src/store/common/database.js";
+import { countNextChat } from "../../src/store/files/storage-count.js";
+import { demandStorage, readStorageStatus, StorageLimitExceeded } from "../../src/store/files/storage.js";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
+import { insertChat, insertViewer } from "../support/database/rows.js";
 
 let own: TestDatabase;
 let db: Database;

@@ -1,19 +1,19 @@
 // The SQL of transitions against the pure decisions that it writes down, on a real database.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { MessageRow } from "../../src/domain/chat-events.js";
-import type { ChatState, MessageDraft } from "../../src/domain/chat-state.js";
-import type { Command } from "../../src/domain/transition.js";
+import type { MessageRow } from "../../src/domain/chats/chat-events.js";
+import type { ChatState, MessageDraft } from "../../src/domain/chats/chat-state.js";
+import type { Command } from "../../src/domain/chats/transition.js";
 import {
   readChat,
   readChatAndRowsFrom,
   readHistory,
   readRowsFrom,
   readVersions,
-} from "../../src/store/chat-source.js";
-import { UnknownContentVersion } from "../../src/store/rows.js";
-import type { Queryable } from "../../src/store/database.js";
-import { MessageGone } from "../../src/store/transitions.js";
+} from "../../src/store/chats/chat-source.js";
+import { UnknownContentVersion } from "../../src/store/chats/rows.js";
+import type { Queryable } from "../../src/store/common/database.js";
+import { MessageGone } from "../../src/store/chats/transitions.js";
 import { World } from "../engine/world.js";
 import { apply, newChat, said, type Path } from "./chats-fixture.js";
 

@@ -1,17 +1,17 @@
 // What calls under way may still cost, held against a limit by many at once.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { Database, type Statement } from "../../src/store/database.js";
-import { renewLease } from "../../src/store/leases.js";
-import { dropHold, type HoldRequest, takeHold } from "../../src/store/usage-holds.js";
+import { Database, type Statement } from "../../src/store/common/database.js";
+import { renewLease } from "../../src/store/chats/leases.js";
+import { dropHold, type HoldRequest, takeHold } from "../../src/store/usage/usage-reservations.js";
 import {
   readKnownLimits,
   readLimitStanding,
   setUsageLimitOverride,
   setUsageLimitPolicy,
-} from "../../src/store/usage-limits.js";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
-import { insertChat, insertViewer } from "../support/rows.js";
+} from "../../src/store/usage/usage-limits.js";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
+import { insertChat, insertViewer } from "../support/database/rows.js";
 
 let own: TestDatabase;
 let db: Database;

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Database } from "../../src/store/database.js";
-import type { PageRequest } from "../../src/store/pages.js";
-import { getSetting, setSetting } from "../../src/store/settings.js";
+import { Database } from "../../src/store/common/database.js";
+import type { PageRequest } from "../../src/store/common/pages.js";
+import { getSetting, setSetting } from "../../src/store/common/settings.js";
 import {
   type WorkspaceRecord,
   ensureLocalWorkspace,
   findWorkspace,
   listWorkspaces,
   touchWorkspaces,
-} from "../../src/store/workspaces.js";
-import { type TestDatabase, createTestDatabase } from "../support/database.js";
-import { insertViewer } from "../support/rows.js";
+} from "../../src/store/workspaces/workspaces.js";
+import { type TestDatabase, createTestDatabase } from "../support/database/database.js";
+import { insertViewer } from "../support/database/rows.js";
 
 let own: TestDatabase;
 let db: Database;

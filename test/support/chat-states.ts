@@ -1,9 +1,9 @@
 // Chats as the lifecycle sees them: one honest state of each status, and short words for what a transition did.
-import { createdState } from "../../src/domain/chat-lifecycle.js";
-import type { ChatState, ChatStatus, OpenCall, UserMessage } from "../../src/domain/chat-state.js";
-import type { ChatFailure } from "../../src/domain/failures.js";
-import type { MessagePart } from "../../src/domain/message-parts.js";
-import type { Fence, Transition, Write } from "../../src/domain/transition.js";
+import { createdState } from "../../src/domain/chats/chat-lifecycle.js";
+import type { ChatState, ChatStatus, OpenCall, UserMessage } from "../../src/domain/chats/chat-state.js";
+import type { ChatFailure } from "../../src/domain/common/failures.js";
+import type { MessagePart } from "../../src/domain/chats/message-parts.js";
+import type { Fence, Transition, Write } from "../../src/domain/chats/transition.js";
 
 export const NOW = 1_000_000;
 export const failure: ChatFailure = { kind: "overloaded", message: "Busy.", isRetryable: true };

@@ -1,8 +1,8 @@
 // Files straight in the database, for tests that are not about how they came there.
 import { createHash, randomUUID } from "node:crypto";
-import { attachFiles } from "../../src/store/chat-files.js";
-import type { Database } from "../../src/store/database.js";
-import { insertFile } from "../../src/store/files.js";
+import { attachFiles } from "../../src/store/files/chat-files.js";
+import type { Database } from "../../src/store/common/database.js";
+import { insertFile } from "../../src/store/files/files.js";
 
 type Given = { name: string; mediaType: string; bytes: Uint8Array };
 

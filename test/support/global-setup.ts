@@ -8,7 +8,7 @@ import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { createLog } from "../../src/lib/log.js";
 import { createDataSource, migrate } from "../../src/store/data-source.js";
-import { openEmbeddedPostgres } from "../../src/store/embedded-postgres.js";
+import { openEmbeddedPostgres } from "../../src/store/embedded-postgres/embedded-postgres.js";
 import { buildPrograms } from "./build.js";
 import { type TestServer, connectionTo, nameFor, startedAtOf } from "./test-server.js";
 

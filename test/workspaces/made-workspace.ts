@@ -1,7 +1,7 @@
 // A workspace that was made by the API from a template of its own, with a chat that works in it.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import type { ApiClient } from "../support/api-client.js";
+import type { ApiClient } from "../support/clients/api-client.js";
 import type { TestParley } from "../support/parley.js";
 import { eventually } from "../support/eventually.js";
 

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { sep } from "node:path";
-import { prefixEnd } from "../../lib/utf8.js";
+import { prefixEnd } from "../../lib/text/utf8.js";
 import { fileRefusal } from "../files/paths.js";
 import { done, refused, type Outcome } from "../outcome.js";
 

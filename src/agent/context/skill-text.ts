@@ -1,7 +1,7 @@
 /** The text of a skill's own file: front matter that names it, then what it teaches. Pure. */
 import { parse } from "yaml";
 import { z } from "zod";
-import { cutText } from "../../lib/utf8.js";
+import { cutText } from "../../lib/text/utf8.js";
 import { cleanText } from "./clean-text.js";
 
 /** The limits of the Agent Skills format: a name is a folder's name, a description a paragraph. */

@@ -1,7 +1,7 @@
 /** One call from an agent to a server: a WebSocket that carries the server's streams to the agent. */
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
-import { carryStreams, MAX_CARRIER_MESSAGE_BYTES } from "../../lib/byte-streams.js";
+import { carryStreams, MAX_CARRIER_MESSAGE_BYTES } from "../../lib/streams/byte-streams.js";
 import type { Clock } from "../../lib/clock.js";
 import {
   AGENT_CALL_HEADER,

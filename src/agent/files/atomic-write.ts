@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import type { Stats } from "node:fs";
 import { mkdir, open, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { cutText } from "../../lib/utf8.js";
+import { cutText } from "../../lib/text/utf8.js";
 import { done, errorCode, refused, type Outcome } from "../outcome.js";
 import { fileRefusal } from "./paths.js";
 

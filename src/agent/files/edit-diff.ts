@@ -1,6 +1,6 @@
 /** What an edit did to a file, as a unified diff that is bounded in length and in the time it takes. Pure. */
 import { FILE_HEADERS_ONLY, formatPatch, structuredPatch, type StructuredPatchHunk } from "diff";
-import { cutText } from "../../lib/utf8.js";
+import { cutText } from "../../lib/text/utf8.js";
 
 const CONTEXT_LINES = 3;
 /** Longest diff of a file: as much as a model reads at once. */

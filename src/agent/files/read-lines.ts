@@ -1,7 +1,7 @@
 /** Shows a part of a text file as numbered lines, within limits that a model can digest. */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { prefixEnd } from "../../lib/utf8.js";
+import { prefixEnd } from "../../lib/text/utf8.js";
 import type { ReadLinesAnswer, ReadLinesRequest } from "../protocol.js";
 import { absolutePath, fileRefusal } from "./paths.js";
 

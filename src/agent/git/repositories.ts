@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { Turnstile } from "../../lib/turnstile.js";
+import { Turnstile } from "../../lib/concurrency/bounded-semaphore.js";
 import type { Environment } from "../process/environment.js";
 import { lookAt, type Look, type RepositoryState } from "./look.js";
 import { findRoots } from "./presence.js";

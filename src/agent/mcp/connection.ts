@@ -4,7 +4,7 @@ import type { Log } from "../../lib/log.js";
 import { openConnection, type Connection } from "../../mcp/connection.js";
 import { withHeaders } from "../../mcp/credentials.js";
 import { isSessionLost } from "../../mcp/failure.js";
-import { httpLine, type Line } from "../../mcp/line.js";
+import { httpLine, type Line } from "../../mcp/transport-options.js";
 import type { Environment } from "../process/environment.js";
 import type { ServerConfig } from "./config-text.js";
 import { StderrLog } from "./stderr-log.js";

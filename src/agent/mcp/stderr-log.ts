@@ -2,7 +2,7 @@
 import { StringDecoder } from "node:string_decoder";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { cutText } from "../../lib/utf8.js";
+import { cutText } from "../../lib/text/utf8.js";
 
 const MAX_LINE_BYTES = 2 * 1024;
 /** A server that prints without end must not fill the disk of whoever keeps the log. */

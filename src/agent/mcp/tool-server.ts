@@ -5,8 +5,8 @@
  */
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import type { JsonObject } from "../../domain/json.js";
-import { cutText } from "../../lib/utf8.js";
+import type { JsonObject } from "../../domain/common/json.js";
+import { cutText } from "../../lib/text/utf8.js";
 import { done, errorText, refused, type Outcome } from "../outcome.js";
 import type { Environment } from "../process/environment.js";
 import type { McpCallAnswer } from "../protocol.js";

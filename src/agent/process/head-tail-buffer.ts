@@ -2,7 +2,7 @@
  * Keeps the beginning and the end of a command's output in bounded memory: how a build starts and how it fails
  * are what a reader wants. Bytes go in; text comes out, cut only between characters.
  */
-import { prefixEnd, suffixStart } from "../../lib/utf8.js";
+import { prefixEnd, suffixStart } from "../../lib/text/utf8.js";
 import type { Truncation } from "../protocol.js";
 
 const HEAD_BYTES = 16 * 1024;

@@ -4,7 +4,7 @@
  * States: open → ended (by `end`). An ended feed forgets its bytes as soon as nobody follows it: the result has them.
  */
 import type { Clock } from "../../lib/clock.js";
-import { prefixEnd, suffixStart } from "../../lib/utf8.js";
+import { prefixEnd, suffixStart } from "../../lib/text/utf8.js";
 import { KEPT_OUTPUT_BYTES } from "../protocol.js";
 
 /** Most commands say little: a ring begins so small and doubles. */

@@ -1,5 +1,5 @@
 /** How many processes chats and users may run at the same time, and the words for one too many. Pure. */
-import { cutText } from "../../lib/utf8.js";
+import { cutText } from "../../lib/text/utf8.js";
 
 /** 0 = any number. */
 export type ProcessLimits = { perChat: number; perUser: number };

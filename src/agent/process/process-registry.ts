@@ -5,7 +5,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { cutText } from "../../lib/utf8.js";
+import { cutText } from "../../lib/text/utf8.js";
 import { done, errorText, refused, type Outcome, type Refusal } from "../outcome.js";
 import {
   MAX_OUTPUT_WAIT_MS,

@@ -1,6 +1,6 @@
 /** The workspace's own tool servers (MCP): which there are, what tools they offer, and calls of these tools. */
 import { z } from "zod";
-import type { JsonObject } from "../../domain/json.js";
+import type { JsonObject } from "../../domain/common/json.js";
 
 /** Between a server's name and its tool's in the name of a tool. */
 export const MCP_NAME_SEPARATOR = "__";

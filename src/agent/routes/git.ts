@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket, WebSocketServer, type RawData } from "ws";
 import type { Clock } from "../../lib/clock.js";
-import { keepHeartbeat } from "../../lib/heartbeat.js";
+import { keepHeartbeat } from "../../lib/streams/heartbeat.js";
 import type { Log } from "../../lib/log.js";
 import type { Agent } from "../agent.js";
 import type { RunningWatch } from "../git/git-watches.js";

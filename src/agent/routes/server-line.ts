@@ -1,7 +1,7 @@
 /** A server's line over WebSocket: here the agent asks and the server answers. */
 import { WebSocket, WebSocketServer, type RawData } from "ws";
 import type { Clock } from "../../lib/clock.js";
-import { keepHeartbeat } from "../../lib/heartbeat.js";
+import { keepHeartbeat } from "../../lib/streams/heartbeat.js";
 import type { Log } from "../../lib/log.js";
 import type { ServerLine, ServerLines } from "../askpass/server-lines.js";
 import { refused } from "../outcome.js";

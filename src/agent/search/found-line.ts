@@ -1,5 +1,5 @@
 /** How a matching line is shown: whole when it is short, otherwise the part around the match. Pure. */
-import { cutText } from "../../lib/utf8.js";
+import { cutText } from "../../lib/text/utf8.js";
 
 /** Enough for a line of code; minified files have lines of megabytes. */
 const MAX_SHOWN_BYTES = 400;

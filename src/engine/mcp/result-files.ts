@@ -1,5 +1,5 @@
 /** The files in what a tool server's tool answered: its pictures, sounds and whatever else is no text. Pure. */
-import type { ToolFile } from "../../domain/tool-outcome.js";
+import type { ToolFile } from "../../domain/chats/tool-outcome.js";
 import type { McpPart } from "../../mcp/types.js";
 
 /** Endings of the types that tools give most; others have names without one. */

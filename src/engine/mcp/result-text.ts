@@ -1,5 +1,5 @@
 /** What a tool server's tool answered, as a model reads it. Pure. */
-import type { JsonObject } from "../../domain/json.js";
+import type { JsonObject } from "../../domain/common/json.js";
 import type { McpCallAnswer, McpPart } from "../../mcp/types.js";
 import { resultFiles } from "./result-files.js";
 

@@ -2,14 +2,14 @@
  * The registered tool servers in turns: opened side by side when a turn first needs them, kept for it, left when it is
  * over, however it ended. What cannot be used is told to people and does not hold the turn up.
  */
-import type { NoticePart } from "../../domain/message-parts.js";
-import { cutString } from "../../lib/cut-string.js";
+import type { NoticePart } from "../../domain/chats/message-parts.js";
+import { cutString } from "../../lib/text/cut-string.js";
 import { McpFailure } from "../../mcp/types.js";
-import type { McpServerRecord } from "../../store/mcp-servers.js";
-import type { ServerTool } from "./foreign-tools.js";
-import type { McpServerCatalog } from "./ports.js";
-import { NotAuthorized } from "./open-server.js";
-import { ServerLink, type LinkParts } from "./server-link.js";
+import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
+import type { ServerTool } from "./external-tools.js";
+import type { McpServerCatalog } from "../../services/mcp/ports.js";
+import { NotAuthorized } from "../../services/mcp/connect-server.js";
+import { ServerLink, type LinkParts } from "./server-connection.js";
 
 const MAX_NOTICE_CHARACTERS = 1_000;
 

@@ -3,16 +3,20 @@
  * in two seconds; what has not changed since then is the same objects again.
  */
 import { LRUCache } from "lru-cache";
-import type { JsonObject } from "../../domain/json.js";
+import type { JsonObject } from "../../domain/common/json.js";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import type { AgentConnection, McpTool, McpToolsAnswer } from "../../workspaces/agent-connection.js";
+import type {
+  AgentConnection,
+  McpTool,
+  McpToolsAnswer,
+} from "../../workspaces/agent-client/agent-connection.js";
 import { ToolError, type Tool, type ToolContext } from "../tools/tool.js";
 import { askWorkspace } from "../tools/workspace-call.js";
-import { WorkspaceLooks } from "../workspace-looks.js";
-import { MAX_FOREIGN_TOOLS } from "./foreign-tools.js";
-import { offeredDescription, safeSchema } from "./offered-tool.js";
-import { outcomeOf } from "./tool-answer.js";
+import { WorkspaceLooks } from "../../services/workspaces/single-flight-requests.js";
+import { MAX_FOREIGN_TOOLS } from "./external-tools.js";
+import { offeredDescription, safeSchema } from "./sanitized-tool.js";
+import { outcomeOf } from "./call-outcome.js";
 import { offeredNames } from "./tool-names.js";
 
 const MAX_KNOWN = 200;

@@ -1,6 +1,6 @@
 /** How many tokens one model call can use at most, told before it is made. Pure. */
-import { DEFAULT_MAX_OUTPUT_TOKENS } from "../../domain/limits.js";
-import type { GreatestUse } from "../../domain/usage-limits.js";
+import { DEFAULT_MAX_OUTPUT_TOKENS } from "../../domain/common/limits.js";
+import type { GreatestUse } from "../../domain/usage/usage-limits.js";
 import type { ModelRequest } from "../../providers/types.js";
 
 /** Small pictures have fewer bytes than tokens: vendors count their area, or in tiles. */

@@ -1,6 +1,6 @@
 /** History as the model is to see it: from the newest summary on, repaired so that every vendor accepts it. */
-import type { MessageRow } from "../../domain/chat-events.js";
-import { contextOf } from "../../domain/compaction.js";
+import type { MessageRow } from "../../domain/chats/chat-events.js";
+import { contextOf } from "../../domain/chats/compaction.js";
 import type { PromptMessage } from "../../providers/types.js";
 import { repairPrompt, type SpokenMessage } from "./repair.js";
 

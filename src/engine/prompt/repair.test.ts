@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { NoticePart, PromptPart } from "../../domain/message-parts.js";
+import type { NoticePart, PromptPart } from "../../domain/chats/message-parts.js";
 import type { PromptMessage } from "../../providers/types.js";
 import { MISSING_RESULT_TEXT, repairPrompt } from "./repair.js";
 

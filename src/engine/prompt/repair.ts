@@ -8,7 +8,7 @@ import type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
-} from "../../domain/message-parts.js";
+} from "../../domain/chats/message-parts.js";
 import type { PromptMessage } from "../../providers/types.js";
 
 /** What the model reads when a call was never answered (a crash, an interruption, an edit). */

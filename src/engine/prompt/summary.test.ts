@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { PromptPart } from "../../domain/message-parts.js";
+import type { PromptPart } from "../../domain/chats/message-parts.js";
 import type { PromptMessage } from "../../providers/types.js";
 import { repairPrompt } from "./repair.js";
 import { summaryMessages } from "./summary.js";

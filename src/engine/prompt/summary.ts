@@ -1,7 +1,7 @@
 /** The prompt that asks a model to fold a conversation into a summary, cut so that it is sure to fit. Pure. */
-import { SUMMARY_REQUEST } from "../../domain/compaction.js";
-import type { PromptPart } from "../../domain/message-parts.js";
-import { cutString } from "../../lib/cut-string.js";
+import { SUMMARY_REQUEST } from "../../domain/chats/compaction.js";
+import type { PromptPart } from "../../domain/chats/message-parts.js";
+import { cutString } from "../../lib/text/cut-string.js";
 import type { PromptMessage } from "../../providers/types.js";
 import { repairPrompt } from "./repair.js";
 

@@ -2,7 +2,7 @@
  * The system prompt of a turn, resolved anew for each turn. Its order is here alone: what is the same for everybody
  * comes first, so that vendors can reuse it, and the person has the last word.
  */
-import type { SubagentKind } from "../../domain/subagents.js";
+import type { SubagentKind } from "../../domain/chats/subagents.js";
 import { promptBlock, sanitizePrompt } from "./sanitize.js";
 
 const HOUSE_RULES = `You are a coding agent that works for a person through Parley. You help with software in a workspace: you read files, run commands and edit files with the tools you are given.

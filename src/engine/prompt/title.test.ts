@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { MessageRow } from "../../domain/chat-events.js";
-import type { MessagePart } from "../../domain/message-parts.js";
+import type { MessageRow } from "../../domain/chats/chat-events.js";
+import type { MessagePart } from "../../domain/chats/message-parts.js";
 import { conversationPrompt, firstMessagePrompt, proposedTitle } from "./title.js";
 
 const text = (words: string): MessagePart => ({ type: "text", text: words });

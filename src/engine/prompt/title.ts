@@ -1,6 +1,6 @@
 /** What a model is asked for a title, and what it answered. Pure. */
-import type { MessageRow } from "../../domain/chat-events.js";
-import type { MessagePart } from "../../domain/message-parts.js";
+import type { MessageRow } from "../../domain/chats/chat-events.js";
+import type { MessagePart } from "../../domain/chats/message-parts.js";
 import type { ToolDefinition } from "../../providers/types.js";
 
 /** The one tool on offer: vendors keep to a tool's schema better than to words about a format. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { MessagePart, StoredFile } from "../../domain/message-parts.js";
+import type { MessagePart, StoredFile } from "../../domain/chats/message-parts.js";
 import type { PromptMessage } from "../../providers/types.js";
 import { MAX_PROMPT_FILE_BYTES, MAX_PROMPT_FILES, travellingFiles } from "./travelling-files.js";
 

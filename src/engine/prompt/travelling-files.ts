@@ -1,6 +1,6 @@
 /** Which of a history's files go to the model: the newest, as many as every vendor takes in one request. Pure. */
-import { isShownToModels } from "../../domain/file-types.js";
-import type { MessagePart, StoredFile } from "../../domain/message-parts.js";
+import { isShownToModels } from "../../domain/files/file-types.js";
+import type { MessagePart, StoredFile } from "../../domain/chats/message-parts.js";
 import type { PromptMessage } from "../../providers/types.js";
 
 /** From the twenty-first image on Anthropic refuses those of more than 2000 pixels, which nobody here measures. */

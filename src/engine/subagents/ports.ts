@@ -1,9 +1,9 @@
 /** What subagents are made of: what they reach outside, who asks, and what an agent may do with its own. */
-import type { ReasoningEffort } from "../../domain/message-parts.js";
-import type { AgentStanding, SubagentKind } from "../../domain/subagents.js";
-import type { Bus } from "../../events/bus.js";
-import type { ModelChoice } from "../models.js";
-import type { TransitionParts } from "../state/apply-transition.js";
+import type { ReasoningEffort } from "../../domain/chats/message-parts.js";
+import type { AgentStanding, SubagentKind } from "../../domain/chats/subagents.js";
+import type { Bus } from "../../events/bus/bus.js";
+import type { ModelChoice } from "../../services/models/models.js";
+import type { TransitionParts } from "../transitions/apply-transition.js";
 
 export type SubagentParts = Omit<TransitionParts, "bus"> & {
   bus: Bus;

@@ -1,14 +1,14 @@
 /** An agent starts another one: a chat below its own, with the task as the first thing said in it. */
 import { randomUUID } from "node:crypto";
-import type { MessageRow } from "../../domain/chat-events.js";
-import { createdState } from "../../domain/chat-lifecycle.js";
-import type { MessagePart } from "../../domain/message-parts.js";
-import { spawnRefusal } from "../../domain/subagents.js";
-import { normaliseTitle, titleFrom } from "../../domain/title.js";
-import type { Queryable } from "../../store/database.js";
-import { holdActiveOwner, lockFamilyRoot, readAgent, readFamily } from "../../store/families.js";
-import { insertChat, type NewChat, recallRequest, rememberRequest } from "../../store/new-chat.js";
-import { announce } from "../state/apply-transition.js";
+import type { MessageRow } from "../../domain/chats/chat-events.js";
+import { createdState } from "../../domain/chats/chat-lifecycle.js";
+import type { MessagePart } from "../../domain/chats/message-parts.js";
+import { spawnRefusal } from "../../domain/chats/subagents.js";
+import { normaliseTitle, titleFrom } from "../../domain/chats/title.js";
+import type { Queryable } from "../../store/common/database.js";
+import { holdActiveOwner, lockFamilyRoot, readAgent, readFamily } from "../../store/chats/families.js";
+import { insertChat, type NewChat, recallRequest, rememberRequest } from "../../store/chats/new-chat.js";
+import { announce } from "../transitions/apply-transition.js";
 import { type Agent, type Answer, type Asking, STOPPED, type SubagentParts, type Wish } from "./ports.js";
 
 type Written = Answer<{ chatId: string; messages: MessageRow[] | null }>;

@@ -6,11 +6,11 @@
  * The only state here is which chats wait now. Nothing else is remembered between two calls, so a wait goes on at
  * whatever replica takes the chat over.
  */
-import { ancestorsOf, descendantsOf, linksOf } from "../../domain/family.js";
-import { isBusy, standingOf } from "../../domain/subagents.js";
+import { ancestorsOf, descendantsOf, linksOf } from "../../domain/chats/family.js";
+import { isBusy, standingOf } from "../../domain/chats/subagents.js";
 import { sleep } from "../../lib/clock.js";
-import { type AgentRecord, readAgent, readFamily } from "../../store/families.js";
-import { applyToFamily, stopBelow } from "../state/apply-family.js";
+import { type AgentRecord, readAgent, readFamily } from "../../store/chats/families.js";
+import { applyToFamily, stopBelow } from "../transitions/apply-family.js";
 import {
   type Agent,
   type Agents,
@@ -22,7 +22,7 @@ import {
   type SubagentParts,
 } from "./ports.js";
 import { spawnSubagent } from "./spawn.js";
-import { tellSubagent } from "./tell.js";
+import { tellSubagent } from "./notify-idle.js";
 
 /** How soon a wait notices what it was not told of. */
 const POLL_MS = 5_000;

@@ -1,6 +1,6 @@
 /** What is wrong with a model's arguments, in words that let it do better next time. Pure. */
 import type { ErrorObject } from "ajv";
-import { cutText } from "../../lib/utf8.js";
+import { cutText } from "../../lib/text/utf8.js";
 
 const MAX_PROBLEMS = 10;
 /** Names and values in a problem come from the model or from somebody's schema. */

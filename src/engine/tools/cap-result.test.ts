@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { JsonValue } from "../../domain/json.js";
+import type { JsonValue } from "../../domain/common/json.js";
 import { capResult, resultLimitBytes } from "./cap-result.js";
 
 const KIB = 1024;

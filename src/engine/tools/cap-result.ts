@@ -2,8 +2,8 @@
  * Keeps a tool's result within what a model can take. What is cut here is cut for everybody: the stored result,
  * the client's and the model's are one. Pure.
  */
-import type { JsonObject, JsonValue } from "../../domain/json.js";
-import { cutString, jsonBytes } from "../../lib/cut-string.js";
+import type { JsonObject, JsonValue } from "../../domain/common/json.js";
+import { cutString, jsonBytes } from "../../lib/text/cut-string.js";
 
 /** About 16,000 tokens: more than a model reads with care, and no more than a fraction of usual contexts. */
 export const MAX_RESULT_BYTES = 64 * 1024;

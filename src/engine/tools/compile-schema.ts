@@ -1,6 +1,6 @@
 /** JSON Schemas of tools → checks, compiled once each. Schemas may come from other people's servers. */
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
-import type { JsonObject } from "../../domain/json.js";
+import type { JsonObject } from "../../domain/common/json.js";
 
 /** Compiling takes time that grows with the schema; a tool that needs more than this checks for itself. */
 const MAX_SCHEMA_BYTES = 256 * 1024;

@@ -1,7 +1,7 @@
 /** A process's output as a model reads it: bounded in size, with the reasons and ids it needs to go on. Pure. */
-import { cutText, suffixStart } from "../../lib/utf8.js";
-import type { JsonObject } from "../../domain/json.js";
-import type { ProcessOutput } from "../../workspaces/agent-connection.js";
+import { cutText, suffixStart } from "../../lib/text/utf8.js";
+import type { JsonObject } from "../../domain/common/json.js";
+import type { ProcessOutput } from "../../workspaces/agent-client/agent-connection.js";
 
 const MAX_OUTPUT_BYTES = 32 * 1024;
 /** The line that tells how much the agent left out comes on top. */

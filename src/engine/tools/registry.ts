@@ -1,28 +1,28 @@
 /** Our own tools, and which of them a chat has. A new tool is a file, its prose, and a line here. */
-import { attachFileTool } from "./attach-file.js";
-import { createWorkspaceTool } from "./create-workspace.js";
-import { editFilesTool } from "./edit-files.js";
-import { executeTool } from "./execute.js";
-import { findFilesTool } from "./find-files.js";
-import { interruptAgentTool } from "./interrupt-agent.js";
-import { listAgentsTool } from "./list-agents.js";
-import { listDirectoryTool } from "./list-directory.js";
-import { listTemplatesTool } from "./list-templates.js";
-import { messageAgentTool } from "./message-agent.js";
-import { processListTool } from "./process-list.js";
-import { processOutputTool } from "./process-output.js";
-import { processSignalTool } from "./process-signal.js";
-import { readFileTool } from "./read-file.js";
-import { readSkillFileTool } from "./read-skill-file.js";
-import { readSkillTool } from "./read-skill.js";
-import { readTemplateTool } from "./read-template.js";
-import { searchFilesTool } from "./search-files.js";
-import { spawnAgentTool } from "./spawn-agent.js";
-import { startWorkspaceTool } from "./start-workspace.js";
-import { stopWorkspaceTool } from "./stop-workspace.js";
+import { attachFileTool } from "./files/attach-file.js";
+import { createWorkspaceTool } from "./workspaces/create-workspace.js";
+import { editFilesTool } from "./files/edit-files.js";
+import { executeTool } from "./processes/execute.js";
+import { findFilesTool } from "./files/find-files.js";
+import { interruptAgentTool } from "./subagents/interrupt-agent.js";
+import { listAgentsTool } from "./subagents/list-agents.js";
+import { listDirectoryTool } from "./files/list-directory.js";
+import { listTemplatesTool } from "./workspaces/list-templates.js";
+import { messageAgentTool } from "./subagents/message-agent.js";
+import { processListTool } from "./processes/process-list.js";
+import { processOutputTool } from "./processes/process-output.js";
+import { processSignalTool } from "./processes/process-signal.js";
+import { readFileTool } from "./files/read-file.js";
+import { readSkillFileTool } from "./skills/read-skill-file.js";
+import { readSkillTool } from "./skills/read-skill.js";
+import { readTemplateTool } from "./workspaces/read-template.js";
+import { searchFilesTool } from "./files/search-files.js";
+import { spawnAgentTool } from "./subagents/spawn-agent.js";
+import { startWorkspaceTool } from "./workspaces/start-workspace.js";
+import { stopWorkspaceTool } from "./workspaces/stop-workspace.js";
 import type { Tool, ToolFacts } from "./tool.js";
-import { waitAgentTool } from "./wait-agent.js";
-import { writeFileTool } from "./write-file.js";
+import { waitAgentTool } from "./subagents/wait-agent.js";
+import { writeFileTool } from "./files/write-file.js";
 
 /** Sorted by name: the same list in the same order lets vendors cache the prompt that contains it. */
 export const builtInTools: readonly Tool[] = [

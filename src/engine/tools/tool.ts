@@ -1,10 +1,10 @@
 /** The shape of a tool, and what it is given when the model calls it. A tool knows nothing of chats or stores. */
 import { z } from "zod";
-import type { JsonObject, JsonValue } from "../../domain/json.js";
-import type { ToolFile, ToolOutcome } from "../../domain/tool-outcome.js";
-import type { AgentConnection } from "../../workspaces/agent-connection.js";
+import type { JsonObject, JsonValue } from "../../domain/common/json.js";
+import type { ToolFile, ToolOutcome } from "../../domain/chats/tool-outcome.js";
+import type { AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
 import type { Agents } from "../subagents/ports.js";
-import type { WorkspaceDesk } from "./workspace-desk.js";
+import type { WorkspaceDesk } from "./workspaces/workspace-provisioning.js";
 
 /** What a tool may use while it runs. */
 export type ToolContext = {

@@ -1,5 +1,5 @@
 /** What a model reads that called a tool which does not exist. Pure. */
-import { cutText } from "../../lib/utf8.js";
+import { cutText } from "../../lib/text/utf8.js";
 
 const MAX_NAMES = 100;
 const MAX_NAME_BYTES = 128;

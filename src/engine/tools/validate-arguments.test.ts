@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../domain/json.js";
+import type { JsonObject } from "../../domain/common/json.js";
 import { builtInTools } from "./registry.js";
 import { validateArguments } from "./validate-arguments.js";
 

@@ -5,7 +5,7 @@
  * them: the client made the schema, may take more than it says, and can tell the model better than we what is wrong.
  */
 import type { ErrorObject } from "ajv";
-import type { JsonObject, JsonValue } from "../../domain/json.js";
+import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 import { compileSchema, type SchemaCheck } from "./compile-schema.js";
 import { describeProblems } from "./argument-problems.js";
 

@@ -1,5 +1,9 @@
 /** Calls the workspace agent for a tool: its refusals become errors that the model can read and react to. */
-import { AgentError, AgentUnreachable, type AgentConnection } from "../../workspaces/agent-connection.js";
+import {
+  AgentError,
+  AgentUnreachable,
+  type AgentConnection,
+} from "../../workspaces/agent-client/agent-connection.js";
 import { ToolError, type ToolContext } from "./tool.js";
 
 /** What a refusal says to the model: the message, and the system's own words when they add something. */

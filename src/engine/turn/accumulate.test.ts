@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { LivePiece, Piece } from "../../domain/chat-events.js";
-import type { MessagePart } from "../../domain/message-parts.js";
+import type { LivePiece, Piece } from "../../domain/chats/chat-events.js";
+import type { MessagePart } from "../../domain/chats/message-parts.js";
 import type { ModelStreamPart } from "../../providers/types.js";
 import { MessageAccumulator, partsFromPieces } from "./accumulate.js";
 

@@ -1,13 +1,13 @@
 /** A model's stream, gathered into the parts of one message; each step of it also becomes a piece for the preview. */
-import type { LivePiece, Piece } from "../../domain/chat-events.js";
+import type { LivePiece, Piece } from "../../domain/chats/chat-events.js";
 import type {
   MessagePart,
   NoticePart,
   ReasoningPart,
   TextPart,
   ToolCallPart,
-} from "../../domain/message-parts.js";
-import type { FinishReason } from "../../domain/finish-reasons.js";
+} from "../../domain/chats/message-parts.js";
+import type { FinishReason } from "../../domain/chats/finish-reasons.js";
 import type { ModelStreamPart, ReportedUsage } from "../../providers/types.js";
 
 /** One part in the making. A call has no `part` until its input is complete. */

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import type { LivePiece } from "../../domain/chat-events.js";
-import { ModelCallError, type ChatFailure } from "../../domain/failures.js";
+import type { LivePiece } from "../../domain/chats/chat-events.js";
+import { ModelCallError, type ChatFailure } from "../../domain/common/failures.js";
 import type { ModelRequest, ModelStreamPart, ReportedUsage } from "../../providers/types.js";
 import { ManualClock } from "../../../test/agent/manual-clock.js";
-import type { JsonObject } from "../../domain/json.js";
-import { isDeeperThan, MAX_ARGUMENT_DEPTH } from "../../domain/json-depth.js";
-import type { NoticePart, TokenUsage } from "../../domain/message-parts.js";
+import type { JsonObject } from "../../domain/common/json.js";
+import { isDeeperThan, MAX_ARGUMENT_DEPTH } from "../../domain/common/json-depth.js";
+import type { NoticePart, TokenUsage } from "../../domain/chats/message-parts.js";
 import { NO_ADDITIONS, type Additions } from "./accumulate.js";
 import { callModel, CUT_NOTICE } from "./call-model.js";
 

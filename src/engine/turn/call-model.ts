@@ -1,14 +1,14 @@
 /** One attempt at a model call: streams it to subscribers, gathers the message, and says how it ended. Never throws
  * for what a vendor or a person did; what it rejects with is a bug. */
-import type { ChatFailure } from "../../domain/failures.js";
-import { ModelCallError } from "../../domain/failures.js";
-import type { MessagePart, NoticePart, TokenUsage } from "../../domain/message-parts.js";
-import type { FinishReason } from "../../domain/finish-reasons.js";
+import type { ChatFailure } from "../../domain/common/failures.js";
+import { ModelCallError } from "../../domain/common/failures.js";
+import type { MessagePart, NoticePart, TokenUsage } from "../../domain/chats/message-parts.js";
+import type { FinishReason } from "../../domain/chats/finish-reasons.js";
 import type { ModelRequest } from "../../providers/types.js";
 import { estimatePromptTokens } from "./estimate-prompt.js";
 import { MessageAccumulator, NO_ADDITIONS, type Additions } from "./accumulate.js";
 import { CallTimes } from "./call-times.js";
-import { PieceWriter } from "./piece-writer.js";
+import { PieceWriter } from "./delta-batcher.js";
 import type { OpenModelStream, TurnPorts } from "./ports.js";
 import { StreamRepair } from "./repair-stream.js";
 import { settleUsage } from "./settle-usage.js";

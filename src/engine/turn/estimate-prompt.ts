@@ -1,5 +1,5 @@
 /** How many tokens a prompt has, guessed before or without its vendor's count. Pure. */
-import { estimateMessageTokens, estimateTokens } from "../../domain/token-estimate.js";
+import { estimateMessageTokens, estimateTokens } from "../../domain/models/token-estimate.js";
 import type { ModelRequest } from "../../providers/types.js";
 
 /** Of the whole request: what the model is told, what was said, and the tools it is offered. */

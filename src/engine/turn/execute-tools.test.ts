@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { LivePiece } from "../../domain/chat-events.js";
-import type { ToolCallPart } from "../../domain/message-parts.js";
+import type { LivePiece } from "../../domain/chats/chat-events.js";
+import type { ToolCallPart } from "../../domain/chats/message-parts.js";
 import { ManualClock } from "../../../test/agent/manual-clock.js";
 import { executeTools } from "./execute-tools.js";
 import type { RunTool } from "./ports.js";

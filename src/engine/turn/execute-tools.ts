@@ -1,10 +1,10 @@
 /** Runs the calls of one step side by side; results are shown as they come and returned in call order. */
 import { setMaxListeners } from "node:events";
-import type { ToolCallPart, ToolResultPart } from "../../domain/message-parts.js";
-import type { KeptOutcome } from "../../domain/tool-outcome.js";
-import { errorText } from "../../lib/error-text.js";
+import type { ToolCallPart, ToolResultPart } from "../../domain/chats/message-parts.js";
+import type { KeptOutcome } from "../../domain/chats/tool-outcome.js";
+import { errorText } from "../../lib/text/error-text.js";
 import { LiveOutput } from "./live-output.js";
-import { PieceWriter } from "./piece-writer.js";
+import { PieceWriter } from "./delta-batcher.js";
 import type { RunTool, ShowOutput, TurnPorts } from "./ports.js";
 
 /** How long a tool may take to notice that it was stopped; then its call counts as unfinished. */

@@ -3,7 +3,7 @@
  * says more than that is shown its newest words, with a line that tells how much is left out; its result has the truth.
  */
 import type { Clock } from "../../lib/clock.js";
-import { suffixStart } from "../../lib/utf8.js";
+import { suffixStart } from "../../lib/text/utf8.js";
 
 /** Faster than anyone reads, slower than terminals flicker: at most five pieces a second for each call. */
 export const LIVE_OUTPUT_INTERVAL_MS = 200;

@@ -1,7 +1,7 @@
 /** What a turn's acts need from the outside. Every port is required: a missing one is a compile error. */
-import type { LivePiece } from "../../domain/chat-events.js";
-import type { ToolCallPart } from "../../domain/message-parts.js";
-import type { KeptOutcome } from "../../domain/tool-outcome.js";
+import type { LivePiece } from "../../domain/chats/chat-events.js";
+import type { ToolCallPart } from "../../domain/chats/message-parts.js";
+import type { KeptOutcome } from "../../domain/chats/tool-outcome.js";
 import type { ModelStreamPart } from "../../providers/types.js";
 import type { Clock } from "../../lib/clock.js";
 

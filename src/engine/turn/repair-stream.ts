@@ -3,10 +3,10 @@
  * A surrogate pair that was split over two deltas comes out joined, half a pair alone as U+FFFD, and JSON as the database
  * can keep it (see `plainJson`).
  */
-import type { JsonObject } from "../../domain/json.js";
-import { endsInMidPair, wellFormed } from "../../domain/well-formed.js";
+import type { JsonObject } from "../../domain/common/json.js";
+import { endsInMidPair, wellFormed } from "../../domain/common/well-formed.js";
 import type { ModelStreamPart } from "../../providers/types.js";
-import { plainJson } from "../../domain/plain-json.js";
+import { plainJson } from "../../domain/common/plain-json.js";
 
 const REPLACEMENT = "\uFFFD";
 

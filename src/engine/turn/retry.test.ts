@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ChatFailure } from "../../domain/failures.js";
-import { MAX_ATTEMPTS_PER_STEP } from "../../domain/limits.js";
+import type { ChatFailure } from "../../domain/common/failures.js";
+import { MAX_ATTEMPTS_PER_STEP } from "../../domain/common/limits.js";
 import { retryDelay } from "./retry.js";
 
 const busy: ChatFailure = { kind: "overloaded", message: "Busy.", isRetryable: true };

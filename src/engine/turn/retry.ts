@@ -1,6 +1,6 @@
 /** When a failed attempt is tried again. Pure. */
-import type { ChatFailure } from "../../domain/failures.js";
-import { MAX_ATTEMPTS_AT_WRONG_ADDRESS, MAX_ATTEMPTS_PER_STEP } from "../../domain/limits.js";
+import type { ChatFailure } from "../../domain/common/failures.js";
+import { MAX_ATTEMPTS_AT_WRONG_ADDRESS, MAX_ATTEMPTS_PER_STEP } from "../../domain/common/limits.js";
 
 /** First wait; doubled with each attempt. */
 const BASE_DELAY_MS = 1_000;

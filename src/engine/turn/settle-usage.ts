@@ -2,8 +2,8 @@
  * What one call has used: what its vendor reported, and where it reported nothing, or the call ended before it could, what
  * was sent and streamed by our own estimate. Pure.
  */
-import type { MessagePart, TokenUsage } from "../../domain/message-parts.js";
-import { estimateAnswerTokens } from "../../domain/token-estimate.js";
+import type { MessagePart, TokenUsage } from "../../domain/chats/message-parts.js";
+import { estimateAnswerTokens } from "../../domain/models/token-estimate.js";
 import type { ReportedUsage } from "../../providers/types.js";
 
 /** Arguments of calls that were never whole have no message to be counted in; JSON in pieces is about that dense. */

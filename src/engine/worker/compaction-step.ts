@@ -3,25 +3,25 @@
  * one commit. A summary that cannot be had never costs a turn that could go on without it.
  */
 import { randomUUID } from "node:crypto";
-import type { MessageDraft } from "../../domain/chat-state.js";
+import type { MessageDraft } from "../../domain/chats/chat-state.js";
 import {
   CHAT_SUMMARIZED,
   contextUse,
   noticeParts,
   summaryDraft,
   type CompactionSource,
-} from "../../domain/compaction.js";
-import type { ChatFailure } from "../../domain/failures.js";
-import type { JsonObject, JsonValue } from "../../domain/json.js";
-import type { MessagePart, TokenUsage } from "../../domain/message-parts.js";
-import { costMicros } from "../../domain/money.js";
-import type { Command } from "../../domain/transition.js";
+} from "../../domain/chats/compaction.js";
+import type { ChatFailure } from "../../domain/common/failures.js";
+import type { JsonObject, JsonValue } from "../../domain/common/json.js";
+import type { MessagePart, TokenUsage } from "../../domain/chats/message-parts.js";
+import { costMicros } from "../../domain/usage/money.js";
+import type { Command } from "../../domain/chats/transition.js";
 import type { CallOutcome } from "../turn/call-model.js";
 import type { TurnPorts } from "../turn/ports.js";
 import { noticeRefusal, retryOrFail, waitForRetry } from "./model-step.js";
-import type { Hold } from "./hold.js";
-import { measuredCall } from "./measured-call.js";
-import { withinLimit } from "./within-limit.js";
+import type { Hold } from "./chat-run.js";
+import { measuredCall } from "./metered-model-call.js";
+import { withinLimit } from "./with-budget.js";
 import type { PreparedCall, TurnContext } from "./turn-context.js";
 
 /** Tries of one summary, each a model call; fewer than of an answer, since a turn may go on without it. */

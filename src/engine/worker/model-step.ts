@@ -1,17 +1,17 @@
 /** The first half of a step: the model is asked, and its answer committed as soon as it has ended. */
-import type { MessageDraft } from "../../domain/chat-state.js";
-import type { ChatFailure } from "../../domain/failures.js";
-import type { FinishReason } from "../../domain/finish-reasons.js";
-import type { MessagePart } from "../../domain/message-parts.js";
-import { costMicros } from "../../domain/money.js";
-import { nextAction, openCallsOf } from "../../domain/next-action.js";
-import type { Command } from "../../domain/transition.js";
+import type { MessageDraft } from "../../domain/chats/chat-state.js";
+import type { ChatFailure } from "../../domain/common/failures.js";
+import type { FinishReason } from "../../domain/chats/finish-reasons.js";
+import type { MessagePart } from "../../domain/chats/message-parts.js";
+import { costMicros } from "../../domain/usage/money.js";
+import { nextAction, openCallsOf } from "../../domain/chats/next-action.js";
+import type { Command } from "../../domain/chats/transition.js";
 import { sleep } from "../../lib/clock.js";
 import type { CallOutcome } from "../turn/call-model.js";
 import { retryDelay } from "../turn/retry.js";
-import { asHistory, type Hold, type Kept } from "./hold.js";
-import { measuredCall } from "./measured-call.js";
-import { withinLimit } from "./within-limit.js";
+import { asHistory, type Hold, type Kept } from "./chat-run.js";
+import { measuredCall } from "./metered-model-call.js";
+import { withinLimit } from "./with-budget.js";
 import type { PreparedCall, TurnContext } from "./turn-context.js";
 
 /** `overflow`: the vendor refused the prompt as too long, and nothing has been done about it yet. */

@@ -2,27 +2,27 @@
  * How a runner runs one tool: finds it, checks what the model wrote, gives it the chat's workspace and its time, and
  * makes what it returns fit to be stored, shown and sent. A tool's bug never becomes the turn's.
  */
-import type { StoredFile } from "../../domain/message-parts.js";
-import type { ToolFile, ToolOutcome } from "../../domain/tool-outcome.js";
-import { isDeeperThan, MAX_ARGUMENT_DEPTH } from "../../domain/json-depth.js";
-import { storageLimitText } from "../../domain/storage-limits.js";
-import { errorText } from "../../lib/error-text.js";
-import type { HeldChat } from "../../store/leases.js";
-import type { AgentConnection } from "../../workspaces/agent-connection.js";
+import type { StoredFile } from "../../domain/chats/message-parts.js";
+import type { ToolFile, ToolOutcome } from "../../domain/chats/tool-outcome.js";
+import { isDeeperThan, MAX_ARGUMENT_DEPTH } from "../../domain/common/json-depth.js";
+import { storageLimitText } from "../../domain/files/storage-limits.js";
+import { errorText } from "../../lib/text/error-text.js";
+import type { HeldChat } from "../../store/chats/leases.js";
+import type { AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
 import { capResult } from "../tools/cap-result.js";
-import { plainJson } from "../../domain/plain-json.js";
+import { plainJson } from "../../domain/common/plain-json.js";
 import { findTool } from "../tools/registry.js";
-import { sortFiles, withWords } from "../tools/result-files.js";
+import { sortFiles, withWords } from "../tools/files/result-files.js";
 import type { Agents } from "../subagents/ports.js";
 import { inOrder } from "../turn/ordered-calls.js";
-import { StorageFull, StorageLimitExceeded } from "../../store/storage.js";
-import { runWithin } from "../tools/time-limit.js";
+import { StorageFull, StorageLimitExceeded } from "../../store/files/storage.js";
+import { runWithin } from "../tools/processes/time-limit.js";
 import { DEFAULT_TOOL_TIMEOUT_MS, ToolTimedOut, type Tool } from "../tools/tool.js";
-import type { WorkspaceDesk } from "../tools/workspace-desk.js";
+import type { WorkspaceDesk } from "../tools/workspaces/workspace-provisioning.js";
 import { describeUnknownTool } from "../tools/unknown-tool.js";
 import { validateArguments } from "../tools/validate-arguments.js";
 import type { RunTool, ShowOutput } from "../turn/ports.js";
-import type { RunnerParts } from "./runner-parts.js";
+import type { RunnerParts } from "./runner-dependencies.js";
 
 type CallContext = {
   chat: HeldChat;

@@ -6,31 +6,31 @@
  * has the chat now, and what it was told to stop for (`StopSwitch`) decides what is kept.
  */
 import { randomUUID } from "node:crypto";
-import { generationId, type MessageRow, type SavedNews } from "../../domain/chat-events.js";
-import type { ChatState, MessageDraft } from "../../domain/chat-state.js";
+import { generationId, type MessageRow, type SavedNews } from "../../domain/chats/chat-events.js";
+import type { ChatState, MessageDraft } from "../../domain/chats/chat-state.js";
 import {
   canSummarize,
   compactionsInTurn,
   isNotice,
   MAX_COMPACTIONS_PER_TURN,
-} from "../../domain/compaction.js";
-import { COMPACTION_OFF_PERCENT } from "../../domain/context-window.js";
-import { clientToolTimeout } from "../../domain/client-tools.js";
-import type { ChatFailure } from "../../domain/failures.js";
-import { MAX_ATTEMPTS_PER_STEP } from "../../domain/limits.js";
-import { DatabaseUnavailable, isDiskFull } from "../../domain/outages.js";
-import { nextAction, openCallsOf, type NextAction } from "../../domain/next-action.js";
-import { STORAGE_FULL_FAILURE } from "../../domain/storage-limits.js";
-import type { Rest } from "../../domain/push.js";
-import type { HeldChat } from "../../store/leases.js";
-import type { Span } from "../../domain/traces.js";
-import { doingFor } from "../../lib/doing.js";
+} from "../../domain/chats/compaction.js";
+import { COMPACTION_OFF_PERCENT } from "../../domain/models/context-window.js";
+import { clientToolTimeout } from "../../domain/chats/client-tools.js";
+import type { ChatFailure } from "../../domain/common/failures.js";
+import { MAX_ATTEMPTS_PER_STEP } from "../../domain/common/limits.js";
+import { DatabaseUnavailable, isDiskFull } from "../../domain/common/outages.js";
+import { nextAction, openCallsOf, type NextAction } from "../../domain/chats/next-action.js";
+import { STORAGE_FULL_FAILURE } from "../../domain/files/storage-limits.js";
+import type { Rest } from "../../domain/push/push.js";
+import type { HeldChat } from "../../store/chats/leases.js";
+import type { Span } from "../../domain/common/traces.js";
+import { doingFor } from "../../lib/run-context.js";
 import { partsFromPieces } from "../turn/accumulate.js";
-import type { StopReason } from "../turn/stop.js";
+import type { StopReason } from "../turn/run-abort.js";
 import { takeCompactionStep, type SummaryTask } from "./compaction-step.js";
-import { Dropped, Hold, type Kept } from "./hold.js";
+import { Dropped, Hold, type Kept } from "./chat-run.js";
 import { noticeRefusal, takeModelStep } from "./model-step.js";
-import type { RunnerParts } from "./runner-parts.js";
+import type { RunnerParts } from "./runner-dependencies.js";
 import { takeToolStep } from "./tool-step.js";
 import { TurnContext } from "./turn-context.js";
 

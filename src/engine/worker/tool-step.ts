@@ -1,10 +1,10 @@
 /** The second half of a step: the tools that the model asked for run side by side; their results are one commit. */
-import type { MessageDraft } from "../../domain/chat-state.js";
-import type { ToolCallPart } from "../../domain/message-parts.js";
-import { nextAction } from "../../domain/next-action.js";
-import type { Command } from "../../domain/transition.js";
+import type { MessageDraft } from "../../domain/chats/chat-state.js";
+import type { ToolCallPart } from "../../domain/chats/message-parts.js";
+import { nextAction } from "../../domain/chats/next-action.js";
+import type { Command } from "../../domain/chats/transition.js";
 import { executeTools } from "../turn/execute-tools.js";
-import { asHistory, type Hold } from "./hold.js";
+import { asHistory, type Hold } from "./chat-run.js";
 import { runToolOf } from "./run-tool.js";
 import type { TurnContext } from "./turn-context.js";
 

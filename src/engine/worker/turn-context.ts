@@ -2,22 +2,22 @@
  * What one turn needs besides the chat itself: its model, its limits, its system prompt, its tools, its workspace.
  * Each is found once in a turn and kept until the next one begins.
  */
-import type { ChatFailure } from "../../domain/failures.js";
-import type { GreatestUse } from "../../domain/usage-limits.js";
-import type { MessageRow } from "../../domain/chat-events.js";
-import type { ClientTool } from "../../domain/chat-state.js";
-import type { NoticePart } from "../../domain/message-parts.js";
-import type { TurnRules } from "../../domain/next-action.js";
-import { fittingOutput } from "../../domain/output-limit.js";
-import { mayHaveSubagents } from "../../domain/subagents.js";
+import type { ChatFailure } from "../../domain/common/failures.js";
+import type { GreatestUse } from "../../domain/usage/usage-limits.js";
+import type { MessageRow } from "../../domain/chats/chat-events.js";
+import type { ClientTool } from "../../domain/chats/chat-state.js";
+import type { NoticePart } from "../../domain/chats/message-parts.js";
+import type { TurnRules } from "../../domain/chats/next-action.js";
+import { fittingOutput } from "../../domain/models/output-limit.js";
+import { mayHaveSubagents } from "../../domain/chats/subagents.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "../../providers/types.js";
-import type { HeldChat } from "../../store/leases.js";
-import type { AgentConnection } from "../../workspaces/agent-connection.js";
-import { noticingLoss } from "../../workspaces/noticing-loss.js";
-import { foreignTools, leftText, type ForeignTools } from "../mcp/foreign-tools.js";
+import type { HeldChat } from "../../store/chats/leases.js";
+import type { AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
+import { noticingLoss } from "../../workspaces/on-disconnect.js";
+import { foreignTools, leftText, type ForeignTools } from "../mcp/external-tools.js";
 import type { TurnServers } from "../mcp/turn-servers.js";
-import { untoldNotices } from "../mcp/untold-notices.js";
-import type { ModelChoice, TurnModel } from "../models.js";
+import { untoldNotices } from "../mcp/pending-notices.js";
+import type { ModelChoice, TurnModel } from "../../services/models/models.js";
 import { greatestUse } from "../prompt/greatest-use.js";
 import { promptFrom } from "../prompt/history.js";
 import { promptTokens } from "../prompt/prompt-tokens.js";
@@ -25,15 +25,15 @@ import { summaryMessages } from "../prompt/summary.js";
 import { systemPrompt, type WorkspaceStanding } from "../prompt/system.js";
 import { travellingFiles } from "../prompt/travelling-files.js";
 import { workspacePrompt } from "../prompt/workspace-context.js";
-import type { WorkspaceContext } from "../workspace-contexts.js";
+import type { WorkspaceContext } from "../../services/workspaces/workspace-contexts.js";
 import { resultLimitBytes } from "../tools/cap-result.js";
 import type { Agents } from "../subagents/ports.js";
 import { findTool, isToolOffered, permittedTools } from "../tools/registry.js";
 import { ToolError, type Tool } from "../tools/tool.js";
-import type { WorkspaceDesk } from "../tools/workspace-desk.js";
+import type { WorkspaceDesk } from "../tools/workspaces/workspace-provisioning.js";
 import type { Additions } from "../turn/accumulate.js";
 import type { OpenModelStream } from "../turn/ports.js";
-import type { RunnerParts } from "./runner-parts.js";
+import type { RunnerParts } from "./runner-dependencies.js";
 
 /** A model call that is ready to be opened. `greatestUse` looks at the whole prompt: only for those who need it. */
 export type PreparedCall = {

@@ -2,8 +2,8 @@
  * A worker's lease, on a connection of its own: neither a pool that is drained nor a claim that takes long keeps it from
  * being renewed, and a renewal that hangs is given up before the next one is due.
  */
-import type { Database, ReservedConnection } from "../../store/database.js";
-import { dropLease, leaseConnectionName, renewLease } from "../../store/leases.js";
+import type { Database, ReservedConnection } from "../../store/common/database.js";
+import { dropLease, leaseConnectionName, renewLease } from "../../store/chats/leases.js";
 
 export type LeaseTimes = {
   /** How long a renewal holds, in milliseconds. */

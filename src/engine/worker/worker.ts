@@ -6,7 +6,7 @@
  * waits for none of that, and nothing is taken unless the lease is alive (store/leases.ts).
  */
 import { randomUUID } from "node:crypto";
-import type { SavedNews } from "../../domain/chat-events.js";
+import type { SavedNews } from "../../domain/chats/chat-events.js";
 import {
   acquireLost,
   acquirePending,
@@ -16,13 +16,13 @@ import {
   readHeldChats,
   type HeldChat,
   type RunningLimits,
-} from "../../store/leases.js";
-import { DatabaseUnavailable } from "../../domain/outages.js";
-import { announce, applyTransition } from "../state/apply-transition.js";
-import { doingForNobody } from "../../lib/doing.js";
-import { restOfLoopTurn } from "../../lib/loop-turn.js";
+} from "../../store/chats/leases.js";
+import { DatabaseUnavailable } from "../../domain/common/outages.js";
+import { announce, applyTransition } from "../transitions/apply-transition.js";
+import { doingForNobody } from "../../lib/run-context.js";
+import { restOfLoopTurn } from "../../lib/concurrency/loop-turn.js";
 import { Runner } from "./runner.js";
-import type { RunnerParts } from "./runner-parts.js";
+import type { RunnerParts } from "./runner-dependencies.js";
 import { WorkerLease } from "./worker-lease.js";
 
 /** A lost wake-up costs at most this much. */

@@ -1,6 +1,6 @@
 /** Exact decimals on the wire, as strings: nothing ever becomes a float. Used for prices per million tokens. */
 import { GraphQLError, GraphQLScalarType, Kind } from "graphql";
-import { GREATEST_PRICE, parsePrice, PRICE_DECIMALS } from "../../domain/money.js";
+import { GREATEST_PRICE, parsePrice, PRICE_DECIMALS } from "../../domain/usage/money.js";
 
 function parse(value: unknown): string {
   if (typeof value === "string" && parsePrice(value) !== null) return value;

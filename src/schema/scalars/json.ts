@@ -1,7 +1,7 @@
 /** JSON whose shape belongs to someone else, passed through as it is. */
 import { GraphQLError, GraphQLScalarType, type ValueNode } from "graphql";
 import { GraphQLJSON } from "graphql-scalars";
-import { isDeeperThan, MAX_JSON_DEPTH } from "../../domain/json-depth.js";
+import { isDeeperThan, MAX_JSON_DEPTH } from "../../domain/common/json-depth.js";
 
 export const JsonScalar = new GraphQLScalarType({
   ...GraphQLJSON.toConfig(),

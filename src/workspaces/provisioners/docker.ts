@@ -3,8 +3,8 @@
  * container is made anew with every start, with a new token for its agent, and calls the server.
  */
 import type Docker from "dockerode";
-import { errorText } from "../../lib/error-text.js";
-import { askingOf } from "./asking.js";
+import { errorText } from "../../lib/text/error-text.js";
+import { askingOf } from "./engine-requests.js";
 import { imageWithTag } from "./image-names.js";
 import {
   ProvisionerError,

@@ -3,8 +3,8 @@
  * is made anew with every start, with a new token for its agent in a secret, and calls the server.
  */
 import type { CoreV1Api, V1Pod } from "@kubernetes/client-node";
-import { withParameters } from "../../domain/workspace-parameters.js";
-import { askingOf } from "./asking.js";
+import { withParameters } from "../../domain/workspaces/workspace-parameters.js";
+import { askingOf } from "./engine-requests.js";
 import { claimOf, podOf, secretOf, START_LABEL, nameOf } from "./kubernetes-objects.js";
 import {
   ProvisionerError,

@@ -4,7 +4,7 @@
  */
 import { mkdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { AgentUnreachable, type AgentConnection } from "../agent-connection.js";
+import { AgentUnreachable, type AgentConnection } from "../agent-client/agent-connection.js";
 import type { LocalAgents } from "../local-agents.js";
 import {
   ProvisionerError,

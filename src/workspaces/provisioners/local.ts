@@ -3,9 +3,9 @@
  * States: starting → live → (it died) waiting → starting …, and from any of them closed, by `close` alone.
  */
 import { sleep, type Clock } from "../../lib/clock.js";
-import { doingForNobody } from "../../lib/doing.js";
+import { doingForNobody } from "../../lib/run-context.js";
 import type { Log } from "../../lib/log.js";
-import { AgentUnreachable, connectAgent, type AgentConnection } from "../agent-connection.js";
+import { AgentUnreachable, connectAgent, type AgentConnection } from "../agent-client/agent-connection.js";
 import { spawnAgent, type AgentProcess } from "./agent-process.js";
 
 /** The first restart comes soon, later ones twice as late each, so that a broken agent does not eat the machine. */

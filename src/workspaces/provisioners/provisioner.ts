@@ -2,7 +2,7 @@
  * What makes, starts, stops and removes workspaces of one kind. Each method may be called again after it failed, after
  * its caller died in the middle of it, and when there is nothing left to do: it goes on from what it finds.
  */
-import type { JsonObject } from "../../domain/json.js";
+import type { JsonObject } from "../../domain/common/json.js";
 
 /** A workspace as its provisioner needs it. */
 export type ProvisionedWorkspace = {

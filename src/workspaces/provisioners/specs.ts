@@ -1,9 +1,9 @@
 /** The specs of templates: what each provisioner can be told to make. Texts may hold `${name}`s of parameters. */
 import { z } from "zod";
-import type { JsonValue } from "../../domain/json.js";
-import type { Problem } from "../../domain/mcp-field-rules.js";
-import { withParameters } from "../../domain/workspace-parameters.js";
-import type { WorkspaceProvisioner } from "../../domain/workspace.js";
+import type { JsonValue } from "../../domain/common/json.js";
+import type { Problem } from "../../domain/mcp/field-rules.js";
+import { withParameters } from "../../domain/workspaces/workspace-parameters.js";
+import type { WorkspaceProvisioner } from "../../domain/workspaces/workspace.js";
 import { ProvisionerError, type ProvisionedWorkspace } from "./provisioner.js";
 
 const PLACEHOLDER = /^\$\{[a-z][a-z0-9_]*\}$/;

@@ -1,9 +1,9 @@
 /** From an external workspace to its agent, whichever replica holds the agent's call. */
-import type { AgentPlace } from "../../domain/workspace.js";
+import type { AgentPlace } from "../../domain/workspaces/workspace.js";
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { AgentUnreachable, type AgentConnection } from "../agent-connection.js";
-import type { HeldCalls } from "./held-calls.js";
+import { AgentUnreachable, type AgentConnection } from "../agent-client/agent-connection.js";
+import type { HeldCalls } from "./agent-connections.js";
 import type { Places, Registrations } from "./ports.js";
 import { OutOfReach, type Relays } from "./relays.js";
 

@@ -1,5 +1,5 @@
 /** What tunnels need of the database and of Redis, which this room does not know. */
-import type { AgentPlace, RegisteredAgent } from "../../domain/workspace.js";
+import type { AgentPlace, RegisteredAgent } from "../../domain/workspaces/workspace.js";
 
 /** An agent that called and showed the token of a workspace. */
 export type Caller = {

@@ -4,14 +4,14 @@
  */
 import { WebSocket } from "ws";
 import { tokenWithin } from "../../agent/protocol.js";
-import type { AgentPlace } from "../../domain/workspace.js";
-import { carryStreams, MAX_CARRIER_MESSAGE_BYTES, type ByteStreams } from "../../lib/byte-streams.js";
+import type { AgentPlace } from "../../domain/workspaces/workspace.js";
+import { carryStreams, MAX_CARRIER_MESSAGE_BYTES, type ByteStreams } from "../../lib/streams/byte-streams.js";
 import type { Clock } from "../../lib/clock.js";
-import { doingForNobody } from "../../lib/doing.js";
+import { doingForNobody } from "../../lib/run-context.js";
 import type { Log } from "../../lib/log.js";
-import { AgentUnreachable, connectAgent, type AgentConnection } from "../agent-connection.js";
-import { openEntrance } from "./entrance.js";
-import { createPass, REGISTRATION_HEADER, REPLICA_PATH, WORKSPACE_HEADER } from "./replica-pass.js";
+import { AgentUnreachable, connectAgent, type AgentConnection } from "../agent-client/agent-connection.js";
+import { openEntrance } from "./tunnel-listener.js";
+import { createPass, REGISTRATION_HEADER, REPLICA_PATH, WORKSPACE_HEADER } from "./replica-token.js";
 
 /** Replicas are near each other. */
 const HANDSHAKE_TIMEOUT_MS = 5_000;

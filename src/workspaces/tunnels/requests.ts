@@ -8,7 +8,7 @@ import {
   DIAL_OUT_PATH,
   hashAgentToken,
 } from "../../agent/protocol.js";
-import { REGISTRATION_HEADER, WORKSPACE_HEADER, type Passage } from "./replica-pass.js";
+import { REGISTRATION_HEADER, WORKSPACE_HEADER, type Passage } from "./replica-token.js";
 
 export { hashAgentToken };
 

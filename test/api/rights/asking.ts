@@ -1,6 +1,6 @@
 // Asks one line as one asker, and says in a word what came of it.
 import { getNamedType, type GraphQLObjectType, isCompositeType } from "graphql";
-import type { Answer, ApiClient, ApiError } from "../../support/api-client.js";
+import type { Answer, ApiClient, ApiError } from "../../support/clients/api-client.js";
 import { names, type Reach, type RootLine, type TypeLine } from "./lines.js";
 import type { World } from "./world.js";
 

@@ -1,7 +1,7 @@
 // Who may ask for each mutation that is not an admin's. Others are told that what they may not see does not exist.
 import { changeOf, EVERYBODY, type Rule } from "./askers.js";
 import { change, changing, type RootLine, type RootLines } from "./lines.js";
-import { browser } from "../../support/browser-subscription.js";
+import { browser } from "../../support/clients/browser-subscription.js";
 import type { World } from "./world.js";
 
 const parts = [{ text: { text: "[[demo: deltas=1]]" } }];

@@ -1,8 +1,8 @@
 // Asks by the doors that stay open, a socket or an event stream, until the first word that is said.
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
-import type { ApiClient, ApiError } from "../../support/api-client.js";
-import { EventStreamReader } from "../../support/event-stream-reader.js";
+import type { ApiClient, ApiError } from "../../support/clients/api-client.js";
+import { EventStreamReader } from "../../support/clients/event-stream-reader.js";
 import { codesOf } from "./asking.js";
 import type { Question } from "./lines.js";
 

@@ -2,8 +2,8 @@
 // and for tokens of less, as one table that the schema is held against. PARLEY_PRINT_RIGHTS=1 prints what was found.
 import { GraphQLObjectType } from "graphql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ApiClient } from "../../support/api-client.js";
-import { schema } from "../../support/schema-caller.js";
+import type { ApiClient } from "../../support/clients/api-client.js";
+import { schema } from "../../support/users/schema-caller.js";
 import { type Asker, ASKERS, type Cells, cellsOf, EVERYBODY, type Kind, OWNER_AND_ADMINS } from "./askers.js";
 import { askRoot, askType, fieldsOf, outcomeOf } from "./asking.js";
 import { gapsIn } from "./completeness.js";

@@ -1,19 +1,19 @@
 // What the questions about rights are about: a person who owns one of everything, two others, and tokens of less.
 import { randomUUID } from "node:crypto";
-import { decodeId, encodeId } from "../../../src/domain/ids.js";
-import type { TokenScope } from "../../../src/domain/viewer.js";
+import { decodeId, encodeId } from "../../../src/domain/common/ids.js";
+import type { TokenScope } from "../../../src/domain/users/viewer.js";
 import { insertTestFile } from "../../support/files.js";
-import { browser } from "../../support/browser-subscription.js";
-import { markDiffStale } from "../../../src/store/diff-statuses.js";
-import { createToken } from "../../../src/store/tokens.js";
-import { changeUser } from "../../../src/store/user-administration.js";
-import { ApiClient } from "../../support/api-client.js";
-import { startGitHubShaped } from "../../support/github-shaped.js";
-import { greeterProject, type ShapedHost } from "../../support/shaped-host.js";
+import { browser } from "../../support/clients/browser-subscription.js";
+import { markDiffStale } from "../../../src/store/git/diff-statuses.js";
+import { createToken } from "../../../src/store/users/tokens.js";
+import { changeUser } from "../../../src/store/users/user-administration.js";
+import { ApiClient } from "../../support/clients/api-client.js";
+import { startGitHubShaped } from "../../support/git/github-shaped.js";
+import { greeterProject, type ShapedHost } from "../../support/git/git-host-server.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
-import { insertChat, insertMessage, insertQueue, insertViewer } from "../../support/rows.js";
-import { insertSomeTemplate, insertSomeWorkspace } from "../../support/workspace-rows.js";
-import { startToolServer, words } from "../../support/tool-server.js";
+import { insertChat, insertMessage, insertQueue, insertViewer } from "../../support/database/rows.js";
+import { insertSomeTemplate, insertSomeWorkspace } from "../../support/database/workspace-rows.js";
+import { startToolServer, words } from "../../support/mcp/mcp-test-server.js";
 import { ASKERS, type Asker } from "./askers.js";
 
 export type World = Awaited<ReturnType<typeof makeWorld>>;

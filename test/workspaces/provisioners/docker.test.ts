@@ -6,8 +6,8 @@ import { DockerWorkspaces } from "../../../src/workspaces/provisioners/docker.js
 import { imageWithTag } from "../../../src/workspaces/provisioners/image-names.js";
 import type { ProvisionedWorkspace } from "../../../src/workspaces/provisioners/provisioner.js";
 import { judgeSpec } from "../../../src/workspaces/provisioners/specs.js";
-import { DockerEngine } from "../../support/docker-engine.js";
-import { freePort } from "../../support/free-port.js";
+import { DockerEngine } from "../../support/workspaces/docker-engine.js";
+import { freePort } from "../../support/network/free-port.js";
 import { createTestPlace, type TestPlace } from "../../support/parley.js";
 import { MadeWorkspace } from "../made-workspace.js";
 import { eventually } from "../../support/eventually.js";

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { KubernetesWorkspaces } from "../../../src/workspaces/provisioners/kubernetes.js";
 import type { ProvisionedWorkspace } from "../../../src/workspaces/provisioners/provisioner.js";
 import { judgeSpec } from "../../../src/workspaces/provisioners/specs.js";
-import { freePort } from "../../support/free-port.js";
-import { KubernetesCluster } from "../../support/kubernetes-cluster.js";
+import { freePort } from "../../support/network/free-port.js";
+import { KubernetesCluster } from "../../support/workspaces/kubernetes-cluster.js";
 import { createTestPlace, type TestPlace } from "../../support/parley.js";
 import { MadeWorkspace } from "../made-workspace.js";
 

@@ -1,8 +1,8 @@
 /** Anthropic's stream events, as short as they can be written, and what a case of the replay suite is. */
-import type { JsonObject } from "../../../../src/domain/json.js";
-import type { ChatFailure } from "../../../../src/domain/failures.js";
+import type { JsonObject } from "../../../../src/domain/common/json.js";
+import type { ChatFailure } from "../../../../src/domain/common/failures.js";
 import type { ModelStreamPart } from "../../../../src/providers/types.js";
-import type { Chunk } from "../../replay-server.js";
+import type { Chunk } from "../../replays/replay-server.js";
 
 export type StreamCase = {
   name: string;

@@ -1,6 +1,6 @@
 /** Streams that break: the vendor says so, or just stops. */
-import type { JsonObject } from "../../../../src/domain/json.js";
-import { CUT } from "../../replay-server.js";
+import type { JsonObject } from "../../../../src/domain/common/json.js";
+import { CUT } from "../../replays/replay-server.js";
 import {
   input,
   block,

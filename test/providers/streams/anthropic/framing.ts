@@ -1,6 +1,6 @@
 /** Server-sent events as servers and proxies really frame them. */
-import type { JsonObject } from "../../../../src/domain/json.js";
-import { CUT, cutBytes } from "../../replay-server.js";
+import type { JsonObject } from "../../../../src/domain/common/json.js";
+import { CUT, cutBytes } from "../../replays/replay-server.js";
 import {
   because,
   block,

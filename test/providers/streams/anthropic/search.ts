@@ -1,5 +1,5 @@
 /** Web searches, their results and errors, and the citations of the words after them. */
-import type { JsonObject } from "../../../../src/domain/json.js";
+import type { JsonObject } from "../../../../src/domain/common/json.js";
 import type { ModelStreamPart } from "../../../../src/providers/types.js";
 import {
   block,

@@ -1,5 +1,5 @@
 /** Thinking and tool calls. */
-import type { JsonObject } from "../../../../src/domain/json.js";
+import type { JsonObject } from "../../../../src/domain/common/json.js";
 import {
   cutCall,
   because,

@@ -1,8 +1,8 @@
 /** AWS's binary stream around Claude's events: its own exceptions, cuts and oddities. */
-import type { JsonObject } from "../../../../src/domain/json.js";
+import type { JsonObject } from "../../../../src/domain/common/json.js";
 import { eventStreamMessage } from "../../../../src/demo-model/aws-event-stream.js";
 import { chunkMessage, exceptionMessage } from "../../../../src/demo-model/wire-bedrock.js";
-import { CUT } from "../../replay-server.js";
+import { CUT } from "../../replays/replay-server.js";
 import {
   because,
   ended,

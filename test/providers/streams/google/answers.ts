@@ -1,6 +1,6 @@
 /** What Gemini's answers may say: thoughts, signatures, calls, counts, searches, reasons. */
 import { expect } from "vitest";
-import type { JsonObject } from "../../../../src/domain/json.js";
+import type { JsonObject } from "../../../../src/domain/common/json.js";
 import {
   called,
   event,

@@ -1,8 +1,8 @@
 /** What Gemini's streams are made of. */
-import type { ChatFailure } from "../../../../src/domain/failures.js";
-import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
+import type { ChatFailure } from "../../../../src/domain/common/failures.js";
+import type { JsonObject, JsonValue } from "../../../../src/domain/common/json.js";
 import type { ModelStreamPart, ReportedUsage } from "../../../../src/providers/types.js";
-import type { Chunk } from "../../replay-server.js";
+import type { Chunk } from "../../replays/replay-server.js";
 
 export type GoogleReplay = {
   name: string;

@@ -1,5 +1,5 @@
 /** How Gemini's events may be framed, cut and broken. */
-import { cutBytes, CUT } from "../../replay-server.js";
+import { cutBytes, CUT } from "../../replays/replay-server.js";
 import {
   CUT_FAILURE,
   event,

@@ -1,6 +1,14 @@
 /** Recorded shapes of what compatible servers stream in OpenAI's name, and what exactly they mean. */
-import type { JsonObject } from "../../../../src/domain/json.js";
-import { called, FINISH_STOP, type ReplayCase, said, thought, typed, used } from "../../openai-replay.js";
+import type { JsonObject } from "../../../../src/domain/common/json.js";
+import {
+  called,
+  FINISH_STOP,
+  type ReplayCase,
+  said,
+  thought,
+  typed,
+  used,
+} from "../../replays/openai-replay.js";
 import * as wire from "./chat-chunks.js";
 
 const USED = used({ inputTokens: 10, outputTokens: 5 });

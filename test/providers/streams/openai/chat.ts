@@ -1,5 +1,5 @@
 /** Recorded shapes of Chat Completions streams, OpenAI's own and those all servers share, and what exactly they mean. */
-import { CUT } from "../../replay-server.js";
+import { CUT } from "../../replays/replay-server.js";
 import {
   brokenBytes,
   called,
@@ -9,7 +9,7 @@ import {
   said,
   typed,
   used,
-} from "../../openai-replay.js";
+} from "../../replays/openai-replay.js";
 import * as wire from "./chat-chunks.js";
 
 const USED = used({ inputTokens: 10, outputTokens: 5 });

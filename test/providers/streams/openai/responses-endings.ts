@@ -1,5 +1,5 @@
 /** Recorded shapes of the Responses API's streams, and what exactly they mean: calls, endings and failures. */
-import { CUT } from "../../replay-server.js";
+import { CUT } from "../../replays/replay-server.js";
 import {
   brokenBytes,
   called,
@@ -10,7 +10,7 @@ import {
   thought,
   typed,
   used,
-} from "../../openai-replay.js";
+} from "../../replays/openai-replay.js";
 import * as wire from "./responses-events.js";
 
 const USED = used({ inputTokens: 10, outputTokens: 5 });

@@ -1,5 +1,5 @@
 /** Recorded shapes of the Responses API's own web search: results, failures, pages read and citations. */
-import { FINISH_STOP, type ReplayCase, said, used } from "../../openai-replay.js";
+import { FINISH_STOP, type ReplayCase, said, used } from "../../replays/openai-replay.js";
 import * as wire from "./responses-events.js";
 
 const ENDED = [used({ inputTokens: 10, outputTokens: 5 }), FINISH_STOP];

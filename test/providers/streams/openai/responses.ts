@@ -8,7 +8,7 @@ import {
   thought,
   typed,
   used,
-} from "../../openai-replay.js";
+} from "../../replays/openai-replay.js";
 import * as wire from "./responses-events.js";
 
 const USED = used({ inputTokens: 10, outputTokens: 5 });

@@ -1,0 +1,87 @@
+/** How the agent is reached: a port on which it listens, or a call to a server that it keeps up. */
+import type { Clock } from "../lib/clock.js";
+import type { Log } from "../lib/log.js";
+import type { Agent } from "./agent.js";
+import { DialOut } from "./dial-out/dial-out.js";
+import type { DoorSettings } from "./endpoint-settings.js";
+import { createAgentServer } from "./http.js";
+import { hashAgentToken, tokenWithin, type ListeningLine, type RegisteredLine } from "./protocol.js";
+
+export type DoorOptions = {
+  agent: Agent;
+  door: DoorSettings;
+  token: string;
+  /** Tells whoever started the agent, in a line on stdout. */
+  say: (line: ListeningLine | RegisteredLine) => void;
+  clock: Clock;
+  log: Log;
+};
+
+export type Door = {
+  /** Requests under way are cut; end what they wait for first. */
+  close(): Promise<void>;
+};
+
+/** A door that listens does so when this resolves; it rejects when it cannot. One that calls goes on trying. */
+export async function openDoor(options: DoorOptions): Promise<Door> {
+  return options.door.kind === "listen" ? listen(options, options.door) : call(options, options.door);
+}
+
+const LOOPBACK = /^(?:127\.[\d.]+|::1|localhost)$/;
+
+async function listen(
+  { agent, token, say, log }: DoorOptions,
+  { host, port, tls }: Extract<DoorSettings, { kind: "listen" }>,
+): Promise<Door> {
+  if (tls === null && !LOOPBACK.test(host)) {
+    log.warn({ host }, "The agent listens without TLS: its token and all it does can be read on the way");
+  }
+  const server = createAgentServer({ agent, token, tls, log });
+  const url = await server.listen({ host, port });
+  say({ event: "listening", url, instanceId: agent.health().instanceId });
+  return { close: () => server.close() };
+}
+
+async function call(
+  { agent, token, say, clock, log }: DoorOptions,
+  { servers }: Extract<DoorSettings, { kind: "dial-out" }>,
+): Promise<Door> {
+  warnOfPlainServers(servers, log);
+  const { instanceId } = agent.health();
+  const tokenInside = tokenWithin(hashAgentToken(token), instanceId);
+  const server = createAgentServer({ agent, token: tokenInside, log });
+  await server.ready();
+  const dialOut = new DialOut({
+    servers,
+    token,
+    instanceId,
+    accept: (stream) => server.server.emit("connection", stream),
+    onChange: (registeredAt) => {
+      agent.metrics.setRegistered(registeredAt !== null);
+      if (registeredAt === null) return;
+      agent.metrics.countCall("registered");
+      say({ event: "registered", server: registeredAt, instanceId });
+    },
+    onFailure: () => agent.metrics.countCall("failed"),
+    clock,
+    log,
+  });
+  return {
+    async close() {
+      // What is answered now still gets through; the goodbye comes last.
+      await server.close();
+      await dialOut.close();
+    },
+  };
+}
+
+function warnOfPlainServers(servers: readonly string[], log: Log): void {
+  for (const server of servers) {
+    const { protocol, hostname } = new URL(server);
+    if (protocol === "wss:" || LOOPBACK.test(hostname)) continue;
+    log.warn(
+      { server },
+      "The server is called without TLS: the token and all that is done can be read on the way",
+    );
+  }
+}

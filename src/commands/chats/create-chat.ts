@@ -1,0 +1,231 @@
+/** A person starts a chat: its first message enters history at once, and a worker may take it. */
+import { randomUUID } from "node:crypto";
+import { createdState } from "../../domain/chats/chat-lifecycle.js";
+import type { ClientTool } from "../../domain/chats/chat-state.js";
+import { MAX_CLIENT_TOOLS, MAX_LABELS, MAX_TITLE_CHARACTERS } from "../../domain/common/limits.js";
+import { titleFrom } from "../../domain/chats/title.js";
+import type { Viewer } from "../../domain/users/viewer.js";
+import { findWorkspace } from "../../store/workspaces/workspaces.js";
+import {
+  insertChat,
+  KeyAlreadyUsed,
+  recallRequest,
+  rememberRequest,
+  type NewChat,
+} from "../../store/chats/new-chat.js";
+import { announce } from "../../engine/transitions/apply-transition.js";
+import type { ChatChanged, CommandRefusal, CommandResult, CreateChatInput } from "./chat-commands.js";
+import {
+  checkModel,
+  checkParts,
+  KEY_OF_ANOTHER_REQUEST,
+  notFound,
+  refuse,
+  type CommandParts,
+} from "../common/command-dependencies.js";
+import { givingFiles, readAttachments, type Said } from "./attachments.js";
+import { modelRefusal } from "../models/model-keys.js";
+import { checkAuthorized, checkSelection } from "../mcp/selection.js";
+import { type Alongside, bytesOfParts, checkStorage, inTurn } from "../files/storage-check.js";
+import { refusalOfUndone } from "../common/rolled-back.js";
+import { checkUsageLimit } from "../usage/usage-limit-check.js";
+
+export async function createChat(
+  parts: CommandParts,
+  viewer: Viewer,
+  input: CreateChatInput,
+): Promise<CommandResult<ChatChanged>> {
+  const repeated = await repeatedRequest(parts, viewer, input);
+  if (repeated) return repeated;
+  const refusal = checkInput(parts, input) ?? (await checkModel(parts, input.modelConfigId));
+  if (refusal) return refuse(refusal);
+  if (input.workspaceId && !(await findWorkspace(parts.database, viewer, input.workspaceId))) {
+    return notFound("workspace", "workspaceId");
+  }
+  const model = await parts.resolveModel(
+    input.modelConfigId ?? (await ownDefault(parts, viewer)),
+    viewer.userId,
+  );
+  if (!model.ok) return refuse(modelRefusal(model));
+  const selected = await selectServers(parts, viewer, input);
+  if (!selected.ok) return selected;
+  const overLimit = await checkUsageLimit(parts, viewer.userId);
+  if (overLimit) return refuse(overLimit);
+  const attached = await readAttachments(parts.database, viewer, null, input.parts);
+  if (!attached.ok) return attached;
+  const { said } = attached;
+  const addedBytes = bytesOfParts(said.parts) + Buffer.byteLength(JSON.stringify(input.clientTools ?? []));
+  const stored = await checkStorage(parts, viewer.userId, addedBytes);
+  if (!stored.ok) return stored;
+  const chosen = { modelConfigId: model.modelConfigId, mcpServerIds: selected.ids, said };
+  const chat = newChat(parts, viewer, input, chosen);
+  try {
+    const alongside = inTurn(givingFiles(said, chat.id, chat.now), stored.verify);
+    return await commit(parts, chat, alongside, input.idempotencyKey);
+  } catch (error) {
+    if (!(error instanceof KeyAlreadyUsed)) return refusalOfUndone(error);
+    return (await repeatedRequest(parts, viewer, input)) ?? refuse(KEY_LOST);
+  }
+}
+
+/** The person's own default, as long as it may be chosen; null = the deployment's. */
+async function ownDefault(parts: CommandParts, viewer: Viewer): Promise<string | null> {
+  const { defaultModelConfigId: own } = await parts.preferencesOf(viewer.userId);
+  return own !== null && (await parts.isModelSelectable(own)) ? own : null;
+}
+
+async function selectServers(
+  parts: CommandParts,
+  viewer: Viewer,
+  input: CreateChatInput,
+): Promise<CommandResult<{ ids: string[] }>> {
+  const selected = await checkSelection(parts.mcpSelection, input.mcpServerIds);
+  if (!selected.ok) return selected;
+  if (selected.ids === undefined) return { ok: true, ids: await parts.mcpSelection.preselected() };
+  const refusal = await checkAuthorized(parts.mcpSelection, selected.ids, viewer.userId);
+  return refusal ? refuse(refusal) : { ok: true, ids: selected.ids };
+}
+
+function newChat(
+  parts: CommandParts,
+  viewer: Viewer,
+  input: CreateChatInput,
+  { modelConfigId, mcpServerIds, said }: Pick<NewChat, "modelConfigId" | "mcpServerIds"> & { said: Said },
+): NewChat {
+  return {
+    id: randomUUID(),
+    ownerId: viewer.userId,
+    modelConfigId,
+    workspaceId: input.workspaceId === undefined ? parts.defaultWorkspaceId(viewer) : input.workspaceId,
+    reasoningEffort: input.reasoningEffort ?? null,
+    clientTools: input.clientTools ?? [],
+    labels: input.labels ?? [],
+    mcpServerIds,
+    state: createdState(
+      input.title ?? titleFrom(said.parts),
+      input.title === undefined ? "first_message" : "person",
+    ),
+    messages: [
+      {
+        role: "user",
+        visibility: "both",
+        parts: said.parts,
+        authorId: viewer.userId,
+        modelConfigId,
+        reasoningEffort: input.reasoningEffort ?? null,
+      },
+    ],
+    now: parts.clock.now(),
+  };
+}
+
+async function commit(
+  parts: CommandParts,
+  chat: NewChat,
+  alongside: Alongside | undefined,
+  key: string | undefined,
+): Promise<CommandResult<ChatChanged>> {
+  const { id: chatId, ownerId, state } = chat;
+  const version = state.snapshotVersion;
+  const messages = await parts.database.transaction(async (transaction) => {
+    const rows = await insertChat(transaction, chat);
+    await alongside?.(transaction);
+    const made = { chatId, messageId: null, queuedId: null, version };
+    if (key !== undefined) await rememberRequest(transaction, { userId: ownerId, key }, made);
+    return rows;
+  });
+  announce(parts, { chatId, ownerId, previousVersion: 0, state, messages }, messages);
+  return { ok: true, chatId, version };
+}
+
+async function repeatedRequest(
+  parts: CommandParts,
+  viewer: Viewer,
+  { idempotencyKey }: CreateChatInput,
+): Promise<CommandResult<ChatChanged> | null> {
+  if (idempotencyKey === undefined) return null;
+  const made = await recallRequest(parts.database, { userId: viewer.userId, key: idempotencyKey });
+  if (!made) return null;
+  const isSend = made.messageId !== null || made.queuedId !== null;
+  if (isSend) return refuse(KEY_OF_ANOTHER_REQUEST);
+  return { ok: true, chatId: made.chatId, version: made.version };
+}
+
+const KEY_LOST: CommandRefusal = {
+  code: "CONFLICT",
+  message: "Another request with this key is not finished. Try again.",
+  path: ["idempotencyKey"],
+};
+
+/** Names that every vendor accepts for a tool. */
+const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+/** Keys that stay readable in filters: no spaces, no quotes. */
+const LABEL_KEY = /^[a-zA-Z0-9][a-zA-Z0-9._/-]{0,63}$/;
+const MAX_LABEL_VALUE_CHARACTERS = 256;
+
+function checkInput(parts: CommandParts, input: CreateChatInput): CommandRefusal | null {
+  return (
+    checkParts(input.parts) ??
+    checkTitle(input.title) ??
+    checkLabels(input.labels ?? []) ??
+    checkClientTools(parts, input.clientTools ?? [])
+  );
+}
+
+function checkTitle(title: string | undefined): CommandRefusal | null {
+  if (title === undefined || (title.trim() !== "" && title.length <= MAX_TITLE_CHARACTERS)) return null;
+  return {
+    code: "INVALID",
+    message: `A title has 1 to ${MAX_TITLE_CHARACTERS} characters.`,
+    path: ["title"],
+  };
+}
+
+function checkLabels(labels: { key: string; value: string }[]): CommandRefusal | null {
+  const refused = (message: string, ...path: string[]): CommandRefusal => ({
+    code: "INVALID",
+    message,
+    path: ["labels", ...path],
+  });
+  if (labels.length > MAX_LABELS) return refused(`A chat has at most ${MAX_LABELS} labels.`);
+  const keys = new Set<string>();
+  for (const [index, { key, value }] of labels.entries()) {
+    if (!LABEL_KEY.test(key))
+      return refused("A label's key is 1 to 64 of a-z, 0-9 and . _ / -", `${index}`, "key");
+    if (keys.has(key)) return refused("A label's key may be used once.", `${index}`, "key");
+    if (value.length === 0 || value.length > MAX_LABEL_VALUE_CHARACTERS) {
+      return refused(
+        `A label's value has 1 to ${MAX_LABEL_VALUE_CHARACTERS} characters.`,
+        `${index}`,
+        "value",
+      );
+    }
+    keys.add(key);
+  }
+  return null;
+}
+
+function checkClientTools(parts: CommandParts, tools: ClientTool[]): CommandRefusal | null {
+  const refused = (message: string, ...path: string[]): CommandRefusal => ({
+    code: "INVALID",
+    message,
+    path: ["clientTools", ...path],
+  });
+  if (tools.length > MAX_CLIENT_TOOLS)
+    return refused(`A chat has at most ${MAX_CLIENT_TOOLS} tools of its client.`);
+  const names = new Set(parts.toolNames);
+  for (const [index, { name, inputSchema }] of tools.entries()) {
+    if (!TOOL_NAME.test(name))
+      return refused("A tool's name is 1 to 64 of a-z, A-Z, 0-9, _ and -", `${index}`, "name");
+    if (names.has(name)) return refused(`There is a tool named ${name} already.`, `${index}`, "name");
+    if (inputSchema["type"] !== "object") {
+      return refused(
+        'A tool\'s input schema is a JSON Schema with "type": "object".',
+        `${index}`,
+        "inputSchema",
+      );
+    }
+    names.add(name);
+  }
+  return null;
+}

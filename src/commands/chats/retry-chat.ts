@@ -1,0 +1,58 @@
+/** Tries a failed turn again as it is: same history, the chat's model and choices as they are now. */
+import type { ChatState } from "../../domain/chats/chat-state.js";
+import type { Command } from "../../domain/chats/transition.js";
+import type { Viewer } from "../../domain/users/viewer.js";
+import { readHistory } from "../../store/chats/chat-source.js";
+import { findChat } from "../../store/chats/chats.js";
+import { MessageGone } from "../../store/chats/transitions.js";
+import { findUsersByIds } from "../../store/users/users.js";
+import { changeKnown } from "./change-chat.js";
+import type { ChatChanged, CommandRefusal, CommandResult } from "./chat-commands.js";
+import { notFound, refuse, type CommandParts } from "../common/command-dependencies.js";
+import { checkKey } from "../models/model-keys.js";
+import { checkTurn } from "../files/storage-check.js";
+
+/** Refused as CONFLICT unless the chat is in `error`, and for the chats of users who are deactivated. */
+export async function retryChat(
+  parts: CommandParts,
+  viewer: Viewer,
+  chatId: string,
+): Promise<CommandResult<ChatChanged>> {
+  // Read, not taken from memory: which answer is to be replaced is decided on what failed last, at whichever replica.
+  const known = await findChat(parts.database, viewer, chatId);
+  if (!known) return notFound("chat", "chatId");
+  const { ownerId, state } = known;
+  const refusal =
+    (await checkOwner(parts, viewer, { ownerId, state })) ??
+    (await checkKey(parts, { chatId, ownerId })) ??
+    (await checkTurn(parts, ownerId));
+  if (refusal) return refuse(refusal);
+  try {
+    const command = await retryOf(parts, chatId, state);
+    return await changeKnown(parts, { ownerId, state }, { chatId, command });
+  } catch (error) {
+    if (!(error instanceof MessageGone)) throw error;
+    return refuse({ code: "CONFLICT", message: "The chat has moved on.", currentStatus: state.status });
+  }
+}
+
+/** A retry says nothing new: it would act in the name of a user whom an admin has stopped. */
+async function checkOwner(
+  { database }: CommandParts,
+  viewer: Viewer,
+  { ownerId, state }: { ownerId: string; state: ChatState },
+): Promise<CommandRefusal | null> {
+  if (viewer.userId === ownerId) return null;
+  const [owner] = await findUsersByIds(database, [ownerId]);
+  if (owner?.isActive) return null;
+  const message = "The chat's owner is deactivated.";
+  return { code: "CONFLICT", message, currentStatus: state.status };
+}
+
+/** An answer that the vendor's filter broke off was kept for people; a new try takes its place. */
+async function retryOf({ database }: CommandParts, chatId: string, state: ChatState): Promise<Command> {
+  if (state.lastError?.kind !== "content_filtered") return { type: "retry" };
+  const last = (await readHistory(database, chatId)).at(-1);
+  if (last?.role !== "assistant") return { type: "retry" };
+  return { type: "retry", without: { messageId: last.id, historyVersion: state.historyVersion } };
+}

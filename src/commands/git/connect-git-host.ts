@@ -1,0 +1,48 @@
+/** A person gives a token for a git host; commands of their chats then speak to it in their name. */
+import { readGitHost } from "../../domain/git/git-host.js";
+import type { Viewer } from "../../domain/users/viewer.js";
+import { lookAgainWithToken } from "../../store/git/diff-statuses.js";
+import {
+  connectGitHost as keepGitConnection,
+  MAX_GIT_CONNECTIONS,
+  type GitConnectionRecord,
+} from "../../store/git/git-connections.js";
+import type { CommandResult } from "../chats/chat-commands.js";
+import { refuse, type CommandParts } from "../common/command-dependencies.js";
+
+/** Most have less than a hundred; those that are signed documents reach two or three thousand. */
+export const MAX_GIT_TOKEN_CHARACTERS = 4_096;
+/** What travels in a header, and on git's line, as it is. */
+const TOKEN = /^[\x21-\x7e]+$/;
+
+export async function connectGitHost(
+  parts: CommandParts,
+  viewer: Viewer,
+  input: { host: string; token: string },
+): Promise<CommandResult<{ connection: GitConnectionRecord }>> {
+  const host = readGitHost(input.host);
+  if (host === null) {
+    const message = "A host is written like github.com or git.example:8443, without a path or a user.";
+    return refuse({ code: "INVALID", message, path: ["host"] });
+  }
+  const token = input.token.trim();
+  const problem = problemOf(token);
+  if (problem !== null) return refuse({ code: "INVALID", message: problem, path: ["token"] });
+  const wanted = { userId: viewer.userId, host, token };
+  const connection = await keepGitConnection(parts.database, parts.secrets, wanted);
+  if (connection !== null) {
+    await lookAgainWithToken(parts.database, viewer.userId);
+    return { ok: true, connection };
+  }
+  const message = `At most ${MAX_GIT_CONNECTIONS} hosts can be connected. Disconnect one first.`;
+  return refuse({ code: "LIMIT_EXCEEDED", message });
+}
+
+/** In words that do not repeat the token; null when there is none. */
+function problemOf(token: string): string | null {
+  if (token === "") return "The token is blank.";
+  if (token.length > MAX_GIT_TOKEN_CHARACTERS) {
+    return `A token has at most ${MAX_GIT_TOKEN_CHARACTERS} characters.`;
+  }
+  return TOKEN.test(token) ? null : "A token has only visible ASCII characters and no spaces.";
+}

@@ -1,0 +1,14 @@
+/** A person takes a git host's token away. */
+import type { Viewer } from "../../domain/users/viewer.js";
+import { disconnectGitHost as forgetGitConnection } from "../../store/git/git-connections.js";
+import type { CommandResult } from "../chats/chat-commands.js";
+import { notFound, type CommandParts } from "../common/command-dependencies.js";
+
+export async function disconnectGitHost(
+  parts: CommandParts,
+  viewer: Viewer,
+  connectionId: string,
+): Promise<CommandResult<{ connectionId: string }>> {
+  const isGone = await forgetGitConnection(parts.database, viewer.userId, connectionId);
+  return isGone ? { ok: true, connectionId } : notFound("git host account", "accountId");
+}

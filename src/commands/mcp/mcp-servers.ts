@@ -1,0 +1,192 @@
+/** Admins' commands on tool servers: each is one transaction with its line in the audit log, told to all replicas. */
+import { randomUUID } from "node:crypto";
+import { auditChanges } from "../../domain/users/audit.js";
+import { encodeId } from "../../domain/common/ids.js";
+import type { McpServerSettings } from "../../domain/mcp/types.js";
+import type { Problem } from "../../domain/mcp/field-rules.js";
+import {
+  isAnotherServer,
+  type McpServerChange,
+  type NewMcpServer,
+  planMcpServerChange,
+  planNewMcpServer,
+} from "../../domain/mcp/server-rules.js";
+import type { Actor } from "../../domain/users/viewer.js";
+import type { Queryable } from "../../store/common/database.js";
+import {
+  countMcpServers,
+  deleteMcpServer as deleteRow,
+  forgetMcpAuthorizations,
+  insertMcpServer,
+  lockMcpServer,
+  type McpServerRecord,
+  updateMcpServer as updateRow,
+} from "../../store/mcp/mcp-servers.js";
+import { type AdminWork, asAdmin } from "../users/admin.js";
+import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
+import type { CommandParts } from "../common/command-dependencies.js";
+import { readStoredSecrets, sealSecrets } from "./server-secrets.js";
+
+/** More than anybody registers; the lists of them are shown whole. */
+export const MAX_MCP_SERVERS = 200;
+
+export async function createMcpServer(
+  parts: CommandParts,
+  actor: Actor,
+  wanted: NewMcpServer,
+): Promise<CommandResult<{ server: McpServerRecord }>> {
+  return told(
+    parts,
+    await asAdmin(parts, actor, async (transaction): Promise<AdminWork<{ server: McpServerRecord }>> => {
+      const plan = planNewMcpServer(wanted);
+      if (!plan.ok) return refused(...plan.problems.map(invalid));
+      if ((await countMcpServers(transaction)) >= MAX_MCP_SERVERS) {
+        const message = `At most ${MAX_MCP_SERVERS} tool servers can be registered. Delete one first.`;
+        return refused({ code: "LIMIT_EXCEEDED", message });
+      }
+      const id = randomUUID();
+      const sealed = sealSecrets(parts.secrets, { id, before: null }, plan.secrets);
+      const values = { id, ...plan.settings, oauthDiscovered: null, sealed };
+      const server = await insertMcpServer(transaction, values, actor.userId);
+      if (server === null) {
+        return refused({ code: "CONFLICT", message: "Another server has this slug.", path: ["slug"] });
+      }
+      return { ok: true, result: { server }, audit: auditEntry("created", null, server) };
+    }),
+  );
+}
+
+/** Changes nothing, and says so to nobody, where all is as it was. */
+export async function updateMcpServer(
+  parts: CommandParts,
+  actor: Actor,
+  { serverId, ...change }: McpServerChange & { serverId: string },
+): Promise<CommandResult<{ server: McpServerRecord }>> {
+  return told(
+    parts,
+    await asAdmin(parts, actor, async (transaction): Promise<AdminWork<{ server: McpServerRecord }>> => {
+      const before = await lockMcpServer(transaction, serverId);
+      if (before === null) return refused(NO_SUCH_SERVER);
+      const settings = settingsOf(before);
+      const secrets = readStoredSecrets(parts.secrets, before);
+      const plan = planMcpServerChange({ settings, secrets }, change);
+      if (!plan.ok) return refused(...plan.problems.map(invalid));
+      const sealed = sealSecrets(parts.secrets, { id: serverId, before }, plan.secrets);
+      const changed = await keep(transaction, { before, settings: plan.settings, sealed }, actor.userId);
+      if (changed === null) return { ok: true, result: { server: before }, audit: null };
+      return { ok: true, result: { server: changed }, audit: auditEntry("updated", before, changed) };
+    }),
+  );
+}
+
+/** With people's authorisations for it. Chats that had chosen it go on without. */
+export async function deleteMcpServer(
+  parts: CommandParts,
+  actor: Actor,
+  serverId: string,
+): Promise<CommandResult<{ serverId: string }>> {
+  return told(
+    parts,
+    await asAdmin(parts, actor, async (transaction): Promise<AdminWork<{ serverId: string }>> => {
+      const gone = await deleteRow(transaction, serverId);
+      if (gone === null) return refused(NO_SUCH_SERVER);
+      return { ok: true, result: { serverId }, audit: auditEntry("deleted", gone, null) };
+    }),
+  );
+}
+
+export const NO_SUCH_SERVER: CommandRefusal = {
+  code: "NOT_FOUND",
+  message: "There is no such MCP server.",
+  path: ["serverId"],
+};
+
+type Kept = { before: McpServerRecord; settings: McpServerSettings; sealed: McpServerRecord["sealed"] };
+
+/**
+ * Null when nothing is different. What people authorised and what the server told of itself does not outlive what it
+ * was made for: tokens must not be shown to another address than theirs.
+ */
+async function keep(
+  transaction: Queryable,
+  { before, settings, sealed }: Kept,
+  actorId: string,
+): Promise<McpServerRecord | null> {
+  const isAnother = isAnotherServer(settingsOf(before), settings);
+  const known = isAnother
+    ? { oauthDiscovered: null, sealed: { ...sealed, oauthRegisteredSecret: null } }
+    : { oauthDiscovered: before.oauthDiscovered, sealed };
+  const after = { id: before.id, ...settings, ...known };
+  if (Object.keys(auditChanges(audited(before), audited(after), SECRET_FIELDS)).length === 0) return null;
+  if (isAnother) await forgetMcpAuthorizations(transaction, before.id);
+  return updateRow(transaction, after, actorId);
+}
+
+function settingsOf(record: McpServerRecord): McpServerSettings {
+  const {
+    id: _id,
+    oauthDiscovered: _told,
+    version: _version,
+    updatedAt: _at,
+    sealed: _sealed,
+    ...settings
+  } = record;
+  return settings;
+}
+
+const SECRET_FIELDS = ["oauthClientSecret", "apiKey", "customHeaders"];
+
+/** What an admin set, as the log compares it. */
+function audited(server: Pick<McpServerRecord, "sealed"> & McpServerSettings) {
+  const { oauthClientSecret, apiKey, customHeaders } = server.sealed;
+  const settings: McpServerSettings = {
+    slug: server.slug,
+    displayName: server.displayName,
+    description: server.description,
+    iconUrl: server.iconUrl,
+    url: server.url,
+    transport: server.transport,
+    authKind: server.authKind,
+    oauthClientId: server.oauthClientId,
+    oauthAuthorizeUrl: server.oauthAuthorizeUrl,
+    oauthTokenUrl: server.oauthTokenUrl,
+    oauthScopes: server.oauthScopes,
+    apiKeyHeader: server.apiKeyHeader,
+    toolAllowList: server.toolAllowList,
+    toolDenyList: server.toolDenyList,
+    availability: server.availability,
+    isEnabled: server.isEnabled,
+    allowsPrivateAddresses: server.allowsPrivateAddresses,
+  };
+  return { ...settings, oauthClientSecret, apiKey, customHeaders };
+}
+
+function auditEntry(
+  verb: "created" | "updated" | "deleted",
+  before: McpServerRecord | null,
+  after: McpServerRecord | null,
+) {
+  const named = after ?? before;
+  return {
+    action: `mcp_server_${verb}` as const,
+    targetId: named && encodeId("mcp", named.id),
+    targetName: named && named.displayName,
+    changes: auditChanges(before && audited(before), after && audited(after), SECRET_FIELDS),
+  };
+}
+
+/** After the commit, so that whoever reads then reads what was committed. */
+function told<T>(parts: CommandParts, result: CommandResult<T>): CommandResult<T> {
+  if (result.ok) parts.bus.publishConfigChange("mcp-servers");
+  return result;
+}
+
+function invalid({ message, path }: Problem): CommandRefusal {
+  return { code: "INVALID", message, path };
+}
+
+/** All that is wrong, the first before the others. */
+function refused(...[first, ...others]: CommandRefusal[]): { ok: false; refusal: CommandRefusal } {
+  if (first === undefined) throw new Error("A refusal needs a reason.");
+  return { ok: false, refusal: others.length === 0 ? first : { ...first, others } };
+}

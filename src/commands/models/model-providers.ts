@@ -1,0 +1,258 @@
+/** Admins' commands on model providers: each is one transaction with its line in the audit log, told to all replicas. */
+import { randomUUID } from "node:crypto";
+import { auditChanges } from "../../domain/users/audit.js";
+import { encodeId } from "../../domain/common/ids.js";
+import type { WantedSecret } from "../../domain/mcp/auth-rules.js";
+import {
+  type NewProvider,
+  planNewProvider,
+  planProviderChange,
+  type ProviderChange,
+  type ProviderSetup,
+} from "../../domain/models/model-provider-rules.js";
+import { demandAdmin, type Actor, type Viewer } from "../../domain/users/viewer.js";
+import { addressOf, isLocalName, isPublicAddress } from "../../lib/outbound/address-rules.js";
+import type { ModelDiscovery } from "../../domain/models/model-discovery.js";
+import type { Queryable } from "../../store/common/database.js";
+import {
+  deleteProvider as deleteRow,
+  forgetDeletedDefaults,
+  insertProvider,
+  lockModels,
+  updateProvider as updateRow,
+} from "../../store/models/model-administration.js";
+import {
+  findProvidersByIds,
+  listConfigsOfProviders,
+  listProviders,
+  type ModelConfigRecord,
+  type ProviderRecord,
+} from "../../store/models/models.js";
+import { forgetPersonalKeys, providerKeyPlace } from "../../store/models/provider-keys.js";
+import { forgetSmallModel } from "../../store/models/small-model.js";
+import { type AdminWork, asAdmin } from "../users/admin.js";
+import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
+import type { ModelParts, ProviderChanged } from "./model-commands.js";
+import { invalid, refuseAll, told } from "./model-outcomes.js";
+
+/** More than anybody sets up; the lists of them are shown whole. */
+export const MAX_MODEL_PROVIDERS = 100;
+
+export async function createProvider(
+  parts: ModelParts,
+  actor: Actor,
+  wanted: NewProvider,
+): Promise<CommandResult<ProviderChanged>> {
+  const result = await asAdmin(parts, actor, async (transaction): Promise<AdminWork<ProviderChanged>> => {
+    await lockModels(transaction);
+    const plan = planNewProvider(wanted);
+    if (!plan.ok) return refuseAll(plan.problems.map(invalid));
+    const all = await listProviders(transaction);
+    const refusal = clashOf(all, null, plan.setup) ?? privacyProblem(plan.setup);
+    if (refusal) return refuseAll([refusal]);
+    if (all.length >= MAX_MODEL_PROVIDERS) {
+      const message = `At most ${MAX_MODEL_PROVIDERS} model providers can be set up. Delete one first.`;
+      return refuseAll([{ code: "LIMIT_EXCEEDED", message }]);
+    }
+    const id = randomUUID();
+    const sealedKey = sealKey(parts, plan.key, { id, sealedKey: null });
+    const provider = await insertProvider(transaction, {
+      ...{ id, ...plan.setup, sealedKey },
+      ...{ isAddressOwn: true, isFormatOwn: true },
+    });
+    return { ok: true, result: { provider }, audit: auditEntry("created", null, provider) };
+  });
+  return told(parts, result);
+}
+
+/** Changes nothing, and says so to nobody, where all is as it was. */
+export async function updateProvider(
+  parts: ModelParts,
+  actor: Actor,
+  { providerId, ...change }: ProviderChange & { providerId: string },
+): Promise<CommandResult<ProviderChanged>> {
+  const result = await asAdmin(parts, actor, async (transaction): Promise<AdminWork<ProviderChanged>> => {
+    await lockModels(transaction);
+    const before = await findProvider(transaction, providerId);
+    if (before === null) return refuseAll([NO_SUCH_PROVIDER]);
+    const plan = planProviderChange({ setup: before, hasKey: before.sealedKey !== null }, change);
+    if (!plan.ok) return refuseAll(plan.problems.map(invalid));
+    const { setup, hasMoved } = plan;
+    const refusal =
+      demoProblem(before, change) ??
+      clashOf(await listProviders(transaction), before, setup) ??
+      (reachesTheSame(before, setup) ? null : privacyProblem(setup)) ??
+      (await modelsProblem(parts, transaction, { before, setup }));
+    if (refusal) return refuseAll([refusal]);
+    const sealedKey = sealKey(parts, plan.key, before);
+    const isAddressOwn = before.isAddressOwn || before.baseUrl !== setup.baseUrl;
+    const isFormatOwn = before.isFormatOwn || before.openaiApi !== setup.openaiApi;
+    const after = { ...before, ...setup, sealedKey, isAddressOwn, isFormatOwn };
+    if (JSON.stringify(after) === JSON.stringify(before)) {
+      return { ok: true, result: { provider: before }, audit: null };
+    }
+    // People gave their keys for the former host, and for no other.
+    if (hasMoved) await forgetPersonalKeys(transaction, providerId);
+    const provider = await updateRow(transaction, after);
+    return { ok: true, result: { provider }, audit: auditEntry("updated", before, provider) };
+  });
+  return told(parts, result);
+}
+
+/** With its models, its key and everybody's keys for it. What was said and spent keeps their names. */
+export async function deleteProvider(
+  parts: ModelParts,
+  actor: Actor,
+  providerId: string,
+): Promise<CommandResult<{ providerId: string }>> {
+  const result = await asAdmin(
+    parts,
+    actor,
+    async (transaction): Promise<AdminWork<{ providerId: string }>> => {
+      await lockModels(transaction);
+      const gone = await findProvider(transaction, providerId);
+      if (gone === null) return refuseAll([NO_SUCH_PROVIDER]);
+      const configs = await configsOf(transaction, providerId);
+      if (configs.some(({ isDefault }) => isDefault)) return refuseAll([holdsDefault("providerId")]);
+      await deleteRow(transaction, providerId);
+      await forgetDeletedDefaults(transaction);
+      await forgetSmallModel(
+        transaction,
+        configs.map(({ id }) => id),
+      );
+      return { ok: true, result: { providerId }, audit: auditEntry("deleted", gone, null) };
+    },
+  );
+  return told(parts, result);
+}
+
+/** Throws `Forbidden` for others than admins. */
+export async function discoverModels(
+  parts: ModelParts,
+  viewer: Viewer,
+  providerId: string,
+): Promise<ModelDiscovery | null> {
+  demandAdmin(viewer);
+  const provider = await findProvider(parts.database, providerId);
+  return provider && parts.discoverModels(provider, viewer.userId);
+}
+
+export const NO_SUCH_PROVIDER: CommandRefusal = {
+  code: "NOT_FOUND",
+  message: "There is no such model provider.",
+  path: ["providerId"],
+};
+
+/** Null also for one that was deleted. */
+export async function findProvider(db: Queryable, id: string): Promise<ProviderRecord | null> {
+  const [found] = await findProvidersByIds(db, [id]);
+  return found && !found.isDeleted ? found : null;
+}
+
+async function configsOf(db: Queryable, providerId: string): Promise<ModelConfigRecord[]> {
+  return (await listConfigsOfProviders(db, [providerId])).get(providerId) ?? [];
+}
+
+function clashOf(
+  all: readonly ProviderRecord[],
+  self: ProviderRecord | null,
+  { displayName }: ProviderSetup,
+): CommandRefusal | null {
+  const isTaken = all.some((it) => it.id !== self?.id && it.displayName === displayName);
+  if (!isTaken) return null;
+  return { code: "CONFLICT", message: "Another provider has this name.", path: ["displayName"] };
+}
+
+/** What the guard would refuse whatever a name server says is refused at once; names are judged when they are asked. */
+function privacyProblem({ baseUrl, allowsPrivateAddresses }: ProviderSetup): CommandRefusal | null {
+  if (baseUrl === null || allowsPrivateAddresses) return null;
+  const { hostname } = new URL(baseUrl);
+  const address = addressOf(hostname);
+  const isPrivate = address === undefined ? isLocalName(hostname) : !isPublicAddress(address);
+  if (!isPrivate) return null;
+  const message =
+    "This address is on this machine or in a private network: say isPrivateNetworkAllowed if it may be.";
+  return { code: "INVALID", message, path: ["baseUrl"] };
+}
+
+function demoProblem({ isDemo }: ProviderRecord, change: ProviderChange): CommandRefusal | null {
+  const field = (["baseUrl", "apiKey", "keyPolicy"] as const).find((it) => change[it] !== undefined);
+  if (!isDemo || field === undefined) return null;
+  const message = "The demo model is a part of this server: it has no address and no key.";
+  return { code: "INVALID", message, path: [field] };
+}
+
+/** The default must stay in use, and models' options must stay what calls can be made with. */
+async function modelsProblem(
+  parts: ModelParts,
+  transaction: Queryable,
+  { before, setup }: { before: ProviderRecord; setup: ProviderSetup },
+): Promise<CommandRefusal | null> {
+  const isSwitchedOff = before.isEnabled && !setup.isEnabled;
+  const speaksOtherwise = before.openaiApi !== setup.openaiApi;
+  if (!isSwitchedOff && !speaksOtherwise) return null;
+  const configs = await configsOf(transaction, before.id);
+  if (isSwitchedOff && configs.some(({ isDefault }) => isDefault)) return holdsDefault("isEnabled");
+  if (!speaksOtherwise) return null;
+  for (const { displayName, providerOptions } of configs) {
+    const [problem] = parts.judgeOptions(setup, providerOptions);
+    if (problem === undefined) continue;
+    const message = `${displayName} has an option that this format does not know: ${problem.path.join(".")}. Change that first.`;
+    return { code: "CONFLICT", message, path: ["openaiApi"] };
+  }
+  return null;
+}
+
+function holdsDefault(field: string): CommandRefusal {
+  const message = "The default model is one of this provider's. Make another model the default first.";
+  return { code: "CONFLICT", message, path: [field] };
+}
+
+function sealKey(
+  { secrets }: ModelParts,
+  wanted: WantedSecret,
+  { id, sealedKey }: Pick<ProviderRecord, "id" | "sealedKey">,
+): string | null {
+  if (wanted === "keep") return sealedKey;
+  return wanted === "clear" ? null : secrets.seal(wanted.set, providerKeyPlace(id));
+}
+
+function reachesTheSame(before: ProviderSetup, after: ProviderSetup): boolean {
+  return before.baseUrl === after.baseUrl && before.allowsPrivateAddresses === after.allowsPrivateAddresses;
+}
+
+/** What an admin set, as the log compares it. */
+function audited(provider: ProviderRecord) {
+  return {
+    kind: provider.kind,
+    displayName: provider.displayName,
+    baseUrl: provider.baseUrl && withoutCredentials(provider.baseUrl),
+    openaiApi: provider.openaiApi,
+    keyPolicy: provider.keyPolicy,
+    isEnabled: provider.isEnabled,
+    isPrivateNetworkAllowed: provider.allowsPrivateAddresses,
+    apiKey: provider.sealedKey,
+  };
+}
+
+/** The environment may have given an address with a password in it. */
+function withoutCredentials(address: string): string | null {
+  if (!URL.canParse(address)) return null;
+  const url = new URL(address);
+  [url.username, url.password] = ["", ""];
+  return url.href;
+}
+
+function auditEntry(
+  verb: "created" | "updated" | "deleted",
+  before: ProviderRecord | null,
+  after: ProviderRecord | null,
+) {
+  const named = after ?? before;
+  return {
+    action: `model_provider_${verb}` as const,
+    targetId: named && encodeId("prov", named.id),
+    targetName: named && named.displayName,
+    changes: auditChanges(before && audited(before), after && audited(after), ["apiKey"]),
+  };
+}

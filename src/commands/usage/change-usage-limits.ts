@@ -1,0 +1,122 @@
+/** Admins set what people may spend: everybody, and single people. */
+import { auditChanges } from "../../domain/users/audit.js";
+import { encodeId } from "../../domain/common/ids.js";
+import type { UsageLimitPolicy } from "../../domain/usage/usage-limits.js";
+import type { Actor } from "../../domain/users/viewer.js";
+import type { Queryable } from "../../store/common/database.js";
+import {
+  clearUsageLimitOverride,
+  lockUsageLimitOverride,
+  lockUsageLimitPolicy,
+  setUsageLimitOverride,
+  setUsageLimitPolicy,
+  type UsageLimitOverrideRecord,
+} from "../../store/usage/usage-limits.js";
+import { findUsersByIds, type UserRecord } from "../../store/users/users.js";
+import { asAdmin } from "../users/admin.js";
+import type { CommandResult } from "../chats/chat-commands.js";
+import { notFound, refuse } from "../common/command-dependencies.js";
+import type {
+  UpdateUsageLimitPolicyInput,
+  UsageLimitCommands,
+  UsageLimitParts,
+} from "./usage-limit-commands.js";
+
+export function createUsageLimitCommands(parts: UsageLimitParts): UsageLimitCommands {
+  return {
+    standing: (userId) => parts.standing(userId),
+    updatePolicy: (actor, input) => updatePolicy(parts, actor, input),
+    setUserLimit: (actor, input) => setUserLimit(parts, actor, input),
+    clearUserLimit: (actor, userId) => clearUserLimit(parts, actor, userId),
+  };
+}
+
+async function updatePolicy(
+  parts: UsageLimitParts,
+  actor: Actor,
+  input: UpdateUsageLimitPolicyInput,
+): Promise<CommandResult<{ policy: UsageLimitPolicy }>> {
+  const result = await asAdmin(parts, actor, async (transaction) => {
+    const { defaultLimitMicros } = input;
+    if (defaultLimitMicros != null && defaultLimitMicros < 0n) return negative("defaultLimitMicros");
+    const before = await lockUsageLimitPolicy(transaction);
+    const policy = {
+      isEnabled: input.isEnabled ?? before.isEnabled,
+      period: input.period ?? before.period,
+      defaultLimitMicros: defaultLimitMicros === undefined ? before.defaultLimitMicros : defaultLimitMicros,
+    };
+    const changes = auditChanges(shownPolicy(before), shownPolicy(policy));
+    if (Object.keys(changes).length === 0) return { ok: true, result: { policy }, audit: null };
+    await setUsageLimitPolicy(transaction, policy);
+    const audit = {
+      action: "usage_limit_policy_updated" as const,
+      targetId: null,
+      targetName: null,
+      changes,
+    };
+    return { ok: true, result: { policy }, audit };
+  });
+  if (result.ok) parts.announceLimits();
+  return result;
+}
+
+async function setUserLimit(
+  parts: UsageLimitParts,
+  actor: Actor,
+  { userId, limitMicros }: { userId: string; limitMicros: bigint },
+): Promise<CommandResult<{ override: UsageLimitOverrideRecord }>> {
+  const result = await asAdmin(parts, actor, async (transaction) => {
+    if (limitMicros < 0n) return negative("limitMicros");
+    const user = await findPerson(transaction, userId);
+    if (!user) return notFound("user", "userId");
+    const before = await lockUsageLimitOverride(transaction, userId);
+    if (before?.limitMicros === limitMicros) return { ok: true, result: { override: before }, audit: null };
+    const override = await setUsageLimitOverride(transaction, userId, limitMicros);
+    return { ok: true, result: { override }, audit: auditOf("user_usage_limit_set", user, before, override) };
+  });
+  if (result.ok) parts.announceLimits();
+  return result;
+}
+
+async function clearUserLimit(
+  parts: UsageLimitParts,
+  actor: Actor,
+  userId: string,
+): Promise<CommandResult<{ user: UserRecord }>> {
+  const result = await asAdmin(parts, actor, async (transaction) => {
+    const user = await findPerson(transaction, userId);
+    if (!user) return notFound("user", "userId");
+    const before = await lockUsageLimitOverride(transaction, userId);
+    if (before === null) return { ok: true, result: { user }, audit: null };
+    await clearUsageLimitOverride(transaction, userId);
+    return { ok: true, result: { user }, audit: auditOf("user_usage_limit_cleared", user, before, null) };
+  });
+  if (result.ok) parts.announceLimits();
+  return result;
+}
+
+async function findPerson(transaction: Queryable, userId: string): Promise<UserRecord | null> {
+  return (await findUsersByIds(transaction, [userId]))[0] ?? null;
+}
+
+function negative(field: string) {
+  return refuse({ code: "INVALID", message: "A limit is 0 or more.", path: [field] });
+}
+
+/** The log keeps JSON, which has no integers of 64 bits. */
+function shownPolicy({ isEnabled, period, defaultLimitMicros }: UsageLimitPolicy) {
+  return { isEnabled, period, defaultLimitMicros: defaultLimitMicros?.toString() ?? null };
+}
+
+type Override = UsageLimitOverrideRecord | null;
+
+function auditOf(
+  action: "user_usage_limit_set" | "user_usage_limit_cleared",
+  { id, username }: UserRecord,
+  before: Override,
+  after: Override,
+) {
+  const shown = (override: Override) => override && { limitMicros: override.limitMicros.toString() };
+  const changes = auditChanges(shown(before), shown(after));
+  return { action, targetId: encodeId("user", id), targetName: username, changes };
+}

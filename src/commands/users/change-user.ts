@@ -1,0 +1,141 @@
+/** Admins look after people: who there is, what they are called, what they may do, and whether they may come in. */
+import { auditChanges, type AuditAction } from "../../domain/users/audit.js";
+import { encodeId } from "../../domain/common/ids.js";
+import { personNameProblem, usernameProblem } from "../../domain/users/user-rules.js";
+import type { Actor, UserRole } from "../../domain/users/viewer.js";
+import type { Queryable } from "../../store/common/database.js";
+import { createToken } from "../../store/users/tokens.js";
+import {
+  changeUser,
+  findBusyChats,
+  holdUser,
+  type UserChange,
+} from "../../store/users/user-administration.js";
+import { createUser as insertUser, type UserRecord } from "../../store/users/users.js";
+import { applyTransition } from "../../engine/transitions/apply-transition.js";
+import { type AdminWork, asAdmin } from "./admin.js";
+import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
+import { notFound, refuse } from "../common/command-dependencies.js";
+import type { CreateUserInput, PeopleParts, UserChanged } from "./user-commands.js";
+
+const FIRST_TOKEN_NAME = "made with the account";
+
+/** Makes a person with a first token. */
+export async function createUser(
+  parts: PeopleParts,
+  actor: Actor,
+  { username, name, role }: CreateUserInput,
+): Promise<CommandResult<{ user: UserRecord; secret: string }>> {
+  return asAdmin(parts, actor, async (transaction) => {
+    const refusal = problemOfNew({ username, name });
+    if (refusal) return refuse(refusal);
+    const user = await insertUser(transaction, { username, name: (name ?? username).trim(), role });
+    if (!user) {
+      const message = "There is somebody of this name already.";
+      return refuse({ code: "CONFLICT", message, path: ["username"] });
+    }
+    const { token: secret } = await createToken(transaction, { userId: user.id, name: FIRST_TOKEN_NAME });
+    return { ok: true, result: { user, secret }, audit: auditOf("user_created", null, user) };
+  });
+}
+
+function problemOfNew({ username, name }: Pick<CreateUserInput, "username" | "name">): CommandRefusal | null {
+  const usernameMessage = usernameProblem(username);
+  if (usernameMessage) return { code: "INVALID", message: usernameMessage, path: ["username"] };
+  const nameMessage = name === undefined ? null : personNameProblem(name.trim());
+  return nameMessage ? { code: "INVALID", message: nameMessage, path: ["name"] } : null;
+}
+
+export async function renameUser(
+  parts: PeopleParts,
+  actor: Actor,
+  { userId, name }: { userId: string; name: string },
+): Promise<CommandResult<UserChanged>> {
+  return asAdmin(parts, actor, async (transaction) => {
+    const message = personNameProblem(name.trim());
+    if (message) return refuse({ code: "INVALID", message, path: ["name"] });
+    return changeHeld(transaction, { userId, change: { name: name.trim() }, action: "user_updated" });
+  });
+}
+
+export async function setUserRole(
+  parts: PeopleParts,
+  actor: Actor,
+  { userId, role }: { userId: string; role: UserRole },
+): Promise<CommandResult<UserChanged>> {
+  const result = await asAdmin(parts, actor, (transaction) =>
+    changeHeld(transaction, { userId, change: { role }, action: "user_role_changed" }),
+  );
+  if (result.ok) parts.announcePeople();
+  return result;
+}
+
+/**
+ * The person's tokens and sessions count no more, their turns are stopped and their queues kept. Asked for again it
+ * stops what runs still.
+ */
+export async function deactivateUser(
+  parts: PeopleParts,
+  actor: Actor,
+  userId: string,
+): Promise<CommandResult<UserChanged>> {
+  const result = await asAdmin(parts, actor, (transaction) =>
+    changeHeld(transaction, { userId, change: { isActive: false }, action: "user_deactivated" }),
+  );
+  if (!result.ok) return result;
+  parts.announcePeople();
+  await stopTurns(parts, userId);
+  return result;
+}
+
+/** Tokens count again; whoever was signed in with a browser signs in anew. */
+export async function reactivateUser(
+  parts: PeopleParts,
+  actor: Actor,
+  userId: string,
+): Promise<CommandResult<UserChanged>> {
+  const result = await asAdmin(parts, actor, (transaction) =>
+    changeHeld(transaction, { userId, change: { isActive: true }, action: "user_reactivated" }),
+  );
+  if (result.ok) parts.announcePeople();
+  return result;
+}
+
+type Change = { userId: string; change: UserChange; action: AuditAction };
+
+async function changeHeld(
+  transaction: Queryable,
+  { userId, change, action }: Change,
+): Promise<AdminWork<UserChanged>> {
+  const held = await holdUser(transaction, userId);
+  if (!held) return notFound("user", "userId");
+  const { user, isLastAdmin } = held;
+  if (isLastAdmin && (change.role === "member" || change.isActive === false)) {
+    const message = "This is the last active admin. Make somebody else an admin first.";
+    return refuse({ code: "CONFLICT", message, path: ["userId"] });
+  }
+  const changed = await changeUser(transaction, userId, change);
+  const isSame = JSON.stringify(changed) === JSON.stringify(user);
+  return { ok: true, result: { user: changed }, audit: isSame ? null : auditOf(action, user, changed) };
+}
+
+/** One chat that cannot be stopped must not keep the others running. */
+async function stopTurns(parts: PeopleParts, ownerId: string): Promise<void> {
+  for (const chatId of await findBusyChats(parts.database, ownerId)) {
+    try {
+      await applyTransition(parts, { chatId, commands: [{ type: "interrupt", keepsQueue: true }] });
+    } catch (error) {
+      parts.log.error({ err: error, chatId }, "A deactivated person's turn was not stopped");
+    }
+  }
+}
+
+function auditOf(action: AuditAction, before: UserRecord | null, after: UserRecord) {
+  const shown = ({ username, name, role, isActive }: UserRecord) => ({ username, name, role, isActive });
+  return {
+    action,
+    targetId: encodeId("user", after.id),
+    targetName: after.username,
+    changes: auditChanges(before && shown(before), shown(after)),
+  };
+}

@@ -1,0 +1,128 @@
+/** Admins' commands on templates: each is one transaction with its line in the audit log, told to all replicas. */
+import { randomUUID } from "node:crypto";
+import { auditChanges } from "../../domain/users/audit.js";
+import { encodeId } from "../../domain/common/ids.js";
+import {
+  planTemplate,
+  planTemplateChange,
+  type TemplateChange,
+  type WantedTemplate,
+} from "../../domain/workspaces/template-rules.js";
+import type { Actor } from "../../domain/users/viewer.js";
+import {
+  countWorkspacesOf,
+  holdTemplate,
+  insertTemplate,
+  listTemplates,
+  removeTemplate,
+  updateTemplate as writeTemplate,
+  type WorkspaceTemplateRecord,
+} from "../../store/workspaces/workspace-templates.js";
+import { type AdminWork, asAdmin } from "../users/admin.js";
+import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
+import { invalid, refuseAll } from "../models/model-outcomes.js";
+import type { WorkspaceParts } from "./workspace-commands.js";
+
+/** The list of them is shown whole. */
+export const MAX_TEMPLATES = 200;
+
+type Changed = { template: WorkspaceTemplateRecord };
+
+export async function createTemplate(
+  parts: WorkspaceParts,
+  actor: Actor,
+  wanted: WantedTemplate,
+): Promise<CommandResult<Changed>> {
+  const result = await asAdmin(parts, actor, async (transaction): Promise<AdminWork<Changed>> => {
+    const plan = planTemplate(wanted, parts.judgeSpec);
+    if (!plan.ok) return refuseAll(plan.problems.map(invalid));
+    if ((await listTemplates(transaction, { includeDisabled: true })).length >= MAX_TEMPLATES) {
+      const message = `At most ${MAX_TEMPLATES} templates can be set up. Delete one first.`;
+      return refuseAll([{ code: "LIMIT_EXCEEDED", message }]);
+    }
+    const template = await insertTemplate(transaction, { id: randomUUID(), ...plan.setup });
+    if (!template) return refuseAll([NAME_TAKEN]);
+    return { ok: true, result: { template }, audit: auditEntry("created", null, template) };
+  });
+  return told(parts, result);
+}
+
+/** Workspaces that are there keep the spec that they were made with; idle times count at once. */
+export async function updateTemplate(
+  parts: WorkspaceParts,
+  actor: Actor,
+  { templateId, ...change }: TemplateChange & { templateId: string },
+): Promise<CommandResult<Changed>> {
+  const result = await asAdmin(parts, actor, async (transaction): Promise<AdminWork<Changed>> => {
+    const before = await holdTemplate(transaction, templateId);
+    if (before === null) return refuseAll([NO_SUCH_TEMPLATE]);
+    const plan = planTemplateChange(before, change, parts.judgeSpec);
+    if (!plan.ok) return refuseAll(plan.problems.map(invalid));
+    const template = { id: before.id, createdAt: before.createdAt, ...plan.setup };
+    const audit = auditEntry("updated", before, template);
+    if (Object.keys(audit.changes).length === 0)
+      return { ok: true, result: { template: before }, audit: null };
+    await writeTemplate(transaction, template);
+    return { ok: true, result: { template }, audit };
+  });
+  return told(parts, result);
+}
+
+export async function deleteTemplate(
+  parts: WorkspaceParts,
+  actor: Actor,
+  templateId: string,
+): Promise<CommandResult<{ templateId: string }>> {
+  const result = await asAdmin(
+    parts,
+    actor,
+    async (transaction): Promise<AdminWork<{ templateId: string }>> => {
+      const gone = await holdTemplate(transaction, templateId);
+      if (gone === null) return refuseAll([NO_SUCH_TEMPLATE]);
+      const count = await countWorkspacesOf(transaction, templateId);
+      if (count > 0) {
+        const message = `There are workspaces of this template: ${count}. Delete them first, or disable the template.`;
+        return refuseAll([{ code: "CONFLICT", message, path: ["templateId"] }]);
+      }
+      await removeTemplate(transaction, templateId);
+      return { ok: true, result: { templateId }, audit: auditEntry("deleted", gone, null) };
+    },
+  );
+  return told(parts, result);
+}
+
+const NO_SUCH_TEMPLATE: CommandRefusal = {
+  code: "NOT_FOUND",
+  message: "There is no such workspace template.",
+  path: ["templateId"],
+};
+const NAME_TAKEN: CommandRefusal = {
+  code: "CONFLICT",
+  message: "Another template has this name.",
+  path: ["name"],
+};
+
+/** After the commit, so that whoever reads then reads what was committed. */
+function told<T>(parts: WorkspaceParts, result: CommandResult<T>): CommandResult<T> {
+  if (result.ok) parts.announceWorkspaces();
+  return result;
+}
+
+function auditEntry(
+  verb: "created" | "updated" | "deleted",
+  before: WorkspaceTemplateRecord | null,
+  after: WorkspaceTemplateRecord | null,
+) {
+  const named = after ?? before;
+  return {
+    action: `workspace_template_${verb}` as const,
+    targetId: named && encodeId("tpl", named.id),
+    targetName: named && named.displayName,
+    changes: auditChanges(before && audited(before), after && audited(after)),
+  };
+}
+
+/** What an admin set, as the log compares it. Texts that only explain are told by their length. */
+function audited({ id: _id, createdAt: _createdAt, readme, ...template }: WorkspaceTemplateRecord) {
+  return { ...template, readme: readme && `${readme.length} characters` };
+}

@@ -1,0 +1,173 @@
+/**
+ * The ways from this process to workspace agents: those of this machine, started when they are needed, and those that
+ * call, here or at another replica.
+ */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Config, processEnvironment } from "../config/config.js";
+import { createWorkspaceCommands } from "../commands/workspaces/create-workspace-commands.js";
+import type { WorkspaceCommands } from "../commands/workspaces/workspace-commands.js";
+import { giveGitCredentials } from "../services/git/git-credentials.js";
+import { WorkspaceContexts } from "../services/workspaces/workspace-contexts.js";
+import { WorkspaceLifecycle } from "../services/workspaces/workspace-lifecycle.js";
+import { WorkspaceUse } from "../services/workspaces/workspace-use.js";
+import { Workspaces } from "../services/workspaces/workspaces.js";
+import { createAgentDoor } from "../http/agent-upgrades.js";
+import type { UpgradeTaker } from "../http/common/upgrades.js";
+import {
+  claimWorkspace,
+  findWorkspaceOfAgent,
+  isAgentExpected,
+  looksLikeAgentToken,
+  readAgentTokenHash,
+  releaseRegistration,
+  renewRegistrations,
+} from "../store/workspaces/external-workspaces.js";
+import { setDirectory } from "../store/workspaces/managed-workspaces.js";
+import type { Clock } from "../lib/clock.js";
+import type { GivenAgentOptions } from "../workspaces/attached-agent.js";
+import { LocalAgents } from "../workspaces/local-agents.js";
+import { DockerWorkspaces } from "../workspaces/provisioners/docker.js";
+import { externalProvisioner } from "../workspaces/provisioners/external.js";
+import { KubernetesWorkspaces } from "../workspaces/provisioners/kubernetes.js";
+import { LocalWorkspaces } from "../workspaces/provisioners/local-workspaces.js";
+import { judgeSpec } from "../workspaces/provisioners/specs.js";
+import { ExternalAgents } from "../workspaces/tunnels/external-agents.js";
+import { HeldCalls } from "../workspaces/tunnels/agent-connections.js";
+import { noPlaces, type Places, type Registrations } from "../workspaces/tunnels/ports.js";
+import { ServerLines } from "../workspaces/control-channels.js";
+import { Relays } from "../workspaces/tunnels/relays.js";
+import type { Closers } from "./closers.js";
+import type { Core } from "./core.js";
+
+export type Agents = {
+  workspaces: Workspaces;
+  workspaceCommands: WorkspaceCommands;
+  /** Notes when they are used. */
+  use: WorkspaceUse;
+  local: LocalAgents;
+  /** What their workspaces tell about themselves. */
+  contexts: WorkspaceContexts;
+  /** Where agents call, and replicas come for the calls. */
+  door: UpgradeTaker;
+};
+
+/** How other programs are started, and the time told; what is absent is this version's own. */
+export type Programs = {
+  /** A workspace agent: the program and its first arguments. */
+  agentCommand?: readonly string[];
+  /** By which the server tells the time; the machine's when absent. */
+  clock?: Clock;
+};
+
+export async function openAgents(core: Core, closers: Closers, programs: Programs): Promise<Agents> {
+  const { config, database, clock, log, secrets, transitionParts } = core;
+  const registrations = registrationsIn(core);
+  const places = await openPlaces(core, closers);
+  const replicaSecret = config.replicaSecret ?? null;
+  const held = new HeldCalls({ registrations, places, replicaUrl: config.replicaUrl ?? null, clock, log });
+  closers.add("the agents' calls", () => held.close());
+  core.meters.watch("called_agents", () => held.count);
+  const relays = new Relays({ secret: replicaSecret, clock, log });
+  closers.add("the relays to other replicas", () => relays.close());
+  const external = new ExternalAgents({ held, relays, places, registrations, clock, log });
+  const program = { command: programs.agentCommand ?? agentCommand(), environment: processEnvironment() };
+  // Closed after the agents: their end is the end of what is still being read.
+  const contexts = new WorkspaceContexts({ clock, log });
+  closers.add("the workspace contexts", () => contexts.close());
+  const local = new LocalAgents({ ...program, given: givenAgent(config), log, clock });
+  closers.add("the local agents", () => local.close());
+  const credentialParts = { ...transitionParts, secrets, log };
+  const lines = new ServerLines({
+    answer: (workspaceId, request) => giveGitCredentials(credentialParts, workspaceId, request),
+    ...{ clock, log, random: Math.random },
+  });
+  closers.add("the lines to agents", () => lines.close());
+  const own = openOwnWorkspaces(core, { local, external, lines }, closers);
+  return {
+    local,
+    contexts,
+    ...own,
+    door: createAgentDoor({
+      held,
+      findWorkspace: async (token, tokenHash) =>
+        looksLikeAgentToken(token) ? findWorkspaceOfAgent(database, tokenHash) : null,
+      replicaSecret,
+      rateGate: core.rateGate,
+      clock,
+      log,
+    }),
+  };
+}
+
+type Ways = { local: LocalAgents; external: ExternalAgents; lines: ServerLines };
+
+/** Workspaces as chats use them, and those that the server itself makes, starts and stops. */
+function openOwnWorkspaces(core: Core, { local, external, lines }: Ways, closers: Closers) {
+  const { config, database, bus, clock, log } = core;
+  const root = config.workspacesDir ?? join(config.dataDir, "workspaces");
+  const keepDirectory = (id: string, directory: string) => setDirectory(database, id, directory);
+  const directories = new LocalWorkspaces({ root, agents: local, keepDirectory });
+  const use = new WorkspaceUse({ database, clock, log });
+  closers.add("the notes of workspaces in use", () => use.close());
+  const parts = { database, bus, local: directories, clock, log };
+  const workspaces = new Workspaces({ ...parts, agents: local, external, lines, use });
+  closers.add("what is known of workspaces", async () => workspaces.close());
+  const announceWorkspaces = () => bus.publishConfigChange("workspaces");
+  const workspaceCommands = createWorkspaceCommands({ database, clock, judgeSpec, announceWorkspaces });
+  const lifecycle = new WorkspaceLifecycle(
+    {
+      ...parts,
+      provisioners: { local: directories, external: externalProvisioner(), ...callingProvisioners(config) },
+      deploymentTtlMs: () => core.deploymentSettings.workspaceTtlMs(),
+      onLeft: (workspaceId) => lines.leave(workspaceId),
+    },
+    config.role !== "api",
+  );
+  lifecycle.start();
+  closers.add("the work on workspaces", () => lifecycle.close());
+  return { workspaces, workspaceCommands, use };
+}
+
+/** Their agents call the server. */
+function callingProvisioners(config: Config) {
+  const serverUrl = config.workspacesServerUrl ?? config.publicUrl ?? null;
+  return {
+    docker: new DockerWorkspaces({ engineUrl: config.dockerHost, serverUrl }),
+    kubernetes: new KubernetesWorkspaces({
+      ...{ kubeconfig: config.kubeconfig ?? null, namespace: config.kubernetesNamespace, serverUrl },
+    }),
+  };
+}
+
+function givenAgent(config: Config): GivenAgentOptions | null {
+  const { workspaceDir: directory, workspaceAgentUrl: url, workspaceAgentToken: token } = config;
+  return url !== undefined && token !== undefined ? { directory, url, token } : null;
+}
+
+function registrationsIn({ database }: Core): Registrations {
+  return {
+    claim: (claim) => claimWorkspace(database, claim),
+    renew: (registrationIds, leaseMs) => renewRegistrations(database, registrationIds, leaseMs),
+    release: (registrationId) => releaseRegistration(database, registrationId),
+    tokenHashOf: (workspaceId) => readAgentTokenHash(database, workspaceId),
+    isExpected: (workspaceId) => isAgentExpected(database, workspaceId),
+  };
+}
+
+/** Through Redis where there is one; its client is loaded only then. */
+async function openPlaces({ config, log, clock }: Core, closers: Closers): Promise<Places> {
+  if (!config.redisUrl) return noPlaces;
+  const { RedisAgentDirectory } = await import("../events/bus/agent-directory.js");
+  const directory = new RedisAgentDirectory({ url: config.redisUrl, log, clock });
+  closers.add("the directory of agents", () => directory.close());
+  return directory;
+}
+
+/** The agent program of this very version: compiled, or from its source when the server runs from its source. */
+function agentCommand(): string[] {
+  const isSource = import.meta.url.endsWith(".ts");
+  const program = fileURLToPath(new URL(isSource ? "../agent/main.ts" : "../agent/main.js", import.meta.url));
+  const loader = isSource ? ["--import", import.meta.resolve("@oxc-node/core/register")] : [];
+  return [process.execPath, ...loader, program];
+}

@@ -1,0 +1,300 @@
+/** The doors of one process: commands, the event hub, and the HTTP server before them. */
+import type { Config } from "../config/config.js";
+import type { Viewer } from "../domain/users/viewer.js";
+import { AdminReads } from "../services/users/admin-reads.js";
+import { createChatCommands } from "../commands/commands.js";
+import { createDeploymentCommands } from "../commands/common/update-deployment-settings.js";
+import { createModelCommands } from "../commands/models/create-model-commands.js";
+import { createPeopleCommands } from "../commands/users/create-user-commands.js";
+import { createStorageCommands } from "../commands/files/storage-commands.js";
+import { createUsageLimitCommands } from "../commands/usage/change-usage-limits.js";
+import type { McpOauthCommands } from "../commands/mcp/oauth-port.js";
+import { notePush } from "../services/git/track-branch.js";
+import { GitWatches } from "../services/git/git-watches.js";
+import { sanitizePrompt } from "../engine/prompt/sanitize.js";
+import { describeAgent } from "../services/workspaces/workspace-agents.js";
+import { builtInTools } from "../engine/tools/registry.js";
+import { ChatHub } from "../events/chats/chat-hub.js";
+import { ListHub } from "../events/lists/list-hub.js";
+import { ReadMarks } from "../events/bus/read-marks.js";
+import { FileLinks } from "../http/files/file-links.js";
+import type { FilesSource } from "../http/files/files.js";
+import type { UploadsSource } from "../http/files/uploads.js";
+import type { HealthReport } from "../http/ops/health.js";
+import { COMPARISONS_PER_NODE, type HttpLimits } from "../http/graphql/limits.js";
+import { createHttpServer, type ParleyHttp } from "../http/server.js";
+import { AnswerBudget } from "../resolvers/common/answer-budget.js";
+import type { Context } from "../resolvers/common/context.js";
+import { Loaders, type NoteReads, type ReadMcpStandings } from "../resolvers/common/loaders.js";
+import { answerDeltasFromTemplates } from "../resolvers/chats/delta-answers.js";
+import { type Reads, ReadShares } from "../resolvers/common/read-shares.js";
+import { resolvers } from "../resolvers/resolvers.js";
+import { SnapshotAdmission } from "../resolvers/chats/snapshot-admission.js";
+import { ByteAccounts } from "../lib/streams/byte-accounts.js";
+import { VERSION } from "../lib/version.js";
+import { judgeOptions } from "../providers/common/validate-options.js";
+import { buildParleySchema } from "../schema/build.js";
+import { readChat, readChatAndRowsFrom, readRowsFrom, readVersions } from "../store/chats/chat-source.js";
+import type { Database } from "../store/common/database.js";
+import { DatabaseProbe } from "../store/common/database-probe.js";
+import { findFiles, findStoredBytes } from "../store/files/files.js";
+import { findUpload } from "../store/files/uploads.js";
+import { markRead, readListWeights } from "../store/chats/unread.js";
+import type { Agents } from "./agents.js";
+import type { Closers } from "./closers.js";
+import type { Core } from "./core.js";
+import { mcpAccounts } from "./mcp-accounts.js";
+import { keyVariablesOf } from "./model-environment.js";
+import { openIdentities } from "./sign-in.js";
+
+/** A database that does not answer a question about nothing in this time is not well; below what /readyz waits for. */
+const HEALTH_LIMIT_MS = 1_500;
+/** Of what may be under way to a user, for events that are not answers yet; the rest is for answers. */
+const WAITING_EVENTS_SHARE = 1 / 4;
+
+/** Resolves when the server listens. */
+export async function openDoors(core: Core, agents: Agents, closers: Closers): Promise<ParleyHttp> {
+  const { config, log, clock, database, bus } = core;
+  let { port } = config;
+  const publicUrl = () => config.publicUrl ?? `http://localhost:${port}`;
+  const identities = openIdentities(core, publicUrl());
+  const accounts = mcpAccounts(core, publicUrl);
+  const people = createPeopleCommands({
+    ...core.transitionParts,
+    log,
+    announcePeople: () => bus.publishConfigChange("people"),
+  });
+  const deployment = createDeploymentCommands({
+    ...{ database, sanitizePrompt },
+    announceSettings: () => bus.publishConfigChange("settings"),
+    environment: { acquireBatchSize: config.acquireBatchSize },
+    isDesktopEnabled: () => core.deploymentSettings.isDesktopEnabled(),
+  });
+  const limits = createUsageLimitCommands({
+    database,
+    announceLimits: () => bus.publishConfigChange("usage-limits"),
+    standing: (userId) => core.usageLimits.standing(userId),
+  });
+  const storage = createStorageCommands({
+    database,
+    announceLimits: () => bus.publishConfigChange("storage-limits"),
+    defaultBytes: core.storage.defaultBytes,
+  });
+  const modelCommands = createModelCommands({
+    ...{ database, secrets: core.secrets, judgeOptions },
+    announceModels: () => bus.publishConfigChange("models"),
+    discoverModels: core.discoverModels,
+  });
+  const commands = chatCommands(core, {
+    publicUrl,
+    allowedOrigins: config.allowedOrigins,
+    begin: (userId, server, returnTo) => accounts.flows.begin(userId, server, returnTo),
+    disconnect: (userId, server) => accounts.flows.disconnect(userId, server),
+  });
+  const eventBytes = Math.floor(config.maxBytesPerUser * WAITING_EVENTS_SHARE);
+  const byteAccounts = new ByteAccounts(config.maxBytesPerUser - eventBytes);
+  const { hub, lists } = openHubs(core, new ByteAccounts(eventBytes), closers);
+  const admission = new SnapshotAdmission({ clock, log });
+  const chatEvents = admission.openings(hub);
+  const gitSnapshots = new GitWatches({
+    connect: (workspaceId, chatId) => agents.workspaces.open(workspaceId, chatId),
+    ...{ clock, log, random: Math.random },
+    pushSeen: (chatId, work) => notePush(core.transitionParts, chatId, work),
+  });
+  closers.add("the git watches", () => gitSnapshots.close());
+  const { contexts, workspaces } = agents;
+  const agentParts = { findAgent: (id: string) => workspaces.present(id), contexts, clock, log };
+  const keyVariables = keyVariablesOf(config);
+  const probe = new DatabaseProbe(database, HEALTH_LIMIT_MS);
+  closers.add("the database's health", () => probe.close());
+  const readShares = new ReadShares(database, clock);
+  const adminReads = new AdminReads({ database, clock });
+  const files = filesOf(core, adminReads, () => config.publicUrl ?? doors.url);
+  const doors: ParleyHttp = await createHttpServer({
+    host: config.host,
+    port: config.port,
+    schema: buildParleySchema(resolvers),
+    authenticate: identities.authenticate,
+    ...(identities.signIn && { signIn: identities.signIn }),
+    createContext: (viewer: Viewer, { requestId, room }): Context => ({
+      viewer,
+      requestId,
+      selectedMcpServers: (ids) => core.mcpServers.ofTurn(ids),
+      commands,
+      people,
+      deployment,
+      limits,
+      storage,
+      modelCommands,
+      workspaces: agents.workspaceCommands,
+      deploymentTtlMs: () => core.deploymentSettings.workspaceTtlMs(),
+      keyVariables,
+      chatEvents,
+      chatListEvents: lists,
+      gitSnapshots,
+      branchDiffs: core.branchLooks.diffs,
+      mcpTools: core.mcpTools,
+      workspaceAgent: (workspaceId) => describeAgent(agentParts, workspaceId),
+      fileUrl: (fileId) => files.links.linkTo(fileId),
+      uploadUrl: (fileId, expiresAt) => files.links.uploadTo(fileId, expiresAt),
+      pushPublicKey: () => core.push.publicKey(),
+      version: VERSION,
+      ...readingOf(core, {
+        ...{ viewer, database: readShares.of(viewer.userId) },
+        noteReads: (kind, ids) => adminReads.note({ ...viewer, requestId }, kind, ids),
+        budget: new AnswerBudget(config.maxAnswerBytes, room),
+      }),
+    }),
+    onRightsChange: (listener) =>
+      bus.onConfigChange((topic) => {
+        if (topic === "people") listener();
+      }),
+    answerEvents: (execute, operation) => admission.refreshes(answerDeltasFromTemplates(execute, operation)),
+    health: async () => {
+      await probe.ask();
+      // Without Redis turns go on, and other replicas' subscribers are healed by polling: worth knowing, no outage.
+      const checks: HealthReport["checks"] = { database: "ok" };
+      if (config.redisUrl) checks["redis"] = bus.isConnected ? "ok" : "degraded";
+      // Everything can still be read: no reason to send requests elsewhere.
+      if (core.space.isLow) checks["disk"] = "degraded";
+      return { checks };
+    },
+    space: core.space,
+    files,
+    uploads: uploadsOf(core, files),
+    meter: core.meters,
+    rateGate: core.rateGate,
+    traces: core.traces,
+    log,
+    clock,
+    isGraphiqlOn: config.graphiql,
+    isProduction: config.isProduction,
+    mcpOauth: accounts.door,
+    upgradeTakers: [agents.door],
+    accounts: byteAccounts,
+    limits: limitsOf(config),
+  });
+  port = doors.port;
+  core.meters.watch("open_sockets", () => doors.count().sockets);
+  core.meters.watch("running_operations", () => doors.count().operations);
+  closers.add("the doors", () => doors.close());
+  closers.add("waiting snapshots", async () => admission.close());
+  closers.add("questions to git hosts", async () => core.branchLooks.stopAsking());
+  closers.add("questions about repositories", async () => gitSnapshots.stopAnswering());
+  return doors;
+}
+
+/** The bounds of the doors that are set from outside. */
+function limitsOf(config: Config): Partial<HttpLimits> {
+  const {
+    maxDocumentNodes: maxNodes,
+    maxRunningPerUser,
+    maxAnswerBytes,
+    maxBytesPerUser,
+    rateLimits,
+  } = config;
+  return {
+    maxNodes,
+    maxComparisons: maxNodes * COMPARISONS_PER_NODE,
+    maxRunningPerUser,
+    maxAnswerBytes,
+    maxBytesPerUser,
+    maxStrangersPerAddress: rateLimits ? config.maxStrangersPerAddress : Infinity,
+    userCpuMsPerSecond: rateLimits ? config.userCpuMsPerSecond : 0,
+  };
+}
+
+/** What one operation reads with; what an admin reads of others is noted. */
+function readingOf(
+  { mcpAuthorization }: Core,
+  {
+    viewer,
+    database,
+    noteReads,
+    budget,
+  }: { viewer: Viewer; database: Reads; noteReads: NoteReads; budget: AnswerBudget },
+) {
+  const readMcpStandings: ReadMcpStandings = (servers, userId) => mcpAuthorization.standings(servers, userId);
+  const loaders = new Loaders({ database, viewer, readMcpStandings, noteReads, budget });
+  return { database, noteReads, loaders };
+}
+
+/** Files for download, and links to them that every replica takes. */
+function filesOf(core: Core, adminReads: AdminReads, publicUrl: () => string): FilesSource {
+  const { database, secrets, clock } = core;
+  return {
+    links: new FileLinks({ keys: secrets.derivedKeys("links to files"), clock, publicUrl }),
+    async find(fileId, viewer, requestId) {
+      if (viewer !== null) {
+        const [file] = await findFiles(database, viewer, [fileId]);
+        if (!file) return null;
+        if (file.ownerId !== viewer.userId) await adminReads.note({ ...viewer, requestId }, "file", [fileId]);
+      }
+      const stored = await findStoredBytes(database, fileId);
+      return stored && (core.files.canRead(stored) ? stored : "out of reach");
+    },
+    read: (id, first, length) => core.files.slice(id, first, length),
+  };
+}
+
+/** Where bytes of announced files come in. */
+function uploadsOf({ database, files, space }: Core, { links }: FilesSource): UploadsSource {
+  return {
+    links,
+    findSize: async (fileId) => (await findUpload(database, fileId))?.sizeBytes ?? null,
+    hasRoomFor: (bytes) => space.hasRoomFor(bytes),
+    finish: (fileId, bytes) => files.finish(fileId, bytes),
+  };
+}
+
+/** Streams of single chats and of lists of them. Who reads a chat through the one is known to the other. */
+function openHubs(core: Core, waitingEvents: ByteAccounts, closers: Closers) {
+  const { database, bus, clock, log, meters: meter } = core;
+  const reads = new ReadMarks({ bus, clock, log, markRead: (readings) => markRead(database, readings) });
+  closers.add("the read marks", () => reads.close());
+  const hub = new ChatHub({ source: hubSource(database), bus, clock, log, reads, meter, waitingEvents });
+  closers.add("the event hub", () => hub.close());
+  const source = { readListWeights: (ownerIds: string[]) => readListWeights(database, ownerIds) };
+  const isFollowed = (chatId: string) => reads.isFollowed(chatId);
+  const lists = new ListHub({ source, isFollowed, bus, clock, log, meter });
+  closers.add("the list hub", () => lists.close());
+  return { hub, lists };
+}
+
+function chatCommands(core: Core, mcpOauth: McpOauthCommands) {
+  const { transitionParts, models, titles, customPrompts, seeded, secrets, mcpServers, mcpTools } = core;
+  return createChatCommands({
+    ...transitionParts,
+    mcpSelection: {
+      preselected: () => mcpServers.preselectedIds(),
+      enabled: (ids) => mcpServers.ofTurn(ids),
+      standings: (servers, userId) => core.mcpAuthorization.standings(servers, userId),
+    },
+    preferencesOf: (userId) => customPrompts.preferencesOf(userId),
+    forgetPreferences: (userId) => customPrompts.forget(userId),
+    sanitizePrompt,
+    usageLimits: core.usageLimits,
+    storage: core.storage,
+    regenerateTitle: (chat) => titles.regenerate(chat),
+    resolveModel: (configId, ownerId) => models.resolve(configId, ownerId),
+    asksPersonalKeys: () => models.asksPersonalKeys(),
+    defaultWorkspaceId: (viewer) => (viewer.userId === seeded.workspaceOwnerId ? seeded.workspaceId : null),
+    isModelSelectable: (configId) => models.isSelectable(configId),
+    secrets,
+    isPushPrivateAllowed: core.config.isPushPrivateAllowed,
+    mcpOauth,
+    tryMcpServer: (server, userId) => mcpTools.try(server, userId),
+    toolNames: new Set(builtInTools.map((tool) => tool.name)),
+  });
+}
+
+function hubSource(database: Database) {
+  return {
+    readChat: (chatId: string) => readChat(database, chatId),
+    readRowsFrom: (chatId: string, from: number, limit: number) =>
+      readRowsFrom(database, chatId, from, limit),
+    readChatAndRowsFrom: (chatId: string, from: number, limit: number) =>
+      readChatAndRowsFrom(database, chatId, from, limit),
+    readVersions: (chatIds: string[]) => readVersions(database, chatIds),
+  };
+}

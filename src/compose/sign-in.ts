@@ -1,0 +1,62 @@
+/** How people show who they are: API tokens always, browsers' sessions and services' tokens where they are configured. */
+import type { ClaimRules } from "../domain/users/identity-claims.js";
+import { sessionOf } from "../domain/users/presented-session.js";
+import type { Viewer } from "../domain/users/viewer.js";
+import { createCookieJar } from "../http/auth/cookies.js";
+import type { SignInDoor } from "../http/auth/auth-routes.js";
+import { BearerTokens, isBearerToken } from "../identity/bearer-tokens.js";
+import { ATTEMPT_MS, SignIn } from "../identity/sign-in.js";
+import { authenticateSession } from "../store/users/sessions.js";
+import { authenticateToken } from "../store/users/tokens.js";
+import type { Core } from "./core.js";
+import { openProvider } from "./identity-provider.js";
+
+export type Identities = {
+  /** Whoever has shown this; null when it is not good. */
+  authenticate(shown: string): Promise<Viewer | null>;
+  /** Absent: nobody signs in with a browser. */
+  signIn?: SignInDoor;
+};
+
+/** `publicUrl`: where browsers reach this deployment. */
+export function openIdentities(core: Core, publicUrl: string): Identities {
+  const { config, database } = core;
+  const limits = { lifeMs: config.sessionLifeMs, idleMs: config.sessionIdleMs };
+  const signIn = openSignInDoor(core, publicUrl);
+  const bearers = openBearerTokens(core);
+  return {
+    async authenticate(shown) {
+      const session = sessionOf(shown);
+      if (session !== null) return signIn ? authenticateSession(database, session, limits) : null;
+      if (bearers && isBearerToken(shown)) return bearers.authenticate(shown);
+      return authenticateToken(database, shown);
+    },
+    ...(signIn && { signIn }),
+  };
+}
+
+function openSignInDoor(core: Core, publicUrl: string): SignInDoor | null {
+  const { config, clock, secrets } = core;
+  const found = openProvider(core, `${publicUrl}/auth/callback`);
+  if (!found) return null;
+  const limits = { lifeMs: config.sessionLifeMs, idleMs: config.sessionIdleMs };
+  const now = () => clock.now();
+  const port = new SignIn({ ...enterParts(core), secrets, provider: found.provider, limits, now });
+  const cookies = createCookieJar(publicUrl);
+  return { port, cookies, publicUrl, noteMs: ATTEMPT_MS, sessionMs: config.sessionLifeMs };
+}
+
+function openBearerTokens(core: Core): BearerTokens | null {
+  const { jwtIssuer: issuer, jwtAudience: audience } = core.config;
+  if (issuer === undefined || audience === undefined) return null;
+  return new BearerTokens({ ...enterParts(core), issuer, audience, now: () => core.clock.now() });
+}
+
+function enterParts({ config, database, bus, log }: Core) {
+  const rules: ClaimRules = {
+    roleClaim: config.oidcRoleClaim ?? null,
+    adminValues: config.oidcAdminValues,
+    allowedDomains: config.oidcAllowedDomains.map((domain) => domain.toLowerCase()),
+  };
+  return { database, rules, log, announcePeople: () => bus.publishConfigChange("people") };
+}

@@ -1,0 +1,49 @@
+/** What may be stored in one process: users' limits, the free space of the disk, and the count of what older chats store. */
+import type { Config } from "../config/config.js";
+import type { Watcher } from "../domain/common/meters.js";
+import { StorageCount } from "../services/files/storage-count.js";
+import { StorageLimits } from "../services/files/storage-limits.js";
+import type { Bus } from "../events/bus/bus.js";
+import type { Clock } from "../lib/clock.js";
+import { FreeSpace, freeBytesOf, type SpaceCheck, UNWATCHED_SPACE } from "../lib/free-space.js";
+import type { Log } from "../lib/log.js";
+import type { Database } from "../store/common/database.js";
+import type { Closers } from "./closers.js";
+
+export type StorageParts = {
+  config: Config;
+  database: Database;
+  bus: Bus;
+  clock: Clock;
+  log: Log;
+  meters: Watcher;
+};
+
+export async function openStorage(
+  parts: StorageParts,
+  closers: Closers,
+): Promise<{ storage: StorageLimits; space: SpaceCheck }> {
+  const { config, database, bus, clock, log } = parts;
+  const space = await openSpace(parts, closers);
+  const defaultBytes = config.userStorageBytes === 0 ? null : BigInt(config.userStorageBytes);
+  const storage = new StorageLimits({ database, clock, bus, space, defaultBytes });
+  closers.add("the storage limits", async () => storage.close());
+  const count = new StorageCount({ database, clock, log });
+  count.start();
+  closers.add("the count of stored bytes", () => count.close());
+  return { storage, space };
+}
+
+/** Only the embedded database's disk can be seen from here. */
+async function openSpace(
+  { config, clock, log, meters }: StorageParts,
+  closers: Closers,
+): Promise<SpaceCheck> {
+  if (config.databaseUrl !== undefined) return UNWATCHED_SPACE;
+  const { dataDir, minFreeBytes: minBytes } = config;
+  const space = new FreeSpace({ read: () => freeBytesOf(dataDir), minBytes, clock, log });
+  await space.start();
+  closers.add("the watch on free disk space", () => space.close());
+  meters.watch("free_storage_bytes", () => space.freeBytes ?? 0);
+  return space;
+}

@@ -1,0 +1,355 @@
+// Every environment variable of the server: one table says name, meaning, default and what is accepted.
+// Read once at the start, checked all at once, frozen. No other file of the server reads the environment.
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { z } from "zod";
+import { fileVariables, findFileHalves } from "./files.js";
+import { limitVariables } from "./limits.js";
+import { modelVariables } from "./models.js";
+import { operationsVariables } from "./operations.js";
+import { gitHostVariables } from "./git-hosts.js";
+import { pushVariables } from "./push.js";
+import { findSignInHalves, signInVariables } from "./sign-in.js";
+import { workspaceVariables } from "./workspaces.js";
+import {
+  accept,
+  address,
+  existingFolder,
+  folder,
+  onOrOff,
+  oneOf,
+  optional,
+  secretKeys,
+  secretWord,
+  type Surroundings,
+  type Variable,
+  wholeNumber,
+  zeroOr,
+  withDefault,
+  word,
+} from "./variable.js";
+
+/** The environment does not make a configuration; the message lists every bad variable and what it should be. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+
+  constructor(readonly problems: readonly string[]) {
+    super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+  }
+}
+
+const SHORTEST_ADMIN_TOKEN_CHARACTERS = 16;
+const SHORTEST_SECRET_CHARACTERS = 16;
+const DAY_MS = 86_400_000;
+/** What a tool of its own may ask for, which is GraphQL's largest Int: 24 days. */
+const LONGEST_CLIENT_TOOL_TIMEOUT_MS = 2_147_483_647;
+
+/** Renews a default lease three times before it ends. */
+const DEFAULT_HEARTBEAT_MS = 9_000;
+
+const variables = {
+  host: withDefault(
+    { name: "PARLEY_HOST", meaning: "Address to listen on; 0.0.0.0 opens the server to the network." },
+    "127.0.0.1",
+    word("a host name or IP address"),
+  ),
+  port: withDefault(
+    { name: "PARLEY_PORT", meaning: "Port to listen on; 0 takes any free one." },
+    "4000",
+    wholeNumber(0, 65_535),
+  ),
+  dataDir: withDefault(
+    { name: "PARLEY_DATA_DIR", meaning: "Folder for the embedded database and generated secrets." },
+    "./.parley",
+    folder,
+  ),
+  databaseUrl: optional(
+    { name: "DATABASE_URL", meaning: "PostgreSQL 15 or newer to keep everything in." },
+    "an embedded PostgreSQL in PARLEY_DATA_DIR",
+    address(["postgres:", "postgresql:"]),
+  ),
+  redisUrl: optional(
+    { name: "REDIS_URL", meaning: "Redis that carries live events between servers." },
+    "events stay inside this server",
+    address(["redis:", "rediss:"]),
+  ),
+  replicaUrl: optional(
+    {
+      name: "PARLEY_REPLICA_URL",
+      meaning:
+        "Where the other servers of this deployment reach this one, for the agents that have called it.",
+    },
+    "none; an agent serves only the server that it has called",
+    address(["http:", "https:"]),
+  ),
+  replicaSecret: optional(
+    {
+      name: "PARLEY_REPLICA_SECRET",
+      meaning: "What the servers of a deployment show each other; the same on all.",
+    },
+    "none; servers do not let each other in",
+    secretWord(SHORTEST_SECRET_CHARACTERS),
+  ),
+  secretsKeys: optional(
+    {
+      name: "PARLEY_SECRETS_KEYS",
+      meaning:
+        "Keys that secrets in the database are encrypted with: id:base64 of 32 bytes, separated by commas. The first encrypts, all decrypt.",
+    },
+    "generated in PARLEY_DATA_DIR with the embedded database; required with DATABASE_URL",
+    secretKeys,
+  ),
+  adminToken: optional(
+    { name: "PARLEY_ADMIN_TOKEN", meaning: "The first admin's access token." },
+    "generated at the first start",
+    secretWord(SHORTEST_ADMIN_TOKEN_CHARACTERS),
+  ),
+  ...signInVariables,
+  ...pushVariables,
+  ...gitHostVariables,
+  ...fileVariables,
+  workspaceDir: {
+    ...withDefault(
+      { name: "PARLEY_WORKSPACE_DIR", meaning: "Folder of the local workspace that chats work in." },
+      "the current folder",
+      existingFolder,
+    ),
+    whenUnset: ({ cwd }: Surroundings) => cwd,
+  },
+  ...workspaceVariables,
+  workspaceAgentUrl: optional(
+    {
+      name: "PARLEY_WORKSPACE_AGENT_URL",
+      meaning: "Where an agent listens that somebody else runs for PARLEY_WORKSPACE_DIR, and keeps running.",
+    },
+    "this server starts an agent of its own, which ends with it",
+    address(["http:", "https:"]),
+  ),
+  workspaceAgentToken: optional(
+    {
+      name: "PARLEY_WORKSPACE_AGENT_TOKEN",
+      meaning: "The token of the agent at PARLEY_WORKSPACE_AGENT_URL.",
+    },
+    "none; it goes with PARLEY_WORKSPACE_AGENT_URL",
+    secretWord(SHORTEST_SECRET_CHARACTERS),
+  ),
+  role: withDefault(
+    { name: "PARLEY_ROLE", meaning: "What this server does: answer the API, run chats, or both." },
+    "all",
+    oneOf(["all", "api", "worker"]),
+  ),
+  leaseMs: withDefault(
+    {
+      name: "PARLEY_LEASE_MS",
+      meaning: "A worker silent for this many milliseconds loses its chats to others.",
+    },
+    "30000",
+    wholeNumber(100, DAY_MS, " of milliseconds"),
+  ),
+  heartbeatMs: optional(
+    {
+      name: "PARLEY_HEARTBEAT_MS",
+      meaning: "A worker renews its hold on chats this often; below half the lease.",
+    },
+    `${DEFAULT_HEARTBEAT_MS}, or a third of a shorter lease`,
+    wholeNumber(10, DAY_MS, " of milliseconds"),
+  ),
+  acquireBatchSize: withDefault(
+    { name: "PARLEY_ACQUIRE_BATCH_SIZE", meaning: "Most chats a worker takes from the queue at once." },
+    "10",
+    wholeNumber(1, 1_000),
+  ),
+  maxRunningChats: withDefault(
+    {
+      name: "PARLEY_MAX_RUNNING_CHATS",
+      meaning: "Chats that run at the same time, all servers together; the rest waits. 0 = no limit.",
+    },
+    "0",
+    wholeNumber(0, 1_000_000),
+  ),
+  maxRunningChatsPerUser: withDefault(
+    {
+      name: "PARLEY_MAX_RUNNING_CHATS_PER_USER",
+      meaning: "Chats of one person that run at the same time; the rest waits. 0 = no limit.",
+    },
+    "0",
+    wholeNumber(0, 1_000_000),
+  ),
+  autoArchiveDays: withDefault(
+    {
+      name: "PARLEY_AUTO_ARCHIVE_DAYS",
+      meaning: "Chats that nobody has touched for this many days are put into the archive. 0 = never.",
+    },
+    "0",
+    wholeNumber(0, 36_500),
+  ),
+  maxStepsPerTurn: withDefault(
+    {
+      name: "PARLEY_MAX_STEPS_PER_TURN",
+      meaning: "Model calls in one turn; a model that goes on asking for tools is stopped there.",
+    },
+    "1200",
+    wholeNumber(1, 100_000),
+  ),
+  clientToolTimeoutMs: withDefault(
+    {
+      name: "PARLEY_CLIENT_TOOL_TIMEOUT_MS",
+      meaning:
+        "Milliseconds that a client has to answer calls of its own tools, where a tool has no limit of its own; then they count as timed out. 0 = any time.",
+    },
+    "300000",
+    zeroOr(wholeNumber(1_000, LONGEST_CLIENT_TOOL_TIMEOUT_MS, " of milliseconds")),
+  ),
+  subagentDepth: withDefault(
+    {
+      name: "PARLEY_SUBAGENT_DEPTH",
+      meaning:
+        "How deep agents may start subagents: 1 = those of people's chats may, 2 = their subagents too. 0 = no agent may.",
+    },
+    "1",
+    wholeNumber(0, 8),
+  ),
+  ...modelVariables,
+  logLevel: withDefault(
+    { name: "PARLEY_LOG_LEVEL", meaning: "Least important log lines to write, to standard error." },
+    "info",
+    oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
+  ),
+  ...limitVariables,
+  ...operationsVariables,
+  graphiql: optional(
+    { name: "PARLEY_GRAPHIQL", meaning: "Whether a browser gets the GraphiQL page: on or off." },
+    "on, but off when NODE_ENV is production",
+    onOrOff,
+  ),
+  isProduction: withDefault(
+    { name: "NODE_ENV", meaning: "`production` hides the GraphiQL page unless PARLEY_GRAPHIQL is on." },
+    "development",
+    accept(
+      "any word",
+      z.string().transform((text) => text === "production"),
+    ),
+  ),
+};
+
+type Values = { [Key in keyof typeof variables]: ReturnType<(typeof variables)[Key]["whenUnset"]> };
+
+/** The checked configuration. Folders are absolute; times are in milliseconds as their names say. */
+export type Config = Readonly<
+  Omit<Values, "graphiql" | "heartbeatMs"> & {
+    graphiql: boolean;
+    heartbeatMs: number;
+    /** Sentences about things that are probably mistakes, for the log. */
+    warnings: readonly string[];
+  }
+>;
+
+/** Variables of ours that other programs of Parley read from the same environment. */
+const FOREIGN_PREFIXES = ["PARLEY_AGENT_"];
+
+/** Makes the configuration of an environment; an empty value counts as unset. Throws {@link ConfigError}. */
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+  isDirectory: (path: string) => boolean = directoryExists,
+): Config {
+  const problems: string[] = [];
+  const surroundings: Surroundings = { cwd, isDirectory };
+  const read = <T>(variable: Variable<T>): T => {
+    const text = env[variable.name];
+    if (text === undefined || text === "") return variable.whenUnset(surroundings);
+    const value = variable.parse(text, surroundings);
+    if (value !== undefined) return value;
+    const shown = variable.secret ? "" : `, but is ${JSON.stringify(text.slice(0, SHOWN_CHARACTERS))}`;
+    problems.push(`${variable.name} must be ${variable.expected}${shown}.`);
+    return variable.whenUnset(surroundings);
+  };
+  const entries = Object.entries(variables).map(([key, variable]) => [key, read<unknown>(variable)]);
+  const values = Object.fromEntries(entries) as Values;
+  const heartbeatMs = values.heartbeatMs ?? Math.min(DEFAULT_HEARTBEAT_MS, Math.floor(values.leaseMs / 3));
+  if (problems.length === 0 && heartbeatMs * 2 >= values.leaseMs) {
+    problems.push(
+      `PARLEY_HEARTBEAT_MS must be less than half of PARLEY_LEASE_MS, but they are ${heartbeatMs} and ${values.leaseMs}.`,
+    );
+  }
+  problems.push(...findHalves(values));
+  if (problems.length > 0) throw new ConfigError(problems);
+  const warnings = Object.freeze(findUnknown(env));
+  const graphiql = values.graphiql ?? !values.isProduction;
+  return Object.freeze({ ...values, heartbeatMs, graphiql, warnings });
+}
+
+/** What does not work by what is set of it. */
+function findHalves(values: Values): string[] {
+  const { replicaUrl, replicaSecret, redisUrl, workspaceAgentUrl, workspaceAgentToken } = values;
+  const { azureApiKey, azureEndpoint, bedrockApiKey, awsRegion, bedrockBaseUrl } = values;
+  return [
+    ...(replicaUrl === undefined || (replicaSecret !== undefined && redisUrl !== undefined)
+      ? []
+      : ["PARLEY_REPLICA_URL needs PARLEY_REPLICA_SECRET and REDIS_URL beside it."]),
+    ...((workspaceAgentUrl === undefined) === (workspaceAgentToken === undefined)
+      ? []
+      : ["PARLEY_WORKSPACE_AGENT_URL and PARLEY_WORKSPACE_AGENT_TOKEN must be set both or neither."]),
+    ...((azureApiKey === undefined) === (azureEndpoint === undefined)
+      ? []
+      : ["AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT must be set both or neither."]),
+    ...(bedrockApiKey === undefined || awsRegion !== undefined || bedrockBaseUrl !== undefined
+      ? []
+      : ["AWS_BEARER_TOKEN_BEDROCK needs AWS_REGION or BEDROCK_BASE_URL beside it."]),
+    ...findSignInHalves(values),
+    ...findFileHalves(values),
+  ];
+}
+
+/** A wrong value is shown this far; more would bury the message. */
+const SHOWN_CHARACTERS = 80;
+
+function findUnknown(env: Readonly<Record<string, string | undefined>>): string[] {
+  const known = new Set(Object.values(variables).map((variable) => variable.name));
+  return Object.keys(env)
+    .filter((name) => name.startsWith("PARLEY_") && !known.has(name))
+    .filter((name) => !FOREIGN_PREFIXES.some((prefix) => name.startsWith(prefix)))
+    .sort()
+    .map((name) => `${name} is set but Parley knows no such variable; it has no effect.`);
+}
+
+function directoryExists(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // Missing, unreadable or not a path at all: in no case a folder to work in.
+  }
+}
+
+/** The environment as it is, for children that are to have it; what is the server's alone they take out. */
+export function processEnvironment(): Readonly<Record<string, string | undefined>> {
+  return process.env;
+}
+
+/** Reads `.env` in the current folder and the process environment, which wins. Throws {@link ConfigError}. */
+export function loadConfig(): Config {
+  const cwd = process.cwd();
+  return readConfig({ ...readEnvFile(resolve(cwd, ".env")), ...withoutEmpty(process.env) }, cwd);
+}
+
+function readEnvFile(path: string): NodeJS.Dict<string> {
+  try {
+    return parseEnv(readFileSync(path, "utf8"));
+  } catch (failure) {
+    if (failure instanceof Error && "code" in failure && failure.code === "ENOENT") return {};
+    throw new ConfigError([
+      `${path} cannot be read: ${failure instanceof Error ? failure.message : String(failure)}.`,
+    ]);
+  }
+}
+
+/** An empty variable is an unset one, so it must not hide a line of the file. */
+function withoutEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+}
+
+/** All variables in reading order, for `parley serve --help` and the documentation. */
+export function describeConfig(): { name: string; meaning: string; defaultText: string }[] {
+  return Object.values(variables).map(({ name, meaning, defaultText }) => ({ name, meaning, defaultText }));
+}

@@ -1,0 +1,201 @@
+/**
+ * News of a chat, in both kinds. Saved news has a position in the chat's history of versions and can always be
+ * told again from the database; live pieces have only an identity and are gone with their generation's log.
+ */
+import type { ChatState, ChatStatus, OpenCall, RetryNotice } from "./chat-state.js";
+import type { ChatFailure } from "../common/failures.js";
+import type { FinishReason } from "./finish-reasons.js";
+import type {
+  MessagePart,
+  MessageRole,
+  MessageVisibility,
+  NoticePart,
+  ReasoningEffort,
+  SourcePart,
+  TokenUsage,
+  ToolCallPart,
+  ToolResultPart,
+} from "./message-parts.js";
+
+/** A stored message. `id` grows with history; `createdAt` in milliseconds since the epoch. */
+export type MessageRow = {
+  id: string;
+  chatId: string;
+  role: MessageRole;
+  visibility: MessageVisibility;
+  parts: MessagePart[];
+  authorId: string | null;
+  modelConfigId: string | null;
+  reasoningEffort: ReasoningEffort | null;
+  /** The tool servers that were selected when a person said this; null = not a person's message, or an old one. */
+  mcpServerIds: string[] | null;
+  usage: TokenUsage | null;
+  /** Whole microdollars as a decimal string; null = unpriced, "0" = free. */
+  costMicros: string | null;
+  runtimeMs: number | null;
+  generation: string | null;
+  /** Why the model stopped; null = it was stopped, no model wrote this, or an older server saved it. */
+  finishReason: FinishReason | null;
+  /** The vendor's id of the response that became this message; null when the vendor gives none or it was cut. */
+  responseId: string | null;
+  isSummary: boolean;
+  /** The chat's snapshot that last wrote this row. */
+  revision: number;
+  createdAt: number;
+};
+
+/** A message that waits to be said. */
+export type QueuedRow = {
+  id: string;
+  chatId: string;
+  /** The beginning of what will be said, when the whole is too long for lists and events. */
+  parts: MessagePart[];
+  /** There is more than `parts`. */
+  isCut: boolean;
+  authorId: string;
+  modelConfigId: string | null;
+  reasoningEffort: ReasoningEffort | null;
+  createdAt: number;
+};
+
+/** What one committed transition changed; sent after the commit. May be lost, doubled or reordered on its way. */
+export type SavedNews = {
+  chatId: string;
+  ownerId: string;
+  /** The snapshot before this transition: a reader that stands exactly there needs nothing else. */
+  previousVersion: number;
+  /** What lists of chats showed before; absent for a new chat, and for one that a worker took. */
+  before?: Pick<ChatState, "status" | "isArchived" | "titleVersion" | "diffVersion">;
+  state: ChatState;
+  /** Rows written by this transition, oldest first; null = too large to carry, read them from the database. */
+  messages: MessageRow[] | null;
+  /** The whole queue if this transition changed it; null = it did, but is too large to carry. */
+  queue?: QueuedRow[] | null;
+};
+
+/** Which try of which step a preview belongs to: the lifecycle's episode within a chat. */
+export type Generation = {
+  historyVersion: number;
+  attempt: number;
+  /** When it began, in milliseconds since the epoch, where that is known; no part of its identity. */
+  startedAt?: number | null;
+};
+
+export function generationId(generation: Generation): string {
+  return `gen_${generation.historyVersion}_${generation.attempt}`;
+}
+
+/** Null when the text is not a generation id. */
+export function parseGenerationId(id: string): Generation | null {
+  const match = /^gen_(\d{1,15})_(\d{1,15})$/.exec(id);
+  return match ? { historyVersion: Number(match[1]), attempt: Number(match[2]) } : null;
+}
+
+/** Negative when `a` came before `b` in the life of the chat. */
+export function compareGenerations(a: Generation, b: Generation): number {
+  return a.historyVersion - b.historyVersion || a.attempt - b.attempt;
+}
+
+/** What a piece adds to the preview of a message. */
+export type Piece =
+  | { type: "text-delta"; append: string }
+  | { type: "reasoning-delta"; append: string }
+  | { type: "tool-input-delta"; toolCallId: string; toolName: string; append: string }
+  /** What a running tool says; the call's result takes the place of it all. */
+  | { type: "tool-output-delta"; toolCallId: string; append: string }
+  | ToolCallPart
+  | ToolResultPart
+  | SourcePart
+  | NoticePart;
+
+/** One piece in its place: `sequence` counts 1, 2, 3… within the generation, `partIndex` from 0 in the message. */
+export type LivePiece = { sequence: number; role: MessageRole; partIndex: number; piece: Piece };
+
+/** Pieces of one generation that travel together, in sequence order. */
+export type LiveBatch = { chatId: string; generation: Generation; pieces: LivePiece[] };
+
+/** Where a reader stands in saved news: everything up to and including this place has been told. */
+export type Position = { version: number; stage: number; messageId: number };
+
+/** Within one version news is told in this order. */
+export const STAGES = {
+  message: 0,
+  queue: 1,
+  status: 2,
+  error: 3,
+  action: 4,
+  retry: 5,
+  title: 6,
+  diff: 7,
+  end: 9,
+} as const;
+
+export type SavedItem = { position: Position } & (
+  | { type: "message"; message: MessageRow }
+  | { type: "queue"; queue: QueuedRow[] }
+  | { type: "status"; status: ChatStatus }
+  | { type: "error"; failure: ChatFailure }
+  | { type: "action-required"; calls: OpenCall[]; deadline: number | null }
+  | { type: "retry"; retry: RetryNotice; generation: Generation }
+  | { type: "title"; title: string }
+  /** What is known is read when it is told: it is never older than this place. */
+  | { type: "diff-status" }
+);
+
+/** The place of a reader who has been told everything up to `version`. */
+export function endOf(version: number): Position {
+  return { version, stage: STAGES.end, messageId: 0 };
+}
+
+export function comparePositions(a: Position, b: Position): number {
+  return a.version - b.version || a.stage - b.stage || a.messageId - b.messageId;
+}
+
+/**
+ * Everything saved that a reader at `after` has not been told, in the order of the contract. `messages` must
+ * hold at least every visible row written after `after.version - 1`, `queue` the whole queue of `state`.
+ */
+export function savedNewsAfter(
+  after: Position,
+  state: ChatState,
+  rows: { messages: MessageRow[]; queue: QueuedRow[] },
+): SavedItem[] {
+  const at = (version: number, stage: number, messageId = 0): Position => ({ version, stage, messageId });
+  const items: SavedItem[] = rows.messages
+    .filter((message) => message.visibility !== "model")
+    .map((message) => ({
+      type: "message",
+      message,
+      position: at(message.revision, STAGES.message, Number(message.id)),
+    }));
+  items.push({ type: "queue", queue: rows.queue, position: at(state.queueVersion, STAGES.queue) });
+  items.push({ type: "status", status: state.status, position: at(state.statusVersion, STAGES.status) });
+  if (state.lastError) {
+    items.push({ type: "error", failure: state.lastError, position: at(state.statusVersion, STAGES.error) });
+  }
+  if (state.status === "requires_action") {
+    items.push({
+      type: "action-required",
+      calls: state.openCalls,
+      deadline: state.actionDeadlineAt,
+      position: at(state.statusVersion, STAGES.action),
+    });
+  }
+  if (state.retry) {
+    items.push({
+      type: "retry",
+      retry: state.retry,
+      generation: {
+        historyVersion: state.historyVersion,
+        attempt: state.attempt,
+        startedAt: state.generationStartedAt,
+      },
+      position: at(state.retryVersion, STAGES.retry),
+    });
+  }
+  items.push({ type: "title", title: state.title, position: at(state.titleVersion, STAGES.title) });
+  items.push({ type: "diff-status", position: at(state.diffVersion, STAGES.diff) });
+  return items
+    .filter((item) => comparePositions(item.position, after) > 0)
+    .sort((a, b) => comparePositions(a.position, b.position));
+}

@@ -1,0 +1,369 @@
+/**
+ * Every legal change of a chat. `transition` is the only place that says what a command does to the state and
+ * to the rows of history and queue; it is pure, so the store may run it under a lock or against a version.
+ * The table it follows is docs/chat-lifecycle.md; the test beside this file walks every cell.
+ */
+import {
+  enterHistory,
+  fillOpenCalls,
+  inserts,
+  isAtRest,
+  isStale,
+  move,
+  next,
+  stepWrites,
+  timesOf,
+  toolDraft,
+  withoutRetry,
+  withQueue,
+  type SyntheticAnswer,
+} from "./transition-helpers.js";
+import { deleteQueued, editMessage, promoteQueued, sendMessage } from "./message-transitions.js";
+import type { ChatState, TitleSource } from "./chat-state.js";
+import { CLIENT_TOOL_DEADLINE_MS } from "../common/limits.js";
+import type { ChatFailure } from "../common/failures.js";
+import type { ToolResultPart } from "./message-parts.js";
+import {
+  changed,
+  refused,
+  unchanged,
+  type ClientResult,
+  type Command,
+  type Transition,
+  type Write,
+} from "./transition.js";
+
+/** The state of a chat that has just been created: its first message enters history in the same transition. */
+export function createdState(
+  title: string,
+  titleSource: TitleSource = "first_message",
+  { isSubagent = false } = {},
+): ChatState {
+  return {
+    status: "pending",
+    isArchived: false,
+    isSubagent,
+    workerId: null,
+    runnerId: null,
+    snapshotVersion: 1,
+    historyVersion: 1,
+    resetVersion: 0,
+    queueVersion: 0,
+    statusVersion: 1,
+    retryVersion: 0,
+    titleVersion: 0,
+    diffVersion: 0,
+    title,
+    titleSource,
+    attempt: 0,
+    generationStartedAt: null,
+    retry: null,
+    lastError: null,
+    actionDeadlineAt: null,
+    compactionRequestedAt: null,
+    openCalls: [],
+    queuedIds: [],
+    priorityIds: [],
+  };
+}
+
+/** `now` is in milliseconds since the epoch. Never throws. */
+export function transition(state: ChatState, command: Command, now: number): Transition {
+  const decided = decide(state, command, now);
+  if (decided.outcome !== "changed") return decided;
+  const { historyVersion, attempt } = decided.next;
+  const isSame = historyVersion === state.historyVersion && attempt === state.attempt;
+  return isSame ? decided : { ...decided, next: { ...decided.next, generationStartedAt: now } };
+}
+
+function decide(state: ChatState, command: Command, now: number): Transition {
+  if (state.isArchived && !worksWhileArchived(state, command)) return refused("archived");
+  if ("fence" in command && isStale(state, command.fence)) return refused("stale_fence");
+  switch (command.type) {
+    case "send-message":
+      return sendMessage(state, command, now);
+    case "edit-message":
+      return editMessage(state, command);
+    case "interrupt":
+      return interrupt(state, command.keepsQueue ?? false, now);
+    case "promote-queued":
+      return promoteQueued(state, command.queuedId, now);
+    case "delete-queued":
+      return deleteQueued(state, command.queuedId);
+    case "request-compaction":
+      if (!isAtRest(state)) return refused("wrong_status");
+      return requestCompaction(state, now);
+    case "retry":
+      return retry(state, command);
+    case "clear-context":
+      if (!isAtRest(state)) return refused("wrong_status");
+      if (state.queuedIds.length > 0) return refused("queue_not_empty");
+      return changed(
+        enterHistory(move(state, "waiting")),
+        inserts(fillOpenCalls(state, "cancelled", now), ...command.messages),
+      );
+    case "submit-tool-results":
+      return submitToolResults(state, command.results, now);
+    case "set-title":
+      return setTitle(state, command);
+    case "note-diff": {
+      const moved = next(state);
+      return changed({ ...moved, diffVersion: moved.snapshotVersion }, []);
+    }
+    case "archive":
+      return archive(state, now);
+    case "unarchive":
+      return state.isArchived ? changed(next(state, { isArchived: false }), []) : unchanged();
+    case "acquire":
+      return acquire(state, command);
+    case "begin-attempt":
+      if (state.status !== "running") return refused("wrong_status");
+      return changed(withoutRetry(next(state, { attempt: state.attempt + 1 })), []);
+    case "record-retry":
+      return recordRetry(state, command, now);
+    case "commit-step":
+      if (state.status !== "running") return refused("wrong_status");
+      return changed(
+        enterHistory(
+          next(state, command.settlesCompaction ? { compactionRequestedAt: null } : {}),
+          command.openCalls,
+        ),
+        stepWrites(command),
+      );
+    case "await-client":
+      return awaitClient(state, command, now);
+    case "finish-turn":
+      return finishTurn(state, now);
+    case "finish-interrupt":
+      return finishInterrupt(state, command, now);
+    case "fail":
+      if (state.status !== "running") return refused("wrong_status");
+      return changed(fail(state, command.failure), []);
+    case "release":
+      if (state.status !== "running") return refused("wrong_status");
+      return changed(move(state, "pending", { compactionRequestedAt: state.compactionRequestedAt }), []);
+    case "expire":
+      return expire(state, now);
+  }
+}
+
+/**
+ * Several commands as one transition: one snapshot, all or nothing. A later command's fence is taken from the
+ * state that the earlier ones left, since nobody can come between them.
+ */
+export function transitionAll(state: ChatState, commands: Command[], now: number): Transition {
+  let current = state;
+  const writes: Write[] = [];
+  let hasChanged = false;
+  for (const command of commands) {
+    const base = { ...current, snapshotVersion: state.snapshotVersion };
+    const result = transition(base, hasChanged ? refenced(command, base) : command, now);
+    if (result.outcome === "refused") return result;
+    if (result.outcome === "unchanged") continue;
+    hasChanged = true;
+    current = result.next;
+    writes.push(...result.writes);
+  }
+  return hasChanged ? changed(current, writes) : unchanged();
+}
+
+function refenced(command: Command, state: ChatState): Command {
+  if (!("fence" in command) || state.runnerId === null) return command;
+  return { ...command, fence: { runnerId: state.runnerId, historyVersion: state.historyVersion } };
+}
+
+function worksWhileArchived(state: ChatState, command: Command): boolean {
+  switch (command.type) {
+    case "unarchive":
+    case "archive":
+    case "set-title":
+    case "note-diff":
+    case "finish-interrupt":
+      return true;
+    // A lost worker's interrupt must still be finished after the chat was archived.
+    case "acquire":
+      return state.status === "interrupting";
+    default:
+      return false;
+  }
+}
+
+function interrupt(state: ChatState, keepsQueue: boolean, now: number): Transition {
+  switch (state.status) {
+    case "running":
+      return changed(move(state, "interrupting"), []);
+    case "pending":
+    case "requires_action": {
+      const answer = state.status === "requires_action" ? "cancelled" : null;
+      return keepsQueue ? comeToRest(state, answer, now) : restOrPromote(state, answer, "pending", now);
+    }
+    case "waiting":
+    case "error":
+    case "interrupting":
+      return unchanged();
+  }
+}
+
+/** The turn is over, and so is the chat's work. */
+function comeToRest(state: ChatState, answer: SyntheticAnswer | null, now: number): Transition {
+  const fill = answer === null ? [] : inserts(fillOpenCalls(state, answer, now));
+  const moved = move(state, "waiting");
+  return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
+}
+
+/** The turn is over: the head of the queue enters history, or the chat rests. */
+function restOrPromote(
+  state: ChatState,
+  answer: SyntheticAnswer | null,
+  ifPromoted: "pending" | "running",
+  now: number,
+): Transition {
+  const [head, ...rest] = state.queuedIds;
+  if (head === undefined || state.isArchived) return comeToRest(state, answer, now);
+  const moved = ifPromoted === "running" ? next(state, { status: "running" }) : move(state, "pending");
+  return changed(withQueue(enterHistory(moved), rest), [
+    ...inserts(fillOpenCalls(state, answer ?? "cancelled", now)),
+    { type: "promote", queuedId: head },
+  ]);
+}
+
+/** A summary that was asked for and failed is still wanted when the turn is tried again. */
+function fail(state: ChatState, failure: ChatFailure): ChatState {
+  const { compactionRequestedAt } = state;
+  return move(state, "error", { lastError: failure, compactionRequestedAt });
+}
+
+/** History as it stands counts as changed: the step has all its attempts again, each a generation of its own. */
+function retry(state: ChatState, { without }: Extract<Command, { type: "retry" }>): Transition {
+  if (state.status !== "error") return refused("wrong_status");
+  const { compactionRequestedAt, openCalls } = state;
+  const moved = move(state, "pending", { compactionRequestedAt });
+  if (without === undefined) return changed(enterHistory(moved, openCalls), []);
+  if (without.historyVersion !== state.historyVersion) return refused("stale_fence");
+  const rewritten = { ...enterHistory(moved), resetVersion: moved.snapshotVersion };
+  return changed(rewritten, [{ type: "delete-from", messageId: without.messageId }]);
+}
+
+function requestCompaction(state: ChatState, now: number): Transition {
+  const fill = inserts(fillOpenCalls(state, "cancelled", now));
+  const moved = move(state, "pending", { compactionRequestedAt: now });
+  return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
+}
+
+function submitToolResults(state: ChatState, results: ClientResult[], now: number): Transition {
+  if (state.status !== "requires_action") return refused("wrong_status");
+  const given = new Map(results.map((result) => [result.toolCallId, result]));
+  const answers: ToolResultPart[] = [];
+  for (const call of state.openCalls) {
+    const answer = given.get(call.toolCallId);
+    if (answer)
+      answers.push({ type: "tool-result", toolName: call.toolName, ...answer, ...timesOf(call, now) });
+  }
+  const isExact = answers.length === state.openCalls.length && results.length === answers.length;
+  if (!isExact) return refused("results_mismatch");
+  return changed(enterHistory(move(state, "pending")), inserts(toolDraft(answers)));
+}
+
+function setTitle(state: ChatState, command: Extract<Command, { type: "set-title" }>): Transition {
+  const { title, source, onlyIf } = command;
+  if (onlyIf && (state.title !== onlyIf.title || state.titleSource !== onlyIf.titleSource))
+    return unchanged();
+  if (state.title === title && state.titleSource === source) return unchanged();
+  const moved = next(state, { title, titleSource: source });
+  return changed(state.title === title ? moved : { ...moved, titleVersion: moved.snapshotVersion }, []);
+}
+
+function archive(state: ChatState, now: number): Transition {
+  if (state.isArchived) return unchanged();
+  switch (state.status) {
+    case "running":
+      return changed(move(state, "interrupting", { isArchived: true }), []);
+    case "pending":
+    case "requires_action": {
+      const fill = state.status === "requires_action" ? inserts(fillOpenCalls(state, "cancelled", now)) : [];
+      const moved = move(state, "waiting", { isArchived: true });
+      return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
+    }
+    case "waiting":
+    case "interrupting":
+    case "error":
+      return changed(next(state, { isArchived: true }), []);
+  }
+}
+
+/**
+ * Whoever takes a chat to run it also begins its next attempt: that saves a transaction, and nothing that an earlier
+ * holder streamed can look alive again. A lost interrupt keeps its attempt: its pieces are what is to be saved.
+ */
+function acquire(state: ChatState, command: Extract<Command, { type: "acquire" }>): Transition {
+  const held = { workerId: command.workerId, runnerId: command.runnerId };
+  const begun = { ...held, status: "running" as const, attempt: state.attempt + 1 };
+  switch (state.status) {
+    case "pending":
+      return changed(next(state, begun), []);
+    case "running":
+      return command.isLeaseDead ? changed(withoutRetry(next(state, begun)), []) : refused("lease_alive");
+    case "interrupting":
+      return command.isLeaseDead ? changed(next(state, held), []) : refused("lease_alive");
+    case "waiting":
+    case "requires_action":
+    case "error":
+      return refused("wrong_status");
+  }
+}
+
+function recordRetry(
+  state: ChatState,
+  command: Extract<Command, { type: "record-retry" }>,
+  now: number,
+): Transition {
+  if (state.status !== "running") return refused("wrong_status");
+  const moved = next(state);
+  const retry = {
+    attempt: state.attempt,
+    delayMs: command.delayMs,
+    retryingAt: now + command.delayMs,
+    failure: command.failure,
+  };
+  return changed({ ...moved, retry, retryVersion: moved.snapshotVersion }, []);
+}
+
+function awaitClient(
+  state: ChatState,
+  command: Extract<Command, { type: "await-client" }>,
+  now: number,
+): Transition {
+  if (state.status !== "running") return refused("wrong_status");
+  if (state.openCalls.length === 0 || state.openCalls.some((call) => !call.isClient))
+    return refused("open_calls");
+  const { timeoutMs = CLIENT_TOOL_DEADLINE_MS } = command;
+  const actionDeadlineAt = timeoutMs === null ? null : now + timeoutMs;
+  return changed(move(state, "requires_action", { actionDeadlineAt }), []);
+}
+
+function finishTurn(state: ChatState, now: number): Transition {
+  if (state.status !== "running") return refused("wrong_status");
+  if (state.openCalls.length > 0) return refused("open_calls");
+  return restOrPromote(state, null, "running", now);
+}
+
+function finishInterrupt(
+  state: ChatState,
+  command: Extract<Command, { type: "finish-interrupt" }>,
+  now: number,
+): Transition {
+  if (state.status !== "interrupting") return refused("wrong_status");
+  const saved = { ...state, openCalls: command.openCalls };
+  const after = command.keepsQueue
+    ? comeToRest(saved, "interrupted", now)
+    : restOrPromote(saved, "interrupted", "running", now);
+  if (after.outcome !== "changed") return after;
+  const kept = stepWrites(command);
+  return changed(kept.length > 0 ? enterHistory(after.next) : after.next, [...kept, ...after.writes]);
+}
+
+function expire(state: ChatState, now: number): Transition {
+  if (state.status !== "requires_action") return refused("wrong_status");
+  if (state.actionDeadlineAt === null || now < state.actionDeadlineAt) return refused("deadline_not_reached");
+  return changed(enterHistory(move(state, "pending")), inserts(fillOpenCalls(state, "timed_out", now)));
+}

@@ -1,0 +1,106 @@
+/** The words of the lifecycle: what may be asked of a chat, what the store then writes, and how a request may end. */
+import type { ChatState, MessageDraft, OpenCall, TitleSource, UserMessage } from "./chat-state.js";
+import type { ChatFailure } from "../common/failures.js";
+import type { ToolResultPart } from "./message-parts.js";
+
+/** What a runner's command was computed from; if either has moved on, its work is dropped. */
+export type Fence = { runnerId: string; historyVersion: number };
+
+export type Command =
+  | { type: "send-message"; whenBusy: "queue" | "interrupt"; message: UserMessage; queuedId: string }
+  | { type: "edit-message"; messageId: string; message: UserMessage }
+  /** `keepsQueue`: the chat rests, whatever waits in its queue. */
+  | { type: "interrupt"; keepsQueue?: true }
+  | { type: "promote-queued"; queuedId: string }
+  | { type: "delete-queued"; queuedId: string }
+  | { type: "request-compaction" }
+  /**
+   * The failed turn again. `without`: the message that the new try replaces, with all after it; refused when history is
+   * not at `historyVersion` any more.
+   */
+  | { type: "retry"; without?: { messageId: string; historyVersion: number } }
+  | { type: "clear-context"; messages: MessageDraft[] }
+  | { type: "submit-tool-results"; results: ClientResult[] }
+  /** `onlyIf`: what the title must still be, and where it must still come from; otherwise nothing changes. */
+  | {
+      type: "set-title";
+      title: string;
+      source: Exclude<TitleSource, "first_message">;
+      onlyIf?: Pick<ChatState, "title" | "titleSource">;
+    }
+  /** What is shown of the chat's branch is another from this snapshot on. */
+  | { type: "note-diff" }
+  | { type: "archive" }
+  | { type: "unarchive" }
+  | { type: "acquire"; workerId: string; runnerId: string; isLeaseDead: boolean }
+  | { type: "begin-attempt"; fence: Fence }
+  | { type: "record-retry"; fence: Fence; delayMs: number; failure: ChatFailure }
+  | {
+      type: "commit-step";
+      fence: Fence;
+      messages: MessageDraft[];
+      openCalls: OpenCall[];
+      addRuntime?: AddedRuntime;
+      /** The step is the summary that a person asked for, or the attempt at it. */
+      settlesCompaction?: true;
+    }
+  /** `timeoutMs`: how long the client may take; null = no deadline; absent = `CLIENT_TOOL_DEADLINE_MS`. */
+  | { type: "await-client"; fence: Fence; timeoutMs?: number | null }
+  | { type: "finish-turn"; fence: Fence }
+  | {
+      type: "finish-interrupt";
+      fence: Fence;
+      /** The chat rests, whatever waits in its queue. */
+      keepsQueue?: true;
+      messages: MessageDraft[];
+      openCalls: OpenCall[];
+      addRuntime?: AddedRuntime;
+    }
+  | { type: "fail"; fence: Fence; failure: ChatFailure }
+  | { type: "release"; fence: Fence }
+  | { type: "expire" };
+
+/** A client's answer to one of its own calls. */
+export type ClientResult = Pick<ToolResultPart, "toolCallId" | "result" | "isError">;
+
+/** Wall time of a step's tools, added to the assistant message that asked for them. */
+export type AddedRuntime = { messageId: string; runtimeMs: number };
+
+/** What the store writes besides the chat row, in this order. */
+export type Write =
+  | { type: "delete-from"; messageId: string }
+  | { type: "insert-messages"; messages: MessageDraft[] }
+  | { type: "add-runtime"; messageId: string; runtimeMs: number }
+  | { type: "enqueue"; queuedId: string; message: UserMessage }
+  | { type: "promote"; queuedId: string }
+  | { type: "delete-queued"; queuedIds: string[] };
+
+export type RefusalReason =
+  | "archived"
+  /** Of a subagent: the chat that it works for is archived. */
+  | "parent_archived"
+  | "wrong_status"
+  | "queue_full"
+  | "queue_not_empty"
+  | "stale_fence"
+  | "lease_alive"
+  | "deadline_not_reached"
+  | "results_mismatch"
+  | "open_calls";
+
+export type Changed = { outcome: "changed"; next: ChatState; writes: Write[] };
+export type Unchanged = { outcome: "unchanged" };
+export type Refused = { outcome: "refused"; reason: RefusalReason };
+export type Transition = Changed | Unchanged | Refused;
+
+export function changed(state: ChatState, writes: Write[]): Changed {
+  return { outcome: "changed", next: state, writes };
+}
+
+export function unchanged(): Unchanged {
+  return { outcome: "unchanged" };
+}
+
+export function refused(reason: RefusalReason): Refused {
+  return { outcome: "refused", reason };
+}

@@ -1,0 +1,79 @@
+/** The `edit_files` tool: replaces pieces of text in files, all edits or none. */
+import { z } from "zod";
+import type { JsonObject } from "../../../domain/common/json.js";
+import { AgentError } from "../../../workspaces/agent-client/agent-connection.js";
+import { explainShape, groupEdits, normaliseEditArguments, type FlatEdit } from "./edit-arguments.js";
+import { readProse } from "../prose.js";
+import { defineTool, ToolError, type Tool, type ToolContext } from "../tool.js";
+import { validateArguments } from "../validate-arguments.js";
+import { askWorkspace } from "../workspace-call.js";
+
+const NOTHING_APPLIED = "No edit was applied.";
+
+const parameters = z.object({
+  edits: z
+    .array(
+      z.object({
+        path: z.string().min(1).describe("The file, absolute or relative to the workspace's directory."),
+        old_text: z
+          .string()
+          .describe("The text to replace, as it is in the file. Must occur once, unless replace_all is set."),
+        new_text: z.string().describe("The text to put in its place; empty to remove it."),
+        replace_all: z.boolean().optional().describe("Replace every occurrence of old_text. Default false."),
+      }),
+    )
+    .min(1)
+    .describe("The edits, in the order in which they apply; one call may change several files."),
+});
+
+const TOOL_WORDS: Readonly<Record<string, string>> = {
+  oldText: "old_text",
+  newText: "new_text",
+  replaceAll: "replace_all",
+};
+
+/** The agent's names for the fields, in the words of the tool; what it quotes from a file stays. */
+function inToolWords(message: string): string {
+  return message.replace(
+    /"(?:[^"\\]|\\.)*"|\b(?:oldText|newText|replaceAll)\b/g,
+    (word) => TOOL_WORDS[word] ?? word,
+  );
+}
+
+async function applyEdits(edits: readonly FlatEdit[], context: ToolContext): Promise<JsonObject> {
+  try {
+    const { files } = await askWorkspace(context, (agent) =>
+      agent.editFiles(groupEdits(edits), { signal: context.signal }),
+    );
+    return {
+      ok: true,
+      files: files.map(({ path, replacements, diff = "" }) => ({ path, replacements, diff })),
+    };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    // A refusal comes before anything is written; a failure (5xx, or no answer) says itself what is known.
+    const isRefusal = error.cause instanceof AgentError && error.cause.status < 500;
+    const ending = isRefusal ? ` ${NOTHING_APPLIED}` : "";
+    throw new ToolError(`${inToolWords(error.message)}${ending}`, { cause: error });
+  }
+}
+
+const flatTool = defineTool({
+  name: "edit_files",
+  description: readProse(import.meta.url),
+  parameters,
+  run: ({ edits }, context) => applyEdits(edits, context),
+});
+
+/** Arguments are checked here, so that also what the schema refuses is said to have changed nothing. */
+export const editFilesTool: Tool = {
+  ...flatTool,
+  checksArguments: true,
+  run: async (args, context) => {
+    const given = normaliseEditArguments(args);
+    const checked = await validateArguments(flatTool.inputSchema, given);
+    if (checked.isValid) return flatTool.run(checked.args, context);
+    const words = [checked.error, explainShape(given), NOTHING_APPLIED].filter((text) => text !== "");
+    return { result: { error: words.join(" ") }, isError: true };
+  },
+};

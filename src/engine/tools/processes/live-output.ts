@@ -1,0 +1,63 @@
+/**
+ * Shows people what a command says while a tool waits for its end. Only a preview: what is lost on the way is told, and
+ * nothing that goes wrong here is the tool's failure, or keeps it waiting.
+ */
+import { sleep, systemClock, type Clock } from "../../../lib/clock.js";
+import type { AgentConnection } from "../../../workspaces/agent-client/agent-connection.js";
+import type { ToolContext } from "../tool.js";
+
+/** Most commands end sooner; then their result is all that there is to show, and no stream need be opened. */
+const FOLLOW_AFTER_MS = 200;
+/** A broken stream is opened again after this, later each time that it breaks without a word. */
+const FIRST_RETRY_MS = 250;
+const MAX_RETRY_MS = 10_000;
+
+/** What `wait` gives, or its failure; the process's output is shown until then. */
+export async function whileFollowing<Result>(
+  context: ToolContext,
+  agent: AgentConnection,
+  id: string,
+  wait: () => Promise<Result>,
+): Promise<Result> {
+  const stop = new AbortController();
+  const following = follow(context, agent, { id, signal: stop.signal, clock: systemClock });
+  try {
+    return await wait();
+  } finally {
+    stop.abort();
+    await following;
+  }
+}
+
+type Following = { id: string; signal: AbortSignal; clock: Clock };
+
+/** Ends at once when the signal is aborted. Never rejects. */
+async function follow(context: ToolContext, first: AgentConnection, following: Following): Promise<void> {
+  const { id, signal, clock } = following;
+  const heard = (text: string, missedBytes: number) => context.output(text, missedBytes);
+  await sleep(clock, FOLLOW_AFTER_MS, signal);
+  let agent = first;
+  let from = 0;
+  let delayMs = FIRST_RETRY_MS;
+  while (!signal.aborted) {
+    const { isOver, heardBytes } = await agent.followOutput({ id, from, signal, heard });
+    if (isOver) return;
+    delayMs = heardBytes > from ? FIRST_RETRY_MS : Math.min(delayMs * 2, MAX_RETRY_MS);
+    from = heardBytes;
+    await sleep(clock, delayMs, signal);
+    agent = await renewed(context, agent, signal);
+  }
+}
+
+/** The way to the agent may be another one now. Finding it takes long when the agent is away: no longer than `signal`. */
+async function renewed(
+  context: ToolContext,
+  known: AgentConnection,
+  signal: AbortSignal,
+): Promise<AgentConnection> {
+  if (signal.aborted) return known;
+  const aborted = new Promise<AgentConnection>((resolve) =>
+    signal.addEventListener("abort", () => resolve(known), { once: true }),
+  );
+  return Promise.race([context.workspace().catch(() => known), aborted]);
+}

@@ -1,0 +1,27 @@
+/** The `read_skill_file` tool: a text file that comes with a skill of the workspace. */
+import { z } from "zod";
+import { readProse } from "../prose.js";
+import { defineTool } from "../tool.js";
+import { askWorkspace } from "../workspace-call.js";
+
+const parameters = z.object({
+  name: z.string().min(1).describe("The skill's name, as in read_skill."),
+  path: z
+    .string()
+    .min(1)
+    .describe('The file, relative to the skill\'s directory, for example "references/api.md".'),
+});
+
+export const readSkillFileTool = defineTool({
+  name: "read_skill_file",
+  description: readProse(import.meta.url),
+  isReadOnly: true,
+  parameters,
+  isOffered: ({ hasSkills }) => hasSkills,
+  run: async (args, context) => {
+    const { content, isTruncated } = await askWorkspace(context, (agent) =>
+      agent.readSkillFile(args, { signal: context.signal }),
+    );
+    return { content, ...(isTruncated && { truncated: true }) };
+  },
+});

@@ -1,0 +1,27 @@
+/** The `read_skill` tool: what a skill of the workspace teaches. */
+import { z } from "zod";
+import { readProse } from "../prose.js";
+import { defineTool } from "../tool.js";
+import { askWorkspace } from "../workspace-call.js";
+
+const parameters = z.object({
+  name: z.string().min(1).describe("The skill's name, from the list of available skills."),
+});
+
+export const readSkillTool = defineTool({
+  name: "read_skill",
+  description: readProse(import.meta.url),
+  isReadOnly: true,
+  parameters,
+  isOffered: ({ hasSkills }) => hasSkills,
+  run: async ({ name }, context) => {
+    const skill = await askWorkspace(context, (agent) => agent.readSkill(name, { signal: context.signal }));
+    return {
+      name: skill.name,
+      body: skill.body,
+      ...(skill.isTruncated && { truncated: true }),
+      dir: skill.directory,
+      files: skill.files,
+    };
+  },
+});

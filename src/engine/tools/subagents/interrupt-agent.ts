@@ -1,0 +1,24 @@
+/** The `interrupt_agent` tool: stops a subagent. */
+import { z } from "zod";
+import {
+  ACTING_AGENT_TOOLS,
+  agentWords,
+  chatIdArgument,
+  demandAnswer,
+  readChatId,
+} from "./agent-summaries.js";
+import { readProse } from "../prose.js";
+import { defineTool } from "../tool.js";
+
+export const interruptAgentTool = defineTool({
+  name: "interrupt_agent",
+  description: readProse(import.meta.url),
+  parameters: z.object({ chat_id: chatIdArgument }),
+  worksOn: "subagents",
+  isOffered: () => true,
+  startsAfter: ACTING_AGENT_TOOLS,
+  run: async ({ chat_id: chatId }, { agents }) => {
+    const { agent, wasWorking } = demandAnswer(await agents.interrupt(readChatId(chatId)));
+    return { ...agentWords(agent), interrupted: wasWorking };
+  },
+});

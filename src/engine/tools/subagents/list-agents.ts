@@ -1,0 +1,35 @@
+/** The `list_agents` tool: the subagents of a chat, and how they stand. */
+import { z } from "zod";
+import { MAX_FAMILY_SUBAGENTS } from "../../../domain/chats/subagents.js";
+import { ACTING_AGENT_TOOLS, agentWords } from "./agent-summaries.js";
+import { readProse } from "../prose.js";
+import { defineTool } from "../tool.js";
+
+const DEFAULT_LISTED = 20;
+
+const parameters = z.object({
+  limit: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_FAMILY_SUBAGENTS)
+    .optional()
+    .describe(`How many to list. Default ${DEFAULT_LISTED}, at most ${MAX_FAMILY_SUBAGENTS}.`),
+});
+
+export const listAgentsTool = defineTool({
+  name: "list_agents",
+  description: readProse(import.meta.url),
+  parameters,
+  worksOn: "subagents",
+  isOffered: () => true,
+  startsAfter: ACTING_AGENT_TOOLS,
+  run: async ({ limit = DEFAULT_LISTED }, { agents }) => {
+    const all = await agents.list();
+    const listed = all.toReversed().slice(0, limit);
+    return {
+      agents: listed.map((agent) => ({ ...agentWords(agent), type: agent.kind, status: agent.status })),
+      ...(listed.length < all.length && { note: `${all.length - listed.length} older ones are not listed.` }),
+    };
+  },
+});

@@ -1,0 +1,34 @@
+/** The `spawn_agent` tool: starts a subagent. */
+import { z } from "zod";
+import { MAX_TASK_CHARACTERS, SUBAGENT_KINDS } from "../../../domain/chats/subagents.js";
+import { ACTING_AGENT_TOOLS, agentWords, demandAnswer } from "./agent-summaries.js";
+import { readProse } from "../prose.js";
+import { defineTool } from "../tool.js";
+
+const parameters = z.object({
+  prompt: z
+    .string()
+    .trim()
+    .min(1)
+    .max(MAX_TASK_CHARACTERS)
+    .describe("The whole task; the subagent knows nothing else."),
+  title: z.string().optional().describe("What the task is, in two to six words, for people to see."),
+  type: z
+    .enum(SUBAGENT_KINDS)
+    .optional()
+    .describe('"general" (the default) can do what you can; "explore" only looks.'),
+});
+
+export const spawnAgentTool = defineTool({
+  name: "spawn_agent",
+  description: readProse(import.meta.url),
+  parameters,
+  worksOn: "subagents",
+  isOffered: () => true,
+  startsAfter: ACTING_AGENT_TOOLS,
+  run: async ({ prompt, title, type = "general" }, { agents, idempotencyKey }) => {
+    const wish = { task: prompt, kind: type, ...(title !== undefined && { title }) };
+    const { agent } = demandAnswer(await agents.spawn(wish, idempotencyKey));
+    return { ...agentWords(agent), type: agent.kind, status: "working" };
+  },
+});

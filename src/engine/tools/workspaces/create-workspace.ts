@@ -1,0 +1,29 @@
+/** The `create_workspace` tool: a place to work in, for a chat that has none. */
+import { z } from "zod";
+import { deskCall, deskOf, isOfferedAtDesk, PROVISIONING_TIMEOUT_MS } from "./provisioning-tool.js";
+import { readProse } from "../prose.js";
+import { defineTool } from "../tool.js";
+
+const parameters = z.object({
+  template: z.string().min(1).describe("The template, as list_templates names it."),
+  name: z
+    .string()
+    .optional()
+    .describe("The workspace's name: small letters, digits and hyphens. Default: made from the template's."),
+  parameters: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .optional()
+    .describe("Values of the template's parameters, by name. Those with a default may be left out."),
+});
+
+export const createWorkspaceTool = defineTool({
+  name: "create_workspace",
+  description: readProse(import.meta.url),
+  parameters,
+  timeoutMs: PROVISIONING_TIMEOUT_MS,
+  isOffered: isOfferedAtDesk,
+  run: ({ template, name, parameters: given = {} }, context) => {
+    const values = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
+    return deskOf(context).create({ template, name, parameters: values }, deskCall(context));
+  },
+});

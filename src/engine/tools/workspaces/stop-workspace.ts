@@ -1,0 +1,14 @@
+/** The `stop_workspace` tool: the chat's workspace is not needed any more. */
+import { z } from "zod";
+import { deskCall, deskOf, isOfferedAtDesk, PROVISIONING_TIMEOUT_MS } from "./provisioning-tool.js";
+import { readProse } from "../prose.js";
+import { defineTool } from "../tool.js";
+
+export const stopWorkspaceTool = defineTool({
+  name: "stop_workspace",
+  description: readProse(import.meta.url),
+  parameters: z.object({}),
+  timeoutMs: PROVISIONING_TIMEOUT_MS,
+  isOffered: isOfferedAtDesk,
+  run: (_args, context) => deskOf(context).stop(deskCall(context)),
+});

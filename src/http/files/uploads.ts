@@ -1,0 +1,156 @@
+/**
+ * `PUT /files/<id>`: the bytes of a file that was announced by `createFileUpload`, to the link that it gave. As many
+ * bytes as were announced, no more are read; what they are is found out before anybody sees them.
+ */
+import type { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { GraphQLError } from "graphql";
+import { decodeId, encodeId } from "../../domain/common/ids.js";
+import { MAX_FILE_BYTES } from "../../domain/files/file-limits.js";
+import { STORAGE_FULL_TEXT } from "../../domain/files/storage-limits.js";
+import type { ErrorMask } from "../graphql/errors.js";
+import type { FileLinks } from "./file-links.js";
+import { linkExpired, noSuchFile, refuse, uploadRefused } from "./file-refusals.js";
+import type { RateGate } from "../common/rate-gate.js";
+import { unauthenticated, unavailable } from "../graphql/refusals.js";
+import type { Strangers } from "../subscriptions/anonymous-connections.js";
+
+/** Each is held in memory until it is kept: 80 MiB at most. */
+const MAX_UPLOADS_AT_ONCE = 8;
+const RETRY_AFTER_SECONDS = 1;
+
+type UploadedFile = { id: string; name: string; mediaType: string; sizeBytes: number };
+
+/** As `UploadOutcome` in src/services/files/file-storage.ts. */
+type Finished =
+  | { outcome: "kept"; file: UploadedFile }
+  | { outcome: "refused"; message: string }
+  | { outcome: "taken" }
+  | { outcome: "gone" }
+  | { outcome: "unavailable" };
+
+export type UploadsSource = {
+  links: FileLinks;
+  /** How many bytes were announced; null when nobody waits for them. */
+  findSize(fileId: string): Promise<number | null>;
+  /** Whether the server's disk has room for so many bytes. */
+  hasRoomFor(bytes: number): Promise<boolean>;
+  finish(fileId: string, bytes: Uint8Array): Promise<Finished>;
+};
+
+export type UploadsRouteOptions = {
+  uploads: UploadsSource;
+  rateGate: RateGate;
+  strangers: Pick<Strangers, "forget">;
+  mask: ErrorMask;
+};
+
+type UploadRequest = FastifyRequest<{ Params: { id: string }; Querystring: Record<string, unknown> }>;
+
+export function addUploadsRoute(app: FastifyInstance, options: UploadsRouteOptions): void {
+  let running = 0;
+  // Of its own, for what it does to bodies: here they stay as they come, whatever they say they are.
+  void app.register(async (door) => {
+    door.removeAllContentTypeParsers();
+    door.addContentTypeParser("*", (_request, _body, done) => done(null));
+    door.put("/files/:id", async (request: UploadRequest, reply) => {
+      if (running >= MAX_UPLOADS_AT_ONCE) {
+        reply.header("retry-after", RETRY_AFTER_SECONDS);
+        return refuseUnread(reply, options.mask, unavailable("Too many files are on their way; come again."));
+      }
+      running += 1;
+      try {
+        return await takeUpload(request, reply, options);
+      } finally {
+        running -= 1;
+      }
+    });
+  });
+}
+
+async function takeUpload(
+  request: UploadRequest,
+  reply: FastifyReply,
+  options: UploadsRouteOptions,
+): Promise<FastifyReply> {
+  const { uploads, mask } = options;
+  const fileId = decodeId("file", request.params.id);
+  const refusal = await refuseLink(request, fileId, options);
+  if (refusal || fileId === null) return refuseUnread(reply, mask, refusal ?? unauthenticated());
+  options.strangers.forget(request.raw.socket);
+  const announced = await uploads.findSize(fileId);
+  if (announced === null) return refuseUnread(reply, mask, noSuchFile());
+  if (!(await uploads.hasRoomFor(announced)))
+    return refuseUnread(reply, mask, uploadRefused(507, "UNAVAILABLE", STORAGE_FULL_TEXT));
+  const told = request.headers["content-length"];
+  if (told !== undefined && Number(told) !== announced)
+    return refuseUnread(reply, mask, wrongSize(announced, Number(told)));
+  const bytes = await readUpTo(request.raw, announced).catch((): "broken off" => "broken off");
+  if (bytes === "broken off")
+    return refuseUnread(reply, mask, uploadRefused(400, "BAD_USER_INPUT", "The upload broke off."));
+  if (bytes === null) return refuseUnread(reply, mask, wrongSize(announced, null));
+  if (bytes.length !== announced) return refuse(reply, mask, wrongSize(announced, bytes.length));
+  return answer(reply, mask, await uploads.finish(fileId, bytes));
+}
+
+function answer(reply: FastifyReply, mask: ErrorMask, finished: Finished): FastifyReply {
+  switch (finished.outcome) {
+    case "kept": {
+      const { id, name, mediaType, sizeBytes } = finished.file;
+      reply.header("cache-control", "no-store");
+      return reply.code(200).send({ id: encodeId("file", id), name, mediaType, sizeBytes });
+    }
+    case "refused":
+      return refuse(reply, mask, uploadRefused(415, "BAD_USER_INPUT", finished.message));
+    case "taken":
+      return refuse(
+        reply,
+        mask,
+        uploadRefused(409, "CONFLICT", "Other bytes came for this file before. Announce another one."),
+      );
+    case "gone":
+      return refuse(reply, mask, noSuchFile());
+    case "unavailable":
+      return refuse(reply, mask, unavailable("The file cannot be kept now; come again."));
+  }
+}
+
+/** Undefined when the link is good. */
+async function refuseLink(
+  { query, raw }: UploadRequest,
+  fileId: string | null,
+  { uploads, rateGate }: UploadsRouteOptions,
+): Promise<GraphQLError | undefined> {
+  const { expires, signature } = query;
+  if (fileId === null || typeof expires !== "string" || typeof signature !== "string")
+    return unauthenticated();
+  const check = uploads.links.checkUpload(fileId, expires, signature);
+  if (check === "good") return undefined;
+  if (check === "expired") return linkExpired();
+  await rateGate.countFailure(rateGate.addressOf(raw));
+  return unauthenticated();
+}
+
+/** Null when there is more. */
+async function readUpTo(body: Readable, limitBytes: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+    const bytes = chunk as Buffer;
+    length += bytes.length;
+    if (length > limitBytes) return null;
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+/** The connection goes with what it still has to say. */
+function refuseUnread(reply: FastifyReply, mask: ErrorMask, error: GraphQLError): FastifyReply {
+  reply.header("connection", "close");
+  return refuse(reply, mask, error);
+}
+
+function wrongSize(announced: number, found: number | null): GraphQLError {
+  const message = `The file was announced with ${announced} bytes, but has ${found ?? "more"}.`;
+  return uploadRefused(found === null || found > MAX_FILE_BYTES ? 413 : 400, "BAD_USER_INPUT", message);
+}

@@ -1,0 +1,74 @@
+/** A model's call options: raw JSON in its configuration, typed values inside an adapter. Unknown keys are refused. */
+import { z } from "zod";
+import { ModelCallError } from "../../domain/common/failures.js";
+import type { JsonObject } from "../../domain/common/json.js";
+import type { ProviderSettings } from "../types.js";
+
+/** More problems than this would only be noise to whoever reads the failure. */
+const NAMED_PROBLEMS_LIMIT = 3;
+/** A key or a value in a configuration can be of any length; a message cannot. */
+const PROBLEM_LIMIT_CHARACTERS = 200;
+
+const domains = z.array(z.string().min(1)).min(1);
+
+/**
+ * The vendor's own web search: absent = off, present (even empty) = on. A vendor's schema takes from it what the
+ * vendor has (`webSearchSchema.omit({...})`) and so refuses the rest.
+ */
+export const webSearchSchema = z.strictObject({
+  /** Only pages of these domains (`example.com`, subdomains included). */
+  allowedDomains: domains.optional(),
+  /** No pages of these domains. */
+  blockedDomains: domains.optional(),
+  /** How much of the found pages the model reads. */
+  contextSize: z.enum(["low", "medium", "high"]).optional(),
+  /** Searches in one call, at most. */
+  maxUses: z.int().positive().optional(),
+});
+export type WebSearchOptions = z.infer<typeof webSearchSchema>;
+
+/**
+ * The options as the vendor's schema types them; absent options are empty. Throws `ModelCallError` of kind `config`,
+ * not worth a retry, whose message names the provider and every wrong key (the first few), never a value.
+ */
+export function parseOptions<Schema extends z.ZodType>(
+  schema: Schema,
+  options: JsonObject | undefined,
+  settings: Pick<ProviderSettings, "kind" | "displayName">,
+): z.infer<Schema> {
+  const parsed = schema.safeParse(options ?? {});
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues
+    .flatMap(placeIssue)
+    .map(({ path, message }) => describe(path, message));
+  const named = problems.slice(0, NAMED_PROBLEMS_LIMIT).join("; ");
+  const rest = problems.length > NAMED_PROBLEMS_LIMIT ? "; …" : "";
+  const message = `${settings.displayName} cannot be called with this model's options: ${named}${rest}.`;
+  throw new ModelCallError(
+    { kind: "config", message, provider: settings.kind, isRetryable: false },
+    undefined,
+    { cause: parsed.error },
+  );
+}
+
+/** A configuration may have any number of wrong keys. */
+const TOLD_PROBLEMS_LIMIT = 20;
+
+/** What is wrong with the options, each with its place in them; empty when nothing is. The first ones of very many. */
+export function problemsIn(schema: z.ZodType, options: JsonObject): { path: string[]; message: string }[] {
+  const parsed = schema.safeParse(options);
+  return parsed.success ? [] : parsed.error.issues.flatMap(placeIssue).slice(0, TOLD_PROBLEMS_LIMIT);
+}
+
+function placeIssue({ path, message, ...issue }: z.core.$ZodIssue): { path: string[]; message: string }[] {
+  const place = path.map(String);
+  if (issue.code !== "unrecognized_keys") return [{ path: place, message }];
+  return issue.keys.map((key) => ({ path: [...place, key], message: "there is no such option" }));
+}
+
+function describe(path: readonly string[], problem: string): string {
+  const words = path.length === 0 ? problem : `\`${path.join(".")}\`: ${problem}`;
+  return words.length <= PROBLEM_LIMIT_CHARACTERS
+    ? words
+    : `${words.slice(0, PROBLEM_LIMIT_CHARACTERS - 1)}…`;
+}

@@ -1,0 +1,31 @@
+/** Whether call options are what an adapter takes, asked before there is a call: by the schema that the adapter reads with. */
+import type { z } from "zod";
+import type { JsonObject } from "../../domain/common/json.js";
+import { anthropicOptionsSchema } from "../anthropic/options.js";
+import { bedrockOptionsSchema } from "../bedrock/options.js";
+import { googleOptionsSchema } from "../google/options.js";
+import { chatOptionsSchema, responsesOptionsSchema } from "../openai/options.js";
+import { problemsIn } from "./options.js";
+import type { ProviderSettings } from "../types.js";
+
+type Settings = Pick<ProviderSettings, "kind" | "openaiApi">;
+
+/** Everything that is wrong, each with its place in the options; never a value. Empty = calls can be made with them. */
+export function judgeOptions(settings: Settings, options: JsonObject): { message: string; path: string[] }[] {
+  return problemsIn(schemaOf(settings), options);
+}
+
+function schemaOf({ kind, openaiApi }: Settings): z.ZodType {
+  switch (kind) {
+    case "anthropic":
+      return anthropicOptionsSchema;
+    case "bedrock":
+      return bedrockOptionsSchema;
+    case "google":
+      return googleOptionsSchema;
+    case "openai":
+    case "openai_compatible":
+    case "azure_openai":
+      return openaiApi === "responses" ? responsesOptionsSchema({ kind }) : chatOptionsSchema({ kind });
+  }
+}

@@ -1,0 +1,228 @@
+/** Chat Completions chunks → our parts, forgiving what compatible servers leave out. */
+import type { ChatCompletionChunk } from "openai/resources/chat/completions/completions";
+import { AnswerCallIds } from "../common/call-ids.js";
+import { errorFactsOf } from "../common/error-body.js";
+import { StreamFailure } from "../common/errors.js";
+import type { EventReader } from "../common/model-call.js";
+import { ReasoningGatherer, type ReasoningPiece, readReasoning } from "./chat-reasoning.js";
+import { chatUsage } from "./chat-usage.js";
+import { expectMalformed } from "./malformed.js";
+import { citedPage } from "./web-search.js";
+import { isJsonObject, isJsonObjectText, parseToolArguments } from "../common/prompt-parts.js";
+import type { FinishReason } from "../../domain/chats/finish-reasons.js";
+import type { ModelStreamPart } from "../types.js";
+import { UsageReport } from "../common/usage-report.js";
+
+const BROKE_OFF_TEXT = "the answer broke off with an error";
+
+type Delta = ChatCompletionChunk.Choice.Delta;
+type ToolCallPiece = NonNullable<Delta["tool_calls"]>[number];
+/** `given`: the id as the server said it, by which its pieces are told apart. */
+type OpenCall = { id: string; given: string | undefined; name: string; pieces: string[] };
+
+type CallState = {
+  /** The server whose reasoning goes back to it; see openai-chat-reasoning.ts. */
+  origin: string | undefined;
+  reasoning: ReasoningGatherer;
+  /** Calls under way in the order of their first piece; the key is the vendor's index. */
+  calls: Map<number, OpenCall>;
+  ids: AnswerCallIds;
+  /** Cited pages by URL, each once. They wait for the end of the text, which they would cut in two. */
+  sources: Map<string, ModelStreamPart>;
+  isReasoning: boolean;
+  hasToolCalls: boolean;
+  usage: UsageReport;
+  finish: FinishReason | undefined;
+};
+
+/**
+ * A reader for one call. The usage chunk comes after the finish reason, so `finish` waits for the end. `origin` is the
+ * server as `reasoningOrigin` names it; without one, reasoning is read but cannot go back.
+ */
+export function createChatReader(origin?: string): EventReader<ChatCompletionChunk> {
+  const state: CallState = {
+    origin,
+    reasoning: new ReasoningGatherer(),
+    calls: new Map(),
+    ids: new AnswerCallIds(),
+    sources: new Map(),
+    isReasoning: false,
+    hasToolCalls: false,
+    usage: new UsageReport(),
+    finish: undefined,
+  };
+  return expectMalformed({
+    read: (chunk) => readChunk(state, chunk),
+    isFinished: () => state.finish !== undefined,
+    end: () => (state.finish === undefined ? [] : [{ type: "finish", reason: state.finish }]),
+  });
+}
+
+function readChunk(state: CallState, chunk: ChatCompletionChunk): ModelStreamPart[] {
+  const told = errorInChunk(chunk);
+  if (told !== undefined) throw told;
+  const parts: ModelStreamPart[] = [];
+  // Azure sends chunks without choices, some gateways without the list.
+  const choice = (chunk.choices as ChatCompletionChunk.Choice[] | undefined | null)?.[0];
+  if (choice?.delta) parts.push(...readDelta(state, choice.delta));
+  if (choice?.finish_reason && state.finish === undefined)
+    parts.push(...finishChoice(state, choice.finish_reason));
+  if (chunk.usage) parts.push(chatUsage(chunk.usage, state.usage));
+  return parts;
+}
+
+/** vLLM reports an error in the middle of a stream with its fields at the top, where the SDK does not look for one. */
+function errorInChunk(chunk: object): StreamFailure | undefined {
+  if (!("object" in chunk) || chunk.object !== "error") return undefined;
+  const { message, type, code } = errorFactsOf({ ...chunk }) ?? {};
+  const isVendors = message !== undefined;
+  return new StreamFailure(String(code ?? type ?? "server_error"), message ?? BROKE_OFF_TEXT, { isVendors });
+}
+
+function finishChoice(state: CallState, reason: string): ModelStreamPart[] {
+  // OpenRouter's word for a provider behind it that broke off.
+  if (reason === "error") throw new StreamFailure("server_error", BROKE_OFF_TEXT);
+  const parts = [
+    ...closeReasoning(state),
+    ...state.sources.values(),
+    ...closeCalls(state, reason === "length"),
+  ];
+  state.sources.clear();
+  state.finish = finishReason(reason, state.hasToolCalls);
+  return parts;
+}
+
+function readDelta(state: CallState, delta: Delta): ModelStreamPart[] {
+  const content = readContent(delta);
+  const parts = addReasoning(state, { ...readReasoning(delta) }, content.thinking);
+  if (content.text !== "")
+    parts.push(...closeOpenReasoning(state), { type: "text-delta", text: content.text });
+  for (const piece of delta.tool_calls ?? [])
+    parts.push(...closeOpenReasoning(state), ...readToolCallPiece(state, piece));
+  citeSources(state, delta);
+  return parts;
+}
+
+function addReasoning(state: CallState, piece: ReasoningPiece, thinking: string): ModelStreamPart[] {
+  state.reasoning.add(piece);
+  const text = piece.text + thinking;
+  if (text === "") return [];
+  state.isReasoning = true;
+  return [{ type: "reasoning-delta", text }];
+}
+
+/** Text, or (Mistral) a list of text and thinking; a refusal is the model's text as well. */
+function readContent(delta: Delta): { text: string; thinking: string } {
+  const content: unknown = delta.content;
+  if (!Array.isArray(content))
+    return { text: typeof content === "string" && content ? content : delta.refusal || "", thinking: "" };
+  const pieces = content.filter(isJsonObject);
+  return {
+    text: pieces.map(({ type, text }) => (type === "text" && typeof text === "string" ? text : "")).join(""),
+    thinking: pieces
+      .flatMap(({ thinking }) => (Array.isArray(thinking) ? thinking : []))
+      .map((inner) => (isJsonObject(inner) && typeof inner.text === "string" ? inner.text : ""))
+      .join(""),
+  };
+}
+
+function readToolCallPiece(state: CallState, piece: ToolCallPiece): ModelStreamPart[] {
+  const index = callIndex(state, piece);
+  let call = state.calls.get(index);
+  if (call === undefined) {
+    call = { id: state.ids.take(piece.id), given: piece.id, name: "", pieces: [] };
+    state.calls.set(index, call);
+  }
+  // A server that repeats the name with each piece must not make it longer.
+  if (typeof piece.function?.name === "string" && call.name === "") call.name = piece.function.name;
+  const delta = argumentsPiece(piece);
+  if (delta === "") return [];
+  call.pieces.push(delta);
+  return [{ type: "tool-input-delta", toolCallId: call.id, toolName: call.name, delta }];
+}
+
+/** Servers that leave the index out send whole calls: each new id, or a piece with a name, is the next call. */
+function callIndex(state: CallState, piece: ToolCallPiece): number {
+  const index: unknown = piece.index;
+  if (typeof index === "number") {
+    const open = state.calls.get(index);
+    // Seen on Gemini's compatible endpoint: parallel calls that all claim index 0.
+    return open !== undefined && isOtherCall(open, piece) ? nextIndex(state) : index;
+  }
+  return piece.function?.name ? nextIndex(state) : nextIndex(state) - 1;
+}
+
+/** A server may also repeat the name with each piece of one call, or give two calls of one answer the same id. */
+function isOtherCall({ given, pieces }: OpenCall, piece: ToolCallPiece): boolean {
+  if (!piece.function?.name) return false;
+  if (piece.id && piece.id !== given) return true;
+  const begins = argumentsPiece(piece).startsWith("{") && pieces.at(-1)?.endsWith("}") === true;
+  return begins && isJsonObjectText(pieces.join(""));
+}
+
+function nextIndex(state: CallState): number {
+  return Math.max(-1, ...state.calls.keys()) + 1;
+}
+
+/** Ollama's older versions send the arguments as an object. */
+function argumentsPiece(piece: ToolCallPiece): string {
+  const given: unknown = piece.function?.arguments;
+  if (typeof given === "string") return given;
+  return isJsonObject(given) ? JSON.stringify(given) : "";
+}
+
+/** Before other content: reasoning whose words have streamed is over. */
+function closeOpenReasoning(state: CallState): ModelStreamPart[] {
+  return state.isReasoning ? closeReasoning(state) : [];
+}
+
+/** At the end, also for reasoning without words: what the server hides it wants back all the same. */
+function closeReasoning(state: CallState): ModelStreamPart[] {
+  if (!state.isReasoning && !state.reasoning.hasDetails) return [];
+  const wasReasoning = state.isReasoning;
+  state.isReasoning = false;
+  const providerMetadata = state.reasoning.take(state.origin);
+  if (providerMetadata !== undefined) return [{ type: "reasoning-end", providerMetadata }];
+  return wasReasoning ? [{ type: "reasoning-end" }] : [];
+}
+
+/** `isCut`: the answer ended at a limit; a call whose arguments it cut must not run with what is left of them. */
+function closeCalls(state: CallState, isCut: boolean): ModelStreamPart[] {
+  const calls = [...state.calls.values()];
+  state.calls.clear();
+  if (calls.length > 0) state.hasToolCalls = true;
+  return calls.map(({ id, name, pieces }) => {
+    const text = pieces.join("");
+    const call = { type: "tool-call" as const, toolCallId: id, toolName: name };
+    if (isCut && !isJsonObjectText(text)) return { ...call, arguments: {}, isCut };
+    return { ...call, arguments: parseToolArguments(text) };
+  });
+}
+
+/** OpenAI's search models and OpenRouter cite this way. */
+function citeSources(state: CallState, delta: Delta): void {
+  const annotations: unknown = Reflect.get(delta, "annotations");
+  if (!Array.isArray(annotations)) return;
+  for (const annotation of annotations) {
+    const citation: unknown = isJsonObject(annotation) ? annotation.url_citation : undefined;
+    const page = isJsonObject(citation) ? citedPage({ ...citation, type: "url_citation" }) : undefined;
+    if (page !== undefined && !state.sources.has(page.url)) state.sources.set(page.url, page);
+  }
+}
+
+/** Some servers say `stop` although they called a tool. */
+function finishReason(reason: string, hasToolCalls: boolean): FinishReason {
+  switch (reason) {
+    case "stop":
+      return hasToolCalls ? "tool-calls" : "stop";
+    case "tool_calls":
+    case "function_call":
+      return "tool-calls";
+    case "length":
+      return "length";
+    case "content_filter":
+      return "content-filter";
+    default:
+      return "other";
+  }
+}

@@ -1,0 +1,58 @@
+/** What the list of models that an OpenAI-like server keeps tells: which there are, and how much they hold. */
+import type OpenAI from "openai";
+import { findContextLimitIn } from "../common/context-limit.js";
+import { toModelCallError } from "../common/errors.js";
+import { gatherListed, readListed } from "../common/listed-models.js";
+import { connectionProblem } from "./client.js";
+import type { ListedModel, ProviderSettings } from "../types.js";
+import type { StreamLimits } from "../common/watchdog.js";
+
+/** The largest router lists a few hundred; a list that never ends is not looked through to its end. */
+const LOOKED_THROUGH_LIMIT = 5_000;
+
+type Question = { settings: ProviderSettings; limits: StreamLimits; model: string; signal: AbortSignal };
+
+/**
+ * See `ModelProvider.findContextLimit`. OpenAI's own list and Azure's say nothing of it and are not asked; gateways
+ * before OpenAI and compatible servers often do. A server without a list, or an aborted question, is null.
+ */
+export async function findOpenaiContextLimit(
+  client: OpenAI,
+  { settings, limits, model, signal }: Question,
+): Promise<number | null> {
+  if (settings.kind === "azure_openai" || settings.baseUrl === undefined || signal.aborted) return null;
+  const problem = connectionProblem(settings);
+  if (problem !== undefined) throw problem;
+  try {
+    let listed = 0;
+    for await (const entry of client.models.list({ signal, timeout: limits.startupTimeoutMs })) {
+      if (entry.id === model) return findContextLimitIn(entry) ?? null;
+      if (++listed >= LOOKED_THROUGH_LIMIT) return null;
+    }
+    return null;
+  } catch (error) {
+    if (signal.aborted) return null;
+    const failure = toModelCallError(error, settings, limits.clock.now());
+    const status = failure.failure.httpStatus;
+    if (status === 404 || status === 405 || status === 501) return null;
+    throw failure;
+  }
+}
+
+/** See `ModelProvider.listModels`. Azure's list is of what could be deployed: which deployments there are it does not tell. */
+export async function listOpenaiModels(
+  client: OpenAI,
+  { settings, limits, signal }: Omit<Question, "model">,
+): Promise<ListedModel[] | null> {
+  if (settings.kind === "azure_openai") return null;
+  const problem = connectionProblem(settings);
+  if (problem !== undefined) throw problem;
+  try {
+    const nameOf = (entry: object): unknown => Reflect.get(entry, "name");
+    return await gatherListed(client.models.list({ signal }), (entry) =>
+      readListed(entry.id, nameOf(entry), entry),
+    );
+  } catch (error) {
+    throw toModelCallError(error, settings, limits.clock.now());
+  }
+}

@@ -1,0 +1,38 @@
+/** Families of chats: who started a subagent, and whom a chat's agent has started. */
+import type { ComplexityEstimatorArgs } from "graphql-query-complexity";
+import { Ctx, FieldResolver, Resolver, Root } from "type-graphql";
+import { MAX_FAMILY_SUBAGENTS } from "../../domain/chats/subagents.js";
+import { Chat } from "../../schema/chats/chat.type.js";
+import type { Context } from "../common/context.js";
+import { demandChat } from "./message.resolver.js";
+import { toChat } from "../common/shapes.js";
+
+const mostSubagents = ({ childComplexity }: Pick<ComplexityEstimatorArgs, "childComplexity">) =>
+  1 + MAX_FAMILY_SUBAGENTS * childComplexity;
+
+@Resolver(() => Chat)
+export class ChatFamilyResolver {
+  @FieldResolver(() => Chat, {
+    nullable: true,
+    description:
+      "The chat whose agent started this one as a subagent; null for a chat that a person started.",
+  })
+  parent(@Root() { parentChatId }: Chat, @Ctx() context: Context): Promise<Chat> | null {
+    return parentChatId === null ? null : demandChat(context, parentChatId);
+  }
+
+  @FieldResolver(() => Chat, {
+    description: "The chat of its family that a person started; the chat itself if it is that one.",
+  })
+  root(@Root() chat: Chat, @Ctx() context: Context): Promise<Chat> | Chat {
+    return chat.rootChatId === chat.chatId ? chat : demandChat(context, chat.rootChatId);
+  }
+
+  @FieldResolver(() => [Chat], {
+    description: `The subagents that its agent has started, the oldest first, archived ones too; at most ${MAX_FAMILY_SUBAGENTS}.`,
+    complexity: mostSubagents,
+  })
+  async subagents(@Root() chat: Chat, @Ctx() context: Context): Promise<Chat[]> {
+    return (await context.loaders.subagents.load(chat.chatId)).map(toChat);
+  }
+}

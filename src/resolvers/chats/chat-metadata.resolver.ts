@@ -1,0 +1,67 @@
+/** What people change about a chat at any time, and what a list shows of its last turn. */
+import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
+import { turnSummary } from "../../domain/chats/turn-summary.js";
+import {
+  RegenerateChatTitleInput,
+  RegenerateChatTitlePayload,
+  UpdateChatInput,
+  UpdateChatPayload,
+} from "../../schema/chats/chat-metadata.type.js";
+import { Chat } from "../../schema/chats/chat.type.js";
+import { changed, refused } from "./chat-outcomes.js";
+import type { Context } from "../common/context.js";
+import { readLabels, readTitle } from "../common/inputs.js";
+import { databaseId, optionalDatabaseIds } from "../common/public-ids.js";
+import { type UserErrorObject, invalid } from "../common/user-errors.js";
+
+/** As much as asking a workspace: somebody else must do something for it. */
+const MODEL_CALL_COST = 25;
+const INPUT = { description: "What to do." };
+
+@Resolver(() => Chat)
+export class ChatMetadataResolver {
+  @FieldResolver(() => String, {
+    nullable: true,
+    complexity: 1,
+    description:
+      "What the model said last, in one plain line of at most 100 characters; null when that was nothing.",
+  })
+  async lastTurnSummary(@Root() chat: Chat, @Ctx() context: Context): Promise<string | null> {
+    const said = await context.loaders.lastAnswers.load(chat.chatId);
+    return (said && turnSummary(said)) || null;
+  }
+
+  @Mutation(() => UpdateChatPayload, {
+    description: "Renames a chat, labels it, or chooses its model and tool servers.",
+  })
+  async updateChat(
+    @Arg("input", () => UpdateChatInput, INPUT) input: UpdateChatInput,
+    @Ctx() context: Context,
+  ): Promise<UpdateChatPayload> {
+    const problems: UserErrorObject[] = [];
+    const { chatId, title, modelConfigId, labels, mcpServerIds } = input;
+    if (title === null) problems.push(invalid("A chat cannot be without a title.", "title"));
+    const wanted = {
+      chatId: databaseId("chat", chatId, "chatId"),
+      title: readTitle(title, problems),
+      labels: labels === null ? [] : readLabels(labels, problems),
+      modelConfigId:
+        modelConfigId == null ? modelConfigId : databaseId("model", modelConfigId, "modelConfigId"),
+      mcpServerIds: optionalDatabaseIds("mcp", mcpServerIds, "mcpServerIds"),
+    };
+    if (problems.length > 0) return refused(problems);
+    return changed(context, await context.commands.updateChat(context.viewer, wanted));
+  }
+
+  @Mutation(() => RegenerateChatTitlePayload, {
+    complexity: MODEL_CALL_COST,
+    description: "Has a model name the chat from the whole talk. Takes up to half a minute.",
+  })
+  async regenerateChatTitle(
+    @Arg("input", () => RegenerateChatTitleInput, INPUT) input: RegenerateChatTitleInput,
+    @Ctx() context: Context,
+  ): Promise<RegenerateChatTitlePayload> {
+    const chatId = databaseId("chat", input.chatId, "chatId");
+    return changed(context, await context.commands.regenerateChatTitle(context.viewer, chatId));
+  }
+}

@@ -1,0 +1,31 @@
+/** Whether a chat's owner has seen what is in it. */
+import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
+import { MarkChatReadInput, MarkChatReadPayload } from "../../schema/chats/chat-reading.type.js";
+import { Chat } from "../../schema/chats/chat.type.js";
+import { changed } from "./chat-outcomes.js";
+import type { Context } from "../common/context.js";
+import { databaseId } from "../common/public-ids.js";
+
+@Resolver(() => Chat)
+export class ChatReadingResolver {
+  @FieldResolver(() => Boolean, {
+    complexity: 1,
+    description:
+      "Whether there is an answer that its owner has not seen. A chat is read while its owner follows it with `chatEvents`.",
+  })
+  isUnread(@Root() chat: Chat, @Ctx() context: Context): Promise<boolean> {
+    return context.loaders.unread.load(chat.chatId);
+  }
+
+  @Mutation(() => MarkChatReadPayload, {
+    description:
+      "Says that the viewer has seen what is in a chat of theirs, for clients that do not follow it.",
+  })
+  async markChatRead(
+    @Arg("input", () => MarkChatReadInput, { description: "What to do." }) input: MarkChatReadInput,
+    @Ctx() context: Context,
+  ): Promise<MarkChatReadPayload> {
+    const chatId = databaseId("chat", input.chatId, "chatId");
+    return changed(context, await context.commands.markChatRead(context.viewer, chatId));
+  }
+}

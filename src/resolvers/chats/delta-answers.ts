@@ -1,0 +1,142 @@
+/**
+ * Answers to deltas, the most frequent events of all, without graphql-js: an operation's selection is compiled once
+ * for each kind of delta, and each delta is then projected onto it. Compiled is only what is certain to give what an
+ * execution would: objects without lists whose fields have neither resolvers nor arguments. Anything else goes on
+ * being executed.
+ */
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  getNullableType,
+  getOperationAST,
+  getVariableValues,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isAbstractType,
+  isLeafType,
+  isObjectType,
+  Kind,
+} from "graphql";
+import { collectFields, collectSubfields } from "graphql/execution/collectFields.js";
+import type { ChatEvent } from "../../domain/chats/chat-stream.js";
+import type { ChatPartEvent } from "../../schema/chats/chat-event.union.js";
+import { toPartEvent } from "./part-events.js";
+
+type Answer = ExecutionResult | Promise<ExecutionResult>;
+type PartEvent = ChatEvent & { type: "part" };
+
+/** How an answer is made of an event, for one operation. */
+type AnswerEvent<Asking> = (event: unknown, asking: Asking) => Answer;
+
+export type Operation = {
+  schema: GraphQLSchema;
+  document: DocumentNode;
+  operationName: string | undefined;
+  variableValues: Record<string, unknown> | undefined;
+};
+
+type Source = Readonly<Record<string, unknown>>;
+/** Makes the answer's object of an event's, with the selected fields in the order of an execution. */
+type Project = (source: Source) => Record<string, unknown>;
+
+/** Wraps an operation's execution, for all subscribers that share it. Events other than deltas are executed. */
+export function answerDeltasFromTemplates<Asking>(
+  execute: AnswerEvent<Asking>,
+  operation: Operation,
+): AnswerEvent<Asking> {
+  const projections = new Map<string, Project | null>();
+  return (event, asking) => {
+    if (!isDelta(event)) return execute(event, asking);
+    const object = toPartEvent(event);
+    const kind = object.piece.__typename;
+    let project = projections.get(kind);
+    if (project === undefined) {
+      project = compile(operation, object);
+      projections.set(kind, project);
+    }
+    return project ? { data: project({ event: object }) } : execute(event, asking);
+  };
+}
+
+function isDelta(event: unknown): event is PartEvent {
+  const { type, piece } = event as Partial<PartEvent>;
+  return type === "part" && piece !== undefined && piece.type.endsWith("-delta");
+}
+
+type Compiling = {
+  schema: GraphQLSchema;
+  fragments: Record<string, FragmentDefinitionNode>;
+  variables: Record<string, unknown>;
+};
+
+/** Null when an answer is not certain to be what an execution would give. */
+function compile(operation: Operation, example: ChatPartEvent): Project | null {
+  const { schema, document, operationName, variableValues } = operation;
+  const definition = getOperationAST(document, operationName);
+  const root = schema.getSubscriptionType();
+  if (!definition || !root) return null;
+  const { coerced } = getVariableValues(schema, definition.variableDefinitions ?? [], variableValues ?? {});
+  if (!coerced) return null;
+  const compiling = { schema, fragments: fragmentsOf(document), variables: coerced };
+  const selected = collectFields(schema, compiling.fragments, coerced, root, definition.selectionSet);
+  const [first, ...more] = selected;
+  const type = schema.getType(example.__typename);
+  if (!first || more.length > 0 || !isObjectType(type)) return null;
+  const project = compileObject(compiling, { type, nodes: first[1], example: asSource(example) });
+  return project && (({ event }) => ({ [first[0]]: project(event as Source) }));
+}
+
+/** Fields that are plain properties, by name. */
+function asSource(object: object): Source {
+  return object as Source;
+}
+
+function fragmentsOf(document: DocumentNode): Record<string, FragmentDefinitionNode> {
+  const fragments: Record<string, FragmentDefinitionNode> = {};
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
+  }
+  return fragments;
+}
+
+type Selected = { type: GraphQLObjectType; nodes: readonly FieldNode[]; example: Source };
+
+function compileObject(compiling: Compiling, { type, nodes, example }: Selected): Project | null {
+  const { schema, fragments, variables } = compiling;
+  const fields: [string, (source: Source) => unknown][] = [];
+  for (const [key, [node, ...others]] of collectSubfields(schema, fragments, variables, type, nodes)) {
+    if (!node) return null;
+    const write = compileField(compiling, { type, nodes: [node, ...others], example });
+    if (!write) return null;
+    fields.push([key, write]);
+  }
+  return (source) => {
+    const answer: Record<string, unknown> = {};
+    for (const [key, write] of fields) answer[key] = write(source);
+    return answer;
+  };
+}
+
+/** `example` tells of which type an interface's or a union's value is; kinds of deltas differ in nothing else. */
+function compileField(
+  compiling: Compiling,
+  { type, nodes, example }: Selected,
+): ((source: Source) => unknown) | null {
+  const name = nodes[0]?.name.value ?? "";
+  if (name === "__typename") return () => type.name;
+  const field = type.getFields()[name];
+  if (!field || field.resolve || field.args.length > 0) return null;
+  const fieldType = getNullableType(field.type);
+  if (isLeafType(fieldType))
+    return ({ [name]: value }) => (value == null ? null : fieldType.serialize(value));
+  const value = example[name] as Source | null | undefined;
+  if (!value) return null;
+  const objectType = isAbstractType(fieldType)
+    ? compiling.schema.getType(String(value["__typename"]))
+    : fieldType;
+  if (!isObjectType(objectType)) return null;
+  const project = compileObject(compiling, { type: objectType, nodes, example: value });
+  return project && ((source) => project(source[name] as Source));
+}

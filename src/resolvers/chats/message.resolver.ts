@@ -1,0 +1,73 @@
+/** What messages link to, said and waiting. */
+import { Ctx, FieldResolver, Resolver, Root } from "type-graphql";
+import { Chat } from "../../schema/chats/chat.type.js";
+import { type MessagePart, MessagePartUnion } from "../../schema/chats/message-part.union.js";
+import { ChatMessage, QueuedMessage } from "../../schema/chats/message.type.js";
+import { ModelConfig } from "../../schema/models/model.type.js";
+import { User } from "../../schema/users/user.type.js";
+import type { Context } from "../common/context.js";
+import { forbidden } from "../common/errors.js";
+import { findModelConfig, findUser } from "../common/links.js";
+import { toChat, toMessagePart } from "../common/shapes.js";
+
+/** A statement of its own, and up to a megabyte and more of text. */
+const FULL_PARTS_COST = 25;
+
+/** The chat of something that was readable a moment ago; throws FORBIDDEN when it no longer is. */
+export async function demandChat(context: Context, chatId: string): Promise<Chat> {
+  const record = await context.loaders.chats.load(chatId);
+  if (!record) throw forbidden("This chat is not readable, or no longer.");
+  return toChat(record);
+}
+
+@Resolver(() => ChatMessage)
+export class ChatMessageResolver {
+  @FieldResolver(() => Chat, { description: "The chat that it belongs to." })
+  chat(@Root() message: ChatMessage, @Ctx() context: Context): Promise<Chat> {
+    return demandChat(context, message.chatId);
+  }
+
+  @FieldResolver(() => User, { nullable: true, description: "The person who said it; null for all others." })
+  author(@Root() message: ChatMessage, @Ctx() context: Context): Promise<User> | null {
+    return message.authorId === null ? null : findUser(context, message.authorId);
+  }
+
+  @FieldResolver(() => ModelConfig, {
+    nullable: true,
+    description: "The model that wrote it, or that a person asked for with it.",
+  })
+  modelConfig(@Root() message: ChatMessage, @Ctx() context: Context): Promise<ModelConfig | null> | null {
+    return findModelConfig(context, message.modelConfigId);
+  }
+}
+
+@Resolver(() => QueuedMessage)
+export class QueuedMessageResolver {
+  @FieldResolver(() => [MessagePartUnion], {
+    nullable: true,
+    complexity: FULL_PARTS_COST,
+    description:
+      "The whole of what will be said, for editing; null when it no longer waits. Read when it is asked for: ask for one message at a time, by `node`, and use `parts` in lists and events.",
+  })
+  async fullParts(
+    @Root() message: QueuedMessage,
+    @Ctx() context: Context,
+  ): Promise<readonly MessagePart[] | null> {
+    if (!message.isCut) return message.parts;
+    const parts = await context.loaders.queuedContents.load(message.queuedId);
+    return parts && parts.map(toMessagePart);
+  }
+
+  @FieldResolver(() => User, { description: "The person who wants to say it." })
+  author(@Root() message: QueuedMessage, @Ctx() context: Context): Promise<User> {
+    return findUser(context, message.authorId);
+  }
+
+  @FieldResolver(() => ModelConfig, {
+    nullable: true,
+    description: "The model to ask with it; null = the chat's choice.",
+  })
+  modelConfig(@Root() message: QueuedMessage, @Ctx() context: Context): Promise<ModelConfig | null> | null {
+    return findModelConfig(context, message.modelConfigId);
+  }
+}

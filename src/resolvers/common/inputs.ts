@@ -1,0 +1,182 @@
+/**
+ * The form of what people send, checked before any command sees it. Every problem is noted, none is thrown: they
+ * come back together as `userErrors`. Whether things exist and may be used is the commands' to judge.
+ */
+import {
+  MAX_CLIENT_RESULT_CHARACTERS,
+  MAX_CLIENT_TOOLS,
+  MAX_LABELS,
+  MAX_MESSAGE_CHARACTERS,
+  MAX_MESSAGE_PARTS,
+  MAX_TITLE_CHARACTERS,
+  MIN_CLIENT_TOOL_TIMEOUT_MS,
+} from "../../domain/common/limits.js";
+import { areLongerThan, characterCount } from "../../domain/common/characters.js";
+import { plainJson } from "../../domain/common/plain-json.js";
+import { wellFormed } from "../../domain/common/well-formed.js";
+import { NO_CLIENT_TOOL_TIMEOUT } from "../../domain/chats/client-tools.js";
+import type { SaidPart, ToolResultPart } from "../../domain/chats/message-parts.js";
+import type { ChatLabel, ClientTool } from "../../domain/chats/chat-state.js";
+import type {
+  ChatLabelInput,
+  ClientToolInput,
+  MessagePartInput,
+  ToolResultInput,
+} from "../../schema/chats/chat.input.js";
+import { badInput } from "./errors.js";
+import { databaseId } from "./public-ids.js";
+import { type UserErrorObject, invalid } from "./user-errors.js";
+
+/** Long enough for any word, short enough for any list. */
+const MAX_LABEL_KEY_CHARACTERS = 64;
+const MAX_LABEL_VALUE_CHARACTERS = 256;
+/** Beyond this a key is no key; it is stored and indexed. */
+const MAX_IDEMPOTENCY_KEY_CHARACTERS = 200;
+/** Paths are at most 4,096 bytes on the systems that agents run on. */
+const MAX_PATH_CHARACTERS = 4_096;
+/** What every vendor accepts as a tool's name. */
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The parts as they are kept; what is noted in `problems` must stop the caller. */
+export function readParts(inputs: readonly MessagePartInput[], problems: UserErrorObject[]): SaidPart[] {
+  if (inputs.length === 0) problems.push(invalid("A message needs at least one part.", "parts"));
+  if (inputs.length > MAX_MESSAGE_PARTS) {
+    problems.push(invalid(`A message has at most ${MAX_MESSAGE_PARTS} parts.`, "parts"));
+    return [];
+  }
+  const parts = inputs.map((input, place) => readPart(input, place, problems));
+  if (areLongerThan(parts.flatMap(textsOf), MAX_MESSAGE_CHARACTERS)) {
+    problems.push(invalid(`A message has at most ${MAX_MESSAGE_CHARACTERS} characters.`, "parts"));
+  }
+  return parts;
+}
+
+function readPart(input: MessagePartInput, place: number, problems: UserErrorObject[]): SaidPart {
+  if (input.text) {
+    const { text } = input.text;
+    if (text.trim() === "") problems.push(invalid("The text is blank.", "parts", place, "text", "text"));
+    return { type: "text", text: wellFormed(text) };
+  }
+  if (input.file) {
+    return { type: "file", fileId: databaseId("file", input.file.fileId, `parts[${place}].file.fileId`) };
+  }
+  if (!input.fileReference) throw badInput("A message part must have exactly one field.");
+  const { path, startLine, endLine, content } = input.fileReference;
+  const note = (message: string, field: string) =>
+    problems.push(invalid(message, "parts", place, "fileReference", field));
+  if (path.trim() === "") note("The path is blank.", "path");
+  if (path.length > MAX_PATH_CHARACTERS)
+    note(`A path has at most ${MAX_PATH_CHARACTERS} characters.`, "path");
+  if (startLine < 1) note("Lines are counted from 1.", "startLine");
+  if (endLine < startLine) note("The last line comes before the first.", "endLine");
+  return {
+    ...{ type: "file-reference", startLine, endLine },
+    ...{ path: wellFormed(path), content: wellFormed(content) },
+  };
+}
+
+function textsOf(part: SaidPart): string[] {
+  if (part.type === "text") return [part.text];
+  return part.type === "file-reference" ? [part.content, part.path] : [];
+}
+
+/** Trimmed, without U+0000, which PostgreSQL's text cannot hold; undefined when absent. */
+export function readTitle(title: string | null | undefined, problems: UserErrorObject[]): string | undefined {
+  if (title == null) return undefined;
+  const trimmed = wellFormed(title.replaceAll("\u0000", "").trim());
+  if (trimmed === "") problems.push(invalid("The title is blank.", "title"));
+  if (trimmed.length > MAX_TITLE_CHARACTERS) {
+    problems.push(invalid(`A title has at most ${MAX_TITLE_CHARACTERS} characters.`, "title"));
+  }
+  return trimmed;
+}
+
+export function readLabels(
+  inputs: readonly ChatLabelInput[] | null | undefined,
+  problems: UserErrorObject[],
+): ChatLabel[] | undefined {
+  if (inputs == null) return undefined;
+  if (inputs.length > MAX_LABELS) {
+    problems.push(invalid(`A chat has at most ${MAX_LABELS} labels.`, "labels"));
+    return [];
+  }
+  const keys = new Set<string>();
+  return inputs.map(({ key, value }, place) => {
+    const note = (message: string, field: string) => problems.push(invalid(message, "labels", place, field));
+    if (key.trim() === "") note("The key is blank.", "key");
+    if (key.length > MAX_LABEL_KEY_CHARACTERS) {
+      note(`A key has at most ${MAX_LABEL_KEY_CHARACTERS} characters.`, "key");
+    }
+    if (value.length > MAX_LABEL_VALUE_CHARACTERS) {
+      note(`A value has at most ${MAX_LABEL_VALUE_CHARACTERS} characters.`, "value");
+    }
+    if (keys.has(key)) note("The key is used twice.", "key");
+    keys.add(key);
+    return { key, value };
+  });
+}
+
+export function readClientTools(
+  inputs: readonly ClientToolInput[] | null | undefined,
+  problems: UserErrorObject[],
+): ClientTool[] | undefined {
+  if (inputs == null) return undefined;
+  if (inputs.length > MAX_CLIENT_TOOLS) {
+    problems.push(invalid(`A chat has at most ${MAX_CLIENT_TOOLS} client tools.`, "clientTools"));
+    return [];
+  }
+  const names = new Set<string>();
+  return inputs.map(({ name, description, inputSchema, timeoutMs }, place) => {
+    const note = (message: string, field: string) =>
+      problems.push(invalid(message, "clientTools", place, field));
+    if (!TOOL_NAME.test(name)) note("A tool's name is 1 to 64 letters, digits, `_` or `-`.", "name");
+    if (names.has(name)) note("The name is used twice.", "name");
+    names.add(name);
+    if (!isObjectSchema(inputSchema)) note("The schema must be a JSON Schema of type object.", "inputSchema");
+    if (timeoutMs != null && timeoutMs !== NO_CLIENT_TOOL_TIMEOUT && timeoutMs < MIN_CLIENT_TOOL_TIMEOUT_MS) {
+      const least = `A time limit is at least ${MIN_CLIENT_TOOL_TIMEOUT_MS} milliseconds, or 0 for none.`;
+      note(least, "timeoutMs");
+    }
+    return { name, description, inputSchema, ...(timeoutMs == null ? {} : { timeoutMs }) };
+  });
+}
+
+/** The scalar lets any JSON through, so the declared type is not yet true here. */
+function isObjectSchema(schema: unknown): boolean {
+  return typeof schema === "object" && schema !== null && "type" in schema && schema.type === "object";
+}
+
+export function readIdempotencyKey(
+  key: string | null | undefined,
+  problems: UserErrorObject[],
+): string | undefined {
+  if (key == null) return undefined;
+  if (key === "" || key.length > MAX_IDEMPOTENCY_KEY_CHARACTERS || key.includes("\u0000")) {
+    const message = `An idempotency key has 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters, none of them U+0000.`;
+    problems.push(invalid(message, "idempotencyKey"));
+  }
+  return key;
+}
+
+/** Answers as the command takes them; a call answered twice is noted, and what is longer than all may be together. */
+export function readToolResults(
+  inputs: readonly ToolResultInput[],
+  problems: UserErrorObject[],
+): Pick<ToolResultPart, "toolCallId" | "result" | "isError">[] {
+  const seen = new Set<string>();
+  let room = MAX_CLIENT_RESULT_CHARACTERS;
+  return inputs.map(({ toolCallId, result: given, isError }, place) => {
+    const result = plainJson(given);
+    const isFull = room < 0;
+    room -= characterCount(JSON.stringify(result));
+    if (room < 0 && !isFull) {
+      const message = `Results have at most ${MAX_CLIENT_RESULT_CHARACTERS} characters together, as JSON.`;
+      problems.push(invalid(message, "results", place, "result"));
+    }
+    if (seen.has(toolCallId)) {
+      problems.push(invalid("The call is answered twice.", "results", place, "toolCallId"));
+    }
+    seen.add(toolCallId);
+    return { toolCallId, result, isError: isError ?? false };
+  });
+}

@@ -1,0 +1,125 @@
+/** Any object by its global id. */
+import { Arg, Ctx, ID, Query, Resolver } from "type-graphql";
+import { type IdKind, decodeId, kindOf } from "../../domain/common/ids.js";
+import { Node } from "../../schema/common/node.interface.js";
+import { findAuditLogEntry } from "../../store/users/audit-log.js";
+import { findGitConnection } from "../../store/git/git-connections.js";
+import { findPushSubscription } from "../../store/push/push.js";
+import { findToken } from "../../store/users/tokens.js";
+import type { WorkspaceTemplateRecord } from "../../store/workspaces/workspace-templates.js";
+import type { Context } from "./context.js";
+import { badInput } from "./errors.js";
+import { toMcpServer } from "../mcp/mcp-server-shape.js";
+import { toModelConfig, toModelProvider } from "../models/model-shape.js";
+import {
+  toAuditLogEntry,
+  toApiToken,
+  toChat,
+  toChatMessage,
+  toFile,
+  toGitHostAccount,
+  toPushSubscription,
+  toQueuedMessage,
+  toUser,
+  toWorkspace,
+  toWorkspaceTemplate,
+} from "./shapes.js";
+
+/** As many as the longest page has. */
+const MAX_NODES = 100;
+
+@Resolver(() => Node)
+export class NodeResolver {
+  @Query(() => Node, {
+    nullable: true,
+    description: "Any object by its id; null when it does not exist or is not the viewer's to see.",
+  })
+  node(
+    @Arg("id", () => ID, { description: "The object." }) id: string,
+    @Ctx() context: Context,
+  ): Promise<Node | null> {
+    return findNode(context, id, "id");
+  }
+
+  @Query(() => [Node], {
+    nullable: "items",
+    description: "Several objects at once, at most 100, each in its id's place; null as in `node`.",
+  })
+  nodes(
+    @Arg("ids", () => [ID], { description: "The objects." }) ids: string[],
+    @Ctx() context: Context,
+  ): Promise<(Node | null)[]> {
+    if (ids.length > MAX_NODES) throw badInput(`ids must be at most ${MAX_NODES}, but are ${ids.length}.`);
+    return Promise.all(ids.map((id, place) => findNode(context, id, `ids[${place}]`)));
+  }
+}
+
+async function findNode(context: Context, id: string, field: string): Promise<Node | null> {
+  const kind = kindOf(id);
+  const value = kind && decodeId(kind, id);
+  if (kind === null || value === null) {
+    throw badInput(
+      `${field} must be an id that this server gave out, but is ${JSON.stringify(id.slice(0, 80))}.`,
+    );
+  }
+  return findOfKind(context, kind, value);
+}
+
+async function findOfKind(context: Context, kind: IdKind, id: string): Promise<Node | null> {
+  const { loaders } = context;
+  switch (kind) {
+    case "chat":
+      return shaped(await loaders.chats.load(id), toChat);
+    case "msg":
+      return shaped(await loaders.messages.load(id), toChatMessage);
+    case "que":
+      return shaped(await loaders.queuedMessages.load(id), toQueuedMessage);
+    case "user":
+      return isVisibleUser(context, id) ? shaped(await loaders.users.load(id), toUser) : null;
+    case "prov":
+      return shaped(present(await loaders.providers.load(id)), (record) => toModelProvider(record, context));
+    case "model":
+      return shaped(present(await loaders.modelConfigs.load(id)), (record) => toModelConfig(record, context));
+    case "file":
+      return shaped(await loaders.files.load(id), toFile);
+    case "mcp":
+      return shaped(await loaders.mcpServers.load(id), (record) => toMcpServer(record, context.viewer));
+    case "ws":
+      return shaped(await loaders.workspaces.load(id), toWorkspace);
+    case "tpl":
+      return shaped(visibleTemplate(context, await loaders.workspaceTemplates.load(id)), (record) =>
+        toWorkspaceTemplate(record, context.viewer),
+      );
+    case "git":
+      // A person's own and nobody else's: few, and rarely asked for by id.
+      return shaped(await findGitConnection(context.database, context.viewer.userId, id), toGitHostAccount);
+    case "push":
+      return shaped(
+        await findPushSubscription(context.database, context.viewer.userId, id),
+        toPushSubscription,
+      );
+    case "audit":
+      return shaped(await findAuditLogEntry(context.database, context.viewer, id), toAuditLogEntry);
+    case "token":
+      return shaped(await findToken(context.database, context.viewer.userId, id), toApiToken);
+  }
+}
+
+function shaped<Row, Shape>(row: Row | null, shape: (row: Row) => Shape): Shape | null {
+  return row === null ? null : shape(row);
+}
+
+/** What was deleted is only told of where it was used. */
+function present<Row extends { isDeleted: boolean }>(row: Row | null): Row | null {
+  return row?.isDeleted ? null : row;
+}
+
+/** A disabled template is told of where it was used, and to admins. */
+function visibleTemplate({ viewer }: Context, record: WorkspaceTemplateRecord | null) {
+  return record?.isEnabled || viewer.role === "admin" ? record : null;
+}
+
+/** People are found by id only by themselves and by admins; others see those whom they share a chat with, there. */
+function isVisibleUser({ viewer }: Context, id: string): boolean {
+  return viewer.userId === id || viewer.role === "admin";
+}

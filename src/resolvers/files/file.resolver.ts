@@ -1,0 +1,89 @@
+/** Files: announced, where their bytes are, and whether they still are. */
+import { Arg, Args, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
+import { decodeId } from "../../domain/common/ids.js";
+import { Chat } from "../../schema/chats/chat.type.js";
+import { type Connection, ForwardPageArguments } from "../../schema/common/connection.js";
+import {
+  CreateFileUploadInput,
+  CreateFileUploadPayload,
+  File,
+  FileConnection,
+} from "../../schema/files/file.type.js";
+import { DateTimeScalar } from "../../schema/scalars/date-time.js";
+import { UrlScalar } from "../../schema/scalars/url.js";
+import { listChatFiles } from "../../store/files/files.js";
+import type { Context } from "../common/context.js";
+import { newestFirst, toConnection, toPageRequest } from "../common/page-requests.js";
+import { toFile } from "../common/shapes.js";
+import { toUserErrors } from "../common/user-errors.js";
+
+const OF_CHAT = newestFirst("chat.files");
+
+@Resolver(() => File)
+export class FileResolver {
+  @FieldResolver(() => UrlScalar, {
+    description:
+      "Where its bytes are, for 15 to 30 minutes also without a token; read it anew after that. Takes range requests.",
+  })
+  url(@Root() file: File, @Ctx() context: Context): string {
+    return context.fileUrl(idOf(file));
+  }
+
+  @FieldResolver(() => Boolean, {
+    description:
+      "Whether its bytes are there: false before they are uploaded, and after the file made room for newer ones of its chat.",
+  })
+  async isAvailable(@Root() file: File, @Ctx() { loaders }: Context): Promise<boolean> {
+    return (await loaders.files.load(idOf(file))) !== null;
+  }
+
+  @FieldResolver(() => DateTimeScalar, {
+    nullable: true,
+    description: "When its bytes came; null when they are not available.",
+  })
+  async createdAt(@Root() file: File, @Ctx() { loaders }: Context): Promise<Date | null> {
+    return (await loaders.files.load(idOf(file)))?.createdAt ?? null;
+  }
+
+  @Mutation(() => CreateFileUploadPayload, {
+    description:
+      "Announces a file of the viewer's and says where to put its bytes, within an hour. At most 50 files may be in no chat; such a file is gone after a day.",
+  })
+  async createFileUpload(
+    @Arg("input", () => CreateFileUploadInput, { description: "The file." }) input: CreateFileUploadInput,
+    @Ctx() { commands, viewer, uploadUrl }: Context,
+  ): Promise<CreateFileUploadPayload> {
+    const result = await commands.createFileUpload(viewer, input);
+    if (!result.ok)
+      return { file: null, uploadUrl: null, expiresAt: null, userErrors: toUserErrors(result.refusal) };
+    const { file, expiresAt } = result;
+    return {
+      file: toFile(file),
+      uploadUrl: uploadUrl(file.id, expiresAt),
+      expiresAt: new Date(expiresAt),
+      userErrors: [],
+    };
+  }
+}
+
+@Resolver(() => Chat)
+export class ChatFilesResolver {
+  @FieldResolver(() => FileConnection, {
+    description:
+      "What people and tools have given to it, newest first; 25 unless asked otherwise. At most 50: then the oldest go.",
+  })
+  async files(
+    @Root() chat: Chat,
+    @Args(() => ForwardPageArguments) args: ForwardPageArguments,
+    @Ctx() { database }: Context,
+  ): Promise<Connection<File>> {
+    const page = toPageRequest(OF_CHAT, args);
+    return toConnection(OF_CHAT, await listChatFiles(database, chat.chatId, page), toFile);
+  }
+}
+
+function idOf(file: File): string {
+  const fileId = decodeId("file", file.id);
+  if (fileId === null) throw new Error(`${file.id} is not the id of a file.`);
+  return fileId;
+}

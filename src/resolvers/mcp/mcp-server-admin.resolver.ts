@@ -1,0 +1,72 @@
+/** Admins' changes of tool servers. */
+import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
+import { encodeId } from "../../domain/common/ids.js";
+import type { CommandResult } from "../../commands/chats/chat-commands.js";
+import {
+  CreateMcpServerInput,
+  DeleteMcpServerInput,
+  UpdateMcpServerInput,
+} from "../../schema/mcp/mcp-server.input.js";
+import {
+  CreateMcpServerPayload,
+  DeleteMcpServerPayload,
+  UpdateMcpServerPayload,
+} from "../../schema/mcp/mcp-server.payloads.js";
+import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
+import { type Context, actorOf } from "../common/context.js";
+import { readMcpServerChange, readNewMcpServer } from "./mcp-server-inputs.js";
+import { toMcpServer } from "./mcp-server-shape.js";
+import { databaseId } from "../common/public-ids.js";
+import { toUserErrors, type UserErrorObject } from "../common/user-errors.js";
+
+@Resolver()
+export class McpServerAdminResolver {
+  @Mutation(() => CreateMcpServerPayload, {
+    description: "Registers a tool server for everybody. For admins; recorded in the audit log.",
+  })
+  async createMcpServer(
+    @Arg("input", () => CreateMcpServerInput, { description: "The server." }) input: CreateMcpServerInput,
+    @Ctx() context: Context,
+  ): Promise<CreateMcpServerPayload> {
+    const result = await context.commands.createMcpServer(actorOf(context), readNewMcpServer(input));
+    return toPayload(result, context);
+  }
+
+  @Mutation(() => UpdateMcpServerPayload, {
+    description:
+      "Changes a tool server; turns that run keep the connection that they have. For admins; recorded in the audit log.",
+  })
+  async updateMcpServer(
+    @Arg("input", () => UpdateMcpServerInput, { description: "What to change." }) input: UpdateMcpServerInput,
+    @Ctx() context: Context,
+  ): Promise<UpdateMcpServerPayload> {
+    const serverId = databaseId("mcp", input.serverId, "serverId");
+    const change = { ...readMcpServerChange(input), serverId };
+    return toPayload(await context.commands.updateMcpServer(actorOf(context), change), context);
+  }
+
+  @Mutation(() => DeleteMcpServerPayload, {
+    description:
+      "Deletes a tool server and everybody's authorisation for it; chats that had chosen it go on without. For admins; recorded in the audit log.",
+  })
+  async deleteMcpServer(
+    @Arg("input", () => DeleteMcpServerInput, { description: "Which one." }) input: DeleteMcpServerInput,
+    @Ctx() context: Context,
+  ): Promise<DeleteMcpServerPayload> {
+    const serverId = databaseId("mcp", input.serverId, "serverId");
+    const result = await context.commands.deleteMcpServer(actorOf(context), serverId);
+    if (!result.ok) return { deletedId: null, userErrors: toUserErrors(result.refusal) };
+    context.loaders.forget();
+    return { deletedId: encodeId("mcp", result.serverId), userErrors: [] };
+  }
+}
+
+/** Several mutations of one operation each answer what they themselves left. */
+function toPayload(
+  result: CommandResult<{ server: McpServerRecord }>,
+  { loaders, viewer }: Context,
+): { server: CreateMcpServerPayload["server"]; userErrors: UserErrorObject[] } {
+  if (!result.ok) return { server: null, userErrors: toUserErrors(result.refusal) };
+  loaders.forget();
+  return { server: toMcpServer(result.server, viewer), userErrors: [] };
+}

@@ -1,0 +1,27 @@
+/** What models were asked and answered, for admins. */
+import { Arg, Args, Ctx, ID, Query, Resolver } from "type-graphql";
+import { type Connection, ForwardPageArguments } from "../../schema/common/connection.js";
+import { ModelCallRecord, ModelCallRecordConnection } from "../../schema/models/model-call.type.js";
+import { listModelCallRecords } from "../../store/models/model-call-records.js";
+import type { Context } from "../common/context.js";
+import { MODEL_CALL_LIST, toConnection, toPageRequest } from "../common/page-requests.js";
+import { databaseId } from "../common/public-ids.js";
+
+@Resolver(() => ModelCallRecord)
+export class ModelCallResolver {
+  @Query(() => ModelCallRecordConnection, {
+    description:
+      "What models were asked for a chat and what they answered, newest first; 5 unless asked otherwise, 20 at most. Empty where nothing is recorded. Admins only; reading another person's is recorded in the audit log.",
+  })
+  async modelCallRecords(
+    @Arg("chatId", () => ID, { description: "The chat." }) id: string,
+    @Args(() => ForwardPageArguments) args: ForwardPageArguments,
+    @Ctx() { database, viewer, noteReads }: Context,
+  ): Promise<Connection<ModelCallRecord>> {
+    const chatId = databaseId("chat", id, "chatId");
+    const page = toPageRequest(MODEL_CALL_LIST, args);
+    const found = await listModelCallRecords(database, viewer, { chatId, page });
+    await noteReads("calls", [chatId]);
+    return toConnection(MODEL_CALL_LIST, found, (record) => record);
+  }
+}

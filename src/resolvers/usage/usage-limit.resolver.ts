@@ -1,0 +1,131 @@
+/** What people may spend: how the viewer stands, and what admins set. */
+import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from "type-graphql";
+import { type LimitStanding, remainingMicros } from "../../domain/usage/usage-limits.js";
+import { demandAdmin } from "../../domain/users/viewer.js";
+import { type Connection, ForwardPageArguments } from "../../schema/common/connection.js";
+import { ModelConfig } from "../../schema/models/model.type.js";
+import {
+  ClearUserUsageLimitInput,
+  ClearUserUsageLimitPayload,
+  SetUserUsageLimitInput,
+  SetUserUsageLimitPayload,
+  UpdateUsageLimitPolicyInput,
+  UpdateUsageLimitPolicyPayload,
+  UsageLimitOverride,
+  UsageLimitOverrideConnection,
+  UsageLimitPolicy,
+  UsageLimitStatus,
+} from "../../schema/usage/usage-limit.type.js";
+import { SignedInViewer, User } from "../../schema/users/user.type.js";
+import { listModelConfigs } from "../../store/models/models.js";
+import { listUsageLimitOverrides, readUsageLimitPolicy } from "../../store/usage/usage-limits.js";
+import { actorOf, type Context } from "../common/context.js";
+import { findUser } from "../common/links.js";
+import { byUsername, toConnection, toPageRequest } from "../common/page-requests.js";
+import { databaseId } from "../common/public-ids.js";
+import { toModelConfig } from "../models/model-shape.js";
+import { toUser } from "../common/shapes.js";
+import { toUserError } from "../common/user-errors.js";
+
+const OVERRIDES = byUsername("usage-limit-overrides");
+
+@Resolver(() => SignedInViewer)
+export class UsageLimitResolver {
+  @FieldResolver(() => UsageLimitStatus, { description: "What the viewer may spend, and has spent." })
+  async usageLimit(@Ctx() { limits, viewer }: Context): Promise<UsageLimitStatus> {
+    return toStatus(await limits.standing(viewer.userId));
+  }
+
+  @Query(() => UsageLimitPolicy, { description: "What people may spend in this deployment. Admins only." })
+  usageLimitPolicy(@Ctx() { database, viewer }: Context): Promise<UsageLimitPolicy> {
+    demandAdmin(viewer);
+    return readUsageLimitPolicy(database);
+  }
+
+  @Mutation(() => UpdateUsageLimitPolicyPayload, {
+    description:
+      "Changes what everybody may spend; it counts at once, for turns that run too. For admins; recorded in the audit log.",
+  })
+  async updateUsageLimitPolicy(
+    @Arg("input", () => UpdateUsageLimitPolicyInput, { description: "What to change." })
+    { isEnabled, period, defaultLimitMicros }: UpdateUsageLimitPolicyInput,
+    @Ctx() context: Context,
+  ): Promise<UpdateUsageLimitPolicyPayload> {
+    const result = await context.limits.updatePolicy(actorOf(context), {
+      ...(isEnabled != null && { isEnabled }),
+      ...(period != null && { period }),
+      ...(defaultLimitMicros !== undefined && { defaultLimitMicros }),
+    });
+    if (!result.ok) return { policy: null, userErrors: [toUserError(result.refusal)] };
+    return { policy: result.policy, userErrors: [] };
+  }
+
+  @Mutation(() => SetUserUsageLimitPayload, {
+    description:
+      "Gives somebody a limit of their own, lower or higher than everybody's; it counts at once. For admins; recorded in the audit log.",
+  })
+  async setUserUsageLimit(
+    @Arg("input", () => SetUserUsageLimitInput, { description: "Who, and how much." })
+    input: SetUserUsageLimitInput,
+    @Ctx() context: Context,
+  ): Promise<SetUserUsageLimitPayload> {
+    const wanted = { userId: databaseId("user", input.userId, "userId"), limitMicros: input.limitMicros };
+    const result = await context.limits.setUserLimit(actorOf(context), wanted);
+    if (!result.ok) return { override: null, userErrors: [toUserError(result.refusal)] };
+    return { override: result.override, userErrors: [] };
+  }
+
+  @Mutation(() => ClearUserUsageLimitPayload, {
+    description:
+      "Takes somebody's own limit away: everybody's counts for them again. For admins; recorded in the audit log.",
+  })
+  async clearUserUsageLimit(
+    @Arg("input", () => ClearUserUsageLimitInput, { description: "Who." }) input: ClearUserUsageLimitInput,
+    @Ctx() context: Context,
+  ): Promise<ClearUserUsageLimitPayload> {
+    const userId = databaseId("user", input.userId, "userId");
+    const result = await context.limits.clearUserLimit(actorOf(context), userId);
+    if (!result.ok) return { user: null, userErrors: [toUserError(result.refusal)] };
+    return { user: toUser(result.user), userErrors: [] };
+  }
+}
+
+@Resolver(() => UsageLimitPolicy)
+export class UsageLimitPolicyResolver {
+  @FieldResolver(() => [ModelConfig], {
+    description: "Models in use that have no price, so that no limit can see what they cost. Oldest first.",
+  })
+  async unpricedModels(@Ctx() context: Context): Promise<ModelConfig[]> {
+    const configs = await listModelConfigs(context.database, { includeDisabled: false });
+    return configs.filter(({ pricing }) => pricing === null).map((it) => toModelConfig(it, context));
+  }
+
+  @FieldResolver(() => UsageLimitOverrideConnection, {
+    description: "People with a limit of their own, by username; 25 unless asked otherwise.",
+  })
+  async overrides(
+    @Args(() => ForwardPageArguments) page: ForwardPageArguments,
+    @Ctx() { database }: Context,
+  ): Promise<Connection<UsageLimitOverride>> {
+    const found = await listUsageLimitOverrides(database, toPageRequest(OVERRIDES, page));
+    return toConnection(OVERRIDES, found, (record) => record);
+  }
+}
+
+@Resolver(() => UsageLimitOverride)
+export class UsageLimitOverrideResolver {
+  @FieldResolver(() => User, { description: "Whose limit it is." })
+  user(@Root() { userId }: UsageLimitOverride, @Ctx() context: Context): Promise<User> {
+    return findUser(context, userId);
+  }
+}
+
+function toStatus(standing: LimitStanding): UsageLimitStatus {
+  const { source, period, limitMicros, spentMicros, range } = standing;
+  return {
+    ...{ source, period, limitMicros, spentMicros },
+    remainingMicros: remainingMicros(standing),
+    periodStart: new Date(range.from),
+    periodEnd: new Date(range.to),
+  };
+}

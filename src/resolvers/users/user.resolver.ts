@@ -1,0 +1,20 @@
+/** Who asks. */
+import { Ctx, FieldResolver, Query, Resolver } from "type-graphql";
+import { permissionsOf } from "../../domain/users/permissions.js";
+import { SignedInViewer, User } from "../../schema/users/user.type.js";
+import type { Context } from "../common/context.js";
+import { findUser } from "../common/links.js";
+
+@Resolver(() => SignedInViewer)
+export class ViewerResolver {
+  @Query(() => SignedInViewer, { description: "The signed-in person." })
+  viewer(@Ctx() { viewer }: Context): SignedInViewer {
+    return { permissions: permissionsOf(viewer) };
+  }
+
+  @FieldResolver(() => User, { description: "The person." })
+  user(@Ctx() context: Context): Promise<User> {
+    // The viewer's role is what counts now; the account's may be more than the token allows.
+    return findUser(context, context.viewer.userId);
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Counts what chats from before `chat_storage` store, after the start and in the background; see
+ * migrations/0026-storage.ts. Any number of servers may do it, one of them at a time; it goes on where the last one was.
+ */
+import type { Clock } from "../../lib/clock.js";
+import { sleep } from "../../lib/clock.js";
+import type { Log } from "../../lib/log.js";
+import { Rounds } from "../../lib/concurrency/periodic-job.js";
+import type { Database } from "../../store/common/database.js";
+import { countNextChat, type CountStep } from "../../store/files/storage-count.js";
+
+const TICK_MS = 60_000;
+/** Chats of one round; more are left to the next one. */
+const MAX_CHATS = 5_000;
+/** It rests as long as it has worked, so that at most half of one connection is busy with it. */
+const REST_PER_WORK = 1;
+
+export type StorageCountParts = { database: Database; clock: Clock; log: Log };
+
+export class StorageCount {
+  readonly #rounds: Rounds;
+  readonly #stop = new AbortController();
+
+  constructor(private readonly parts: StorageCountParts) {
+    this.#rounds = new Rounds({
+      clock: parts.clock,
+      everyMs: TICK_MS,
+      round: () => this.count(),
+      failed: (error) => parts.log.error({ err: error }, "Counting stored bytes failed; it is tried again"),
+    });
+  }
+
+  /** At once and then every minute, until all are counted. */
+  start(): void {
+    this.#rounds.start({ atOnce: true });
+  }
+
+  /** Resolves when the chat that is being counted is done. */
+  close(): Promise<void> {
+    this.#stop.abort();
+    return this.#rounds.close();
+  }
+
+  /** One round; how many chats were counted. Rejects when the database does. */
+  async count(): Promise<number> {
+    const { database, clock, log } = this.parts;
+    let counted = 0;
+    let step: CountStep = "counted";
+    while (step === "counted" && counted < MAX_CHATS && !this.#rounds.isClosing) {
+      const startedAt = clock.now();
+      step = await countNextChat(database);
+      if (step === "counted") counted += 1;
+      const restMs = REST_PER_WORK * (clock.now() - startedAt);
+      if (restMs > 0) await sleep(clock, restMs, this.#stop.signal);
+    }
+    if (step === "done") this.#rounds.rest();
+    if (counted > 0) log.info({ chats: counted, isDone: step === "done" }, "Counted what older chats store");
+    return counted;
+  }
+}

@@ -1,0 +1,63 @@
+/** One look at a chat's branch: the host is asked, what it says is saved, and followers are told what has changed. */
+import { showsTheSameFacts } from "../../domain/git/branch-facts.js";
+import { failureOf, type LookOutcome, nextLookIn } from "../../domain/git/diff-status.js";
+import { type ClaimedLook, finishLook } from "../../store/git/diff-statuses.js";
+import { applyTransition, type TransitionParts } from "../../engine/transitions/apply-transition.js";
+import { type AccountChoice, type AccountParts, chooseAccount } from "./git-accounts.js";
+
+export type LookParts = TransitionParts & AccountParts;
+
+/** Thrown to undo: somebody claimed the look anew, or the chat went on to another branch. */
+class VoidLook extends Error {}
+
+/** Rejects when the database does. */
+export function accountOf(parts: LookParts, look: ClaimedLook): Promise<AccountChoice> {
+  return chooseAccount(parts, look);
+}
+
+/** Never rejects for what the host does. */
+export async function lookAt(
+  parts: Pick<LookParts, "hosts">,
+  choice: AccountChoice,
+  look: Pick<ClaimedLook, "branch" | "facts">,
+): Promise<LookOutcome> {
+  if (choice.kind !== "account") return choice;
+  const pullRequest = look.facts?.pullRequest?.number ?? null;
+  const work = { path: choice.path, branch: look.branch, pullRequest };
+  const answer = await parts.hosts.factsOf(choice.account, work);
+  return answer.ok ? { kind: "seen", facts: answer.value } : { kind: "failed", failure: answer.failure };
+}
+
+/** False when the look was void by then, so that nothing was saved. Rejects when the database does. */
+export async function settleLook(
+  parts: LookParts,
+  look: ClaimedLook,
+  outcome: LookOutcome,
+): Promise<boolean> {
+  const facts = outcome.kind === "seen" ? outcome.facts : null;
+  const came = {
+    facts,
+    failure: failureOf(outcome),
+    nextInMs: nextLookIn(outcome, look.sinceMarkedMs, parts.clock.now()),
+  };
+  if (!isNews(look, outcome)) return finishLook(parts.database, look, came);
+  try {
+    await applyTransition(parts, {
+      chatId: look.chatId,
+      commands: [{ type: "note-diff" }],
+      async alongside(transaction) {
+        if (!(await finishLook(transaction, look, came))) throw new VoidLook();
+      },
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof VoidLook) return false;
+    throw error;
+  }
+}
+
+/** Whether people are shown something else by it than before. */
+function isNews(look: ClaimedLook, outcome: LookOutcome): boolean {
+  if (outcome.kind !== "seen") return !look.isStale;
+  return look.isStale || !showsTheSameFacts(look.facts, outcome.facts);
+}

@@ -1,0 +1,135 @@
+/**
+ * Keeps what is known of chats' branches fresh: looks that are due are claimed in batches, whichever replica comes first,
+ * and hosts are asked for all that one token may see together. It also asks hosts once who a new token is.
+ * States: idle → looking → idle …, and from both closed, by `close` alone; what was claimed and not seen by then is given
+ * back.
+ */
+import { groupByToken, type LookOutcome } from "../../domain/git/diff-status.js";
+import { Rounds } from "../../lib/concurrency/periodic-job.js";
+import { type ClaimedLook, claimDueLooks, releaseLooks } from "../../store/git/diff-statuses.js";
+import {
+  claimUnaskedConnections,
+  type GitToken,
+  rememberLogin,
+  stopAsking,
+} from "../../store/git/git-connections.js";
+import { kindOf, openToken } from "./git-accounts.js";
+import { accountOf, lookAt, type LookParts, settleLook } from "./diff-polls.js";
+
+const TICK_MS = 10_000;
+/** One round begins no more looks after this; those that are left are given back. */
+const ROUND_MS = 30_000;
+/** Looks claimed in one round. */
+const BATCH = 50;
+/** Hosts and owners that are asked for at the same time. */
+const MAX_GROUPS = 10;
+/** New tokens asked about in one round. */
+const MAX_CONNECTIONS = 10;
+
+export class DiffStatusWorker {
+  readonly #rounds: Rounds;
+
+  constructor(private readonly parts: LookParts) {
+    this.#rounds = new Rounds({
+      clock: parts.clock,
+      everyMs: TICK_MS,
+      round: () => this.#round(),
+      failed: (error) => parts.log.error({ err: error }, "Looking at chats' branches failed"),
+    });
+  }
+
+  start(): void {
+    this.#rounds.start({ atOnce: false });
+  }
+
+  /** Resolves when nothing is being looked at any more. Hosts' answers are not waited for if their line is cut first. */
+  close(): Promise<void> {
+    return this.#rounds.close();
+  }
+
+  /** One round; how many looks were claimed. Rejects when the database does. */
+  async lookAtDue(): Promise<number> {
+    const looks = await claimDueLooks(this.parts.database, BATCH);
+    const until = this.parts.clock.now() + ROUND_MS;
+    await inParallel(groupByToken(looks), MAX_GROUPS, (group) => this.#lookAtGroup(group, until));
+    return looks.length;
+  }
+
+  /** One round; how many connections were asked about. Rejects when the database does. */
+  async askLogins(): Promise<number> {
+    const connections = await claimUnaskedConnections(this.parts.database, MAX_CONNECTIONS);
+    await inParallel(connections, MAX_GROUPS, (connection) => this.#askLogin(connection));
+    return connections.length;
+  }
+
+  async #round(): Promise<void> {
+    await this.lookAtDue();
+    if (!this.#rounds.isClosing) await this.askLogins();
+  }
+
+  /** All of one owner at one origin. Those that work on the same branch share what is seen. */
+  async #lookAtGroup(group: ClaimedLook[], until: number): Promise<void> {
+    const [first] = group;
+    if (!first || this.#rounds.isClosing) return releaseLooks(this.parts.database, group);
+    const choice = await accountOf(this.parts, first);
+    const seen = new Map<string, LookOutcome>();
+    let rest = group;
+    let limited: LookOutcome | null = null;
+    while (rest.length > 0 && !this.#rounds.isClosing && this.parts.clock.now() < until) {
+      const [look, ...others] = rest;
+      if (!look) break;
+      const key = `${look.branch} ${look.facts?.pullRequest?.number ?? ""}`;
+      const outcome: LookOutcome = limited ?? seen.get(key) ?? (await lookAt(this.parts, choice, look));
+      // What a closing server did not hear is no failure of the host.
+      if (this.#rounds.isClosing && outcome.kind === "failed") break;
+      seen.set(key, outcome);
+      if (outcome.kind === "failed" && outcome.failure.kind === "rate-limited") limited = outcome;
+      rest = others;
+      await this.#settle(look, outcome);
+    }
+    if (rest.length > 0) await releaseLooks(this.parts.database, rest);
+  }
+
+  /** One chat that cannot be saved must not keep the others. */
+  async #settle(look: ClaimedLook, outcome: LookOutcome): Promise<void> {
+    const { log } = this.parts;
+    const { chatId } = look;
+    if (outcome.kind === "failed")
+      log.info({ chatId, failure: outcome.failure }, "A git host did not tell how a chat's branch stands");
+    try {
+      await settleLook(this.parts, look, outcome);
+    } catch (error) {
+      log.error({ err: error, chatId }, "How a chat's branch stands was not saved");
+    }
+  }
+
+  async #askLogin(connection: GitToken): Promise<void> {
+    const { database, hosts, log } = this.parts;
+    const { id, host } = connection;
+    const token = openToken(this.parts, connection);
+    if (token === null || this.#rounds.isClosing) return;
+    const kind = await kindOf(this.parts, connection);
+    if (kind.ok && kind.value === null) return stopAsking(database, id);
+    const answer = kind.ok && kind.value ? await hosts.loginOf({ host, kind: kind.value, token }) : kind;
+    if (answer.ok) return answer.value === null ? undefined : rememberLogin(database, id, answer.value);
+    if (this.#rounds.isClosing) return;
+    log.info({ connectionId: id, host, failure: answer.failure }, "A git host did not tell who a token is");
+    // It will not say something else of this token.
+    if (answer.failure.kind === "unauthorized" || answer.failure.kind === "not-found")
+      await stopAsking(database, id);
+  }
+}
+
+/** Works on all, at most `limit` at a time; rejects when any work does, after the others have ended. */
+async function inParallel<T>(
+  all: readonly T[],
+  limit: number,
+  work: (one: T) => Promise<void>,
+): Promise<void> {
+  const waiting = all.values();
+  const lanes = Array.from({ length: Math.min(limit, all.length) }, async () => {
+    for (const one of waiting) await work(one);
+  });
+  const ended = await Promise.allSettled(lanes);
+  for (const lane of ended) if (lane.status === "rejected") throw lane.reason;
+}

@@ -1,0 +1,145 @@
+/** This replica's watches over the repositories of chats: one for each chat, while anybody looks at it. */
+import type {
+  GitRepository,
+  GitSnapshot,
+  GitSnapshotsSource,
+  WatchedChat,
+} from "../../domain/git/git-snapshot.js";
+import { EventStream } from "../../events/common/event-stream.js";
+import type { Clock } from "../../lib/clock.js";
+import type { Log } from "../../lib/log.js";
+import type { AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
+import { GitWatch } from "./git-watch.js";
+
+/** Each is a WebSocket and a snapshot of up to 24 MiB; most are of a few kilobytes. */
+const MAX_WATCHES = 1_000;
+/** A page that shows a chat does not wait longer for its repositories. */
+const READ_WAIT_MS = 5_000;
+/** A person who asks for a new look can wait for a repository that git needs long for. */
+const REFRESH_WAIT_MS = 30_000;
+/** A full replica is logged at most this often. */
+const WARNING_INTERVAL_MS = 10_000;
+
+export type GitWatchesParts = {
+  /** Rejects when there is no way to the workspace now. */
+  connect(workspaceId: string, chatId: string): Promise<AgentConnection>;
+  clock: Clock;
+  log: Log;
+  /** In [0, 1); for jitter. */
+  random(): number;
+  /** A branch of a watched chat has been pushed, or fetched. Its end is waited for when the watches close. */
+  pushSeen(chatId: string, work: { branch: string; remoteOrigin: string }): Promise<void>;
+};
+
+export class GitWatches implements GitSnapshotsSource {
+  readonly #open = new Map<string, GitWatch>();
+  readonly #unbound = new Set<EventStream<GitSnapshot>>();
+  readonly #noting = new Set<Promise<void>>();
+  #warnedAt = -Infinity;
+  #isClosed = false;
+  #isAnswering = true;
+
+  constructor(private readonly parts: GitWatchesParts) {}
+
+  /** How many chats are watched now. */
+  get watchedChats(): number {
+    return this.#open.size;
+  }
+
+  subscribe(chat: WatchedChat): EventStream<GitSnapshot> | null {
+    if (chat.workspaceId === null) return this.#subscribeUnbound();
+    const watch = this.#enter(chat.chatId, chat.workspaceId);
+    return watch && watch.read(() => this.#leave(chat.chatId, watch));
+  }
+
+  read({ chatId, workspaceId }: WatchedChat): Promise<GitSnapshot | null> {
+    return this.#ask(chatId, workspaceId, (watch) => watch.newest(READ_WAIT_MS));
+  }
+
+  refresh({ chatId, workspaceId }: WatchedChat): Promise<GitSnapshot | null> {
+    return this.#ask(chatId, workspaceId, (watch) => watch.refreshed(REFRESH_WAIT_MS));
+  }
+
+  /** Nobody waits for an answer any more, now or later; streams go on. */
+  stopAnswering(): void {
+    this.#isAnswering = false;
+    for (const watch of this.#open.values()) watch.giveUp();
+  }
+
+  /** Ends all streams; resolves when nothing is watched any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const stream of [...this.#unbound]) stream.end();
+    await Promise.all([...this.#open.values()].map((watch) => watch.close()));
+    await Promise.all(this.#noting);
+  }
+
+  /** A chat keeps its workspace, or its lack of one. */
+  #subscribeUnbound(): EventStream<GitSnapshot> {
+    const stream: EventStream<GitSnapshot> = new EventStream(() => this.#unbound.delete(stream));
+    this.#unbound.add(stream);
+    stream.push({ repositories: [], scannedAt: this.parts.clock.now() }, 0);
+    if (this.#isClosed) stream.end();
+    return stream;
+  }
+
+  async #ask(
+    chatId: string,
+    workspaceId: string | null,
+    question: (watch: GitWatch) => Promise<GitSnapshot | null>,
+  ): Promise<GitSnapshot | null> {
+    if (workspaceId === null || !this.#isAnswering) return null;
+    const watch = this.#enter(chatId, workspaceId);
+    if (watch === null) return null;
+    try {
+      return await question(watch);
+    } finally {
+      this.#leave(chatId, watch);
+    }
+  }
+
+  /** Null when the replica is full, or closed. Leave once for each time that it was entered. */
+  #enter(chatId: string, workspaceId: string): GitWatch | null {
+    const known = this.#open.get(chatId);
+    if (known === undefined && (this.#isClosed || this.#open.size >= MAX_WATCHES)) return this.#refuse();
+    const watch = known ?? new GitWatch(this.#partsFor(chatId, workspaceId));
+    this.#open.set(chatId, watch);
+    watch.users += 1;
+    return watch;
+  }
+
+  #partsFor(chatId: string, workspaceId: string) {
+    const { connect, clock, log, random } = this.parts;
+    const pushSeen = (repositories: readonly GitRepository[]) => this.#notePushes(chatId, repositories);
+    return { chatId, connect: () => connect(workspaceId, chatId), clock, log, random, pushSeen };
+  }
+
+  #notePushes(chatId: string, repositories: readonly GitRepository[]): void {
+    for (const { branch, remoteOrigin } of repositories) {
+      if (branch === null || remoteOrigin === null) continue;
+      const noting = this.parts
+        .pushSeen(chatId, { branch, remoteOrigin })
+        .catch((error: unknown) =>
+          this.parts.log.warn({ err: error, chatId }, "A push of a chat was seen and not noted"),
+        )
+        .finally(() => this.#noting.delete(noting));
+      this.#noting.add(noting);
+    }
+  }
+
+  #leave(chatId: string, watch: GitWatch): void {
+    watch.users -= 1;
+    if (watch.users > 0) return;
+    this.#open.delete(chatId);
+    // It never rejects, and what it still waits for is its own agent's answer.
+    void watch.close();
+  }
+
+  #refuse(): null {
+    const now = this.parts.clock.now();
+    if (this.#isClosed || now - this.#warnedAt < WARNING_INTERVAL_MS) return null;
+    this.#warnedAt = now;
+    this.parts.log.warn({ watches: this.#open.size }, "Too many chats' repositories are watched; no more");
+    return null;
+  }
+}

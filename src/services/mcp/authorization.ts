@@ -1,0 +1,233 @@
+/** What people's requests to tool servers carry, for every way in which a server knows who asks. */
+import { z } from "zod";
+import type { McpStanding } from "../../domain/mcp/types.js";
+import { sleep } from "../../lib/clock.js";
+import { findMcpConnections, type McpConnectionRecord } from "../../store/mcp/mcp-connections.js";
+import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
+import { mcpSecretPlace } from "../../store/common/secret-columns.js";
+import { ageOf, grantHeaders, isFor, type Grant } from "./grant.js";
+import type { OauthParts } from "./oauth-client.js";
+import type { IdentityTokenOf, McpAuthorization, McpHeaders } from "./ports.js";
+import { openGrant, TokenRenewal, type Renewal } from "./token-renewal.js";
+
+export type AuthorizationParts = OauthParts & { identityTokenOf: IdentityTokenOf };
+
+/** A token that is still good is not waited for longer than this; the next request may find the new one. */
+const PATIENCE_MS = 3_000;
+
+const NOT_NEEDED: McpStanding = { status: "not_needed", connectedAt: null, expiresAt: null };
+const DISCONNECTED: McpStanding = { status: "disconnected", connectedAt: null, expiresAt: null };
+const NO_HEADERS: McpHeaders = { ok: true, headers: {} };
+
+const CustomHeaders = z.array(z.object({ name: z.string(), value: z.string() }));
+
+export class Authorizations implements McpAuthorization {
+  readonly #renewal: TokenRenewal;
+
+  constructor(private readonly parts: AuthorizationParts) {
+    this.#renewal = new TokenRenewal(parts);
+  }
+
+  async headersFor(server: McpServerRecord, userId: string): Promise<McpHeaders> {
+    return this.#orFailed(server, async () => {
+      switch (server.authKind) {
+        case "none":
+          return NO_HEADERS;
+        case "api_key":
+          return this.#apiKey(server);
+        case "custom_headers":
+          return this.#customHeaders(server);
+        case "user_identity":
+          return this.#identity(server, userId);
+        case "oauth2":
+          return this.#current(server, userId);
+      }
+    });
+  }
+
+  async renewedHeaders(
+    server: McpServerRecord,
+    userId: string,
+    rejected: Readonly<Record<string, string>>,
+  ): Promise<McpHeaders> {
+    return this.#orFailed(server, async () => {
+      if (server.authKind === "oauth2") return this.#after(server, userId, rejected);
+      if (server.authKind !== "user_identity")
+        return failed(`${server.displayName} refuses the credentials that an admin has set.`);
+      const headers = await this.#identity(server, userId);
+      return headers.ok && isSame(headers.headers, rejected) ? expired(server) : headers;
+    });
+  }
+
+  async standings(
+    servers: readonly McpServerRecord[],
+    userId: string,
+  ): Promise<ReadonlyMap<string, McpStanding>> {
+    const ids = servers.filter(({ authKind }) => authKind === "oauth2").map(({ id }) => id);
+    const records = ids.length === 0 ? [] : await findMcpConnections(this.parts.database, userId, ids);
+    const byServer = new Map(records.map((record) => [record.serverId, record]));
+    const standings = servers.map(async (server): Promise<[string, McpStanding]> => {
+      if (server.authKind === "user_identity") return [server.id, await this.#identityStanding(userId)];
+      if (server.authKind !== "oauth2") return [server.id, NOT_NEEDED];
+      return [server.id, this.#standing(server, byServer.get(server.id))];
+    });
+    return new Map(await Promise.all(standings));
+  }
+
+  /** Resolves when no token is being renewed any more. */
+  close(): Promise<void> {
+    return this.#renewal.close();
+  }
+
+  #standing(server: McpServerRecord, record: McpConnectionRecord | undefined): McpStanding {
+    if (record === undefined) return DISCONNECTED;
+    const grant = openGrant(this.parts, record);
+    if (grant !== null && !isFor(grant, server.url)) return DISCONNECTED;
+    const { connectedAt, expiresAt, refreshFailure, sealed } = record;
+    const isSpent = ageOf(lifeOf(record), this.parts.clock.now()) === "spent";
+    const isOver = grant === null || refreshFailure !== null || (isSpent && sealed.refreshToken === null);
+    return { status: isOver ? "expired" : "connected", connectedAt, expiresAt };
+  }
+
+  async #identityStanding(userId: string): Promise<McpStanding> {
+    const token = await this.parts.identityTokenOf(userId);
+    return token === null ? DISCONNECTED : { status: "connected", connectedAt: null, expiresAt: null };
+  }
+
+  async #current(server: McpServerRecord, userId: string): Promise<McpHeaders> {
+    const found = await this.#find(server, userId);
+    if ("ok" in found) return found;
+    const { record, grant } = found;
+    const age = ageOf(lifeOf(record), this.parts.clock.now());
+    const good: McpHeaders = { ok: true, headers: grantHeaders(grant) };
+    if (age === "fresh") return good;
+    const unsaved = await this.#renewal.unsaved(record, server);
+    if (unsaved !== null) return { ok: true, headers: grantHeaders(unsaved) };
+    if (record.sealed.refreshToken === null) return age === "spent" ? expired(server) : good;
+    if (age === "aging" && record.isClaimed) return good;
+    const renewal = this.#renewal.renew(record, server, grant.token);
+    if (age === "spent") return this.#answer(server, await renewal);
+    const answer = await this.#withPatience(renewal);
+    // The old one is good for a while yet, whatever has become of its renewal.
+    return answer?.kind === "renewed" ? this.#answer(server, answer) : good;
+  }
+
+  async #after(
+    server: McpServerRecord,
+    userId: string,
+    rejected: Readonly<Record<string, string>>,
+  ): Promise<McpHeaders> {
+    const found = await this.#find(server, userId);
+    if ("ok" in found) return found;
+    const { record, grant } = found;
+    const unsaved = await this.#renewal.unsaved(record, server);
+    const headers = grantHeaders(unsaved ?? grant);
+    if (!isSame(headers, rejected)) return { ok: true, headers };
+    return this.#answer(server, await this.#renewal.renew(record, server, grant.token));
+  }
+
+  /** The person's authorisation as it is, or what is to be said instead. */
+  async #find(
+    server: McpServerRecord,
+    userId: string,
+  ): Promise<{ record: McpConnectionRecord; grant: Grant } | McpHeaders> {
+    const [record] = await findMcpConnections(this.parts.database, userId, [server.id]);
+    if (record === undefined) return notConnected(server);
+    const grant = openGrant(this.parts, record);
+    if (grant === null) return expired(server);
+    if (!isFor(grant, server.url)) return notConnected(server);
+    return record.refreshFailure === null ? { record, grant } : expired(server);
+  }
+
+  #answer(server: McpServerRecord, renewal: Renewal): McpHeaders {
+    switch (renewal.kind) {
+      case "renewed":
+        if (!isFor(renewal.grant, server.url)) return notConnected(server);
+        return { ok: true, headers: grantHeaders(renewal.grant) };
+      case "ended":
+        return expired(server);
+      case "gone":
+        return notConnected(server);
+      case "failed":
+        return failed(`The authorisation for ${server.displayName} could not be renewed: ${renewal.message}`);
+    }
+  }
+
+  async #withPatience(renewal: Promise<Renewal>): Promise<Renewal | null> {
+    const done = new AbortController();
+    const waited = sleep(this.parts.clock, PATIENCE_MS, done.signal).then(() => null);
+    return Promise.race([renewal, waited]).finally(() => done.abort());
+  }
+
+  #apiKey(server: McpServerRecord): McpHeaders {
+    const key = this.#open(server, "api_key");
+    if (key === null || server.apiKeyHeader === null)
+      return failed(`${server.displayName} has no usable key.`);
+    return { ok: true, headers: { [server.apiKeyHeader]: key } };
+  }
+
+  #customHeaders(server: McpServerRecord): McpHeaders {
+    const text = this.#open(server, "custom_headers");
+    if (text === null) return failed(`${server.displayName} has no usable headers.`);
+    const headers = CustomHeaders.parse(JSON.parse(text));
+    return { ok: true, headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])) };
+  }
+
+  async #identity(server: McpServerRecord, userId: string): Promise<McpHeaders> {
+    const token = await this.parts.identityTokenOf(userId);
+    if (token !== null) return { ok: true, headers: grantHeaders({ type: "Bearer", token }) };
+    const message = `${server.displayName} wants to know who you are: sign in through your organisation.`;
+    return { ok: false, kind: "not-connected", message };
+  }
+
+  /** Null when there is none, or after it was logged that it cannot be opened. */
+  #open({ id, sealed }: McpServerRecord, column: "api_key" | "custom_headers"): string | null {
+    const text = column === "api_key" ? sealed.apiKey : sealed.customHeaders;
+    if (text === null) return null;
+    const opened = this.parts.secrets.open(text, mcpSecretPlace(column, id));
+    if (opened.kind === "opened") return opened.text;
+    const facts = { serverId: id, column, failure: opened.kind };
+    this.parts.log.error(facts, "A tool server's secret cannot be decrypted with PARLEY_SECRETS_KEYS");
+    return null;
+  }
+
+  async #orFailed(server: McpServerRecord, ask: () => Promise<McpHeaders>): Promise<McpHeaders> {
+    try {
+      return await ask();
+    } catch (error) {
+      this.parts.log.error(
+        { err: error, serverId: server.id },
+        "A tool server's authorisation was not found",
+      );
+      return failed(`The authorisation for ${server.displayName} cannot be looked up at this moment.`);
+    }
+  }
+}
+
+function lifeOf({ expiresAt, refreshedAt, connectedAt }: McpConnectionRecord) {
+  return { expiresAt, since: refreshedAt ?? connectedAt };
+}
+
+function isSame(
+  headers: Readonly<Record<string, string>>,
+  rejected: Readonly<Record<string, string>>,
+): boolean {
+  const { Authorization: mine } = headers;
+  return Object.entries(rejected).some(
+    ([name, value]) => name.toLowerCase() === "authorization" && value === mine,
+  );
+}
+
+function notConnected({ displayName }: McpServerRecord): McpHeaders {
+  const message = `${displayName} is not connected to your account.`;
+  return { ok: false, kind: "not-connected", message };
+}
+
+function expired({ displayName }: McpServerRecord): McpHeaders {
+  const message = `Your authorisation for ${displayName} has ended; connect it again.`;
+  return { ok: false, kind: "expired", message };
+}
+
+function failed(message: string): McpHeaders {
+  return { ok: false, kind: "failed", message };
+}

@@ -1,0 +1,40 @@
+/** The tool servers that turns may use, remembered so that a turn costs no statement for them. */
+import type { Bus } from "../../events/bus/bus.js";
+import type { Clock } from "../../lib/clock.js";
+import { type Remembered, remembered } from "../../lib/concurrency/memoize.js";
+import type { Queryable } from "../../store/common/database.js";
+import { listMcpServers, type McpServerRecord } from "../../store/mcp/mcp-servers.js";
+import type { McpServerCatalog } from "./ports.js";
+
+export type CatalogParts = { database: Queryable; clock: Clock; bus: Pick<Bus, "onConfigChange"> };
+
+/** Forgets at each change that any replica tells of; where that is lost, after ten seconds. */
+export class ServerCatalog implements McpServerCatalog {
+  readonly #enabled: Remembered<readonly McpServerRecord[]>;
+  readonly #stopListening: () => void;
+
+  constructor({ database, clock, bus }: CatalogParts) {
+    this.#enabled = remembered(
+      () => clock.now(),
+      async () => (await listMcpServers(database)).filter(({ isEnabled }) => isEnabled),
+    );
+    this.#stopListening = bus.onConfigChange((topic) => {
+      if (topic === "mcp-servers") this.#enabled.forget();
+    });
+  }
+
+  async ofTurn(selectedIds: readonly string[]): Promise<readonly McpServerRecord[]> {
+    const selected = new Set(selectedIds);
+    const servers = await this.#enabled();
+    return servers.filter(({ id, availability }) => availability === "force_on" || selected.has(id));
+  }
+
+  async preselectedIds(): Promise<string[]> {
+    const servers = await this.#enabled();
+    return servers.filter(({ availability }) => availability === "default_on").map(({ id }) => id);
+  }
+
+  close(): void {
+    this.#stopListening();
+  }
+}

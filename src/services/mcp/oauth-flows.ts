@@ -1,0 +1,190 @@
+/**
+ * People's ways to an authorisation for a tool server and back: begun by a mutation, consented to on our page, finished
+ * by the browser's return. The state is made of the ticket, and both are kept as a hash of the state alone: whoever
+ * reads the database can neither open the page nor finish the flow.
+ */
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import type {
+  McpOauthAnswer,
+  McpOauthEnd,
+  McpOauthPages,
+  McpOauthQuestion,
+} from "../../domain/mcp/oauth-flow.js";
+import { beginAuthorization, exchangeCode, findIssuerProblem, revokeToken } from "../../mcp/oauth.js";
+import { OauthFailure } from "../../mcp/oauth-types.js";
+import {
+  connectMcpServer,
+  disconnectMcpServer,
+  openRefreshToken,
+  type McpConnectionRecord,
+} from "../../store/mcp/mcp-connections.js";
+import {
+  beginFlow,
+  bindFlow,
+  findFlow,
+  openCodeVerifier,
+  takeFlow,
+  type McpOauthFlow,
+} from "../../store/mcp/mcp-oauth-flows.js";
+import { findMcpServers, type McpServerRecord } from "../../store/mcp/mcp-servers.js";
+import { grantValues } from "./grant.js";
+import { findParty, inTime, knownParty, type OauthParts } from "./oauth-client.js";
+import { openGrant } from "./token-renewal.js";
+
+const TICKET_BYTES = 32;
+/** Whoever disconnects waits for the server no longer. */
+const REVOKE_MS = 5_000;
+
+export type FlowParts = OauthParts & { addresses(): McpOauthAddresses };
+
+/** Where browsers and authorisation servers find us. */
+export type McpOauthAddresses = {
+  /** Without the ticket. */
+  startUrl: string;
+  redirectUri: string;
+  /** Of our description as a client; null = no server could read it there. */
+  documentUrl: string | null;
+};
+
+export type BegunFlow =
+  | { ok: true; authorizationUrl: string; expiresAt: Date }
+  /** `message` is worded for people. */
+  | { ok: false; message: string };
+
+export class OauthFlows implements McpOauthPages {
+  constructor(private readonly parts: FlowParts) {}
+
+  /** `returnTo` is a whole address that was found to be ours. */
+  async begin(userId: string, record: McpServerRecord, returnTo: string | null): Promise<BegunFlow> {
+    const { database, secrets, log } = this.parts;
+    const addresses = this.parts.addresses();
+    const { redirectUri } = addresses;
+    try {
+      const party = await findParty(this.parts, record, addresses);
+      const begun = await beginAuthorization(party, { redirectUri, scopes: party.scopes });
+      const ticket = randomBytes(TICKET_BYTES).toString("base64url");
+      const expiresAt = await beginFlow(database, secrets, {
+        stateHash: hash(stateOf(ticket)),
+        userId,
+        serverId: record.id,
+        serverVersion: record.version,
+        codeVerifier: begun.codeVerifier,
+        authorizationUrl: begun.authorizationUrl.href,
+        redirectUri,
+        returnTo,
+      });
+      const url = new URL(addresses.startUrl);
+      url.searchParams.set("ticket", ticket);
+      return { ok: true, authorizationUrl: url.href, expiresAt };
+    } catch (error) {
+      if (!(error instanceof OauthFailure)) throw error;
+      log.warn({ err: error, serverId: record.id }, "An authorisation for a tool server could not begin");
+      return { ok: false, message: `${record.displayName} cannot be connected: ${error.message}` };
+    }
+  }
+
+  async ask(ticket: string): Promise<McpOauthQuestion | null> {
+    const flow = await findFlow(this.parts.database, hash(stateOf(ticket)));
+    if (flow === null) return null;
+    const { serverName, personName, username, authorizationUrl } = flow;
+    return { serverName, personName, username, host: new URL(authorizationUrl).host };
+  }
+
+  async goOn(ticket: string, browser: string): Promise<string | null> {
+    const state = stateOf(ticket);
+    const bound = await bindFlow(this.parts.database, { stateHash: hash(state), browserHash: hash(browser) });
+    if (bound === null) return null;
+    const url = new URL(bound);
+    url.searchParams.set("state", state);
+    return url.href;
+  }
+
+  async finish(answer: McpOauthAnswer, browser: string): Promise<McpOauthEnd> {
+    const { database, log } = this.parts;
+    const which = { stateHash: hash(answer.state), browserHash: hash(browser) };
+    const flow = await takeFlow(database, which);
+    if (flow === null) return { kind: "over" };
+    const { serverName } = flow;
+    try {
+      return await this.#end(flow, answer);
+    } catch (error) {
+      const reference = randomUUID();
+      log.error({ err: error, reference, serverId: flow.serverId }, "An authorisation was not finished");
+      const reason =
+        error instanceof OauthFailure ? error.message : "Something went wrong on our side. Try again.";
+      return { kind: "failed", serverName, reason, reference };
+    }
+  }
+
+  /** Forgets the person's authorisation, then asks the server to forget it too. False when there was none. */
+  async disconnect(userId: string, record: McpServerRecord): Promise<boolean> {
+    const gone = await disconnectMcpServer(this.parts.database, userId, record.id);
+    if (gone === null) return false;
+    try {
+      await this.#revoke(gone, record);
+    } catch (error) {
+      this.parts.log.warn({ err: error, serverId: record.id }, "A tool server's token was not revoked there");
+    }
+    return true;
+  }
+
+  async #end(flow: McpOauthFlow, { code, issuer, error }: McpOauthAnswer): Promise<McpOauthEnd> {
+    const { database, secrets } = this.parts;
+    const { serverName, serverId, returnTo } = flow;
+    const [record] = await findMcpServers(database, [serverId]);
+    const party = record ? knownParty(secrets, record) : null;
+    if (record === undefined || party === null || flow.serverVersion !== record.version)
+      return { kind: "changed", serverName };
+    // The client may have been replaced while the person was away.
+    if (new URL(flow.authorizationUrl).searchParams.get("client_id") !== party.client.id)
+      return { kind: "changed", serverName };
+    const wrong = findIssuerProblem(party.server, issuer);
+    if (wrong) return { kind: "declined", serverName, reason: wrong.message };
+    if (error) return { kind: "declined", serverName, reason: reasonOf(error) };
+    if (code === null) return { kind: "declined", serverName, reason: "The answer has no code." };
+    const verifier = openCodeVerifier(secrets, flow);
+    if (verifier.kind !== "opened") throw new Error(`The flow's code verifier is ${verifier.kind}.`);
+    const given = { code, codeVerifier: verifier.text, redirectUri: flow.redirectUri };
+    const tokens = await inTime(this.parts, record, (fetch) => exchangeCode({ ...party, fetch }, given));
+    const asked = new URL(flow.authorizationUrl).searchParams.get("scope");
+    const formerScopes = asked === null ? [] : asked.split(" ");
+    const isSaved = await connectMcpServer(database, secrets, {
+      userId: flow.userId,
+      serverId,
+      serverVersion: record.version,
+      tokens: grantValues(tokens, { serverUrl: record.url, party, formerScopes }),
+    });
+    return isSaved ? { kind: "connected", serverId, serverName, returnTo } : { kind: "changed", serverName };
+  }
+
+  /** The refresh token first: with it servers end what was made of it. */
+  async #revoke(gone: McpConnectionRecord, record: McpServerRecord): Promise<void> {
+    const grant = openGrant(this.parts, gone);
+    const party = knownParty(this.parts.secrets, record);
+    // What was made elsewhere is not shown to whoever is there now.
+    if (grant === null || party?.server.tokenEndpoint !== grant.tokenEndpoint) return;
+    const refresh = openRefreshToken(this.parts.secrets, gone);
+    await inTime(
+      this.parts,
+      record,
+      async (fetch) => {
+        const at = { ...party, fetch };
+        if (refresh?.kind === "opened") await revokeToken(at, { token: refresh.text, kind: "refresh_token" });
+        await revokeToken(at, { token: grant.token, kind: "access_token" });
+      },
+      REVOKE_MS,
+    );
+  }
+}
+
+function stateOf(ticket: string): string {
+  return createHash("sha256").update(`state of ${ticket}`).digest("base64url");
+}
+
+function hash(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function reasonOf({ code, description }: { code: string; description: string }): string {
+  return description === "" ? code : `${code}: ${description}`;
+}

@@ -1,0 +1,91 @@
+/**
+ * Writes records of model calls beside turns: they wait here, one after the other is made and written, and a turn never
+ * waits for it. What there is no room for is dropped and counted.
+ */
+import type { RecordMeter } from "../../domain/common/meters.js";
+import type { Clock } from "../../lib/clock.js";
+import { doingForNobody } from "../../lib/run-context.js";
+import type { Log } from "../../lib/log.js";
+import { restOfLoopTurn } from "../../lib/concurrency/loop-turn.js";
+import type { Queryable } from "../../store/common/database.js";
+import { insertModelCallRecord } from "../../store/models/model-call-records.js";
+import { type RecordedCall, recordOf } from "./recorded-call.js";
+
+/** Each holds a turn's whole prompt, which the turn itself mostly holds too. */
+export const MAX_WAITING_RECORDS = 100;
+/** At the end of the server, for what still waits. */
+const LAST_RECORDS_MS = 3_000;
+/** Losses are logged at most this often, with their number. */
+const WARNING_INTERVAL_MS = 60_000;
+
+export interface CallRecorder {
+  /** Returns at once, never throws, and costs nothing where it is switched off. */
+  record(call: RecordedCall): void;
+}
+
+/** It is switched off. */
+export const NO_CALL_RECORDS: CallRecorder = { record: () => undefined };
+
+export type CallRecordsParts = { database: Queryable; clock: Clock; log: Log; meter: RecordMeter };
+
+export class CallRecords implements CallRecorder {
+  readonly #parts: CallRecordsParts;
+  readonly #waiting: RecordedCall[] = [];
+  #writing: Promise<void> | null = null;
+  #isOver = false;
+  #lost = 0;
+  #warnedAt = -Infinity;
+
+  constructor(parts: CallRecordsParts) {
+    this.#parts = parts;
+  }
+
+  record(call: RecordedCall): void {
+    if (this.#waiting.length >= MAX_WAITING_RECORDS) return this.#lose("dropped", undefined);
+    this.#waiting.push(call);
+    this.#writing ??= doingForNobody(() => this.#write());
+  }
+
+  /** What waits is written, for a bounded time. */
+  async close(): Promise<void> {
+    if (this.#writing === null) return;
+    const { clock } = this.#parts;
+    let cancel: () => void = () => undefined;
+    const patience = new Promise<void>((resolve) => (cancel = clock.after(LAST_RECORDS_MS, resolve)));
+    await Promise.race([this.#writing, patience]);
+    cancel();
+    this.#isOver = true;
+    for (const _left of this.#waiting.splice(0)) this.#lose("dropped", undefined);
+  }
+
+  /** Never rejects. */
+  async #write(): Promise<void> {
+    const { database, meter } = this.#parts;
+    for (
+      let call = this.#waiting.shift();
+      call !== undefined && !this.#isOver;
+      call = this.#waiting.shift()
+    ) {
+      // Making one takes milliseconds: whoever streams goes first.
+      await restOfLoopTurn();
+      try {
+        await insertModelCallRecord(database, recordOf(call));
+        meter.callRecord("written");
+      } catch (error) {
+        this.#lose("failed", error);
+      }
+    }
+    this.#writing = null;
+  }
+
+  #lose(outcome: "dropped" | "failed", error: unknown): void {
+    const { clock, log, meter } = this.#parts;
+    meter.callRecord(outcome);
+    this.#lost += 1;
+    const now = clock.now();
+    if (now - this.#warnedAt < WARNING_INTERVAL_MS) return;
+    this.#warnedAt = now;
+    log.warn({ err: error, records: this.#lost }, "Records of model calls are lost");
+    this.#lost = 0;
+  }
+}

@@ -1,0 +1,86 @@
+/** Asks providers which models they have, for admins who set them up: bounded in time and size, remembering nothing. */
+import { ModelCallError } from "../../domain/common/failures.js";
+import {
+  describeListed,
+  discoveryFailure,
+  type ModelDiscovery,
+} from "../../domain/models/model-discovery.js";
+import type { Clock } from "../../lib/clock.js";
+import { OutboundLimitExceeded, OutboundRefused } from "../../lib/outbound/refused.js";
+import type { ModelProvider, ProviderSettings } from "../../providers/types.js";
+import type { Queryable } from "../../store/common/database.js";
+import { listConfigsOfProviders, type ProviderRecord } from "../../store/models/models.js";
+import type { ProviderLines } from "./provider-endpoints.js";
+
+/** For the whole list, however many pages it has. */
+export const DISCOVERY_TIMEOUT_MS = 10_000;
+/** Of one page; the largest router's whole list has a tenth of it. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+/** Errors within errors: the guard's own lies below those of the SDK and of the connection. */
+const MAX_CAUSES = 6;
+
+export type DiscoveryParts = {
+  database: Queryable;
+  clock: Clock;
+  lines: ProviderLines;
+  createAdapter(settings: ProviderSettings): Promise<ModelProvider>;
+};
+
+/** In that person's name, where people bring their own keys. Never rejects for what the provider does. */
+export async function discoverModels(
+  parts: DiscoveryParts,
+  provider: ProviderRecord,
+  userId: string,
+): Promise<ModelDiscovery> {
+  const line = await parts.lines.find(provider, userId);
+  if (!line.ok) return { ok: false, failure: discoveryFailure(line.failure, "silent") };
+  const limits = { timeoutMs: DISCOVERY_TIMEOUT_MS, maxBodyBytes: MAX_ANSWER_BYTES };
+  // An address from the environment may be anywhere; its answer is bounded all the same.
+  const reach = line.isGuarded ? provider : { ...provider, allowsPrivateAddresses: true };
+  const send = parts.lines.fetchFor(reach, limits);
+  let hasAnswered = false;
+  const watched: typeof send = async (url, init) => {
+    const response = await send(url, init);
+    hasAnswered = true;
+    return response;
+  };
+  const adapter = await parts.createAdapter({ ...line.settings, fetch: watched });
+  const patience = new AbortController();
+  const cancel = parts.clock.after(DISCOVERY_TIMEOUT_MS, () => patience.abort());
+  try {
+    const listed = await adapter.listModels(patience.signal);
+    if (patience.signal.aborted) return tooSlow(provider);
+    if (listed === null) return unsupported(provider);
+    const configs = (await listConfigsOfProviders(parts.database, [provider.id])).get(provider.id) ?? [];
+    const configured = new Set(configs.map(({ model }) => model));
+    return { ok: true, models: describeListed(listed, { kind: provider.kind, configured }) };
+  } catch (error) {
+    if (patience.signal.aborted || hasCause(error, OutboundLimitExceeded)) return tooSlow(provider);
+    if (!(error instanceof ModelCallError)) throw error;
+    const fate = hasCause(error, OutboundRefused) ? "blocked" : hasAnswered ? "answered" : "silent";
+    return { ok: false, failure: discoveryFailure(error.failure, fate) };
+  } finally {
+    cancel();
+  }
+}
+
+function tooSlow({ displayName }: ProviderRecord): ModelDiscovery {
+  const message = `${displayName} did not tell its models within ${DISCOVERY_TIMEOUT_MS / 1_000} seconds, or its list is too long.`;
+  return { ok: false, failure: { kind: "timeout", message } };
+}
+
+function unsupported({ displayName, kind }: ProviderRecord): ModelDiscovery {
+  const reason =
+    kind === "azure_openai"
+      ? "Azure does not tell a resource's deployments with its key. Name them as the resource does."
+      : "Its models can only be asked for with an API key and a base URL that names the region.";
+  return {
+    ok: false,
+    failure: { kind: "unsupported", message: `${displayName} has no list to ask. ${reason}` },
+  };
+}
+
+function hasCause(error: unknown, wanted: new (...given: never[]) => Error, depth = 0): boolean {
+  if (error instanceof wanted) return true;
+  return error instanceof Error && depth < MAX_CAUSES && hasCause(error.cause, wanted, depth + 1);
+}

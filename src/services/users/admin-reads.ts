@@ -1,0 +1,64 @@
+/**
+ * Puts into the audit log that an admin has read what is somebody else's: once an hour for each admin and thing,
+ * whichever replicas they ask. What was noted a moment ago is remembered, so that who follows a chat or turns pages
+ * costs no statement each time; owners never cost one.
+ */
+import { LRUCache } from "lru-cache";
+import type { AuditAction } from "../../domain/users/audit.js";
+import { encodeId, type IdKind } from "../../domain/common/ids.js";
+import type { Actor } from "../../domain/users/viewer.js";
+import type { Clock } from "../../lib/clock.js";
+import { noteAdminReads, type ReadKind } from "../../store/users/admin-reads.js";
+import { recordAudit } from "../../store/users/audit-log.js";
+import type { Database } from "../../store/common/database.js";
+
+/** Well below the hour, after which the database has the next line written. */
+const REMEMBERED_MS = 5 * 60_000;
+const MAX_REMEMBERED = 10_000;
+
+const ACTIONS = {
+  chat: "chat_read",
+  file: "file_read",
+  user: "chats_listed",
+  calls: "model_calls_read",
+} as const satisfies Record<ReadKind, AuditAction>;
+
+/** Whose ids they are. */
+const ID_KINDS = { chat: "chat", file: "file", user: "user", calls: "chat" } as const satisfies Record<
+  ReadKind,
+  IdKind
+>;
+
+export class AdminReads {
+  readonly #recent: LRUCache<string, true>;
+
+  constructor(private readonly parts: { database: Database; clock: Clock }) {
+    this.#recent = new LRUCache({
+      max: MAX_REMEMBERED,
+      ttl: REMEMBERED_MS,
+      ttlResolution: 0,
+      perf: parts.clock,
+    });
+  }
+
+  /**
+   * To be awaited before anything is shown: what cannot be noted is not read. Does nothing for anybody but admins, and
+   * for what is their own or gone. `user`: whose chats were listed; `calls`: of which chat.
+   */
+  async note(actor: Actor, kind: ReadKind, ids: readonly string[]): Promise<void> {
+    if (actor.role !== "admin") return;
+    const keyOf = (id: string) => `${actor.userId} ${kind} ${id}`;
+    const wanted = [...new Set(ids)].filter((id) => !this.#recent.has(keyOf(id)));
+    if (wanted.length === 0) return;
+    await this.parts.database.transaction(async (transaction) => {
+      const noted = await noteAdminReads(transaction, actor.userId, { kind, ids: wanted });
+      const { userId, username: name, requestId } = actor;
+      for (const target of noted) {
+        const targetId = encodeId(ID_KINDS[kind], target.id);
+        const entry = { action: ACTIONS[kind], targetId, targetName: target.name, changes: {} };
+        await recordAudit(transaction, { userId, name, requestId }, entry);
+      }
+    });
+    for (const id of wanted) this.#recent.set(keyOf(id), true);
+  }
+}

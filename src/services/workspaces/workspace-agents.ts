@@ -1,0 +1,61 @@
+/** What a workspace's agent tells a person of itself: asked when somebody wants to know, never started for that. */
+import type { WorkspaceAgentFacts } from "../../domain/workspaces/workspace.js";
+import { sleep, type Clock } from "../../lib/clock.js";
+import type { Log } from "../../lib/log.js";
+import type { AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
+import type { WorkspaceContexts } from "./workspace-contexts.js";
+
+/** A page must not wait for long for a workspace that does not answer: twice this at the most. */
+const PATIENCE_MS = 5_000;
+
+export type WorkspaceAgentsParts = {
+  /** The agent that is there now; null when there is none. Rejects when it cannot be reached. */
+  findAgent: (workspaceId: string) => Promise<AgentConnection | null>;
+  contexts: WorkspaceContexts;
+  clock: Clock;
+  log: Log;
+};
+
+/** Null when the agent is not there or does not answer. Who may ask is the caller's to judge. */
+export async function describeAgent(
+  { findAgent, contexts, clock, log }: WorkspaceAgentsParts,
+  workspaceId: string,
+): Promise<WorkspaceAgentFacts | null> {
+  const isFound = new AbortController();
+  try {
+    const tooLate = sleep(clock, PATIENCE_MS, isFound.signal).then(() => null);
+    const agent = await Promise.race([findAgent(workspaceId), tooLate]);
+    if (agent === null) return null;
+    const [health, context, mcpTools] = await Promise.all([
+      agent.health({ signal: AbortSignal.timeout(PATIENCE_MS) }),
+      contexts.read(workspaceId, () => Promise.resolve(agent)),
+      listTools(agent, workspaceId, log),
+    ]);
+    return {
+      version: health.programVersion,
+      workingDirectory: health.workingDirectory,
+      contextFiles: (context?.instructionFiles ?? []).map(({ path, isTruncated }) => ({ path, isTruncated })),
+      skills: (context?.skills ?? []).map(({ name, description }) => ({ name, description })),
+      mcpTools,
+    };
+  } catch (error) {
+    log.info({ err: error, workspaceId }, "A workspace's agent did not say what it is");
+    return null;
+  } finally {
+    isFound.abort();
+  }
+}
+
+async function listTools(
+  agent: AgentConnection,
+  workspaceId: string,
+  log: Log,
+): Promise<WorkspaceAgentFacts["mcpTools"]> {
+  try {
+    const { tools } = await agent.mcpTools({ signal: AbortSignal.timeout(PATIENCE_MS) });
+    return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  } catch (error) {
+    log.info({ err: error, workspaceId }, "A workspace's tools could not be listed");
+    return null;
+  }
+}

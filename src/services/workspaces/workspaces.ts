@@ -1,0 +1,170 @@
+/** From a chat's workspace to the agent that works in it; every way that can fail is worded for the model. */
+import { LRUCache } from "lru-cache";
+import { whyUnusable } from "../../domain/workspaces/workspace-lifecycle.js";
+import type { Bus } from "../../events/bus/bus.js";
+import type { Clock } from "../../lib/clock.js";
+import type { Log } from "../../lib/log.js";
+import type { Database } from "../../store/common/database.js";
+import { readManagedWorkspace } from "../../store/workspaces/managed-workspaces.js";
+import { readWorkspace, type WorkspaceRecord } from "../../store/workspaces/workspaces.js";
+import { AgentUnreachable, type AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
+import type { LocalAgents } from "../../workspaces/local-agents.js";
+import type { LocalWorkspaces } from "../../workspaces/provisioners/local-workspaces.js";
+import { ProvisionerError } from "../../workspaces/provisioners/provisioner.js";
+import type { ServerLines } from "../../workspaces/control-channels.js";
+import type { ExternalAgents } from "../../workspaces/tunnels/external-agents.js";
+import { ToolError } from "../../engine/tools/tool.js";
+import type { WorkspaceUse } from "./workspace-use.js";
+
+/** A workspace's place never changes, its row may vanish. */
+const REMEMBER_MS = 60_000;
+/** Those from templates are stopped and started; who does tells everybody, and this heals what was not heard. */
+const REMEMBER_MANAGED_MS = 10_000;
+const MAX_REMEMBERED = 1_000;
+
+type DialledChat = { chatId: string; ancestorChatIds: readonly string[]; ownerId: string | undefined };
+
+export type WorkspacesParts = {
+  database: Database;
+  bus: Pick<Bus, "onConfigChange">;
+  agents: LocalAgents;
+  /** Directories that were made from templates. */
+  local: LocalWorkspaces;
+  external: ExternalAgents;
+  /** On which agents ask back. */
+  lines: ServerLines;
+  use: WorkspaceUse;
+  clock: Clock;
+  log: Log;
+};
+
+export class Workspaces {
+  readonly #recent = new LRUCache<string, { record: WorkspaceRecord; at: number }>({ max: MAX_REMEMBERED });
+  readonly #stopListening: () => void;
+
+  constructor(private readonly parts: WorkspacesParts) {
+    this.#stopListening = parts.bus.onConfigChange((topic) => {
+      if (topic === "workspaces") this.#recent.clear();
+    });
+  }
+
+  close(): void {
+    this.#stopListening();
+  }
+
+  /**
+   * Rejects with a `ToolError`. The connection sees the processes of the chat and of those below it; `ancestorChatIds`
+   * are those above it, nearest first; `ownerId` is whose chat it is, for what all chats of a user share.
+   */
+  async open(
+    workspaceId: string,
+    chatId: string,
+    ancestorChatIds: readonly string[] = [],
+    ownerId?: string,
+  ): Promise<AgentConnection> {
+    const chat = { chatId, ancestorChatIds, ownerId };
+    try {
+      return await this.#dial(workspaceId, chat);
+    } catch (error) {
+      if (!(error instanceof AgentUnreachable)) throw error;
+      this.parts.log.warn({ err: error, workspaceId }, "A workspace's agent cannot be reached; once more");
+    }
+    // What is remembered of the workspace may be what is wrong.
+    this.#recent.delete(workspaceId);
+    try {
+      return await this.#dial(workspaceId, chat);
+    } catch (error) {
+      if (!(error instanceof AgentUnreachable)) throw error;
+      this.parts.log.warn({ err: error, workspaceId }, "A workspace's agent cannot be reached");
+      throw new ToolError("The workspace cannot be reached right now. Try again in a moment.");
+    }
+  }
+
+  /**
+   * The agent that is there now, on behalf of no chat; null when the workspace or its agent is not. Starts none, and
+   * waits only for one that is being started again. Rejects with `AgentUnreachable` when it is there and cannot be reached.
+   */
+  async present(workspaceId: string): Promise<AgentConnection | null> {
+    const record = await readWorkspace(this.parts.database, workspaceId);
+    if (record?.status !== "running" && record?.templateId !== null) return null;
+    const { provisioner, directory, agent } = record;
+    if (provisioner !== "local") return agent && this.parts.external.find(workspaceId);
+    return directory !== null && this.parts.agents.isStarted(directory)
+      ? this.parts.agents.connection(directory)
+      : null;
+  }
+
+  /** Why no agent can be asked there now, for a model; null when one can, as far as is known. */
+  async whyUnusable(workspaceId: string): Promise<string | null> {
+    try {
+      const { templateId, status, failure } = await this.#find(workspaceId);
+      return templateId === null ? null : whyUnusable(status, failure);
+    } catch (error) {
+      if (error instanceof ToolError) return error.message;
+      throw error;
+    }
+  }
+
+  /** Whether its agent answers, on behalf of no chat. */
+  async isReachable(workspaceId: string): Promise<boolean> {
+    try {
+      await (await this.#agentOf(await this.#find(workspaceId))).health();
+      return true;
+    } catch (error) {
+      this.parts.log.info({ err: error, workspaceId }, "A workspace's agent does not answer");
+      return false;
+    }
+  }
+
+  async #dial(
+    workspaceId: string,
+    { chatId, ancestorChatIds, ownerId }: DialledChat,
+  ): Promise<AgentConnection> {
+    const record = await this.#find(workspaceId);
+    const connection = await this.#agentOf(record);
+    this.parts.use.note([workspaceId]);
+    // A line outlives what is known of the workspace now.
+    this.parts.lines.keep(workspaceId, async () => this.#agentOf(await this.#find(workspaceId)));
+    return connection.forChat(chatId, ancestorChatIds, ownerId);
+  }
+
+  async #agentOf(record: WorkspaceRecord): Promise<AgentConnection> {
+    const { id, provisioner, directory, templateId } = record;
+    if (templateId !== null) {
+      const why = whyUnusable(record.status, record.failure);
+      if (why !== null) throw new ToolError(why);
+    }
+    if (provisioner !== "local") return this.parts.external.connection(id);
+    if (templateId !== null) return this.#ownDirectory(id);
+    if (directory === null) throw new Error(`The local workspace ${id} has no directory.`);
+    return this.parts.agents.connection(directory);
+  }
+
+  async #ownDirectory(id: string): Promise<AgentConnection> {
+    const workspace = await readManagedWorkspace(this.parts.database, id);
+    if (workspace === null) throw new ToolError("The chat's workspace no longer exists.");
+    try {
+      return await this.parts.local.connection(workspace);
+    } catch (error) {
+      if (error instanceof ProvisionerError) throw new ToolError(error.message, { cause: error });
+      throw error;
+    }
+  }
+
+  async #find(workspaceId: string): Promise<WorkspaceRecord> {
+    const { database, clock } = this.parts;
+    const known = this.#recent.get(workspaceId);
+    if (known && clock.now() - known.at < memoryOf(known.record)) return known.record;
+    const at = clock.now();
+    const record = await readWorkspace(database, workspaceId);
+    if (!record) throw new ToolError("The chat's workspace no longer exists.");
+    this.#recent.set(workspaceId, { record, at });
+    return record;
+  }
+}
+
+/** One that cannot be used may be usable at any moment, and nobody asks for it often. */
+function memoryOf({ templateId, status }: WorkspaceRecord): number {
+  if (templateId === null) return REMEMBER_MS;
+  return status === "running" ? REMEMBER_MANAGED_MS : 0;
+}

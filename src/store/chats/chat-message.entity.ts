@@ -1,0 +1,110 @@
+/** A message in a chat's history. Rows are never removed, only marked: costs count them for ever. */
+import { Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from "typeorm";
+import type { FinishReason } from "../../domain/chats/finish-reasons.js";
+import {
+  MESSAGE_ROLES,
+  MESSAGE_VISIBILITIES,
+  type MessagePart,
+  type MessageRole,
+  type MessageVisibility,
+  type ReasoningEffort,
+} from "../../domain/chats/message-parts.js";
+import { ChatEntity } from "./chat.entity.js";
+
+@Entity("chat_messages")
+@Index("chat_messages_history_idx", ["chatId", "id"], { where: "NOT is_deleted" })
+@Index("chat_messages_spending_idx", ["chatId", "createdAt"], {
+  where: "role = 'assistant' AND model_config_id IS NOT NULL",
+})
+@Index("chat_messages_revision_idx", ["chatId", "revision"])
+export class ChatMessageEntity {
+  @PrimaryGeneratedColumn("identity", {
+    name: "id",
+    type: "bigint",
+    generatedIdentity: "ALWAYS",
+    primaryKeyConstraintName: "chat_messages_pkey",
+  })
+  id!: string;
+
+  @Column("uuid", { name: "chat_id" })
+  @ForeignKey(() => ChatEntity, { name: "chat_messages_chat_fkey", onDelete: "CASCADE" })
+  chatId!: string;
+
+  @Column("enum", { name: "role", enum: [...MESSAGE_ROLES], enumName: "message_role" })
+  role!: MessageRole;
+
+  @Column("enum", { name: "visibility", enum: [...MESSAGE_VISIBILITIES], enumName: "message_visibility" })
+  visibility!: MessageVisibility;
+
+  /** The form of `content`; a reader that does not know it must not guess. */
+  @Column("smallint", { name: "content_version" })
+  contentVersion!: number;
+
+  /** As written by `toJsonb`. */
+  @Column("jsonb", { name: "content" })
+  content!: MessagePart[];
+
+  @Column("uuid", { name: "author_id", nullable: true })
+  authorId!: string | null;
+
+  @Column("uuid", { name: "model_config_id", nullable: true })
+  modelConfigId!: string | null;
+
+  @Column("text", { name: "reasoning_effort", nullable: true })
+  reasoningEffort!: ReasoningEffort | null;
+
+  /** The choice of tool servers that held when a person's message entered history; null for other messages. */
+  @Column("uuid", { name: "mcp_server_ids", array: true, nullable: true })
+  mcpServerIds!: string[] | null;
+
+  @Column("integer", { name: "input_tokens", nullable: true })
+  inputTokens!: number | null;
+
+  @Column("integer", { name: "output_tokens", nullable: true })
+  outputTokens!: number | null;
+
+  @Column("integer", { name: "reasoning_tokens", nullable: true })
+  reasoningTokens!: number | null;
+
+  @Column("integer", { name: "cache_read_tokens", nullable: true })
+  cacheReadTokens!: number | null;
+
+  @Column("integer", { name: "cache_write_tokens", nullable: true })
+  cacheWriteTokens!: number | null;
+
+  /** Millionths of a US dollar; null = unpriced. */
+  @Column("bigint", { name: "cost_micros", nullable: true })
+  costMicros!: string | null;
+
+  @Column("integer", { name: "runtime_ms", nullable: true })
+  runtimeMs!: number | null;
+
+  /** The run of streamed pieces that this message became. */
+  @Column("text", { name: "generation", nullable: true })
+  generation!: string | null;
+
+  /** Some of the counts of tokens are our own estimate. */
+  @Column("boolean", { name: "is_usage_estimated", default: false })
+  isUsageEstimated!: boolean;
+
+  /** Why the model stopped; null = it was stopped, none wrote it, or it is older than this column. */
+  @Column("text", { name: "finish_reason", nullable: true })
+  finishReason!: FinishReason | null;
+
+  /** The vendor's id of the response that became this message. */
+  @Column("text", { name: "provider_response_id", nullable: true })
+  providerResponseId!: string | null;
+
+  @Column("boolean", { name: "is_summary", default: false })
+  isSummary!: boolean;
+
+  /** The chat's snapshot that last wrote this row. */
+  @Column("bigint", { name: "revision" })
+  revision!: string;
+
+  @Column("boolean", { name: "is_deleted", default: false })
+  isDeleted!: boolean;
+
+  @Column("timestamptz", { name: "created_at", default: () => "now()" })
+  createdAt!: Date;
+}

@@ -1,0 +1,271 @@
+/**
+ * Who holds which chat. A worker's lease is one row that it renews; the database's clock decides whether it is
+ * alive, so replicas whose clocks differ agree. Chats are taken in batches, each by one worker only, and only by a worker
+ * whose own lease is alive at that moment: one that has lost its lease has lost its chats, and would lose these too.
+ */
+import type { ChatState, ClientTool } from "../../domain/chats/chat-state.js";
+import type { ReasoningEffort } from "../../domain/chats/message-parts.js";
+import type { SubagentKind } from "../../domain/chats/subagents.js";
+import type { Database, Queryable, Statement } from "../common/database.js";
+import { fromJsonb } from "../common/jsonb-text.js";
+import { chatStateColumns, toChatState, type ChatStateDbRow } from "./rows.js";
+
+/** A chat in a worker's hand: its state after it was taken, and the metadata that a turn works with. */
+export type HeldChat = {
+  chatId: string;
+  ownerId: string;
+  modelConfigId: string | null;
+  workspaceId: string | null;
+  reasoningEffort: ReasoningEffort | null;
+  clientTools: ClientTool[];
+  /** The tool servers that are selected in the chat now; each message of a person keeps those of its own time. */
+  mcpServerIds: string[];
+  /** The chat whose agent started this one; null = a person did, then `subagentKind` is null too. */
+  parentChatId: string | null;
+  /** The chat of the family that a person started; the chat itself if it is that one. */
+  rootChatId: string;
+  subagentKind: SubagentKind | null;
+  /** Steps up to the root; 0 for a root. */
+  depth: number;
+  /** Since the chat was changed last; for one that waited to be taken, since it did. By the database's clock. */
+  restedSeconds: number;
+  state: ChatState;
+};
+
+type HeldDbRow = ChatStateDbRow & {
+  id: string;
+  owner_id: string;
+  model_config_id: string | null;
+  workspace_id: string | null;
+  reasoning_effort: ReasoningEffort | null;
+  client_tools: ClientTool[];
+  mcp_server_ids: string[];
+  parent_chat_id: string | null;
+  root_chat_id: string;
+  subagent_kind: SubagentKind | null;
+  depth: number;
+  rested_seconds: number;
+};
+
+const heldColumns = `c.id, c.owner_id, c.model_config_id, c.workspace_id, c.reasoning_effort, c.client_tools,
+  c.mcp_server_ids, c.parent_chat_id, coalesce(c.root_chat_id, c.id) AS root_chat_id, c.subagent_kind, c.depth,
+  extract(epoch FROM clock_timestamp() - c.updated_at)::float8 AS rested_seconds, ${chatStateColumns}`;
+
+function toHeldChat(row: HeldDbRow): HeldChat {
+  return {
+    chatId: row.id,
+    ownerId: row.owner_id,
+    modelConfigId: row.model_config_id,
+    workspaceId: row.workspace_id,
+    reasoningEffort: row.reasoning_effort,
+    clientTools: fromJsonb(row.client_tools),
+    mcpServerIds: row.mcp_server_ids,
+    parentChatId: row.parent_chat_id,
+    rootChatId: row.root_chat_id,
+    subagentKind: row.subagent_kind,
+    depth: row.depth,
+    restedSeconds: row.rested_seconds,
+    state: toChatState(row),
+  };
+}
+
+/** Looked at when the statement runs, however long it had to wait for a lock: `now()` is when it was sent. */
+const hasLease = (workerId: string) =>
+  `EXISTS (SELECT 1 FROM worker_leases o WHERE o.worker_id = ${workerId} AND o.expires_at > clock_timestamp())`;
+
+// The state it leaves is that of `acquire` in domain/chat-lifecycle; a test holds them together.
+const acquireCandidates = (
+  workerId: string,
+) => `UPDATE chats c SET status = 'running', worker_id = ${workerId},
+      runner_id = gen_random_uuid(), attempt = c.attempt + 1, generation_started_at = now(),
+      snapshot_version = c.snapshot_version + 1, status_version = c.snapshot_version + 1
+    FROM candidate WHERE c.id = candidate.id RETURNING ${heldColumns}`;
+
+// Index: chats_pending_idx.
+const ACQUIRE_PENDING: Statement = {
+  name: "chats-acquire-pending",
+  text: `WITH candidate AS (
+      SELECT id FROM chats WHERE status = 'pending' AND archived_at IS NULL AND ${hasLease("$1")}
+      ORDER BY updated_at, id LIMIT $2 FOR UPDATE SKIP LOCKED)
+    ${acquireCandidates("$1")}`,
+};
+
+/**
+ * Chats that may be running at the same time, whichever replicas run them; 0 = no limit. A chat and its subagents are
+ * one: while any of them runs the others need no place, or a chat that waits for its subagents would keep them from
+ * ever starting.
+ */
+export type RunningLimits = { chats: number; chatsPerPerson: number };
+
+/** One replica at a time counts running chats and takes others; any fixed number does. */
+export const ACQUIRE_LOCK = 7_276_004;
+const NO_LIMIT = 2_147_483_647;
+
+/**
+ * Indexes: chats_worker_idx, chats_pending_idx. `place` is the how-manieth running chat of its owner a pending one
+ * would be: who has the fewest comes first, and of each person the longest waiting. It is 0 for one whose family runs
+ * already; those come first, and are no more than a family has.
+ */
+function acquireWithinText(workerId: string, limit: number, limits: RunningLimits): string {
+  return `WITH families AS (
+      SELECT DISTINCT owner_id, coalesce(root_chat_id, id) AS root_id FROM chats
+      WHERE worker_id IS NOT NULL AND status = 'running'),
+    running AS (SELECT owner_id, count(*) AS chats FROM families GROUP BY owner_id),
+    waiting AS (
+      SELECT p.id, p.owner_id, p.updated_at, f.root_id IS NOT NULL AS is_free
+      FROM chats p LEFT JOIN families f ON f.root_id = coalesce(p.root_chat_id, p.id)
+      WHERE p.status = 'pending' AND p.archived_at IS NULL),
+    ranked AS (
+      SELECT p.id, p.updated_at, CASE WHEN p.is_free THEN 0 ELSE coalesce(r.chats, 0)
+        + row_number() OVER (PARTITION BY p.owner_id, p.is_free ORDER BY p.updated_at, p.id) END AS place
+      FROM waiting p LEFT JOIN running r ON r.owner_id = p.owner_id),
+    placed AS (
+      SELECT id, place, updated_at FROM ranked
+      WHERE place BETWEEN 1 AND ${limits.chatsPerPerson || NO_LIMIT} ORDER BY place, updated_at, id
+      LIMIT greatest(0, least(${limit}, ${limits.chats || NO_LIMIT} - (SELECT coalesce(sum(chats), 0) FROM running)))),
+    chosen AS (
+      SELECT id FROM (
+        SELECT id, place, updated_at FROM ranked WHERE place = 0 UNION ALL SELECT id, place, updated_at FROM placed) c
+      ORDER BY place, updated_at, id LIMIT ${limit}),
+    candidate AS (
+      SELECT id FROM chats WHERE id IN (SELECT id FROM chosen) AND status = 'pending' AND archived_at IS NULL
+        AND ${hasLease(`'${workerId}'`)}
+      FOR UPDATE SKIP LOCKED)
+    ${acquireCandidates(`'${workerId}'`)}`;
+}
+
+// Index: chats_worker_idx. `$3` are chats that are this worker's by the database but that it does not run; no others of
+// its own are ever lost, even when its lease ends while this runs. Others' leases are compared with when the statement
+// was sent: one that was renewed meanwhile counts as alive.
+const ACQUIRE_LOST: Statement = {
+  name: "chats-acquire-lost",
+  text: `WITH candidate AS (
+      SELECT id FROM chats WHERE worker_id IS NOT NULL AND ${hasLease("$1")}
+        AND ((worker_id = $1 AND id = ANY ($3::uuid[])) OR (worker_id <> $1 AND NOT EXISTS (
+          SELECT 1 FROM worker_leases l WHERE l.worker_id = chats.worker_id AND l.expires_at > now())))
+      ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
+    UPDATE chats c SET worker_id = $1, runner_id = gen_random_uuid(), snapshot_version = c.snapshot_version + 1,
+      attempt = c.attempt + CASE c.status WHEN 'running' THEN 1 ELSE 0 END, retry_state = NULL,
+      generation_started_at = CASE c.status WHEN 'running' THEN now() ELSE c.generation_started_at END,
+      retry_version = CASE WHEN c.retry_state IS NULL THEN c.retry_version ELSE c.snapshot_version + 1 END
+    FROM candidate WHERE c.id = candidate.id RETURNING ${heldColumns}`,
+};
+
+// Touches nothing but the lease: whatever is slow or locked elsewhere, it can be renewed.
+const RENEW: Statement = {
+  name: "lease-renew",
+  text: `WITH old AS (SELECT expires_at > clock_timestamp() AS is_alive FROM worker_leases WHERE worker_id = $1),
+    renewed AS (
+      INSERT INTO worker_leases (worker_id, expires_at)
+      VALUES ($1, clock_timestamp() + $2 * interval '1 millisecond')
+      ON CONFLICT (worker_id) DO UPDATE SET expires_at = excluded.expires_at)
+    SELECT coalesce((SELECT is_alive FROM old), false) AS was_alive`,
+};
+
+const HELD: Statement = {
+  name: "chats-held",
+  text: `SELECT ${heldColumns} FROM chats c WHERE c.worker_id = $1`,
+};
+
+const DROP: Statement = { name: "lease-drop", text: `DELETE FROM worker_leases WHERE worker_id = $1` };
+
+// A lease this long dead has no chats left: ACQUIRE_LOST has moved them to living workers.
+const FORGET_DEAD: Statement = {
+  name: "lease-forget-dead",
+  text: `DELETE FROM worker_leases l WHERE l.expires_at < now() - interval '1 day'
+    AND NOT EXISTS (SELECT 1 FROM chats c WHERE c.worker_id = l.worker_id)`,
+};
+
+const PAST_DEADLINE: Statement = {
+  name: "chats-past-deadline",
+  text: `SELECT id FROM chats WHERE action_deadline_at <= $1 ORDER BY action_deadline_at LIMIT $2`,
+};
+
+/** Takes up to `limit` pending chats, the longest waiting first; none while the worker's own lease is not alive. */
+export async function acquirePending(
+  queryable: Queryable,
+  workerId: string,
+  limit: number,
+): Promise<HeldChat[]> {
+  return (await queryable.query<HeldDbRow>(ACQUIRE_PENDING, [workerId, limit])).map(toHeldChat);
+}
+
+/**
+ * The same without passing the limits, however many replicas take chats at this moment: they do it one after the
+ * other. Fair among people: nobody's many chats keep another's first from starting. Only running chats count, so a
+ * chat that is being interrupted has given its place up; those taken over from dead workers are never held back.
+ */
+export async function acquirePendingWithin(
+  database: Database,
+  workerId: string,
+  limit: number,
+  limits: RunningLimits,
+): Promise<HeldChat[]> {
+  const numbers = [limit, limits.chats, limits.chatsPerPerson];
+  // They become part of a statement's text.
+  if (!UUID.test(workerId) || !numbers.every((number) => Number.isSafeInteger(number) && number >= 0)) {
+    throw new Error("A worker's id must be a UUID, and limits whole numbers.");
+  }
+  const lock = `SELECT pg_advisory_xact_lock(${ACQUIRE_LOCK})`;
+  const rows = await database.script<HeldDbRow>([lock, acquireWithinText(workerId, limit, limits)]);
+  return rows.map(toHeldChat);
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Takes over up to `limit` chats whose worker is dead, and of this worker's own only `orphans`. */
+export async function acquireLost(
+  queryable: Queryable,
+  workerId: string,
+  limit: number,
+  orphans: string[],
+): Promise<HeldChat[]> {
+  return (await queryable.query<HeldDbRow>(ACQUIRE_LOST, [workerId, limit, orphans])).map(toHeldChat);
+}
+
+/** Keeps the lease alive for `leaseMs` from now. False when it had ended, or never begun: others may have the chats. */
+export async function renewLease(queryable: Queryable, workerId: string, leaseMs: number): Promise<boolean> {
+  const [row] = await queryable.query<{ was_alive: boolean }>(RENEW, [workerId, leaseMs]);
+  return row?.was_alive ?? false;
+}
+
+/** Every chat that the database says is this worker's. */
+export async function readHeldChats(queryable: Queryable, workerId: string): Promise<HeldChat[]> {
+  return (await queryable.query<HeldDbRow>(HELD, [workerId])).map(toHeldChat);
+}
+
+/** Ends the lease: whatever the worker still holds may be taken over at once. */
+export async function dropLease(queryable: Queryable, workerId: string): Promise<void> {
+  await queryable.query(DROP, [workerId]);
+}
+
+/** How PostgreSQL lists the connection by which a worker renews its lease. */
+export const leaseConnectionName = (workerId: string): string => `parley worker ${workerId}`;
+
+// The user's own connections are always in sight in pg_stat_activity.
+const END_UNCONNECTED: Statement = {
+  name: "lease-end-unconnected",
+  text: `DELETE FROM worker_leases l WHERE NOT EXISTS (
+      SELECT 1 FROM pg_stat_activity a
+      WHERE a.application_name = 'parley worker ' || l.worker_id AND a.datname = current_database())
+    RETURNING worker_id`,
+};
+
+/**
+ * Ends the leases of workers that have no connection to the database any more; returns how many. Only where a worker's
+ * process is connected directly, so that its end closes its connection: with the embedded database. A living worker that
+ * was about to connect again loses its chats to others, and renews its lease.
+ */
+export async function endUnconnectedLeases(queryable: Queryable): Promise<number> {
+  return (await queryable.query(END_UNCONNECTED, [])).length;
+}
+
+export async function forgetDeadLeases(queryable: Queryable): Promise<void> {
+  await queryable.query(FORGET_DEAD, []);
+}
+
+/** Chats whose client has not answered its calls by `now` (milliseconds). */
+export async function chatsPastDeadline(queryable: Queryable, now: number, limit: number): Promise<string[]> {
+  const rows = await queryable.query<{ id: string }>(PAST_DEADLINE, [new Date(now), limit]);
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,217 @@
+/**
+ * What is known of the branches that chats work on, and when to look again. All times are the database's: replicas
+ * claim by one clock. Each row is in one of three states: due (`stale_at` is past), claimed (`stale_at` was moved on, and
+ * `claimed_at` is that look's name), and known until `stale_at`.
+ */
+import { type BranchFacts, type ShownDiffStatus, unknownBranch } from "../../domain/git/branch-facts.js";
+import { CLAIM_MS } from "../../domain/git/diff-status.js";
+import type { Queryable, Statement } from "../common/database.js";
+import { fromJsonb, toJsonb } from "../common/jsonb-text.js";
+
+/** Rows that nobody could refresh for as long are not to be trusted, whatever the reason. */
+const MAX_AGE = "interval '1 hour'";
+
+/** Work was seen since the last answer, the host did not answer, or that is long ago; for the row `d`. */
+const isStaleSql = `(d.refreshed_at IS NULL OR d.marked_at > d.refreshed_at OR d.failure IS NOT NULL
+  OR d.refreshed_at < now() - ${MAX_AGE})`;
+
+/** A branch, and where it is pushed to; without user name and password. */
+export type BranchWork = { branch: string; remoteOrigin: string };
+
+const MARK: Statement = {
+  name: "diff-statuses.mark",
+  text: `
+    INSERT INTO chat_diff_statuses AS d (chat_id, git_branch, git_remote_origin, stale_at, marked_at)
+    VALUES ($1, $2, $3, clock_timestamp() - interval '1 second', clock_timestamp())
+    ON CONFLICT (chat_id) DO UPDATE SET git_branch = excluded.git_branch,
+      git_remote_origin = excluded.git_remote_origin, stale_at = excluded.stale_at, marked_at = excluded.marked_at,
+      -- What was known is of another branch.
+      facts = CASE WHEN d.git_branch = excluded.git_branch AND d.git_remote_origin = excluded.git_remote_origin
+        THEN d.facts END,
+      failure = NULL`,
+};
+
+/** This chat's git has spoken with a host; of other chats in the same workspace that says nothing. */
+export async function markDiffStale(db: Queryable, chatId: string, work: BranchWork): Promise<void> {
+  await db.query(MARK, [chatId, work.branch, work.remoteOrigin]);
+}
+
+const SHOWS_MARK: Statement = {
+  name: "diff-statuses.shows-mark",
+  text: `
+    SELECT 1 FROM chat_diff_statuses d
+    WHERE d.chat_id = $1 AND d.git_branch = $2 AND d.git_remote_origin = $3 AND ${isStaleSql}`,
+};
+
+/** Whether people are shown already what a mark would show. */
+export async function isMarkShown(db: Queryable, chatId: string, work: BranchWork): Promise<boolean> {
+  return (await db.query(SHOWS_MARK, [chatId, work.branch, work.remoteOrigin])).length > 0;
+}
+
+/** One look at a chat's branch that this caller has taken on. */
+export type ClaimedLook = BranchWork & {
+  chatId: string;
+  ownerId: string;
+  /** Names the claim: whoever claims later makes it void. */
+  claim: string;
+  facts: BranchFacts | null;
+  /** What people were shown when it was claimed. */
+  isStale: boolean;
+  /** Milliseconds since work on the branch was last seen. */
+  sinceMarkedMs: number;
+};
+
+const CLAIMED = `d.chat_id AS "chatId", d.owner_id AS "ownerId", d.git_branch AS branch,
+  d.git_remote_origin AS "remoteOrigin", d.claimed_at::text AS claim, d.facts, d.was_stale AS "isStale",
+  extract(epoch FROM clock_timestamp() - d.marked_at) * 1000 AS "sinceMarkedMs"`;
+
+/** `due` names rows as `chat_id, owner_id, is_parked, was_stale`. Parked ones wait for a day, and are not given. */
+const claiming = (due: string) => `
+  WITH due AS (${due}),
+  claimed AS (
+    UPDATE chat_diff_statuses d SET claimed_at = clock_timestamp(),
+      stale_at = now() + CASE WHEN due.is_parked THEN interval '1 day' ELSE interval '${CLAIM_MS} milliseconds' END
+    FROM due WHERE d.chat_id = due.chat_id
+    RETURNING d.*, due.owner_id, due.is_parked, due.was_stale)
+  SELECT ${CLAIMED} FROM claimed d WHERE NOT d.is_parked ORDER BY d.claimed_at`;
+
+// Index: chat_diff_statuses_stale_idx. What another replica is claiming is passed over.
+const CLAIM_DUE: Statement = {
+  name: "diff-statuses.claim-due",
+  text: claiming(`
+    SELECT d.chat_id, c.owner_id, ${isStaleSql} AS was_stale,
+      c.archived_at IS NOT NULL OR u.deactivated_at IS NOT NULL AS is_parked
+    FROM chat_diff_statuses d JOIN chats c ON c.id = d.chat_id JOIN users u ON u.id = c.owner_id
+    WHERE d.stale_at <= now() ORDER BY d.stale_at LIMIT $1 FOR NO KEY UPDATE OF d SKIP LOCKED`),
+};
+
+// Index: chat_diff_statuses_pkey. Takes the look away from whoever has it.
+const CLAIM_ONE: Statement = {
+  name: "diff-statuses.claim-one",
+  text: claiming(`
+    SELECT d.chat_id, c.owner_id, false AS is_parked, ${isStaleSql} AS was_stale
+    FROM chat_diff_statuses d JOIN chats c ON c.id = d.chat_id
+    WHERE d.chat_id = $1 FOR NO KEY UPDATE OF d`),
+};
+
+/**
+ * At most `limit` looks that are due, those due for longest first. Archived chats and those of deactivated people are
+ * parked.
+ */
+export async function claimDueLooks(db: Queryable, limit: number): Promise<ClaimedLook[]> {
+  return (await db.query<ClaimedLook>(CLAIM_DUE, [limit])).map(toClaimed);
+}
+
+/** Null when nothing is known of the chat's branch. */
+export async function claimLook(db: Queryable, chatId: string): Promise<ClaimedLook | null> {
+  const [row] = await db.query<ClaimedLook>(CLAIM_ONE, [chatId]);
+  return row ? toClaimed(row) : null;
+}
+
+function toClaimed(row: ClaimedLook): ClaimedLook {
+  return { ...row, facts: fromJsonb(row.facts), sinceMarkedMs: Number(row.sinceMarkedMs) };
+}
+
+// Index: chat_diff_statuses_pkey. Work that was seen meanwhile stays due.
+const FINISH: Statement = {
+  name: "diff-statuses.finish",
+  text: `
+    UPDATE chat_diff_statuses d SET facts = coalesce($3::jsonb, d.facts), failure = $4,
+      refreshed_at = CASE WHEN $4::text IS NULL THEN d.claimed_at ELSE d.refreshed_at END,
+      stale_at = CASE WHEN d.marked_at > d.claimed_at THEN d.stale_at
+        ELSE now() + $5::float8 * interval '1 millisecond' END
+    WHERE d.chat_id = $1 AND d.claimed_at = $2::timestamptz AND d.git_branch = $6 AND d.git_remote_origin = $7
+    RETURNING 1`,
+};
+
+/**
+ * What a look came to: facts or the name of a failure, and when to look again. False when the look is void: somebody
+ * claimed it anew, or the chat works on another branch by now. Then nothing was written.
+ */
+export async function finishLook(
+  db: Queryable,
+  look: ClaimedLook,
+  came: { facts: BranchFacts | null; failure: string | null; nextInMs: number },
+): Promise<boolean> {
+  const { chatId, claim, branch, remoteOrigin } = look;
+  const facts = came.facts && toJsonb(came.facts);
+  const values = [chatId, claim, facts, came.failure, came.nextInMs, branch, remoteOrigin];
+  return (await db.query(FINISH, values)).length > 0;
+}
+
+// Index: chat_diff_statuses_pkey.
+const RELEASE: Statement = {
+  name: "diff-statuses.release",
+  text: `
+    UPDATE chat_diff_statuses d SET stale_at = now() FROM unnest($1::uuid[], $2::text[]) AS r (chat_id, claim)
+    WHERE d.chat_id = r.chat_id AND d.claimed_at = r.claim::timestamptz`,
+};
+
+/** Looks that were claimed and not taken: they are due again. */
+export async function releaseLooks(db: Queryable, looks: readonly ClaimedLook[]): Promise<void> {
+  const [chatIds, claims] = [looks.map(({ chatId }) => chatId), looks.map(({ claim }) => claim)];
+  await db.query(RELEASE, [chatIds, claims]);
+}
+
+// Index: chat_diff_statuses_pkey.
+const READ: Statement = {
+  name: "diff-statuses.read",
+  text: `
+    SELECT d.chat_id AS "chatId", d.git_branch AS branch, d.facts, d.refreshed_at AS "refreshedAt",
+      ${isStaleSql} AS "isStale"
+    FROM chat_diff_statuses d WHERE d.chat_id = ANY ($1::uuid[])`,
+};
+
+/** What people are shown of each chat's branch; chats without one are left out. Visibility is the caller's to judge. */
+export async function readDiffStatuses(
+  db: Queryable,
+  chatIds: readonly string[],
+): Promise<Map<string, ShownDiffStatus>> {
+  type Row = Pick<ShownDiffStatus, "refreshedAt" | "isStale"> & {
+    chatId: string;
+    branch: string;
+    facts: BranchFacts | null;
+  };
+  const rows = await db.query<Row>(READ, [chatIds]);
+  return new Map(
+    rows.map(({ chatId, branch, facts, refreshedAt, isStale }) => [
+      chatId,
+      { ...(fromJsonb(facts) ?? unknownBranch(branch)), refreshedAt, isStale },
+    ]),
+  );
+}
+
+const FIND_WORK: Statement = {
+  name: "diff-statuses.find-work",
+  text: `
+    SELECT d.git_branch AS branch, d.git_remote_origin AS "remoteOrigin", d.facts, c.owner_id AS "ownerId",
+      CASE WHEN d.failure = 'rate-limited' AND d.stale_at > now() THEN d.stale_at END AS "limitedUntil"
+    FROM chat_diff_statuses d JOIN chats c ON c.id = d.chat_id WHERE d.chat_id = $1`,
+};
+
+/** The branch that a chat works on, and what was last known of it. */
+export type KnownWork = BranchWork & {
+  ownerId: string;
+  facts: BranchFacts | null;
+  /** The host wants to be left alone until then; null when it does not. */
+  limitedUntil: Date | null;
+};
+
+/** Null when nothing is known of the chat's branch. */
+export async function findBranchWork(db: Queryable, chatId: string): Promise<KnownWork | null> {
+  const [row] = await db.query<KnownWork>(FIND_WORK, [chatId]);
+  return row ? { ...row, facts: fromJsonb(row.facts) } : null;
+}
+
+// Index: chats_owner_created_idx, then chat_diff_statuses_pkey.
+const TOKEN_CAME: Statement = {
+  name: "diff-statuses.token-came",
+  text: `
+    UPDATE chat_diff_statuses d SET stale_at = now() FROM chats c
+    WHERE c.id = d.chat_id AND c.owner_id = $1 AND d.failure IN ('no-token', 'unauthorized', 'no-host')`,
+};
+
+/** The person has given a token: what waited for one is due. */
+export async function lookAgainWithToken(db: Queryable, ownerId: string): Promise<void> {
+  await db.query(TOKEN_CAME, [ownerId]);
+}

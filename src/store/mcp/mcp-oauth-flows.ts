@@ -1,0 +1,147 @@
+/** Authorisations for tool servers that people have begun and not finished. Each can be finished once. */
+import { randomUUID } from "node:crypto";
+import type { Queryable, Statement } from "../common/database.js";
+import type { OpenedSecret, SecretBox } from "../common/secret-box.js";
+import { secretPlace } from "../common/secret-columns.js";
+
+/** Long enough to sign in at the server with a second factor. */
+const FLOW_LIFE_SECONDS = 600;
+/** What a person has open at one time; the oldest makes place for one more. */
+export const MAX_OPEN_FLOWS = 10;
+
+export type McpOauthFlow = {
+  id: string;
+  userId: string;
+  /** As people know them. */
+  personName: string;
+  username: string;
+  serverId: string;
+  serverName: string;
+  /** Of when it was begun, and as it is now. */
+  serverVersion: number;
+  currentVersion: number;
+  /** Without the state. */
+  authorizationUrl: string;
+  redirectUri: string;
+  /** A whole address; null = none was wished for. */
+  returnTo: string | null;
+  /** Null until a browser went on with it. */
+  browserHash: Buffer | null;
+  sealedVerifier: string;
+};
+
+type Row = Omit<McpOauthFlow, "serverVersion" | "currentVersion"> & {
+  serverVersion: string;
+  currentVersion: string;
+};
+
+const FIELDS = `f.id, f.user_id AS "userId", u.name AS "personName", u.username, f.server_id AS "serverId",
+  s.display_name AS "serverName", f.server_version AS "serverVersion", s.version AS "currentVersion",
+  f.authorization_url AS "authorizationUrl", f.redirect_uri AS "redirectUri", f.return_to AS "returnTo",
+  f.browser_hash AS "browserHash", f.code_verifier AS "sealedVerifier"`;
+
+function toFlow(row: Row | undefined): McpOauthFlow | null {
+  if (row === undefined) return null;
+  return { ...row, serverVersion: Number(row.serverVersion), currentVersion: Number(row.currentVersion) };
+}
+
+/** Expired ones go by mcp_oauth_flows_expiry_idx, the person's oldest by mcp_oauth_flows_user_idx. */
+const BEGIN: Statement = {
+  name: "mcp-oauth-flows.begin",
+  text: `
+    WITH expired AS (DELETE FROM mcp_oauth_flows WHERE expires_at <= now()),
+    crowded AS (
+      DELETE FROM mcp_oauth_flows WHERE id IN (
+        SELECT id FROM mcp_oauth_flows WHERE user_id = $3 AND expires_at > now()
+        ORDER BY expires_at DESC, id OFFSET ${MAX_OPEN_FLOWS - 1}))
+    INSERT INTO mcp_oauth_flows (id, state_hash, user_id, server_id, server_version, code_verifier,
+      authorization_url, redirect_uri, return_to, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(secs => ${FLOW_LIFE_SECONDS}))
+    RETURNING expires_at AS "expiresAt"`,
+};
+
+/** When it expires. */
+export async function beginFlow(
+  db: Queryable,
+  box: SecretBox,
+  flow: {
+    stateHash: Buffer;
+    userId: string;
+    serverId: string;
+    serverVersion: number;
+    codeVerifier: string;
+    authorizationUrl: string;
+    redirectUri: string;
+    returnTo: string | null;
+  },
+): Promise<Date> {
+  const id = randomUUID();
+  const verifier = box.seal(flow.codeVerifier, verifierPlace(id));
+  const [made] = await db.query<{ expiresAt: Date }>(BEGIN, [
+    id,
+    flow.stateHash,
+    ...[flow.userId, flow.serverId, flow.serverVersion, verifier],
+    ...[flow.authorizationUrl, flow.redirectUri, flow.returnTo],
+  ]);
+  if (!made) throw new Error("An insert gave no row.");
+  return made.expiresAt;
+}
+
+/** By mcp_oauth_flows_state_key. */
+const FIND: Statement = {
+  name: "mcp-oauth-flows.find",
+  text: `
+    SELECT ${FIELDS} FROM mcp_oauth_flows f JOIN users u ON u.id = f.user_id JOIN mcp_servers s ON s.id = f.server_id
+    WHERE f.state_hash = $1 AND f.expires_at > now()`,
+};
+
+/** Null: there is none, or it has expired. */
+export async function findFlow(db: Queryable, stateHash: Buffer): Promise<McpOauthFlow | null> {
+  const [found] = await db.query<Row>(FIND, [stateHash]);
+  return toFlow(found);
+}
+
+const BIND: Statement = {
+  name: "mcp-oauth-flows.bind",
+  text: `
+    UPDATE mcp_oauth_flows SET browser_hash = $2
+    WHERE state_hash = $1 AND expires_at > now() AND (browser_hash IS NULL OR browser_hash = $2)
+    RETURNING authorization_url AS "authorizationUrl"`,
+};
+
+/** From now on it is this browser's. Where it goes; null: it expired, or it is another browser's. */
+export async function bindFlow(
+  db: Queryable,
+  { stateHash, browserHash }: { stateHash: Buffer; browserHash: Buffer },
+): Promise<string | null> {
+  const [bound] = await db.query<{ authorizationUrl: string }>(BIND, [stateHash, browserHash]);
+  return bound?.authorizationUrl ?? null;
+}
+
+const TAKE: Statement = {
+  name: "mcp-oauth-flows.take",
+  text: `
+    WITH f AS (
+      DELETE FROM mcp_oauth_flows WHERE state_hash = $1 AND browser_hash = $2 AND expires_at > now() RETURNING *)
+    SELECT ${FIELDS} FROM f JOIN users u ON u.id = f.user_id JOIN mcp_servers s ON s.id = f.server_id`,
+};
+
+/** Takes it out: nobody can finish it again. Null: it is gone, expired, or not this browser's. */
+export async function takeFlow(
+  db: Queryable,
+  { stateHash, browserHash }: { stateHash: Buffer; browserHash: Buffer },
+): Promise<McpOauthFlow | null> {
+  const [taken] = await db.query<Row>(TAKE, [stateHash, browserHash]);
+  return toFlow(taken);
+}
+
+export function openCodeVerifier(
+  box: SecretBox,
+  { id, sealedVerifier }: Pick<McpOauthFlow, "id" | "sealedVerifier">,
+): OpenedSecret {
+  return box.open(sealedVerifier, verifierPlace(id));
+}
+
+function verifierPlace(id: string) {
+  return secretPlace("mcp_oauth_flows", "code_verifier", id);
+}

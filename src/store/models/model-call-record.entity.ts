@@ -1,0 +1,67 @@
+/** One attempt at a model call: what was asked and what was answered. Kept for a few days, where it is switched on. */
+import { Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from "typeorm";
+import type { ModelProviderKind } from "../../domain/common/failures.js";
+import type { JsonObject } from "../../domain/common/json.js";
+import type { ModelCallPurpose } from "../../domain/models/model-calls.js";
+import type { StepOutcome } from "../../domain/common/meters.js";
+import { ChatEntity } from "../chats/chat.entity.js";
+
+@Entity("model_call_records")
+@Index("model_call_records_chat_idx", ["chatId", "id"])
+@Index("model_call_records_age_idx", ["createdAt"])
+export class ModelCallRecordEntity {
+  @PrimaryGeneratedColumn("identity", {
+    name: "id",
+    type: "bigint",
+    generatedIdentity: "ALWAYS",
+    primaryKeyConstraintName: "model_call_records_pkey",
+  })
+  id!: string;
+
+  @Column("uuid", { name: "chat_id" })
+  @ForeignKey(() => ChatEntity, { name: "model_call_records_chat_fkey", onDelete: "CASCADE" })
+  chatId!: string;
+
+  /** Of the message that was asked for; null = of none. */
+  @Column("text", { name: "generation", nullable: true })
+  generation!: string | null;
+
+  @Column("integer", { name: "attempt" })
+  attempt!: number;
+
+  @Column("text", { name: "purpose" })
+  purpose!: ModelCallPurpose;
+
+  @Column("text", { name: "provider" })
+  provider!: ModelProviderKind;
+
+  @Column("text", { name: "model" })
+  model!: string;
+
+  @Column("timestamptz", { name: "started_at" })
+  startedAt!: Date;
+
+  /** Null = there was none, or nobody looked. */
+  @Column("integer", { name: "first_part_ms", nullable: true })
+  firstPartMs!: number | null;
+
+  @Column("integer", { name: "duration_ms" })
+  durationMs!: number;
+
+  @Column("text", { name: "outcome" })
+  outcome!: StepOutcome;
+
+  /** As written by `toJsonb`, like the response. */
+  @Column("jsonb", { name: "request" })
+  request!: JsonObject;
+
+  @Column("jsonb", { name: "response" })
+  response!: JsonObject;
+
+  @Column("boolean", { name: "is_cut" })
+  isCut!: boolean;
+
+  /** Written; what counts for how long it is kept. */
+  @Column("timestamptz", { name: "created_at", default: () => "now()" })
+  createdAt!: Date;
+}

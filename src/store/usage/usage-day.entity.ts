@@ -1,0 +1,58 @@
+/**
+ * What one chat used of one model on one day (UTC): sums of the messages that the model wrote, deleted and hidden ones
+ * included. Kept by triggers on `chat_messages` in the transaction that writes a message; nothing else writes it.
+ */
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
+import { ChatEntity } from "../chats/chat.entity.js";
+
+@Entity("usage_days")
+@Index("usage_days_root_idx", ["rootChatId"])
+@Index("usage_days_chat_idx", ["chatId"])
+@Index("usage_days_day_idx", ["day"])
+export class UsageDayEntity {
+  @PrimaryColumn("uuid", { name: "owner_id", primaryKeyConstraintName: "usage_days_pkey" })
+  ownerId!: string;
+
+  @PrimaryColumn("date", { name: "day", primaryKeyConstraintName: "usage_days_pkey" })
+  day!: string;
+
+  @PrimaryColumn("uuid", { name: "chat_id", primaryKeyConstraintName: "usage_days_pkey" })
+  @ForeignKey(() => ChatEntity, { name: "usage_days_chat_fkey", onDelete: "CASCADE" })
+  chatId!: string;
+
+  @PrimaryColumn("uuid", { name: "model_config_id", primaryKeyConstraintName: "usage_days_pkey" })
+  modelConfigId!: string;
+
+  /** The chat that stands for its whole family; without one, the chat itself. */
+  @Column("uuid", { name: "root_chat_id" })
+  rootChatId!: string;
+
+  @Column("bigint", { name: "message_count" })
+  messageCount!: string;
+
+  /** Those with a cost, 0 included. */
+  @Column("bigint", { name: "priced_message_count" })
+  pricedMessageCount!: string;
+
+  /** Those that used tokens and have no cost. */
+  @Column("bigint", { name: "unpriced_message_count" })
+  unpricedMessageCount!: string;
+
+  @Column("bigint", { name: "cost_micros" })
+  costMicros!: string;
+
+  @Column("bigint", { name: "input_tokens" })
+  inputTokens!: string;
+
+  @Column("bigint", { name: "output_tokens" })
+  outputTokens!: string;
+
+  @Column("bigint", { name: "cache_read_tokens" })
+  cacheReadTokens!: string;
+
+  @Column("bigint", { name: "cache_write_tokens" })
+  cacheWriteTokens!: string;
+
+  @Column("bigint", { name: "runtime_ms" })
+  runtimeMs!: string;
+}

@@ -1,0 +1,18 @@
+/** What one person may spend, instead of what everybody may. */
+import { Check, Column, Entity, ForeignKey, PrimaryColumn } from "typeorm";
+import { UserEntity } from "../users/user.entity.js";
+
+@Entity("usage_limit_overrides")
+@Check("usage_limit_overrides_limit_check", "limit_micros >= 0")
+export class UsageLimitOverrideEntity {
+  @PrimaryColumn("uuid", { name: "user_id", primaryKeyConstraintName: "usage_limit_overrides_pkey" })
+  @ForeignKey(() => UserEntity, { name: "usage_limit_overrides_user_fkey", onDelete: "CASCADE" })
+  userId!: string;
+
+  /** Microdollars. */
+  @Column("bigint", { name: "limit_micros" })
+  limitMicros!: string;
+
+  @Column("timestamptz", { name: "updated_at", default: () => "now()" })
+  updatedAt!: Date;
+}

@@ -1,0 +1,185 @@
+/** What people may spend: the deployment's policy, single people's own limits, and how somebody stands. */
+import {
+  type LimitPeriod,
+  type LimitStanding,
+  type UsageLimitPolicy,
+  effectiveLimit,
+  LIMIT_PERIODS,
+  periodAt,
+} from "../../domain/usage/usage-limits.js";
+import type { Queryable, Statement } from "../common/database.js";
+import { type Page, type PageRequest, toPage } from "../common/pages.js";
+import { fromUsernameKey, toUsernameKey } from "../users/user-administration.js";
+
+type PolicyDbRow = { is_enabled: boolean; period: LimitPeriod; default_limit_micros: string | null };
+
+const POLICY: Statement = {
+  name: "usage-limits.policy",
+  text: "SELECT is_enabled, period, default_limit_micros FROM usage_limit_policy",
+};
+
+export async function readUsageLimitPolicy(db: Queryable): Promise<UsageLimitPolicy> {
+  return demandPolicy(await db.query<PolicyDbRow>(POLICY, []));
+}
+
+/** A policy, and who is limited although it has no limit for everybody. */
+export type KnownLimits = UsageLimitPolicy & { limitedUserIds: ReadonlySet<string> };
+
+const KNOWN: Statement = {
+  name: "usage-limits.known",
+  text: `SELECT is_enabled, period, default_limit_micros,
+      CASE WHEN is_enabled AND default_limit_micros IS NULL
+        THEN ARRAY(SELECT user_id::text FROM usage_limit_overrides) ELSE '{}' END AS limited
+    FROM usage_limit_policy`,
+};
+
+/** What tells whether somebody has a limit at all. Own limits are read only where they decide that. */
+export async function readKnownLimits(db: Queryable): Promise<KnownLimits> {
+  const rows = await db.query<PolicyDbRow & { limited: string[] }>(KNOWN, []);
+  return { ...demandPolicy(rows), limitedUserIds: new Set(rows[0]?.limited) };
+}
+
+const LOCK_POLICY: Statement = { name: "usage-limits.lock-policy", text: `${POLICY.text} FOR UPDATE` };
+
+const SET_POLICY: Statement = {
+  name: "usage-limits.set-policy",
+  text: `UPDATE usage_limit_policy SET is_enabled = $1, period = $2, default_limit_micros = $3, updated_at = now()`,
+};
+
+/** The policy, held until the transaction ends. */
+export async function lockUsageLimitPolicy(transaction: Queryable): Promise<UsageLimitPolicy> {
+  return demandPolicy(await transaction.query<PolicyDbRow>(LOCK_POLICY, []));
+}
+
+export async function setUsageLimitPolicy(transaction: Queryable, policy: UsageLimitPolicy): Promise<void> {
+  const { isEnabled, period, defaultLimitMicros } = policy;
+  await transaction.query(SET_POLICY, [isEnabled, period, defaultLimitMicros?.toString() ?? null]);
+}
+
+/** One person's own limit. */
+export type UsageLimitOverrideRecord = { userId: string; limitMicros: bigint; updatedAt: Date };
+type OverrideDbRow = { user_id: string; limit_micros: string; updated_at: Date };
+
+// Index: usage_limit_overrides_pkey.
+const LOCK_OVERRIDE: Statement = {
+  name: "usage-limits.lock-override",
+  text: "SELECT user_id, limit_micros, updated_at FROM usage_limit_overrides WHERE user_id = $1 FOR UPDATE",
+};
+
+/** Null when the person has no limit of their own. */
+export async function lockUsageLimitOverride(
+  transaction: Queryable,
+  userId: string,
+): Promise<UsageLimitOverrideRecord | null> {
+  const [row] = await transaction.query<OverrideDbRow>(LOCK_OVERRIDE, [userId]);
+  return row ? toOverride(row) : null;
+}
+
+const SET_OVERRIDE: Statement = {
+  name: "usage-limits.set-override",
+  text: `INSERT INTO usage_limit_overrides (user_id, limit_micros) VALUES ($1, $2)
+    ON CONFLICT (user_id) DO UPDATE SET limit_micros = excluded.limit_micros, updated_at = now()
+    RETURNING user_id, limit_micros, updated_at`,
+};
+
+/** The person must exist. */
+export async function setUsageLimitOverride(
+  transaction: Queryable,
+  userId: string,
+  limitMicros: bigint,
+): Promise<UsageLimitOverrideRecord> {
+  const [row] = await transaction.query<OverrideDbRow>(SET_OVERRIDE, [userId, limitMicros.toString()]);
+  if (!row) throw new Error("A limit that was written is not there.");
+  return toOverride(row);
+}
+
+const CLEAR_OVERRIDE: Statement = {
+  name: "usage-limits.clear-override",
+  text: "DELETE FROM usage_limit_overrides WHERE user_id = $1",
+};
+
+export async function clearUsageLimitOverride(transaction: Queryable, userId: string): Promise<void> {
+  await transaction.query(CLEAR_OVERRIDE, [userId]);
+}
+
+// Indexes: usage_limit_overrides_pkey, users_username_key.
+const LIST_OVERRIDES: Statement = {
+  name: "usage-limits.overrides",
+  text: `SELECT o.user_id, o.limit_micros, o.updated_at, u.username
+    FROM usage_limit_overrides o JOIN users u ON u.id = o.user_id
+    WHERE $1::text IS NULL OR u.username > $1 ORDER BY u.username LIMIT $2`,
+};
+
+/** By username; forwards only. Keys of places are usernames in hexadecimal. */
+export async function listUsageLimitOverrides(
+  db: Queryable,
+  page: PageRequest,
+): Promise<Page<UsageLimitOverrideRecord>> {
+  const values = [page.after && fromUsernameKey(page.after.key), page.limit + 1];
+  const rows = await db.query<OverrideDbRow & { username: string }>(LIST_OVERRIDES, values);
+  return toPage(
+    page,
+    rows.map((row) => ({
+      place: { key: toUsernameKey(row.username), id: row.user_id },
+      row: toOverride(row),
+    })),
+  );
+}
+
+export type StandingDbRow = PolicyDbRow & { own_limit_micros: string | null; spent_micros: string };
+
+/**
+ * The policy, the person's own limit and what they spent in the policy's period, as one row. `userId` is SQL for the
+ * person, `days` for the first days of the periods and of those after them, both in the order of `LIMIT_PERIODS`.
+ * Indexes: usage_limit_overrides_pkey, usage_days_pkey.
+ */
+export function standingText(userId: string, days: { from: string; to: string }): string {
+  return `SELECT p.is_enabled, p.period, p.default_limit_micros, o.limit_micros AS own_limit_micros,
+      (SELECT coalesce(sum(d.cost_micros), 0)::bigint FROM usage_days d WHERE d.owner_id = ${userId}
+        AND d.day >= (${days.from})[place.index] AND d.day < (${days.to})[place.index]) AS spent_micros
+    FROM usage_limit_policy p
+      CROSS JOIN LATERAL (SELECT array_position(enum_range(NULL::limit_period), p.period) AS index) place
+      LEFT JOIN usage_limit_overrides o ON o.user_id = ${userId}`;
+}
+
+/** First days of the periods that `now` lies in and of those after them, as ISO dates. */
+export function periodDays(now: number): { from: string[]; to: string[] } {
+  const ranges = LIMIT_PERIODS.map((period) => periodAt(period, now));
+  return { from: ranges.map(({ from }) => isoDay(from)), to: ranges.map(({ to }) => isoDay(to)) };
+}
+
+const isoDay = (time: number) => new Date(time).toISOString().slice(0, 10);
+
+const STANDING: Statement = {
+  name: "usage-limits.standing",
+  text: standingText("$1::uuid", { from: "$2::date[]", to: "$3::date[]" }),
+};
+
+/** What the person has spent of what they may; exact as of now, as days begin and end where periods do. */
+export async function readLimitStanding(db: Queryable, userId: string, now: number): Promise<LimitStanding> {
+  const days = periodDays(now);
+  const [row] = await db.query<StandingDbRow>(STANDING, [userId, days.from, days.to]);
+  return toStanding(row, now);
+}
+
+export function toStanding(row: StandingDbRow | undefined, now: number): LimitStanding {
+  const policy = demandPolicy(row ? [row] : []);
+  const own = row?.own_limit_micros ?? null;
+  return {
+    ...effectiveLimit(policy, own === null ? null : BigInt(own)),
+    period: policy.period,
+    spentMicros: BigInt(row?.spent_micros ?? 0),
+    range: periodAt(policy.period, now),
+  };
+}
+
+function demandPolicy([row]: PolicyDbRow[]): UsageLimitPolicy {
+  if (!row) throw new Error("The policy of usage limits is gone; its migration makes it.");
+  const { default_limit_micros: limit } = row;
+  const defaultLimitMicros = limit === null ? null : BigInt(limit);
+  return { isEnabled: row.is_enabled, period: row.period, defaultLimitMicros };
+}
+
+function toOverride(row: OverrideDbRow): UsageLimitOverrideRecord {
+  return { userId: row.user_id, limitMicros: BigInt(row.limit_micros), updatedAt: row.updated_at };
+}

@@ -1,0 +1,211 @@
+/** People as identity providers know them, and what the providers gave out for them, sealed. */
+import { randomUUID } from "node:crypto";
+import { numberedUsername } from "../../domain/users/user-rules.js";
+import type { UserRole } from "../../domain/users/viewer.js";
+import type { Queryable, Statement } from "../common/database.js";
+import { secretPlace, type SecretColumnOf } from "../common/secret-columns.js";
+import type { SecretBox } from "../common/secret-box.js";
+import { createUser, type UserRecord } from "./users.js";
+
+/** Somebody at a provider. */
+export type Subject = { issuer: string; subject: string };
+export type KnownIdentity = { identityId: string; user: UserRecord };
+
+const FIND: Statement = {
+  name: "identities.find",
+  text: `
+    SELECT i.id AS "identityId", u.id, u.username, u.name, u.role, u.deactivated_at IS NULL AS "isActive"
+    FROM user_identities i JOIN users u ON u.id = i.user_id WHERE i.issuer = $1 AND i.subject = $2`,
+};
+
+/** Null for somebody who has never been here. */
+export async function findIdentity(
+  db: Queryable,
+  { issuer, subject }: Subject,
+): Promise<KnownIdentity | null> {
+  const [row] = await db.query<UserRecord & { identityId: string }>(FIND, [issuer, subject]);
+  if (!row) return null;
+  const { identityId, ...user } = row;
+  return { identityId, user };
+}
+
+const LOCK: Statement = {
+  name: "identities.lock",
+  text: "SELECT pg_advisory_xact_lock(hashtextextended($1, 7276009))",
+};
+
+/** Until the transaction ends, nobody else makes the same person. */
+export async function lockSubject(transaction: Queryable, { issuer, subject }: Subject): Promise<void> {
+  await transaction.query(LOCK, [JSON.stringify([issuer, subject])]);
+}
+
+const INSERT: Statement = {
+  name: "identities.create",
+  text: "INSERT INTO user_identities (id, user_id, issuer, subject) VALUES ($1, $2, $3, $4)",
+};
+
+/** Far more than share a name; beyond it something is wrong. */
+const MAX_NAMESAKES = 1_000;
+
+/** Makes the person, under the wished name or one with a number behind it. The subject is locked. */
+export async function createIdentity(
+  transaction: Queryable,
+  subject: Subject,
+  person: { username: string; name: string; role: UserRole },
+): Promise<KnownIdentity> {
+  for (let count = 1; count <= MAX_NAMESAKES; count += 1) {
+    const username = count === 1 ? person.username : numberedUsername(person.username, count);
+    const user = await createUser(transaction, { ...person, username });
+    if (!user) continue;
+    const identityId = randomUUID();
+    await transaction.query(INSERT, [identityId, user.id, subject.issuer, subject.subject]);
+    return { identityId, user };
+  }
+  throw new Error(`There are ${MAX_NAMESAKES} people called ${person.username} already.`);
+}
+
+/** What a provider gave out. `expiresAt`: of the access token, in milliseconds since the epoch; null = nobody said. */
+export type IdentityTokens = {
+  accessToken: string | null;
+  refreshToken: string | null;
+  idToken: string | null;
+  expiresAt: number | null;
+};
+
+const KEEP: Statement = {
+  name: "identities.keep-tokens",
+  text: `
+    UPDATE user_identities SET access_token = $2, refresh_token = $3, id_token = $4, token_expires_at = $5,
+      refresh_claim = NULL, refresh_claimed_until = NULL, signed_in_at = now()
+    WHERE id = $1`,
+};
+
+/** Of a new sign-in: takes the place of whatever was there. */
+export async function keepIdentityTokens(
+  db: Queryable,
+  box: SecretBox,
+  { identityId, tokens }: { identityId: string; tokens: IdentityTokens },
+): Promise<void> {
+  await db.query(KEEP, [identityId, ...sealed(box, identityId, tokens)]);
+}
+
+function sealed(box: SecretBox, identityId: string, tokens: IdentityTokens) {
+  const seal = (column: SecretColumnOf<"user_identities">, text: string | null) =>
+    text === null ? null : box.seal(text, secretPlace("user_identities", column, identityId));
+  return [
+    seal("access_token", tokens.accessToken),
+    seal("refresh_token", tokens.refreshToken),
+    seal("id_token", tokens.idToken),
+    tokens.expiresAt === null ? null : new Date(tokens.expiresAt),
+  ];
+}
+
+const TOKEN_FIELDS = `id AS "identityId", access_token, refresh_token, id_token, token_expires_at`;
+const OF_USER: Statement = {
+  name: "identities.tokens-of-user",
+  text: `SELECT ${TOKEN_FIELDS} FROM user_identities WHERE user_id = $1 AND issuer = $2
+    ORDER BY signed_in_at DESC LIMIT 1`,
+};
+const OF_IDENTITY: Statement = {
+  name: "identities.tokens",
+  text: `SELECT ${TOKEN_FIELDS} FROM user_identities WHERE id = $1`,
+};
+
+type TokenRow = {
+  identityId: string;
+  access_token: string | null;
+  refresh_token: string | null;
+  id_token: string | null;
+  token_expires_at: Date | null;
+};
+
+export type KeptTokens = IdentityTokens & { identityId: string };
+
+/** Of the person's newest sign-in at the provider; null when there was none. A token that cannot be opened is null. */
+export async function readTokensOfUser(
+  db: Queryable,
+  box: SecretBox,
+  { userId, issuer }: { userId: string; issuer: string },
+): Promise<KeptTokens | null> {
+  const [row] = await db.query<TokenRow>(OF_USER, [userId, issuer]);
+  return row ? opened(box, row) : null;
+}
+
+/** Null when the identity has gone. */
+export async function readTokens(
+  db: Queryable,
+  box: SecretBox,
+  identityId: string,
+): Promise<KeptTokens | null> {
+  const [row] = await db.query<TokenRow>(OF_IDENTITY, [identityId]);
+  return row ? opened(box, row) : null;
+}
+
+function opened(box: SecretBox, row: TokenRow): KeptTokens {
+  const open = (column: SecretColumnOf<"user_identities">) => {
+    const text = row[column];
+    if (text === null) return null;
+    const found = box.open(text, secretPlace("user_identities", column, row.identityId));
+    return found.kind === "opened" ? found.text : null;
+  };
+  return {
+    identityId: row.identityId,
+    accessToken: open("access_token"),
+    refreshToken: open("refresh_token"),
+    idToken: open("id_token"),
+    expiresAt: row.token_expires_at?.getTime() ?? null,
+  };
+}
+
+/** Longer than a provider takes to answer; whoever renews and dies keeps others waiting no longer than this. */
+const CLAIM_MS = 15_000;
+
+const CLAIM: Statement = {
+  name: "identities.claim-refresh",
+  text: `
+    UPDATE user_identities
+    SET refresh_claim = $2, refresh_claimed_until = now() + ${CLAIM_MS} * interval '1 millisecond'
+    WHERE id = $1 AND (refresh_claimed_until IS NULL OR refresh_claimed_until < now())
+    RETURNING ${TOKEN_FIELDS}`,
+};
+
+/** The tokens as they are now, for whoever may renew them next; null while somebody else does. */
+export async function claimRefresh(
+  db: Queryable,
+  box: SecretBox,
+  { identityId, claim }: { identityId: string; claim: string },
+): Promise<KeptTokens | null> {
+  const [row] = await db.query<TokenRow>(CLAIM, [identityId, claim]);
+  return row ? opened(box, row) : null;
+}
+
+const RENEW: Statement = {
+  name: "identities.renew-tokens",
+  text: `
+    UPDATE user_identities SET access_token = $2, refresh_token = $3, id_token = $4, token_expires_at = $5,
+      refresh_claim = NULL, refresh_claimed_until = NULL
+    WHERE id = $1 AND refresh_claim = $6`,
+};
+
+/** Does nothing when the claim has been lost: to a new sign-in, or to another who renewed. */
+export async function renewTokens(
+  db: Queryable,
+  box: SecretBox,
+  { identityId, claim, tokens }: { identityId: string; claim: string; tokens: IdentityTokens },
+): Promise<void> {
+  await db.query(RENEW, [identityId, ...sealed(box, identityId, tokens), claim]);
+}
+
+const RELEASE: Statement = {
+  name: "identities.release-refresh",
+  text: `UPDATE user_identities SET refresh_claim = NULL, refresh_claimed_until = NULL
+    WHERE id = $1 AND refresh_claim = $2`,
+};
+
+/** Nothing came of it: the next may try. */
+export async function releaseRefresh(
+  db: Queryable,
+  { identityId, claim }: { identityId: string; claim: string },
+): Promise<void> {
+  await db.query(RELEASE, [identityId, claim]);
+}

@@ -1,0 +1,174 @@
+/** Access tokens: 256 random bits, stored as their SHA-256 only, so a stolen database opens no door. */
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import {
+  roleWithin,
+  TOKEN_SCOPES,
+  type TokenScope,
+  type UserRole,
+  type Viewer,
+} from "../../domain/users/viewer.js";
+import type { Queryable, Statement } from "../common/database.js";
+
+const TOKEN_BYTES = 32;
+const TOKEN_PREFIX = "ply_";
+/** Ours have 47, a configured one may be longer; beyond this it is no token but an attempt to make us hash. */
+const MAX_TOKEN_CHARACTERS = 1_024;
+
+function hashOf(token: string): Buffer {
+  return createHash("sha256").update(token, "utf8").digest();
+}
+
+/** More tokens than anybody needs; beyond it something is making them. */
+export const MAX_TOKENS_PER_USER = 100;
+
+/** Without the token itself, of which only a hash is kept. */
+export type TokenRecord = {
+  id: string;
+  name: string;
+  scopes: TokenScope[];
+  createdAt: Date;
+  /** To the minute; null = not yet. */
+  lastUsedAt: Date | null;
+  /** Null = it does not expire. */
+  expiresAt: Date | null;
+};
+
+const FIELDS = `id, name, scopes::text[] AS scopes, created_at AS "createdAt", last_used_at AS "lastUsedAt",
+  expires_at AS "expiresAt"`;
+
+const INSERT: Statement = {
+  name: "tokens.create",
+  text: `INSERT INTO api_tokens (id, user_id, name, token_hash, expires_at, scopes)
+    VALUES ($1, $2, $3, $4, $5, $6::token_scope[]) RETURNING ${FIELDS}`,
+};
+
+/** What a token is to be. `expiresAt` in milliseconds since the epoch; absent = never. `scopes` absent = all. */
+export type WantedToken = {
+  userId: string;
+  name: string;
+  expiresAt?: number;
+  scopes?: readonly TokenScope[];
+};
+
+/** The token is returned here and never again. */
+export async function createToken(
+  db: Queryable,
+  wanted: WantedToken,
+): Promise<{ id: string; token: string; record: TokenRecord }> {
+  const id = randomUUID();
+  const token = TOKEN_PREFIX + randomBytes(TOKEN_BYTES).toString("base64url");
+  const expiresAt = wanted.expiresAt === undefined ? null : new Date(wanted.expiresAt);
+  const scopes = wanted.scopes ?? TOKEN_SCOPES;
+  const values = [id, wanted.userId, wanted.name, hashOf(token), expiresAt, scopes];
+  const [record] = await db.query<TokenRecord>(INSERT, values);
+  if (!record) throw new Error("The token was not made.");
+  return { id, token, record };
+}
+
+const LIST: Statement = {
+  name: "tokens.list",
+  text: `SELECT ${FIELDS} FROM api_tokens WHERE user_id = $1 ORDER BY created_at DESC, id LIMIT $2`,
+};
+
+/** The person's tokens, newest first; expired ones too, until they are revoked. */
+export async function listTokens(db: Queryable, userId: string): Promise<TokenRecord[]> {
+  return db.query<TokenRecord>(LIST, [userId, MAX_TOKENS_PER_USER]);
+}
+
+const FIND: Statement = {
+  name: "tokens.find",
+  text: `SELECT ${FIELDS} FROM api_tokens WHERE id = $1 AND user_id = $2`,
+};
+
+/** Null when the person has no such token. */
+export async function findToken(db: Queryable, userId: string, id: string): Promise<TokenRecord | null> {
+  const [found] = await db.query<TokenRecord>(FIND, [id, userId]);
+  return found ?? null;
+}
+
+const COUNT: Statement = {
+  name: "tokens.count",
+  text: "SELECT count(*)::int AS count FROM api_tokens WHERE user_id = $1",
+};
+
+export async function countTokens(db: Queryable, userId: string): Promise<number> {
+  const [row] = await db.query<{ count: number }>(COUNT, [userId]);
+  return row?.count ?? 0;
+}
+
+const REVOKE: Statement = {
+  name: "tokens.revoke",
+  text: "DELETE FROM api_tokens WHERE id = $1 AND user_id = $2 RETURNING id",
+};
+
+/** False when the person has no such token. */
+export async function revokeToken(db: Queryable, userId: string, id: string): Promise<boolean> {
+  return (await db.query(REVOKE, [id, userId])).length > 0;
+}
+
+const HAS: Statement = {
+  name: "tokens.has",
+  text: `
+    SELECT 1 AS one FROM api_tokens
+    WHERE token_hash = $1 AND user_id = $2 AND (expires_at IS NULL OR expires_at > now())`,
+};
+
+/** Whether this token is that person's and still counts. */
+export async function hasToken(db: Queryable, userId: string, token: string): Promise<boolean> {
+  const rows = await db.query(HAS, [hashOf(token), userId]);
+  return rows.length > 0;
+}
+
+const DELETE: Statement = {
+  name: "tokens.delete-replaced",
+  text: "DELETE FROM api_tokens WHERE (user_id = $1 AND name = $2) OR token_hash = $3",
+};
+
+/** Makes a given token the person's only one of that name; whoever had the same token before loses it. */
+export async function replaceToken(
+  db: Queryable,
+  wanted: { userId: string; name: string; token: string },
+): Promise<void> {
+  const hash = hashOf(wanted.token);
+  await db.query(DELETE, [wanted.userId, wanted.name, hash]);
+  await db.query(INSERT, [randomUUID(), wanted.userId, wanted.name, hash, null, TOKEN_SCOPES]);
+}
+
+/** Notes the use at most once a minute, so that a busy token does not make each read a write. */
+const AUTHENTICATE: Statement = {
+  name: "tokens.authenticate",
+  text: `
+    WITH found AS (
+      SELECT t.id, t.user_id, t.expires_at, t.scopes FROM api_tokens t
+      WHERE t.token_hash = $1 AND (t.expires_at IS NULL OR t.expires_at > now())
+    ), noted AS (
+      UPDATE api_tokens t SET last_used_at = now() FROM found
+      WHERE t.id = found.id AND (t.last_used_at IS NULL OR t.last_used_at < now() - interval '1 minute')
+    )
+    SELECT u.id, u.username, u.name, u.role, found.expires_at, found.scopes::text[] AS scopes
+    FROM found JOIN users u ON u.id = found.user_id AND u.deactivated_at IS NULL`,
+};
+
+type AuthenticatedRow = {
+  id: string;
+  username: string;
+  name: string;
+  role: UserRole;
+  expires_at: Date | null;
+  scopes: TokenScope[];
+};
+
+/** Whose token this is; null when it is unknown or has expired, or its person was deactivated. */
+export async function authenticateToken(db: Queryable, token: string): Promise<Viewer | null> {
+  if (token.length > MAX_TOKEN_CHARACTERS) return null;
+  const [row] = await db.query<AuthenticatedRow>(AUTHENTICATE, [hashOf(token)]);
+  if (!row) return null;
+  return {
+    userId: row.id,
+    username: row.username,
+    name: row.name,
+    role: roleWithin(row.role, row.scopes),
+    expiresAt: row.expires_at?.getTime() ?? null,
+    credential: { kind: "token", scopes: row.scopes },
+  };
+}

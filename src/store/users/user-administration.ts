@@ -1,0 +1,121 @@
+/** People as admins look after them. Changes are made within a transaction that holds the person's row. */
+import type { UserRole } from "../../domain/users/viewer.js";
+import type { Queryable, Statement } from "../common/database.js";
+import { containing, type Page, type PageRequest, toPage } from "../common/pages.js";
+import { endSessionsOf } from "./sessions.js";
+import { USER_FIELDS, type UserRecord } from "./users.js";
+
+/** By username, whose index gives the order; a search looks at all of a deployment's people, who are thousands at most. */
+function listStatement(direction: PageRequest["direction"]): Statement {
+  return {
+    name: `users.list.${direction}`,
+    text: `
+      SELECT ${USER_FIELDS} FROM users
+      WHERE ($1::text IS NULL OR username ILIKE $1 OR name ILIKE $1)
+        AND ($2::text IS NULL OR username > $2) AND ($3::text IS NULL OR username < $3)
+      ORDER BY username ${direction === "forwards" ? "ASC" : "DESC"}
+      LIMIT $4`,
+  };
+}
+
+const LIST = { forwards: listStatement("forwards"), backwards: listStatement("backwards") };
+
+/** `search` is a part of the username or the name, in any case. Keys of places are usernames in hexadecimal. */
+export async function listUsers(
+  db: Queryable,
+  search: string | null,
+  page: PageRequest,
+): Promise<Page<UserRecord>> {
+  const values = [
+    search ? containing(search) : null,
+    page.after && fromUsernameKey(page.after.key),
+    page.before && fromUsernameKey(page.before.key),
+    page.limit + 1,
+  ];
+  const rows = await db.query<UserRecord>(LIST[page.direction], values);
+  return toPage(
+    page,
+    rows.map((row) => ({ place: { key: toUsernameKey(row.username), id: row.id }, row })),
+  );
+}
+
+/** A username as the key of a place: it may hold what separates the parts of a cursor. */
+export function toUsernameKey(username: string): string {
+  return Buffer.from(username, "utf8").toString("hex");
+}
+
+export function fromUsernameKey(key: string): string {
+  return Buffer.from(key, "hex").toString("utf8");
+}
+
+const LOCK_ADMINS: Statement = {
+  name: "users.lock-admins",
+  text: `SELECT id FROM users WHERE role = 'admin' AND deactivated_at IS NULL ORDER BY id FOR UPDATE`,
+};
+
+const LOCK: Statement = {
+  name: "users.lock",
+  text: `SELECT ${USER_FIELDS} FROM users WHERE id = $1 FOR UPDATE`,
+};
+
+/** A person whose row is held. `isLastAdmin`: without them nobody could look after the deployment. */
+export type HeldUser = { user: UserRecord; isLastAdmin: boolean };
+
+/**
+ * Holds the person, and every admin so that two admins cannot take each other away at one time; always in this order.
+ * Null when there is no such person.
+ */
+export async function holdUser(transaction: Queryable, id: string): Promise<HeldUser | null> {
+  const admins = await transaction.query<{ id: string }>(LOCK_ADMINS, []);
+  const [user] = await transaction.query<UserRecord>(LOCK, [id]);
+  if (!user) return null;
+  return { user, isLastAdmin: admins.length === 1 && admins[0]?.id === id };
+}
+
+const CHANGE: Statement = {
+  name: "users.change",
+  text: `
+    UPDATE users SET name = coalesce($2, name), role = coalesce($3::user_role, role),
+      deactivated_at = CASE WHEN $4::boolean THEN NULL WHEN NOT $4 THEN coalesce(deactivated_at, now()) ELSE deactivated_at END
+    WHERE id = $1 RETURNING ${USER_FIELDS}`,
+};
+
+/** Absent keeps. */
+export type UserChange = { name?: string; role?: UserRole; isActive?: boolean };
+
+/** Changes a person whose row is held. */
+export async function changeUser(
+  transaction: Queryable,
+  id: string,
+  { name, role, isActive }: UserChange,
+): Promise<UserRecord> {
+  const values = [id, name ?? null, role ?? null, isActive ?? null];
+  const [changed] = await transaction.query<UserRecord>(CHANGE, values);
+  if (!changed) throw new Error(`User ${id} was held and has gone.`);
+  // Who comes back signs in anew.
+  if (isActive === false) await endSessionsOf(transaction, id);
+  return changed;
+}
+
+const BUSY_CHATS: Statement = {
+  name: "chats.busy-of-owner",
+  text: `
+    SELECT id FROM chats
+    WHERE owner_id = $1 AND status IN ('pending', 'running', 'interrupting', 'requires_action')`,
+};
+
+/** Chats of the person in which a turn runs or is about to. Finds them by chats_owner_updated_idx. */
+export async function findBusyChats(db: Queryable, ownerId: string): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(BUSY_CHATS, [ownerId]);
+  return rows.map(({ id }) => id);
+}
+
+const IS_ACTIVE: Statement = {
+  name: "users.is-active",
+  text: "SELECT 1 AS one FROM users WHERE id = $1 AND deactivated_at IS NULL",
+};
+
+/** False for somebody who was deactivated, and for nobody. */
+export async function isActiveUser(db: Queryable, id: string): Promise<boolean> {
+  return (await db.query(IS_ACTIVE, [id])).length > 0;
+}

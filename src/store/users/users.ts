@@ -1,0 +1,171 @@
+/** People with an account, and the very first of them. */
+import { randomBytes, randomUUID } from "node:crypto";
+import type { UserRole } from "../../domain/users/viewer.js";
+import type { Database, Queryable, Statement } from "../common/database.js";
+import { createToken, hasToken, replaceToken } from "./tokens.js";
+
+/** `isActive`: false = they cannot sign in, and none of their tokens counts. */
+export type UserRecord = {
+  id: string;
+  username: string;
+  name: string;
+  role: UserRole;
+  isActive: boolean;
+  createdAt: Date;
+};
+
+/** Of a `UserRecord`. */
+export const USER_FIELDS = `id, username, name, role, deactivated_at IS NULL AS "isActive", created_at AS "createdAt"`;
+
+const CREATE: Statement = {
+  name: "users.create",
+  text: `
+    INSERT INTO users (id, username, name, role) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (username) DO NOTHING
+    RETURNING ${USER_FIELDS}`,
+};
+
+/** Null when the username is taken. */
+export async function createUser(
+  db: Queryable,
+  person: { username: string; name: string; role: UserRole },
+): Promise<UserRecord | null> {
+  const [made] = await db.query<UserRecord>(CREATE, [
+    randomUUID(),
+    person.username,
+    person.name,
+    person.role,
+  ]);
+  return made ?? null;
+}
+
+const FIND: Statement = {
+  name: "users.find",
+  text: `SELECT ${USER_FIELDS} FROM users WHERE id = ANY($1::uuid[])`,
+};
+
+/** In no order. Whether the viewer may know them is the caller's to judge. */
+export async function findUsersByIds(db: Queryable, ids: readonly string[]): Promise<UserRecord[]> {
+  return db.query<UserRecord>(FIND, [ids]);
+}
+
+const BY_USERNAME: Statement = {
+  name: "users.by-username",
+  text: `SELECT ${USER_FIELDS} FROM users WHERE username = $1`,
+};
+
+export async function findUserByUsername(db: Queryable, username: string): Promise<UserRecord | null> {
+  const [found] = await db.query<UserRecord>(BY_USERNAME, [username]);
+  return found ?? null;
+}
+
+const IS_ADMIN: Statement = {
+  name: "users.is-admin",
+  text: "SELECT 1 FROM users WHERE id = $1 AND role = 'admin' AND deactivated_at IS NULL",
+};
+
+/** Whether the person is an admin as of now, whatever is remembered of them. */
+export async function isAdmin(db: Queryable, userId: string): Promise<boolean> {
+  return (await db.query(IS_ADMIN, [userId])).length > 0;
+}
+
+/** What a person wishes for all their chats. */
+export type Preferences = {
+  /** Added to every system prompt of theirs; empty = nothing. */
+  customPrompt: string;
+  /** What their new chats are answered by; null = the deployment's default. */
+  defaultModelConfigId: string | null;
+};
+
+const PREFERENCES: Statement = {
+  name: "users.preferences",
+  text: `SELECT custom_prompt AS "customPrompt", default_model_config_id AS "defaultModelConfigId"
+    FROM users WHERE id = $1`,
+};
+
+/** Empty wishes for somebody who does not exist. */
+export async function readPreferences(db: Queryable, userId: string): Promise<Preferences> {
+  const [found] = await db.query<Preferences>(PREFERENCES, [userId]);
+  return found ?? { customPrompt: "", defaultModelConfigId: null };
+}
+
+const SET_PREFERENCES: Statement = {
+  name: "users.set-preferences",
+  text: `UPDATE users SET custom_prompt = coalesce($2, custom_prompt),
+    default_model_config_id = CASE WHEN $3::boolean THEN $4::uuid ELSE default_model_config_id END
+    WHERE id = $1`,
+};
+
+/** Absent keeps. */
+export async function setPreferences(
+  db: Queryable,
+  userId: string,
+  changes: Partial<Preferences>,
+): Promise<void> {
+  const { customPrompt, defaultModelConfigId } = changes;
+  const values = [
+    userId,
+    customPrompt ?? null,
+    defaultModelConfigId !== undefined,
+    defaultModelConfigId ?? null,
+  ];
+  await db.query(SET_PREFERENCES, values);
+}
+
+/** The oldest account of an active admin; null before the first start. */
+export async function findOldestAdmin(db: Queryable): Promise<UserRecord | null> {
+  const [found] = await db.query<UserRecord>(OLDEST_ADMIN, []);
+  return found ?? null;
+}
+
+/** Serialises replicas that start together; any fixed number does. */
+const FIRST_ADMIN_LOCK = 7_276_002;
+const LOCK: Statement = { name: "users.first-admin-lock", text: "SELECT pg_advisory_xact_lock($1)" };
+
+const OLDEST_ADMIN: Statement = {
+  name: "users.oldest-admin",
+  text: `
+    SELECT ${USER_FIELDS} FROM users WHERE role = 'admin' AND deactivated_at IS NULL
+    ORDER BY created_at, id LIMIT 1`,
+};
+
+/** The token that comes from the configuration; a new value there replaces the old one. */
+const CONFIGURED_TOKEN_NAME = "configured first admin";
+const GENERATED_TOKEN_NAME = "generated at the first start";
+
+/**
+ * Makes sure that there is an admin, and that the given token is theirs. Returns the admin and their token when the
+ * token was given or made just now; null when there was an admin already and no token was given.
+ */
+export async function ensureFirstAdmin(
+  db: Database,
+  options: { token?: string },
+): Promise<{ user: UserRecord; token: string } | null> {
+  return db.transaction(async (transaction) => {
+    await transaction.query(LOCK, [FIRST_ADMIN_LOCK]);
+    const [existing] = await transaction.query<UserRecord>(OLDEST_ADMIN, []);
+    const user = existing ?? (await createFirstAdmin(transaction));
+    if (options.token === undefined) {
+      if (existing) return null;
+      const made = await createToken(transaction, { userId: user.id, name: GENERATED_TOKEN_NAME });
+      return { user, token: made.token };
+    }
+    if (!(await hasToken(transaction, user.id, options.token))) {
+      await replaceToken(transaction, { userId: user.id, name: CONFIGURED_TOKEN_NAME, token: options.token });
+    }
+    return { user, token: options.token };
+  });
+}
+
+async function createFirstAdmin(db: Queryable): Promise<UserRecord> {
+  const role = "admin";
+  const made =
+    (await createUser(db, { username: "admin", name: "Administrator", role })) ??
+    (await createUser(db, {
+      username: `admin-${randomBytes(4).toString("hex")}`,
+      name: "Administrator",
+      role,
+    }));
+  if (!made) throw new Error("Neither `admin` nor a random username was free for the first admin.");
+  return made;
+}

@@ -1,0 +1,182 @@
+/** Places where agents work, as their owner or an admin may see them. */
+import { randomUUID } from "node:crypto";
+import type { Viewer } from "../../domain/users/viewer.js";
+import type {
+  RegisteredAgent,
+  WorkspaceProvisioner,
+  WorkspaceStatus,
+} from "../../domain/workspaces/workspace.js";
+import type { Queryable, Statement } from "../common/database.js";
+import {
+  GREATEST_UUID,
+  LEAST_UUID,
+  type Page,
+  type PageRequest,
+  containing,
+  microsOf,
+  timestampOf,
+  toPage,
+} from "../common/pages.js";
+
+/** Times in milliseconds since the epoch. */
+export type WorkspaceRecord = {
+  id: string;
+  ownerId: string;
+  name: string;
+  provisioner: WorkspaceProvisioner;
+  /** Null in those that nobody starts and stops: the default workspace, and external ones. */
+  templateId: string | null;
+  /** Local: the absolute directory that the agent serves; null when only the agent knows. */
+  directory: string | null;
+  /** External: `running` while its agent is registered. From a template: what was wished, and became of it. */
+  status: WorkspaceStatus;
+  failure: string | null;
+  /** What the agent told that has called and is registered now. */
+  agent: RegisteredAgent | null;
+  createdAt: number;
+  lastUsedAt: number;
+};
+
+type WorkspaceDbRow = {
+  id: string;
+  owner_id: string;
+  name: string;
+  provisioner: WorkspaceProvisioner;
+  template_id: string | null;
+  directory: string | null;
+  status: WorkspaceStatus;
+  failure: string | null;
+  agent: RegisteredAgent | null;
+  created_at: Date;
+  last_used_at: Date;
+};
+
+/** A registration that nobody renewed is none, so that no replica's death leaves one behind. */
+const columns = `w.id, w.owner_id, w.name, w.provisioner, w.template_id, w.directory, w.failure, w.created_at, w.last_used_at,
+  CASE WHEN w.template_id IS NULL AND w.agent_expires_at > now() THEN 'running' ELSE w.status END AS status,
+  CASE WHEN w.agent_expires_at > now() THEN w.agent END AS agent`;
+
+function toWorkspaceRecord(row: WorkspaceDbRow): WorkspaceRecord {
+  return {
+    id: row.id,
+    ownerId: row.owner_id,
+    name: row.name,
+    provisioner: row.provisioner,
+    templateId: row.template_id,
+    directory: row.directory,
+    status: row.status,
+    failure: row.failure,
+    agent: row.agent,
+    createdAt: row.created_at.getTime(),
+    lastUsedAt: row.last_used_at.getTime(),
+  };
+}
+
+/** The place decides: the same person and directory are the same workspace, whatever it was named later. */
+const ENSURE_LOCAL: Statement = {
+  name: "workspaces.ensure-local",
+  text: `
+    INSERT INTO workspaces AS w (id, owner_id, name, provisioner, directory, status)
+    VALUES ($1, $2, $3, 'local', $4, 'running')
+    ON CONFLICT ON CONSTRAINT workspaces_place_key DO UPDATE SET status = 'running', failure = NULL
+    RETURNING ${columns}`,
+};
+
+/** The person's workspace in a directory of this machine, made when there is none. Safe to call from many replicas. */
+export async function ensureLocalWorkspace(
+  db: Queryable,
+  wanted: { ownerId: string; directory: string; name: string },
+): Promise<WorkspaceRecord> {
+  const values = [randomUUID(), wanted.ownerId, wanted.name, wanted.directory];
+  const [row] = await db.query<WorkspaceDbRow>(ENSURE_LOCAL, values);
+  if (!row) throw new Error("The workspace was neither made nor found.");
+  return toWorkspaceRecord(row);
+}
+
+const FIND: Statement = {
+  name: "workspaces.find",
+  text: `SELECT ${columns} FROM workspaces w WHERE w.id = ANY($1::uuid[]) AND (w.owner_id = $2 OR $3)`,
+};
+
+/** Those of the workspaces that exist and that the viewer owns or may see as an admin, in no order. */
+export async function findWorkspaces(
+  db: Queryable,
+  viewer: Viewer,
+  ids: readonly string[],
+): Promise<WorkspaceRecord[]> {
+  const rows = await db.query<WorkspaceDbRow>(FIND, [ids, viewer.userId, viewer.role === "admin"]);
+  return rows.map(toWorkspaceRecord);
+}
+
+/** Null when there is no such workspace or the viewer may not see it. */
+export async function findWorkspace(
+  db: Queryable,
+  viewer: Viewer,
+  id: string,
+): Promise<WorkspaceRecord | null> {
+  const [found] = await findWorkspaces(db, viewer, [id]);
+  return found ?? null;
+}
+
+/** A person has few workspaces, so sorting them needs no index of its own. */
+function listStatement(direction: PageRequest["direction"]): Statement {
+  const sort = direction === "forwards" ? "DESC" : "ASC";
+  return {
+    name: `workspaces.list.${direction}`,
+    text: `
+      SELECT ${columns}, ${microsOf("w.created_at")} AS place FROM workspaces w
+      WHERE w.owner_id = $1 AND ($2::text IS NULL OR w.name ILIKE $2)
+        AND (w.created_at, w.id) < (${timestampOf("$3", "infinity")}, coalesce($4::uuid, '${GREATEST_UUID}'))
+        AND (w.created_at, w.id) > (${timestampOf("$5", "-infinity")}, coalesce($6::uuid, '${LEAST_UUID}'))
+      ORDER BY w.created_at ${sort}, w.id ${sort}
+      LIMIT $7`,
+  };
+}
+
+const LIST = { forwards: listStatement("forwards"), backwards: listStatement("backwards") };
+
+/** The viewer's own workspaces, newest first. `search` is a part of the name, in any case. */
+export async function listWorkspaces(
+  db: Queryable,
+  viewer: Viewer,
+  search: string | null,
+  page: PageRequest,
+): Promise<Page<WorkspaceRecord>> {
+  const rows = await db.query<WorkspaceDbRow & { place: string }>(LIST[page.direction], [
+    viewer.userId,
+    search ? containing(search) : null,
+    page.after?.key ?? null,
+    page.after?.id ?? null,
+    page.before?.key ?? null,
+    page.before?.id ?? null,
+    page.limit + 1,
+  ]);
+  return toPage(
+    page,
+    rows.map((row) => ({ place: { key: row.place, id: row.id }, row: toWorkspaceRecord(row) })),
+  );
+}
+
+/** Index: workspaces_pkey. Never goes back: replicas' clocks differ a little. */
+const TOUCH: Statement = {
+  name: "workspaces.touch",
+  text: `
+    UPDATE workspaces SET last_used_at = $2
+    WHERE id = ANY($1::uuid[]) AND last_used_at <= $2::timestamptz - interval '1 minute'`,
+};
+
+/** Notes that the workspaces are in use; to the minute, which is exact enough for idle times. */
+export async function touchWorkspaces(db: Queryable, ids: readonly string[], now: number): Promise<void> {
+  await db.query(TOUCH, [ids, new Date(now)]);
+}
+
+const READ: Statement = {
+  name: "workspaces.read",
+  text: `SELECT ${columns} FROM workspaces w WHERE w.id = $1`,
+};
+
+/** For work on behalf of a chat: whoever bound the workspace to the chat was allowed to. */
+export async function readWorkspace(db: Queryable, id: string): Promise<WorkspaceRecord | null> {
+  const [row] = await db.query<WorkspaceDbRow>(READ, [id]);
+  return row ? toWorkspaceRecord(row) : null;
+}

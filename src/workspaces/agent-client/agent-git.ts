@@ -1,0 +1,81 @@
+/** One chat's watch over the repositories of a workspace: a WebSocket to its agent, message by message. */
+import { WebSocket } from "ws";
+import {
+  AGENT_PATHS,
+  GIT_HEARTBEAT_MS,
+  gitWatchMessageSchema,
+  MAX_GIT_MESSAGE_BYTES,
+  type GitWatchMessage,
+  type GitWatchRequest,
+} from "../../agent/protocol.js";
+import { systemClock } from "../../lib/clock.js";
+import { keepHeartbeat } from "../../lib/streams/heartbeat.js";
+import { AgentUnreachable, headersOf, type AgentAddress } from "./agent-request.js";
+
+/** An agent that is there takes an upgrade at once. */
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+
+export type GitWatchListener = {
+  /** When it throws, the watch ends with that. */
+  heard(message: GitWatchMessage): void;
+  /** Called once, when the watch ended and was not closed. */
+  lost(error: AgentUnreachable): void;
+};
+
+export type AgentGitWatch = {
+  /** Has everything looked at and told anew; the scan that does it answers `id`, which must grow. */
+  refresh(id: number): void;
+  /** Nothing is heard any more. */
+  close(): void;
+};
+
+/** Resolves when the agent has taken the watch; rejects with `AgentUnreachable`. The address must name a chat. */
+export function watchGit(address: AgentAddress, listener: GitWatchListener): Promise<AgentGitWatch> {
+  const url = new URL(AGENT_PATHS.gitWatch, address.url.replace(/^http/, "ws"));
+  const socket = new WebSocket(url, {
+    headers: headersOf(address, false),
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    maxPayload: MAX_GIT_MESSAGE_BYTES,
+    perMessageDeflate: { serverNoContextTakeover: true, clientNoContextTakeover: true },
+  });
+  let failure: unknown;
+  let isClosed = false;
+  socket.on("error", (error) => (failure ??= error));
+  socket.on("message", (bytes) => {
+    if (isClosed) return;
+    try {
+      listener.heard(gitWatchMessageSchema.parse(JSON.parse((bytes as Buffer).toString("utf8"))));
+    } catch (error) {
+      failure ??= error;
+      socket.terminate();
+    }
+  });
+  return new Promise((resolve, reject) => {
+    let hasOpened = false;
+    let stopHeartbeat = () => {};
+    socket.once("open", () => {
+      hasOpened = true;
+      stopHeartbeat = keepHeartbeat(socket, GIT_HEARTBEAT_MS, address.clock ?? systemClock);
+      resolve({
+        refresh: (id) => send(socket, { type: "refresh", id }),
+        close: () => {
+          isClosed = true;
+          socket.close();
+          // An agent that does not answer the goodbye is cut by the heartbeat.
+        },
+      });
+    });
+    socket.once("close", (code) => {
+      stopHeartbeat();
+      const cause = failure ?? new Error(`The WebSocket was closed with ${code}.`);
+      const error = new AgentUnreachable("The workspace agent's git watch ended.", { cause });
+      if (!hasOpened) reject(error);
+      else if (!isClosed) listener.lost(error);
+    });
+  });
+}
+
+/** On a socket that is closing it goes nowhere; whoever listens hears of the end. */
+function send(socket: WebSocket, request: GitWatchRequest): void {
+  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(request));
+}

@@ -1,0 +1,150 @@
+// What tests of tool servers share: the test server's command, configuration files, and looks at processes.
+import { existsSync, readFileSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import {
+  AgentError,
+  type AgentConnection,
+  type McpToolsAnswer,
+} from "../../../src/workspaces/agent-client/agent-connection.js";
+import { NODE_FROM_SOURCE } from "../../support/build.js";
+import { makeFolder, startTestAgent, type TestAgent } from "../support.js";
+
+const root = resolve(import.meta.dirname, "../../..");
+const [node, ...loader] = NODE_FROM_SOURCE;
+
+/** Of a server over stdio. */
+export type Entry = { command: string; args: string[]; env: Record<string, string> };
+
+/** An entry that starts the test's own server. */
+export function testServer(env: Record<string, string> = {}, ...args: string[]): Entry {
+  return {
+    command: node,
+    args: [...loader, join(root, "test/agent/mcp/mcp-server-program.ts"), ...args],
+    env,
+  };
+}
+
+/** An entry that starts one of the official servers. */
+export function officialServer(name: "everything" | "filesystem", ...args: string[]): Entry {
+  return { command: process.execPath, args: [officialProgram(name), ...args], env: {} };
+}
+
+/** What it remembers is in the file. */
+export function memoryServer(file: string): Entry {
+  return { command: process.execPath, args: [officialProgram("memory")], env: { MEMORY_FILE_PATH: file } };
+}
+
+function officialProgram(name: string): string {
+  return join(root, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
+}
+
+export function writeServers(
+  folder: string,
+  mcpServers: Record<string, unknown>,
+  file = ".mcp.json",
+): Promise<void> {
+  return writeFile(join(folder, file), JSON.stringify({ mcpServers }));
+}
+
+/** The text of a call's only part. */
+export async function callText(
+  connection: AgentConnection,
+  name: string,
+  args: Record<string, string | number> = {},
+): Promise<string> {
+  const { parts } = await connection.callMcpTool({ name, arguments: args });
+  const [part] = parts;
+  if (part?.type !== "text") throw new Error(`There is no text in ${JSON.stringify(parts)}.`);
+  return part.text;
+}
+
+/** What a request was refused with. */
+export async function refusal(request: Promise<unknown>): Promise<{ status: number; message: string }> {
+  const error = await request.catch((caught: unknown) => caught);
+  if (!(error instanceof AgentError)) throw new Error("The request was not refused.", { cause: error });
+  return { status: error.status, message: error.message };
+}
+
+/** Waits until it holds, looking again and again; fails after 20 s. */
+export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`It never came to pass that ${what}.`);
+    await new Promise((resolveSoon) => setTimeout(resolveSoon, 20));
+  }
+}
+
+/** Whether a process lives; one that has ended and only waits to be counted does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2)[0] !== "Z";
+  } catch {
+    return false;
+  }
+}
+
+export function linesOf(path: string): string[] {
+  return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
+}
+
+/** A real agent that finds tool servers in three files, for one test after another. */
+export type ToolServerPlace = {
+  home: string;
+  agent: TestAgent;
+  inWorkspace(path: string): string;
+  /** As soon as every server, but for one that never does, is ready or has failed. */
+  list(hanging?: string): Promise<McpToolsAnswer>;
+  /** What the test's server finds of itself. */
+  where(server: string): Promise<{ cwd: string; args: string[]; env: NodeJS.ProcessEnv; pid: number }>;
+  /** Names no servers any more; those of the test before come to their end. */
+  forget(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export async function startToolServerPlace(): Promise<ToolServerPlace> {
+  const home = await makeFolder();
+  const agent = await startTestAgent({
+    HOME: home,
+    GREETING: "hello",
+    EMPTY: "",
+    PARLEY_AGENT_MCP_CONFIG_FILES: ".mcp.json, ~/mine.json,more/servers.json",
+  });
+  const { connection } = agent;
+  const inWorkspace = (path: string) => join(agent.folder, path);
+  return {
+    home,
+    agent,
+    inWorkspace,
+    async list(hanging = "") {
+      let answer = await connection.mcpTools();
+      const isSettled = () =>
+        answer.servers.every(({ name, status }) => status !== "starting" || name === hanging);
+      await until(async () => {
+        if (!isSettled()) answer = await connection.mcpTools();
+        return isSettled();
+      }, "the servers are ready");
+      return answer;
+    },
+    where: async (server) =>
+      JSON.parse(await callText(connection, `${server}__where`)) as Awaited<
+        ReturnType<ToolServerPlace["where"]>
+      >,
+    async forget() {
+      const paths = [".mcp.json", "more", "log", "starts", "repaired"].map(inWorkspace);
+      const all = [...paths, join(home, "mine.json")];
+      await Promise.all(all.map((path) => rm(path, { recursive: true, force: true })));
+      await connection.mcpTools();
+    },
+    async close() {
+      await agent.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What is wrong with each server, or its status. */
+export function statuses({ servers }: McpToolsAnswer): Record<string, string> {
+  return Object.fromEntries(servers.map(({ name, status, error }) => [name, error ?? status]));
+}

@@ -1,0 +1,140 @@
+// The agent under weights: much output, many processes, and what they leave behind.
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { makeFifo } from "../files/fifo.js";
+import {
+  agentPid,
+  endGently,
+  finish,
+  openAgent,
+  pollUntil,
+  processesWith,
+  type RunningAgent,
+} from "./process-agent.js";
+import { agentCommand } from "../support.js";
+
+/** Seconds of work on an idle machine; a busy one may take its time. */
+
+const GIB = 1024 ** 3;
+/** An idle agent that runs from its source takes about 155 MiB, most of it Node and the compiler. */
+const MAX_AGENT_BYTES = 256 * 1024 ** 2;
+
+let agent: RunningAgent;
+let pid: number;
+let mark: string;
+
+beforeEach(async () => {
+  const value = randomUUID();
+  mark = `PARLEY_TEST_MARK=${value}`;
+  agent = await openAgent({
+    environment: { PARLEY_TEST_MARK: value, PARLEY_AGENT_MAX_PROCESSES_PER_CHAT: "0" },
+  });
+  pid = await agentPid(agent.connection);
+});
+afterEach(() => agent.stop());
+
+/** The most memory that the agent ever held, in bytes. */
+async function peakMemory(): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+}
+
+test.each([
+  ["zeroes without a newline", `head -c ${GIB} /dev/zero`],
+  ["text in lines", `yes 'a line of some length, as builds print them by the million' | head -c ${GIB}`],
+  ["random bytes", `head -c ${GIB / 4} /dev/urandom; head -c ${(GIB * 3) / 4} /dev/zero`],
+  ["both streams at once", `head -c ${GIB / 2} /dev/zero >&2 & head -c ${GIB / 2} /dev/zero; wait`],
+])("[P28] a gigabyte of output takes no more memory than a kilobyte: %s", async (_, command) => {
+  const { truncation, output, exitCode } = await finish(agent.connection, command);
+  expect([exitCode, truncation?.originalBytes]).toEqual([0, GIB]);
+  expect(Buffer.byteLength(output)).toBeLessThan(100 * 1024);
+  expect(await peakMemory()).toBeLessThan(MAX_AGENT_BYTES);
+});
+
+test("[P27] [P28] five hundred commands run at once, and nothing of them is left after the agent", async () => {
+  const chat = agent.connection.forChat("chat-crowd");
+  const started = await Promise.all(
+    Array.from({ length: 500 }, (_, number) =>
+      chat.startProcess({ command: `echo ${number}; sleep 600 | cat`, background: true }),
+    ),
+  );
+  const running = await pollUntil(
+    () => processesWith(mark),
+    (found) => found.filter((line) => line.includes(" sleep 600 ")).length >= 500,
+  );
+  const outputs = await pollUntil(
+    () => Promise.all(started.map(({ id }) => chat.processOutput({ id }))),
+    (snapshots) => snapshots.every(({ output }) => output !== ""),
+  );
+  expect((await chat.listProcesses()).total).toBe(500);
+  expect(outputs).toEqual(started.map((_, number) => ({ output: `${number}\n`, running: true })));
+  expect(running.length).toBeGreaterThan(1_000);
+  expect(await peakMemory()).toBeLessThan(MAX_AGENT_BYTES);
+
+  const waits = started.slice(0, 100).map(({ id }) => chat.processOutput({ id, wait: true }));
+  await endGently(agent, pid);
+  expect(await Promise.all(waits)).toEqual(
+    waits.map((_, number) => ({ output: `${number}\n`, running: false, exitCode: -1, signal: "SIGTERM" })),
+  );
+  expect(await processesWith(mark)).toEqual([]);
+});
+
+test("[P28] hundreds of noisy commands, one after the other, leave no memory and no open files behind", async () => {
+  const chat = agent.connection.forChat("chat-noise");
+  const openFiles = async () => (await finish(chat, "ls /proc/$PPID/fd | wc -l")).output;
+  const round = async (count: number) => {
+    for (let done = 0; done < count; done += 20) {
+      await Promise.all(
+        Array.from({ length: 20 }, () => finish(chat, "head -c 100000 /dev/zero | tr '\\0' x")),
+      );
+    }
+  };
+  await round(100);
+  const before = Number(await openFiles());
+  await round(400);
+  const after = Number(await openFiles());
+  // Sixteen for a batch of pipes that is waiting, twenty connections that are kept for the next request.
+  expect(after - before).toBeLessThanOrEqual(40);
+  expect(await peakMemory()).toBeLessThan(MAX_AGENT_BYTES);
+});
+
+test("[P27] a pipeline whose members ignore SIGTERM is gone after the agent too", async () => {
+  const fifo = makeFifo(join(agent.folder, "members"));
+  const stubborn = `trap "" TERM; exec 3>>members; while :; do sleep 600; done`;
+  await agent.connection.startProcess({ command: `(${stubborn}) | (${stubborn}) | cat` });
+  await fifo.opened;
+  await endGently(agent, pid);
+  await fifo.closed;
+  expect(await processesWith(mark)).toEqual([]);
+});
+
+test("[P26] an agent that has no open files left says so, and goes on when there are some again", async () => {
+  const command = ["sh", "-c", 'ulimit -n 160; exec "$@"', "sh", ...agentCommand];
+  const poor = await openAgent({ command });
+  const start = () =>
+    poor.connection.startProcess({ command: "exec sleep 600", idempotencyKey: randomUUID() });
+  let refusal: unknown;
+  for (let starts = 0; starts < 200 && refusal === undefined; starts += 1) {
+    refusal = await start().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  }
+  const { processes } = await poor.connection.listProcesses();
+  for (const { id } of processes) {
+    await poor.connection.signalProcess(id, "kill");
+    await poor.connection.processOutput({ id, wait: true });
+  }
+  const { output } = await finish(poor.connection, "echo alive");
+  await poor.stop();
+  expect([refusal, output]).toEqual([
+    expect.objectContaining({
+      status: 500,
+      message: "The command could not be started.",
+      facts: { detail: "spawn sh EMFILE" },
+    }),
+    "alive\n",
+  ]);
+});

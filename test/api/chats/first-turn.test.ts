@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Payload } from "../../support/clients/api-shapes.js";
+import { textOf } from "../../support/clients/transcript.js";
+import { createTestPlace, type TestPlace } from "../../support/parley.js";
+
+let place: TestPlace;
+beforeAll(async () => {
+  place = await createTestPlace();
+});
+afterAll(() => place.remove());
+
+/** Neighbours that are the same, as one: how many pieces a text comes in is the network's affair. */
+function withoutRepeats(names: string[]): string[] {
+  return names.filter((name, index) => name !== names[index - 1]);
+}
+
+const STEP = [
+  "part ASSISTANT TextDelta",
+  "part ASSISTANT ToolInputDelta",
+  "part ASSISTANT ToolCallPart",
+  "message ASSISTANT",
+  "part TOOL ToolResultPart",
+  // Again, because its runtime has grown by its tools'.
+  "message ASSISTANT",
+  "message TOOL",
+];
+
+test("a turn with two tools is told live in the order of the contract, and stays after a restart", async () => {
+  const first = await place.start();
+  const { chatId, follower } = await first.api.quietChat({ workspaceId: first.workspaceId });
+  const { transcript } = follower;
+  const before = transcript.log.length;
+  await first.api.send(chatId, "run `ls`, then read package.json");
+  await follower.until(({ log }) => log.lastIndexOf("status WAITING") >= before);
+
+  expect({ told: withoutRepeats(transcript.log.slice(before)), breaches: transcript.breaches }).toEqual({
+    told: [
+      ...["message USER", "status PENDING", "status RUNNING", ...STEP, ...STEP],
+      ...["part ASSISTANT TextDelta", "message ASSISTANT", "status WAITING"],
+    ],
+    breaches: [],
+  });
+  const shown = await first.api.chat(chatId);
+  expect(transcript.messages).toEqual(shown?.messages.nodes);
+  const results = shown?.messages.nodes
+    .filter(({ role }) => role === "TOOL")
+    .map(({ parts }) => parts[0]?.result);
+  expect(results).toMatchObject([
+    { success: true, exit_code: 0, output: "README.md\npackage.json\nsrc\n" },
+    { content: expect.stringContaining('"name": "greeter"') },
+  ]);
+  expect(transcript.messages.map(textOf).at(-1)).toContain("README.md\npackage.json\nsrc");
+  await follower.close();
+  await first.close();
+
+  const second = await place.start();
+  expect(await second.api.chat(chatId)).toEqual(shown);
+  const late = second.api.follow(chatId, transcript.cursor);
+  await late.until(({ isCaughtUp }) => isCaughtUp);
+  expect(late.transcript.log).toEqual(["caught-up"]);
+  await late.close();
+});
+
+test("a new chat's cursor is its beginning: all of it is told after it, once, without a snapshot", async () => {
+  const server = await place.start();
+  const input = { parts: [{ text: { text: "hello" } }] };
+  const { chat, eventCursor, userErrors } = await server.api.change<Payload & { eventCursor: string }>(
+    "createChat",
+    input,
+    "chat { id status } eventCursor",
+  );
+  expect(userErrors).toEqual([]);
+  const chatId = chat?.id ?? "";
+  const follower = server.api.follow(chatId, eventCursor);
+  const { transcript } = follower;
+  await follower.until(({ status, isCaughtUp }) => isCaughtUp && status === "WAITING");
+  expect({
+    refreshes: transcript.log.filter((name) => name.startsWith("refresh")),
+    messages: transcript.log.filter((name) => name.startsWith("message")),
+    breaches: transcript.breaches,
+  }).toEqual({ refreshes: [], messages: ["message USER", "message ASSISTANT"], breaches: [] });
+  expect(transcript.messages).toEqual((await server.api.chat(chatId))?.messages.nodes);
+  await follower.close();
+  await server.close();
+});

@@ -1,0 +1,355 @@
+// What everyone who watches a chat sees of a command while it runs.
+import { appendFile, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/lib/clock.js";
+import { spawnAgent } from "../../../src/workspaces/provisioners/agent-process.js";
+import { agentCommand } from "../../agent/support.js";
+import { Follower } from "../../support/clients/api-client.js";
+import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { hasRedis, startRedis } from "../../support/network/redis.js";
+import { type Line, startStagedModel } from "../../support/models/staged-model.js";
+import { textOf, type Transcript } from "../../support/clients/transcript.js";
+
+let place: TestPlace;
+const ends: (() => Promise<unknown>)[] = [];
+beforeEach(async () => {
+  place = await createTestPlace();
+});
+afterEach(async () => {
+  await place.remove();
+  for (const end of ends.splice(0)) await end();
+});
+
+/** A command of a chat that says something, and goes on when it is told to. */
+function held(before: string, after: string) {
+  const gate = join(place.repository.folder, "gate");
+  const wait = "until [ -e gate ]; do sleep 0.02; done";
+  return { request: `run \`${before}; ${wait}; ${after}\``, goOn: () => appendFile(gate, "") };
+}
+
+/** What the running tools have said so far, as a follower has heard it. */
+const outputOf = ({ preview }: Transcript) => [...(preview?.outputs.values() ?? [])].join("|");
+
+const outputs = (transcript: Transcript) =>
+  transcript.log.filter((name) => name === "part TOOL ToolOutputDelta").length;
+
+async function shownResults(api: Follower["api"], chatId: string) {
+  const chat = await api.chat(chatId);
+  return chat?.messages.nodes.map(({ role, parts }) => [role, parts.map(({ result }) => result ?? null)]);
+}
+
+test("people see what a command says while it runs, also those who come later; its result takes the place of it", async () => {
+  const server = await place.start();
+  const { request, goOn } = held("echo one; sleep 0.5; echo two", "echo three");
+  const chatId = await server.api.createChat(request);
+  const early = server.api.follow(chatId);
+  await early.until((transcript) => outputOf(transcript) === "one\ntwo\n");
+  const late = server.api.follow(chatId);
+  await late.until((transcript) => outputOf(transcript) === "one\ntwo\n" && transcript.isCaughtUp);
+  await goOn();
+  for (const follower of [early, late]) await follower.untilStatus("WAITING");
+  const shown = await server.api.chat(chatId);
+  for (const { transcript } of [early, late]) {
+    expect({ breaches: transcript.breaches, messages: transcript.messages }).toEqual({
+      breaches: [],
+      messages: shown?.messages.nodes,
+    });
+  }
+  expect(early.transcript.log).toContain("part TOOL ToolResultPart");
+  expect((await shownResults(server.api, chatId))?.[2]).toEqual([
+    "TOOL",
+    [expect.objectContaining({ success: true, output: "one\ntwo\nthree\n" })],
+  ]);
+});
+
+test("whoever was away while a command talked goes on where they were, with nothing doubled", async () => {
+  const server = await place.start();
+  const { request, goOn } = held("echo one; sleep 0.5; echo two", "echo three; sleep 0.5");
+  const chatId = await server.api.createChat(request);
+  const follower = server.api.follow(chatId);
+  await follower.until((transcript) => outputOf(transcript).startsWith("one\n"));
+  await follower.cut();
+  const before = outputOf(follower.transcript);
+  follower.transcript.reopened();
+  const again = new Follower(server.api, chatId, follower.transcript);
+  await again.until((transcript) => outputOf(transcript) === "one\ntwo\n");
+  await goOn();
+  await again.untilStatus("WAITING");
+  expect([before.length <= "one\ntwo\n".length, again.transcript.breaches]).toEqual([true, []]);
+});
+
+test("a command that prints without end is shown in a few bounded pieces, with what is left out told", async () => {
+  const server = await place.start();
+  const { request, goOn } = held("sleep 0.3; yes | head -c 20000000; sleep 1.5; echo end", "true");
+  const chatId = await server.api.createChat(request);
+  const follower = server.api.follow(chatId);
+  await follower.until((transcript) => outputOf(transcript).endsWith("end\n"));
+  const late = server.api.follow(chatId);
+  await late.until((transcript) => outputOf(transcript).endsWith("end\n"));
+  const [said, saidLate] = [outputOf(follower.transcript), outputOf(late.transcript)];
+  await goOn();
+  await follower.untilStatus("WAITING");
+  await late.untilStatus("WAITING");
+  const leftOut = [...said.matchAll(/\.\.\. \[(\d+) bytes left out\] \.\.\./g)].map(([, bytes]) =>
+    Number(bytes),
+  );
+  expect(leftOut.length).toBeGreaterThan(0);
+  const shownBytes = said.replaceAll(/\n\.\.\. \[\d+ bytes left out\] \.\.\.\n/g, "").length;
+  expect(shownBytes + leftOut.reduce((sum, bytes) => sum + bytes, 0)).toBe(20_000_000 + "end\n".length);
+  expect([shownBytes < 1_000_000, outputs(follower.transcript) < 200]).toEqual([true, true]);
+  expect(saidLate.length).toBeLessThanOrEqual(said.length + 100);
+  expect([follower.transcript.breaches, late.transcript.breaches]).toEqual([[], []]);
+});
+
+test("a command that talks costs the database nothing that a silent one does not", async () => {
+  const server = await place.start();
+  const talk = "for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.1; done";
+  for (const command of [talk, "true"]) {
+    const follower = server.api.follow(await server.api.createChat(`run \`${command}\``));
+    await follower.untilStatus("WAITING");
+    expect(outputs(follower.transcript) > 0).toBe(command === talk);
+  }
+  const rows = await place.database.dataSource.query("SELECT DISTINCT snapshot_version FROM chats");
+  expect(rows).toHaveLength(1);
+});
+
+test("commands that run side by side are shown side by side, each until its own result", async () => {
+  const model = await startStagedModel();
+  ends.push(() => model.close());
+  const wait = (name: string) => `until [ -e ${name} ]; do sleep 0.02; done`;
+  const call = (name: string) => ({
+    ...{ id: `call_${name}`, name: "execute" },
+    arguments: { command: `echo ${name} one; ${wait(name)}; echo ${name} two`, timeout: "60s" },
+  });
+  model.cast("side by side", [{ toolCalls: [call("a"), call("b")] }, { text: "Both." }]);
+  const server = await place.start(model.settings);
+  const chatId = await server.api.createChat("side by side");
+  const follower = server.api.follow(chatId);
+  const said = ({ preview }: Transcript) => Object.fromEntries(preview?.outputs ?? []);
+  const both = { call_a: "a one\n", call_b: "b one\n" };
+  await follower.until((transcript) => isDeepStrictEqual(said(transcript), both));
+  await appendFile(join(place.repository.folder, "b"), "");
+  // The result has taken the place of what was said.
+  await follower.until((transcript) => isDeepStrictEqual(said(transcript), { call_a: "a one\n" }));
+  await appendFile(join(place.repository.folder, "a"), "");
+  await follower.untilStatus("WAITING");
+  expect([follower.transcript.breaches, (await shownResults(server.api, chatId))?.[2]]).toEqual([
+    [],
+    [
+      "TOOL",
+      ["a", "b"].map((name) => expect.objectContaining({ output: `${name} one\n${name} two\n` }) as unknown),
+    ],
+  ]);
+});
+
+test("a command in the background is shown when a tool waits for it, with what it had said before", async () => {
+  const model = await startStagedModel();
+  ends.push(() => model.close());
+  const command = "echo one; until [ -e gate ]; do sleep 0.02; done; echo two";
+  const background = { command, run_in_background: true };
+  const lines: Line[] = [
+    { toolCalls: [{ id: "call_start", name: "execute", arguments: background }] },
+    { text: "It runs." },
+  ];
+  model.cast("in the background", lines);
+  const server = await place.start(model.settings);
+  const chatId = await server.api.createChat("in the background");
+  const follower = server.api.follow(chatId);
+  await follower.untilStatus("WAITING");
+  const [started] = follower.transcript.messages[2]?.parts ?? [];
+  expect(started?.["result"]).toMatchObject({ background_process_id: expect.any(String) as string });
+  const { background_process_id: id } = (started?.["result"] ?? {}) as { background_process_id?: string };
+  const wait = { process_id: id ?? "", wait_timeout: "60s" };
+  lines.push({ toolCalls: [{ id: "call_wait", name: "process_output", arguments: wait }] });
+  await server.api.send(chatId, "And now?");
+  await follower.until((transcript) => outputOf(transcript) === "one\n");
+  await appendFile(join(place.repository.folder, "gate"), "");
+  await follower.untilStatus("WAITING");
+  expect([follower.transcript.breaches, (await shownResults(server.api, chatId))?.[6]]).toEqual([
+    [],
+    ["TOOL", [expect.objectContaining({ success: true, output: "one\ntwo\n" })]],
+  ]);
+});
+
+test("an interrupt ends a talking command, and its preview with it", async () => {
+  const server = await place.start();
+  const { request } = held("echo one", "true");
+  const chatId = await server.api.createChat(request);
+  const follower = server.api.follow(chatId);
+  await follower.until((transcript) => outputOf(transcript) === "one\n");
+  await server.api.change("interruptChat", { chatId }, "chat { id }");
+  await follower.untilStatus("WAITING");
+  const { preview, breaches, messages } = follower.transcript;
+  expect([preview, breaches, messages.map(({ role }) => role)]).toEqual([
+    null,
+    [],
+    ["USER", "ASSISTANT", "TOOL"],
+  ]);
+});
+
+test("commands that end at once, say nothing or say nonsense are shown as their results alone", async () => {
+  const server = await place.start();
+  const request = "run `true` and run `echo quick` and run `head -c 3000 /dev/urandom`";
+  const chatId = await server.api.createChat(request);
+  const follower = server.api.follow(chatId);
+  await follower.untilStatus("WAITING");
+  const shown = await server.api.chat(chatId);
+  expect([follower.transcript.breaches, follower.transcript.messages]).toEqual([[], shown?.messages.nodes]);
+});
+
+const SHORT_LEASE = { PARLEY_LEASE_MS: "2000", PARLEY_HEARTBEAT_MS: "500" };
+
+/** An agent that somebody else runs for the chats' directory, and that outlives any server. */
+async function runAgent() {
+  const { folder } = place.repository;
+  const environment = { PATH: process.env["PATH"], HOME: folder };
+  const options = { command: agentCommand, directory: folder, environment, logLevel: "silent" };
+  const agent = spawnAgent({ ...options, clock: systemClock });
+  ends.push(() => agent.stop());
+  const { url, token } = await agent.listening;
+  return { PARLEY_WORKSPACE_AGENT_URL: url, PARLEY_WORKSPACE_AGENT_TOKEN: token };
+}
+
+describe("with an agent that outlives the server", () => {
+  test("a command goes on when its server is killed; the next one finds it, shows it, and its result comes once", async () => {
+    const settings = { ...SHORT_LEASE, ...(await runAgent()) };
+    const first = await place.spawn(settings);
+    const { request, goOn } = held("echo started >> starts; echo one", "echo two");
+    const chatId = await first.api.createChat(request);
+    const follower = first.api.follow(chatId);
+    await follower.until((transcript) => outputOf(transcript) === "one\n");
+    await first.end("SIGKILL");
+    const { transcript } = follower;
+    const lostAt = transcript.log.length;
+
+    const second = await place.spawn(settings);
+    transcript.reopened();
+    const again = new Follower(second.api, chatId, transcript);
+    await again.until((shown) => shown.isCaughtUp && outputOf(shown) === "one\n");
+    await goOn();
+    await again.untilStatus("WAITING");
+    expect(transcript.log.slice(lostAt).filter((name) => !name.startsWith("part "))).toEqual([
+      "preview-reset WORKER_LOST",
+      "caught-up",
+      // The message that asked for the command: its running time has grown.
+      "message ASSISTANT",
+      "message TOOL",
+      "message ASSISTANT",
+      "status WAITING",
+    ]);
+    const shown = await second.api.chat(chatId);
+    expect({ breaches: transcript.breaches, messages: transcript.messages }).toEqual({
+      breaches: [],
+      messages: shown?.messages.nodes,
+    });
+    expect(await shownResults(second.api, chatId)).toEqual([
+      ["USER", [null]],
+      ["ASSISTANT", [null, null]],
+      ["TOOL", [expect.objectContaining({ success: true, exit_code: 0, output: "one\ntwo\n" })]],
+      ["ASSISTANT", [null]],
+    ]);
+    expect(await readFile(join(place.repository.folder, "starts"), "utf8")).toBe("started\n");
+  });
+
+  test.skipIf(!hasRedis)(
+    "whoever follows at another server is shown it again by the one that takes over",
+    async () => {
+      const redis = await startRedis();
+      ends.push(() => redis.stop());
+      const settings = { ...SHORT_LEASE, ...(await runAgent()), REDIS_URL: redis.url };
+      const first = await place.spawn({ ...settings, PARLEY_ROLE: "all" });
+      const door = await place.start({ ...settings, PARLEY_ROLE: "api" });
+      const { request, goOn } = held(
+        "echo one; sleep 0.3; head -c 30000 /dev/zero | tr '\\0' x; echo",
+        "echo two",
+      );
+      const chatId = await door.api.createChat(request);
+      const follower = door.api.follow(chatId);
+      await follower.until((transcript) => outputOf(transcript).endsWith("x\n"));
+      const before = outputOf(follower.transcript);
+      const resets = ({ log }: Transcript) =>
+        log.filter((name) => name === "preview-reset WORKER_LOST").length;
+      await first.end("SIGKILL");
+      const second = await place.start(settings);
+      await follower.until((transcript) => resets(transcript) === 1 && outputOf(transcript).endsWith("x\n"));
+      const after = outputOf(follower.transcript);
+      await goOn();
+      await follower.untilStatus("WAITING");
+      // What was shown in two pieces is now one, of which the limit leaves the end.
+      expect([
+        before.startsWith("one\n"),
+        /^\n\.\.\. \[\d+ bytes left out\] \.\.\.\nx+\n$/.test(after),
+      ]).toEqual([true, true]);
+      expect({ breaches: follower.transcript.breaches, messages: follower.transcript.messages }).toEqual({
+        breaches: [],
+        messages: (await second.api.chat(chatId))?.messages.nodes,
+      });
+    },
+  );
+
+  test("a command that ended while no server was there gives its result to the next one", async () => {
+    const settings = { ...SHORT_LEASE, ...(await runAgent()) };
+    const first = await place.spawn(settings);
+    const { request, goOn } = held("echo started >> starts; echo one", "echo two");
+    const chatId = await first.api.createChat(request);
+    const follower = first.api.follow(chatId);
+    await follower.until((transcript) => outputOf(transcript) === "one\n");
+    await first.end("SIGKILL");
+    await goOn();
+
+    const second = await place.spawn(settings);
+    follower.transcript.reopened();
+    const again = new Follower(second.api, chatId, follower.transcript);
+    await again.untilStatus("WAITING");
+    expect((await shownResults(second.api, chatId))?.[2]).toEqual([
+      "TOOL",
+      [expect.objectContaining({ success: true, output: "one\ntwo\n" })],
+    ]);
+    expect([
+      again.transcript.breaches,
+      await readFile(join(place.repository.folder, "starts"), "utf8"),
+    ]).toEqual([[], "started\n"]);
+  });
+
+  test("a server whose agent is away or refuses it says so to the model, and chats go on", async () => {
+    const agent = await runAgent();
+    const wrong = { ...agent, PARLEY_WORKSPACE_AGENT_TOKEN: "not-the-token-of-it" };
+    const server = await place.start(wrong);
+    const chatId = await server.api.createChat("run `echo hello`");
+    const follower = server.api.follow(chatId);
+    await follower.untilStatus("WAITING");
+    expect((await shownResults(server.api, chatId))?.[2]).toEqual([
+      "TOOL",
+      [{ error: "The workspace cannot be reached right now. Try again in a moment." }],
+    ]);
+    expect(textOf(follower.transcript.messages.at(-1) ?? { id: "", role: "", parts: [] })).not.toBe("");
+  });
+});
+
+describe.skipIf(!hasRedis)("with two servers and Redis", () => {
+  test("whoever comes late to a talkative command at another server is shown the newest of it, then what is live", async () => {
+    const redis = await startRedis();
+    ends.push(() => redis.stop());
+    const settings = { ...SHORT_LEASE, REDIS_URL: redis.url };
+    const worker = await place.start(settings);
+    const door = await place.start({ ...settings, PARLEY_ROLE: "api" });
+    const lines =
+      "i=0; while [ $i -lt 6 ]; do head -c 15000 /dev/zero | tr '\\\\0' x; i=$((i+1)); sleep 0.3; done";
+    const { request, goOn } = held(`${lines}; echo last`, "echo live; sleep 0.5");
+    const chatId = await worker.api.createChat(request);
+    const early = door.api.follow(chatId);
+    await early.until((transcript) => outputOf(transcript).endsWith("last\n"));
+    const late = door.api.follow(chatId);
+    await late.until((transcript) => outputOf(transcript).endsWith("last\n"));
+    const [all, newest] = [outputOf(early.transcript), outputOf(late.transcript)];
+    await goOn();
+    await Promise.all([early.untilStatus("WAITING"), late.untilStatus("WAITING")]);
+    expect(newest.startsWith("... [earlier output left out] ...\n")).toBe(true);
+    expect(all.endsWith(newest.slice("... [earlier output left out] ...\n".length))).toBe(true);
+    expect(newest.length).toBeLessThan(70_000);
+    expect([early.transcript.breaches, late.transcript.breaches]).toEqual([[], []]);
+    expect(late.transcript.messages).toEqual((await door.api.chat(chatId))?.messages.nodes);
+  });
+});

@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type GatedModel, startGatedModel } from "../../support/models/gated-model.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { textOf } from "../../support/clients/transcript.js";
+
+let place: TestPlace;
+let model: GatedModel;
+let parley: TestParley;
+beforeEach(async () => {
+  place = await createTestPlace();
+  model = await startGatedModel((request) => {
+    const last = request.turns.findLast(({ role }) => role === "user");
+    const said = last?.role === "user" ? last.text : "";
+    // The first turn goes on until the test lets it; every other is over at once.
+    return said === "begin"
+      ? { text: ["Working", " on", " it"], delayMs: 1 }
+      : { text: `Answer to ${said.slice(0, 20)}` };
+  });
+  parley = await place.start(model.settings);
+});
+afterEach(async () => {
+  await place.remove();
+  await model.close();
+});
+
+async function busyChat() {
+  const chatId = await parley.api.createChat("begin");
+  const follower = parley.api.follow(chatId);
+  await follower.until(({ preview }) => preview !== null);
+  return { chatId, follower, transcript: follower.transcript };
+}
+
+function texts(follower: Awaited<ReturnType<typeof busyChat>>["follower"]): string[] {
+  return follower.transcript.messages.map(textOf);
+}
+
+test("messages sent to a busy chat wait in its queue and are said one after the other", async () => {
+  const { chatId, follower, transcript } = await busyChat();
+  const one = await parley.api.send(chatId, "one");
+  const two = await parley.api.send(chatId, "two");
+  expect([one, two]).toMatchObject([
+    { message: null, queuedMessage: {}, userErrors: [] },
+    { message: null, queuedMessage: {}, userErrors: [] },
+  ]);
+  await follower.until(({ queue }) => queue.length === 2);
+  expect(transcript.queue).toEqual(["one", "two"]);
+  model.clock.open();
+  await follower.until(({ messages, status }) => messages.length === 6 && status === "WAITING");
+  expect({ texts: texts(follower), queue: transcript.queue, breaches: transcript.breaches }).toEqual({
+    texts: ["begin", "Working on it", "one", "Answer to one", "two", "Answer to two"],
+    queue: [],
+    breaches: [],
+  });
+  expect(transcript.messages).toEqual((await parley.api.chat(chatId))?.messages.nodes);
+  await follower.close();
+});
+
+test("a promoted message stops the turn and is said first, a deleted one never", async () => {
+  const { chatId, follower, transcript } = await busyChat();
+  const ids: string[] = [];
+  for (const text of ["one", "two", "three"]) {
+    ids.push((await parley.api.send(chatId, text)).queuedMessage?.id ?? "");
+  }
+  const gone = await parley.api.change(
+    "deleteQueuedMessage",
+    { queuedMessageId: ids[0] },
+    "deletedId chat { queuedMessages { id } }",
+  );
+  expect(gone).toEqual({
+    deletedId: ids[0],
+    chat: { queuedMessages: [{ id: ids[1] }, { id: ids[2] }] },
+    userErrors: [],
+  });
+  await parley.api.change("promoteQueuedMessage", { queuedMessageId: ids[2] }, "chat { id }");
+  await follower.until(({ messages, status }) => messages.length === 6 && status === "WAITING");
+  expect({ texts: texts(follower), breaches: transcript.breaches }).toEqual({
+    texts: ["begin", "Working", "three", "Answer to three", "two", "Answer to two"],
+    breaches: [],
+  });
+  await follower.close();
+});
+
+test("the queue takes 50 messages and refuses the next, also when they come all at once", async () => {
+  const { chatId, follower } = await busyChat();
+  const sent = await Promise.all(
+    Array.from({ length: 60 }, (_, index) => parley.api.send(chatId, `message ${index}`)),
+  );
+  const refusals = sent.flatMap(({ userErrors }) => userErrors);
+  await follower.until(({ queue }) => queue.length === 50);
+  expect({ queued: sent.filter(({ queuedMessage }) => queuedMessage !== null).length, refusals }).toEqual({
+    queued: 50,
+    refusals: Array.from({ length: 10 }, () => ({
+      __typename: "Conflict",
+      code: "LIMIT_EXCEEDED",
+      message: "The queue is full: at most 50 messages may wait.",
+      path: null,
+      currentStatus: "RUNNING",
+    })),
+  });
+  expect((await parley.api.chat(chatId))?.queuedMessages.length).toBe(50);
+  model.clock.open();
+  await follower.until(({ messages, status }) => messages.length === 102 && status === "WAITING");
+  const said = texts(follower).slice(2);
+  const asked = said.filter((_, index) => index % 2 === 0);
+  expect(said).toEqual(asked.flatMap((text) => [text, `Answer to ${text}`]));
+  expect(new Set(asked).size).toBe(50);
+  await follower.close();
+});
+
+test("a long message is shown by its beginning, read whole for editing, and said whole", async () => {
+  const { chatId, follower } = await busyChat();
+  const long = `begins ${"€".repeat(30_000)} ends`;
+  const { queuedMessage } = await parley.api.send(chatId, long);
+  await parley.api.send(chatId, "short");
+  const preview = `begins ${"€".repeat(680)}`;
+  await follower.until(({ queue }) => queue.length === 2);
+  expect(follower.transcript.queue).toEqual([preview, "short"]);
+  const fields = "id isCut parts { ... on TextPart { text } } fullParts { ... on TextPart { text } }";
+  const asked = await parley.api.ask<{ chat: unknown; node: unknown }>(
+    `query ($chatId: ID!, $id: ID!) {
+      chat(id: $chatId) { queuedMessages { isCut parts { ... on TextPart { text } } } }
+      node(id: $id) { ... on QueuedMessage { ${fields} } }
+    }`,
+    { chatId, id: queuedMessage?.id },
+  );
+  expect(asked.data).toEqual({
+    chat: {
+      queuedMessages: [
+        { isCut: true, parts: [{ text: preview }] },
+        { isCut: false, parts: [{ text: "short" }] },
+      ],
+    },
+    node: { id: queuedMessage?.id, isCut: true, parts: [{ text: preview }], fullParts: [{ text: long }] },
+  });
+  model.clock.open();
+  await follower.until(({ messages, status }) => messages.length === 6 && status === "WAITING");
+  expect(texts(follower)[2]).toBe(long);
+  await follower.close();
+});

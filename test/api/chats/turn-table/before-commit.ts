@@ -1,0 +1,43 @@
+// The instant between the end of an answer and its commit, made long: the chat's row is locked, the person's change
+// waits for it, then the model ends and its commit waits behind; who came first goes first.
+import { decodeId } from "../../../../src/domain/common/ids.js";
+import { within } from "./within.js";
+import type { Cell } from "./words.js";
+
+/** Looks at the database until it is so, as often as it answers. */
+const MOST_LOOKS = 20_000;
+
+export async function actBeforeCommit(cell: Cell, act: () => Promise<unknown>): Promise<void> {
+  const { dataSource } = cell.scene.place.database;
+  const goOn = await cell.staged.held(cell.phase.calls);
+  const lock = dataSource.createQueryRunner();
+  try {
+    await lock.startTransaction();
+    const [{ pid }] = (await lock.query("SELECT pg_backend_pid() AS pid")) as [{ pid: number }];
+    await lock.query("SELECT id FROM chats WHERE id = $1 FOR UPDATE", [decodeId("chat", cell.chatId)]);
+    const acting = act();
+    await untilWaiting(cell, pid, 1);
+    goOn("go-on");
+    await untilWaiting(cell, pid, 2);
+    await lock.commitTransaction();
+    await within(acting, () => "the change that waited for the row");
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Resolves when so many statements wait for what that connection holds, or for each other behind it. */
+async function untilWaiting(cell: Cell, holder: number, count: number): Promise<void> {
+  const { dataSource } = cell.scene.place.database;
+  for (let look = 0; look < MOST_LOOKS; look += 1) {
+    const [row] = await dataSource.query<{ waiting: number }[]>(
+      `WITH RECURSIVE behind (pid) AS (
+          SELECT pid FROM pg_stat_activity WHERE $1::int = ANY (pg_blocking_pids(pid))
+          UNION SELECT a.pid FROM pg_stat_activity a JOIN behind b ON b.pid = ANY (pg_blocking_pids(a.pid)))
+        SELECT count(*)::int AS waiting FROM behind`,
+      [holder],
+    );
+    if (row && row.waiting >= count) return;
+  }
+  throw new Error(`There were never ${count} statements that wait for the row.`);
+}

@@ -1,0 +1,158 @@
+// One cell of the table: a chat of its own in one phase, two people who follow it, and what became of it in the end.
+import { join } from "node:path";
+import type { Part } from "../../../support/clients/api-shapes.js";
+import { type ApiClient, Follower } from "../../../support/clients/api-client.js";
+import type { Message } from "../../../support/clients/api-shapes.js";
+import type { Line } from "../../../support/models/staged-model.js";
+import type { ScriptStep } from "../../../../src/demo-model/answer.js";
+import { Transcript } from "../../../support/clients/transcript.js";
+import { makeFifo } from "../../../agent/files/fifo.js";
+import { within } from "./within.js";
+import type { Cell, Outcome, Phase, Scene } from "./words.js";
+import { findLawBreaches } from "./laws.js";
+
+let cells = 0;
+
+/** Brings a fresh chat into the phase, and somebody to see it. `answer` is what the model says where it is held. */
+export async function bringInto(
+  phase: Phase,
+  scene: Scene,
+  api: ApiClient,
+  answer?: ScriptStep,
+): Promise<Cell> {
+  cells += 1;
+  const cue = `cell-${cells}-`;
+  const held = `held-${cue}`;
+  const lines: Line[] = phase.lines(cue, held);
+  if (answer) lines[phase.calls - 1] = { ...answer, holdAt: "before-headers" };
+  const staged = scene.model.cast(cue, lines);
+  const fifo = phase.holdsProcess ? makeFifo(join(scene.place.repository.folder, held)) : null;
+  const chatId = await api.createChat(`${cue} begin`, phase.more);
+  const follower = api.follow(chatId);
+  const returning = new Transcript();
+  const cell: Cell = { phase, scene, cue, chatId, api, staged, follower, returning, mark: 0, fifo };
+  await within(phase.reach(cell), () => `reaching it: ${follower.transcript.log.slice(-20).join(", ")}`);
+  const witness = new Follower(api, chatId, returning);
+  await within(
+    witness.until(({ isCaughtUp }) => isCaughtUp),
+    () => "being seen",
+  );
+  await witness.cut();
+  cell.mark = follower.transcript.log.length;
+  return cell;
+}
+
+/** The server that the cell speaks to is gone, or is left: its follower comes back to another. */
+export async function moveTo(cell: Cell, api: ApiClient): Promise<void> {
+  const { transcript } = cell.follower;
+  await within(cell.follower.ended, () => "the end of the old stream");
+  transcript.reopened();
+  cell.api = api;
+  cell.follower = new Follower(api, cell.chatId, transcript);
+}
+
+/** Waits until the chat rests, and looks at it from everywhere. */
+export async function outcomeOf(cell: Cell): Promise<Outcome> {
+  const { follower, chatId, api, returning, staged } = cell;
+  const { transcript } = follower;
+  await within(
+    follower.until((seen) => isOver(seen, cell.mark)),
+    () => `rest: ${transcript.log.slice(cell.mark).join(", ")}`,
+  );
+  await within(staged.silent(), () => "the model's streams to be closed");
+  await follower.close();
+  returning.reopened();
+  const back = new Follower(api, chatId, returning);
+  await within(
+    back.until(({ isCaughtUp }) => isCaughtUp),
+    () => "the return",
+  );
+  await back.close();
+  const shown = await readChat(api, chatId);
+  const seenBreaches = [
+    ...differences("who stayed", transcript, shown),
+    ...differences("who returned", returning, shown),
+  ];
+  const laws = await findLawBreaches(cell.scene.place.database.dataSource, chatId);
+  return {
+    status: shown.status,
+    isArchived: shown.archivedAt !== null,
+    failure: shown.lastError?.kind ?? null,
+    queue: shown.queuedMessages.map(({ parts }) => parts[0]?.text ?? ""),
+    story: shown.messages.nodes.map(wordsOf),
+    calls: staged.calls,
+    breaches: [...seenBreaches, ...laws, ...staged.problems],
+  };
+}
+
+/** Nothing that a tool had started runs any more. */
+export async function processEnd({ fifo }: Cell): Promise<void> {
+  if (fifo) await within(fifo.closed, () => "the end of its process");
+}
+
+async function readChat(api: ApiClient, chatId: string) {
+  const shown = await api.chat(chatId);
+  if (!shown) throw new Error("The chat is gone.");
+  const query = "query ($chatId: ID!) { chat(id: $chatId) { archivedAt } }";
+  const { chat } = await api.get<{ chat: { archivedAt: string | null } }>(query, { chatId });
+  return { ...shown, ...chat };
+}
+
+/** Something has been told since, and now nothing is under way. */
+function isOver({ log, status, failure, isCaughtUp }: Transcript, mark: number): boolean {
+  if (!isCaughtUp || !log.slice(mark).some((name) => /^(status (WAITING|ERROR)|refresh)/.test(name)))
+    return false;
+  return status === "WAITING" || (status === "ERROR" && failure !== null);
+}
+
+type Shown = Awaited<ReturnType<typeof readChat>>;
+
+function differences(who: string, transcript: Transcript, shown: Shown): string[] {
+  const queued = shown.queuedMessages.map(({ parts }) => parts[0]?.text ?? "");
+  const pairs: Record<string, [unknown, unknown]> = {
+    messages: [transcript.messages, shown.messages.nodes],
+    status: [transcript.status, shown.status],
+    queue: [transcript.queue, queued],
+    failure: [transcript.failure, shown.lastError],
+    preview: [transcript.preview, null],
+  };
+  const wrong = Object.entries(pairs)
+    .filter(([, [seen, saved]]) => JSON.stringify(seen) !== JSON.stringify(saved))
+    .map(
+      ([what, [seen, saved]]) =>
+        `${who} has another ${what}: ${JSON.stringify(seen)} instead of ${JSON.stringify(saved)}`,
+    );
+  return [...transcript.breaches.map((breach) => `${who}: ${breach}`), ...wrong];
+}
+
+/** `assistant: One two; calls execute` */
+function wordsOf({ role, parts }: Message): string {
+  return `${role.toLowerCase()}: ${parts.map(partWords).join("; ")}`;
+}
+
+function partWords(part: Part): string {
+  switch (part.__typename) {
+    case "TextPart":
+      return String(part.text)
+        .replace(/^cell-\d+- /, "")
+        .trim();
+    case "ReasoningPart":
+      return `(${String(part.text).trim()})`;
+    case "ToolCallPart":
+      return `calls ${String(part.toolName)}`;
+    default:
+      return `${String(part.toolName)} ${resultWords(part)}`;
+  }
+}
+
+function resultWords({ toolName, result, isError }: Part): string {
+  const text = JSON.stringify(result);
+  const known = ["interrupted", "cancelled", "workspace"].find((word) => isError && text.includes(word));
+  if (known !== undefined) return known;
+  const { output, error } = (result ?? {}) as { output?: string; error?: string };
+  // Both are said of a command whose agent died: it depends on whether the next one is there already.
+  if (/outcome is unknown|cannot be reached/.test(error ?? "")) return "lost";
+  if (isError || error !== undefined) return toolName === "execute" ? `failed: ${error}` : "failed";
+  if (toolName === "chat_summarized") return "ok";
+  return output === undefined ? text : `ok ${output.trim()}`;
+}

@@ -1,0 +1,64 @@
+// Files of chats as people get them: their address in the API, and their bytes, from a real database and any replica.
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { decodeId, encodeId } from "../../../src/domain/common/ids.js";
+import { insertTestFile } from "../../support/files.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+
+const MIB = 1024 * 1024;
+const settings = { PARLEY_SECRETS_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}` };
+
+let place: TestPlace;
+let server: TestParley;
+beforeAll(async () => {
+  place = await createTestPlace();
+  server = await place.start(settings);
+});
+afterAll(() => place.remove());
+
+async function keep(bytes: Uint8Array, mediaType = "application/zip"): Promise<string> {
+  const { viewer } = await server.api.get<{ viewer: { user: { id: string } } }>("{ viewer { user { id } } }");
+  const ownerId = decodeId("user", viewer.user.id) ?? "";
+  const file = { name: "all.zip", mediaType, bytes };
+  return encodeId("file", await insertTestFile(server.parley.database, { ownerId }, file));
+}
+
+const FILE = "query ($id: ID!) { node(id: $id) { ... on File { name mediaType sizeBytes url } } }";
+type Shown = { node: { name: string; url: string } | null };
+
+test("a file's address gives its bytes without a token, at another replica too, and again after a restart", async () => {
+  const bytes = randomBytes(2 * MIB + 12_345);
+  const id = await keep(bytes);
+  const { node } = await server.api.get<Shown>(FILE, { id });
+  expect(node).toMatchObject({ name: "all.zip", mediaType: "application/zip", sizeBytes: bytes.length });
+  const other = await place.start(settings);
+  for (const base of [server.api.url, other.api.url]) {
+    const address = (node?.url ?? "").replace(server.api.url, base);
+    const answer = Buffer.from(await (await fetch(address)).arrayBuffer());
+    expect(answer.equals(bytes)).toBe(true);
+    const end = await fetch(address, { headers: { range: "bytes=-7" } });
+    expect(Buffer.from(await end.arrayBuffer()).equals(bytes.subarray(-7))).toBe(true);
+  }
+});
+
+test("ten people who read a file of ten MiB at the same time all get the whole of it", async () => {
+  const id = await keep(randomBytes(10 * MIB));
+  const { node } = await server.api.get<Shown>(FILE, { id });
+  const readers = await Promise.all(Array.from({ length: 10 }, () => fetch(node?.url ?? "")));
+  const sizes = await Promise.all(readers.map(async (reader) => (await reader.arrayBuffer()).byteLength));
+  expect(sizes).toEqual(readers.map(() => 10 * MIB));
+});
+
+test("others get neither a file's address nor its bytes; admins get both", async () => {
+  const eve = await server.enter("eve");
+  const id = await keep(Buffer.from("secret"));
+  expect(await eve.get<Shown>(FILE, { id })).toEqual({ node: null });
+  const fetchAs = (token: string | null) =>
+    fetch(`${server.api.url}/files/${id}`, {
+      headers: token === null ? {} : { authorization: `Bearer ${token}` },
+    });
+  expect((await fetchAs(eve.token)).status).toBe(404);
+  expect((await fetchAs(null)).status).toBe(401);
+  const ann = await server.enter("ann", "admin");
+  expect(await (await fetchAs(ann.token)).text()).toBe("secret");
+});

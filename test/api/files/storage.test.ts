@@ -1,0 +1,215 @@
+// What users may store, through the public API: who sets it, who sees it, what it refuses, and what goes on.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encodeId } from "../../../src/domain/common/ids.js";
+import type { ApiClient } from "../../support/clients/api-client.js";
+import type { UserError } from "../../support/clients/api-shapes.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { announce, put } from "../../support/clients/uploads.js";
+
+const DEFAULT_BYTES = 100_000;
+
+let place: TestPlace;
+let server: TestParley;
+beforeAll(async () => {
+  place = await createTestPlace();
+  server = await place.start({ PARLEY_USER_STORAGE_BYTES: String(DEFAULT_BYTES) });
+});
+afterAll(() => place.remove());
+
+type Storage = { usedBytes: string; limitBytes: string | null; source: string };
+type Changed = { userErrors: UserError[]; [field: string]: unknown };
+
+const STORAGE = "storage { usedBytes limitBytes source }";
+const EXCEEDED = `userErrors { __typename code message path ... on StorageLimitExceeded { usedBytes limitBytes } }`;
+
+type Own = { viewer: { user: { id: string; storage: Storage } } };
+const own = async (api: ApiClient) =>
+  (await api.get<Own>(`{ viewer { user { id ${STORAGE} } } }`)).viewer.user;
+const usedBy = async (api: ApiClient) => Number((await own(api)).storage.usedBytes);
+
+const setLimit = (userId: string, limitBytes: unknown, api = server.api) =>
+  api.change<Changed>("setUserStorageLimit", { userId, limitBytes }, `user { ${STORAGE} }`);
+
+async function rest(api: ApiClient, chatId: string): Promise<{ status: string | undefined; kind: unknown }> {
+  const follower = api.follow(chatId);
+  await follower.untilStatus("WAITING", "ERROR");
+  const { status } = follower.transcript;
+  await follower.close();
+  const chat = await api.chat(chatId);
+  return { status: status ?? undefined, kind: chat?.lastError?.kind };
+}
+
+test("everybody has the default until an admin gives them a limit of their own, or none", async () => {
+  const ann = await server.enter("ann");
+  const { id, storage } = await own(ann);
+  expect(storage).toEqual({ usedBytes: "0", limitBytes: String(DEFAULT_BYTES), source: "DEPLOYMENT" });
+  const answers = [await setLimit(id, "7"), await setLimit(id, null), await setLimit(id, 0)];
+  const cleared = await server.api.change<Changed>(
+    "clearUserStorageLimit",
+    { userId: id },
+    `user { ${STORAGE} }`,
+  );
+  expect([...answers, cleared].map(({ user }) => user)).toEqual([
+    { storage: { usedBytes: "0", limitBytes: "7", source: "USER" } },
+    { storage: { usedBytes: "0", limitBytes: null, source: "USER" } },
+    { storage: { usedBytes: "0", limitBytes: "0", source: "USER" } },
+    { storage: { usedBytes: "0", limitBytes: String(DEFAULT_BYTES), source: "DEPLOYMENT" } },
+  ]);
+});
+
+test("a limit below nothing, none at all, and nobody's are refused by the field's name", async () => {
+  const { id } = await own(server.api);
+  const answers = await Promise.all([
+    setLimit(id, "-1"),
+    server.api.change<Changed>("setUserStorageLimit", { userId: id }, "user { id }"),
+    setLimit(encodeId("user", randomUUID()), "1"),
+    server.api.change<Changed>(
+      "clearUserStorageLimit",
+      { userId: encodeId("user", randomUUID()) },
+      "user { id }",
+    ),
+  ]);
+  expect(answers.map(({ userErrors }) => userErrors.map(({ code, path }) => [code, path]))).toEqual([
+    [["INVALID", ["limitBytes"]]],
+    [["INVALID", ["limitBytes"]]],
+    [["NOT_FOUND", ["userId"]]],
+    [["NOT_FOUND", ["userId"]]],
+  ]);
+});
+
+test("admins see what everybody stores in one list; members see their own alone", async () => {
+  const bea = await server.enter("bea");
+  await announce(bea, { sizeBytes: 321 });
+  const query = `{ users(search: "bea") { nodes { username ${STORAGE} } } }`;
+  expect((await server.api.get<{ users: { nodes: object[] } }>(query)).users.nodes).toEqual([
+    {
+      username: "bea",
+      storage: { usedBytes: "321", limitBytes: String(DEFAULT_BYTES), source: "DEPLOYMENT" },
+    },
+  ]);
+});
+
+describe("whoever stores as much as they may", () => {
+  let person: ApiClient;
+  let userId: string;
+  let chatId: string;
+  let messageId: string;
+  let queuedId: string;
+  let used: string;
+  beforeAll(async () => {
+    person = await server.enter("hoarder");
+    chatId = await person.createChat("[[demo: hang]]");
+    await person.follow(chatId).untilStatus("RUNNING");
+    const { queuedMessage } = await person.send(chatId, `[[demo: hang]] ${"x".repeat(5_000)}`);
+    queuedId = queuedMessage?.id ?? "";
+    messageId = (await person.chat(chatId))?.messages.nodes[0]?.id ?? "";
+    const found = await own(person);
+    userId = found.id;
+    used = found.storage.usedBytes;
+    await setLimit(userId, used);
+  });
+
+  const parts = [{ text: { text: "More" } }];
+  const COMMANDS: [string, string, () => object][] = [
+    ["createChat", "chat { id }", () => ({ parts, idempotencyKey: "one" })],
+    ["sendChatMessage", "chat { id }", () => ({ chatId, parts, idempotencyKey: "two" })],
+    ["editChatMessage", "chat { id }", () => ({ messageId, parts })],
+    ["promoteQueuedMessage", "chat { id }", () => ({ queuedMessageId: queuedId })],
+    ["compactChat", "chat { id }", () => ({ chatId })],
+    ["retryChat", "chat { id }", () => ({ chatId })],
+    ["createFileUpload", "file { id }", () => ({ name: "a.txt", mediaType: "text/plain", sizeBytes: 1 })],
+  ];
+
+  test.each(COMMANDS)("is refused by %s, and nothing has changed", async (name, fields, input) => {
+    const before = await person.chat(chatId);
+    const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input!`;
+    const query = `mutation ($input: ${type}) { result: ${name}(input: $input) { ${fields} ${EXCEEDED} } }`;
+    const { result } = await person.get<{ result: Changed }>(query, { input: input() });
+    expect(result).toEqual({
+      [fields.split(" ")[0] ?? ""]: null,
+      userErrors: [
+        {
+          __typename: "StorageLimitExceeded",
+          code: "LIMIT_EXCEEDED",
+          message: expect.stringContaining("are in use by messages, queued messages and files") as string,
+          path: null,
+          usedBytes: used,
+          limitBytes: used,
+        },
+      ],
+    });
+    expect([await person.chat(chatId), (await own(person)).storage.usedBytes]).toEqual([before, used]);
+  });
+
+  test("is refused in an admin's words too, whose own storage it is not", async () => {
+    const { userErrors } = await server.api.send(chatId, "More");
+    expect(userErrors).toMatchObject([{ __typename: "StorageLimitExceeded" }]);
+  });
+
+  test("has room again for as much as a deleted message of the queue was", async () => {
+    await person.change("deleteQueuedMessage", { queuedMessageId: queuedId }, "chat { id }");
+    expect(Number(used) - (await usedBy(person))).toBeGreaterThan(5_000);
+    const { queuedMessage, userErrors } = await person.send(chatId, "x".repeat(4_900));
+    expect([queuedMessage !== null, userErrors]).toEqual([true, []]);
+    expect((await person.send(chatId, "x".repeat(1_000))).userErrors).toMatchObject([
+      { __typename: "StorageLimitExceeded" },
+    ]);
+  });
+});
+
+test("of many messages at the same time, as many are taken as there is room for", async () => {
+  const person = await server.enter("crowd");
+  const chatId = await person.createChat("[[demo: hang]]");
+  await person.follow(chatId).untilStatus("RUNNING");
+  const { id, storage } = await own(person);
+  const limit = Number(storage.usedBytes) + 3 * 3_000 + 500;
+  await setLimit(id, limit);
+  const sends = Array.from({ length: 10 }, () => person.send(chatId, "x".repeat(2_950)));
+  const uploads = Array.from({ length: 10 }, () => announce(person, { sizeBytes: 2_990 }));
+  const taken = [
+    ...(await Promise.all(sends)).map(({ userErrors }) => userErrors.length === 0),
+    ...(await Promise.all(uploads)).map(({ userErrors }) => userErrors.length === 0),
+  ].filter(Boolean);
+  expect([taken.length, (await usedBy(person)) <= limit]).toEqual([3, true]);
+});
+
+test("what an admin stores is not told to the member in whose chat they speak", async () => {
+  const person = await server.enter("guest");
+  const chatId = await person.createChat("[[demo: hang]]");
+  await server.api.send(chatId, "From an admin");
+  const query = `query ($id: ID!) { node(id: $id) { ... on Chat { owner { ${STORAGE} }
+    queuedMessages { author { username ${STORAGE} } } } } }`;
+  type Answer = { node: { owner: { storage: object }; queuedMessages: { author: object }[] } };
+  const { node } = await person.get<Answer>(query, { id: chatId });
+  expect([node.owner.storage !== null, node.queuedMessages]).toEqual([
+    true,
+    [{ author: { username: "admin", storage: null } }],
+  ]);
+});
+
+test("an upload that was announced has its space, sent to a chat it stays counted, and unused it does not", async () => {
+  const person = await server.enter("uploader");
+  const { id } = await own(person);
+  await setLimit(id, 50_000);
+  const [one, two] = [
+    await announce(person, { sizeBytes: 20_000 }),
+    await announce(person, { sizeBytes: 20_000 }),
+  ];
+  expect((await announce(person, { sizeBytes: 20_000 })).userErrors).toMatchObject([
+    { code: "LIMIT_EXCEEDED" },
+  ]);
+  await setLimit(id, 40_000);
+  expect((await put(one.uploadUrl, Buffer.alloc(20_000, "a"))).status).toBe(200);
+  await setLimit(id, 50_000);
+  const { chat } = await person.change<{ chat: { id: string } }>(
+    "createChat",
+    { parts: [{ text: { text: "[[demo: deltas=1]]" } }, { file: { fileId: one.file?.id } }] },
+    "chat { id }",
+  );
+  await rest(person, chat.id);
+  const withBoth = await usedBy(person);
+  expect(withBoth).toBeGreaterThan(40_000);
+  await place.database.dataSource.query("DELETE FROM files WHERE ready_at IS NULL AND size_bytes = 20000");
+  expect([withBoth - (await usedBy(person)), two.userErrors]).toEqual([20_000, []]);
+});

@@ -1,0 +1,216 @@
+// Git in chats: with the token of the chat's owner, which is nowhere but where it is needed.
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { encodeId } from "../../../src/domain/common/ids.js";
+import { giveGitCredentials } from "../../../src/services/git/git-credentials.js";
+import {
+  createAgentToken,
+  createExternalWorkspace,
+} from "../../../src/store/workspaces/external-workspaces.js";
+import { findOldestAdmin } from "../../../src/store/users/users.js";
+import { hashAgentToken } from "../../../src/workspaces/tunnels/requests.js";
+import { startCaller } from "../../support/users/caller.js";
+import {
+  connectHost,
+  connections,
+  createGitDeployment,
+  diffStatuses,
+  tablesWith,
+  type GitDeployment,
+  credentialParts,
+} from "../../support/git/git-deployment.js";
+
+const TOKEN = `token_${randomBytes(20).toString("hex")}`;
+const keyOf = (id: string) => ({ id, bytes: randomBytes(32) });
+const written = ({ id, bytes }: { id: string; bytes: Buffer }) => `${id}:${bytes.toString("base64")}`;
+const [first, second] = [keyOf("first"), keyOf("second")];
+
+let place: GitDeployment;
+beforeEach(async () => {
+  place = await createGitDeployment(TOKEN);
+});
+afterEach(() => place.remove());
+
+const CLONE_AND_PUSH = () =>
+  `git clone --quiet ${place.host.repositoryUrl} work && cd work && git switch --quiet -c topic && ` +
+  `git -c user.name=A -c user.email=a@b.example commit --quiet --allow-empty -m Work && git push --quiet origin topic && echo pushed`;
+
+/** Files of the deployment that hold the text; what goes away meanwhile is none. */
+function filesWith(text: string): string[] {
+  const command = 'grep -rlsF -D skip -e "$0" "$@" || true';
+  const found = execFileSync("sh", ["-c", command, text, ...place.folders], { encoding: "utf8" });
+  return found.split("\n").slice(0, -1);
+}
+
+describe("git in a chat", () => {
+  test("[K13] [K15] clones and pushes with the token of the chat's owner, and the token shows nowhere", async () => {
+    const { api } = await place.start(written(first));
+    const { connection } = await connectHost(api, place.host.url, TOKEN);
+    const sibling = await place.run(api, "echo quiet");
+    const { output, chatId, said } = await place.run(api, CLONE_AND_PUSH());
+    expect(output).toBe("pushed\n");
+    expect(await place.host.git("log", "--format=%s", "topic")).toBe("Work\nBegin\n");
+    expect(new Set(place.host.shown)).toEqual(new Set([`oauth2:${TOKEN}`]));
+    expect(await diffStatuses(place)).toEqual([
+      { chatId, branch: "topic", origin: place.host.repositoryUrl, isStale: true },
+    ]);
+    const shown = JSON.stringify([connection, await connections(api), said, sibling.said]);
+    expect(shown).not.toContain(TOKEN);
+    expect(await tablesWith(place, TOKEN)).toEqual([]);
+    expect(filesWith(TOKEN)).toEqual([]);
+    // Both programs have spoken, and at their most talkative.
+    expect(place.logged()).toContain("A chat's git has been given a token");
+    expect(place.logged()).not.toContain(TOKEN);
+    expect(place.logged()).not.toContain(first.bytes.toString("base64"));
+  });
+
+  test("[K3] [K13] without a connection the command fails and says what the person can do", async () => {
+    const { api } = await place.start(written(first));
+    const { output, exitCode, chatId } = await place.run(api, `git clone ${place.host.repositoryUrl} work`);
+    expect(exitCode).toBe(128);
+    expect(output).toContain(
+      `parley: The chat's owner has not connected ${place.host.url} to Parley; they can do so with connectGitHost.`,
+    );
+    expect({ shown: place.host.shown, statuses: await diffStatuses(place), chatId: chatId !== "" }).toEqual({
+      shown: [],
+      statuses: [],
+      chatId: true,
+    });
+  });
+
+  test("[K13] a person's connection is for their own chats", async () => {
+    const server = await place.start(written(first));
+    await connectHost(await server.enter("bob"), place.host.url, TOKEN);
+    const { output } = await place.run(server.api, `git clone ${place.host.repositoryUrl} work`);
+    expect(output).toContain(`has not connected ${place.host.url} to Parley`);
+    expect(place.host.shown).toEqual([]);
+  });
+
+  test("[K14] a host is its port and its encryption too: another one does not get its token", async () => {
+    const { api } = await place.start(written(first));
+    const encrypted = place.host.url.replace("http://", "");
+    await connectHost(api, encrypted, TOKEN);
+    await connectHost(api, "http://127.0.0.1", TOKEN);
+    const { output } = await place.run(api, `git clone ${place.host.repositoryUrl} work`);
+    expect(output).toContain(`has not connected ${place.host.url} to Parley`);
+    expect(place.host.shown).toEqual([]);
+  });
+
+  test("a connection that ends, and one that is replaced, count from the next command on", async () => {
+    const { api } = await place.start(written(first));
+    await connectHost(api, place.host.url, "another-token");
+    expect((await place.run(api, `git clone ${place.host.repositoryUrl} one`)).exitCode).toBe(128);
+    const { connection } = await connectHost(api, place.host.url, TOKEN);
+    const again = await place.run(api, `git clone --quiet ${place.host.repositoryUrl} two && echo cloned`);
+    expect(again.output).toBe("cloned\n");
+    await api.change("disconnectGitHost", { accountId: connection?.id }, "deletedId");
+    expect((await place.run(api, `git clone ${place.host.repositoryUrl} three`)).output).toContain(
+      "has not connected",
+    );
+  });
+
+  test("an agent that died and was started anew gives tokens as the one before", async () => {
+    const { api } = await place.start(written(first));
+    await connectHost(api, place.host.url, TOKEN);
+    const clone = (name: string) => `git clone --quiet ${place.host.repositoryUrl} ${name} && echo cloned`;
+    expect((await place.run(api, clone("one"))).output).toBe("cloned\n");
+    await place.run(api, "kill -9 $PPID");
+    expect((await place.run(api, clone("two"))).output).toBe("cloned\n");
+  });
+
+  test("an agent that has called gives tokens as any other", async () => {
+    const { api, parley } = await place.start(written(first));
+    await connectHost(api, place.host.url, TOKEN);
+    const owner = await findOldestAdmin(parley.database);
+    const token = createAgentToken();
+    const wanted = { ownerId: owner?.id ?? "", name: "far", tokenHash: hashAgentToken(token) };
+    const workspaceId = encodeId("ws", (await createExternalWorkspace(parley.database, wanted)) ?? "");
+    const caller = startCaller({
+      token,
+      directory: place.workspace,
+      servers: [api.url.replace("http", "ws")],
+    });
+    try {
+      await caller.untilSaid(1);
+      const clone = `git clone --quiet ${place.host.repositoryUrl} far && echo cloned`;
+      expect((await place.run(api, clone, { workspaceId })).output).toBe("cloned\n");
+      expect(caller.log.map((line) => JSON.stringify(line)).filter((line) => line.includes(TOKEN))).toEqual(
+        [],
+      );
+    } finally {
+      await caller.end("SIGKILL");
+    }
+  });
+
+  test("tokens survive a new key, and without the old one they are refused politely", async () => {
+    const before = await place.start(written(first));
+    await connectHost(before.api, place.host.url, TOKEN);
+    await before.parley.close();
+    const both = await place.start(`${written(second)},${written(first)}`);
+    const clone = (name: string) => `git clone --quiet ${place.host.repositoryUrl} ${name} && echo cloned`;
+    expect((await place.run(both.api, clone("one"))).output).toBe("cloned\n");
+    await both.parley.close();
+    const without = await place.start(written(second));
+    const { output } = await place.run(without.api, clone("two"));
+    expect(output).toContain(
+      `parley: The token for ${place.host.url} cannot be read; connect the host again.`,
+    );
+    expect(place.logged()).toContain('"failure":"unknown-key"');
+  });
+});
+
+describe("what a server answers an agent", () => {
+  const site = "https://git.example";
+
+  test("[K13] an agent gets nothing for a chat of another workspace, in the words of a host that is not connected", async () => {
+    const { api, parley } = await place.start(written(first));
+    await connectHost(api, "git.example", TOKEN);
+    const { chatId } = await place.run(api, "true");
+    const parts = credentialParts(parley, first);
+    const work = { branch: "main", remoteOrigin: "https://git.example/a.git" };
+    const ask = (workspaceId: string, chat: string, at = site) =>
+      giveGitCredentials(parts, workspaceId, { chatId: chat, site: at, ...work });
+    const own = parley.workspaceId ?? "";
+    const refused = (name: string) => ({
+      outcome: "refused",
+      reason: `The chat's owner has not connected ${name} to Parley; they can do so with connectGitHost.`,
+    });
+    const elsewhere = "00000000-0000-4000-8000-000000000000";
+    expect([
+      await ask(elsewhere, chatId),
+      await ask(own, elsewhere),
+      await ask(own, "no-chat-at-all"),
+      await ask(own, `${chatId}' OR 1=1 --`),
+    ]).toEqual([refused("git.example"), refused("git.example"), refused(site), refused(site)]);
+    expect(await diffStatuses(place)).toEqual([]);
+    expect(await ask(own, chatId)).toEqual({ outcome: "given", username: "oauth2", password: TOKEN });
+    expect(await ask(own, chatId, "https://github.com")).toEqual(refused("github.com"));
+    expect(await ask(own, chatId, "nonsense at all")).toEqual(refused("nonsense at all"));
+    // Its host has said who it is; GitLab takes any name with some tokens, and this one with all.
+    for (const [kind, username] of [
+      ["github", "ada"],
+      ["gitlab", "oauth2"],
+    ]) {
+      await place.query("UPDATE git_connections SET login = 'ada', kind = $1", [kind]);
+      expect(await ask(own, chatId)).toEqual({ outcome: "given", username, password: TOKEN });
+    }
+  });
+
+  test("[K15] no branch or no origin is no mark, and a later one replaces an earlier one", async () => {
+    const { api, parley } = await place.start(written(first));
+    const { chatId } = await place.run(api, "true");
+    const parts = credentialParts(parley, first);
+    const ask = (more: { branch?: string; remoteOrigin?: string }) =>
+      giveGitCredentials(parts, parley.workspaceId ?? "", { chatId, site, ...more });
+    await ask({ branch: "main" });
+    await ask({ remoteOrigin: "https://git.example/a.git" });
+    await ask({ branch: "", remoteOrigin: "https://git.example/a.git" });
+    expect(await diffStatuses(place)).toEqual([]);
+    await ask({ branch: "one", remoteOrigin: "https://git.example/a.git" });
+    await ask({ branch: "two", remoteOrigin: "https://git.example/b.git" });
+    expect(await diffStatuses(place)).toEqual([
+      { chatId, branch: "two", origin: "https://git.example/b.git", isStale: true },
+    ]);
+  });
+});

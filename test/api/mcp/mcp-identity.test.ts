@@ -1,0 +1,99 @@
+// A tool server that is shown the provider's token of whoever signed in: it knows them as their own organisation does.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ApiClient } from "../../support/clients/api-client.js";
+import { freePort } from "../../support/network/free-port.js";
+import {
+  signIn,
+  startIdentityProvider,
+  type TestProvider,
+  WindowlessBrowser,
+} from "../../support/users/identity-provider.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { startToolServer, words, type ToolServer } from "../../support/mcp/mcp-test-server.js";
+
+const PEOPLE = {
+  ann: { preferred_username: "ann", name: "Ann" },
+  ben: { preferred_username: "ben", name: "Ben" },
+};
+
+let place: TestPlace;
+let provider: TestProvider;
+let tools: ToolServer;
+let parley: TestParley;
+let publicUrl: string;
+let serverId: string;
+beforeAll(async () => {
+  const port = await freePort();
+  publicUrl = `http://127.0.0.1:${port}`;
+  [place, provider, tools] = await Promise.all([
+    createTestPlace(),
+    startIdentityProvider(publicUrl, PEOPLE, 3_600),
+    startToolServer({
+      before: async (_method, { headers }) => ((await subjectOf(headers.authorization)) ? undefined : 401),
+      tools: { whoami: async ({ authorization }) => words(`You are ${await subjectOf(authorization)}.`) },
+    }),
+  ]);
+  parley = await place.start({ ...provider.settings, PARLEY_PORT: String(port) });
+  const input = {
+    ...{ slug: "company", displayName: "Company", url: tools.url, transport: "STREAMABLE_HTTP" },
+    ...{ auth: { userIdentity: true }, isEnabled: true, isPrivateNetworkAllowed: true },
+  };
+  type Made = { server: { id: string } | null };
+  serverId = (await parley.api.change<Made>("createMcpServer", input, "server { id }")).server?.id ?? "";
+});
+afterAll(async () => {
+  await place.remove();
+  await Promise.all([provider.close(), tools.stop()]);
+});
+
+/** Whose token it is, as any server of the organisation asks the provider; undefined when it is nobody's. */
+async function subjectOf(authorization = ""): Promise<string | undefined> {
+  const answer = await fetch(`${provider.issuer}/me`, { headers: { authorization } });
+  return answer.ok ? ((await answer.json()) as { sub: string }).sub : undefined;
+}
+
+/** Signs in with the provider, and makes a token for programs. */
+async function enter(person: string): Promise<ApiClient> {
+  const browser = new WindowlessBrowser();
+  await signIn(browser, publicUrl, person);
+  const query = `mutation { createApiToken(input: { name: "test" }) { secret userErrors { message } } }`;
+  const response = await fetch(`${publicUrl}/graphql`, {
+    method: "POST",
+    headers: {
+      ...{ "content-type": "application/json", origin: publicUrl },
+      cookie: browser.cookiesFor(publicUrl),
+    },
+    body: JSON.stringify({ query }),
+  });
+  const { data } = (await response.json()) as { data: { createApiToken: { secret: string } } };
+  return new ApiClient(publicUrl, data.createApiToken.secret);
+}
+
+async function results(api: ApiClient, chatId: string): Promise<unknown[]> {
+  const follower = api.follow(chatId);
+  await follower.untilStatus("WAITING");
+  await follower.close();
+  const parts = (await api.chat(chatId))?.messages.nodes.flatMap((message) => message.parts) ?? [];
+  return parts.filter(({ __typename: type }) => type === "ToolResultPart").map(({ result }) => result);
+}
+
+test("each person's turn shows the server who they are, without asking them for anything", async () => {
+  const people = await Promise.all([enter("ann"), enter("ben")]);
+  const said = await Promise.all(
+    people.map(async (api) => {
+      const selecting = { workspaceId: null, mcpServerIds: [serverId] };
+      return results(api, await api.createChat("call company__whoami", selecting));
+    }),
+  );
+  expect(said).toEqual([["You are ann."], ["You are ben."]]);
+});
+
+test("whoever did not sign in through the provider has nothing to show, and is told so", async () => {
+  const stranger = await parley.enter("stranger");
+  const input = { parts: [{ text: { text: "Hello" } }], workspaceId: null, mcpServerIds: [serverId] };
+  const { chat, userErrors } = await stranger.change("createChat", input, "chat { id }");
+  expect([chat, userErrors]).toMatchObject([
+    null,
+    [{ __typename: "McpAuthRequired", code: "AUTH_REQUIRED" }],
+  ]);
+});

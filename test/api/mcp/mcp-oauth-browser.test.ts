@@ -1,0 +1,186 @@
+// Two people connect their accounts in a real browser; in their turns, the tools then know them by name.
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { ApiClient } from "../../support/clients/api-client.js";
+import type { Part } from "../../support/clients/api-shapes.js";
+import { begin, createAccounts, standing, type Accounts } from "../../support/mcp/mcp-accounts.js";
+
+const CHROMIUM = "/usr/bin/chromium";
+const ARGUMENTS = [
+  ...["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-background-networking"],
+  ...["--disable-component-update", "--disable-sync", "--no-first-run"],
+];
+const LIMIT_MS = 120_000;
+
+const hasChromium = existsSync(CHROMIUM);
+if (!hasChromium) {
+  process.stderr.write(`SKIPPED: there is no ${CHROMIUM}, so nobody connects an account in a browser.\n`);
+}
+
+describe.skipIf(!hasChromium)("in Chromium", () => {
+  let accounts: Accounts;
+  let browser: Browser;
+  let ann: ApiClient;
+  let ben: ApiClient;
+  beforeAll(async () => {
+    accounts = await createAccounts();
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await accounts.remove();
+  });
+
+  /** The person's own browser: consent here, sign-in there; what the last page says, and tells its opener. */
+  async function connect(api: ApiClient, person: string): Promise<{ said: string; told: unknown }> {
+    const { authorizationUrl } = await begin(api, accounts.serverId);
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const [url, origin] = [authorizationUrl ?? "", new URL(authorizationUrl ?? "").origin];
+    // Any page of ours: what opens the window is of the same origin.
+    await page.goto(`${origin}/healthz`);
+    const [opened] = await Promise.all([
+      page.waitForEvent("popup"),
+      page.evaluate((address) => {
+        const state = globalThis as unknown as { told: Promise<unknown>; open(to: string): unknown };
+        state.told = new Promise((resolve) =>
+          addEventListener("message", (event) => resolve((event as unknown as { data: unknown }).data)),
+        );
+        state.open(address);
+      }, url),
+    ]);
+    await opened.getByRole("button", { name: "Connect" }).click();
+    await opened.getByLabel("Name").fill(person);
+    await opened.getByRole("button", { name: "Allow" }).click();
+    await opened.getByRole("heading", { name: "is connected" }).waitFor();
+    const said = await opened.locator("body").innerText();
+    const told = await page.evaluate(() => (globalThis as unknown as { told: Promise<unknown> }).told);
+    await context.close();
+    return { said, told };
+  }
+
+  /** In a new chat that has selected the server, or in that one: what the turn adds to it. */
+  async function turn(
+    api: ApiClient,
+    request: string,
+    known?: string,
+  ): Promise<{ chatId: string; parts: Part[] }> {
+    const selecting = { workspaceId: null, mcpServerIds: [accounts.serverId] };
+    const chatId = known ?? (await api.createChat("[[demo: deltas=1]]", selecting));
+    const first = api.follow(chatId);
+    await first.untilStatus("WAITING");
+    await first.close();
+    const before = await messages(api, chatId);
+    const follower = await api.followFromNow(chatId);
+    await api.send(chatId, request);
+    await follower.until(({ log }) => log.at(-1) === "status WAITING");
+    await follower.close();
+    const said = (await messages(api, chatId)).slice(before.length);
+    return { chatId, parts: said.flatMap(({ parts }) => parts) };
+  }
+
+  const messages = async (api: ApiClient, chatId: string) => (await api.chat(chatId))?.messages.nodes ?? [];
+  const results = (parts: Part[]) =>
+    parts.filter(({ __typename: type }) => type === "ToolResultPart").map(({ result }) => result);
+  const notices = (parts: Part[]) => parts.filter(({ __typename: type }) => type === "NoticePart");
+  const named = (api: ApiClient) =>
+    api.change(
+      "createChat",
+      { parts: [{ text: { text: "Hello" } }], workspaceId: null, mcpServerIds: [accounts.serverId] },
+      "chat { id }",
+    );
+
+  beforeAll(async () => {
+    const { parley, serverId } = accounts;
+    [ann, ben] = [await parley.enter("ann"), await parley.enter("ben")];
+    expect((await named(ann)).userErrors).toMatchObject([
+      { __typename: "McpAuthRequired", code: "AUTH_REQUIRED", path: ["mcpServerIds"] },
+    ]);
+    for (const [api, person] of [
+      [ann, "Ann"],
+      [ben, "Ben"],
+    ] as const) {
+      expect(await connect(api, person)).toEqual({
+        said: expect.stringContaining("Accounts & Co is connected") as string,
+        told: { type: "parley:mcp-connected", serverId },
+      });
+    }
+  }, LIMIT_MS);
+  afterEach(() => {
+    accounts.oauth.onCall = () => undefined;
+  });
+
+  test(
+    "each one's turn is the person who connected",
+    async () => {
+      const turns = await Promise.all([ann, ben].map((api) => turn(api, "call accounts__whoami")));
+      expect(turns.map(({ parts }) => results(parts))).toEqual([["You are Ann."], ["You are Ben."]]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "a token that ends in the middle of a turn is refused once, and the turn goes on with a new one",
+    async () => {
+      const { oauth } = accounts;
+      const before = { ...oauth.counts };
+      oauth.onCall = () => {
+        oauth.onCall = () => undefined;
+        oauth.dropAccessTokens();
+      };
+      const request = 'call accounts__add with `{"a": 1, "b": 2}`, then call accounts__whoami';
+      const { parts } = await turn(ann, request);
+      expect([results(parts), notices(parts)]).toEqual([["3", "You are Ann."], []]);
+      expect([oauth.counts.refusals - before.refusals, oauth.counts.refreshes - before.refreshes]).toEqual([
+        1, 1,
+      ]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "an authorisation that is taken back at the server fails the call, is EXPIRED, and later turns say so and go on",
+    async () => {
+      const { oauth, serverId } = accounts;
+      oauth.onCall = (person) => void (person === "Ben" && oauth.dropGrants(person));
+      const request = 'call accounts__add with `{"a": 1, "b": 2}`, then call accounts__whoami';
+      const { chatId, parts } = await turn(ben, request);
+      expect(results(parts)).toEqual([
+        "3",
+        { error: expect.stringContaining("Ask the person to authorise it anew") as string },
+      ]);
+      const notice = {
+        ...{ __typename: "NoticePart", level: "WARNING" },
+        text: expect.stringContaining("Accounts & Co") as string,
+      };
+      expect(notices(parts)).toEqual([notice]);
+      expect(await standing(ben, serverId)).toMatchObject({ status: "EXPIRED" });
+      const next = await turn(ben, "call accounts__whoami", chatId);
+      expect([results(next.parts), notices(next.parts)]).toEqual([[], [notice]]);
+      expect((await named(ben)).userErrors).toMatchObject([{ code: "AUTH_REQUIRED" }]);
+      // Ann's is hers.
+      expect(results((await turn(ann, "call accounts__whoami")).parts)).toEqual(["You are Ann."]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "who disconnects takes it back there too, is DISCONNECTED, and cannot select the server by name",
+    async () => {
+      const { oauth, serverId } = accounts;
+      const { chatId, parts: known } = await turn(ann, "call accounts__whoami");
+      expect(results(known)).toEqual(["You are Ann."]);
+      await ann.change("disconnectMcpServer", { serverId }, "server { id }");
+      expect(await standing(ann, serverId)).toMatchObject({ status: "DISCONNECTED" });
+      expect(oauth.counts.revocations).toContain("Ann");
+      expect((await named(ann)).userErrors).toMatchObject([
+        { __typename: "McpAuthRequired", code: "AUTH_REQUIRED" },
+      ]);
+      const calls = oauth.counts.calls.length;
+      const { parts } = await turn(ann, "call accounts__whoami", chatId);
+      expect([results(parts), notices(parts).length, oauth.counts.calls.length]).toEqual([[], 1, calls]);
+    },
+    LIMIT_MS,
+  );
+});

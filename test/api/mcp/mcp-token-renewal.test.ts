@@ -1,0 +1,169 @@
+// Tokens of tool servers are renewed once for all replicas, and what cannot be renewed is told.
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Authorizations } from "../../../src/services/mcp/authorization.js";
+import type { McpHeaders } from "../../../src/services/mcp/ports.js";
+import { findMcpServers } from "../../../src/store/mcp/mcp-servers.js";
+import { connect, createAccounts, standing, type Accounts } from "../../support/mcp/mcp-accounts.js";
+
+let accounts: Accounts;
+let userId: string;
+/** As two replicas have them: nothing in common but the database. */
+let one: Authorizations;
+let two: Authorizations;
+beforeEach(async () => {
+  accounts = await createAccounts();
+  [one, two] = [accounts.authorizations(), accounts.authorizations()];
+  await connect(accounts.parley.api, accounts.serverId, "ann");
+  const [row] = await rows<{ user_id: string }>("SELECT user_id FROM mcp_connections");
+  userId = row?.user_id ?? "";
+});
+afterEach(() => accounts.remove());
+
+const rows = <Row>(sql: string) => accounts.parley.parley.database.dataSource.query<Row[]>(sql);
+const spend = () => rows("UPDATE mcp_connections SET expires_at = now() - interval '1 second'");
+const age = () =>
+  rows(
+    "UPDATE mcp_connections SET expires_at = now() + interval '30 seconds', connected_at = now() - interval '1 hour'",
+  );
+
+async function record() {
+  const [server] = await findMcpServers(accounts.parley.parley.database, [accounts.record.id]);
+  if (!server) throw new Error("There is no server.");
+  return server;
+}
+
+const headersAt = async (side: Authorizations) => side.headersFor(await record(), userId);
+
+async function renewedAt(side: Authorizations, rejected: McpHeaders): Promise<McpHeaders> {
+  if (!rejected.ok) throw new Error("There is nothing to reject.");
+  return side.renewedHeaders(await record(), userId, rejected.headers);
+}
+
+test("a fresh token is shown as it is", async () => {
+  const headers = await headersAt(one);
+  expect(headers).toEqual({
+    ok: true,
+    headers: { Authorization: expect.stringMatching(/^Bearer access-/) as string },
+  });
+  expect(await headersAt(one)).toEqual(headers);
+  expect(accounts.oauth.counts.refreshes).toBe(0);
+});
+
+test("forty requests on two replicas renew a spent token once, and all get the same new one", async () => {
+  const old = await headersAt(one);
+  await spend();
+  const asked = Array.from({ length: 40 }, (_, at) => headersAt(at % 2 === 0 ? one : two));
+  const found = new Set((await Promise.all(asked)).map((headers) => JSON.stringify(headers)));
+  expect([found.size, found.has(JSON.stringify(old)), accounts.oauth.counts.refreshes]).toEqual([
+    1,
+    false,
+    1,
+  ]);
+  expect(JSON.parse([...found][0] ?? "")).toMatchObject({ ok: true });
+  // The refresh token was another after that.
+  await spend();
+  expect(await headersAt(two)).toMatchObject({ ok: true });
+  expect(accounts.oauth.counts.refreshes).toBe(2);
+});
+
+test("a token that ages is renewed before it ends, and still good when that fails", async () => {
+  const old = await headersAt(one);
+  await age();
+  accounts.oauth.isIll = true;
+  expect(await headersAt(one)).toEqual(old);
+  // Nobody asks an ill server again while the claim lasts.
+  expect(await headersAt(one)).toEqual(old);
+  expect(accounts.oauth.counts.refreshes).toBe(1);
+  accounts.oauth.isIll = false;
+  await rows("UPDATE mcp_connections SET refresh_claimed_until = now()");
+  const renewed = await headersAt(one);
+  expect([renewed.ok, JSON.stringify(renewed) === JSON.stringify(old)]).toEqual([true, false]);
+});
+
+test("whoever died while renewing holds nobody up once the claim has lapsed", async () => {
+  await spend();
+  await rows(
+    `UPDATE mcp_connections SET refresh_claim = gen_random_uuid(), refresh_claimed_until = now() + interval '1 hour'`,
+  );
+  const waiting = headersAt(one);
+  await rows("UPDATE mcp_connections SET refresh_claimed_until = now()");
+  expect(await waiting).toMatchObject({ ok: true });
+  expect(accounts.oauth.counts.refreshes).toBe(1);
+});
+
+test("a spent token of a server that is ill is a failure for now, and no end", async () => {
+  await spend();
+  accounts.oauth.isIll = true;
+  expect(await headersAt(one)).toMatchObject({ ok: false, kind: "failed" });
+  expect(await standing(accounts.parley.api, accounts.serverId)).toMatchObject({ status: "CONNECTED" });
+  accounts.oauth.isIll = false;
+  expect(await headersAt(one)).toMatchObject({ ok: true });
+});
+
+test("a token that the server refuses is renewed; a second asker gets the new one without renewing", async () => {
+  const old = await headersAt(one);
+  accounts.oauth.dropAccessTokens();
+  const renewed = await renewedAt(one, old);
+  expect(renewed).toMatchObject({ ok: true });
+  expect(renewed).not.toEqual(old);
+  expect(await renewedAt(one, old)).toEqual(renewed);
+  expect(accounts.oauth.counts.refreshes).toBe(1);
+});
+
+test("an authorisation that was taken back there has expired here, and is there again after another consent", async () => {
+  const { parley, oauth, serverId } = accounts;
+  const old = await headersAt(one);
+  oauth.dropGrants();
+  expect(await renewedAt(one, old)).toMatchObject({ ok: false, kind: "expired" });
+  expect(await standing(parley.api, serverId)).toMatchObject({ status: "EXPIRED" });
+  expect(await headersAt(one)).toMatchObject({ ok: false, kind: "expired" });
+  expect(oauth.counts.refreshes).toBe(1);
+  await connect(parley.api, serverId, "ann");
+  expect(await standing(parley.api, serverId)).toMatchObject({ status: "CONNECTED" });
+  expect(await headersAt(one)).toMatchObject({ ok: true });
+});
+
+test("a token without a way to renew it is connected until it ends", async () => {
+  const { parley, serverId } = accounts;
+  await rows("UPDATE mcp_connections SET refresh_token = NULL");
+  expect(await standing(parley.api, serverId)).toMatchObject({ status: "CONNECTED" });
+  await spend();
+  expect(await standing(parley.api, serverId)).toMatchObject({ status: "EXPIRED" });
+  expect(await headersAt(one)).toMatchObject({ ok: false, kind: "expired" });
+});
+
+test("a token does not go to where an admin has pointed the server since", async () => {
+  const { parley, serverId } = accounts;
+  await rows("UPDATE mcp_servers SET url = 'http://127.0.0.1:1/mcp'");
+  expect(await headersAt(one)).toMatchObject({ ok: false, kind: "not-connected" });
+  expect(await standing(parley.api, serverId)).toMatchObject({ status: "DISCONNECTED" });
+});
+
+test("a refresh token does not go to another token endpoint", async () => {
+  await spend();
+  await rows(
+    `UPDATE mcp_servers SET oauth_discovered = jsonb_set(oauth_discovered, '{server,tokenEndpoint}', '"http://127.0.0.1:1/token"')`,
+  );
+  expect(await headersAt(one)).toMatchObject({ ok: false, kind: "expired" });
+  expect(accounts.oauth.counts.refreshes).toBe(0);
+});
+
+test("who disconnects while the token is renewed stays disconnected", async () => {
+  const { parley, oauth, serverId } = accounts;
+  await spend();
+  oauth.beforeRefresh = async () => {
+    await parley.api.change("disconnectMcpServer", { serverId }, "server { id }");
+  };
+  expect(await headersAt(one)).toMatchObject({ ok: false, kind: "not-connected" });
+  expect(await standing(parley.api, serverId)).toMatchObject({ status: "DISCONNECTED" });
+  expect(await rows("SELECT 1 FROM mcp_connections")).toEqual([]);
+});
+
+test("a new token that came too late for its connection is revoked", async () => {
+  await spend();
+  accounts.oauth.beforeRefresh = async () => {
+    await rows("DELETE FROM mcp_connections");
+  };
+  expect(await headersAt(one)).toMatchObject({ ok: false, kind: "not-connected" });
+  expect(accounts.oauth.counts.revocations).toEqual(["ann"]);
+});

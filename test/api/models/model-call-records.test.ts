@@ -1,0 +1,195 @@
+// What models were asked and answered: kept where the operator wants it, read by admins alone, gone after some days.
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { CallRecordSweep } from "../../../src/services/models/call-record-sweep.js";
+import { CallRecords, MAX_WAITING_RECORDS } from "../../../src/services/models/call-records.js";
+import type { RecordedCall } from "../../../src/services/models/recorded-call.js";
+import { Database } from "../../../src/store/common/database.js";
+import { decodeId } from "../../../src/domain/common/ids.js";
+import { hasModelCallRecords } from "../../../src/store/models/model-call-records.js";
+import type { ApiClient } from "../../support/clients/api-client.js";
+import { freePort } from "../../support/network/free-port.js";
+import { ManualClock } from "../../http/support.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+
+const FIELDS =
+  "purpose generation attempt provider model firstPartMs durationMs outcome request response isCut";
+const RECORDS = `query ($id: ID!, $first: Int, $after: String) {
+  modelCallRecords(chatId: $id, first: $first, after: $after) {
+    nodes { ${FIELDS} } pageInfo { hasNextPage endCursor }
+  }
+}`;
+type Shown = {
+  purpose: string;
+  attempt: number;
+  outcome: string;
+  generation: string | null;
+  firstPartMs: number | null;
+  request: { system: string; messages: { role: string; parts: { text?: string }[] }[]; tools: object[] };
+  response: { parts: { type: string }[]; usage: object | null; failure?: { kind: string } };
+};
+type Page = { modelCallRecords: { nodes: Shown[]; pageInfo: { hasNextPage: boolean; endCursor: string } } };
+
+let place: TestPlace;
+let server: TestParley;
+let member: ApiClient;
+let chatId: string;
+beforeAll(async () => {
+  place = await createTestPlace();
+  server = await place.start({ PARLEY_DEBUG_RECORDS: "on", PARLEY_TITLES: "on" });
+  member = await server.enter("member");
+  const { follower, ...made } = await member.quietChat({});
+  chatId = made.chatId;
+  const before = follower.transcript.log.length;
+  await member.send(chatId, "tell me \u0000 more [[demo: error=529 times=1 retry-after=0]]");
+  await follower.until(({ log }) => log.lastIndexOf("status WAITING") >= before);
+  await follower.close();
+});
+afterAll(() => place.remove());
+
+/** Records are written beside the turn: asked until as many are there. */
+async function records(count: number, id = chatId): Promise<Shown[]> {
+  for (;;) {
+    const { modelCallRecords } = await server.api.get<Page>(RECORDS, { id, first: 20 });
+    if (modelCallRecords.nodes.length >= count) return modelCallRecords.nodes;
+  }
+}
+
+test("each attempt of a turn is there, newest first, with what was asked and what came", async () => {
+  const found = await records(3);
+  expect(
+    found.map(({ purpose, attempt, outcome, response }) => [
+      ...[purpose, attempt, outcome],
+      response.failure?.kind ?? null,
+    ]),
+  ).toEqual([
+    ["STEP", 2, "COMPLETED", null],
+    ["STEP", 1, "FAILED", "overloaded"],
+    ["STEP", 1, "COMPLETED", null],
+  ]);
+  const [last] = found;
+  expect(last?.request.messages.at(-1)).toMatchObject({ role: "user" });
+  expect(JSON.stringify(last?.request.messages)).toContain("tell me");
+  expect(last?.response).toMatchObject({
+    parts: [{ type: "text" }],
+    usage: { outputTokens: expect.any(Number) },
+  });
+  expect([typeof last?.firstPartMs, typeof last?.generation]).toEqual(["number", "string"]);
+  expect(JSON.stringify(found)).not.toContain("Parley-Owner-Id");
+});
+
+test("pages follow each other, and are small", async () => {
+  await records(3);
+  const first = await server.api.get<Page>(RECORDS, { id: chatId, first: 2 });
+  const { pageInfo, nodes } = first.modelCallRecords;
+  const rest = await server.api.get<Page>(RECORDS, { id: chatId, first: 2, after: pageInfo.endCursor });
+  expect([
+    nodes.length,
+    pageInfo.hasNextPage,
+    rest.modelCallRecords.nodes.map(({ attempt }) => attempt),
+  ]).toEqual([2, true, [1]]);
+  const { errors } = await server.api.ask(RECORDS, { id: chatId, first: 21 });
+  expect(errors[0]?.message).toBe("first must be between 1 and 20, but is 21.");
+});
+
+test("only admins read them, and what they read of others is in the audit log", async () => {
+  const { errors } = await member.ask(RECORDS, { id: chatId });
+  expect(errors.map(({ extensions }) => extensions.code)).toEqual(["FORBIDDEN"]);
+  await records(1);
+  const own = await server.api.createChat("mine", {});
+  await records(1, own);
+  const { auditLog } = await server.api.get<{ auditLog: { nodes: object[] } }>(
+    "{ auditLog(filter: { actions: [MODEL_CALLS_READ] }) { nodes { action actorName targetId changes { field } } } }",
+  );
+  expect(auditLog.nodes).toEqual([
+    { action: "MODEL_CALLS_READ", actorName: "admin", targetId: chatId, changes: [] },
+  ]);
+});
+
+test("a title that is asked for is recorded too", async () => {
+  await member.change("regenerateChatTitle", { chatId }, "chat { title }");
+  const [title] = await records(4);
+  expect(title).toMatchObject({
+    purpose: "TITLE",
+    generation: null,
+    firstPartMs: null,
+    outcome: "COMPLETED",
+  });
+});
+
+test("switched off, turns ask nothing of it", async () => {
+  const quiet = await createTestPlace();
+  const address = `127.0.0.1:${await freePort()}`;
+  const { api, parley } = await quiet.start({ PARLEY_METRICS_ADDRESS: address });
+  const { follower } = await api.quietChat({});
+  await follower.close();
+  const metrics = await (await fetch(`http://${address}/metrics`)).text();
+  const asked = metrics.split("\n").filter((line) => /seconds_count.*model-call-records/.test(line));
+  // Whether anything is left of a time when it was on.
+  expect(asked.map((line) => line.replace(/^.*statement="([^"]+)".* /, "$1 "))).toEqual([
+    "model-call-records.any 1",
+  ]);
+  expect(await hasModelCallRecords(parley.database)).toBe(false);
+  await quiet.remove();
+});
+
+const silent = pino({ level: "silent" });
+
+test("records are taken away when their days are over, on any replica, also where nothing is recorded any more", async () => {
+  await records(4);
+  const database = new Database(place.database.dataSource);
+  const clock = new ManualClock();
+  const DAY_MS = 86_400_000;
+  clock.advance(Date.now() - clock.now() + 2 * DAY_MS);
+  const sweep = new CallRecordSweep({ database, clock, log: silent }, { keepDays: 3, isRecording: false });
+  const count = (await records(4)).length;
+  expect(await sweep.prune()).toBe(0);
+  clock.advance(DAY_MS + 60_000);
+  // Two at one time take each record once.
+  const other = new CallRecordSweep({ database, clock, log: silent }, { keepDays: 3, isRecording: true });
+  const pruned = await Promise.all([sweep.prune(), other.prune()]);
+  expect(pruned.reduce((sum, one) => sum + one)).toBeGreaterThanOrEqual(count);
+  expect(await hasModelCallRecords(database)).toBe(false);
+});
+
+test("where nothing is recorded and nothing is left, the sweep asks once and then never again", async () => {
+  const asked: string[] = [];
+  const clock = new ManualClock();
+  const database = {
+    query: async ({ name }: { name: string }) => (asked.push(name), [{ found: false }] as never),
+  };
+  const sweep = new CallRecordSweep({ database, clock, log: silent }, { keepDays: 3, isRecording: false });
+  await sweep.prune();
+  sweep.start();
+  await sweep.close();
+  expect(clock.pending()).toBe(0);
+  expect(asked).toEqual(["model-call-records.any", "model-call-records.any"]);
+});
+
+test("a slow database costs records and no turn: what there is no room for is dropped, counted and told", async () => {
+  const outcomes: string[] = [];
+  const lines: string[] = [];
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const database = { query: async () => (await held, []) };
+  const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
+  const meter = { callRecord: (outcome: string) => void outcomes.push(outcome) };
+  const recording = new CallRecords({ database, clock: new ManualClock(), log, meter });
+  const call = {
+    ...{
+      chatId: decodeId("chat", chatId),
+      generation: null,
+      attempt: 1,
+      purpose: "step",
+      provider: "openai",
+    },
+    ...{ startedAt: 0, firstPartMs: null, durationMs: 1 },
+    request: { model: "m", system: "", messages: [], tools: [], maxOutputTokens: 1 },
+    outcome: { type: "stopped", parts: [], usage: null },
+  } as unknown as RecordedCall;
+  for (let count = 0; count < MAX_WAITING_RECORDS + 3; count += 1) recording.record(call);
+  expect([outcomes, lines]).toEqual([["dropped", "dropped"], ["Records of model calls are lost"]]);
+  release();
+  await recording.close();
+  expect(outcomes.filter((outcome) => outcome === "written")).toHaveLength(MAX_WAITING_RECORDS + 1);
+});

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { textOf } from "../../support/clients/transcript.js";
+
+let place: TestPlace;
+let parley: TestParley;
+beforeAll(async () => {
+  place = await createTestPlace();
+  parley = await place.start();
+});
+afterAll(() => place.remove());
+
+/** A chat at rest that is followed: all of the next turn is live. */
+async function quietChat() {
+  const { chatId, follower } = await parley.api.quietChat();
+  const begun = follower.transcript.log.length;
+  return {
+    chatId,
+    follower,
+    transcript: follower.transcript,
+    /** The log since then, neighbours that are the same as one. */
+    told: () => {
+      const log = follower.transcript.log.slice(begun);
+      return log.filter((name, index) => name !== log[index - 1]);
+    },
+    /** Sends a message and waits until its turn has ended like that. */
+    say: async (text: string, status: string) => {
+      const before = follower.transcript.log.length;
+      await parley.api.send(chatId, text);
+      await follower.until(({ log }) => log.lastIndexOf(`status ${status}`) >= before);
+    },
+  };
+}
+
+const WORDS = "word1 word2 word3 word4 word5 word6 ";
+const BEGIN = ["message USER", "status PENDING", "status RUNNING"];
+const ANSWER = ["part ASSISTANT TextDelta", "message ASSISTANT", "status WAITING"];
+
+test("an overloaded model is asked again, and people are told meanwhile", async () => {
+  const { follower, transcript, say, told } = await quietChat();
+  await say("[[demo: error=529 times=1 deltas=6]]", "WAITING");
+  expect({ told: told(), answer: transcript.answers.at(-1), breaches: transcript.breaches }).toEqual({
+    told: [...BEGIN, "retry 1", ...ANSWER],
+    answer: WORDS,
+    breaches: [],
+  });
+  const retry = transcript.events.find(({ __typename }) => __typename === "ChatRetryEvent");
+  expect(retry).toMatchObject({
+    generation: { attempt: 1 },
+    retry: {
+      attempt: 1,
+      delayMs: expect.any(Number),
+      failure: { kind: "OVERLOADED", httpStatus: 529, isRetryable: true },
+    },
+  });
+  await follower.close();
+});
+
+test.each([
+  ["is cut off", "[[demo: cut=3 times=1 deltas=6 delay=30]]"],
+  ["ends before it is finished", "[[demo: end=3 times=1 deltas=6 delay=30]]"],
+  ["ends with an error event", "[[demo: sse-error=overloaded_error times=1 deltas=6 delay=30]]"],
+])("an answer that %s is taken back and begun anew", async (_case, message) => {
+  const { chatId, follower, transcript, say, told } = await quietChat();
+  await say(message, "WAITING");
+  expect({ told: told(), breaches: transcript.breaches, answer: transcript.answers.at(-1) }).toEqual({
+    told: [...BEGIN, "part ASSISTANT TextDelta", "retry 1", "preview-reset RETRY", ...ANSWER],
+    breaches: [],
+    answer: WORDS,
+  });
+  expect(transcript.messages).toEqual((await parley.api.chat(chatId))?.messages.nodes);
+  await follower.close();
+});
+
+test("a refused key ends the turn in ERROR with the reason, and the next message leaves it", async () => {
+  const { chatId, follower, transcript, say, told } = await quietChat();
+  await say("[[demo: error=401]]", "ERROR");
+  await follower.until(({ failure }) => failure !== null);
+  const shown = await parley.api.chat(chatId);
+  expect({ told: told(), status: shown?.status, lastError: shown?.lastError }).toEqual({
+    told: [...BEGIN, "status ERROR", "error AUTH"],
+    status: "ERROR",
+    lastError: transcript.failure,
+  });
+  expect(transcript.failure).toMatchObject({ kind: "AUTH", httpStatus: 401, isRetryable: false });
+
+  // The vendor hears both messages as one; the later marker wins.
+  await say("[[demo: error=0 deltas=6]]", "WAITING");
+  const after = await parley.api.chat(chatId);
+  expect({
+    lastError: after?.lastError,
+    failure: transcript.failure,
+    answer: transcript.answers.at(-1),
+  }).toEqual({
+    lastError: null,
+    failure: null,
+    answer: WORDS,
+  });
+  await follower.close();
+});
+
+test("a failed turn is tried again as it is, with all its attempts, and only where one has failed", async () => {
+  const { chatId, follower, transcript, say, told } = await quietChat();
+  await say("[[demo: error=401 times=1 deltas=6]]", "ERROR");
+  const history = (await parley.api.chat(chatId))?.messages.nodes ?? [];
+  const mark = transcript.log.length;
+  const retry = () =>
+    parley.api.change("retryChat", { chatId }, "eventCursor chat { id lastError { kind } }");
+  expect(await retry()).toEqual({
+    eventCursor: expect.any(String),
+    chat: { id: chatId, lastError: null },
+    userErrors: [],
+  });
+  await follower.until(({ log, status }) => status === "WAITING" && log.length > mark);
+  const shown = await parley.api.chat(chatId);
+  expect({
+    told: told().slice(BEGIN.length + 2),
+    kept: shown?.messages.nodes.slice(0, history.length),
+    answer: transcript.answers.at(-1),
+    lastError: shown?.lastError,
+    breaches: transcript.breaches,
+  }).toEqual({
+    told: [...BEGIN.slice(1), ...ANSWER],
+    kept: history,
+    answer: WORDS,
+    lastError: null,
+    breaches: [],
+  });
+  expect(transcript.messages).toEqual(shown?.messages.nodes);
+  const refusal = { code: "CONFLICT", message: expect.any(String), path: null };
+  expect(await retry()).toEqual({
+    eventCursor: null,
+    chat: null,
+    userErrors: [{ __typename: "Conflict", currentStatus: "WAITING", ...refusal }],
+  });
+
+  await say("[[demo: error=401]]", "ERROR");
+  await parley.api.change("archiveChat", { chatId }, "chat { id }");
+  expect((await retry()).userErrors).toMatchObject([
+    { code: "CONFLICT", message: "The chat is archived. Unarchive it first.", currentStatus: "ERROR" },
+  ]);
+  await follower.close();
+});
+
+test("a filtered answer gives place to a new try, and those who follow read the chat again", async () => {
+  const { chatId, follower, transcript, say } = await quietChat();
+  await say("[[demo: deltas=6 finish=content-filter]]", "ERROR");
+  const filtered = (await parley.api.chat(chatId))?.messages.nodes.at(-1)?.id;
+  await parley.api.change("retryChat", { chatId }, "chat { id }");
+  await follower.until(({ log, status }) => status === "ERROR" && log.includes("refresh HISTORY_EDITED"));
+  const nodes = (await parley.api.chat(chatId))?.messages.nodes ?? [];
+  expect([nodes.some(({ id }) => id === filtered), textOf(nodes.at(-1)!)]).toEqual([false, WORDS]);
+  expect(transcript.breaches).toEqual([]);
+  await follower.close();
+});
+
+test("an answer that the vendor filtered is kept as far as it came, and the turn ends in ERROR", async () => {
+  const { chatId, follower, transcript, say } = await quietChat();
+  await say("[[demo: deltas=6 finish=content-filter]]", "ERROR");
+  const shown = await parley.api.chat(chatId);
+  expect({ last: textOf(shown!.messages.nodes.at(-1)!), kind: shown?.lastError?.kind }).toEqual({
+    last: WORDS,
+    kind: "CONTENT_FILTERED",
+  });
+  expect(transcript.breaches).toEqual([]);
+  await follower.close();
+});
+
+test("an interrupt while the model is given time to recover ends the turn at once", async () => {
+  const { chatId, follower, transcript, told } = await quietChat();
+  await parley.api.send(chatId, "[[demo: error=529 retry-after=200]]");
+  await follower.until(({ log }) => log.includes("retry 1"));
+  await parley.api.change("interruptChat", { chatId }, "chat { id }");
+  await follower.until(({ log }) => log.at(-1) === "status WAITING");
+  expect({ told: told(), retry: await retryOf(chatId), breaches: transcript.breaches }).toEqual({
+    told: [...BEGIN, "retry 1", "status INTERRUPTING", "status WAITING"],
+    retry: null,
+    breaches: [],
+  });
+  await follower.close();
+});
+
+async function retryOf(chatId: string): Promise<unknown> {
+  const query = "query ($chatId: ID!) { chat(id: $chatId) { retry { attempt } } }";
+  return (await parley.api.get<{ chat: { retry: unknown } }>(query, { chatId })).chat.retry;
+}

@@ -1,0 +1,203 @@
+// Vendors refuse what they do not like in a request: names, ids, more output than their model gives. No chat may be
+// stuck behind that, whichever of them it talks to next.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { ScriptStep } from "../../../src/demo-model/answer.js";
+import type { ModelLimits } from "../../../src/demo-model/limits.js";
+import { type DemoModel, startDemoModel } from "../../../src/demo-model/server.js";
+import { decodeId } from "../../../src/domain/common/ids.js";
+import { goOn, setupBy, talk } from "../../support/models/model-setup.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+
+/** Every wire format; `limit` is what its requests call the output that they ask for. */
+const VENDORS = [
+  { vendor: "Anthropic", wishes: { kind: "ANTHROPIC" }, path: "", limit: ["max_tokens"] },
+  {
+    vendor: "OpenAI's Responses",
+    wishes: { kind: "OPENAI", openaiApi: "RESPONSES" },
+    path: "/v1",
+    limit: ["max_output_tokens"],
+  },
+  {
+    vendor: "OpenAI's Chat Completions",
+    wishes: { kind: "OPENAI", openaiApi: "CHAT" },
+    path: "/v1",
+    limit: ["max_completion_tokens"],
+  },
+  {
+    vendor: "a compatible server",
+    wishes: { kind: "OPENAI_COMPATIBLE", openaiApi: "CHAT" },
+    path: "/v1",
+    limit: ["max_tokens"],
+  },
+  {
+    vendor: "Google",
+    wishes: { kind: "GOOGLE" },
+    path: "",
+    limit: ["generationConfig", "maxOutputTokens"],
+  },
+  { vendor: "Bedrock", wishes: { kind: "BEDROCK" }, path: "", limit: ["max_tokens"] },
+] as const;
+/** What the deployment asks for by default. */
+const DEFAULT = 20_000;
+
+let place: TestPlace;
+let server: TestParley;
+let setup: ReturnType<typeof setupBy>;
+let demo: DemoModel;
+let steps: ScriptStep[] = [];
+let limits: ModelLimits = {};
+const providers: string[] = [];
+beforeAll(async () => {
+  [place, demo] = await Promise.all([
+    createTestPlace(),
+    startDemoModel({
+      ...{ host: "127.0.0.1", port: 0 },
+      script: () => steps.shift() ?? { text: "Done." },
+      limits: () => limits,
+    }),
+  ]);
+  server = await place.start({ PARLEY_MAX_OUTPUT_TOKENS: String(DEFAULT) });
+  setup = setupBy(server.api);
+  for (const { wishes, path } of VENDORS)
+    providers.push(await setup.provider(demo.url + path, { ...wishes, apiKey: { set: "key" } }));
+});
+afterAll(async () => {
+  await place.remove();
+  await demo.close();
+});
+beforeEach(() => {
+  [steps, limits] = [[], {}];
+  for (const list of [demo.requests, demo.refusals]) (list as unknown[]).splice(0);
+});
+
+const makeModel = (index: number, wishes: object = {}) =>
+  setup.model(providers[index] ?? "", { model: "some-model", contextLimit: null, ...wishes });
+const shownModel = async (id: string) => {
+  type Read = { node: { contextLimit: number | null; outputLimit: number | null } };
+  const query = "query ($id: ID!) { node(id: $id) { ... on ModelConfig { contextLimit outputLimit } } }";
+  return (await server.api.get<Read>(query, { id })).node;
+};
+/** The output that each request asked for, refused ones first. */
+const askedOf = (path: readonly string[]) =>
+  [...demo.refusals.map(({ request }) => request), ...demo.requests.map(({ body }) => body)].map((body) =>
+    path.reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], body),
+  );
+
+const STRANGE = ["functions.execute", "", "$x", "x".repeat(300), "1st", "a b", "å"];
+
+test("whatever tools a model calls, by whatever ids, every vendor takes the history", async () => {
+  const odd = (index: number): ScriptStep => ({
+    toolCalls: [
+      ...STRANGE.map((name, at) => ({ id: `call_${index}_${at}`, name, arguments: {} })),
+      // Two calls by one id, one whose id is longer than Chat Completions takes, and one of other characters.
+      ...["same", "same", `call_${index}_${"9".repeat(34)}`, "we.ird/id"].map((id) => ({
+        ...{ id, name: "no_such_tool", arguments: {} },
+      })),
+    ],
+  });
+  const models = await Promise.all(VENDORS.map((_, index) => makeModel(index)));
+  const { chatId, follower } = await server.api.quietChat({ workspaceId: null, modelConfigId: models[0] });
+  for (const [index, modelConfigId] of models.entries()) {
+    steps = [odd(index), { text: `Turn ${index}.` }];
+    const before = follower.transcript.log.length;
+    await server.api.send(chatId, "go", { modelConfigId });
+    await follower.until(({ log }) => log.slice(before).some((it) => /^(status WAITING|error)/.test(it)));
+  }
+  await follower.close();
+  const shown = await server.api.chat(chatId);
+  expect([shown?.status, demo.refusals.map(({ answer }) => answer)]).toEqual(["WAITING", []]);
+  // What streams is what is saved, names included.
+  expect([follower.transcript.breaches, follower.transcript.messages]).toEqual([[], shown?.messages.nodes]);
+  const parts = shown?.messages.nodes.flatMap((message) => message.parts) ?? [];
+  const calls = parts.filter((part) => part.__typename === "ToolCallPart");
+  const results = parts.filter((part) => part.__typename === "ToolResultPart");
+  const names = [...STRANGE, ...Array.from({ length: 4 }, () => "no_such_tool")];
+  expect(calls.map(({ toolName }) => toolName)).toEqual(VENDORS.flatMap(() => names));
+  expect(results.map(({ toolCallId, toolName }) => [toolCallId, toolName])).toEqual(
+    calls.map(({ toolCallId, toolName }) => [toolCallId, toolName]),
+  );
+  for (const { isError, result } of results) {
+    expect(isError).toBe(true);
+    expect(JSON.stringify(result)).toContain("There is no tool named");
+    expect(JSON.stringify(result)).toContain("The tools are: ");
+  }
+});
+
+describe.each(VENDORS.map((row, index) => ({ ...row, index })))("$vendor", ({ index, limit }) => {
+  test("a model that gives less than is asked for answers at once, and is asked for that much from then on", async () => {
+    limits = { maxOutputTokens: 4_096 };
+    const model = await makeModel(index);
+    const first = await talk(server.api, model);
+    expect(first).toMatchObject({ status: "WAITING", answer: "Done.", failure: null });
+    expect(askedOf(limit)).toEqual([DEFAULT, 4_096]);
+    expect(await shownModel(model)).toMatchObject({ outputLimit: 4_096 });
+    expect(await goOn(server.api, first.chatId)).toMatchObject({ status: "WAITING", failure: null });
+    expect(askedOf(limit)).toEqual([DEFAULT, 4_096, 4_096]);
+    // Another wish is believed, until the vendor refuses that too.
+    await setup.updateModel(model, { maxOutputTokens: 2_000 });
+    expect(await shownModel(model)).toMatchObject({ outputLimit: null });
+  });
+
+  test("several steps of a turn are refused once", async () => {
+    limits = { maxOutputTokens: 4_096 };
+    steps = [{ toolCalls: [{ id: "a", name: "nothing", arguments: {} }] }];
+    expect(await talk(server.api, await makeModel(index))).toMatchObject({ status: "WAITING" });
+    expect(askedOf(limit)).toEqual([DEFAULT, 4_096, 4_096]);
+  });
+});
+
+test("of a known model no more is asked than it gives", async () => {
+  limits = { maxOutputTokens: 16_384 };
+  const model = await makeModel(2, { model: "gpt-4o-2024-08-06" });
+  expect(await talk(server.api, model)).toMatchObject({ status: "WAITING", failure: null });
+  expect([askedOf(["max_completion_tokens"]), await shownModel(model)]).toMatchObject([
+    [16_384],
+    { outputLimit: 16_384 },
+  ]);
+});
+
+test("a server whose window is smaller than the default answer answers, and its window is known from then on", async () => {
+  limits = { contextTokens: 8_192 };
+  const model = await makeModel(3);
+  const first = await talk(server.api, model);
+  expect(first).toMatchObject({ status: "WAITING", answer: "Done.", failure: null });
+  expect([demo.refusals.length, demo.requests.length, await shownModel(model)]).toMatchObject([
+    1,
+    1,
+    { contextLimit: 8_192, outputLimit: null },
+  ]);
+  expect(await goOn(server.api, first.chatId)).toMatchObject({ status: "WAITING", failure: null });
+  expect([demo.refusals.length, demo.requests.length]).toEqual([1, 2]);
+});
+
+test("a limit that cannot be read is left out where the format allows it", async () => {
+  steps = [
+    {
+      error: {
+        status: 400,
+        message: "Unsupported parameter: 'max_tokens' is not supported with this model.",
+      },
+    },
+  ];
+  expect(await talk(server.api, await makeModel(3))).toMatchObject({ status: "WAITING", failure: null });
+  expect(askedOf(["max_tokens"])).toEqual([DEFAULT, undefined]);
+});
+
+test("a refusal that goes on whatever is asked for is a failure that says so", async () => {
+  const error = { status: 400, message: "max_tokens must be a prime number" };
+  steps = Array.from({ length: 9 }, () => ({ error }));
+  const { status, failure } = await talk(server.api, await makeModel(0));
+  expect([status, failure?.kind]).toEqual(["ERROR", "GENERIC"]);
+  expect(demo.requests).toHaveLength(2);
+});
+
+test("what was seen is in the database, for every replica", async () => {
+  limits = { maxOutputTokens: 1_234 };
+  const model = await makeModel(0);
+  await talk(server.api, model);
+  const rows = await place.database.dataSource.query<object[]>(
+    "SELECT observed_output_limit AS tokens FROM model_configs WHERE id = $1",
+    [decodeId("model", model)],
+  );
+  expect(rows).toEqual([{ tokens: 1_234 }]);
+});

@@ -1,0 +1,99 @@
+// Streams that are opened and left a thousand times, on both doors of the real server: nothing of them stays.
+import { createClient as createRedisClient } from "redis";
+import { createClient } from "graphql-ws";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { EventStreamReader } from "../../support/clients/event-stream-reader.js";
+import { hasRedis, startRedis, type TestRedis } from "../../support/network/redis.js";
+import { eventually } from "../../support/eventually.js";
+
+const ROUNDS = 1_000;
+/** Some seconds on a quiet machine. */
+const AT_ONCE = 10;
+const CHATS = 5;
+/** Pools of connections keep some for a while; a timer that stayed in each round would be a thousand. */
+const KEPT_TIMERS = 50;
+const DOCUMENT = "subscription ($chatId: ID!) { chatEvents(chatId: $chatId) { __typename } }";
+
+let redis: TestRedis;
+let place: TestPlace;
+let server: TestParley;
+let chatIds: string[];
+beforeAll(async () => {
+  if (hasRedis) redis = await startRedis();
+});
+afterAll(async () => {
+  if (hasRedis) await redis.stop();
+});
+beforeEach(async () => {
+  if (!hasRedis) return;
+  place = await createTestPlace();
+  server = await place.start({ REDIS_URL: redis.url });
+  chatIds = [];
+  for (let count = 0; count < CHATS; count += 1) {
+    const { chatId, follower } = await server.api.quietChat();
+    await follower.close();
+    chatIds.push(chatId);
+  }
+});
+afterEach(async () => {
+  if (hasRedis) await place.remove();
+});
+
+/** What this replica listens to at Redis, besides the calls of workers. */
+async function topics(): Promise<string[]> {
+  const client = createRedisClient({ url: redis.url });
+  await client.connect();
+  const found = [...(await client.pubSubShardChannels()), ...(await client.pubSubChannels())];
+  await client.close();
+  return found.filter((name) => !name.includes("wake") && !name.includes("setup"));
+}
+
+/** Timers of this process, the server's among them. */
+const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+
+async function inRounds(open: (chatId: string) => Promise<void>): Promise<void> {
+  for (let round = 0; round < ROUNDS / AT_ONCE; round += 1) {
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => open(chatIds[index % CHATS] ?? "")));
+  }
+}
+
+describe.skipIf(!hasRedis)("1,000 subscriptions that are opened and left", () => {
+  // More rounds than a user may have operations: one slot that stayed in each would be noticed too.
+  test("over a socket leave no Redis subscription and no timer", async () => {
+    const client = createClient({
+      url: `${server.api.url.replace("http", "ws")}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: { token: server.api.token },
+      retryAttempts: 0,
+      lazy: false,
+    });
+    await eventually(async () => expect(await topics()).toEqual([]));
+    const before = timers();
+    await inRounds(async (chatId) => {
+      const events = client.iterate({ query: DOCUMENT, variables: { chatId } });
+      const { value } = await events.next();
+      expect(value).toEqual({ data: { chatEvents: { __typename: "ChatRefreshEvent" } } });
+      await events.return?.();
+    });
+    await eventually(async () => expect(await topics()).toEqual([]));
+    await eventually(() => expect(timers()).toBeLessThan(before + KEPT_TIMERS));
+    await client.dispose();
+  });
+
+  test("over event streams leave no Redis subscription and no timer", async () => {
+    await eventually(async () => expect(await topics()).toEqual([]));
+    const before = timers();
+    await inRounds(async (chatId) => {
+      const place = { streamUrl: `${server.api.url}/graphql/stream` };
+      const request = { token: server.api.token, variables: { chatId } };
+      const stream = await EventStreamReader.open(place, DOCUMENT, request);
+      const data = { data: { chatEvents: { __typename: "ChatRefreshEvent" } } };
+      expect(await stream.next()).toEqual({ event: "next", data });
+      stream.leave();
+    });
+    await eventually(async () => expect(await topics()).toEqual([]));
+    await eventually(() => expect(timers()).toBeLessThan(before + KEPT_TIMERS));
+  });
+});

@@ -1,0 +1,220 @@
+// A deployment's key is replaced while people go on working: no request fails, and the old key is needed no more.
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { SecretBox } from "../../../src/store/common/secret-box.js";
+import {
+  SECRET_COLUMNS,
+  type SecretColumn,
+  type SecretColumnOf,
+  secretPlace,
+} from "../../../src/store/common/secret-columns.js";
+import { SERVER_PROGRAM } from "../../support/build.js";
+import {
+  type Connected,
+  connectHost,
+  createGitDeployment,
+  type GitDeployment,
+  type GitServer,
+  tablesWith,
+} from "../../support/git/git-deployment.js";
+import { insertSealedRows } from "../../support/database/sealed-rows.js";
+
+// Ten starts of whole servers, and twice as many turns.
+vi.setConfig({ testTimeout: 600_000 });
+
+const TOKEN = `token_${randomBytes(20).toString("hex")}`;
+const keyOf = (id: string) => ({ id, bytes: randomBytes(32) });
+const written = (...keys: { id: string; bytes: Buffer }[]) =>
+  keys.map(({ id, bytes }) => `${id}:${bytes.toString("base64")}`).join(",");
+const [old, fresh] = [keyOf("old"), keyOf("fresh")];
+
+let place: GitDeployment;
+beforeEach(async () => {
+  place = await createGitDeployment(TOKEN);
+});
+afterEach(() => place.remove());
+
+/** `parley secrets …` as operators run it. */
+async function runSecrets(
+  verb: string,
+  keys: string,
+): Promise<{ code: number; output: string; said: string }> {
+  const env = {
+    PATH: process.env["PATH"],
+    DATABASE_URL: place.databaseUrl,
+    PARLEY_SECRETS_KEYS: keys,
+    PARLEY_LOG_LEVEL: "warn",
+  };
+  const options = { env, cwd: place.workspace };
+  return promisify(execFile)(process.execPath, [SERVER_PROGRAM, "secrets", verb], options).then(
+    ({ stdout, stderr }) => ({ code: 0, output: stdout, said: stderr }),
+    (failure: { code: number; stdout: string; stderr: string }) => ({
+      code: failure.code,
+      output: failure.stdout,
+      said: failure.stderr,
+    }),
+  );
+}
+
+/** Two servers behind one address: what one cannot take because it is being restarted goes to the other. */
+class Deployment {
+  #servers: GitServer[] = [];
+
+  async start(keys: string): Promise<void> {
+    this.#servers = [await place.start(keys), await place.start(keys)];
+  }
+
+  /** One after the other; at least one is always there. */
+  async restart(keys: string): Promise<void> {
+    for (const which of [0, 1]) {
+      const before = this.#servers[which];
+      this.#servers[which] = await place.start(keys);
+      await before?.parley.close();
+    }
+  }
+
+  /** Only a connection that could not be made or broke is tried again; an answer is an answer. */
+  async connect(host: string, first: number): Promise<Connected> {
+    for (let attempt = 0; ; attempt += 1) {
+      const server = this.#servers[(first + attempt) % 2];
+      try {
+        if (server) return await connectHost(server.api, host, TOKEN);
+      } catch (error) {
+        if (!(error instanceof TypeError) || attempt > 10) throw error;
+      }
+    }
+  }
+
+  /** Git in a chat at each server reads a token that was stored long ago. */
+  async useTokens(stage: string): Promise<string[]> {
+    const uses = this.#servers.map(async ({ api }, which) => {
+      const command = `git ls-remote ${place.host.repositoryUrl} main >/dev/null && echo ${stage} ${which}`;
+      return (await place.run(api, command)).output;
+    });
+    return Promise.all(uses);
+  }
+}
+
+test("a key is replaced under load: nothing fails, everything opens with the new key, the old one is nowhere", async ({
+  annotate,
+}) => {
+  const deployment = new Deployment();
+  await deployment.start(written(old));
+  const box = new SecretBox([old]);
+  const rows = await insertSealedRows((text, values) => place.query(text, values), box);
+  await deployment.connect(place.host.url, 0);
+  const answers = { good: 0, bad: [] as unknown[] };
+  let isOver = false;
+  const loads = Array.from({ length: 4 }, async (_, load) => {
+    for (let turn = 0; !isOver; turn += 1) {
+      const { connection, userErrors } = await deployment.connect(`git${load}-${turn % 7}.example`, turn % 2);
+      if (connection === null) answers.bad.push(userErrors);
+      else answers.good += 1;
+    }
+  });
+  const used: string[] = [];
+  let rotation = { code: -1, output: "", said: "" };
+  const stages: [string, () => Promise<unknown>][] = [
+    ["before", () => Promise.resolve()],
+    ["readable", () => deployment.restart(written(old, fresh))],
+    ["writing", () => deployment.restart(written(fresh, old))],
+    ["rotated", async () => (rotation = await runSecrets("rotate", written(fresh, old)))],
+    ["alone", () => deployment.restart(written(fresh))],
+  ];
+  const goodAfter: number[] = [];
+  for (const [stage, act] of stages) {
+    await act();
+    used.push(...(await deployment.useTokens(stage)));
+    goodAfter.push(answers.good);
+  }
+  isOver = true;
+  await Promise.all(loads);
+  expect(used).toEqual(stages.flatMap(([stage]) => [`${stage} 0\n`, `${stage} 1\n`]));
+  expect(answers.bad).toEqual([]);
+  expect(rotation).toMatchObject({ code: 0, said: "" });
+  const renewed = sumOfRewrapped(rotation.output);
+  // At least what nobody has written meanwhile.
+  expect(renewed).toBeGreaterThanOrEqual(rows + 1);
+  await annotate(
+    `${answers.good} requests went well, ${answers.bad.length} failed; ${renewed} values re-encrypted`,
+  );
+  // Work went on in every stage.
+  expect(goodAfter).toEqual([...new Set(goodAfter)].sort((one, other) => one - other));
+  expect(await tablesWith(place, "v1.old.")).toEqual([]);
+  const opened = await openAll(new SecretBox([fresh]));
+  expect(opened.filter(({ kind }) => kind !== "opened")).toEqual([]);
+  expect(opened.length).toBe(rows + 1 + 28);
+  const status = await runSecrets("status", written(fresh));
+  expect(status.output.split("\n").filter((line) => /\bold\b|NOT CONFIGURED/.test(line))).toEqual([]);
+  expect(status.output).toMatch(/git_connections\.token +fresh +30 +seals/);
+});
+
+test("what cannot be read is named and left as it is, and the rest is rotated all the same", async () => {
+  const lost = keyOf("lost");
+  const server = await place.start(written(lost, old));
+  await connectHost(server.api, "lost.example", TOKEN);
+  await server.parley.close();
+  await insertSealedRows((text, values) => place.query(text, values), new SecretBox([old]));
+  const before = await place.query("SELECT id, token FROM git_connections WHERE host = 'lost.example'");
+  const run = await runSecrets("rotate", written(fresh, old));
+  const [row] = before as { id: string }[];
+  expect(run.code).toBe(1);
+  expect(run.output).toMatch(/^git_connections\.token +1 +0 +1$/m);
+  expect(run.said).toContain(
+    `git_connections.token of the row ${row?.id} cannot be read: it was sealed with the key lost, which is not configured.`,
+  );
+  expect(run.output + run.said).not.toMatch(/v1\.|token_/);
+  expect(await place.query("SELECT id, token FROM git_connections WHERE host = 'lost.example'")).toEqual(
+    before,
+  );
+  expect(await tablesWith(place, "v1.old.")).toEqual([]);
+  const again = await runSecrets("rotate", written(fresh, old));
+  expect(again.output).toMatch(/^git_connections\.token +0 +1 +1$/m);
+  const log = await place.query("SELECT actor_id, actor_name, action, changes FROM audit_log");
+  expect(log).toEqual([
+    {
+      actor_id: null,
+      actor_name: "operator",
+      action: "secrets_rotated",
+      changes: { keyId: { before: null, after: "fresh" } },
+    },
+  ]);
+});
+
+test("parley secrets makes keys that can be used, each another", async () => {
+  const made = await Promise.all([runSecrets("new-key", ""), runSecrets("new-key", "")]);
+  expect(
+    made.map(({ code, output }) => ({ code, isKey: /^\d{8}-[0-9a-f]{6}:[\w+/]{43}=\n$/.test(output) })),
+  ).toEqual([
+    { code: 0, isKey: true },
+    { code: 0, isKey: true },
+  ]);
+  expect(made[0]?.output).not.toBe(made[1]?.output);
+  const key = made[0]?.output.trim() ?? "";
+  expect(await runSecrets("status", key)).toMatchObject({
+    code: 0,
+    output: "There are no secrets in the database.\n",
+  });
+  expect((await runSecrets("rotate", "")).said).toContain("PARLEY_SECRETS_KEYS is not");
+});
+
+/** Of all columns together, from the table that is printed. */
+function sumOfRewrapped(output: string): number {
+  const counts = [...output.matchAll(/^\w+\.\w+ +(\d+) /gm)].map(([, count]) => Number(count));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Every sealed value of the database, opened at its place. */
+async function openAll(box: SecretBox) {
+  const opened = SECRET_COLUMNS.map(async (listed: SecretColumn) => {
+    const { table, column, id } = listed;
+    const text = `SELECT ${id} AS id, ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL`;
+    const rows = (await place.query(text)) as { id: string; sealed: string }[];
+    return rows.map((row) =>
+      box.open(row.sealed, secretPlace(table, column as SecretColumnOf<typeof table>, row.id)),
+    );
+  });
+  return (await Promise.all(opened)).flat();
+}

@@ -1,0 +1,205 @@
+// What a server tells Prometheus after real turns, held against the rules of its text format and of
+// `promtool check metrics`.
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { WATCHED } from "../../../src/domain/common/meters.js";
+import { Metrics } from "../../../src/telemetry/metrics.js";
+import { freePort } from "../../support/network/free-port.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+
+/** One line of the text. Of a histogram, how many were measured: its `_count`. */
+type Sample = { name: string; labels: Record<string, string>; value: number };
+
+const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
+const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"/g;
+
+function samplesOf(text: string): Sample[] {
+  return text.split("\n").flatMap((line) => {
+    const [, name = "", labels = "", value = ""] = SAMPLE.exec(line) ?? [];
+    if (name === "" || /_(bucket|sum)$/.test(name)) return [];
+    const pairs = Array.from(labels.matchAll(LABEL), ([, label = "", words = ""]) => [label, words]);
+    return [
+      {
+        name: name.replace(/_count$/, ""),
+        labels: Object.fromEntries(pairs) as Sample["labels"],
+        value: Number(value),
+      },
+    ];
+  });
+}
+
+let place: TestPlace;
+let server: TestParley;
+let address: string;
+beforeAll(async () => {
+  place = await createTestPlace();
+  address = `127.0.0.1:${await freePort()}`;
+  server = await place.start({ PARLEY_METRICS_ADDRESS: address });
+});
+afterAll(() => place.remove());
+
+async function scrape(): Promise<{ text: string; all: Sample[] }> {
+  const response = await fetch(`http://${address}/metrics`);
+  expect([response.status, response.headers.get("content-type")]).toEqual([
+    200,
+    "text/plain; version=0.0.4; charset=utf-8",
+  ]);
+  const text = await response.text();
+  return { text, all: samplesOf(text) };
+}
+
+/** The samples of a metric whose labels include these. */
+function samples(all: Sample[], name: string, labels: Record<string, string> = {}): Sample[] {
+  return all.filter(
+    (sample) =>
+      sample.name === `parley_${name}` &&
+      Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+  );
+}
+
+/** How many were counted or measured. */
+function count(all: Sample[], name: string, labels?: Record<string, string>): number {
+  return samples(all, name, labels).reduce((sum, { value }) => sum + value, 0);
+}
+
+test("after a turn with tools and one that was retried, the figures are those of the turns", async () => {
+  const { api, workspaceId } = server;
+  const { chatId, follower } = await api.quietChat({ workspaceId });
+  const before = (await scrape()).all;
+  const since = (after: Sample[]) => (name: string, labels?: Record<string, string>) =>
+    count(after, name, labels) - count(before, name, labels);
+  const turns = follower.transcript.log.length;
+  await api.send(chatId, "run `ls`, then run `exit 3`");
+  await follower.until(({ log }) => log.lastIndexOf("status WAITING") >= turns);
+  const tools = follower.transcript.log.length;
+  await api.send(chatId, "again [[demo: error=529 times=1 retry-after=0]]");
+  await follower.until(({ log }) => log.lastIndexOf("status WAITING") >= tools);
+  const { all: families } = await scrape();
+  const more = since(families);
+  expect({
+    turns: more("turn_acquire_seconds"),
+    calls: more("model_call_seconds", { outcome: "completed" }),
+    failed: more("model_call_seconds", { outcome: "failed" }),
+    retries: more("model_retries_total", { kind: "overloaded" }),
+    tools: more("tool_call_seconds", { tool: "execute", outcome: "ok" }),
+    sends: more("http_request_seconds", { operation: "mutation", status: "200" }),
+    sockets: count(families, "open_sockets"),
+    operations: count(families, "running_operations"),
+    running: count(families, "running_chats"),
+  }).toEqual({
+    turns: 2,
+    calls: 4,
+    failed: 1,
+    retries: 1,
+    tools: 2,
+    sends: 2,
+    sockets: 1,
+    operations: 1,
+    running: 0,
+  });
+  expect(more("time_to_first_part_seconds")).toBe(4);
+  expect(more("model_tokens_total", { kind: "output" })).toBeGreaterThan(0);
+  expect(
+    more("sql_statement_seconds", { statement: "chats-acquire-pending", outcome: "ok" }),
+  ).toBeGreaterThan(1);
+  await follower.close();
+});
+
+test("requests are told by what they were for, refused ones too", async () => {
+  const before = (await scrape()).all;
+  await server.api.get("{ viewer { user { id } } }");
+  await fetch(`${server.api.url}/graphql`, { method: "POST" });
+  await fetch(`${server.api.url}/files/file_x`);
+  await fetch(`${server.api.url}/nowhere/${Math.random()}`);
+  const { all: families } = await scrape();
+  const more = (operation: string, status: string) =>
+    count(families, "http_request_seconds", { operation, status }) -
+    count(before, "http_request_seconds", { operation, status });
+  expect([more("query", "200"), more("other", "401"), more("file", "401"), more("other", "404")]).toEqual([
+    1, 1, 1, 1,
+  ]);
+});
+
+/** What `promtool check metrics` finds wrong with a scrape, as far as its rules are about names, kinds and units. */
+function problemsOf(text: string): string[] {
+  const lines = text.split("\n").filter((line) => line !== "");
+  const kinds = new Map(
+    lines.flatMap((line): [string, string][] => {
+      const [, name, kind] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
+      return name === undefined || kind === undefined ? [] : [[name, kind]];
+    }),
+  );
+  const helps = new Set(lines.flatMap((line) => /^# HELP (\S+) \S/.exec(line)?.[1] ?? []));
+  const series = lines.filter((line) => !line.startsWith("#")).map((line) => line.replace(/ \S+$/, ""));
+  const problems = series.filter((line, index) => series.indexOf(line) !== index).map((it) => `twice: ${it}`);
+  for (const line of series) {
+    const name = /^[a-zA-Z_:][a-zA-Z0-9_:]*/.exec(line)?.[0] ?? "";
+    const family = name.replace(/_(bucket|sum|count)$/, "");
+    if (!kinds.has(name) && !kinds.has(family)) problems.push(`no type: ${name}`);
+  }
+  for (const [name, kind] of kinds) {
+    const say = (problem: string) => problems.push(`${problem}: ${name}`);
+    if (!helps.has(name)) say("no help text");
+    if (!name.startsWith("parley_")) continue;
+    if (!/^[a-z][a-z0-9_]*$/.test(name)) say("not in snake_case");
+    if ((kind === "counter") !== name.endsWith("_total"))
+      say("only counters, and all of them, end in _total");
+    if (/_(bucket|sum|count|info|gauge|counter|histogram|summary)$/.test(name))
+      say("a suffix with a meaning");
+    if (/_(ms|millis|milliseconds|minutes|hours|kb|mb|kilobytes|percent)(_|$)/.test(name))
+      say("not a base unit");
+    if (kind === "histogram" && !/_(seconds|bytes)$/.test(name)) say("a histogram without its unit");
+  }
+  return problems;
+}
+
+test("names, kinds and units are as Prometheus wants them, and no series is there twice", async () => {
+  const { text } = await scrape();
+  expect(text).toContain("# TYPE process_cpu_seconds_total counter");
+  expect(text).toContain("nodejs_eventloop_lag_seconds ");
+  expect(problemsOf(text)).toEqual([]);
+});
+
+test.each([
+  ["# TYPE parley_a_total counter\nparley_a_total 1", "no help text: parley_a_total"],
+  [
+    "# HELP parley_a b\n# TYPE parley_a counter\nparley_a 1",
+    "only counters, and all of them, end in _total: parley_a",
+  ],
+  ["# HELP parley_a_ms b\n# TYPE parley_a_ms gauge\nparley_a_ms 1", "not a base unit: parley_a_ms"],
+  ["# HELP parley_a b\n# TYPE parley_a gauge\nparley_a 1\nparley_a 2", "twice: parley_a"],
+  ["parley_a 1", "no type: parley_a"],
+])("a scrape that breaks a rule is found out: %j", (text, problem) => {
+  expect(problemsOf(text)).toEqual([problem]);
+});
+
+test("words that admins make up have an end as labels", async () => {
+  const metrics = new Metrics();
+  for (let index = 0; index < 300; index += 1)
+    metrics.mcpCall({ server: `server-${index}`, outcome: "ok", seconds: 1 });
+  const families = samplesOf((await metrics.read()).text);
+  expect(samples(families, "mcp_call_seconds")).toHaveLength(201);
+  expect(count(families, "mcp_call_seconds", { server: "other" })).toBe(100);
+});
+
+test("the door is only for reading the metrics, and there is none unless it is asked for", async () => {
+  const status = async (path: string, method: string) =>
+    (await fetch(`http://${address}${path}`, { method })).status;
+  expect([
+    await status("/metrics", "POST"),
+    await status("/", "GET"),
+    await status("/metrics?x=1", "GET"),
+  ]).toEqual([405, 404, 200]);
+  expect((await fetch(`${server.api.url}/metrics`)).status).toBe(404);
+});
+
+test("the page for operators names every metric with its kind", async () => {
+  const metrics = new Metrics();
+  for (const watched of WATCHED) metrics.watch(watched, () => 0);
+  const page = await readFile("docs/operations.md", "utf8");
+  const ours = metrics.describe().filter(({ name }) => name.startsWith("parley_"));
+  const row = ({ name, kind }: { name: string; kind: string }) =>
+    new RegExp(`\\| \`${name}\` +\\| ${kind} +\\|`);
+  expect(ours.filter((metric) => !row(metric).test(page)).map(({ name }) => name)).toEqual([]);
+  expect(ours.length).toBeGreaterThan(15);
+});

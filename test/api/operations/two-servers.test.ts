@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { Transcript, textOf } from "../../support/clients/transcript.js";
+import { Follower } from "../../support/clients/api-client.js";
+
+let place: TestPlace;
+beforeEach(async () => {
+  place = await createTestPlace();
+});
+afterEach(() => place.remove());
+
+const BEAT = { PARLEY_LEASE_MS: "2000", PARLEY_HEARTBEAT_MS: "200" };
+
+/** Follows the chat at every server: the one that runs it tells at once, the others with their next sweep. */
+async function rest(servers: TestParley[], chatId: string): Promise<void> {
+  const followers = servers.map((server) => server.api.follow(chatId));
+  await Promise.any(followers.map((follower) => follower.untilStatus("WAITING")));
+  await Promise.all(followers.map((follower) => follower.close()));
+}
+
+test("two servers on one database answer every chat once", async () => {
+  const servers = [await place.start(BEAT), await place.start(BEAT)];
+  const chats = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      const server = servers[index % 2]!;
+      return { server, chatId: await server.api.createChat(`[[demo: deltas=3 delay=5]] ${index}`) };
+    }),
+  );
+  await Promise.all(chats.map(({ chatId }) => rest(servers, chatId)));
+  for (const { server, chatId } of chats) {
+    const shown = await server.api.chat(chatId);
+    expect([shown?.status, shown?.messages.nodes.map(textOf).slice(1)]).toEqual([
+      "WAITING",
+      ["word1 word2 word3 "],
+    ]);
+  }
+  const runners = await place.database.dataSource.query("SELECT count(*)::int AS n FROM worker_leases");
+  expect(runners).toEqual([{ n: 2 }]);
+});
+
+test("what one server's worker does is told by the other to a reader who knows that there is more", async () => {
+  const worker = await place.start(BEAT);
+  const door = await place.start({ ...BEAT, PARLEY_ROLE: "api" });
+  const chatId = await door.api.createChat("[[demo: deltas=3]]");
+  const early = door.api.follow(chatId);
+  await early.until(({ isCaughtUp }) => isCaughtUp);
+  await rest([worker], chatId);
+
+  const newest = (await worker.api.chat(chatId))?.eventCursor ?? null;
+  const late = new Follower(door.api, chatId, new Transcript(newest));
+  await late.until(({ isCaughtUp }) => isCaughtUp);
+  await early.untilStatus("WAITING");
+  const shown = await door.api.chat(chatId);
+  expect({
+    early: early.transcript.messages,
+    late: late.transcript.log,
+    breaches: early.transcript.breaches,
+  }).toEqual({
+    early: shown?.messages.nodes,
+    late: ["caught-up"],
+    breaches: [],
+  });
+
+  // The door still knows the chat as it made it; its commands must not trust that.
+  await door.api.send(chatId, "[[demo: deltas=4]]");
+  const second = worker.api.follow(chatId);
+  await second.until(({ messages, status }) => messages.length === 4 && status === "WAITING");
+  expect((await door.api.chat(chatId))?.messages.nodes.map(textOf)).toEqual([
+    "[[demo: deltas=3]]",
+    "word1 word2 word3 ",
+    "[[demo: deltas=4]]",
+    "word1 word2 word3 word4 ",
+  ]);
+  await Promise.all([early.close(), late.close(), second.close()]);
+});
+
+test("an interrupt at one server stops the turn that runs at the other", async () => {
+  const worker = await place.start(BEAT);
+  const door = await place.start({ ...BEAT, PARLEY_ROLE: "api" });
+  const chatId = await worker.api.createChat("[[demo: hang=2]]");
+  const follower = worker.api.follow(chatId);
+  await follower.until(({ preview }) => preview !== null);
+  await door.api.change("interruptChat", { chatId }, "chat { id }");
+  await follower.untilStatus("WAITING");
+  await follower.close();
+  const shown = await door.api.chat(chatId);
+  expect([shown?.status, shown?.messages.nodes.map(textOf)]).toEqual([
+    "WAITING",
+    ["[[demo: hang=2]]", "word1 word2 "],
+  ]);
+});

@@ -1,0 +1,222 @@
+// What an admin reads of others is in the audit log: by every way there is, once an hour, whichever server is asked.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { decodeId, encodeId } from "../../../src/domain/common/ids.js";
+import { findUserByUsername } from "../../../src/store/users/users.js";
+import { AnswerBudget } from "../../../src/resolvers/common/answer-budget.js";
+import { Loaders } from "../../../src/resolvers/common/loaders.js";
+import { ApiClient } from "../../support/clients/api-client.js";
+import { insertTestFile } from "../../support/files.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { insertChat, insertMessage, insertQueue } from "../../support/database/rows.js";
+import { followAsEvents } from "../rights/following.js";
+
+let place: TestPlace;
+let server: TestParley;
+let second: TestParley;
+let owner: ApiClient;
+let ownerId: string;
+let adminId: string;
+/** Made anew for each test, so that nothing of it was read before. */
+let chat: { uuid: string; id: string; messageId: string; queuedId: string; fileId: string };
+beforeAll(async () => {
+  place = await createTestPlace();
+  [server, second] = [await place.start(), await place.start({ PARLEY_ROLE: "api" })];
+  owner = await server.enter("owner");
+  [ownerId, adminId] = [await idOf("owner"), await idOf("admin")];
+});
+afterAll(() => place.remove());
+beforeEach(async () => {
+  await place.database.dataSource.query("DELETE FROM audit_log");
+  chat = await makeChat(ownerId);
+});
+
+async function idOf(username: string): Promise<string> {
+  return (await findUserByUsername(server.parley.database, username))?.id ?? "";
+}
+
+async function makeChat(personId: string) {
+  const { database } = server.parley;
+  const uuid = await insertChat(database, { ownerId: personId, title: "Plans" });
+  const queue = await insertQueue(database, { chatId: uuid, authorId: personId, texts: ["Later"] });
+  const bytes = Buffer.from("plans");
+  const file = { name: "plans.txt", mediaType: "text/plain", bytes };
+  const fileId = await insertTestFile(database, { ownerId: personId }, file);
+  return {
+    uuid,
+    id: encodeId("chat", uuid),
+    messageId: encodeId("msg", await insertMessage(database, { chatId: uuid, text: "Hello" })),
+    queuedId: encodeId("que", queue[0] ?? ""),
+    fileId: encodeId("file", fileId),
+  };
+}
+
+type Line = {
+  action: string;
+  target_kind: string;
+  target_id: string;
+  target_name: string;
+  actor_name: string;
+};
+async function lines(): Promise<Line[]> {
+  return place.database.dataSource.query<Line[]>(
+    "SELECT actor_name, action, target_kind, target_id, target_name FROM audit_log ORDER BY id",
+  );
+}
+const chatRead = () => ({
+  ...{ actor_name: "admin", action: "chat_read", target_kind: "chat" },
+  ...{ target_id: chat.id, target_name: "Plans" },
+});
+
+const node = (api: ApiClient, id: string) => api.get("query ($id: ID!) { node(id: $id) { id } }", { id });
+const follow = (subscription: string) => (api: ApiClient) =>
+  followAsEvents(api, {
+    query: `subscription ($id: ID!) { ${subscription} }`,
+    variables: { id: chat.id },
+  });
+const list =
+  (nodes: string, fragment = "") =>
+  (api: ApiClient) => {
+    const chats = `chats(first: 1, orderBy: RECENTLY_CREATED, filter: { ownerId: $id }) ${nodes}`;
+    return api.get(`query ($id: ID!) { ${chats} } ${fragment}`, { id: encodeId("user", ownerId) });
+  };
+const mutate = (name: string, input: () => object) => (api: ApiClient) =>
+  api.change(name, input(), "__typename");
+
+const WAYS: [string, (api: ApiClient) => Promise<unknown>][] = [
+  ["chat(id)", (api) => api.chat(chat.id)],
+  [
+    "chat(id), for its cost",
+    (api) => api.get("query ($id: ID!) { chat(id: $id) { cost { totalMicros } } }", chat),
+  ],
+  ["node(id) of the chat", (api) => node(api, chat.id)],
+  ["nodes(ids)", (api) => api.get("query ($ids: [ID!]!) { nodes(ids: $ids) { id } }", { ids: [chat.id] })],
+  ["node(id) of a message", (api) => node(api, chat.messageId)],
+  ["node(id) of a queued message", (api) => node(api, chat.queuedId)],
+  ["chats, with what was said", list("{ nodes { id messages { nodes { id } } } }")],
+  [
+    "chats by edges and a fragment",
+    list("{ edges { node { ...Said } } }", "fragment Said on Chat { messages { nodes { id } } }"),
+  ],
+  ["chatEvents", follow("chatEvents(chatId: $id) { __typename }")],
+  ["updateChat, without asking for the chat", mutate("updateChat", () => ({ chatId: chat.id, labels: [] }))],
+  ["interruptChat", mutate("interruptChat", () => ({ chatId: chat.id }))],
+  ["deleteQueuedMessage", mutate("deleteQueuedMessage", () => ({ queuedMessageId: chat.queuedId }))],
+];
+
+describe.each(WAYS)("%s", (_name, ask) => {
+  test("leaves one line when an admin asks, again and at another server too", async () => {
+    await ask(server.api);
+    expect(await lines()).toEqual([chatRead()]);
+    await server.api.chat(chat.id);
+    await new ApiClient(second.api.url, server.api.token).chat(chat.id);
+    expect(await lines()).toEqual([chatRead()]);
+  });
+
+  test("leaves none when the owner asks", async () => {
+    await ask(owner);
+    expect(await lines()).toEqual([]);
+  });
+});
+
+test("many who ask at the same time at two servers leave one line for each admin", async () => {
+  const other = await server.enter("other admin", "admin");
+  const asks = [server.api, other].flatMap(({ token }) =>
+    [server.api.url, second.api.url].flatMap(
+      (url) => Array(5).fill(new ApiClient(url, token)) as ApiClient[],
+    ),
+  );
+  await Promise.all(asks.map((api) => api.chat(chat.id)));
+  expect((await lines()).map(({ actor_name }) => actor_name).sort()).toEqual(["admin", "other admin"]);
+});
+
+test("after an hour there is another line", async () => {
+  await server.api.chat(chat.id);
+  const past = (interval: string) =>
+    place.database.dataSource.query(
+      `UPDATE admin_reads SET noted_at = now() - interval '${interval}' WHERE target_id = $1`,
+      [chat.uuid],
+    );
+  await past("59 minutes");
+  await second.api.chat(chat.id);
+  expect(await lines()).toHaveLength(1);
+  const third = await place.start({ PARLEY_ROLE: "api" });
+  await past("60 minutes");
+  await third.api.chat(chat.id);
+  await third.close();
+  expect(await lines()).toEqual([chatRead(), chatRead()]);
+});
+
+test("what an admin reads of their own leaves no line", async () => {
+  chat = await makeChat(adminId);
+  for (const [, ask] of WAYS) await ask(server.api);
+  await node(server.api, chat.fileId);
+  // The list that is asked for among the ways is the owner's.
+  expect((await lines()).filter(({ target_id }) => target_id.includes(chat.uuid))).toEqual([]);
+});
+
+test("a list of titles is one line about the person, not one about each chat", async () => {
+  await list("{ nodes { id title status } edges { node { __typename ... { updatedAt } } } }")(server.api);
+  await list("{ nodes { id title } }")(second.api);
+  expect(await lines()).toEqual([
+    {
+      ...{ actor_name: "admin", action: "chats_listed", target_kind: "user" },
+      ...{ target_id: encodeId("user", ownerId), target_name: "owner" },
+    },
+  ]);
+});
+
+test.each([
+  ["its address is read", (api: ApiClient) => node(api, chat.fileId)],
+  [
+    "its bytes are fetched",
+    (api: ApiClient) =>
+      fetch(`${api.url}/files/${chat.fileId}`, { headers: { authorization: `Bearer ${api.token}` } }),
+  ],
+])("a file is in the log when %s by an admin, and not by its owner", async (_how, ask) => {
+  await ask(owner);
+  expect(await lines()).toEqual([]);
+  await ask(server.api);
+  await ask(second.api);
+  expect(await lines()).toEqual([
+    {
+      ...{ actor_name: "admin", action: "file_read", target_kind: "file" },
+      ...{ target_id: chat.fileId, target_name: "plans.txt" },
+    },
+  ]);
+});
+
+test("what is not there, and what members may not see, leaves no line", async () => {
+  const stranger = await server.enter("stranger");
+  await stranger.chat(chat.id);
+  await follow("chatEvents(chatId: $id) { __typename }")(stranger);
+  await server.api.chat("chat_00000000-0000-4000-8000-000000000000");
+  expect(await lines()).toEqual([]);
+});
+
+test("nothing is looked up for owners: only what is others' is handed on to be noted", async () => {
+  const { database } = server.parley;
+  const viewer = { username: "owner", name: "Owner", expiresAt: null };
+  const notedFor = async (more: { userId: string; role: "member" | "admin" }) => {
+    const noted: string[] = [];
+    const loaders = new Loaders({
+      database,
+      viewer: { ...viewer, ...more },
+      readMcpStandings: () => Promise.resolve(new Map()),
+      noteReads: async (kind, ids) => void noted.push(...ids.map((id) => `${kind}_${id}`)),
+      budget: new AnswerBudget(16_777_216),
+    });
+    await loaders.chats.load(chat.uuid);
+    await loaders.messages.load(decodeId("msg", chat.messageId) ?? "");
+    await loaders.queuedMessages.load(decodeId("que", chat.queuedId) ?? "");
+    await loaders.files.load(decodeId("file", chat.fileId) ?? "");
+    return noted;
+  };
+  expect(await notedFor({ userId: ownerId, role: "admin" })).toEqual([]);
+  expect(await notedFor({ userId: adminId, role: "member" })).toEqual([]);
+  expect(await notedFor({ userId: adminId, role: "admin" })).toEqual([
+    chat.id,
+    chat.id,
+    chat.id,
+    chat.fileId,
+  ]);
+});

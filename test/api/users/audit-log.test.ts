@@ -1,0 +1,204 @@
+// The audit log: what admins' changes leave in it, and who reads it how.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { OPERATOR } from "../../../src/domain/users/audit.js";
+import { encodeId } from "../../../src/domain/common/ids.js";
+import { type Actor, Forbidden } from "../../../src/domain/users/viewer.js";
+import { asAdmin } from "../../../src/commands/users/admin.js";
+import { recordAudit } from "../../../src/store/users/audit-log.js";
+import { findUserByUsername } from "../../../src/store/users/users.js";
+import type { ApiClient } from "../../support/clients/api-client.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+
+let place: TestPlace;
+let server: TestParley;
+let member: ApiClient;
+/** The first admin, another one, and a member. */
+let people: { admin: Actor; other: Actor; member: Actor };
+beforeAll(async () => {
+  place = await createTestPlace();
+  server = await place.start();
+  await server.enter("other", "admin");
+  member = await server.enter("member");
+  people = { admin: await actor("admin"), other: await actor("other"), member: await actor("member") };
+});
+afterAll(() => place.remove());
+
+async function actor(username: string): Promise<Actor> {
+  const found = await findUserByUsername(server.parley.database, username);
+  if (!found) throw new Error(`There is no ${username}.`);
+  return { ...found, userId: found.id, expiresAt: null, requestId: `request of ${username}` };
+}
+
+type Entry = {
+  id: string;
+  at: string;
+  actor: { username: string } | null;
+  actorName: string;
+  action: string;
+  targetKind: string;
+  targetId: string | null;
+  targetName: string | null;
+  changes: object[];
+  requestId: string | null;
+};
+type Shown = { nodes: Entry[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } };
+
+const QUERY = `query ($filter: AuditLogFilterInput, $first: Int, $after: String) {
+  auditLog(filter: $filter, first: $first, after: $after) {
+    nodes {
+      id at actor { username } actorName action targetKind targetId targetName requestId
+      changes { field before after isSecret isSet }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}`;
+
+async function read(variables: object = {}, api = server.api): Promise<Shown> {
+  return (await api.get<{ auditLog: Shown }>(QUERY, variables)).auditLog;
+}
+
+const namesOf = ({ nodes }: Shown) => nodes.map(({ targetName }) => targetName);
+
+/** A change of a person by an admin, as commands make them; `name` is what the log shows. */
+function rename(who: Actor, name: string, changes = {}) {
+  return asAdmin(server.parley, who, async (transaction) => {
+    const statement = { name: "test.rename", text: "UPDATE users SET name = $2 WHERE id = $1" };
+    await transaction.query(statement, [people.member.userId, name]);
+    if (name === "") {
+      return { ok: false, refusal: { code: "INVALID", message: "The name is blank.", path: ["name"] } };
+    }
+    if (name === "broken") throw new Error("The world broke.");
+    const targetId = encodeId("user", people.member.userId);
+    const audit = { action: "user_updated", targetId, targetName: name, changes } as const;
+    return { ok: true, result: { name }, audit: name === "nothing" ? null : audit };
+  });
+}
+
+async function nameOf(who: Actor): Promise<unknown> {
+  const rows = await server.parley.database.dataSource.query<{ name: string }[]>(
+    "SELECT name FROM users WHERE id = $1",
+    [who.userId],
+  );
+  return rows[0]?.name;
+}
+
+test("a change and its line come together, with who, in which request, and what became different", async () => {
+  const changes = { name: { before: "member", after: "Ada" }, apiKey: { set: true as const } };
+  expect(await rename(people.admin, "Ada", changes)).toEqual({ ok: true, name: "Ada" });
+  const [entry] = (await read({ first: 1 })).nodes;
+  expect(entry).toEqual({
+    id: expect.stringMatching(/^audit_\d+$/) as string,
+    at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+    actor: { username: "admin" },
+    actorName: "admin",
+    action: "USER_UPDATED",
+    targetKind: "USER",
+    targetId: encodeId("user", people.member.userId),
+    targetName: "Ada",
+    requestId: "request of admin",
+    changes: [
+      { field: "apiKey", before: null, after: null, isSecret: true, isSet: true },
+      { field: "name", before: "member", after: "Ada", isSecret: false, isSet: null },
+    ],
+  });
+  const node = "query ($id: ID!) { node(id: $id) { ... on AuditLogEntry { targetName } } }";
+  expect(await server.api.get(node, { id: entry?.id })).toEqual({ node: { targetName: "Ada" } });
+  expect(await member.get(node, { id: entry?.id })).toEqual({ node: null });
+});
+
+test("what is refused, breaks or changes nothing leaves no line, and nothing that was written on the way", async () => {
+  const before = await read();
+  expect(await rename(people.admin, "")).toMatchObject({
+    ok: false,
+    refusal: { code: "INVALID", path: ["name"] },
+  });
+  await expect(rename(people.admin, "broken")).rejects.toThrow("The world broke.");
+  expect(await nameOf(people.member)).toBe("Ada");
+  expect(await rename(people.admin, "nothing")).toEqual({ ok: true, name: "nothing" });
+  expect(await read()).toEqual(before);
+});
+
+test("only who is an admin now may change things, whatever a socket still believes", async () => {
+  await expect(rename(people.member, "Eve")).rejects.toThrow(Forbidden);
+  await expect(rename({ ...people.member, role: "admin" }, "Eve")).rejects.toThrow(Forbidden);
+  expect(await nameOf(people.member)).not.toBe("Eve");
+});
+
+test("members may not read it", async () => {
+  const { data, errors } = await member.ask(QUERY);
+  expect({ data, codes: errors.map(({ extensions }) => extensions.code) }).toEqual({
+    data: null,
+    codes: ["FORBIDDEN"],
+  });
+});
+
+test("it is read in pages, newest first, and what comes meanwhile shifts none", async () => {
+  for (const name of ["p1", "p2", "p3", "p4", "p5"]) await rename(people.other, name);
+  const filter = { actorId: encodeId("user", people.other.userId) };
+  const first = await read({ filter, first: 2 });
+  await rename(people.other, "p6");
+  const second = await read({ filter, first: 2, after: first.pageInfo.endCursor });
+  const third = await read({ filter, first: 2, after: second.pageInfo.endCursor });
+  expect([first, second, third].map(namesOf)).toEqual([["p5", "p4"], ["p3", "p2"], ["p1"]]);
+  expect([first, second, third].map(({ pageInfo }) => pageInfo.hasNextPage)).toEqual([true, true, false]);
+});
+
+test("it is narrowed by who, what, to which and when", async () => {
+  const { database } = server.parley;
+  const entry = { action: "workspace_created", targetId: null, targetName: "laptop", changes: {} } as const;
+  await recordAudit(database, OPERATOR, entry);
+  const all = await read();
+  const [newest, next] = all.nodes;
+  expect(newest).toMatchObject({ actor: null, actorName: "operator", requestId: null, targetName: "laptop" });
+  const target = { targetKind: "USER", targetId: encodeId("user", people.member.userId) };
+  const named = async (filter: object) => namesOf(await read({ filter, first: 100 }));
+  const users = namesOf(all).filter((name) => name !== "laptop");
+  expect({
+    kind: await named({ targetKind: "WORKSPACE" }),
+    action: await named({ actions: ["WORKSPACE_CREATED", "MCP_SERVER_CREATED"] }),
+    noAction: await named({ actions: [] }),
+    target: await named(target),
+    otherTarget: await named({ ...target, targetId: encodeId("user", people.admin.userId) }),
+    targetAndActor: await named({ ...target, actorId: encodeId("user", people.admin.userId) }),
+    until: await named({ range: { from: "2020-01-01T00:00:00.000Z", to: newest?.at } }),
+    from: await named({ range: { from: newest?.at, to: "2100-01-01T00:00:00.000Z" } }),
+  }).toEqual({
+    kind: ["laptop"],
+    action: ["laptop"],
+    noAction: [],
+    target: users,
+    otherTarget: [],
+    targetAndActor: ["Ada"],
+    // Times are shown in milliseconds, so lines of the same one are on the later side.
+    until: namesOf({ ...all, nodes: all.nodes.filter(({ at }) => at < (newest?.at ?? "")) }),
+    from: namesOf({ ...all, nodes: all.nodes.filter(({ at }) => at >= (newest?.at ?? "")) }),
+  });
+  expect(next?.targetName).not.toBe("laptop");
+});
+
+test.each([
+  [
+    "a range that ends before it begins",
+    { range: { from: "2026-01-02T00:00:00Z", to: "2026-01-01T00:00:00Z" } },
+    "filter.range.to",
+  ],
+  [
+    "an empty range",
+    { range: { from: "2026-01-01T00:00:00Z", to: "2026-01-01T00:00:00Z" } },
+    "filter.range.to",
+  ],
+  ["somebody who is no user", { actorId: "ws_1" }, "filter.actorId"],
+  ["a target that no id names", { targetId: "user_\u0000" }, "filter.targetId"],
+  ["an action that there is not", { actions: ["USER_FRAMED"] }, "filter.actions[0]"],
+])("%s is refused by name", async (_what, filter, named) => {
+  const { data, errors } = await server.api.ask(QUERY, { filter });
+  expect({ data, errors }).toEqual({
+    data: null,
+    errors: [
+      expect.objectContaining({
+        message: expect.stringContaining(named) as string,
+        extensions: expect.objectContaining({ code: "BAD_USER_INPUT" }) as object,
+      }),
+    ],
+  });
+});

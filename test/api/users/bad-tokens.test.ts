@@ -1,0 +1,77 @@
+// Whoever guesses tokens is turned away at every door of a whole server, and those who share the address are not.
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import {
+  AGENT_INSTANCE_HEADER,
+  AGENT_PROTOCOL_HEADER,
+  AGENT_PROTOCOL_VERSION,
+  DIAL_OUT_PATH,
+} from "../../../src/agent/protocol.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+
+const LIMIT = 3;
+let place: TestPlace;
+let server: TestParley;
+beforeAll(async () => {
+  place = await createTestPlace();
+  server = await place.start({
+    PARLEY_RATE_LIMITS: "on",
+    PARLEY_RATE_LIMIT_ADDRESS_FAILURES: String(LIMIT),
+    PARLEY_TRUSTED_PROXIES: "loopback",
+  });
+});
+afterAll(() => place.remove());
+
+const from = (address: string, token: string) => ({
+  authorization: `Bearer ${token}`,
+  "x-forwarded-for": address,
+});
+
+async function callAsAgent(address: string): Promise<number | undefined> {
+  const socket = new WebSocket(`${server.api.url.replace("http", "ws")}${DIAL_OUT_PATH}`, {
+    headers: {
+      ...from(address, "pa_bad"),
+      [AGENT_INSTANCE_HEADER]: randomUUID(),
+      [AGENT_PROTOCOL_HEADER]: String(AGENT_PROTOCOL_VERSION),
+    },
+  });
+  socket.on("error", () => undefined);
+  const [, response] = (await once(socket, "unexpected-response")) as [unknown, { statusCode?: number }];
+  return response.statusCode;
+}
+
+const fetchFile = (address: string, link = "") =>
+  fetch(`${server.api.url}/files/file_${randomUUID()}${link}`, { headers: from(address, "pt_bad") });
+
+test("agents' tokens, files' tokens and forged links count together, by address", async () => {
+  expect(await callAsAgent("198.51.100.1")).toBe(401);
+  // The token and the link are two tries.
+  expect((await fetchFile("198.51.100.1", "?expires=1&signature=forged")).status).toBe(401);
+  expect((await fetchFile("198.51.100.1")).status).toBe(401);
+  const refused = await fetchFile("198.51.100.1");
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+  expect(await refused.json()).toMatchObject({
+    errors: [{ extensions: { code: "RATE_LIMITED", retryAfterMs: expect.any(Number) } }],
+  });
+  expect(await callAsAgent("198.51.100.1")).toBe(429);
+  expect(await callAsAgent("198.51.100.2")).toBe(401);
+});
+
+test("who was known before goes on from an address that guesses, and who is new waits", async () => {
+  const ask = async (token: string) => {
+    const response = await fetch(`${server.api.url}/graphql`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...from("198.51.100.9", token) },
+      body: JSON.stringify({ query: "{ viewer { user { username } } }" }),
+    });
+    return response.status;
+  };
+  const [known, newcomer] = [await server.enter("known"), await server.enter("newcomer")];
+  expect(await ask(known.token ?? "")).toBe(200);
+  for (let tries = 0; tries <= LIMIT; tries += 1) await ask(`pt_guess_${tries}`);
+  expect([await ask(known.token ?? ""), await ask(newcomer.token ?? ""), await ask("pt_guess")]).toEqual([
+    200, 429, 429,
+  ]);
+});

@@ -1,0 +1,87 @@
+// People's tokens of the identity provider, which tool servers are shown, are renewed once for all replicas.
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { FreshIdentityTokens } from "../../../src/identity/identity-tokens.js";
+import { IdentityProvider } from "../../../src/identity/provider.js";
+import { systemClock } from "../../../src/lib/clock.js";
+import { createLog } from "../../../src/lib/log.js";
+import { findUserByUsername } from "../../../src/store/users/users.js";
+import { freePort } from "../../support/network/free-port.js";
+import {
+  signIn,
+  startIdentityProvider,
+  type TestProvider,
+  WindowlessBrowser,
+} from "../../support/users/identity-provider.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { testSecretBox } from "../../support/users/secrets-keys.js";
+
+let place: TestPlace;
+let provider: TestProvider;
+let server: TestParley;
+let userId: string;
+beforeAll(async () => {
+  const port = await freePort();
+  const publicUrl = `http://127.0.0.1:${port}`;
+  [place, provider] = await Promise.all([
+    createTestPlace(),
+    startIdentityProvider(publicUrl, { ann: { preferred_username: "ann" } }, 3_600),
+  ]);
+  server = await place.start({ ...provider.settings, PARLEY_PORT: String(port) });
+  await signIn(new WindowlessBrowser(), publicUrl, "ann");
+  userId = (await findUserByUsername(server.parley.database, "ann"))?.id ?? "";
+});
+afterAll(async () => {
+  await place.remove();
+  await provider.close();
+});
+
+/** As a replica has them: nothing in common with another's but the database and the provider. */
+function replica() {
+  const { issuer } = provider;
+  const asked = new IdentityProvider({
+    ...{ issuer, clientId: "parley", clientSecret: "the-secret-of-the-tests", scopes: "openid" },
+    ...{ redirectUri: "", now: () => systemClock.now() },
+  });
+  const renewals = vi.spyOn(asked, "refresh");
+  const { database } = server.parley;
+  const parts = { database, secrets: testSecretBox, clock: systemClock, log: createLog("silent") };
+  const tokens = new FreshIdentityTokens({ ...parts, provider: asked, issuer });
+  return { tokens, renewals };
+}
+
+const age = (interval: string) =>
+  place.database.dataSource.query(
+    `UPDATE user_identities SET token_expires_at = now() + interval '${interval}' WHERE user_id = $1`,
+    [userId],
+  );
+
+/** Whose token it is, as the provider says; undefined when it is nobody's. */
+async function subjectOf(token: string | null): Promise<string | undefined> {
+  const answer = await fetch(`${provider.issuer}/me`, { headers: { authorization: `Bearer ${token}` } });
+  return answer.ok ? ((await answer.json()) as { sub: string }).sub : undefined;
+}
+
+test("forty who ask at two replicas for a token that is about to end have it renewed once, and all get the new one", async () => {
+  const [one, two] = [replica(), replica()];
+  const old = await one.tokens.of(userId);
+  await age("30 seconds");
+  const asks = Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? one : two).tokens.of(userId));
+  const found = [...new Set(await Promise.all(asks))];
+  expect(found).toEqual([expect.any(String)]);
+  expect(found).not.toEqual([old]);
+  expect(await subjectOf(found[0] ?? null)).toBe("ann");
+  expect(one.renewals.mock.calls.length + two.renewals.mock.calls.length).toBe(1);
+  // The rotated refresh token is kept: it is good for another renewal, at the other replica too.
+  await age("30 seconds");
+  const next = await two.tokens.of(userId);
+  expect([next === found[0], await subjectOf(next)]).toEqual([false, "ann"]);
+});
+
+test("while the provider is away, a token is shown as long as it lasts, and not longer", async () => {
+  const { tokens } = replica();
+  await provider.close();
+  await age("30 seconds");
+  const shown = await tokens.of(userId);
+  await age("-1 second");
+  expect([typeof shown, await tokens.of(userId)]).toEqual(["string", null]);
+});

@@ -1,0 +1,90 @@
+// Rights that are taken away at one server end what is open at another, at once: Redis tells it.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ApiClient } from "../../support/clients/api-client.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { hasRedis, startRedis, type TestRedis } from "../../support/network/redis.js";
+import { StreamFollower } from "../../support/clients/stream-follower.js";
+
+describe.skipIf(!hasRedis)("with two servers that share a Redis", () => {
+  let redis: TestRedis;
+  let place: TestPlace;
+  let one: TestParley;
+  let two: TestParley;
+  beforeAll(async () => {
+    [redis, place] = await Promise.all([startRedis(), createTestPlace()]);
+    one = await place.start({ REDIS_URL: redis.url });
+    two = await place.start({ REDIS_URL: redis.url, PARLEY_ROLE: "api" });
+  });
+  afterAll(async () => {
+    await place.remove();
+    await redis.stop();
+  });
+
+  const at = (server: TestParley, { token }: ApiClient) => new ApiClient(server.api.url, token);
+
+  async function restingChat(api: ApiClient): Promise<string> {
+    const { chatId, follower } = await api.quietChat();
+    await follower.close();
+    return chatId;
+  }
+
+  /** A chat as that server tells it over a socket and as an event stream, both caught up. */
+  async function followBoth(api: ApiClient, chatId: string) {
+    const socket = await at(two, api).followFromNow(chatId);
+    const stream = await StreamFollower.open(at(two, api), chatId);
+    await stream.until(({ isCaughtUp }) => isCaughtUp);
+    return { socket, stream };
+  }
+
+  async function userIdOf(api: ApiClient): Promise<string> {
+    return (await api.get<{ viewer: { user: { id: string } } }>("{ viewer { user { id } } }")).viewer.user.id;
+  }
+
+  test("a token that is revoked at one loses its socket and its event stream at the other, and no request passes", async () => {
+    const ada = await one.enter("ada");
+    const chatId = await restingChat(ada);
+    type Made = { token: { id: string }; secret: string };
+    const { token, secret } = await ada.change<Made>(
+      "createApiToken",
+      { name: "tab" },
+      "token { id } secret",
+    );
+    const tab = new ApiClient(two.api.url, secret);
+    const { socket, stream } = await followBoth(tab, chatId);
+    const kept = await followBoth(ada, chatId);
+    await ada.change("revokeApiToken", { tokenId: token.id }, "deletedId");
+    expect(await socket.ended).toMatchObject({ code: 4403 });
+    await stream.untilEnd();
+    expect((await tab.ask("{ viewer { permissions } }")).status).toBe(401);
+    // What was opened with another token of the same person goes on.
+    const renamed = kept.socket.until(({ log }) => log.includes("title"));
+    await ada.change("updateChat", { chatId, title: "Other" }, "chat { id }");
+    await renamed;
+    await kept.socket.close();
+    kept.stream.stream.leave();
+  });
+
+  test("whoever is deactivated at one is out of the other", async () => {
+    const leaver = await one.enter("leaver");
+    const { socket, stream } = await followBoth(leaver, await restingChat(leaver));
+    await one.api.change("deactivateUser", { userId: await userIdOf(leaver) }, "user { id }");
+    expect(await socket.ended).toMatchObject({ code: 4403 });
+    await stream.untilEnd();
+    expect((await at(two, leaver).ask("{ viewer { permissions } }")).status).toBe(401);
+  });
+
+  test("an admin who is made a member at one no longer follows others' chats at the other, and goes on with their own", async () => {
+    const [owner, boss] = [await one.enter("owner"), await one.enter("boss", "admin")];
+    const [others, own] = [await restingChat(owner), await restingChat(boss)];
+    const lost = await followBoth(boss, others);
+    const kept = await at(two, boss).followFromNow(own);
+    await one.api.change("setUserRole", { userId: await userIdOf(boss), role: "MEMBER" }, "user { id }");
+    expect(await lost.socket.ended).toMatchObject([{ extensions: { code: "FORBIDDEN" } }]);
+    await lost.stream.untilEnd();
+    expect(lost.stream.errors).toEqual(["FORBIDDEN"]);
+    const renamed = kept.until(({ log }) => log.includes("title"));
+    await at(one, boss).change("updateChat", { chatId: own, title: "Mine" }, "chat { id }");
+    await renamed;
+    await kept.close();
+  });
+});

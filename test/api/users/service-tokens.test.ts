@@ -1,0 +1,111 @@
+// Services bring tokens that an issuer has signed. The issuer is real HTTP: its metadata, its keys, its signatures.
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ApiClient } from "../../support/clients/api-client.js";
+import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+
+const AUDIENCE = "parley-of-the-tests";
+type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;
+
+let place: TestPlace;
+let server: TestParley;
+let web: Server;
+let issuer: string;
+let own: KeyPair;
+let foreign: KeyPair;
+beforeAll(async () => {
+  [own, foreign] = await Promise.all([generateKeyPair("ES256"), generateKeyPair("ES256")]);
+  const keys = { keys: [{ ...(await exportJWK(own.publicKey)), kid: "own", alg: "ES256", use: "sig" }] };
+  web = createServer((request, response) => {
+    const isKeys = request.url === "/keys";
+    const metadata = { issuer, jwks_uri: `${issuer}/keys`, authorization_endpoint: `${issuer}/authorize` };
+    response.setHeader("content-type", "application/json").end(JSON.stringify(isKeys ? keys : metadata));
+  });
+  web.listen(0, "127.0.0.1");
+  await once(web, "listening");
+  issuer = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+  place = await createTestPlace();
+  server = await place.start({
+    PARLEY_JWT_ISSUER: issuer,
+    PARLEY_JWT_AUDIENCE: AUDIENCE,
+    PARLEY_OIDC_ROLE_CLAIM: "roles",
+    PARLEY_OIDC_ADMIN_VALUES: "ops",
+  });
+});
+afterAll(async () => {
+  await place.remove();
+  web.close();
+});
+
+type Wish = {
+  claims?: JWTPayload;
+  keys?: KeyPair;
+  issuer?: string;
+  audience?: string;
+  expiresIn?: number | null;
+  notBeforeIn?: number;
+};
+
+async function sign(wish: Wish = {}): Promise<string> {
+  const now = Math.floor(Date.now() / 1_000);
+  const token = new SignJWT({ sub: "service-1", preferred_username: "Deploy Bot", ...wish.claims })
+    .setProtectedHeader({ alg: "ES256", kid: "own" })
+    .setIssuer(wish.issuer ?? issuer)
+    .setAudience(wish.audience ?? AUDIENCE);
+  if (wish.expiresIn !== null) token.setExpirationTime(now + (wish.expiresIn ?? 3_600));
+  if (wish.notBeforeIn !== undefined) token.setNotBefore(now + wish.notBeforeIn);
+  return token.sign((wish.keys ?? own).privateKey);
+}
+
+const ask = (token: string) =>
+  new ApiClient(server.api.url, token).ask<{ viewer: { user: object } }>(
+    "{ viewer { user { username role } } }",
+  );
+
+/** Without a signature, which the library would not write. */
+function unsigned(): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const claims = { iss: issuer, aud: AUDIENCE, sub: "service-1", exp: 4_000_000_000 };
+  return `${part({ alg: "none" })}.${part(claims)}.AAAA`;
+}
+
+test("a service comes in by its subject, and its role is what the claim says now", async () => {
+  const user = { username: "deploy.bot", role: "MEMBER" };
+  const [first, again] = [await ask(await sign()), await ask(await sign({ claims: { roles: ["ops"] } }))];
+  expect([first.data?.viewer.user, again.data?.viewer.user]).toEqual([user, { ...user, role: "ADMIN" }]);
+});
+
+test("two that come first at one time are one person", async () => {
+  const claims = { sub: "service-2", preferred_username: "twin" };
+  const tokens = await Promise.all([1, 2, 3, 4].map((nonce) => sign({ claims: { ...claims, nonce } })));
+  const answers = await Promise.all(tokens.map(ask));
+  const user = { username: "twin", role: "MEMBER" };
+  expect(answers.map(({ data }) => data?.viewer.user)).toEqual([user, user, user, user]);
+});
+
+describe("is nobody's token:", () => {
+  test.each<[string, () => Promise<string> | string]>([
+    ["one that another has signed", () => sign({ keys: foreign })],
+    ["one of another issuer", () => sign({ issuer: "https://evil.example" })],
+    ["one for another audience", () => sign({ audience: "another" })],
+    ["one that has expired", () => sign({ expiresIn: -60 })],
+    ["one without an end", () => sign({ expiresIn: null })],
+    ["one that does not count yet", () => sign({ notBeforeIn: 120 })],
+    ["one without a subject", () => sign({ claims: { sub: undefined } })],
+    ["one without a signature", () => unsigned()],
+    ["one that only looks like one", () => "a.b.c"],
+  ])("%s", async (_what, make) => {
+    expect((await ask(await make())).status).toBe(401);
+  });
+});
+
+test("clocks may disagree by half a minute", async () => {
+  expect((await ask(await sign({ expiresIn: -10 }))).status).toBe(200);
+});
+
+test("API tokens count beside them", async () => {
+  expect((await server.api.ask("{ viewer { permissions } }")).status).toBe(200);
+});

@@ -1,0 +1,165 @@
+// The one way to change a chat: the short way and the way through the lock, what is told, and what memory keeps.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { SavedNews } from "../../../src/domain/chats/chat-events.js";
+import type { UserMessage } from "../../../src/domain/chats/chat-state.js";
+import type { Command } from "../../../src/domain/chats/transition.js";
+import { applyTransition } from "../../../src/engine/transitions/apply-transition.js";
+import { World, type Replica } from "../world.js";
+
+let world: World;
+let replica: Replica;
+beforeAll(async () => {
+  world = await World.open();
+  replica = world.replica();
+});
+afterAll(() => world.close());
+
+async function listen(chatId: string): Promise<SavedNews[]> {
+  const heard: SavedNews[] = [];
+  await world.bus.subscribeChat(chatId, { saved: (news) => void heard.push(news), live: () => undefined });
+  return heard;
+}
+
+function said(text: string): UserMessage {
+  const parts = [{ type: "text" as const, text }];
+  return {
+    parts,
+    authorId: world.viewer.userId,
+    modelConfigId: null,
+    reasoningEffort: null,
+    mcpServerIds: null,
+  };
+}
+
+function send(text: string): Command {
+  return { type: "send-message", whenBusy: "queue", message: said(text), queuedId: randomUUID() };
+}
+
+async function known(chatId: string) {
+  return { ownerId: world.viewer.userId, state: await world.state(chatId) };
+}
+
+test("a known chat is changed in one statement, and everyone is told with the rows", async () => {
+  const chatId = await world.createChat(replica, "Hello");
+  await applyTransition(replica.parts, { chatId, commands: [{ type: "interrupt" }] });
+  const heard = await listen(chatId);
+  const before = await known(chatId);
+  const { statements } = world.database.counters;
+  const result = await applyTransition(replica.parts, { chatId, commands: [send("Again")], known: before });
+  expect(world.database.counters.statements - statements).toBe(1);
+  const state = await world.state(chatId);
+  const messages = (await world.history(chatId)).slice(1);
+  expect(result).toEqual({ outcome: "changed", state, messages, queue: null });
+  const { snapshotVersion: previousVersion, status, isArchived, titleVersion, diffVersion } = before.state;
+  const listed = { status, isArchived, titleVersion, diffVersion };
+  expect(heard).toEqual([
+    { chatId, ownerId: world.viewer.userId, previousVersion, before: listed, state, messages },
+  ]);
+});
+
+test("a known state that is old leads to the lock, and the decision is made on what stands there", async () => {
+  const chatId = await world.createChat(replica, "Hello");
+  const old = await known(chatId);
+  await applyTransition(replica.parts, { chatId, commands: [{ type: "interrupt" }] });
+  const result = await applyTransition(replica.parts, { chatId, commands: [send("Again")], known: old });
+  // To the old state, which is pending, the message would have joined the queue.
+  expect(result).toMatchObject({ outcome: "changed", state: { status: "pending", queuedIds: [] } });
+  expect(await world.story(chatId)).toEqual(["user: Hello", "user: Again"]);
+  const stale: Command = { type: "finish-turn", fence: { runnerId: randomUUID(), historyVersion: 1 } };
+  expect(await applyTransition(replica.parts, { chatId, commands: [stale], known: old })).toEqual({
+    outcome: "refused",
+    reason: "stale_fence",
+    state: await world.state(chatId),
+  });
+});
+
+test("a chat that does not exist is not found, and what changes nothing says so", async () => {
+  const gone = { chatId: randomUUID(), commands: [{ type: "interrupt" as const }] };
+  expect(await applyTransition(replica.parts, gone)).toEqual({ outcome: "not_found" });
+  const chatId = await world.createChat(replica, "Hello");
+  await applyTransition(replica.parts, { ...gone, chatId });
+  const heard = await listen(chatId);
+  expect(await applyTransition(replica.parts, { ...gone, chatId, known: await known(chatId) })).toEqual({
+    outcome: "unchanged",
+    state: await world.state(chatId),
+  });
+  expect(heard).toEqual([]);
+});
+
+test("what fails alongside undoes the change, and nobody hears of it", async () => {
+  const chatId = await world.createChat(replica, "Hello");
+  const before = { state: await world.state(chatId), history: await world.history(chatId) };
+  const heard = await listen(chatId);
+  const alongside = () => Promise.reject(new Error("no"));
+  const failing = applyTransition(replica.parts, { chatId, commands: [send("x")], alongside });
+  await expect(failing).rejects.toThrow("no");
+  expect({ state: await world.state(chatId), history: await world.history(chatId) }).toEqual(before);
+  expect(heard).toEqual([]);
+});
+
+test("news of large messages travels without them, but this replica keeps them in memory; a queue travels as previews", async () => {
+  const chatId = await world.createChat(replica, "Hello");
+  await applyTransition(replica.parts, { chatId, commands: [{ type: "interrupt" }] });
+  const heard = await listen(chatId);
+  const large = send("x".repeat(64 * 1024 + 1));
+  await applyTransition(replica.parts, { chatId, commands: [large], known: await known(chatId) });
+  await applyTransition(replica.parts, { chatId, commands: [large] });
+  expect(heard.map(({ messages, queue }) => ({ messages, queue }))).toEqual([
+    { messages: null, queue: undefined },
+    { messages: [], queue: [expect.objectContaining({ parts: said("x".repeat(2_048)).parts, isCut: true })] },
+  ]);
+  expect(replica.parts.recent.get(chatId)?.history).toEqual(await world.history(chatId));
+});
+
+describe("many at once", () => {
+  test("twenty messages sent together all arrive, once each, in the order of their versions", async () => {
+    const chatId = await world.createChat(replica, "Hello");
+    const heard = await listen(chatId);
+    const texts = Array.from({ length: 20 }, (_, index) => `message ${index}`);
+    await Promise.all(texts.map((text) => world.send(replica, chatId, text)));
+    const { queuedIds, snapshotVersion } = await world.state(chatId);
+    expect([queuedIds.length, snapshotVersion]).toEqual([20, 21]);
+    expect(heard.map(({ state }) => state.snapshotVersion).sort((a, b) => a - b)).toEqual(
+      texts.map((_, index) => index + 2),
+    );
+    const last = heard.find(({ state }) => state.snapshotVersion === 21);
+    expect(last?.queue?.map(({ id }) => id)).toEqual(queuedIds);
+  });
+
+  test("commands of all kinds from two replicas leave memories that agree with the database, or know nothing", async () => {
+    const other = world.replica();
+    const chatId = await world.createChat(replica, "Hello");
+    const kinds: (() => Command)[] = [
+      () => send("more"),
+      () => ({ type: "interrupt" }),
+      () => ({ type: "archive" }),
+      () => ({ type: "unarchive" }),
+    ];
+    for (let round = 0; round < 10; round += 1) {
+      const messageId = (await world.history(chatId)).at(-1)?.id ?? "";
+      const edit: Command = { type: "edit-message", messageId, message: said("edited") };
+      const commands = [...kinds.map((make) => make()), ...(round % 3 === 2 ? [edit] : []), send("end")];
+      await Promise.allSettled(
+        commands.map((command, index) => {
+          const { parts } = index % 2 === round % 2 ? replica : other;
+          const recent = parts.recent.get(chatId);
+          return applyTransition(parts, {
+            chatId,
+            commands: [command],
+            ...(recent ? { known: recent } : {}),
+          });
+        }),
+      );
+      const [state, history] = [await world.state(chatId), await world.history(chatId)];
+      for (const { parts } of [replica, other]) {
+        const recent = parts.recent.get(chatId);
+        if (recent?.state.snapshotVersion !== state.snapshotVersion) continue;
+        expect(recent.state).toEqual(state);
+        if (recent.history) expect(recent.history).toEqual(history);
+      }
+    }
+    const { snapshotVersion } = await world.state(chatId);
+    expect(snapshotVersion).toBeGreaterThan(10);
+  });
+});

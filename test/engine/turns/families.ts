@@ -1,0 +1,67 @@
+// What tests of subagents share: a model that plays, replicas with every tool, and looks at families.
+import type { DemoRequest } from "../../../src/demo-model/request.js";
+import { builtInTools } from "../../../src/engine/tools/registry.js";
+import { listChats, type ChatRecord } from "../../../src/store/chats/chats.js";
+import { calls, playing, type Play } from "../../support/workspaces/agent-script.js";
+import type { Replica, World } from "../world.js";
+
+export const PAGE = { direction: "forwards", limit: 100, after: null, before: null } as const;
+
+/** Says one word, and the other when the model's clock has moved a second. */
+export const SLOW = () => ({ text: ["wait", "ing"], delayMs: 1_000 });
+
+/** Starts one, then waits for it and repeats its report. */
+export const ASK_ONE: Play = [
+  () => calls(["spawn_agent", { prompt: "Part one" }]),
+  ({ agents }) => calls(["wait_agent", { chat_id: agents[0] ?? "" }]),
+  ({ results }) => ({ text: `It said: ${results.at(-1)?.["report"]}` }),
+];
+
+export function familiesIn(world: World) {
+  /** Lists what the model is asked, from now on. */
+  function play(plays: Record<string, Play>): DemoRequest[] {
+    const asked: DemoRequest[] = [];
+    const answer = playing(plays);
+    world.answer = (request) => {
+      asked.push(request);
+      return answer(request);
+    };
+    return asked;
+  }
+
+  async function start(options: Parameters<World["replica"]>[0] = {}): Promise<Replica> {
+    const replica = world.replica({ tools: builtInTools, ...options });
+    await replica.worker.start();
+    return replica;
+  }
+
+  async function childrenOf(chatId: string): Promise<ChatRecord[]> {
+    const all = { order: "created", includeSubagents: true } as const;
+    const { rows } = await listChats(world.database, world.viewer, all, PAGE);
+    return rows
+      .map(({ row }) => row)
+      .filter(({ parentChatId }) => parentChatId === chatId)
+      .sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  /** The chat's only subagent, as soon as it is there. */
+  async function onlyChild(replica: Replica, chatId: string): Promise<string> {
+    for (;;) {
+      const [child] = await childrenOf(chatId);
+      // A replica that hears nothing is not told that there is work.
+      replica.worker.wake();
+      if (child) return child.id;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** Results of the chat's tools, in the order in which they stand in history. */
+  async function resultsOf(chatId: string): Promise<unknown[]> {
+    return (await world.history(chatId)).flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.type === "tool-result" ? [part.result] : [])),
+    );
+  }
+
+  const lastWords = async (chatId: string) => (await world.story(chatId)).at(-1);
+  return { play, start, childrenOf, onlyChild, resultsOf, lastWords };
+}

@@ -1,0 +1,132 @@
+// Idle chats are put away: which, by whom, and that nobody's chat is put away under their hands.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { SavedNews } from "../../src/domain/chats/chat-events.js";
+import { AutoArchive } from "../../src/services/chats/auto-archive.js";
+import type { TransitionParts } from "../../src/engine/transitions/apply-transition.js";
+import { tryAutoArchiveLock } from "../../src/store/chats/auto-archive.js";
+import { insertChat } from "../support/database/rows.js";
+import { isAtRest, World, type Replica } from "../engine/world.js";
+
+const DAY_MS = 86_400_000;
+let world: World;
+let replica: Replica;
+beforeAll(async () => {
+  world = await World.open();
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  replica = world.replica();
+});
+afterEach(async () => {
+  await world.closeReplicas();
+  await world.run("DELETE FROM chats");
+});
+
+const archiveOf = (parts: Partial<TransitionParts> = {}) =>
+  new AutoArchive({ ...replica.parts, ...parts }, { afterDays: 30 });
+
+/** So many days before the replica's clock. */
+const daysAgo = (days: number) => new Date(replica.clock.now() - days * DAY_MS).toISOString();
+
+async function archived(): Promise<unknown[]> {
+  const rows = await world.run("SELECT title FROM chats WHERE archived_at IS NOT NULL ORDER BY title");
+  return rows.map((row) => row["title"]);
+}
+
+test("chats at rest that nobody has touched for long are put away, and their followers hear of it", async () => {
+  const ownerId = world.viewer.userId;
+  const old = await insertChat(world.database, { ownerId, title: "old", updatedAt: daysAgo(31) });
+  await insertChat(world.database, {
+    ownerId,
+    title: "old and failed",
+    status: "error",
+    updatedAt: daysAgo(31),
+  });
+  await insertChat(world.database, {
+    ownerId,
+    title: "old but waiting",
+    status: "pending",
+    updatedAt: daysAgo(31),
+  });
+  await insertChat(world.database, { ownerId, title: "young", updatedAt: daysAgo(29) });
+  const heard: SavedNews[] = [];
+  await world.bus.subscribeChat(old, { saved: (news) => heard.push(news), live: () => undefined });
+  expect(await archiveOf().archiveIdle()).toBe(2);
+  expect([await archived(), heard.map(({ state }) => [state.isArchived, state.snapshotVersion])]).toEqual([
+    ["old", "old and failed"],
+    [[true, 8]],
+  ]);
+  expect(await archiveOf().archiveIdle()).toBe(0);
+});
+
+test("a chat is put away with its subagents, and not before the last of them has been left alone for long", async () => {
+  const ownerId = world.viewer.userId;
+  const insert = async (title: string, days: number, parentId?: string) =>
+    insertChat(world.database, { ownerId, title, updatedAt: daysAgo(days), ...(parentId && { parentId }) });
+  const idle = await insert("idle", 40);
+  await insert("idle below", 31, idle);
+  const watched = await insert("watched", 40);
+  await insert("watched below", 29, watched);
+  const busy = await insert("busy", 40);
+  const below = { ownerId, title: "busy below", status: "pending" as const, parentId: busy };
+  await insertChat(world.database, { ...below, updatedAt: daysAgo(40) });
+  expect([await archiveOf().archiveIdle(), await archived()]).toEqual([1, ["idle", "idle below"]]);
+});
+
+test("more chats than one batch are put away in one go", async () => {
+  for (let place = 0; place < 130; place += 1) {
+    await insertChat(world.database, { ownerId: world.viewer.userId, updatedAt: daysAgo(40) });
+  }
+  expect(await archiveOf().archiveIdle()).toBe(130);
+});
+
+test("a chat in which somebody speaks at that moment is left alone", async () => {
+  await replica.worker.start();
+  const chatId = await world.createChat(replica, "Hello");
+  await world.until(chatId, isAtRest);
+  await world.run("UPDATE chats SET updated_at = $2 WHERE id = $1", [chatId, daysAgo(40)]);
+  await replica.worker.close();
+  const { database } = world;
+  // Between finding the chat and archiving it: the first transaction is the lock's, the second the chat's.
+  let transactions = 0;
+  const interrupted = Object.assign(Object.create(database) as typeof database, {
+    query: (...asked: Parameters<typeof database.query>) => database.query(...asked),
+    transaction: async (work: Parameters<typeof database.transaction>[0]) => {
+      transactions += 1;
+      if (transactions === 2) await world.send(replica, chatId, "Wait!");
+      return database.transaction(work);
+    },
+  });
+  expect(await archiveOf({ database: interrupted }).archiveIdle()).toBe(0);
+  expect(await world.state(chatId)).toMatchObject({ status: "pending", isArchived: false });
+});
+
+test("only one server at a time puts chats away", async () => {
+  await insertChat(world.database, { ownerId: world.viewer.userId, updatedAt: daysAgo(40) });
+  const meanwhile = await world.database.transaction(async (other) => {
+    await tryAutoArchiveLock(other);
+    return archiveOf().archiveIdle();
+  });
+  expect([meanwhile, await archiveOf().archiveIdle()]).toEqual([0, 1]);
+});
+
+test("it looks at the start and every hour, until it is closed", async () => {
+  const ownerId = world.viewer.userId;
+  const first = await insertChat(world.database, { ownerId, updatedAt: daysAgo(31) });
+  const second = await insertChat(world.database, { ownerId, updatedAt: daysAgo(30) });
+  const autoArchive = archiveOf();
+  autoArchive.start();
+  await world.until(first, ({ isArchived }) => isArchived);
+  expect((await world.state(second)).isArchived).toBe(false);
+  // The first look may not be quite over when the hour strikes; a later hour finds the chat then.
+  while (!(await world.state(second)).isArchived) replica.clock.advance(3_600_000);
+  await autoArchive.close();
+  expect((await archived()).length).toBe(2);
+});
+
+test("a chat that was taken out of the archive is not put away again at once", async () => {
+  const chatId = await insertChat(world.database, { ownerId: world.viewer.userId, updatedAt: daysAgo(40) });
+  expect(await archiveOf().archiveIdle()).toBe(1);
+  await replica.commands.unarchiveChat(world.viewer, chatId);
+  expect(await archiveOf().archiveIdle()).toBe(0);
+});

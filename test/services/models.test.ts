@@ -1,0 +1,241 @@
+// Which model a turn is given, with whose key, what that costs, and how soon another replica's change is heard.
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { ModelParts } from "../../src/commands/models/model-commands.js";
+import { createModelCommands } from "../../src/commands/models/create-model-commands.js";
+import { Models } from "../../src/services/models/models.js";
+import { ProviderLines } from "../../src/services/models/provider-endpoints.js";
+import type { Bus } from "../../src/events/bus/bus.js";
+import { MemoryBus } from "../../src/events/bus/memory-bus.js";
+import { RedisBus } from "../../src/events/bus/redis-bus.js";
+import { systemClock } from "../../src/lib/clock.js";
+import { createLog } from "../../src/lib/log.js";
+import { OutboundFetch } from "../../src/lib/outbound/outbound-fetch.js";
+import type { ModelProvider, ProviderSettings } from "../../src/providers/types.js";
+import { judgeOptions } from "../../src/providers/common/validate-options.js";
+import { Database } from "../../src/store/common/database.js";
+import { ensureDefaultProviders } from "../../src/store/models/default-models.js";
+import type { ProviderRecord } from "../../src/store/models/models.js";
+import { providerKeyPlace, setPersonalKey } from "../../src/store/models/provider-keys.js";
+import { ManualClock } from "../agent/manual-clock.js";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
+import { insertSomeModel, insertSomeProvider } from "../support/database/model-rows.js";
+import { hasRedis, startRedis } from "../support/network/redis.js";
+import { insertViewer } from "../support/database/rows.js";
+import { testSecretBox } from "../support/users/secrets-keys.js";
+import { deafTo } from "../engine/world.js";
+
+const log = createLog("silent");
+let place: TestDatabase;
+let database: Database;
+let bus: MemoryBus;
+let ann: string;
+beforeAll(async () => {
+  place = await createTestDatabase();
+  database = new Database(place.dataSource);
+  await ensureDefaultProviders(database, {});
+  ann = (await insertViewer(database)).userId;
+});
+afterAll(() => place.drop());
+const ends: (() => unknown)[] = [];
+beforeEach(() => void (bus = new MemoryBus(log)));
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+/** What one replica knows of models; `opened`: the settings with which adapters were made. */
+function replica(on: Bus = bus, keys: Record<string, string> = {}) {
+  const clock = new ManualClock();
+  const outbound = new OutboundFetch(clock);
+  const opened: ProviderSettings[] = [];
+  const lines = new ProviderLines({
+    ...{ database, clock, log, outbound, keys },
+    ...{ secrets: testSecretBox, demoUrl: "http://127.0.0.1:1" },
+  });
+  const createAdapter = (settings: ProviderSettings): Promise<ModelProvider> => {
+    opened.push(settings);
+    return Promise.resolve({
+      stream: () => Promise.reject(new Error("No call was expected.")) as never,
+      findContextLimit: () => Promise.resolve(null),
+      listModels: () => Promise.resolve(null),
+    });
+  };
+  const models = new Models({ database, clock, log, bus: on, lines, createAdapter, maxOutputTokens: 32_000 });
+  ends.push(() => models.close());
+  const told = async (configId: string | null, userId = ann) => {
+    const choice = await models.choose(configId, userId);
+    return choice.ok ? choice.model.config.displayName : choice.failure.kind;
+  };
+  return { models, clock, opened, told };
+}
+
+const sealedKey = (id: string, key: string) => testSecretBox.seal(key, providerKeyPlace(id));
+
+function keyed(key: string, wishes: object = {}): Promise<ProviderRecord> {
+  const id = randomUUID();
+  return insertSomeProvider(database, { id, sealedKey: sealedKey(id, key), ...wishes });
+}
+
+async function statementsOf(work: () => Promise<unknown>): Promise<number> {
+  const before = database.counters.statements;
+  await work();
+  return database.counters.statements - before;
+}
+
+describe("a turn costs", () => {
+  test("no statement for its model or its key while that is remembered", async () => {
+    const { id: providerId } = await keyed("ours");
+    const model = await insertSomeModel(database, { providerId });
+    const { models, clock } = replica();
+    const turn = async () => {
+      await models.choose(model.id, ann);
+      await models.asksPersonalKeys();
+    };
+    const counts = [await statementsOf(turn), await statementsOf(turn)];
+    clock.advance(10_000);
+    counts.push(await statementsOf(turn));
+    expect(counts).toEqual([2, 0, 2]);
+  });
+
+  test("one more in ten seconds for each person where people bring their own keys", async () => {
+    const { id: providerId } = await keyed("ours", { keyPolicy: "user_then_deployment" });
+    const model = await insertSomeModel(database, { providerId });
+    const bob = (await insertViewer(database)).userId;
+    const { models } = replica();
+    const turns = () => Promise.all([ann, ann, bob].map((userId) => models.choose(model.id, userId)));
+    expect([await statementsOf(turns), await statementsOf(turns)]).toEqual([4, 0]);
+  });
+});
+
+test("a key that cannot be opened is missing, and is sent to nobody", async () => {
+  const provider = await insertSomeProvider(database, {
+    sealedKey: sealedKey(randomUUID(), "another row's"),
+  });
+  const model = await insertSomeModel(database, { providerId: provider.id });
+  const { told, opened } = replica();
+  expect([await told(model.id), opened]).toEqual(["missing_key", []]);
+});
+
+test("the way out is the guard's for addresses that an admin chose, and for no others", async () => {
+  const { models, opened } = replica(bus, { ANTHROPIC_API_KEY: "environment-key" });
+  await ensureDefaultProviders(database, { anthropic: { baseUrl: "http://127.0.0.1:1" } });
+  const given = await keyed("k", { baseUrl: "http://127.0.0.1:2/" });
+  const model = await insertSomeModel(database, { providerId: given.id });
+  await models.choose(null, ann);
+  await models.choose(model.id, ann);
+  expect(opened.map(({ apiKey, baseUrl, fetch }) => [apiKey, baseUrl, fetch !== undefined])).toEqual([
+    ["environment-key", "http://127.0.0.1:1", false],
+    ["k", "http://127.0.0.1:2/", true],
+  ]);
+});
+
+describe("another replica's change", () => {
+  /** Everything that can change under a turn: the row, what becomes of it, and of the turn. */
+  const CHANGES: [string, "model_configs" | "model_providers", string, string][] = [
+    ["a model is switched off", "model_configs", "is_enabled = false", "provider_disabled"],
+    ["a provider is switched off", "model_providers", "is_enabled = false", "provider_disabled"],
+    ["a provider asks for people's own keys", "model_providers", "key_policy = 'user'", "missing_key"],
+    ["a key is taken away", "model_providers", "api_key = NULL", "missing_key"],
+    ["a model is renamed", "model_configs", "display_name = 'Other'", "Other"],
+  ];
+
+  async function someModel(table: string, assignment: string) {
+    const provider = await keyed("ours");
+    const model = await insertSomeModel(database, { providerId: provider.id });
+    const id = table === "model_configs" ? model.id : provider.id;
+    const change = () => place.dataSource.query(`UPDATE ${table} SET ${assignment} WHERE id = $1`, [id]);
+    return { model, change };
+  }
+
+  test.each(CHANGES)("is heard at once where it is told: %s", async (_name, table, set, expected) => {
+    const { model, change } = await someModel(table, set);
+    const { told } = replica();
+    const seen = [await told(model.id)];
+    await change();
+    bus.publishConfigChange("settings");
+    seen.push(await told(model.id));
+    bus.publishConfigChange("models");
+    seen.push(await told(model.id));
+    expect(seen).toEqual([model.displayName, model.displayName, expected]);
+  });
+
+  test.each(CHANGES)(
+    "is heard after ten seconds where it is not told: %s",
+    async (_name, table, set, expected) => {
+      const { model, change } = await someModel(table, set);
+      const { told, clock } = replica(deafTo(bus));
+      const seen = [await told(model.id)];
+      await change();
+      bus.publishConfigChange("models");
+      clock.advance(9_999);
+      seen.push(await told(model.id));
+      clock.advance(1);
+      seen.push(await told(model.id));
+      expect(seen).toEqual([model.displayName, model.displayName, expected]);
+    },
+  );
+
+  test("of a person's key is heard, too: with the news at once, without within ten seconds", async () => {
+    const provider = await keyed("ours", { keyPolicy: "user" });
+    const model = await insertSomeModel(database, { providerId: provider.id });
+    const [near, far] = [replica(), replica(deafTo(bus))];
+    const both = () => Promise.all([near.told(model.id), far.told(model.id)]);
+    const seen = [await both()];
+    await setPersonalKey(database, testSecretBox, { userId: ann, providerId: provider.id, key: "anns" });
+    bus.publishConfigChange("models");
+    seen.push(await both());
+    far.clock.advance(10_000);
+    seen.push(await both());
+    expect(seen).toEqual([
+      ["missing_key", "missing_key"],
+      [model.displayName, "missing_key"],
+      [model.displayName, model.displayName],
+    ]);
+    expect(near.opened.map(({ apiKey }) => apiKey)).toEqual(["anns"]);
+  });
+
+  test("of whether anybody's own keys are asked for is heard, too", async () => {
+    await place.dataSource.query("DELETE FROM model_configs WHERE NOT is_default");
+    await place.dataSource.query(
+      "DELETE FROM model_providers p WHERE NOT EXISTS (SELECT FROM model_configs m WHERE m.provider_id = p.id)",
+    );
+    const { models } = replica(bus, { ANTHROPIC_API_KEY: "k" });
+    const seen = [await models.asksPersonalKeys()];
+    await keyed("ours", { keyPolicy: "user" });
+    seen.push(await models.asksPersonalKeys());
+    bus.publishConfigChange("models");
+    seen.push(await models.asksPersonalKeys());
+    expect(seen).toEqual([false, false, true]);
+  });
+
+  test.skipIf(!hasRedis)("travels from an admin's command through Redis", async () => {
+    const redis = await startRedis();
+    ends.push(() => redis.stop());
+    const [here, there] = [await connect(redis.url), await connect(redis.url)];
+    const provider = await keyed("ours");
+    const model = await insertSomeModel(database, { providerId: provider.id });
+    const { told } = replica(there);
+    const heard = new Promise<void>((resolve) => {
+      there.onConfigChange((topic) => (topic === "models" ? resolve() : undefined));
+    });
+    const before = await told(model.id);
+    const parts: ModelParts = {
+      ...{ database, secrets: testSecretBox, judgeOptions },
+      announceModels: () => here.publishConfigChange("models"),
+      discoverModels: () => Promise.reject(new Error("Nobody was expected to ask.")),
+    };
+    const admin = { ...(await insertViewer(database, "admin")), requestId: "test" };
+    const done = await createModelCommands(parts).updateProvider(admin, {
+      providerId: provider.id,
+      isEnabled: false,
+    });
+    await heard;
+    expect([before, done.ok, await told(model.id)]).toEqual([model.displayName, true, "provider_disabled"]);
+  });
+});
+
+async function connect(url: string): Promise<RedisBus> {
+  const connected = await RedisBus.connect({ url, log, clock: systemClock });
+  ends.unshift(() => connected.close());
+  return connected;
+}

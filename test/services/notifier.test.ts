@@ -1,0 +1,166 @@
+// When people are told of turns, by a clock of the test's.
+import { afterEach, expect, test } from "vitest";
+import { readNews } from "../../src/domain/chats/list-events.js";
+import type { PushMessage, PushOutcome } from "../../src/domain/push/push.js";
+import { LOOK_MS, Notifier } from "../../src/services/push/notifier.js";
+import { PushTargets } from "../../src/services/push/push-targets.js";
+import { MemoryBus } from "../../src/events/bus/memory-bus.js";
+import { createLog } from "../../src/lib/log.js";
+import type { PushTarget } from "../../src/store/push/push.js";
+import { ManualClock } from "../http/support.js";
+
+const CHAT = { chatId: "00000000-0000-4000-8000-000000000001", ownerId: "ann", title: "Build" };
+const REST = { kind: "finished" as const, parts: [{ type: "text" as const, text: "Done." }] };
+const target = (id: string): PushTarget => ({
+  id,
+  endpoint: `https://push.example/${id}`,
+  p256dh: "",
+  auth: "",
+});
+
+let closing: Notifier | null = null;
+afterEach(() => closing?.close());
+
+function world({
+  answers = {},
+  first = [target("a")],
+}: { answers?: Record<string, PushOutcome[]>; first?: PushTarget[] } = {}) {
+  const log = createLog("silent");
+  const [clock, bus] = [new ManualClock(), new MemoryBus(log)];
+  const stored = new Map([["ann", first]]);
+  const told: [string, PushMessage][] = [];
+  const removed: string[] = [];
+  let reads = 0;
+  const targets = new PushTargets({
+    clock,
+    list: async (userId) => {
+      reads += 1;
+      return [...(stored.get(userId) ?? [])];
+    },
+  });
+  const notifier = new Notifier({
+    ...{ bus, clock, log, targets },
+    deliver: async ({ id }, message) => {
+      told.push([id, message]);
+      return answers[id]?.shift() ?? { kind: "delivered" };
+    },
+    remove: async ({ id }) => void removed.push(id),
+  });
+  closing = notifier;
+  const settle = async () => {
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+  };
+  return {
+    ...{ bus, clock, notifier, stored, targets, told, removed, settle },
+    reads: () => reads,
+    /** Lets time pass, and what it wakes. */
+    async pass(ms: number) {
+      await settle();
+      clock.advance(ms);
+      await settle();
+    },
+    ids: () => told.map(([id]) => id),
+  };
+}
+
+const seen = () => readNews({ chatId: CHAT.chatId, ownerId: "ann", status: "waiting", version: 3, moved: 1 });
+
+test("a turn that nobody looked at is told to each of the person's browsers", async () => {
+  const { notifier, pass, ids, told } = world({ first: [target("a"), target("b")] });
+  notifier.rests(CHAT, REST);
+  await pass(LOOK_MS - 1);
+  expect(ids()).toEqual([]);
+  await pass(1);
+  expect(ids()).toEqual(["a", "b"]);
+  expect(told[0]?.[1]).toMatchObject({ title: "Build", body: "Done." });
+});
+
+test("who looks at the chat, at any replica, is not told", async () => {
+  const { notifier, bus, pass, ids, settle } = world();
+  notifier.rests(CHAT, REST);
+  await settle();
+  bus.publishList("ann", {
+    ...seen(),
+    change: { type: "status", chatId: "another", status: "waiting", isUnread: false },
+  });
+  bus.publishList("ann", seen());
+  await pass(LOOK_MS);
+  expect(ids()).toEqual([]);
+});
+
+test("people without a browser cost one read, however many turns they have", async () => {
+  const { notifier, pass, reads, clock } = world({ first: [] });
+  for (let turn = 0; turn < 5; turn += 1) {
+    notifier.rests(CHAT, REST);
+    await pass(LOOK_MS);
+  }
+  expect([reads(), clock.pending()]).toEqual([1, 0]);
+});
+
+test("a browser that comes while a turn is waiting to be told is told too, and one that goes is not", async () => {
+  const { notifier, stored, targets, pass, ids, settle } = world();
+  notifier.rests(CHAT, REST);
+  await settle();
+  stored.set("ann", [target("b")]);
+  targets.forget();
+  await pass(LOOK_MS);
+  expect(ids()).toEqual(["b"]);
+});
+
+test("what was read before a change is not remembered after it", async () => {
+  const reading: ((targets: PushTarget[]) => void)[] = [];
+  const targets = new PushTargets({
+    clock: new ManualClock(),
+    list: () => new Promise((resolve) => reading.push(resolve)),
+  });
+  const before = targets.of("ann");
+  targets.forget();
+  const after = targets.of("ann");
+  reading[1]?.([target("new")]);
+  reading[0]?.([]);
+  expect([await before, await after, await targets.of("ann")]).toEqual([
+    [],
+    [target("new")],
+    [target("new")],
+  ]);
+});
+
+test("a service that is busy is asked again when it wants to be, and at last no more", async () => {
+  const later = (retryAfterMs: number | null): PushOutcome => ({
+    kind: "later",
+    reason: "busy",
+    retryAfterMs,
+  });
+  const { notifier, pass, ids } = world({
+    answers: { a: [later(30_000), later(null), later(null), later(null)] },
+  });
+  notifier.rests(CHAT, REST);
+  await pass(LOOK_MS);
+  await pass(29_999);
+  expect(ids()).toHaveLength(1);
+  await pass(1);
+  expect(ids()).toHaveLength(2);
+  for (let wait = 0; wait < 5; wait += 1) await pass(60_000);
+  expect(ids()).toHaveLength(4);
+});
+
+test.each([
+  ["a refusal", { kind: "refused", reason: "HTTP 400" }, []],
+  ["a wait of hours", { kind: "later", reason: "HTTP 429", retryAfterMs: 7_200_000 }, []],
+  ["a browser that has withdrawn", { kind: "gone" }, ["a"]],
+] as [string, PushOutcome, string[]][])("%s is not tried again", async (_, delivery, gone) => {
+  const { notifier, pass, ids, removed } = world({ answers: { a: [delivery] } });
+  notifier.rests(CHAT, REST);
+  await pass(LOOK_MS);
+  await pass(7_200_000);
+  expect([ids(), removed]).toEqual([["a"], gone]);
+});
+
+test("closing waits for nobody", async () => {
+  const { notifier, settle, ids } = world();
+  notifier.rests(CHAT, REST);
+  await settle();
+  await notifier.close();
+  notifier.rests(CHAT, REST);
+  expect(ids()).toEqual([]);
+});

@@ -1,0 +1,205 @@
+// What is wished of workspaces is done by some replica, whoever dies on the way. Real database, a provisioner by script.
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { WorkspaceLifecycle } from "../../src/services/workspaces/workspace-lifecycle.js";
+import { createWorkspaceCommands } from "../../src/commands/workspaces/create-workspace-commands.js";
+import type { Viewer } from "../../src/domain/users/viewer.js";
+import { MemoryBus } from "../../src/events/bus/memory-bus.js";
+import { createLog } from "../../src/lib/log.js";
+import { Database } from "../../src/store/common/database.js";
+import { claimWork } from "../../src/store/workspaces/managed-workspaces.js";
+import { readWorkspace, touchWorkspaces } from "../../src/store/workspaces/workspaces.js";
+import { ProvisionerError, type Provisioner } from "../../src/workspaces/provisioners/provisioner.js";
+import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
+
+import { insertChat, insertViewer } from "../support/database/rows.js";
+import { ShiftingClock } from "../support/shifting-clock.js";
+import { insertSomeTemplate } from "../support/database/workspace-rows.js";
+import { eventually } from "../support/eventually.js";
+
+const HOUR_MS = 3_600_000;
+
+let own: TestDatabase;
+let db: Database;
+let owner: Viewer;
+let clock: ShiftingClock;
+let bus: MemoryBus;
+let lives: WorkspaceLifecycle[];
+beforeEach(async () => {
+  own = await createTestDatabase();
+  db = new Database(own.dataSource);
+  owner = await insertViewer(db);
+  clock = new ShiftingClock();
+  bus = new MemoryBus(createLog("silent"));
+  lives = [];
+});
+afterEach(async () => {
+  await Promise.all(lives.map((life) => life.close()));
+  await own.drop();
+});
+
+/** Does at once what it is asked, and tells what that was; `script` may do something before. */
+function scripted(script: Partial<Provisioner> = {}): { provisioner: Provisioner; asked: string[] } {
+  const asked: string[] = [];
+  const plain: Provisioner = {
+    create: () => Promise.resolve(),
+    start: () => Promise.resolve("ready"),
+    stop: () => Promise.resolve(),
+    remove: () => Promise.resolve(),
+    status: () => Promise.resolve({ kind: "running" }),
+  };
+  const provisioner = new Proxy(
+    { ...plain, ...script },
+    {
+      get(target, name: keyof Provisioner) {
+        asked.push(name);
+        return target[name];
+      },
+    },
+  );
+  return { provisioner, asked };
+}
+
+/** One replica's. */
+function live(provisioner: Provisioner, deploymentTtlMs: number | null = null): WorkspaceLifecycle {
+  const all = { local: provisioner, external: provisioner, docker: provisioner, kubernetes: provisioner };
+  const life = new WorkspaceLifecycle(
+    {
+      ...{ database: db, bus, provisioners: all, clock, log: createLog("silent") },
+      local: { here: [], leave: () => Promise.resolve() },
+      deploymentTtlMs: () => Promise.resolve(deploymentTtlMs),
+      onLeft: () => undefined,
+    },
+    true,
+  );
+  lives.push(life);
+  life.start();
+  return life;
+}
+
+const commands = () =>
+  createWorkspaceCommands({
+    ...{ database: db, clock, judgeSpec: () => [] },
+    announceWorkspaces: () => bus.publishConfigChange("workspaces"),
+  });
+
+async function makeOne(
+  wishes: Parameters<typeof insertSomeTemplate>[1] = {},
+  more: object = {},
+): Promise<string> {
+  const { id: templateId } = await insertSomeTemplate(db, wishes);
+  const result = await commands().createWorkspace(owner, { templateId, parameters: [], ...more });
+  if (!result.ok) throw new Error(result.refusal.message);
+  return result.workspaceId;
+}
+
+const standing = async (id: string) => {
+  const found = await readWorkspace(db, id);
+  return found && [found.status, found.failure];
+};
+const untilSo = (id: string, expected: unknown) =>
+  eventually(async () => expect(await standing(id)).toEqual(expected));
+
+test("a workspace is made, stopped, started and deleted, each by one call of its provisioner", async () => {
+  const { provisioner, asked } = scripted();
+  // Two replicas look, and one does it.
+  for (let replicas = 0; replicas < 2; replicas++) live(provisioner);
+  const id = await makeOne();
+  await untilSo(id, ["running", null]);
+  for (const [wish, expected] of [
+    ["stop", ["stopped", null]],
+    ["start", ["running", null]],
+    ["delete", null],
+  ] as const) {
+    expect(await commands().wish(owner, id, wish)).toEqual({ ok: true, workspaceId: id });
+    await untilSo(id, expected);
+  }
+  expect(asked).toEqual(["create", "start", "stop", "create", "start", "remove"]);
+});
+
+test("a failure is tried again, and one that lasts is told with its reason until somebody starts anew", async () => {
+  const failures = [
+    new ProvisionerError("The engine is away.", { isLasting: false }),
+    new ProvisionerError("There is no such image.", { isLasting: true }),
+  ];
+  const { provisioner, asked } = scripted({
+    start: () => {
+      const failure = failures.shift();
+      return failure ? Promise.reject(failure) : Promise.resolve("ready");
+    },
+  });
+  live(provisioner);
+  const id = await makeOne();
+  await eventually(() => expect(asked).toContain("start"));
+  await eventually(async () => {
+    clock.shift(2_000);
+    expect(await standing(id)).toEqual(["failed", "There is no such image."]);
+  });
+  await commands().wish(owner, id, "start");
+  await untilSo(id, ["running", null]);
+});
+
+test("the work of a replica that died in the middle is taken up by another when its claim has ended", async () => {
+  const id = await makeOne();
+  const claim = { claim: crypto.randomUUID(), now: clock.now(), leaseMs: 30_000, limit: 10 };
+  expect((await claimWork(db, claim)).map(({ workspace }) => workspace.id)).toEqual([id]);
+  const { provisioner, asked } = scripted();
+  live(provisioner);
+  clock.shift(20_000);
+  await eventually(async () => expect(await claimWork(db, { ...claim, now: clock.now() })).toEqual([]));
+  expect([asked, await standing(id)]).toEqual([[], ["creating", null]]);
+  clock.shift(11_000);
+  await untilSo(id, ["running", null]);
+});
+
+test("a workspace that is to be stopped while it starts is stopped after that step, and not before", async () => {
+  let letGo = () => {};
+  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  const { provisioner, asked } = scripted({ start: () => gate.then(() => "ready" as const) });
+  live(provisioner);
+  live(provisioner);
+  const id = await makeOne();
+  await eventually(() => expect(asked).toContain("start"));
+  await commands().wish(owner, id, "stop");
+  expect([asked, await standing(id)]).toEqual([
+    ["create", "start"],
+    ["stopping", null],
+  ]);
+  letGo();
+  await untilSo(id, ["stopped", null]);
+  expect(asked).toEqual(["create", "start", "stop"]);
+});
+
+test("an idle workspace stops at its time, use pushes that, and a turn that runs keeps it", async () => {
+  const { provisioner } = scripted();
+  live(provisioner, 2 * HOUR_MS);
+  const overridden = await makeOne({ defaultTtlMs: HOUR_MS });
+  const fixed = await makeOne({ defaultTtlMs: HOUR_MS, allowTtlOverride: false });
+  const busy = await makeOne({ defaultTtlMs: HOUR_MS, allowTtlOverride: false });
+  const chatId = await insertChat(db, { ownerId: owner.userId, workspaceId: busy });
+  await own.dataSource.query(
+    "UPDATE chats SET status = 'running', worker_id = gen_random_uuid(), runner_id = gen_random_uuid() WHERE id = $1",
+    [chatId],
+  );
+  const all = [overridden, fixed, busy];
+  const statuses = () => Promise.all(all.map(async (id) => (await readWorkspace(db, id))?.status));
+  for (const id of all) await untilSo(id, ["running", null]);
+  clock.shift(HOUR_MS - 60_000);
+  await touchWorkspaces(db, [fixed], clock.now());
+  clock.shift(120_000);
+  await eventually(async () => expect(await claimWork(db, NOTHING)).toEqual([]));
+  expect(await statuses()).toEqual(["running", "running", "running"]);
+  clock.shift(HOUR_MS);
+  await untilSo(fixed, ["stopped", null]);
+  await untilSo(overridden, ["stopped", null]);
+  expect(await statuses()).toEqual(["stopped", "stopped", "running"]);
+});
+const NOTHING = { claim: crypto.randomUUID(), now: 0, leaseMs: 1, limit: 0 };
+
+test("the same request again finds what the first one made, and a name is taken once", async () => {
+  const first = await makeOne({}, { creationKey: "chat:message:call" });
+  const again = await makeOne({}, { creationKey: "chat:message:call" });
+  const named = await makeOne({}, { name: "mine" });
+  expect(again).toBe(first);
+  await expect(makeOne({}, { name: "mine" })).rejects.toThrow("Another workspace has this name.");
+  expect(named).not.toBe(first);
+});

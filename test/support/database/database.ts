@@ -1,0 +1,42 @@
+// A migrated, empty database of one's own for a test file (or a test): cloned from the template in about 50 ms.
+import { randomUUID } from "node:crypto";
+import type { DataSource } from "typeorm";
+import { inject } from "vitest";
+import { type ConnectionOptions, createDataSource } from "../../../src/store/data-source.js";
+import { connectionTo } from "../test-server.js";
+
+export type TestDatabase = {
+  /** For further data sources on the same database, as a second replica has. */
+  options: ConnectionOptions;
+  /** Already initialised. */
+  dataSource: DataSource;
+  /** Closes the data source and drops the database, even when others are still connected. */
+  drop(): Promise<void>;
+};
+
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = inject("testServer");
+  const name = `${server.prefix}_${randomUUID().slice(0, 8)}`;
+  await asAdmin((query) => query(`CREATE DATABASE ${name} TEMPLATE ${server.template} STRATEGY WAL_LOG`));
+  const options = connectionTo(server, name);
+  const dataSource = createDataSource(options);
+  await dataSource.initialize();
+  return {
+    options,
+    dataSource,
+    async drop() {
+      if (dataSource.isInitialized) await dataSource.destroy();
+      await asAdmin((query) => query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+    },
+  };
+}
+
+async function asAdmin(work: (query: (text: string) => Promise<unknown>) => Promise<unknown>): Promise<void> {
+  const admin = createDataSource({ ...connectionTo(inject("testServer")), poolSize: 1 });
+  await admin.initialize();
+  try {
+    await work((text) => admin.query(text));
+  } finally {
+    await admin.destroy();
+  }
+}

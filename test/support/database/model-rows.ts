@@ -1,0 +1,38 @@
+// Model providers and models put straight into the database, for tests of what uses them.
+import { randomUUID } from "node:crypto";
+import type { Queryable } from "../../../src/store/common/database.js";
+import {
+  insertConfig,
+  insertProvider,
+  type ModelConfigValues,
+  type ProviderValues,
+} from "../../../src/store/models/model-administration.js";
+import type { ModelConfigRecord, ProviderRecord } from "../../../src/store/models/models.js";
+
+/** Anthropic at its own address, without a key, unless `wishes` say otherwise. */
+export function insertSomeProvider(
+  db: Queryable,
+  wishes: Partial<ProviderValues> = {},
+): Promise<ProviderRecord> {
+  const id = randomUUID();
+  return insertProvider(db, {
+    ...{ id, kind: "anthropic", displayName: `Provider ${id}`, baseUrl: null, openaiApi: "responses" },
+    ...{ keyPolicy: "deployment", isEnabled: true, allowsPrivateAddresses: true, sealedKey: null },
+    ...{ isAddressOwn: true, isFormatOwn: true, ...wishes },
+  });
+}
+
+/** Of a provider of its own unless `wishes` name one. */
+export async function insertSomeModel(
+  db: Queryable,
+  wishes: Partial<ModelConfigValues> = {},
+): Promise<ModelConfigRecord> {
+  const id = randomUUID();
+  const providerId = wishes.providerId ?? (await insertSomeProvider(db)).id;
+  return insertConfig(db, {
+    ...{ id, model: "claude-next", displayName: `Model ${id}`, contextLimit: 200_000, pricing: null },
+    ...{ compactionThresholdPercent: 70, maxOutputTokens: null, providerOptions: {}, isEnabled: true },
+    ...wishes,
+    providerId,
+  });
+}

@@ -1,0 +1,161 @@
+// Asks the schema without the doors, over a real database. Commands are played by a table of answers; what they
+// really do is tested elsewhere.
+import { type ExecutionResult, graphql } from "graphql";
+import type { Viewer } from "../../../src/domain/users/viewer.js";
+import type { ChatCommands, CommandRefusal } from "../../../src/commands/chats/chat-commands.js";
+import type { UsageLimitCommands } from "../../../src/commands/usage/usage-limit-commands.js";
+import type { WorkspaceCommands } from "../../../src/commands/workspaces/workspace-commands.js";
+import type { ModelCommands } from "../../../src/commands/models/model-commands.js";
+import type { PeopleCommands } from "../../../src/commands/users/user-commands.js";
+import type { Context } from "../../../src/resolvers/common/context.js";
+import { AnswerBudget } from "../../../src/resolvers/common/answer-budget.js";
+import { Loaders } from "../../../src/resolvers/common/loaders.js";
+import { resolvers } from "../../../src/resolvers/resolvers.js";
+import { buildParleySchema } from "../../../src/schema/build.js";
+import type { Database } from "../../../src/store/common/database.js";
+
+export const schema = buildParleySchema(resolvers);
+
+/** Commands that all answer the same. */
+export function refusing(refusal: CommandRefusal): ChatCommands {
+  const answer = () => Promise.resolve({ ok: false as const, refusal });
+  return {
+    createChat: answer,
+    sendMessage: answer,
+    editMessage: answer,
+    interruptChat: answer,
+    promoteQueuedMessage: answer,
+    deleteQueuedMessage: answer,
+    submitToolResults: answer,
+    retryChat: answer,
+    compactChat: answer,
+    clearChatContext: answer,
+    updateChat: answer,
+    regenerateChatTitle: answer,
+    markChatRead: answer,
+    updatePreferences: answer,
+    createFileUpload: answer,
+    connectGitHost: answer,
+    disconnectGitHost: answer,
+    registerPushSubscription: answer,
+    unregisterPushSubscription: answer,
+    createMcpServer: answer,
+    updateMcpServer: answer,
+    deleteMcpServer: answer,
+    testMcpServer: answer,
+    startMcpOauth: answer,
+    disconnectMcpServer: answer,
+    archiveChat: answer,
+    unarchiveChat: answer,
+  };
+}
+
+/** What belongs to people is not asked for without the doors. */
+const notExpected = () => Promise.reject(new Error("No command was expected."));
+const peopleNeverAsked: PeopleCommands = {
+  createUser: notExpected,
+  renameUser: notExpected,
+  setUserRole: notExpected,
+  deactivateUser: notExpected,
+  reactivateUser: notExpected,
+  createApiToken: notExpected,
+  revokeApiToken: notExpected,
+};
+
+/** The audit log is tested with the doors. */
+const notNoted = () => Promise.resolve();
+const limitsNeverAsked: UsageLimitCommands = {
+  standing: notExpected,
+  updatePolicy: notExpected,
+  setUserLimit: notExpected,
+  clearUserLimit: notExpected,
+};
+
+const modelsNeverAsked: ModelCommands = {
+  createProvider: notExpected,
+  updateProvider: notExpected,
+  deleteProvider: notExpected,
+  createModel: notExpected,
+  updateModel: notExpected,
+  deleteModel: notExpected,
+  setPersonalKey: notExpected,
+  discoverModels: notExpected,
+};
+
+const workspacesNeverAsked: WorkspaceCommands = {
+  createWorkspace: notExpected,
+  wish: notExpected,
+  attachWorkspace: notExpected,
+  createTemplate: notExpected,
+  updateTemplate: notExpected,
+  deleteTemplate: notExpected,
+};
+
+export const neverAsked = refusing({ code: "UNAVAILABLE", message: "No command was expected." });
+
+export function contextOf(db: Database, viewer: Viewer, more: Partial<Context> = {}): Context {
+  return {
+    viewer,
+    loaders: new Loaders({
+      database: db,
+      viewer,
+      readMcpStandings: () => Promise.resolve(new Map()),
+      noteReads: notNoted,
+      budget: new AnswerBudget(16_777_216),
+    }),
+    noteReads: notNoted,
+    commands: neverAsked,
+    people: peopleNeverAsked,
+    deployment: {
+      isDesktopEnabled: () => Promise.resolve(false),
+      readSettings: notExpected,
+      updateSettings: notExpected,
+    },
+    limits: limitsNeverAsked,
+    storage: { defaultBytes: null, setUserLimit: notExpected, clearUserLimit: notExpected },
+    modelCommands: modelsNeverAsked,
+    workspaces: workspacesNeverAsked,
+    deploymentTtlMs: () => Promise.resolve(null),
+    database: db,
+    chatEvents: { subscribe: () => Promise.resolve(null) },
+    chatListEvents: { subscribe: () => Promise.reject(new Error("No list was expected to be followed.")) },
+    gitSnapshots: {
+      subscribe: () => null,
+      read: () => Promise.reject(new Error("No repository was expected to be looked at.")),
+      refresh: () => Promise.reject(new Error("No repository was expected to be looked at.")),
+    },
+    branchDiffs: { read: notExpected, refresh: notExpected },
+    fileUrl: (fileId) => `http://localhost/files/${fileId}`,
+    uploadUrl: (fileId) => `http://localhost/files/${fileId}`,
+    selectedMcpServers: () => Promise.resolve([]),
+    mcpTools: { list: () => Promise.resolve(null) },
+    workspaceAgent: () => Promise.resolve(null),
+    pushPublicKey: () => Promise.resolve(null),
+    version: "1.2.3",
+    keyVariables: new Set(["ANTHROPIC_API_KEY"]),
+    requestId: "test",
+    ...more,
+  };
+}
+
+export type Ask = (
+  viewer: Viewer,
+  source: string,
+  variableValues?: Record<string, unknown>,
+  more?: Partial<Context>,
+) => Promise<ExecutionResult>;
+
+/** One operation in a context of its own. */
+export function askingOver(db: Database): Ask {
+  return async (viewer, source, variableValues = {}, more = {}) => {
+    const contextValue = contextOf(db, viewer, more);
+    const result = await graphql({ schema, source, variableValues, contextValue });
+    // Null-prototype objects compare unequal to literals.
+    return JSON.parse(JSON.stringify(result));
+  };
+}
+
+/** Code and message of each error of the response. */
+export function problems(result: ExecutionResult): [unknown, string][] {
+  return (result.errors ?? []).map((error) => [error.extensions?.["code"], error.message]);
+}

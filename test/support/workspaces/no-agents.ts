@@ -1,0 +1,12 @@
+// For tools that have nothing to do with subagents.
+import type { Agents } from "../../../src/engine/subagents/ports.js";
+
+const unexpected = () => Promise.reject(new Error("Nobody was expected to ask for subagents."));
+
+export const noAgents: Agents = {
+  spawn: unexpected,
+  wait: unexpected,
+  tell: unexpected,
+  interrupt: unexpected,
+  list: unexpected,
+};
