@@ -22,22 +22,21 @@ import type { Environment } from "./process/environment.js";
 import { DEFAULT_PROCESS_LIMITS, type ProcessLimits } from "./process/process-limits.js";
 import { ProcessRegistry } from "./process/process-registry.js";
 import { Search } from "./search/search.js";
-import {
-  AGENT_CAPABILITIES,
-  AGENT_PROTOCOL_VERSION,
-  type AgentHealth,
-  type EditFilesAnswer,
-  type EditFilesRequest,
-  type ListDirectoryAnswer,
-  type ListDirectoryRequest,
-  type ReadBytesQuery,
-  type ReadLinesAnswer,
-  type ReadLinesRequest,
-  type ResolvePathAnswer,
-  type ResolvePathRequest,
-  type WriteFileAnswer,
-  type WriteFileRequest,
-} from "./protocol.js";
+import type {
+  EditFilesAnswer,
+  EditFilesRequest,
+  ListDirectoryAnswer,
+  ListDirectoryRequest,
+  ReadBytesQuery,
+  ReadLinesAnswer,
+  ReadLinesRequest,
+  ResolvePathAnswer,
+  ResolvePathRequest,
+  WriteFileAnswer,
+  WriteFileRequest,
+} from "./protocol/files.js";
+import type { AgentHealth } from "./protocol/health.js";
+import { AGENT_CAPABILITIES, AGENT_PROTOCOL_VERSION } from "./protocol/paths.js";
 
 export type AgentOptions = {
   /** Where relative paths start and commands run; absolute. */

@@ -1,6 +1,6 @@
 /** How the agent is reached, as its settings say it: it listens, or it calls servers. */
 import { z } from "zod";
-import { DIAL_OUT_PATH } from "./protocol.js";
+import { DIAL_OUT_PATH } from "./protocol/dial-out.js";
 
 /** Nobody but this machine may reach an agent unless somebody says otherwise. */
 export const DEFAULT_AGENT_HOST = "127.0.0.1";

@@ -5,7 +5,8 @@ import type { Agent } from "./agent.js";
 import { DialOut } from "./dial-out/dial-out.js";
 import type { DoorSettings } from "./endpoint-settings.js";
 import { createAgentServer } from "./http.js";
-import { hashAgentToken, tokenWithin, type ListeningLine, type RegisteredLine } from "./protocol.js";
+import { hashAgentToken, tokenWithin } from "./protocol/dial-out.js";
+import type { ListeningLine, RegisteredLine } from "./protocol/startup.js";
 
 export type DoorOptions = {
   agent: Agent;

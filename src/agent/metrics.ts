@@ -1,7 +1,7 @@
 /** What one agent has done and is doing, in numbers, for Prometheus. Each agent has its own registry. */
 import type { FastifyInstance } from "fastify";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import { AGENT_PATHS } from "./protocol.js";
+import { AGENT_PATHS } from "./protocol/paths.js";
 import type { StartedShell } from "./process/launch.js";
 import type { ShellProcess } from "./process/shell-process.js";
 

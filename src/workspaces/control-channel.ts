@@ -1,14 +1,14 @@
 /** A line to an agent on which it asks this server: a WebSocket that this end opens. */
 import { WebSocket } from "ws";
+import { AGENT_PATHS } from "../agent/protocol/paths.js";
 import {
-  AGENT_PATHS,
   gitCredentialsRequestSchema,
   LINE_HEARTBEAT_MS,
   MAX_LINE_MESSAGE_BYTES,
   MAX_LINE_QUESTIONS,
   type GitCredentials,
   type GitCredentialsRequest,
-} from "../agent/protocol.js";
+} from "../agent/protocol/server-line.js";
 import { systemClock } from "../lib/clock.js";
 import { keepHeartbeat } from "../lib/streams/heartbeat.js";
 import { AgentUnreachable, headersOf, type AgentAddress } from "./agent-client/agent-request.js";

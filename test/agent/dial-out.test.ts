@@ -13,7 +13,7 @@ import { PING_INTERVAL_MS } from "../../src/lib/streams/byte-streams.js";
 import { systemClock, type Clock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { VERSION } from "../../src/lib/version.js";
-import { AGENT_CAPABILITIES } from "../../src/agent/protocol.js";
+import { AGENT_CAPABILITIES } from "../../src/agent/protocol/paths.js";
 import type { Database } from "../../src/store/common/database.js";
 import {
   createAgentToken,

@@ -7,7 +7,7 @@ import { createAgent, type Agent } from "../../src/agent/agent.js";
 import { DEFAULT_CONTEXT_PATHS } from "../../src/agent/context/paths.js";
 import { createAgentServer } from "../../src/agent/http.js";
 import { inheritedEnvironment } from "../../src/agent/process/environment.js";
-import { AGENT_CAPABILITIES } from "../../src/agent/protocol.js";
+import { AGENT_CAPABILITIES } from "../../src/agent/protocol/paths.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { VERSION } from "../../src/lib/version.js";

@@ -8,7 +8,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { AGENT_CAPABILITIES } from "../../src/agent/protocol.js";
+import { AGENT_CAPABILITIES } from "../../src/agent/protocol/paths.js";
 import { VERSION } from "../../src/lib/version.js";
 import { connectAgent } from "../../src/workspaces/agent-client/agent-connection.js";
 import { startCaller, type CallerOptions, type CallingAgent } from "../support/users/caller.js";

@@ -13,7 +13,7 @@ import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import { createRunGit } from "../git/run-git.js";
 import type { AskpassPlace, Environment } from "../process/environment.js";
-import type { GitCredentials, GitCredentialsRequest } from "../protocol.js";
+import type { GitCredentials, GitCredentialsRequest } from "../protocol/server-line.js";
 import { ChatKeys } from "./chat-keys.js";
 import {
   EXCHANGE_TIMEOUT_MS,

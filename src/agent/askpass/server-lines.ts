@@ -2,7 +2,11 @@
 import { setMaxListeners } from "node:events";
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { MAX_LINE_QUESTIONS, type GitCredentials, type GitCredentialsRequest } from "../protocol.js";
+import {
+  MAX_LINE_QUESTIONS,
+  type GitCredentials,
+  type GitCredentialsRequest,
+} from "../protocol/server-line.js";
 
 /** From the question to the answer, a server's way back included; git waits no longer. */
 export const QUESTION_TIMEOUT_MS = 10_000;

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../lib/log.js";
 import { errorCode } from "../outcome.js";
-import type { InstructionFile } from "../protocol.js";
+import type { InstructionFile } from "../protocol/context.js";
 import { cleanText } from "./clean-text.js";
 import { readStart, type FileStart } from "./read-start.js";
 

@@ -3,7 +3,12 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../lib/log.js";
 import { done, errorCode, refused, type Outcome } from "../outcome.js";
-import type { ReadSkillAnswer, ReadSkillFileAnswer, ReadSkillFileRequest, Skill } from "../protocol.js";
+import type {
+  ReadSkillAnswer,
+  ReadSkillFileAnswer,
+  ReadSkillFileRequest,
+  Skill,
+} from "../protocol/context.js";
 import { readStart } from "./read-start.js";
 import { parseSkillText, type SkillText } from "./skill-text.js";
 

@@ -8,7 +8,7 @@ import type {
   ReadSkillFileRequest,
   ReadSkillRequest,
   WorkspaceContext,
-} from "../protocol.js";
+} from "../protocol/context.js";
 import { readInstructionFiles } from "./instructions.js";
 import { resolvePaths, type ContextPaths, type Places } from "./paths.js";
 import { listSkills, readSkill, readSkillFile, type SkillPlaces } from "./skills.js";

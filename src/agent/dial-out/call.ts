@@ -7,10 +7,10 @@ import {
   AGENT_CALL_HEADER,
   AGENT_INSTANCE_HEADER,
   AGENT_PROTOCOL_HEADER,
-  AGENT_PROTOCOL_VERSION,
   REGISTERED_MESSAGE,
   REPLACED_CLOSE_CODE,
-} from "../protocol.js";
+} from "../protocol/dial-out.js";
+import { AGENT_PROTOCOL_VERSION } from "../protocol/paths.js";
 
 /** To reach the server and hear that it takes the call. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;

@@ -6,7 +6,7 @@ import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { done, refused, type Outcome, type Refusal } from "../outcome.js";
-import { MAX_WRITE_BYTES, type EditFilesAnswer, type EditFilesRequest } from "../protocol.js";
+import { MAX_WRITE_BYTES, type EditFilesAnswer, type EditFilesRequest } from "../protocol/files.js";
 import { stageFile, type StagedFile } from "./atomic-write.js";
 import { diffLimits, unifiedDiff } from "./edit-diff.js";
 import { applyEdit, type Edit } from "./match.js";

@@ -8,7 +8,7 @@ import {
   type DirectoryEntry,
   type ListDirectoryAnswer,
   type ListDirectoryRequest,
-} from "../protocol.js";
+} from "../protocol/files.js";
 import { absolutePath, fileRefusal } from "./paths.js";
 
 /** Sizes and links are asked for so many at a time. */

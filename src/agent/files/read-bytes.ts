@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { done, refused, type Outcome } from "../outcome.js";
-import type { ReadBytesQuery } from "../protocol.js";
+import type { ReadBytesQuery } from "../protocol/files.js";
 import { absolutePath, fileRefusal } from "./paths.js";
 
 /** `content` has exactly `length` bytes, or breaks when the file becomes shorter meanwhile; it must be read or destroyed. */

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { prefixEnd } from "../../lib/text/utf8.js";
-import type { ReadLinesAnswer, ReadLinesRequest } from "../protocol.js";
+import type { ReadLinesAnswer, ReadLinesRequest } from "../protocol/files.js";
 import { absolutePath, fileRefusal } from "./paths.js";
 
 const MAX_READ_FILE_BYTES = 1024 * 1024;

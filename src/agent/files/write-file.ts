@@ -1,6 +1,6 @@
 /** Writes a whole file, making its parent directories; an existing file keeps its mode. */
 import { done, refused, type Outcome } from "../outcome.js";
-import { MAX_WRITE_BYTES, type WriteFileAnswer, type WriteFileRequest } from "../protocol.js";
+import { MAX_WRITE_BYTES, type WriteFileAnswer, type WriteFileRequest } from "../protocol/files.js";
 import { stageFile } from "./atomic-write.js";
 import type { PathLocks } from "./path-locks.js";
 import { absolutePath, resolveLinks } from "./paths.js";

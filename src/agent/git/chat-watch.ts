@@ -6,7 +6,11 @@
 import { createHash } from "node:crypto";
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { MAX_DIFF_PIECE_CHARACTERS, MAX_WATCHED_REPOSITORIES, type GitWatchMessage } from "../protocol.js";
+import {
+  MAX_DIFF_PIECE_CHARACTERS,
+  MAX_WATCHED_REPOSITORIES,
+  type GitWatchMessage,
+} from "../protocol/git.js";
 import type { ChatPaths } from "./chat-paths.js";
 import type { RepositoryState } from "./look.js";
 import type { Repositories } from "./repositories.js";

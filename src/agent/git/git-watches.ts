@@ -5,7 +5,7 @@ import type { Log } from "../../lib/log.js";
 import { absolutePath } from "../files/paths.js";
 import type { Environment } from "../process/environment.js";
 import type { ChatScope } from "../process/process-registry.js";
-import type { GitWatchMessage } from "../protocol.js";
+import type { GitWatchMessage } from "../protocol/git.js";
 import { ChatPaths } from "./chat-paths.js";
 import { ChatWatch } from "./chat-watch.js";
 import { Repositories } from "./repositories.js";

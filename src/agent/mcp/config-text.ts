@@ -1,7 +1,7 @@
 /** The text of a `.mcp.json`: which tool servers it names, and what is wrong with the entries that name none. Pure. */
 import { z } from "zod";
 import type { Environment } from "../process/environment.js";
-import { MCP_NAME_SEPARATOR } from "../protocol.js";
+import { MCP_NAME_SEPARATOR } from "../protocol/mcp.js";
 import { expandBraced, expandVariables } from "./expand.js";
 
 /** How to reach one server, with all variables filled in. Two equal ones are the same server. */

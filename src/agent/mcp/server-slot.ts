@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Outcome } from "../outcome.js";
-import type { McpCallAnswer } from "../protocol.js";
+import type { McpCallAnswer } from "../protocol/mcp.js";
 import type { ServerConfig } from "./config-text.js";
 import type { ListedTool } from "../../mcp/types.js";
 import type { ToolCall, ToolServer } from "./tool-server.js";

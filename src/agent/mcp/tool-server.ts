@@ -9,7 +9,7 @@ import type { JsonObject } from "../../domain/common/json.js";
 import { cutText } from "../../lib/text/utf8.js";
 import { done, errorText, refused, type Outcome } from "../outcome.js";
 import type { Environment } from "../process/environment.js";
-import type { McpCallAnswer } from "../protocol.js";
+import type { McpCallAnswer } from "../protocol/mcp.js";
 import type { ServerConfig } from "./config-text.js";
 import type { Connection } from "../../mcp/connection.js";
 import type { ListedTool } from "../../mcp/types.js";

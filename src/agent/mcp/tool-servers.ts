@@ -17,7 +17,7 @@ import {
   type McpServer,
   type McpTool,
   type McpToolsAnswer,
-} from "../protocol.js";
+} from "../protocol/mcp.js";
 import { readConfigFiles, snapshotFiles, type ConfigFiles } from "./config-files.js";
 import { ConfigWatch } from "./config-watch.js";
 import type { ServerConfig } from "./config-text.js";

@@ -1,7 +1,7 @@
 /** One follower of a command's output: from its place, as fast as it takes what it is given, until the command ends. */
 import type { Clock } from "../../lib/clock.js";
 import { sleep } from "../../lib/clock.js";
-import { STREAM_HEARTBEAT_MS, type ProcessStreamLine } from "../protocol.js";
+import { STREAM_HEARTBEAT_MS, type ProcessStreamLine } from "../protocol/process-stream.js";
 import type { OutputFeed } from "./output-feed.js";
 
 /** Between two pieces, so that a command that prints without end costs a follower at most 640 KiB a second. */

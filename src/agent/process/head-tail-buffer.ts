@@ -3,7 +3,7 @@
  * are what a reader wants. Bytes go in; text comes out, cut only between characters.
  */
 import { prefixEnd, suffixStart } from "../../lib/text/utf8.js";
-import type { Truncation } from "../protocol.js";
+import type { Truncation } from "../protocol/processes.js";
 
 const HEAD_BYTES = 16 * 1024;
 const TAIL_BYTES = 16 * 1024;

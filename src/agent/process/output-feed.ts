@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../lib/clock.js";
 import { prefixEnd, suffixStart } from "../../lib/text/utf8.js";
-import { KEPT_OUTPUT_BYTES } from "../protocol.js";
+import { RETAINED_OUTPUT_BYTES } from "../protocol/process-stream.js";
 
 /** Most commands say little: a ring begins so small and doubles. */
 const FIRST_RING_BYTES = 4 * 1024;
@@ -42,7 +42,7 @@ export class OutputFeed {
   /** Takes all of `chunk`; never fails and never keeps a reference to it. */
   write(chunk: Uint8Array): void {
     if (chunk.length === 0 || this.#isEnded) return;
-    this.#grow(Math.min(KEPT_OUTPUT_BYTES, this.#keptBytes + chunk.length));
+    this.#grow(Math.min(RETAINED_OUTPUT_BYTES, this.#keptBytes + chunk.length));
     const kept = chunk.subarray(Math.max(0, chunk.length - this.#ring.length));
     const start = (this.#writtenBytes + chunk.length - kept.length) % this.#ring.length;
     const untilEnd = Math.min(kept.length, this.#ring.length - start);

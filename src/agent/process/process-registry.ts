@@ -14,7 +14,7 @@ import {
   type SignalProcessRequest,
   type StartProcessAnswer,
   type StartProcessRequest,
-} from "../protocol.js";
+} from "../protocol/processes.js";
 import { agentMark, commandEnvironment, type AskpassPlace, type Environment } from "./environment.js";
 import { endAll } from "./end-all.js";
 import { commandPriority, launch, type Priority, type StartedShell } from "./launch.js";

@@ -3,7 +3,7 @@
  * States: running → exited. The operating system moves it; nothing else does, and it never moves back.
  */
 import type { Clock } from "../../lib/clock.js";
-import type { ProcessOutput, ProcessSummary } from "../protocol.js";
+import type { ProcessOutput, ProcessSummary } from "../protocol/processes.js";
 import { HeadTailBuffer } from "./head-tail-buffer.js";
 import type { StartedShell } from "./launch.js";
 import { OutputFeed } from "./output-feed.js";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 /** Of a running command's output the newest 64 KiB are kept for followers; older bytes are a gap. */
-export const KEPT_OUTPUT_BYTES = 64 * 1024;
+export const RETAINED_OUTPUT_BYTES = 64 * 1024;
 /** A follower that hears nothing for three of these knows that its agent is gone. */
 export const STREAM_HEARTBEAT_MS = 10_000;
 

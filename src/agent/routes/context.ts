@@ -1,7 +1,8 @@
 /** Instruction files and skills over HTTP. */
 import type { FastifyInstance } from "fastify";
 import type { Agent } from "../agent.js";
-import { AGENT_PATHS, readSkillFileRequestSchema, readSkillRequestSchema } from "../protocol.js";
+import { readSkillFileRequestSchema, readSkillRequestSchema } from "../protocol/context.js";
+import { AGENT_PATHS } from "../protocol/paths.js";
 import { answer, parse } from "./requests.js";
 
 export function addContextRoutes(server: FastifyInstance, { context }: Agent): void {

@@ -2,7 +2,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Agent } from "../agent.js";
 import {
-  AGENT_PATHS,
   editFilesRequestSchema,
   FILE_SIZE_HEADER,
   listDirectoryRequestSchema,
@@ -11,7 +10,8 @@ import {
   readLinesRequestSchema,
   resolvePathRequestSchema,
   writeFileRequestSchema,
-} from "../protocol.js";
+} from "../protocol/files.js";
+import { AGENT_PATHS } from "../protocol/paths.js";
 import { answer, parse, scopeOf } from "./requests.js";
 
 export function addFileRoutes(server: FastifyInstance, agent: Agent): void {

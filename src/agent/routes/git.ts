@@ -12,7 +12,7 @@ import {
   gitWatchRequestSchema,
   MAX_GIT_MESSAGE_BYTES,
   type GitWatchMessage,
-} from "../protocol.js";
+} from "../protocol/git.js";
 import { RefusedRequest, scopeOf } from "./requests.js";
 import type { UpgradeTaker } from "./upgrades.js";
 

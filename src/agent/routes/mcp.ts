@@ -1,7 +1,9 @@
 /** The workspace's tool servers over HTTP. */
 import type { FastifyInstance } from "fastify";
 import type { Agent } from "../agent.js";
-import { AGENT_PATHS, MAX_FILE_BODY_BYTES, mcpCallRequestSchema, mcpToolsQuerySchema } from "../protocol.js";
+import { MAX_FILE_BODY_BYTES } from "../protocol/files.js";
+import { mcpCallRequestSchema, mcpToolsQuerySchema } from "../protocol/mcp.js";
+import { AGENT_PATHS } from "../protocol/paths.js";
 import { answer, disconnection, parse } from "./requests.js";
 
 export function addMcpRoutes(server: FastifyInstance, { toolServers }: Agent): void {

@@ -6,7 +6,7 @@ import type { Agent } from "../agent.js";
 import { refused } from "../outcome.js";
 import { followOutput, type FollowOptions } from "../process/follow-output.js";
 import { MAX_FOLLOWERS, type OutputFeed } from "../process/output-feed.js";
-import { processStreamQuerySchema } from "../protocol.js";
+import { processStreamQuerySchema } from "../protocol/process-stream.js";
 import { answer, disconnection, parse, refuse, scopeOf } from "./requests.js";
 
 /** Waits for a reader that does not read; together with the socket's own buffer all that a follower may cost. */

@@ -1,13 +1,13 @@
 /** Commands over HTTP. */
 import type { FastifyInstance } from "fastify";
 import type { Agent } from "../agent.js";
+import { AGENT_PATHS } from "../protocol/paths.js";
 import {
-  AGENT_PATHS,
   MAX_OUTPUT_WAIT_MS,
   processOutputQuerySchema,
   signalProcessRequestSchema,
   startProcessRequestSchema,
-} from "../protocol.js";
+} from "../protocol/processes.js";
 import { answer, disconnection, parse, scopeOf } from "./requests.js";
 
 export function addProcessRoutes(server: FastifyInstance, agent: Agent): void {

@@ -10,7 +10,7 @@ import {
   chatIdSchema,
   USER_ID_HEADER,
   type AgentErrorBody,
-} from "../protocol.js";
+} from "../protocol/requests.js";
 
 /** A request that cannot be answered as it is; the error handler turns it into its refusal. */
 export class RefusedRequest extends Error {

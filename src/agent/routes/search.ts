@@ -1,7 +1,8 @@
 /** Searches over HTTP; a caller that goes away ends its search. */
 import type { FastifyInstance } from "fastify";
 import type { Agent } from "../agent.js";
-import { AGENT_PATHS, findFilesRequestSchema, searchFilesRequestSchema } from "../protocol.js";
+import { AGENT_PATHS } from "../protocol/paths.js";
+import { findFilesRequestSchema, searchFilesRequestSchema } from "../protocol/search.js";
 import { answer, disconnection, parse } from "./requests.js";
 
 export function addSearchRoutes(server: FastifyInstance, { search }: Agent): void {

@@ -13,7 +13,7 @@ import {
   MAX_LINE_QUESTIONS,
   type GitCredentials,
   type GitCredentialsRequest,
-} from "../protocol.js";
+} from "../protocol/server-line.js";
 import type { UpgradeTaker } from "./upgrades.js";
 
 /** One for each workspace here of each server that uses the agent. */

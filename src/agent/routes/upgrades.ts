@@ -3,7 +3,7 @@ import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { refused, type Refusal } from "../outcome.js";
-import type { AgentErrorBody } from "../protocol.js";
+import type { AgentErrorBody } from "../protocol/requests.js";
 
 /** One path's. */
 export type UpgradeTaker = {

@@ -1,6 +1,6 @@
 /** Finds files by a glob. Blocks: runs in a search thread. */
 import type { Clock } from "../../lib/clock.js";
-import { MAX_SEARCH_ANSWER_BYTES, type FindFilesAnswer } from "../protocol.js";
+import { MAX_SEARCH_ANSWER_BYTES, type FindFilesAnswer } from "../protocol/search.js";
 import { compileGlob } from "./glob.js";
 import type { FindJob } from "./jobs.js";
 import { Walk } from "./walk.js";

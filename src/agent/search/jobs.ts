@@ -1,5 +1,5 @@
 /** What a search thread is asked and what it answers; plain values, because they travel between threads. */
-import type { FindFilesAnswer, SearchFilesAnswer } from "../protocol.js";
+import type { FindFilesAnswer, SearchFilesAnswer } from "../protocol/search.js";
 import type { SearchScope } from "./ignore-files.js";
 
 export type FindJob = {

@@ -5,7 +5,7 @@ import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import { errorText } from "../outcome.js";
 import type { Environment } from "../process/environment.js";
-import { MAX_SEARCHED_FILE_BYTES } from "../protocol.js";
+import { MAX_SEARCHED_FILE_BYTES } from "../protocol/search.js";
 import type { SearchScope } from "./ignore-files.js";
 import type { RipgrepCounts } from "./jobs.js";
 

@@ -8,7 +8,7 @@ import {
   MAX_SEARCHED_FILE_BYTES,
   type FoundLine,
   type SearchFilesAnswer,
-} from "../protocol.js";
+} from "../protocol/search.js";
 import { showFoundLine } from "./found-line.js";
 import { compileGlob } from "./glob.js";
 import type { SearchJob } from "./jobs.js";

@@ -14,7 +14,7 @@ import {
   type FindFilesRequest,
   type SearchFilesAnswer,
   type SearchFilesRequest,
-} from "../protocol.js";
+} from "../protocol/search.js";
 import { scopeOfFolder, type SearchScope } from "./ignore-files.js";
 import type { RipgrepCounts } from "./jobs.js";
 import { compileLinePattern } from "./line-pattern.js";

@@ -1,6 +1,6 @@
 /** Reads files to be searched: text in UTF-8, or in UTF-16 with a byte order mark; anything else is not for lines. */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { MAX_SEARCHED_FILE_BYTES } from "../protocol.js";
+import { MAX_SEARCHED_FILE_BYTES } from "../protocol/search.js";
 
 export type TextFile = { kind: "text"; lines: string[] } | { kind: "binary" } | { kind: "too-large" };
 

@@ -1,6 +1,7 @@
 /** Bytes of a file in a workspace: the one answer of the agent that is not JSON. */
 import { z } from "zod";
-import { AGENT_PATHS, FILE_SIZE_HEADER } from "../../agent/protocol.js";
+import { FILE_SIZE_HEADER } from "../../agent/protocol/files.js";
+import { AGENT_PATHS } from "../../agent/protocol/paths.js";
 import {
   AGENT_REQUEST_TIMEOUT_MS,
   describeTransport,

@@ -1,53 +1,60 @@
 /** The server's hand in a workspace: a typed client of the agent's protocol, scoped to one chat. */
 import type { z } from "zod";
 import {
-  AGENT_PATHS,
+  readSkillAnswerSchema,
+  readSkillFileAnswerSchema,
+  workspaceContextSchema,
+  type ReadSkillAnswer,
+  type ReadSkillFileAnswer,
+  type ReadSkillFileRequest,
+  type WorkspaceContext,
+} from "../../agent/protocol/context.js";
+import {
   editFilesAnswerSchema,
-  findFilesAnswerSchema,
-  healthSchema,
   listDirectoryAnswerSchema,
+  readLinesAnswerSchema,
+  resolvePathAnswerSchema,
+  writeFileAnswerSchema,
+  type EditFilesAnswer,
+  type EditFilesRequest,
+  type ListDirectoryAnswer,
+  type ListDirectoryRequest,
+  type ReadLinesAnswer,
+  type ReadLinesRequest,
+  type ResolvePathAnswer,
+  type WriteFileAnswer,
+  type WriteFileRequest,
+} from "../../agent/protocol/files.js";
+import { healthSchema, type AgentHealth } from "../../agent/protocol/health.js";
+import {
   MAX_MCP_CALL_MS,
   MAX_MCP_LIST_WAIT_MS,
   mcpCallAnswerSchema,
   mcpToolsAnswerSchema,
-  processListSchema,
-  processOutputSchema,
-  readLinesAnswerSchema,
-  readSkillAnswerSchema,
-  readSkillFileAnswerSchema,
-  resolvePathAnswerSchema,
-  searchFilesAnswerSchema,
-  signalProcessAnswerSchema,
-  startProcessAnswerSchema,
-  workspaceContextSchema,
-  writeFileAnswerSchema,
-  type AgentHealth,
-  type EditFilesAnswer,
-  type EditFilesRequest,
-  type FindFilesAnswer,
-  type FindFilesRequest,
-  type ListDirectoryAnswer,
-  type ListDirectoryRequest,
   type McpCallAnswer,
   type McpCallRequest,
   type McpToolsAnswer,
+} from "../../agent/protocol/mcp.js";
+import { AGENT_PATHS } from "../../agent/protocol/paths.js";
+import {
+  processListSchema,
+  processOutputSchema,
+  signalProcessAnswerSchema,
+  startProcessAnswerSchema,
   type ProcessList,
   type ProcessOutput,
-  type ReadLinesAnswer,
-  type ReadLinesRequest,
-  type ReadSkillAnswer,
-  type ReadSkillFileAnswer,
-  type ReadSkillFileRequest,
-  type ResolvePathAnswer,
-  type SearchFilesAnswer,
-  type SearchFilesRequest,
   type SignalProcessRequest,
   type StartProcessAnswer,
   type StartProcessRequest,
-  type WorkspaceContext,
-  type WriteFileAnswer,
-  type WriteFileRequest,
-} from "../../agent/protocol.js";
+} from "../../agent/protocol/processes.js";
+import {
+  findFilesAnswerSchema,
+  searchFilesAnswerSchema,
+  type FindFilesAnswer,
+  type FindFilesRequest,
+  type SearchFilesAnswer,
+  type SearchFilesRequest,
+} from "../../agent/protocol/search.js";
 import { systemClock, type Clock } from "../../lib/clock.js";
 import { watchGit, type AgentGitWatch, type GitWatchListener } from "./agent-git.js";
 import { followOutput, type FollowEnd, type FollowRequest } from "./agent-output.js";
@@ -63,31 +70,26 @@ export {
 } from "./agent-request.js";
 
 export type { AgentGitWatch, GitWatchListener } from "./agent-git.js";
+export { DEFAULT_LISTED_ENTRIES } from "../../agent/protocol/files.js";
 export {
   DEFAULT_FOUND_FILES,
   DEFAULT_FOUND_LINES,
-  DEFAULT_LISTED_ENTRIES,
   MAX_FOUND_FILES,
   MAX_FOUND_LINES,
-} from "../../agent/protocol.js";
+} from "../../agent/protocol/search.js";
+export type { WorkspaceContext } from "../../agent/protocol/context.js";
+export type { EditFilesRequest, ListDirectoryAnswer, ReadLinesAnswer } from "../../agent/protocol/files.js";
+export type { GitWatchMessage } from "../../agent/protocol/git.js";
 export type {
-  EditFilesRequest,
-  GitCredentials,
-  GitCredentialsRequest,
-  GitWatchMessage,
-  FindFilesAnswer,
-  ListDirectoryAnswer,
   McpCallAnswer,
   McpCallRequest,
   McpPart,
   McpTool,
   McpToolsAnswer,
-  ProcessList,
-  ProcessOutput,
-  ReadLinesAnswer,
-  SearchFilesAnswer,
-  WorkspaceContext,
-} from "../../agent/protocol.js";
+} from "../../agent/protocol/mcp.js";
+export type { ProcessList, ProcessOutput } from "../../agent/protocol/processes.js";
+export type { FindFilesAnswer, SearchFilesAnswer } from "../../agent/protocol/search.js";
+export type { GitCredentials, GitCredentialsRequest } from "../../agent/protocol/server-line.js";
 
 /** A turn waits for the workspace's context no longer than this. */
 export const CONTEXT_TIMEOUT_MS = 5_000;

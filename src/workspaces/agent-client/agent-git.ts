@@ -1,13 +1,13 @@
 /** One chat's watch over the repositories of a workspace: a WebSocket to its agent, message by message. */
 import { WebSocket } from "ws";
 import {
-  AGENT_PATHS,
   GIT_HEARTBEAT_MS,
   gitWatchMessageSchema,
   MAX_GIT_MESSAGE_BYTES,
   type GitWatchMessage,
   type GitWatchRequest,
-} from "../../agent/protocol.js";
+} from "../../agent/protocol/git.js";
+import { AGENT_PATHS } from "../../agent/protocol/paths.js";
 import { systemClock } from "../../lib/clock.js";
 import { keepHeartbeat } from "../../lib/streams/heartbeat.js";
 import { AgentUnreachable, headersOf, type AgentAddress } from "./agent-request.js";

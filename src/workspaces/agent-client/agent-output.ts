@@ -2,7 +2,8 @@
  * Follows what a command in a workspace says while it runs. A preview only: whatever goes wrong on the way costs some
  * of it and is never the caller's failure, since the command's output is asked for when it has ended.
  */
-import { AGENT_PATHS, processStreamLineSchema, STREAM_HEARTBEAT_MS } from "../../agent/protocol.js";
+import { AGENT_PATHS } from "../../agent/protocol/paths.js";
+import { processStreamLineSchema, STREAM_HEARTBEAT_MS } from "../../agent/protocol/process-stream.js";
 import { systemClock } from "../../lib/clock.js";
 import { headersOf, sendToAgent, type AgentAddress } from "./agent-request.js";
 

@@ -5,7 +5,7 @@ import {
   ANCESTOR_CHAT_IDS_HEADER,
   CHAT_ID_HEADER,
   USER_ID_HEADER,
-} from "../../agent/protocol.js";
+} from "../../agent/protocol/requests.js";
 import type { Clock } from "../../lib/clock.js";
 
 /** Any request that does not wait for a process is answered within this, or the agent counts as unreachable. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { GitWatchMessage } from "../../agent/protocol.js";
+import type { GitWatchMessage } from "../../agent/protocol/git.js";
 import { GitFold, showsTheSame, type Scan } from "./git-snapshot-merge.js";
 
 const AT = "2026-01-02T03:04:05.000Z";

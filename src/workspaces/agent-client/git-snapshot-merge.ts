@@ -1,5 +1,9 @@
 /** Puts what an agent tells of a chat's repositories together again, into one whole snapshot after another. */
-import { MAX_DIFF_CHARACTERS, MAX_WATCHED_REPOSITORIES, type GitWatchMessage } from "../../agent/protocol.js";
+import {
+  MAX_DIFF_CHARACTERS,
+  MAX_WATCHED_REPOSITORIES,
+  type GitWatchMessage,
+} from "../../agent/protocol/git.js";
 import type { GitRepository, GitSnapshot } from "../../domain/git/git-snapshot.js";
 
 /** Of all diffs of one chat together. */

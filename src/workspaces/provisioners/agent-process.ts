@@ -3,7 +3,7 @@ import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { listeningLineSchema, type ListeningLine } from "../../agent/protocol.js";
+import { listeningLineSchema, type ListeningLine } from "../../agent/protocol/startup.js";
 import type { Clock } from "../../lib/clock.js";
 
 /** A cold start on a busy machine takes about two seconds. */

@@ -10,7 +10,7 @@ import {
   REPLACED_CLOSE_CODE,
   tokenWithin,
   UNUSABLE_CLOSE_CODE,
-} from "../../agent/protocol.js";
+} from "../../agent/protocol/dial-out.js";
 import type { AgentPlace, RegisteredAgent } from "../../domain/workspaces/workspace.js";
 import { carryStreams, type ByteStreams } from "../../lib/streams/byte-streams.js";
 import type { Clock } from "../../lib/clock.js";

@@ -3,7 +3,7 @@
  * needed and closed when nobody has used it for a while.
  */
 import { WebSocket } from "ws";
-import { tokenWithin } from "../../agent/protocol.js";
+import { tokenWithin } from "../../agent/protocol/dial-out.js";
 import type { AgentPlace } from "../../domain/workspaces/workspace.js";
 import { carryStreams, MAX_CARRIER_MESSAGE_BYTES, type ByteStreams } from "../../lib/streams/byte-streams.js";
 import type { Clock } from "../../lib/clock.js";

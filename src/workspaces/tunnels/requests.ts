@@ -4,10 +4,10 @@ import {
   AGENT_CALL_HEADER,
   AGENT_INSTANCE_HEADER,
   AGENT_PROTOCOL_HEADER,
-  AGENT_PROTOCOL_VERSION,
   DIAL_OUT_PATH,
   hashAgentToken,
-} from "../../agent/protocol.js";
+} from "../../agent/protocol/dial-out.js";
+import { AGENT_PROTOCOL_VERSION } from "../../agent/protocol/paths.js";
 import { REGISTRATION_HEADER, WORKSPACE_HEADER, type Passage } from "./replica-token.js";
 
 export { hashAgentToken };

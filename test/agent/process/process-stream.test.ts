@@ -5,7 +5,10 @@ import { get, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { processStreamLineSchema, type ProcessStreamLine } from "../../../src/agent/protocol.js";
+import {
+  processStreamLineSchema,
+  type ProcessStreamLine,
+} from "../../../src/agent/protocol/process-stream.js";
 import { whileFollowing } from "../../../src/engine/tools/processes/live-output.js";
 import type { ToolContext } from "../../../src/engine/tools/tool.js";
 import { systemClock } from "../../../src/lib/clock.js";

@@ -6,9 +6,9 @@ import { WebSocket } from "ws";
 import {
   AGENT_INSTANCE_HEADER,
   AGENT_PROTOCOL_HEADER,
-  AGENT_PROTOCOL_VERSION,
   DIAL_OUT_PATH,
-} from "../../../src/agent/protocol.js";
+} from "../../../src/agent/protocol/dial-out.js";
+import { AGENT_PROTOCOL_VERSION } from "../../../src/agent/protocol/paths.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
 
 const LIMIT = 3;

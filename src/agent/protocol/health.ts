@@ -1,0 +1,15 @@
+/** The response of the health route. */
+import { z } from "zod";
+
+/**
+ * `instanceId` changes with every start of the agent: processes of another instance are gone. `version` is the
+ * protocol's, `programVersion` the agent's own; `capabilities` are the subjects that it can be asked about.
+ */
+export const healthSchema = z.object({
+  version: z.number().int(),
+  programVersion: z.string(),
+  capabilities: z.array(z.string()),
+  workingDirectory: z.string(),
+  instanceId: z.string(),
+});
+export type AgentHealth = z.infer<typeof healthSchema>;

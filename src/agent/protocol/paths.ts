@@ -1,0 +1,39 @@
+/** HTTP paths of the workspace agent. Every route requires `Authorization: Bearer`. */
+
+/** Raised when an older server could no longer understand this agent. */
+export const AGENT_PROTOCOL_VERSION = 1;
+
+export const AGENT_PATHS = {
+  health: "/v1/health",
+  processes: "/v1/processes",
+  processOutput: (id: string) => `/v1/processes/${encodeURIComponent(id)}/output`,
+  processStream: (id: string) => `/v1/processes/${encodeURIComponent(id)}/stream`,
+  processSignal: (id: string) => `/v1/processes/${encodeURIComponent(id)}/signal`,
+  readLines: "/v1/files/read-lines",
+  readBytes: "/v1/files/read-bytes",
+  listDirectory: "/v1/files/list-directory",
+  resolvePath: "/v1/files/resolve-path",
+  writeFile: "/v1/files/write",
+  editFiles: "/v1/files/edit",
+  findFiles: "/v1/files/find",
+  searchFiles: "/v1/files/search",
+  /** A WebSocket; see `protocol/git.ts`. */
+  gitWatch: "/v1/git/watch",
+  /** A WebSocket; see `protocol/server-line.ts`. */
+  serverLine: "/v1/server-line",
+  metrics: "/metrics",
+  context: "/v1/context",
+  readSkill: "/v1/context/read-skill",
+  readSkillFile: "/v1/context/read-skill-file",
+  mcpTools: "/v1/mcp/tools",
+  mcpCall: "/v1/mcp/call",
+} as const;
+
+/** Subjects that this version of the agent can be asked about, for example `files`. */
+export const AGENT_CAPABILITIES: string[] = [...new Set(Object.values(AGENT_PATHS).flatMap(subjectOf))];
+
+/** `/v1/files/write` is about `files`; the paths of single things are below those of their subject. */
+function subjectOf(path: unknown): string[] {
+  const subject = typeof path === "string" ? /^\/v1\/([a-z-]+)/.exec(path)?.[1] : undefined;
+  return subject === undefined || subject === "health" ? [] : [subject];
+}
