@@ -25,7 +25,7 @@ import {
 } from "../store/workspaces/external-workspaces.js";
 import { setDirectory } from "../store/workspaces/managed-workspaces.js";
 import type { Clock } from "../lib/clock.js";
-import type { GivenAgentOptions } from "../workspaces/attached-agent.js";
+import type { AttachedAgentOptions } from "../workspaces/attached-agent.js";
 import { LocalAgents } from "../workspaces/local-agents.js";
 import { DockerWorkspaces } from "../workspaces/provisioners/docker.js";
 import { externalProvisioner } from "../workspaces/provisioners/external.js";
@@ -33,9 +33,9 @@ import { KubernetesWorkspaces } from "../workspaces/provisioners/kubernetes.js";
 import { LocalWorkspaces } from "../workspaces/provisioners/local-workspaces.js";
 import { judgeSpec } from "../workspaces/provisioners/specs.js";
 import { ExternalAgents } from "../workspaces/tunnels/external-agents.js";
-import { HeldCalls } from "../workspaces/tunnels/agent-connections.js";
-import { noPlaces, type Places, type Registrations } from "../workspaces/tunnels/ports.js";
-import { ServerLines } from "../workspaces/control-channels.js";
+import { AgentConnections } from "../workspaces/tunnels/agent-connections.js";
+import { noAgentLocations, type Places, type Registrations } from "../workspaces/tunnels/ports.js";
+import { ControlChannels } from "../workspaces/control-channels.js";
 import { Relays } from "../workspaces/tunnels/relays.js";
 import type { Closers } from "./closers.js";
 import type { Core } from "./core.js";
@@ -61,11 +61,17 @@ export type Programs = {
 };
 
 export async function openAgents(core: Core, closers: Closers, programs: Programs): Promise<Agents> {
-  const { config, database, clock, log, secrets, transitionParts } = core;
+  const { config, database, clock, log, secrets, transitionDependencies } = core;
   const registrations = registrationsIn(core);
   const places = await openPlaces(core, closers);
   const replicaSecret = config.replicaSecret ?? null;
-  const held = new HeldCalls({ registrations, places, replicaUrl: config.replicaUrl ?? null, clock, log });
+  const held = new AgentConnections({
+    registrations,
+    places,
+    replicaUrl: config.replicaUrl ?? null,
+    clock,
+    log,
+  });
   closers.add("the agents' calls", () => held.close());
   core.meters.watch("called_agents", () => held.count);
   const relays = new Relays({ secret: replicaSecret, clock, log });
@@ -77,8 +83,8 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
   closers.add("the workspace contexts", () => contexts.close());
   const local = new LocalAgents({ ...program, given: givenAgent(config), log, clock });
   closers.add("the local agents", () => local.close());
-  const credentialParts = { ...transitionParts, secrets, log };
-  const lines = new ServerLines({
+  const credentialParts = { ...transitionDependencies, secrets, log };
+  const lines = new ControlChannels({
     answer: (workspaceId, request) => giveGitCredentials(credentialParts, workspaceId, request),
     ...{ clock, log, random: Math.random },
   });
@@ -100,7 +106,7 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
   };
 }
 
-type Ways = { local: LocalAgents; external: ExternalAgents; lines: ServerLines };
+type Ways = { local: LocalAgents; external: ExternalAgents; lines: ControlChannels };
 
 /** Workspaces as chats use them, and those that the server itself makes, starts and stops. */
 function openOwnWorkspaces(core: Core, { local, external, lines }: Ways, closers: Closers) {
@@ -110,14 +116,14 @@ function openOwnWorkspaces(core: Core, { local, external, lines }: Ways, closers
   const directories = new LocalWorkspaces({ root, agents: local, keepDirectory });
   const use = new WorkspaceUse({ database, clock, log });
   closers.add("the notes of workspaces in use", () => use.close());
-  const parts = { database, bus, local: directories, clock, log };
-  const workspaces = new Workspaces({ ...parts, agents: local, external, lines, use });
+  const dependencies = { database, bus, local: directories, clock, log };
+  const workspaces = new Workspaces({ ...dependencies, agents: local, external, lines, use });
   closers.add("what is known of workspaces", async () => workspaces.close());
   const announceWorkspaces = () => bus.publishConfigChange("workspaces");
   const workspaceCommands = createWorkspaceCommands({ database, clock, judgeSpec, announceWorkspaces });
   const lifecycle = new WorkspaceLifecycle(
     {
-      ...parts,
+      ...dependencies,
       provisioners: { local: directories, external: externalProvisioner(), ...callingProvisioners(config) },
       deploymentTtlMs: () => core.deploymentSettings.workspaceTtlMs(),
       onLeft: (workspaceId) => lines.leave(workspaceId),
@@ -140,7 +146,7 @@ function callingProvisioners(config: Config) {
   };
 }
 
-function givenAgent(config: Config): GivenAgentOptions | null {
+function givenAgent(config: Config): AttachedAgentOptions | null {
   const { workspaceDir: directory, workspaceAgentUrl: url, workspaceAgentToken: token } = config;
   return url !== undefined && token !== undefined ? { directory, url, token } : null;
 }
@@ -157,7 +163,7 @@ function registrationsIn({ database }: Core): Registrations {
 
 /** Through Redis where there is one; its client is loaded only then. */
 async function openPlaces({ config, log, clock }: Core, closers: Closers): Promise<Places> {
-  if (!config.redisUrl) return noPlaces;
+  if (!config.redisUrl) return noAgentLocations;
   const { RedisAgentDirectory } = await import("../events/bus/agent-directory.js");
   const directory = new RedisAgentDirectory({ url: config.redisUrl, log, clock });
   closers.add("the directory of agents", () => directory.close());

@@ -5,7 +5,7 @@ import { AdminReads } from "../services/users/admin-reads.js";
 import { createChatCommands } from "../commands/commands.js";
 import { createDeploymentCommands } from "../commands/common/update-deployment-settings.js";
 import { createModelCommands } from "../commands/models/create-model-commands.js";
-import { createPeopleCommands } from "../commands/users/create-user-commands.js";
+import { createUserCommands } from "../commands/users/create-user-commands.js";
 import { createStorageCommands } from "../commands/files/storage-commands.js";
 import { createUsageLimitCommands } from "../commands/usage/change-usage-limits.js";
 import type { McpOauthCommands } from "../commands/mcp/oauth-port.js";
@@ -39,7 +39,7 @@ import type { Database } from "../store/common/database.js";
 import { DatabaseProbe } from "../store/common/database-probe.js";
 import { findFiles, findStoredBytes } from "../store/files/files.js";
 import { findUpload } from "../store/files/uploads.js";
-import { markRead, readListWeights } from "../store/chats/unread.js";
+import { markRead, readListChecksums } from "../store/chats/unread.js";
 import type { Agents } from "./agents.js";
 import type { Closers } from "./closers.js";
 import type { Core } from "./core.js";
@@ -59,10 +59,10 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
   const publicUrl = () => config.publicUrl ?? `http://localhost:${port}`;
   const identities = openIdentities(core, publicUrl());
   const accounts = mcpAccounts(core, publicUrl);
-  const people = createPeopleCommands({
-    ...core.transitionParts,
+  const people = createUserCommands({
+    ...core.transitionDependencies,
     log,
-    announcePeople: () => bus.publishConfigChange("people"),
+    announceUsers: () => bus.publishConfigChange("people"),
   });
   const deployment = createDeploymentCommands({
     ...{ database, sanitizePrompt },
@@ -99,11 +99,11 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
   const gitSnapshots = new GitWatches({
     connect: (workspaceId, chatId) => agents.workspaces.open(workspaceId, chatId),
     ...{ clock, log, random: Math.random },
-    pushSeen: (chatId, work) => notePush(core.transitionParts, chatId, work),
+    pushSeen: (chatId, work) => notePush(core.transitionDependencies, chatId, work),
   });
   closers.add("the git watches", () => gitSnapshots.close());
   const { contexts, workspaces } = agents;
-  const agentParts = { findAgent: (id: string) => workspaces.present(id), contexts, clock, log };
+  const agentDependencies = { findAgent: (id: string) => workspaces.present(id), contexts, clock, log };
   const keyVariables = keyVariablesOf(config);
   const probe = new DatabaseProbe(database, HEALTH_LIMIT_MS);
   closers.add("the database's health", () => probe.close());
@@ -134,7 +134,7 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
       gitSnapshots,
       branchDiffs: core.branchLooks.diffs,
       mcpTools: core.mcpTools,
-      workspaceAgent: (workspaceId) => describeAgent(agentParts, workspaceId),
+      workspaceAgent: (workspaceId) => describeAgent(agentDependencies, workspaceId),
       fileUrl: (fileId) => files.links.linkTo(fileId),
       uploadUrl: (fileId, expiresAt) => files.links.uploadTo(fileId, expiresAt),
       pushPublicKey: () => core.push.publicKey(),
@@ -254,7 +254,7 @@ function openHubs(core: Core, waitingEvents: ByteAccounts, closers: Closers) {
   closers.add("the read marks", () => reads.close());
   const hub = new ChatHub({ source: hubSource(database), bus, clock, log, reads, meter, waitingEvents });
   closers.add("the event hub", () => hub.close());
-  const source = { readListWeights: (ownerIds: string[]) => readListWeights(database, ownerIds) };
+  const source = { readListChecksums: (ownerIds: string[]) => readListChecksums(database, ownerIds) };
   const isFollowed = (chatId: string) => reads.isFollowed(chatId);
   const lists = new ListHub({ source, isFollowed, bus, clock, log, meter });
   closers.add("the list hub", () => lists.close());
@@ -262,9 +262,10 @@ function openHubs(core: Core, waitingEvents: ByteAccounts, closers: Closers) {
 }
 
 function chatCommands(core: Core, mcpOauth: McpOauthCommands) {
-  const { transitionParts, models, titles, customPrompts, seeded, secrets, mcpServers, mcpTools } = core;
+  const { transitionDependencies, models, titles, customPrompts, seeded, secrets, mcpServers, mcpTools } =
+    core;
   return createChatCommands({
-    ...transitionParts,
+    ...transitionDependencies,
     mcpSelection: {
       preselected: () => mcpServers.preselectedIds(),
       enabled: (ids) => mcpServers.ofTurn(ids),

@@ -10,15 +10,18 @@ import type { Closers } from "./closers.js";
 
 export function openCallRecords(
   { debugRecords: isRecording, debugRetentionDays: keepDays }: Config,
-  parts: { database: Database; clock: Clock; log: Log; meter: RecordMeter },
+  dependencies: { database: Database; clock: Clock; log: Log; meter: RecordMeter },
   closers: Closers,
 ): CallRecorder {
-  const sweep = new CallRecordSweep(parts, { keepDays, isRecording });
+  const sweep = new CallRecordSweep(dependencies, { keepDays, isRecording });
   sweep.start();
   closers.add("the sweep of old records of model calls", () => sweep.close());
   if (!isRecording) return NO_CALL_RECORDS;
-  const records = new CallRecords(parts);
+  const records = new CallRecords(dependencies);
   closers.add("records of model calls", () => records.close());
-  parts.log.warn({ keepDays }, "What models are asked and answer is recorded, with what people say in it");
+  dependencies.log.warn(
+    { keepDays },
+    "What models are asked and answer is recorded, with what people say in it",
+  );
   return records;
 }

@@ -9,7 +9,7 @@ import { DeploymentSettings } from "../services/common/deployment-settings.js";
 import { discoverModels } from "../services/models/model-discovery.js";
 import { Models } from "../services/models/models.js";
 import { ProviderLines } from "../services/models/provider-endpoints.js";
-import { RecentChats } from "../engine/transitions/chat-cache.js";
+import { ChatCache } from "../engine/transitions/chat-cache.js";
 import { Titles } from "../services/chats/titles.js";
 import { UsageLimits } from "../services/usage/usage-limits.js";
 import type { Bus } from "../events/bus/bus.js";
@@ -30,7 +30,7 @@ import { identityTokens } from "./identity-provider.js";
 import { openMcpAuthorization } from "./mcp-accounts.js";
 import { openDatabase } from "./open-database.js";
 import { demandKeys, openSecretBox } from "./secret-box.js";
-import { remembered } from "../lib/concurrency/memoize.js";
+import { memoizeWithTtl } from "../lib/concurrency/memoize.js";
 import { openCallRecords } from "./call-records.js";
 import { openTracing } from "./traces.js";
 import { NO_TRACES, toAll } from "../domain/common/traces.js";
@@ -75,18 +75,18 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
     ...{ maxOutputTokens, createAdapter },
   });
   closers.add("what is known of models", async () => models.close());
-  const chatWaits = (chatId: string) => traces.chatWaits(chatId);
-  const transitionParts = { database, bus, clock, recent: new RecentChats(), chatWaits };
+  const onChatPending = (chatId: string) => traces.onChatPending(chatId);
+  const transitionDependencies = { database, bus, clock, chatCache: new ChatCache(), onChatPending };
   const usageLimits = new UsageLimits({
     ...{ database, clock, log, bus, meter: meters },
     whenUnchecked: config.usageLimitFailure,
   });
   closers.add("the usage limits", async () => usageLimits.close());
   const callRecords = openCallRecords(config, { database, clock, log, meter: meters }, closers);
-  const smallModelConfigId = remembered(clock.now, () => getSmallModelConfigId(database));
+  const smallModelConfigId = memoizeWithTtl(clock.now, () => getSmallModelConfigId(database));
   const titles = new Titles(
     {
-      ...transitionParts,
+      ...transitionDependencies,
       log,
       traces,
       callRecords,
@@ -106,10 +106,10 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
   const mcpServers = new ServerCatalog({ database, clock, bus });
   closers.add("the catalog of tool servers", async () => mcpServers.close());
   const push = openPush({ config, database, secrets, bus, outbound, clock, log }, closers);
-  const branchLooks = openBranchLooks({ ...transitionParts, config, secrets, outbound, log }, closers);
+  const branchLooks = openBranchLooks({ ...transitionDependencies, config, secrets, outbound, log }, closers);
   const identityTokenOf = identityTokens({ config, database, secrets, clock, log });
-  const accountParts = { database, secrets, outbound, clock, log, identityTokenOf };
-  const mcpAuthorization = openMcpAuthorization(accountParts, closers);
+  const accountDependencies = { database, secrets, outbound, clock, log, identityTokenOf };
+  const mcpAuthorization = openMcpAuthorization(accountDependencies, closers);
   const lines = toolServerLines({ authorization: mcpAuthorization, outbound, clock, log });
   const mcpTools = new ServerTools({ ...lines, bus });
   closers.add("questions about tool servers' tools", () => mcpTools.close());
@@ -131,7 +131,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
     models,
     discoverModels: (provider: ProviderRecord, userId: string) =>
       discoverModels({ database, clock, lines: providerLines, createAdapter }, provider, userId),
-    transitionParts,
+    transitionDependencies,
     titles,
     smallModelConfigId,
     usageLimits,

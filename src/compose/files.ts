@@ -9,7 +9,7 @@ import type { Log } from "../lib/log.js";
 import type { Database } from "../store/common/database.js";
 import type { Closers } from "./closers.js";
 
-export type FilesParts = {
+export type FilesDependencies = {
   config: Config;
   database: Database;
   clock: Clock;
@@ -19,15 +19,15 @@ export type FilesParts = {
 };
 
 export async function openFiles(
-  { config, storage, ...parts }: FilesParts,
+  { config, storage, ...dependencies }: FilesDependencies,
   closers: Closers,
 ): Promise<KeptFiles> {
   const objects = await connectObjects(config);
   closers.add("the object store", async () => objects?.close());
-  const sweep = new FileSweep({ ...parts, objects });
+  const sweep = new FileSweep({ ...dependencies, objects });
   sweep.start();
   closers.add("the sweep of files", () => sweep.close());
-  return new KeptFiles({ ...parts, objects, storage });
+  return new KeptFiles({ ...dependencies, objects, storage });
 }
 
 /** Its client is loaded only where there is a bucket. */

@@ -1,9 +1,9 @@
 /** Git hosts in one process: how they are asked, in whose name, and who keeps what is known of chats' branches fresh. */
 import type { Config } from "../config/config.js";
 import { HostedBranchDiffs } from "../services/git/branch-diffs.js";
-import type { LookParts } from "../services/git/diff-polls.js";
+import type { DiffPollDependencies } from "../services/git/diff-polls.js";
 import { DiffStatusWorker } from "../services/git/diff-status-worker.js";
-import type { TransitionParts } from "../engine/transitions/apply-transition.js";
+import type { TransitionDependencies } from "../engine/transitions/apply-transition.js";
 import { MAX_DIFF_BYTES } from "../domain/git/branch-facts.js";
 import { RemoteGitHosts } from "../git-hosts/git-hosts.js";
 import type { Log } from "../lib/log.js";
@@ -17,7 +17,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** A diff within its bound travels as JSON at some hosts, which makes it longer. */
 const MAX_ANSWER_BYTES = 2 * MAX_DIFF_BYTES;
 
-export type GitHostParts = TransitionParts & {
+export type GitHostDependencies = TransitionDependencies & {
   config: Config;
   secrets: SecretBox;
   outbound: OutboundFetch;
@@ -32,8 +32,8 @@ export type BranchLooks = {
   startWorker(): void;
 };
 
-export function openBranchLooks(parts: GitHostParts, closers: Closers): BranchLooks {
-  const { config, outbound, clock } = parts;
+export function openBranchLooks(dependencies: GitHostDependencies, closers: Closers): BranchLooks {
+  const { config, outbound, clock } = dependencies;
   const openHosts = (): RemoteGitHosts =>
     new RemoteGitHosts({
       fetch: outbound.for({
@@ -45,22 +45,26 @@ export function openBranchLooks(parts: GitHostParts, closers: Closers): BranchLo
       userAgent: `parley/${VERSION}`,
     });
   const hosts = openHosts();
-  const diffs = new HostedBranchDiffs({ ...parts, hosts });
+  const diffs = new HostedBranchDiffs({ ...dependencies, hosts });
   closers.add("what people ask git hosts", async () => stopAsking());
   const stopAsking = () => {
     diffs.stopAnswering();
     hosts.close();
   };
-  return { diffs, stopAsking, startWorker: () => startWorker({ ...parts, hosts: openHosts() }, closers) };
+  return {
+    diffs,
+    stopAsking,
+    startWorker: () => startWorker({ ...dependencies, hosts: openHosts() }, closers),
+  };
 }
 
-function startWorker(parts: LookParts & { hosts: RemoteGitHosts }, closers: Closers): void {
-  const worker = new DiffStatusWorker(parts);
+function startWorker(dependencies: DiffPollDependencies & { hosts: RemoteGitHosts }, closers: Closers): void {
+  const worker = new DiffStatusWorker(dependencies);
   worker.start();
   closers.add("looks at chats' branches", async () => {
     const closed = worker.close();
     // It gives back what it does not get an answer for.
-    parts.hosts.close();
+    dependencies.hosts.close();
     await closed;
   });
 }

@@ -20,10 +20,10 @@ export function openProvider({ config, clock }: { config: Config; clock: Clock }
 type TokenParts = { config: Config; database: Database; secrets: SecretBox; clock: Clock; log: Log };
 
 /** A person's own token of the identity provider, renewed when it is about to expire; null when there is none. */
-export function identityTokens(parts: TokenParts): (userId: string) => Promise<string | null> {
-  const { database, secrets, clock, log } = parts;
+export function identityTokens(dependencies: TokenParts): (userId: string) => Promise<string | null> {
+  const { database, secrets, clock, log } = dependencies;
   // Only browsers come back to somewhere.
-  const found = openProvider(parts, "");
+  const found = openProvider(dependencies, "");
   if (!found) return () => Promise.resolve(null);
   const tokens = new FreshIdentityTokens({ database, secrets, clock, log, ...found });
   return (userId) => tokens.of(userId);

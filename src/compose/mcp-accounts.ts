@@ -16,7 +16,7 @@ const MAX_ANSWER_BYTES = 1_048_576;
 /** Above what the steps allow themselves, which end their requests. */
 const ANSWER_LIMIT_MS = 15_000;
 
-type AccountParts = {
+type OauthAccountDependencies = {
   database: Database;
   secrets: SecretBox;
   outbound: OutboundFetch;
@@ -25,7 +25,7 @@ type AccountParts = {
 };
 
 /** What both sides of people's authorisations stand on. */
-function oauthParts({ database, secrets, outbound, clock, log }: AccountParts) {
+function oauthParts({ database, secrets, outbound, clock, log }: OauthAccountDependencies) {
   return {
     ...{ database, secrets, clock, log },
     fetchFor: ({ allowsPrivateAddresses }: { allowsPrivateAddresses: boolean }) =>
@@ -38,21 +38,21 @@ function oauthParts({ database, secrets, outbound, clock, log }: AccountParts) {
 }
 
 export function openMcpAuthorization(
-  parts: AccountParts & { identityTokenOf: (userId: string) => Promise<string | null> },
+  dependencies: OauthAccountDependencies & { identityTokenOf: (userId: string) => Promise<string | null> },
   closers: Closers,
 ): Authorizations {
   const authorizations = new Authorizations({
-    ...oauthParts(parts),
-    identityTokenOf: parts.identityTokenOf,
+    ...oauthParts(dependencies),
+    identityTokenOf: dependencies.identityTokenOf,
   });
   closers.add("the renewal of tool servers' tokens", () => authorizations.close());
   return authorizations;
 }
 
 /** `publicUrl` may be unknown until the doors are open. */
-export function mcpAccounts(parts: AccountParts, publicUrl: () => string) {
+export function mcpAccounts(dependencies: OauthAccountDependencies, publicUrl: () => string) {
   const addresses = () => mcpOauthAddresses(publicUrl());
-  const flows = new OauthFlows({ ...oauthParts(parts), addresses });
+  const flows = new OauthFlows({ ...oauthParts(dependencies), addresses });
   const describe = () => {
     const { documentUrl, redirectUri } = addresses();
     if (documentUrl === null) return null;

@@ -1,5 +1,5 @@
 /** How registered tool servers are reached, for turns as for those who look at what there is. */
-import type { ServerLineParts } from "../services/mcp/connect-server.js";
+import type { ServerConnectionDependencies } from "../services/mcp/connect-server.js";
 import type { McpAuthorization } from "../services/mcp/ports.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
@@ -10,15 +10,15 @@ const TOOL_SERVER_TIMEOUT_MS = 240_000;
 
 export function toolServerLines({
   outbound,
-  ...parts
+  ...dependencies
 }: {
   authorization: McpAuthorization;
   outbound: OutboundFetch;
   clock: Clock;
   log: Log;
-}): ServerLineParts {
+}): ServerConnectionDependencies {
   return {
-    ...parts,
+    ...dependencies,
     // The protocol's library is loaded with the first server.
     connect: async (client, options) => (await import("../mcp/client.js")).connectMcp(client, options),
     fetchFor: ({ allowsPrivateAddresses: isPrivateAllowed }) =>

@@ -12,12 +12,12 @@ export async function openMeters(
 ): Promise<Meters> {
   if (metricsAddress === undefined) return NO_METERS;
   // Loaded only where somebody looks.
-  const [{ Metrics }, { openMetricsDoor }] = await Promise.all([
+  const [{ Metrics }, { openMetricsServer }] = await Promise.all([
     import("../telemetry/metrics.js"),
     import("../telemetry/metrics-server.js"),
   ]);
   const metrics = new Metrics();
-  const door = await openMetricsDoor(metrics, metricsAddress, log);
+  const door = await openMetricsServer(metrics, metricsAddress, log);
   closers.add("the door to the metrics", () => door.close());
   log.info({ url: `${door.url}/metrics` }, "Metrics are told here, to everybody who asks");
   return metrics;

@@ -5,7 +5,7 @@
 import type { Config } from "../config/config.js";
 import { NO_METERS, type StatementMeter } from "../domain/common/meters.js";
 import { type Clock, sleep, systemClock } from "../lib/clock.js";
-import { doingForNobody } from "../lib/run-context.js";
+import { runDetached } from "../lib/run-context.js";
 import { ExplainedError } from "../lib/text/explained-error.js";
 import type { Log } from "../lib/log.js";
 import { VERSION } from "../lib/version.js";
@@ -76,7 +76,7 @@ async function connect(options: ConnectionOptions, log: Log, meter: StatementMet
     // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
     // Whoever happened to need it first has nothing to do with that.
     database.pool.on("error", (error) =>
-      doingForNobody(() => log.warn({ cause: error.message }, "An idle database connection was lost")),
+      runDetached(() => log.warn({ cause: error.message }, "An idle database connection was lost")),
     );
     return { database, migrated: await migrate(database.dataSource) };
   } catch (error) {

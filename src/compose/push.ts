@@ -21,7 +21,7 @@ import type { Closers } from "./closers.js";
 /** RFC 8292 wants an address; a deployment that nobody outside reaches has none that would help. */
 const NO_CONTACT = "mailto:parley@localhost";
 
-export type PushParts = {
+export type PushDependencies = {
   config: Config;
   database: Database;
   secrets: SecretBox;
@@ -37,9 +37,9 @@ export type Push = {
   publicKey(): Promise<string | null>;
 };
 
-export function openPush(parts: PushParts, closers: Closers): Push {
-  const { config, database, secrets, bus, outbound, clock, log } = parts;
-  const keys = keyPair(parts);
+export function openPush(dependencies: PushDependencies, closers: Closers): Push {
+  const { config, database, secrets, bus, outbound, clock, log } = dependencies;
+  const keys = keyPair(dependencies);
   const isPrivateAllowed = config.isPushPrivateAllowed;
   const sender = new PushSender({ outbound, isPrivateAllowed, now: () => clock.now() });
   const contact = config.pushContact ?? httpsOrNone(config.publicUrl) ?? NO_CONTACT;
@@ -69,7 +69,7 @@ export function openPush(parts: PushParts, closers: Closers): Push {
 }
 
 /** Read once and kept: it never changes. What failed is tried again by whoever asks next. */
-function keyPair({ database, secrets, log }: PushParts): () => Promise<PushKeys | null> {
+function keyPair({ database, secrets, log }: PushDependencies): () => Promise<PushKeys | null> {
   let kept: Promise<PushKeys | null> | null = null;
   const read = async () => {
     const pair = await havePushKeys(database, secrets, generatePushKeys);

@@ -16,12 +16,15 @@ import type { Closers } from "./closers.js";
 type RateGateParts = { config: Config; clock: Clock; log: Log; meter: RateLimitMeter };
 
 /** The one gate of all doors of this process. */
-export async function openRateGate(parts: RateGateParts, closers: Closers): Promise<RateGate> {
-  return createRateGate(await openLimits(parts, closers), readAddresses(parts.config.trustedProxies));
+export async function openRateGate(dependencies: RateGateParts, closers: Closers): Promise<RateGate> {
+  return createRateGate(
+    await openLimits(dependencies, closers),
+    readAddresses(dependencies.config.trustedProxies),
+  );
 }
 
-async function openLimits(parts: RateGateParts, closers: Closers): Promise<RateLimits> {
-  const { config, log, meter } = parts;
+async function openLimits(dependencies: RateGateParts, closers: Closers): Promise<RateLimits> {
+  const { config, log, meter } = dependencies;
   const sizes: RateLimitSizes = {
     "user-mutations": config.rateLimitUserMutations,
     "address-mutations": config.rateLimitAddressMutations,
@@ -31,7 +34,8 @@ async function openLimits(parts: RateGateParts, closers: Closers): Promise<RateL
   const isNeeded =
     config.rateLimits && config.role !== "worker" && Object.values(sizes).some((size) => size > 0);
   if (!isNeeded) return NO_RATE_LIMITS;
-  const redis = config.redisUrl === undefined ? null : await openScripts(config.redisUrl, parts, closers);
+  const redis =
+    config.redisUrl === undefined ? null : await openScripts(config.redisUrl, dependencies, closers);
   return new WindowLimits({ sizes, redis, log, onRefusal: (limit) => meter.rateLimited(limit) });
 }
 

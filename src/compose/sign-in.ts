@@ -58,5 +58,5 @@ function enterParts({ config, database, bus, log }: Core) {
     adminValues: config.oidcAdminValues,
     allowedDomains: config.oidcAllowedDomains.map((domain) => domain.toLowerCase()),
   };
-  return { database, rules, log, announcePeople: () => bus.publishConfigChange("people") };
+  return { database, rules, log, announceUsers: () => bus.publishConfigChange("people") };
 }

@@ -10,7 +10,7 @@ import type { Log } from "../lib/log.js";
 import type { Database } from "../store/common/database.js";
 import type { Closers } from "./closers.js";
 
-export type StorageParts = {
+export type StorageDependencies = {
   config: Config;
   database: Database;
   bus: Bus;
@@ -20,11 +20,11 @@ export type StorageParts = {
 };
 
 export async function openStorage(
-  parts: StorageParts,
+  dependencies: StorageDependencies,
   closers: Closers,
 ): Promise<{ storage: StorageLimits; space: SpaceCheck }> {
-  const { config, database, bus, clock, log } = parts;
-  const space = await openSpace(parts, closers);
+  const { config, database, bus, clock, log } = dependencies;
+  const space = await openSpace(dependencies, closers);
   const defaultBytes = config.userStorageBytes === 0 ? null : BigInt(config.userStorageBytes);
   const storage = new StorageLimits({ database, clock, bus, space, defaultBytes });
   closers.add("the storage limits", async () => storage.close());
@@ -36,7 +36,7 @@ export async function openStorage(
 
 /** Only the embedded database's disk can be seen from here. */
 async function openSpace(
-  { config, clock, log, meters }: StorageParts,
+  { config, clock, log, meters }: StorageDependencies,
   closers: Closers,
 ): Promise<SpaceCheck> {
   if (config.databaseUrl !== undefined) return UNWATCHED_SPACE;

@@ -15,8 +15,8 @@ export async function openTracing(config: Config, log: Log, closers: Closers): P
   // Loaded only where somebody looks.
   const { openTraces } = await import("../telemetry/open-traces.js");
   const endpoint = (tracesEndpoint ?? USUAL_ENDPOINT).replace(/\/+$/, "");
-  const parts = { endpoint, headers, serviceName, version: VERSION, ratio, log, clock: systemClock };
-  const { traces, close } = openTraces(parts);
+  const dependencies = { endpoint, headers, serviceName, version: VERSION, ratio, log, clock: systemClock };
+  const { traces, close } = openTraces(dependencies);
   closers.add("the way to the traces' collector", close);
   // The address may hold a password.
   log.info({ host: new URL(endpoint).host, serviceName, ratio }, "Requests and turns are followed");

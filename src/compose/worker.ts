@@ -2,13 +2,13 @@
 import { AutoArchive } from "../services/chats/auto-archive.js";
 import { Subagents } from "../engine/subagents/subagents.js";
 import { builtInTools } from "../engine/tools/registry.js";
-import { WorkspaceDesks } from "../services/workspaces/workspace-provisioning.js";
-import { Pace } from "../engine/turn/adaptive-throttle.js";
-import type { RunnerParts } from "../engine/worker/runner-dependencies.js";
+import { ChatProvisioning } from "../services/workspaces/workspace-provisioning.js";
+import { AdaptiveThrottle } from "../engine/turn/adaptive-throttle.js";
+import type { RunnerDependencies } from "../engine/worker/runner-dependencies.js";
 import { Worker } from "../engine/worker/worker.js";
-import { McpTurns } from "../engine/mcp/turn-servers.js";
+import { McpTurnServers } from "../engine/mcp/turn-servers.js";
 import { WorkspaceTools } from "../engine/mcp/workspace-tools.js";
-import { createLoopMeter } from "../lib/concurrency/loop-load.js";
+import { createEventLoopMeter } from "../lib/concurrency/event-loop-meter.js";
 import { readHistory } from "../store/chats/chat-source.js";
 import { endUnconnectedLeases } from "../store/chats/leases.js";
 import { isActiveUser } from "../store/users/user-administration.js";
@@ -18,12 +18,12 @@ import type { Core } from "./core.js";
 
 /** Resolves when the worker holds its lease and takes chats. */
 export async function openTurns(core: Core, agents: Agents, closers: Closers): Promise<void> {
-  const { config, log, transitionParts } = core;
-  const worker = new Worker(runnerParts(core, agents, closers), {
+  const { config, log, transitionDependencies } = core;
+  const worker = new Worker(runnerDependencies(core, agents, closers), {
     leaseMs: config.leaseMs,
     heartbeatMs: config.heartbeatMs,
     batchSize: () => core.deploymentSettings.acquireBatchSize(),
-    limits: { chats: config.maxRunningChats, chatsPerPerson: config.maxRunningChatsPerUser },
+    limits: { chats: config.maxRunningChats, chatsPerUser: config.maxRunningChatsPerUser },
   });
   if (core.isEmbedded) await endLeasesOfTheDead(core);
   await worker.start();
@@ -31,7 +31,10 @@ export async function openTurns(core: Core, agents: Agents, closers: Closers): P
   closers.add("the worker", () => worker.close());
   core.branchLooks.startWorker();
   if (config.autoArchiveDays === 0) return;
-  const autoArchive = new AutoArchive({ ...transitionParts, log }, { afterDays: config.autoArchiveDays });
+  const autoArchive = new AutoArchive(
+    { ...transitionDependencies, log },
+    { afterDays: config.autoArchiveDays },
+  );
   autoArchive.start();
   closers.add("the auto-archive", () => autoArchive.close());
 }
@@ -46,23 +49,23 @@ async function endLeasesOfTheDead({ database, log }: Core): Promise<void> {
     log.info({ ended }, "Workers of this data folder have died; their chats are taken over at once");
 }
 
-function runnerParts(core: Core, agents: Agents, closers: Closers): RunnerParts {
+function runnerDependencies(core: Core, agents: Agents, closers: Closers): RunnerDependencies {
   const { local, contexts, workspaces } = agents;
-  const { config, log, clock, database, models, transitionParts, titles, customPrompts } = core;
+  const { config, log, clock, database, models, transitionDependencies, titles, customPrompts } = core;
   // Closed after the agents: their end is the end of what is still being read.
   const workspaceTools = new WorkspaceTools({ clock, log });
   closers.add("the workspace tools", () => workspaceTools.close());
   closers.add("the local agents", () => local.close());
   local.warm(config.workspaceDir);
-  const pace = new Pace(createLoopMeter(), clock);
+  const pace = new AdaptiveThrottle(createEventLoopMeter(), clock);
   return {
-    ...transitionParts,
+    ...transitionDependencies,
     log,
     meter: core.meters,
     traces: core.traces,
     callRecords: core.callRecords,
     random: Math.random,
-    pieceIntervalMs: () => pace.intervalMs(),
+    deltaIntervalMs: () => pace.intervalMs(),
     tools: builtInTools,
     chooseModel: (configId, ownerId) => models.choose(configId, ownerId),
     maxStepsPerTurn: config.maxStepsPerTurn,
@@ -76,14 +79,14 @@ function runnerParts(core: Core, agents: Agents, closers: Closers): RunnerParts 
     usageLimits: core.usageLimits,
     storage: core.storage,
     isOwnerActive: (userId) => isActiveUser(database, userId),
-    onRest: (chat, rest) => core.push.notifier.rests(chat, rest),
+    onTurnSettled: (chat, rest) => core.push.notifier.onTurnSettled(chat, rest),
     onTurnStart: (chat, history) => titles.onTurnStart(chat, history),
     readWorkspaceContext: (workspaceId, connect) => contexts.read(workspaceId, connect),
     listWorkspaceTools: (workspaceId, connect) => workspaceTools.list(workspaceId, connect),
     openWorkspace: (workspaceId, { chatId, ancestorChatIds, ownerId }) =>
       workspaces.open(workspaceId, chatId, ancestorChatIds, ownerId),
     subagents: new Subagents({
-      ...transitionParts,
+      ...transitionDependencies,
       maxDepth: config.subagentDepth,
       chooseModel: (configId, ownerId) => models.choose(configId, ownerId),
       smallModelConfigId: core.smallModelConfigId,
@@ -94,23 +97,23 @@ function runnerParts(core: Core, agents: Agents, closers: Closers): RunnerParts 
   };
 }
 
-function workspacesOfTurns(core: Core, agents: Agents, closers: Closers): RunnerParts["workspaces"] {
+function workspacesOfTurns(core: Core, agents: Agents, closers: Closers): RunnerDependencies["workspaces"] {
   const { database, bus, clock, log } = core;
   const { workspaces, workspaceCommands: commands, use } = agents;
   const isReachable = (workspaceId: string) => workspaces.isReachable(workspaceId);
-  const desks = new WorkspaceDesks({ database, bus, commands, isReachable, clock, log });
+  const desks = new ChatProvisioning({ database, bus, commands, isReachable, clock, log });
   closers.add("the desks for workspaces", async () => desks.close());
   return {
     whyUnusable: (workspaceId) => workspaces.whyUnusable(workspaceId),
     noteUse: (workspaceIds) => use.note(workspaceIds),
-    isDeskOpen: () => desks.isOpen(),
-    deskOf: (chat, bind) => desks.of(chat, bind),
+    canProvision: () => desks.isOpen(),
+    provisioningFor: (chat, bind) => desks.of(chat, bind),
   };
 }
 
-function openToolServers(core: Core, closers: Closers): McpTurns {
+function openToolServers(core: Core, closers: Closers): McpTurnServers {
   const { mcpServers: catalog, toolServerLines, meters: meter } = core;
-  const toolServers = new McpTurns({ ...toolServerLines, catalog, meter });
+  const toolServers = new McpTurnServers({ ...toolServerLines, catalog, meter });
   // Closed after the worker, whose turns leave them.
   closers.add("the turns' tool servers", () => toolServers.close());
   return toolServers;

@@ -1,8 +1,8 @@
 // Idle chats are put away: which, by whom, and that nobody's chat is put away under their hands.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { SavedNews } from "../../src/domain/chats/chat-events.js";
+import type { SavedChange } from "../../src/domain/chats/chat-events.js";
 import { AutoArchive } from "../../src/services/chats/auto-archive.js";
-import type { TransitionParts } from "../../src/engine/transitions/apply-transition.js";
+import type { TransitionDependencies } from "../../src/engine/transitions/apply-transition.js";
 import { tryAutoArchiveLock } from "../../src/store/chats/auto-archive.js";
 import { insertChat } from "../support/database/rows.js";
 import { isAtRest, World, type Replica } from "../engine/world.js";
@@ -22,7 +22,7 @@ afterEach(async () => {
   await world.run("DELETE FROM chats");
 });
 
-const archiveOf = (parts: Partial<TransitionParts> = {}) =>
+const archiveOf = (parts: Partial<TransitionDependencies> = {}) =>
   new AutoArchive({ ...replica.parts, ...parts }, { afterDays: 30 });
 
 /** So many days before the replica's clock. */
@@ -49,7 +49,7 @@ test("chats at rest that nobody has touched for long are put away, and their fol
     updatedAt: daysAgo(31),
   });
   await insertChat(world.database, { ownerId, title: "young", updatedAt: daysAgo(29) });
-  const heard: SavedNews[] = [];
+  const heard: SavedChange[] = [];
   await world.bus.subscribeChat(old, { saved: (news) => heard.push(news), live: () => undefined });
   expect(await archiveOf().archiveIdle()).toBe(2);
   expect([await archived(), heard.map(({ state }) => [state.isArchived, state.snapshotVersion])]).toEqual([

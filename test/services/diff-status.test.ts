@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { MAX_DIFF_BYTES } from "../../src/domain/git/branch-facts.js";
 import type { ListEntry } from "../../src/domain/chats/list-events.js";
 import { HostedBranchDiffs } from "../../src/services/git/branch-diffs.js";
-import type { LookParts } from "../../src/services/git/diff-polls.js";
+import type { DiffPollDependencies } from "../../src/services/git/diff-polls.js";
 import { notePush, noteWork } from "../../src/services/git/track-branch.js";
 import { DiffStatusWorker } from "../../src/services/git/diff-status-worker.js";
 import { RemoteGitHosts } from "../../src/git-hosts/git-hosts.js";
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 let replica: Replica;
-let parts: LookParts & { hosts: RemoteGitHosts };
+let parts: DiffPollDependencies & { hosts: RemoteGitHosts };
 let worker: DiffStatusWorker;
 beforeEach(async () => {
   replica = world.replica();

@@ -1,7 +1,7 @@
 // Which model a turn is given, with whose key, what that costs, and how soon another replica's change is heard.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ModelParts } from "../../src/commands/models/model-commands.js";
+import type { ModelDependencies } from "../../src/commands/models/model-commands.js";
 import { createModelCommands } from "../../src/commands/models/create-model-commands.js";
 import { Models } from "../../src/services/models/models.js";
 import { ProviderLines } from "../../src/services/models/provider-endpoints.js";
@@ -219,7 +219,7 @@ describe("another replica's change", () => {
       there.onConfigChange((topic) => (topic === "models" ? resolve() : undefined));
     });
     const before = await told(model.id);
-    const parts: ModelParts = {
+    const parts: ModelDependencies = {
       ...{ database, secrets: testSecretBox, judgeOptions },
       announceModels: () => here.publishConfigChange("models"),
       discoverModels: () => Promise.reject(new Error("Nobody was expected to ask.")),

@@ -1,6 +1,6 @@
 // When people are told of turns, by a clock of the test's.
 import { afterEach, expect, test } from "vitest";
-import { readNews } from "../../src/domain/chats/list-events.js";
+import { readUpdate } from "../../src/domain/chats/list-events.js";
 import type { PushMessage, PushOutcome } from "../../src/domain/push/push.js";
 import { LOOK_MS, Notifier } from "../../src/services/push/notifier.js";
 import { PushTargets } from "../../src/services/push/push-targets.js";
@@ -63,7 +63,7 @@ function world({
   };
 }
 
-const seen = () => readNews({ chatId: CHAT.chatId, ownerId: "ann", status: "waiting", version: 3, moved: 1 });
+const seen = () => readUpdate({ chatId: CHAT.chatId, ownerId: "ann", status: "waiting", version: 3, markAdvance: 1 });
 
 test("a turn that nobody looked at is told to each of the person's browsers", async () => {
   const { notifier, pass, ids, told } = world({ first: [target("a"), target("b")] });

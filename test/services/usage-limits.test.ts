@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
-import type { SavedNews } from "../../src/domain/chats/chat-events.js";
+import type { SavedChange } from "../../src/domain/chats/chat-events.js";
 import type { UsageLimitPolicy } from "../../src/domain/usage/usage-limits.js";
 import { defineTool } from "../../src/engine/tools/tool.js";
 import { setModelPricing } from "../../src/store/models/models.js";
@@ -276,7 +276,7 @@ describe("whoever has no limit", () => {
     const chatId = await world.createChat(replica, "Warm up");
     await world.until(chatId, isAtRest);
     const rested = new Promise<void>((resolve, reject) => {
-      const saved = ({ state }: SavedNews) => state.status === "waiting" && resolve();
+      const saved = ({ state }: SavedChange) => state.status === "waiting" && resolve();
       world.bus.subscribeChat(chatId, { saved, live: () => undefined }).catch(reject);
     });
     const before = { ...world.database.counters };

@@ -1,6 +1,6 @@
 /** Files that a person says something with: their own, with all their bytes, and in no other chat. */
 import { MAX_MESSAGE_FILES } from "../../domain/files/file-limits.js";
-import type { MessagePart, SaidPart } from "../../domain/chats/message-parts.js";
+import type { MessagePart, UserMessagePart } from "../../domain/chats/message-parts.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import { attachFiles, type AttachableFile, FileGone, findAttachable } from "../../store/files/chat-files.js";
 import type { Database, Queryable } from "../../store/common/database.js";
@@ -15,7 +15,7 @@ export async function readAttachments(
   database: Database,
   viewer: Viewer,
   chatId: string | null,
-  said: readonly SaidPart[],
+  said: readonly UserMessagePart[],
 ): Promise<CommandResult<{ said: Said }>> {
   const ids = [...new Set(said.flatMap((part) => (part.type === "file" ? [part.fileId] : [])))];
   const found =
@@ -49,7 +49,7 @@ function refusalsOf(
   return [{ code: "INVALID", message: "The file is in another chat: upload it anew for this one.", path }];
 }
 
-function toStored(part: SaidPart, files: ReadonlyMap<string, AttachableFile>): MessagePart[] {
+function toStored(part: UserMessagePart, files: ReadonlyMap<string, AttachableFile>): MessagePart[] {
   if (part.type !== "file") return [part];
   const file = files.get(part.fileId);
   if (file === undefined) return [];

@@ -10,40 +10,40 @@ import {
   refusalOf,
   refuse,
   seeChat,
-  type CommandParts,
+  type CommandDependencies,
   type KnownChat,
 } from "../common/command-dependencies.js";
 import { checkTurn } from "../files/storage-check.js";
 
 /** Runs one command on a chat that the viewer may see. Finding nothing to do is a success. */
 export async function changeChat(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   chatId: string,
   command: Command,
 ): Promise<CommandResult<ChatChanged>> {
-  const known = await seeChat(parts, viewer, chatId);
-  return known ? changeKnown(parts, known, { chatId, command }) : notFound("chat", "chatId");
+  const known = await seeChat(dependencies, viewer, chatId);
+  return known ? changeKnown(dependencies, known, { chatId, command }) : notFound("chat", "chatId");
 }
 
 /** The same for a chat and the subagents below it, all at once; `below` as in `FamilyRequest`. */
 export async function changeFamily(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   chatId: string,
   { command, below }: { command: Command; below: FamilyRequest["below"] },
 ): Promise<CommandResult<ChatChanged>> {
-  if (!(await seeChat(parts, viewer, chatId))) return notFound("chat", "chatId");
-  return toChanged(chatId, await applyToFamily(parts, { chatId, commands: [command], below }));
+  if (!(await seeChat(dependencies, viewer, chatId))) return notFound("chat", "chatId");
+  return toChanged(chatId, await applyToFamily(dependencies, { chatId, commands: [command], below }));
 }
 
 /** The same for a chat that has just been seen. */
 export async function changeKnown(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   known: KnownChat,
   { chatId, command }: { chatId: string; command: Command },
 ): Promise<CommandResult<ChatChanged>> {
-  return toChanged(chatId, await applyTransition(parts, { chatId, commands: [command], known }));
+  return toChanged(chatId, await applyTransition(dependencies, { chatId, commands: [command], known }));
 }
 
 function toChanged(chatId: string, result: TransitionResult): CommandResult<ChatChanged> {
@@ -60,16 +60,16 @@ function toChanged(chatId: string, result: TransitionResult): CommandResult<Chat
 
 /** Runs a command on the chat in whose queue the message waits. Only one that has it said next may cost something. */
 export async function changeQueued(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   queuedId: string,
   type: "promote-queued" | "delete-queued",
 ): Promise<CommandResult<ChatChanged>> {
-  const [queued] = await findQueuedMessages(parts.database, viewer, [queuedId]);
+  const [queued] = await findQueuedMessages(dependencies.database, viewer, [queuedId]);
   if (!queued) return notFound("queued message", "queuedMessageId");
-  const known = await seeChat(parts, viewer, queued.chatId);
+  const known = await seeChat(dependencies, viewer, queued.chatId);
   if (!known) return notFound("queued message", "queuedMessageId");
-  const overLimit = type === "promote-queued" ? await checkTurn(parts, known.ownerId) : null;
+  const overLimit = type === "promote-queued" ? await checkTurn(dependencies, known.ownerId) : null;
   if (overLimit) return refuse(overLimit);
-  return changeKnown(parts, known, { chatId: queued.chatId, command: { type, queuedId } });
+  return changeKnown(dependencies, known, { chatId: queued.chatId, command: { type, queuedId } });
 }

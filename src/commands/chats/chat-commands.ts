@@ -4,7 +4,7 @@
  */
 import type { ChatLabel, ChatStatus, ClientTool } from "../../domain/chats/chat-state.js";
 import type { MessageRow, QueuedRow } from "../../domain/chats/chat-events.js";
-import type { ReasoningEffort, SaidPart, ToolResultPart } from "../../domain/chats/message-parts.js";
+import type { ReasoningEffort, UserMessagePart, ToolResultPart } from "../../domain/chats/message-parts.js";
 import type { McpTrial } from "../../domain/mcp/types.js";
 import type { McpServerChange, NewMcpServer } from "../../domain/mcp/server-rules.js";
 import type { Actor, Viewer } from "../../domain/users/viewer.js";
@@ -54,7 +54,7 @@ export type CommandResult<T> = ({ ok: true } & T) | { ok: false; refusal: Comman
 export type ChatChanged = { chatId: string; version: number };
 
 export type CreateChatInput = {
-  parts: SaidPart[];
+  parts: UserMessagePart[];
   /** Absent = the viewer's default workspace, if they have one; null = none. */
   workspaceId?: string | null;
   modelConfigId?: string;
@@ -69,7 +69,7 @@ export type CreateChatInput = {
 
 export type SendMessageInput = {
   chatId: string;
-  parts: SaidPart[];
+  parts: UserMessagePart[];
   whenBusy: "queue" | "interrupt";
   modelConfigId?: string;
   reasoningEffort?: ReasoningEffort;
@@ -80,7 +80,7 @@ export type SendMessageInput = {
 
 export type EditMessageInput = {
   messageId: string;
-  parts: SaidPart[];
+  parts: UserMessagePart[];
   modelConfigId?: string;
   /** As in `SendMessageInput`. */
   mcpServerIds?: string[];

@@ -13,7 +13,7 @@ import {
   rememberRequest,
   type NewChat,
 } from "../../store/chats/new-chat.js";
-import { announce } from "../../engine/transitions/apply-transition.js";
+import { publishChange } from "../../engine/transitions/apply-transition.js";
 import type { ChatChanged, CommandRefusal, CommandResult, CreateChatInput } from "./chat-commands.js";
 import {
   checkModel,
@@ -21,7 +21,7 @@ import {
   KEY_OF_ANOTHER_REQUEST,
   notFound,
   refuse,
-  type CommandParts,
+  type CommandDependencies,
 } from "../common/command-dependencies.js";
 import { givingFiles, readAttachments, type Said } from "./attachments.js";
 import { modelRefusal } from "../models/model-keys.js";
@@ -31,63 +31,63 @@ import { refusalOfUndone } from "../common/rolled-back.js";
 import { checkUsageLimit } from "../usage/usage-limit-check.js";
 
 export async function createChat(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   input: CreateChatInput,
 ): Promise<CommandResult<ChatChanged>> {
-  const repeated = await repeatedRequest(parts, viewer, input);
+  const repeated = await repeatedRequest(dependencies, viewer, input);
   if (repeated) return repeated;
-  const refusal = checkInput(parts, input) ?? (await checkModel(parts, input.modelConfigId));
+  const refusal = checkInput(dependencies, input) ?? (await checkModel(dependencies, input.modelConfigId));
   if (refusal) return refuse(refusal);
-  if (input.workspaceId && !(await findWorkspace(parts.database, viewer, input.workspaceId))) {
+  if (input.workspaceId && !(await findWorkspace(dependencies.database, viewer, input.workspaceId))) {
     return notFound("workspace", "workspaceId");
   }
-  const model = await parts.resolveModel(
-    input.modelConfigId ?? (await ownDefault(parts, viewer)),
+  const model = await dependencies.resolveModel(
+    input.modelConfigId ?? (await ownDefault(dependencies, viewer)),
     viewer.userId,
   );
   if (!model.ok) return refuse(modelRefusal(model));
-  const selected = await selectServers(parts, viewer, input);
+  const selected = await selectServers(dependencies, viewer, input);
   if (!selected.ok) return selected;
-  const overLimit = await checkUsageLimit(parts, viewer.userId);
+  const overLimit = await checkUsageLimit(dependencies, viewer.userId);
   if (overLimit) return refuse(overLimit);
-  const attached = await readAttachments(parts.database, viewer, null, input.parts);
+  const attached = await readAttachments(dependencies.database, viewer, null, input.parts);
   if (!attached.ok) return attached;
   const { said } = attached;
   const addedBytes = bytesOfParts(said.parts) + Buffer.byteLength(JSON.stringify(input.clientTools ?? []));
-  const stored = await checkStorage(parts, viewer.userId, addedBytes);
+  const stored = await checkStorage(dependencies, viewer.userId, addedBytes);
   if (!stored.ok) return stored;
   const chosen = { modelConfigId: model.modelConfigId, mcpServerIds: selected.ids, said };
-  const chat = newChat(parts, viewer, input, chosen);
+  const chat = newChat(dependencies, viewer, input, chosen);
   try {
     const alongside = inTurn(givingFiles(said, chat.id, chat.now), stored.verify);
-    return await commit(parts, chat, alongside, input.idempotencyKey);
+    return await commit(dependencies, chat, alongside, input.idempotencyKey);
   } catch (error) {
     if (!(error instanceof KeyAlreadyUsed)) return refusalOfUndone(error);
-    return (await repeatedRequest(parts, viewer, input)) ?? refuse(KEY_LOST);
+    return (await repeatedRequest(dependencies, viewer, input)) ?? refuse(KEY_LOST);
   }
 }
 
 /** The person's own default, as long as it may be chosen; null = the deployment's. */
-async function ownDefault(parts: CommandParts, viewer: Viewer): Promise<string | null> {
-  const { defaultModelConfigId: own } = await parts.preferencesOf(viewer.userId);
-  return own !== null && (await parts.isModelSelectable(own)) ? own : null;
+async function ownDefault(dependencies: CommandDependencies, viewer: Viewer): Promise<string | null> {
+  const { defaultModelConfigId: own } = await dependencies.preferencesOf(viewer.userId);
+  return own !== null && (await dependencies.isModelSelectable(own)) ? own : null;
 }
 
 async function selectServers(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   input: CreateChatInput,
 ): Promise<CommandResult<{ ids: string[] }>> {
-  const selected = await checkSelection(parts.mcpSelection, input.mcpServerIds);
+  const selected = await checkSelection(dependencies.mcpSelection, input.mcpServerIds);
   if (!selected.ok) return selected;
-  if (selected.ids === undefined) return { ok: true, ids: await parts.mcpSelection.preselected() };
-  const refusal = await checkAuthorized(parts.mcpSelection, selected.ids, viewer.userId);
+  if (selected.ids === undefined) return { ok: true, ids: await dependencies.mcpSelection.preselected() };
+  const refusal = await checkAuthorized(dependencies.mcpSelection, selected.ids, viewer.userId);
   return refusal ? refuse(refusal) : { ok: true, ids: selected.ids };
 }
 
 function newChat(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   input: CreateChatInput,
   { modelConfigId, mcpServerIds, said }: Pick<NewChat, "modelConfigId" | "mcpServerIds"> & { said: Said },
@@ -96,7 +96,8 @@ function newChat(
     id: randomUUID(),
     ownerId: viewer.userId,
     modelConfigId,
-    workspaceId: input.workspaceId === undefined ? parts.defaultWorkspaceId(viewer) : input.workspaceId,
+    workspaceId:
+      input.workspaceId === undefined ? dependencies.defaultWorkspaceId(viewer) : input.workspaceId,
     reasoningEffort: input.reasoningEffort ?? null,
     clientTools: input.clientTools ?? [],
     labels: input.labels ?? [],
@@ -115,36 +116,36 @@ function newChat(
         reasoningEffort: input.reasoningEffort ?? null,
       },
     ],
-    now: parts.clock.now(),
+    now: dependencies.clock.now(),
   };
 }
 
 async function commit(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   chat: NewChat,
   alongside: Alongside | undefined,
   key: string | undefined,
 ): Promise<CommandResult<ChatChanged>> {
   const { id: chatId, ownerId, state } = chat;
   const version = state.snapshotVersion;
-  const messages = await parts.database.transaction(async (transaction) => {
+  const messages = await dependencies.database.transaction(async (transaction) => {
     const rows = await insertChat(transaction, chat);
     await alongside?.(transaction);
     const made = { chatId, messageId: null, queuedId: null, version };
     if (key !== undefined) await rememberRequest(transaction, { userId: ownerId, key }, made);
     return rows;
   });
-  announce(parts, { chatId, ownerId, previousVersion: 0, state, messages }, messages);
+  publishChange(dependencies, { chatId, ownerId, previousVersion: 0, state, messages }, messages);
   return { ok: true, chatId, version };
 }
 
 async function repeatedRequest(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   { idempotencyKey }: CreateChatInput,
 ): Promise<CommandResult<ChatChanged> | null> {
   if (idempotencyKey === undefined) return null;
-  const made = await recallRequest(parts.database, { userId: viewer.userId, key: idempotencyKey });
+  const made = await recallRequest(dependencies.database, { userId: viewer.userId, key: idempotencyKey });
   if (!made) return null;
   const isSend = made.messageId !== null || made.queuedId !== null;
   if (isSend) return refuse(KEY_OF_ANOTHER_REQUEST);
@@ -163,12 +164,12 @@ const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const LABEL_KEY = /^[a-zA-Z0-9][a-zA-Z0-9._/-]{0,63}$/;
 const MAX_LABEL_VALUE_CHARACTERS = 256;
 
-function checkInput(parts: CommandParts, input: CreateChatInput): CommandRefusal | null {
+function checkInput(dependencies: CommandDependencies, input: CreateChatInput): CommandRefusal | null {
   return (
     checkParts(input.parts) ??
     checkTitle(input.title) ??
     checkLabels(input.labels ?? []) ??
-    checkClientTools(parts, input.clientTools ?? [])
+    checkClientTools(dependencies, input.clientTools ?? [])
   );
 }
 
@@ -205,7 +206,7 @@ function checkLabels(labels: { key: string; value: string }[]): CommandRefusal |
   return null;
 }
 
-function checkClientTools(parts: CommandParts, tools: ClientTool[]): CommandRefusal | null {
+function checkClientTools(dependencies: CommandDependencies, tools: ClientTool[]): CommandRefusal | null {
   const refused = (message: string, ...path: string[]): CommandRefusal => ({
     code: "INVALID",
     message,
@@ -213,7 +214,7 @@ function checkClientTools(parts: CommandParts, tools: ClientTool[]): CommandRefu
   });
   if (tools.length > MAX_CLIENT_TOOLS)
     return refused(`A chat has at most ${MAX_CLIENT_TOOLS} tools of its client.`);
-  const names = new Set(parts.toolNames);
+  const names = new Set(dependencies.toolNames);
   for (const [index, { name, inputSchema }] of tools.entries()) {
     if (!TOOL_NAME.test(name))
       return refused("A tool's name is 1 to 64 of a-z, A-Z, 0-9, _ and -", `${index}`, "name");

@@ -12,7 +12,7 @@ import {
   refusalOf,
   refuse,
   seeChat,
-  type CommandParts,
+  type CommandDependencies,
 } from "../common/command-dependencies.js";
 import { foreignFileBytes, givingFiles, readAttachments } from "./attachments.js";
 import { checkKey } from "../models/model-keys.js";
@@ -24,13 +24,13 @@ import { checkUsageLimit } from "../usage/usage-limit-check.js";
 type Edited = ChatChanged & { message: MessageRow };
 
 export async function editMessage(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   input: EditMessageInput,
 ): Promise<CommandResult<Edited>> {
-  const refusal = checkParts(input.parts) ?? (await checkModel(parts, input.modelConfigId));
+  const refusal = checkParts(input.parts) ?? (await checkModel(dependencies, input.modelConfigId));
   if (refusal) return refuse(refusal);
-  const old = await findMessage(parts.database, viewer, input.messageId);
+  const old = await findMessage(dependencies.database, viewer, input.messageId);
   if (!old) return notFound("message", "messageId");
   if (old.role !== "user") {
     return refuse({
@@ -39,22 +39,22 @@ export async function editMessage(
       path: ["messageId"],
     });
   }
-  const selected = await checkSelection(parts.mcpSelection, input.mcpServerIds);
+  const selected = await checkSelection(dependencies.mcpSelection, input.mcpServerIds);
   if (!selected.ok) return selected;
-  const known = await seeChat(parts, viewer, old.chatId);
+  const known = await seeChat(dependencies, viewer, old.chatId);
   if (!known) return notFound("message", "messageId");
   const modelConfigId = input.modelConfigId ?? old.modelConfigId ?? undefined;
   const unpaid =
-    (await checkKey(parts, { chatId: old.chatId, modelConfigId, ownerId: known.ownerId })) ??
-    (await checkUsageLimit(parts, known.ownerId));
+    (await checkKey(dependencies, { chatId: old.chatId, modelConfigId, ownerId: known.ownerId })) ??
+    (await checkUsageLimit(dependencies, known.ownerId));
   if (unpaid) return refuse(unpaid);
-  const attached = await readAttachments(parts.database, viewer, old.chatId, input.parts);
+  const attached = await readAttachments(dependencies.database, viewer, old.chatId, input.parts);
   if (!attached.ok) return attached;
   const { said } = attached;
   const addedBytes = bytesOfParts(said.parts) + foreignFileBytes(said, viewer, known.ownerId);
-  const stored = await checkStorage(parts, known.ownerId, addedBytes);
+  const stored = await checkStorage(dependencies, known.ownerId, addedBytes);
   if (!stored.ok) return stored;
-  const alongside = inTurn(givingFiles(said, old.chatId, parts.clock.now()), stored.verify);
+  const alongside = inTurn(givingFiles(said, old.chatId, dependencies.clock.now()), stored.verify);
   const message = {
     parts: said.parts,
     authorId: viewer.userId,
@@ -64,7 +64,7 @@ export async function editMessage(
   };
   try {
     const commands = [{ type: "edit-message" as const, messageId: input.messageId, message }];
-    const result = await applyToFamily(parts, {
+    const result = await applyToFamily(dependencies, {
       ...{ chatId: old.chatId, commands, below: stopBelow },
       ...(alongside && { alongside }),
     });

@@ -1,17 +1,17 @@
 /** A person has seen what is in a chat, without having followed it. */
-import { readNews } from "../../domain/chats/list-events.js";
+import { readUpdate } from "../../domain/chats/list-events.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import { markRead } from "../../store/chats/unread.js";
 import type { ChatChanged, CommandResult } from "./chat-commands.js";
-import { notFound, refuse, seeChat, type CommandParts } from "../common/command-dependencies.js";
+import { notFound, refuse, seeChat, type CommandDependencies } from "../common/command-dependencies.js";
 
 /** Finding nothing unread is a success. */
 export async function markChatRead(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   chatId: string,
 ): Promise<CommandResult<ChatChanged>> {
-  const known = await seeChat(parts, viewer, chatId);
+  const known = await seeChat(dependencies, viewer, chatId);
   if (!known) return notFound("chat", "chatId");
   if (known.ownerId !== viewer.userId) {
     return refuse({
@@ -21,7 +21,7 @@ export async function markChatRead(
     });
   }
   const readings = [{ chatId, readerId: viewer.userId }];
-  for (const read of await markRead(parts.database, readings))
-    parts.bus.publishList(read.ownerId, readNews(read));
+  for (const read of await markRead(dependencies.database, readings))
+    dependencies.bus.publishList(read.ownerId, readUpdate(read));
   return { ok: true, chatId, version: known.state.snapshotVersion };
 }

@@ -2,22 +2,22 @@
 import type { Viewer } from "../../domain/users/viewer.js";
 import { findChat } from "../../store/chats/chats.js";
 import type { ChatChanged, CommandResult } from "./chat-commands.js";
-import { notFound, refuse, type CommandParts } from "../common/command-dependencies.js";
+import { notFound, refuse, type CommandDependencies } from "../common/command-dependencies.js";
 import { checkUsageLimit } from "../usage/usage-limit-check.js";
 
 /** A chat that somebody renamed meanwhile keeps that name, and the request is a success all the same. */
 export async function regenerateTitle(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   chatId: string,
 ): Promise<CommandResult<ChatChanged>> {
   // From the database, not from this replica's memory: the title that it has now must be the one that is replaced.
-  const chat = await findChat(parts.database, viewer, chatId);
+  const chat = await findChat(dependencies.database, viewer, chatId);
   if (!chat) return notFound("chat", "chatId");
   const { ownerId, modelConfigId, state } = chat;
-  const overLimit = await checkUsageLimit(parts, ownerId);
+  const overLimit = await checkUsageLimit(dependencies, ownerId);
   if (overLimit) return refuse(overLimit);
-  const made = await parts.regenerateTitle({ chatId, ownerId, modelConfigId, state });
+  const made = await dependencies.regenerateTitle({ chatId, ownerId, modelConfigId, state });
   switch (made.outcome) {
     case "titled":
       return { ok: true, chatId, version: made.version };

@@ -8,28 +8,28 @@ import { MessageGone } from "../../store/chats/transitions.js";
 import { findUsersByIds } from "../../store/users/users.js";
 import { changeKnown } from "./change-chat.js";
 import type { ChatChanged, CommandRefusal, CommandResult } from "./chat-commands.js";
-import { notFound, refuse, type CommandParts } from "../common/command-dependencies.js";
+import { notFound, refuse, type CommandDependencies } from "../common/command-dependencies.js";
 import { checkKey } from "../models/model-keys.js";
 import { checkTurn } from "../files/storage-check.js";
 
 /** Refused as CONFLICT unless the chat is in `error`, and for the chats of users who are deactivated. */
 export async function retryChat(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   chatId: string,
 ): Promise<CommandResult<ChatChanged>> {
   // Read, not taken from memory: which answer is to be replaced is decided on what failed last, at whichever replica.
-  const known = await findChat(parts.database, viewer, chatId);
+  const known = await findChat(dependencies.database, viewer, chatId);
   if (!known) return notFound("chat", "chatId");
   const { ownerId, state } = known;
   const refusal =
-    (await checkOwner(parts, viewer, { ownerId, state })) ??
-    (await checkKey(parts, { chatId, ownerId })) ??
-    (await checkTurn(parts, ownerId));
+    (await checkOwner(dependencies, viewer, { ownerId, state })) ??
+    (await checkKey(dependencies, { chatId, ownerId })) ??
+    (await checkTurn(dependencies, ownerId));
   if (refusal) return refuse(refusal);
   try {
-    const command = await retryOf(parts, chatId, state);
-    return await changeKnown(parts, { ownerId, state }, { chatId, command });
+    const command = await retryOf(dependencies, chatId, state);
+    return await changeKnown(dependencies, { ownerId, state }, { chatId, command });
   } catch (error) {
     if (!(error instanceof MessageGone)) throw error;
     return refuse({ code: "CONFLICT", message: "The chat has moved on.", currentStatus: state.status });
@@ -38,7 +38,7 @@ export async function retryChat(
 
 /** A retry says nothing new: it would act in the name of a user whom an admin has stopped. */
 async function checkOwner(
-  { database }: CommandParts,
+  { database }: CommandDependencies,
   viewer: Viewer,
   { ownerId, state }: { ownerId: string; state: ChatState },
 ): Promise<CommandRefusal | null> {
@@ -50,7 +50,11 @@ async function checkOwner(
 }
 
 /** An answer that the vendor's filter broke off was kept for people; a new try takes its place. */
-async function retryOf({ database }: CommandParts, chatId: string, state: ChatState): Promise<Command> {
+async function retryOf(
+  { database }: CommandDependencies,
+  chatId: string,
+  state: ChatState,
+): Promise<Command> {
   if (state.lastError?.kind !== "content_filtered") return { type: "retry" };
   const last = (await readHistory(database, chatId)).at(-1);
   if (last?.role !== "assistant") return { type: "retry" };

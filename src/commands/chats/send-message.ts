@@ -16,7 +16,7 @@ import {
   refusalOf,
   refuse,
   seeChat,
-  type CommandParts,
+  type CommandDependencies,
 } from "../common/command-dependencies.js";
 import { foreignFileBytes, givingFiles, readAttachments, type Said } from "./attachments.js";
 import { checkKey } from "../models/model-keys.js";
@@ -28,30 +28,30 @@ import { checkUsageLimit } from "../usage/usage-limit-check.js";
 type Sent = ChatChanged & { message: MessageRow | null; queued: QueuedRow | null };
 
 export async function sendMessage(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   input: SendMessageInput,
 ): Promise<CommandResult<Sent>> {
-  const repeated = await repeatedRequest(parts, viewer, input);
+  const repeated = await repeatedRequest(dependencies, viewer, input);
   if (repeated) return repeated;
-  const refusal = checkParts(input.parts) ?? (await checkModel(parts, input.modelConfigId));
+  const refusal = checkParts(input.parts) ?? (await checkModel(dependencies, input.modelConfigId));
   if (refusal) return refuse(refusal);
-  const known = await seeChat(parts, viewer, input.chatId);
+  const known = await seeChat(dependencies, viewer, input.chatId);
   if (!known) return notFound("chat", "chatId");
-  const selected = await checkSelection(parts.mcpSelection, input.mcpServerIds);
+  const selected = await checkSelection(dependencies.mcpSelection, input.mcpServerIds);
   if (!selected.ok) return selected;
   // Turns use what the chat's owner has authorised, whoever speaks.
-  const missing = await checkAuthorized(parts.mcpSelection, selected.ids, known.ownerId);
+  const missing = await checkAuthorized(dependencies.mcpSelection, selected.ids, known.ownerId);
   const refused =
     missing ??
-    (await checkKey(parts, { ...input, ownerId: known.ownerId })) ??
-    (await checkUsageLimit(parts, known.ownerId));
+    (await checkKey(dependencies, { ...input, ownerId: known.ownerId })) ??
+    (await checkUsageLimit(dependencies, known.ownerId));
   if (refused) return refuse(refused);
-  const attached = await readAttachments(parts.database, viewer, input.chatId, input.parts);
+  const attached = await readAttachments(dependencies.database, viewer, input.chatId, input.parts);
   if (!attached.ok) return attached;
   const { said } = attached;
   const addedBytes = bytesOfParts(said.parts) + foreignFileBytes(said, viewer, known.ownerId);
-  const stored = await checkStorage(parts, known.ownerId, addedBytes);
+  const stored = await checkStorage(dependencies, known.ownerId, addedBytes);
   if (!stored.ok) return stored;
   const checked = {
     ...input,
@@ -60,15 +60,15 @@ export async function sendMessage(
     verify: stored.verify,
   };
   try {
-    return await commit(parts, viewer, checked, known);
+    return await commit(dependencies, viewer, checked, known);
   } catch (error) {
-    const first = error instanceof KeyAlreadyUsed ? await repeatedRequest(parts, viewer, input) : null;
+    const first = error instanceof KeyAlreadyUsed ? await repeatedRequest(dependencies, viewer, input) : null;
     return first ?? refusalOfUndone(error);
   }
 }
 
 async function commit(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   input: SendMessageInput & { said: Said; verify: Alongside | undefined },
   known: NonNullable<Awaited<ReturnType<typeof seeChat>>>,
@@ -82,8 +82,8 @@ async function commit(
     reasoningEffort: input.reasoningEffort ?? null,
     mcpServerIds: input.mcpServerIds ?? null,
   };
-  const store = inTurn(givingFiles(input.said, chatId, parts.clock.now()), input.verify);
-  const result = await applyTransition(parts, {
+  const store = inTurn(givingFiles(input.said, chatId, dependencies.clock.now()), input.verify);
+  const result = await applyTransition(dependencies, {
     chatId,
     commands: [{ type: "send-message", whenBusy: input.whenBusy, message, queuedId }],
     known,
@@ -130,19 +130,19 @@ async function remember(
 }
 
 async function repeatedRequest(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   input: SendMessageInput,
 ): Promise<CommandResult<Sent> | null> {
   const key = input.idempotencyKey;
   if (key === undefined) return null;
-  const made = await recallRequest(parts.database, { userId: viewer.userId, key });
+  const made = await recallRequest(dependencies.database, { userId: viewer.userId, key });
   if (!made) return null;
   const { chatId, version, messageId, queuedId } = made;
   const isSend = messageId !== null || queuedId !== null;
   if (!isSend || chatId !== input.chatId) return refuse(KEY_OF_ANOTHER_REQUEST);
-  const message = messageId === null ? null : await findMessage(parts.database, viewer, messageId);
+  const message = messageId === null ? null : await findMessage(dependencies.database, viewer, messageId);
   const [queued = null] =
-    message || queuedId === null ? [] : await findQueuedMessages(parts.database, viewer, [queuedId]);
+    message || queuedId === null ? [] : await findQueuedMessages(dependencies.database, viewer, [queuedId]);
   return { ok: true, chatId, version, message, queued };
 }

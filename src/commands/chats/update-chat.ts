@@ -9,32 +9,32 @@ import {
   refusalOf,
   refuse,
   seeChat,
-  type CommandParts,
+  type CommandDependencies,
   type KnownChat,
 } from "../common/command-dependencies.js";
 import { checkSelection } from "../mcp/selection.js";
 
 /** All of it or nothing. The title is told to followers; labels and model are metadata that nobody follows. */
 export async function updateChat(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   input: UpdateChatInput,
 ): Promise<CommandResult<ChatChanged>> {
   const { chatId, title, labels, modelConfigId, mcpServerIds } = input;
-  const known = await seeChat(parts, viewer, chatId);
+  const known = await seeChat(dependencies, viewer, chatId);
   if (!known) return notFound("chat", "chatId");
-  const refusal = await checkModel(parts, modelConfigId ?? undefined);
+  const refusal = await checkModel(dependencies, modelConfigId ?? undefined);
   if (refusal) return refuse(refusal);
-  const selected = await checkSelection(parts.mcpSelection, mcpServerIds);
+  const selected = await checkSelection(dependencies.mcpSelection, mcpServerIds);
   if (!selected.ok) return selected;
   const changes = { labels, modelConfigId, mcpServerIds: selected.ids };
   const metadata = Object.values(changes).every((change) => change === undefined) ? null : changes;
-  const renamed = title === undefined ? null : await rename(parts, { chatId, title, known, metadata });
+  const renamed = title === undefined ? null : await rename(dependencies, { chatId, title, known, metadata });
   if (renamed?.outcome === "not_found") return notFound("chat", "chatId");
   if (renamed?.outcome === "refused") return refuse(refusalOf(renamed));
   // Nothing to rename: the metadata did not travel with the title.
   const isWritten = renamed?.outcome === "changed" || metadata === null;
-  if (!isWritten && !(await updateMetadata(parts.database, chatId, metadata)))
+  if (!isWritten && !(await updateMetadata(dependencies.database, chatId, metadata)))
     return notFound("chat", "chatId");
   return { ok: true, chatId, version: (renamed?.state ?? known.state).snapshotVersion };
 }
@@ -47,10 +47,10 @@ type Renaming = {
 };
 
 function rename(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   { chatId, title, known, metadata }: Renaming,
 ): Promise<TransitionResult> {
-  return applyTransition(parts, {
+  return applyTransition(dependencies, {
     chatId,
     commands: [{ type: "set-title", title, source: "person" }],
     known,

@@ -8,21 +8,21 @@ import {
   MAX_QUEUED_MESSAGES,
 } from "../../domain/common/limits.js";
 import type { McpTrial } from "../../domain/mcp/types.js";
-import type { SaidPart } from "../../domain/chats/message-parts.js";
+import type { UserMessagePart } from "../../domain/chats/message-parts.js";
 import type { RefusalReason } from "../../domain/chats/transition.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import { findChat } from "../../store/chats/chats.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import type { SecretBox } from "../../store/common/secret-box.js";
 import type { Preferences } from "../../store/users/users.js";
-import type { TransitionParts, TransitionResult } from "../../engine/transitions/apply-transition.js";
+import type { TransitionDependencies, TransitionResult } from "../../engine/transitions/apply-transition.js";
 import type { CommandRefusal } from "../chats/chat-commands.js";
 import type { McpOauthCommands } from "../mcp/oauth-port.js";
 import type { McpSelection } from "../mcp/selection.js";
 import type { StorageChecks } from "../files/storage-check.js";
 import type { UsageLimitChecks } from "../usage/usage-limit-check.js";
 
-export type CommandParts = TransitionParts & {
+export type CommandDependencies = TransitionDependencies & {
   /** The model that a new turn would use in a person's chat; null = the deployment's default. */
   resolveModel(configId: string | null, ownerId: string): Promise<ResolvedModel>;
   /** Whether any provider asks with people's own keys, so that one may be missing. Costs nothing where none does. */
@@ -79,13 +79,13 @@ export type KnownChat = { ownerId: string; state: ChatState };
 
 /** The chat as this replica knows it, or as the database has it; null when the viewer may not see it. */
 export async function seeChat(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   chatId: string,
 ): Promise<KnownChat | null> {
-  const recent = parts.recent.get(chatId);
-  if (recent) return mayUse(viewer, recent.ownerId) ? recent : null;
-  const chat = await findChat(parts.database, viewer, chatId);
+  const chatCache = dependencies.chatCache.get(chatId);
+  if (chatCache) return mayUse(viewer, chatCache.ownerId) ? chatCache : null;
+  const chat = await findChat(dependencies.database, viewer, chatId);
   return chat && { ownerId: chat.ownerId, state: chat.state };
 }
 
@@ -122,7 +122,7 @@ export const KEY_OF_ANOTHER_REQUEST: CommandRefusal = {
 };
 
 /** Null when the parts may be said. */
-export function checkParts(parts: readonly SaidPart[]): CommandRefusal | null {
+export function checkParts(parts: readonly UserMessagePart[]): CommandRefusal | null {
   const path = ["parts"];
   if (parts.length === 0) return { code: "INVALID", message: "A message needs at least one part.", path };
   if (parts.length > MAX_MESSAGE_PARTS) {
@@ -142,10 +142,10 @@ export function checkParts(parts: readonly SaidPart[]): CommandRefusal | null {
 
 /** Null when the config is absent or may be chosen. */
 export async function checkModel(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   modelConfigId: string | undefined,
 ): Promise<CommandRefusal | null> {
-  if (modelConfigId === undefined || (await parts.isModelSelectable(modelConfigId))) return null;
+  if (modelConfigId === undefined || (await dependencies.isModelSelectable(modelConfigId))) return null;
   return { code: "INVALID", message: "There is no such model, or it is disabled.", path: ["modelConfigId"] };
 }
 

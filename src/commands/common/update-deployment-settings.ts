@@ -32,7 +32,7 @@ export interface DeploymentCommands {
   ): Promise<CommandResult<{ settings: ShownDeploymentSettings }>>;
 }
 
-export type DeploymentParts = {
+export type DeploymentDependencies = {
   database: Database;
   /** Tells every replica that they were changed. After the commit; never throws. */
   announceSettings(): void;
@@ -43,50 +43,50 @@ export type DeploymentParts = {
   sanitizePrompt(text: string): string;
 };
 
-export function createDeploymentCommands(parts: DeploymentParts): DeploymentCommands {
+export function createDeploymentCommands(dependencies: DeploymentDependencies): DeploymentCommands {
   const shown = (record: DeploymentSettingsRecord): ShownDeploymentSettings => ({
     ...record,
-    effectiveBatchSize: record.acquireBatchSize ?? parts.environment.acquireBatchSize,
+    effectiveBatchSize: record.acquireBatchSize ?? dependencies.environment.acquireBatchSize,
   });
   return {
-    isDesktopEnabled: () => parts.isDesktopEnabled(),
+    isDesktopEnabled: () => dependencies.isDesktopEnabled(),
     readSettings: async (viewer) =>
-      viewer.role === "admin" ? shown(await readDeploymentSettings(parts.database)) : null,
+      viewer.role === "admin" ? shown(await readDeploymentSettings(dependencies.database)) : null,
     async updateSettings(actor, change) {
-      const result = await update(parts, actor, change);
+      const result = await update(dependencies, actor, change);
       return result.ok ? { ok: true, settings: shown(result.settings) } : result;
     },
   };
 }
 
 async function update(
-  parts: DeploymentParts,
+  dependencies: DeploymentDependencies,
   actor: Actor,
   change: DeploymentChange,
 ): Promise<CommandResult<{ settings: DeploymentSettingsRecord }>> {
-  const result = await asAdmin(parts, actor, async (transaction) => {
+  const result = await asAdmin(dependencies, actor, async (transaction) => {
     const [first, ...others] = problemsOfDeployment(change).map((it) => ({
       code: "INVALID" as const,
       ...it,
     }));
     if (first) return refuse({ ...first, others });
     const before = await holdDeploymentSettings(transaction);
-    const after = changedDeployment(before, sanitized(parts, change));
+    const after = changedDeployment(before, sanitized(dependencies, change));
     const changes = auditChanges(stored(before), stored(after));
     if (Object.keys(changes).length === 0) return { ok: true, result: { settings: before }, audit: null };
     const settings = await writeDeploymentSettings(transaction, stored(after), actor.userId);
     const audit = { action: "deployment_updated" as const, targetId: null, targetName: null, changes };
     return { ok: true, result: { settings }, audit };
   });
-  if (result.ok) parts.announceSettings();
+  if (result.ok) dependencies.announceSettings();
   return result;
 }
 
-function sanitized(parts: DeploymentParts, change: DeploymentChange): DeploymentChange {
+function sanitized(dependencies: DeploymentDependencies, change: DeploymentChange): DeploymentChange {
   const { systemPrompt } = change;
   if (systemPrompt === undefined) return change;
   // A zero character means nothing to anybody.
-  return { ...change, systemPrompt: parts.sanitizePrompt(systemPrompt.replaceAll("\u0000", "")) };
+  return { ...change, systemPrompt: dependencies.sanitizePrompt(systemPrompt.replaceAll("\u0000", "")) };
 }
 
 function stored(settings: DeploymentSettings): DeploymentSettings {

@@ -7,12 +7,12 @@ import type { Viewer } from "../../domain/users/viewer.js";
 import type { FileRecord } from "../../store/files/files.js";
 import { announceUpload } from "../../store/files/uploads.js";
 import type { CommandRefusal, CommandResult, WantedUpload } from "../chats/chat-commands.js";
-import { refuse, type CommandParts } from "../common/command-dependencies.js";
+import { refuse, type CommandDependencies } from "../common/command-dependencies.js";
 import { refusalOfUndone } from "../common/rolled-back.js";
 
 /** `expiresAt`: until when its bytes may come, in milliseconds since the epoch. */
 export async function createFileUpload(
-  { database, clock, storage }: Pick<CommandParts, "database" | "clock" | "storage">,
+  { database, clock, storage }: Pick<CommandDependencies, "database" | "clock" | "storage">,
   viewer: Viewer,
   wanted: WantedUpload,
 ): Promise<CommandResult<{ file: FileRecord; expiresAt: number }>> {

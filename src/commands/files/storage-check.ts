@@ -43,11 +43,11 @@ export async function checkStorage(
 
 /** Null when a turn may begin that nothing is said for: the owner may spend, and has room for any answer at all. */
 export async function checkTurn(
-  parts: { storage: StorageChecks; usageLimits: UsageLimitChecks },
+  dependencies: { storage: StorageChecks; usageLimits: UsageLimitChecks },
   ownerId: string,
 ): Promise<CommandRefusal | null> {
-  const stored = await checkStorage(parts, ownerId, 1);
-  return stored.ok ? checkUsageLimit(parts, ownerId) : stored.refusal;
+  const stored = await checkStorage(dependencies, ownerId, 1);
+  return stored.ok ? checkUsageLimit(dependencies, ownerId) : stored.refusal;
 }
 
 /** About as many bytes as the parts will be in the database, which spaces JSON a little wider. */

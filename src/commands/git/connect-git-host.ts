@@ -8,7 +8,7 @@ import {
   type GitConnectionRecord,
 } from "../../store/git/git-connections.js";
 import type { CommandResult } from "../chats/chat-commands.js";
-import { refuse, type CommandParts } from "../common/command-dependencies.js";
+import { refuse, type CommandDependencies } from "../common/command-dependencies.js";
 
 /** Most have less than a hundred; those that are signed documents reach two or three thousand. */
 export const MAX_GIT_TOKEN_CHARACTERS = 4_096;
@@ -16,7 +16,7 @@ export const MAX_GIT_TOKEN_CHARACTERS = 4_096;
 const TOKEN = /^[\x21-\x7e]+$/;
 
 export async function connectGitHost(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   input: { host: string; token: string },
 ): Promise<CommandResult<{ connection: GitConnectionRecord }>> {
@@ -29,9 +29,9 @@ export async function connectGitHost(
   const problem = problemOf(token);
   if (problem !== null) return refuse({ code: "INVALID", message: problem, path: ["token"] });
   const wanted = { userId: viewer.userId, host, token };
-  const connection = await keepGitConnection(parts.database, parts.secrets, wanted);
+  const connection = await keepGitConnection(dependencies.database, dependencies.secrets, wanted);
   if (connection !== null) {
-    await lookAgainWithToken(parts.database, viewer.userId);
+    await lookAgainWithToken(dependencies.database, viewer.userId);
     return { ok: true, connection };
   }
   const message = `At most ${MAX_GIT_CONNECTIONS} hosts can be connected. Disconnect one first.`;

@@ -3,15 +3,15 @@ import { readReturnTo } from "../../domain/users/return-to.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import { findVisibleMcpServers, type McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import type { CommandResult } from "../chats/chat-commands.js";
-import { notFound, refuse, type CommandParts } from "../common/command-dependencies.js";
+import { notFound, refuse, type CommandDependencies } from "../common/command-dependencies.js";
 
 export async function startMcpOauth(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   input: { serverId: string; returnTo: string | null },
 ): Promise<CommandResult<{ authorizationUrl: string; expiresAt: Date }>> {
-  const { mcpOauth } = parts;
-  const [server] = await findVisibleMcpServers(parts.database, viewer, [input.serverId]);
+  const { mcpOauth } = dependencies;
+  const [server] = await findVisibleMcpServers(dependencies.database, viewer, [input.serverId]);
   if (server === undefined) return notFound("tool server", "serverId");
   if (server.authKind !== "oauth2") {
     const message = `${server.displayName} is not authorised by each person.`;
@@ -29,12 +29,12 @@ export async function startMcpOauth(
 }
 
 export async function disconnectMcpServer(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   serverId: string,
 ): Promise<CommandResult<{ server: McpServerRecord }>> {
-  const [server] = await findVisibleMcpServers(parts.database, viewer, [serverId]);
+  const [server] = await findVisibleMcpServers(dependencies.database, viewer, [serverId]);
   if (server === undefined) return notFound("tool server", "serverId");
-  await parts.mcpOauth.disconnect(viewer.userId, server);
+  await dependencies.mcpOauth.disconnect(viewer.userId, server);
   return { ok: true, server };
 }

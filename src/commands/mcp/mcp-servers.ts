@@ -24,70 +24,78 @@ import {
 } from "../../store/mcp/mcp-servers.js";
 import { type AdminWork, asAdmin } from "../users/admin.js";
 import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
-import type { CommandParts } from "../common/command-dependencies.js";
+import type { CommandDependencies } from "../common/command-dependencies.js";
 import { readStoredSecrets, sealSecrets } from "./server-secrets.js";
 
 /** More than anybody registers; the lists of them are shown whole. */
 export const MAX_MCP_SERVERS = 200;
 
 export async function createMcpServer(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   actor: Actor,
   wanted: NewMcpServer,
 ): Promise<CommandResult<{ server: McpServerRecord }>> {
   return told(
-    parts,
-    await asAdmin(parts, actor, async (transaction): Promise<AdminWork<{ server: McpServerRecord }>> => {
-      const plan = planNewMcpServer(wanted);
-      if (!plan.ok) return refused(...plan.problems.map(invalid));
-      if ((await countMcpServers(transaction)) >= MAX_MCP_SERVERS) {
-        const message = `At most ${MAX_MCP_SERVERS} tool servers can be registered. Delete one first.`;
-        return refused({ code: "LIMIT_EXCEEDED", message });
-      }
-      const id = randomUUID();
-      const sealed = sealSecrets(parts.secrets, { id, before: null }, plan.secrets);
-      const values = { id, ...plan.settings, oauthDiscovered: null, sealed };
-      const server = await insertMcpServer(transaction, values, actor.userId);
-      if (server === null) {
-        return refused({ code: "CONFLICT", message: "Another server has this slug.", path: ["slug"] });
-      }
-      return { ok: true, result: { server }, audit: auditEntry("created", null, server) };
-    }),
+    dependencies,
+    await asAdmin(
+      dependencies,
+      actor,
+      async (transaction): Promise<AdminWork<{ server: McpServerRecord }>> => {
+        const plan = planNewMcpServer(wanted);
+        if (!plan.ok) return refused(...plan.problems.map(invalid));
+        if ((await countMcpServers(transaction)) >= MAX_MCP_SERVERS) {
+          const message = `At most ${MAX_MCP_SERVERS} tool servers can be registered. Delete one first.`;
+          return refused({ code: "LIMIT_EXCEEDED", message });
+        }
+        const id = randomUUID();
+        const sealed = sealSecrets(dependencies.secrets, { id, before: null }, plan.secrets);
+        const values = { id, ...plan.settings, oauthDiscovered: null, sealed };
+        const server = await insertMcpServer(transaction, values, actor.userId);
+        if (server === null) {
+          return refused({ code: "CONFLICT", message: "Another server has this slug.", path: ["slug"] });
+        }
+        return { ok: true, result: { server }, audit: auditEntry("created", null, server) };
+      },
+    ),
   );
 }
 
 /** Changes nothing, and says so to nobody, where all is as it was. */
 export async function updateMcpServer(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   actor: Actor,
   { serverId, ...change }: McpServerChange & { serverId: string },
 ): Promise<CommandResult<{ server: McpServerRecord }>> {
   return told(
-    parts,
-    await asAdmin(parts, actor, async (transaction): Promise<AdminWork<{ server: McpServerRecord }>> => {
-      const before = await lockMcpServer(transaction, serverId);
-      if (before === null) return refused(NO_SUCH_SERVER);
-      const settings = settingsOf(before);
-      const secrets = readStoredSecrets(parts.secrets, before);
-      const plan = planMcpServerChange({ settings, secrets }, change);
-      if (!plan.ok) return refused(...plan.problems.map(invalid));
-      const sealed = sealSecrets(parts.secrets, { id: serverId, before }, plan.secrets);
-      const changed = await keep(transaction, { before, settings: plan.settings, sealed }, actor.userId);
-      if (changed === null) return { ok: true, result: { server: before }, audit: null };
-      return { ok: true, result: { server: changed }, audit: auditEntry("updated", before, changed) };
-    }),
+    dependencies,
+    await asAdmin(
+      dependencies,
+      actor,
+      async (transaction): Promise<AdminWork<{ server: McpServerRecord }>> => {
+        const before = await lockMcpServer(transaction, serverId);
+        if (before === null) return refused(NO_SUCH_SERVER);
+        const settings = settingsOf(before);
+        const secrets = readStoredSecrets(dependencies.secrets, before);
+        const plan = planMcpServerChange({ settings, secrets }, change);
+        if (!plan.ok) return refused(...plan.problems.map(invalid));
+        const sealed = sealSecrets(dependencies.secrets, { id: serverId, before }, plan.secrets);
+        const changed = await keep(transaction, { before, settings: plan.settings, sealed }, actor.userId);
+        if (changed === null) return { ok: true, result: { server: before }, audit: null };
+        return { ok: true, result: { server: changed }, audit: auditEntry("updated", before, changed) };
+      },
+    ),
   );
 }
 
 /** With people's authorisations for it. Chats that had chosen it go on without. */
 export async function deleteMcpServer(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   actor: Actor,
   serverId: string,
 ): Promise<CommandResult<{ serverId: string }>> {
   return told(
-    parts,
-    await asAdmin(parts, actor, async (transaction): Promise<AdminWork<{ serverId: string }>> => {
+    dependencies,
+    await asAdmin(dependencies, actor, async (transaction): Promise<AdminWork<{ serverId: string }>> => {
       const gone = await deleteRow(transaction, serverId);
       if (gone === null) return refused(NO_SUCH_SERVER);
       return { ok: true, result: { serverId }, audit: auditEntry("deleted", gone, null) };
@@ -176,8 +184,8 @@ function auditEntry(
 }
 
 /** After the commit, so that whoever reads then reads what was committed. */
-function told<T>(parts: CommandParts, result: CommandResult<T>): CommandResult<T> {
-  if (result.ok) parts.bus.publishConfigChange("mcp-servers");
+function told<T>(dependencies: CommandDependencies, result: CommandResult<T>): CommandResult<T> {
+  if (result.ok) dependencies.bus.publishConfigChange("mcp-servers");
   return result;
 }
 

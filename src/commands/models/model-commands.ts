@@ -12,7 +12,7 @@ import type { ModelConfigRecord, ProviderRecord } from "../../store/models/model
 import type { SecretBox } from "../../store/common/secret-box.js";
 import type { CommandResult } from "../chats/chat-commands.js";
 
-export type ModelParts = {
+export type ModelDependencies = {
   database: Database;
   secrets: SecretBox;
   /** Tells every replica that models, providers or keys have changed. After the commit; never throws. */

@@ -30,7 +30,7 @@ import {
 import { forgetSmallModel } from "../../store/models/small-model.js";
 import { type AdminWork, asAdmin } from "../users/admin.js";
 import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
-import type { ModelChanged, ModelParts } from "./model-commands.js";
+import type { ModelChanged, ModelDependencies } from "./model-commands.js";
 import { invalid, refuseAll, told } from "./model-outcomes.js";
 import { findProvider, NO_SUCH_PROVIDER } from "./model-providers.js";
 
@@ -38,15 +38,15 @@ import { findProvider, NO_SUCH_PROVIDER } from "./model-providers.js";
 export const MAX_MODELS = 500;
 
 export async function createModel(
-  parts: ModelParts,
+  dependencies: ModelDependencies,
   actor: Actor,
   { providerId, ...wanted }: NewModel & { providerId: string },
 ): Promise<CommandResult<ModelChanged>> {
-  const result = await asAdmin(parts, actor, async (transaction): Promise<AdminWork<ModelChanged>> => {
+  const result = await asAdmin(dependencies, actor, async (transaction): Promise<AdminWork<ModelChanged>> => {
     await lockModels(transaction);
     const provider = await findProvider(transaction, providerId);
     if (provider === null) return refuseAll([NO_SUCH_PROVIDER]);
-    const plan = planNewModel(provider.kind, wanted, judgeFor(parts, provider));
+    const plan = planNewModel(provider.kind, wanted, judgeFor(dependencies, provider));
     if (!plan.ok) return refuseAll(plan.problems.map(invalid));
     const all = await listModelConfigs(transaction, { includeDisabled: true });
     const id = randomUUID();
@@ -61,21 +61,21 @@ export async function createModel(
     const modelConfig = standing.becomesDefault ? await asDefault(transaction, made) : made;
     return { ok: true, result: { modelConfig }, audit: auditEntry("created", null, modelConfig) };
   });
-  return told(parts, result);
+  return told(dependencies, result);
 }
 
 /** Changes nothing, and says so to nobody, where all is as it was. */
 export async function updateModel(
-  parts: ModelParts,
+  dependencies: ModelDependencies,
   actor: Actor,
   { modelConfigId, ...change }: ModelChange & { modelConfigId: string },
 ): Promise<CommandResult<ModelChanged>> {
-  const result = await asAdmin(parts, actor, async (transaction): Promise<AdminWork<ModelChanged>> => {
+  const result = await asAdmin(dependencies, actor, async (transaction): Promise<AdminWork<ModelChanged>> => {
     await lockModels(transaction);
     const before = await findConfig(transaction, modelConfigId);
     const provider = before && (await findProvider(transaction, before.providerId));
     if (before === null || provider === null) return refuseAll([NO_SUCH_MODEL]);
-    const plan = planModelChange(before, change, judgeFor(parts, provider));
+    const plan = planModelChange(before, change, judgeFor(dependencies, provider));
     if (!plan.ok) return refuseAll(plan.problems.map(invalid));
     const all = await listModelConfigs(transaction, { includeDisabled: true });
     const place = { id: before.id, isDefault: before.isDefault, provider };
@@ -89,17 +89,17 @@ export async function updateModel(
     const modelConfig = becomesDefault ? await asDefault(transaction, changed) : changed;
     return { ok: true, result: { modelConfig }, audit: auditEntry("updated", before, modelConfig) };
   });
-  return told(parts, result);
+  return told(dependencies, result);
 }
 
 /** What was said and spent keeps its name; chats that had chosen it are answered by the default from then on. */
 export async function deleteModel(
-  parts: ModelParts,
+  dependencies: ModelDependencies,
   actor: Actor,
   modelConfigId: string,
 ): Promise<CommandResult<{ modelConfigId: string }>> {
   const result = await asAdmin(
-    parts,
+    dependencies,
     actor,
     async (transaction): Promise<AdminWork<{ modelConfigId: string }>> => {
       await lockModels(transaction);
@@ -115,7 +115,7 @@ export async function deleteModel(
       return { ok: true, result: { modelConfigId }, audit: auditEntry("deleted", gone, null) };
     },
   );
-  return told(parts, result);
+  return told(dependencies, result);
 }
 
 const NO_SUCH_MODEL: CommandRefusal = {
@@ -124,8 +124,8 @@ const NO_SUCH_MODEL: CommandRefusal = {
   path: ["modelConfigId"],
 };
 
-function judgeFor(parts: ModelParts, { kind, openaiApi }: ProviderRecord): JudgeOptions {
-  return (options) => parts.judgeOptions({ kind, openaiApi }, options);
+function judgeFor(dependencies: ModelDependencies, { kind, openaiApi }: ProviderRecord): JudgeOptions {
+  return (options) => dependencies.judgeOptions({ kind, openaiApi }, options);
 }
 
 async function findConfig(db: Queryable, id: string): Promise<ModelConfigRecord | null> {

@@ -1,7 +1,7 @@
 /** Whether a turn could be paid for, asked before a message is taken: better than a turn that fails. */
 import { readChatModelId } from "../../store/chats/chat-metadata.js";
 import type { CommandRefusal } from "../chats/chat-commands.js";
-import type { CommandParts, ResolvedModel } from "../common/command-dependencies.js";
+import type { CommandDependencies, ResolvedModel } from "../common/command-dependencies.js";
 
 /** The model that a message would be answered by cannot be asked. */
 export function modelRefusal({
@@ -25,11 +25,11 @@ type Asked = {
  * passed by then. Where no provider takes people's own keys nothing is read.
  */
 export async function checkKey(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   { chatId, modelConfigId, ownerId }: Asked,
 ): Promise<CommandRefusal | null> {
-  if (!(await parts.asksPersonalKeys())) return null;
-  const configId = modelConfigId ?? (await readChatModelId(parts.database, chatId));
-  const model = await parts.resolveModel(configId, ownerId);
+  if (!(await dependencies.asksPersonalKeys())) return null;
+  const configId = modelConfigId ?? (await readChatModelId(dependencies.database, chatId));
+  const model = await dependencies.resolveModel(configId, ownerId);
   return model.ok || model.wantsKeyOf === undefined ? null : modelRefusal(model);
 }

@@ -1,11 +1,11 @@
 /** How admins' commands on providers and models end. */
 import type { Problem } from "../../domain/mcp/field-rules.js";
 import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
-import type { ModelParts } from "./model-commands.js";
+import type { ModelDependencies } from "./model-commands.js";
 
 /** After the commit, so that whoever reads then reads what was committed. */
-export function told<T>(parts: ModelParts, result: CommandResult<T>): CommandResult<T> {
-  if (result.ok) parts.announceModels();
+export function told<T>(dependencies: ModelDependencies, result: CommandResult<T>): CommandResult<T> {
+  if (result.ok) dependencies.announceModels();
   return result;
 }
 

@@ -32,81 +32,89 @@ import { forgetPersonalKeys, providerKeyPlace } from "../../store/models/provide
 import { forgetSmallModel } from "../../store/models/small-model.js";
 import { type AdminWork, asAdmin } from "../users/admin.js";
 import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
-import type { ModelParts, ProviderChanged } from "./model-commands.js";
+import type { ModelDependencies, ProviderChanged } from "./model-commands.js";
 import { invalid, refuseAll, told } from "./model-outcomes.js";
 
 /** More than anybody sets up; the lists of them are shown whole. */
 export const MAX_MODEL_PROVIDERS = 100;
 
 export async function createProvider(
-  parts: ModelParts,
+  dependencies: ModelDependencies,
   actor: Actor,
   wanted: NewProvider,
 ): Promise<CommandResult<ProviderChanged>> {
-  const result = await asAdmin(parts, actor, async (transaction): Promise<AdminWork<ProviderChanged>> => {
-    await lockModels(transaction);
-    const plan = planNewProvider(wanted);
-    if (!plan.ok) return refuseAll(plan.problems.map(invalid));
-    const all = await listProviders(transaction);
-    const refusal = clashOf(all, null, plan.setup) ?? privacyProblem(plan.setup);
-    if (refusal) return refuseAll([refusal]);
-    if (all.length >= MAX_MODEL_PROVIDERS) {
-      const message = `At most ${MAX_MODEL_PROVIDERS} model providers can be set up. Delete one first.`;
-      return refuseAll([{ code: "LIMIT_EXCEEDED", message }]);
-    }
-    const id = randomUUID();
-    const sealedKey = sealKey(parts, plan.key, { id, sealedKey: null });
-    const provider = await insertProvider(transaction, {
-      ...{ id, ...plan.setup, sealedKey },
-      ...{ isAddressOwn: true, isFormatOwn: true },
-    });
-    return { ok: true, result: { provider }, audit: auditEntry("created", null, provider) };
-  });
-  return told(parts, result);
+  const result = await asAdmin(
+    dependencies,
+    actor,
+    async (transaction): Promise<AdminWork<ProviderChanged>> => {
+      await lockModels(transaction);
+      const plan = planNewProvider(wanted);
+      if (!plan.ok) return refuseAll(plan.problems.map(invalid));
+      const all = await listProviders(transaction);
+      const refusal = clashOf(all, null, plan.setup) ?? privacyProblem(plan.setup);
+      if (refusal) return refuseAll([refusal]);
+      if (all.length >= MAX_MODEL_PROVIDERS) {
+        const message = `At most ${MAX_MODEL_PROVIDERS} model providers can be set up. Delete one first.`;
+        return refuseAll([{ code: "LIMIT_EXCEEDED", message }]);
+      }
+      const id = randomUUID();
+      const sealedKey = sealKey(dependencies, plan.key, { id, sealedKey: null });
+      const provider = await insertProvider(transaction, {
+        ...{ id, ...plan.setup, sealedKey },
+        ...{ isAddressOwn: true, isFormatOwn: true },
+      });
+      return { ok: true, result: { provider }, audit: auditEntry("created", null, provider) };
+    },
+  );
+  return told(dependencies, result);
 }
 
 /** Changes nothing, and says so to nobody, where all is as it was. */
 export async function updateProvider(
-  parts: ModelParts,
+  dependencies: ModelDependencies,
   actor: Actor,
   { providerId, ...change }: ProviderChange & { providerId: string },
 ): Promise<CommandResult<ProviderChanged>> {
-  const result = await asAdmin(parts, actor, async (transaction): Promise<AdminWork<ProviderChanged>> => {
-    await lockModels(transaction);
-    const before = await findProvider(transaction, providerId);
-    if (before === null) return refuseAll([NO_SUCH_PROVIDER]);
-    const plan = planProviderChange({ setup: before, hasKey: before.sealedKey !== null }, change);
-    if (!plan.ok) return refuseAll(plan.problems.map(invalid));
-    const { setup, hasMoved } = plan;
-    const refusal =
-      demoProblem(before, change) ??
-      clashOf(await listProviders(transaction), before, setup) ??
-      (reachesTheSame(before, setup) ? null : privacyProblem(setup)) ??
-      (await modelsProblem(parts, transaction, { before, setup }));
-    if (refusal) return refuseAll([refusal]);
-    const sealedKey = sealKey(parts, plan.key, before);
-    const isAddressOwn = before.isAddressOwn || before.baseUrl !== setup.baseUrl;
-    const isFormatOwn = before.isFormatOwn || before.openaiApi !== setup.openaiApi;
-    const after = { ...before, ...setup, sealedKey, isAddressOwn, isFormatOwn };
-    if (JSON.stringify(after) === JSON.stringify(before)) {
-      return { ok: true, result: { provider: before }, audit: null };
-    }
-    // People gave their keys for the former host, and for no other.
-    if (hasMoved) await forgetPersonalKeys(transaction, providerId);
-    const provider = await updateRow(transaction, after);
-    return { ok: true, result: { provider }, audit: auditEntry("updated", before, provider) };
-  });
-  return told(parts, result);
+  const result = await asAdmin(
+    dependencies,
+    actor,
+    async (transaction): Promise<AdminWork<ProviderChanged>> => {
+      await lockModels(transaction);
+      const before = await findProvider(transaction, providerId);
+      if (before === null) return refuseAll([NO_SUCH_PROVIDER]);
+      const plan = planProviderChange({ setup: before, hasKey: before.sealedKey !== null }, change);
+      if (!plan.ok) return refuseAll(plan.problems.map(invalid));
+      const { setup, hasMoved } = plan;
+      const refusal =
+        demoProblem(before, change) ??
+        clashOf(await listProviders(transaction), before, setup) ??
+        (reachesTheSame(before, setup) ? null : privacyProblem(setup)) ??
+        (await modelsProblem(dependencies, transaction, { before, setup }));
+      if (refusal) return refuseAll([refusal]);
+      const sealedKey = sealKey(dependencies, plan.key, before);
+      const isAddressOwn = before.isAddressOwn || before.baseUrl !== setup.baseUrl;
+      const isFormatOwn = before.isFormatOwn || before.openaiApi !== setup.openaiApi;
+      const after = { ...before, ...setup, sealedKey, isAddressOwn, isFormatOwn };
+      if (JSON.stringify(after) === JSON.stringify(before)) {
+        return { ok: true, result: { provider: before }, audit: null };
+      }
+      // People gave their keys for the former host, and for no other.
+      if (hasMoved) await forgetPersonalKeys(transaction, providerId);
+      const provider = await updateRow(transaction, after);
+      return { ok: true, result: { provider }, audit: auditEntry("updated", before, provider) };
+    },
+  );
+  return told(dependencies, result);
 }
 
 /** With its models, its key and everybody's keys for it. What was said and spent keeps their names. */
 export async function deleteProvider(
-  parts: ModelParts,
+  dependencies: ModelDependencies,
   actor: Actor,
   providerId: string,
 ): Promise<CommandResult<{ providerId: string }>> {
   const result = await asAdmin(
-    parts,
+    dependencies,
     actor,
     async (transaction): Promise<AdminWork<{ providerId: string }>> => {
       await lockModels(transaction);
@@ -123,18 +131,18 @@ export async function deleteProvider(
       return { ok: true, result: { providerId }, audit: auditEntry("deleted", gone, null) };
     },
   );
-  return told(parts, result);
+  return told(dependencies, result);
 }
 
 /** Throws `Forbidden` for others than admins. */
 export async function discoverModels(
-  parts: ModelParts,
+  dependencies: ModelDependencies,
   viewer: Viewer,
   providerId: string,
 ): Promise<ModelDiscovery | null> {
   demandAdmin(viewer);
-  const provider = await findProvider(parts.database, providerId);
-  return provider && parts.discoverModels(provider, viewer.userId);
+  const provider = await findProvider(dependencies.database, providerId);
+  return provider && dependencies.discoverModels(provider, viewer.userId);
 }
 
 export const NO_SUCH_PROVIDER: CommandRefusal = {
@@ -184,7 +192,7 @@ function demoProblem({ isDemo }: ProviderRecord, change: ProviderChange): Comman
 
 /** The default must stay in use, and models' options must stay what calls can be made with. */
 async function modelsProblem(
-  parts: ModelParts,
+  dependencies: ModelDependencies,
   transaction: Queryable,
   { before, setup }: { before: ProviderRecord; setup: ProviderSetup },
 ): Promise<CommandRefusal | null> {
@@ -195,7 +203,7 @@ async function modelsProblem(
   if (isSwitchedOff && configs.some(({ isDefault }) => isDefault)) return holdsDefault("isEnabled");
   if (!speaksOtherwise) return null;
   for (const { displayName, providerOptions } of configs) {
-    const [problem] = parts.judgeOptions(setup, providerOptions);
+    const [problem] = dependencies.judgeOptions(setup, providerOptions);
     if (problem === undefined) continue;
     const message = `${displayName} has an option that this format does not know: ${problem.path.join(".")}. Change that first.`;
     return { code: "CONFLICT", message, path: ["openaiApi"] };
@@ -209,7 +217,7 @@ function holdsDefault(field: string): CommandRefusal {
 }
 
 function sealKey(
-  { secrets }: ModelParts,
+  { secrets }: ModelDependencies,
   wanted: WantedSecret,
   { id, sealedKey }: Pick<ProviderRecord, "id" | "sealedKey">,
 ): string | null {

@@ -7,13 +7,13 @@ import type { Viewer } from "../../domain/users/viewer.js";
 import { lockModels } from "../../store/models/model-administration.js";
 import { removePersonalKey, setPersonalKey as keepKey } from "../../store/models/provider-keys.js";
 import type { CommandResult } from "../chats/chat-commands.js";
-import type { ModelParts, ProviderChanged } from "./model-commands.js";
+import type { ModelDependencies, ProviderChanged } from "./model-commands.js";
 import { invalid, refuseAll, told } from "./model-outcomes.js";
 import { findProvider, NO_SUCH_PROVIDER } from "./model-providers.js";
 
 /** A key may always be taken away; it is taken only where it will be used. */
 export async function setPersonalKey(
-  parts: ModelParts,
+  dependencies: ModelDependencies,
   viewer: Viewer,
   { providerId, apiKey }: { providerId: string; apiKey: SecretChange },
 ): Promise<CommandResult<ProviderChanged>> {
@@ -21,7 +21,7 @@ export async function setPersonalKey(
   const wanted = readKey(apiKey, (message, ...path) => problems.push({ message, path: ["apiKey", ...path] }));
   if (problems.length > 0) return refuseAll(problems.map(invalid));
   const whose = { userId: viewer.userId, providerId };
-  const result = await parts.database.transaction(
+  const result = await dependencies.database.transaction(
     async (transaction): Promise<CommandResult<ProviderChanged>> => {
       // Whoever moves the provider to another host meanwhile finds the key, and forgets it.
       await lockModels(transaction);
@@ -37,9 +37,9 @@ export async function setPersonalKey(
           : "This provider is disabled.";
         return refuseAll([{ code: "INVALID", message, path: ["providerId"] }]);
       }
-      await keepKey(transaction, parts.secrets, { ...whose, key: wanted.set });
+      await keepKey(transaction, dependencies.secrets, { ...whose, key: wanted.set });
       return { ok: true, provider };
     },
   );
-  return told(parts, result);
+  return told(dependencies, result);
 }

@@ -7,15 +7,15 @@ import {
   type PushSubscriptionRecord,
 } from "../../store/push/push.js";
 import type { CommandResult } from "../chats/chat-commands.js";
-import { notFound, refuse, type CommandParts } from "../common/command-dependencies.js";
+import { notFound, refuse, type CommandDependencies } from "../common/command-dependencies.js";
 
 /** Takes the place of an earlier subscription of the same browser, also of its id. */
 export async function registerPushSubscription(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   wanted: WantedPush,
 ): Promise<CommandResult<{ subscription: PushSubscriptionRecord }>> {
-  const mistakes = subscriptionMistakes(wanted, { isPrivateAllowed: parts.isPushPrivateAllowed });
+  const mistakes = subscriptionMistakes(wanted, { isPrivateAllowed: dependencies.isPushPrivateAllowed });
   const [first, ...others] = mistakes.map(({ field, message }) => ({
     code: "INVALID" as const,
     message,
@@ -23,18 +23,18 @@ export async function registerPushSubscription(
   }));
   if (first) return refuse({ ...first, others });
   const given = { ...wanted, userId: viewer.userId };
-  const subscription = await keepSubscription(parts.database, parts.secrets, given);
-  parts.bus.publishConfigChange("push");
+  const subscription = await keepSubscription(dependencies.database, dependencies.secrets, given);
+  dependencies.bus.publishConfigChange("push");
   return { ok: true, subscription };
 }
 
 export async function unregisterPushSubscription(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   endpoint: string,
 ): Promise<CommandResult<{ subscriptionId: string }>> {
-  const subscriptionId = await forgetSubscription(parts.database, viewer.userId, endpoint);
+  const subscriptionId = await forgetSubscription(dependencies.database, viewer.userId, endpoint);
   if (subscriptionId === null) return notFound("push subscription", "endpoint");
-  parts.bus.publishConfigChange("push");
+  dependencies.bus.publishConfigChange("push");
   return { ok: true, subscriptionId };
 }

@@ -19,24 +19,24 @@ import { notFound, refuse } from "../common/command-dependencies.js";
 import type {
   UpdateUsageLimitPolicyInput,
   UsageLimitCommands,
-  UsageLimitParts,
+  UsageLimitDependencies,
 } from "./usage-limit-commands.js";
 
-export function createUsageLimitCommands(parts: UsageLimitParts): UsageLimitCommands {
+export function createUsageLimitCommands(dependencies: UsageLimitDependencies): UsageLimitCommands {
   return {
-    standing: (userId) => parts.standing(userId),
-    updatePolicy: (actor, input) => updatePolicy(parts, actor, input),
-    setUserLimit: (actor, input) => setUserLimit(parts, actor, input),
-    clearUserLimit: (actor, userId) => clearUserLimit(parts, actor, userId),
+    standing: (userId) => dependencies.standing(userId),
+    updatePolicy: (actor, input) => updatePolicy(dependencies, actor, input),
+    setUserLimit: (actor, input) => setUserLimit(dependencies, actor, input),
+    clearUserLimit: (actor, userId) => clearUserLimit(dependencies, actor, userId),
   };
 }
 
 async function updatePolicy(
-  parts: UsageLimitParts,
+  dependencies: UsageLimitDependencies,
   actor: Actor,
   input: UpdateUsageLimitPolicyInput,
 ): Promise<CommandResult<{ policy: UsageLimitPolicy }>> {
-  const result = await asAdmin(parts, actor, async (transaction) => {
+  const result = await asAdmin(dependencies, actor, async (transaction) => {
     const { defaultLimitMicros } = input;
     if (defaultLimitMicros != null && defaultLimitMicros < 0n) return negative("defaultLimitMicros");
     const before = await lockUsageLimitPolicy(transaction);
@@ -56,46 +56,46 @@ async function updatePolicy(
     };
     return { ok: true, result: { policy }, audit };
   });
-  if (result.ok) parts.announceLimits();
+  if (result.ok) dependencies.announceLimits();
   return result;
 }
 
 async function setUserLimit(
-  parts: UsageLimitParts,
+  dependencies: UsageLimitDependencies,
   actor: Actor,
   { userId, limitMicros }: { userId: string; limitMicros: bigint },
 ): Promise<CommandResult<{ override: UsageLimitOverrideRecord }>> {
-  const result = await asAdmin(parts, actor, async (transaction) => {
+  const result = await asAdmin(dependencies, actor, async (transaction) => {
     if (limitMicros < 0n) return negative("limitMicros");
-    const user = await findPerson(transaction, userId);
+    const user = await findUser(transaction, userId);
     if (!user) return notFound("user", "userId");
     const before = await lockUsageLimitOverride(transaction, userId);
     if (before?.limitMicros === limitMicros) return { ok: true, result: { override: before }, audit: null };
     const override = await setUsageLimitOverride(transaction, userId, limitMicros);
     return { ok: true, result: { override }, audit: auditOf("user_usage_limit_set", user, before, override) };
   });
-  if (result.ok) parts.announceLimits();
+  if (result.ok) dependencies.announceLimits();
   return result;
 }
 
 async function clearUserLimit(
-  parts: UsageLimitParts,
+  dependencies: UsageLimitDependencies,
   actor: Actor,
   userId: string,
 ): Promise<CommandResult<{ user: UserRecord }>> {
-  const result = await asAdmin(parts, actor, async (transaction) => {
-    const user = await findPerson(transaction, userId);
+  const result = await asAdmin(dependencies, actor, async (transaction) => {
+    const user = await findUser(transaction, userId);
     if (!user) return notFound("user", "userId");
     const before = await lockUsageLimitOverride(transaction, userId);
     if (before === null) return { ok: true, result: { user }, audit: null };
     await clearUsageLimitOverride(transaction, userId);
     return { ok: true, result: { user }, audit: auditOf("user_usage_limit_cleared", user, before, null) };
   });
-  if (result.ok) parts.announceLimits();
+  if (result.ok) dependencies.announceLimits();
   return result;
 }
 
-async function findPerson(transaction: Queryable, userId: string): Promise<UserRecord | null> {
+async function findUser(transaction: Queryable, userId: string): Promise<UserRecord | null> {
   return (await findUsersByIds(transaction, [userId]))[0] ?? null;
 }
 

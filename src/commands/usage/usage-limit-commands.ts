@@ -6,7 +6,7 @@ import type { UsageLimitOverrideRecord } from "../../store/usage/usage-limits.js
 import type { UserRecord } from "../../store/users/users.js";
 import type { CommandResult } from "../chats/chat-commands.js";
 
-export type UsageLimitParts = {
+export type UsageLimitDependencies = {
   database: Database;
   /** Tells every replica that somebody may spend more or less than before. After the commit; never throws. */
   announceLimits(): void;

@@ -1,7 +1,7 @@
 /** Admins look after people: who there is, what they are called, what they may do, and whether they may come in. */
 import { auditChanges, type AuditAction } from "../../domain/users/audit.js";
 import { encodeId } from "../../domain/common/ids.js";
-import { personNameProblem, usernameProblem } from "../../domain/users/user-rules.js";
+import { userNameProblem, usernameProblem } from "../../domain/users/user-rules.js";
 import type { Actor, UserRole } from "../../domain/users/viewer.js";
 import type { Queryable } from "../../store/common/database.js";
 import { createToken } from "../../store/users/tokens.js";
@@ -16,17 +16,17 @@ import { applyTransition } from "../../engine/transitions/apply-transition.js";
 import { type AdminWork, asAdmin } from "./admin.js";
 import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
 import { notFound, refuse } from "../common/command-dependencies.js";
-import type { CreateUserInput, PeopleParts, UserChanged } from "./user-commands.js";
+import type { CreateUserInput, UserDependencies, UserChanged } from "./user-commands.js";
 
 const FIRST_TOKEN_NAME = "made with the account";
 
 /** Makes a person with a first token. */
 export async function createUser(
-  parts: PeopleParts,
+  dependencies: UserDependencies,
   actor: Actor,
   { username, name, role }: CreateUserInput,
 ): Promise<CommandResult<{ user: UserRecord; secret: string }>> {
-  return asAdmin(parts, actor, async (transaction) => {
+  return asAdmin(dependencies, actor, async (transaction) => {
     const refusal = problemOfNew({ username, name });
     if (refusal) return refuse(refusal);
     const user = await insertUser(transaction, { username, name: (name ?? username).trim(), role });
@@ -42,31 +42,31 @@ export async function createUser(
 function problemOfNew({ username, name }: Pick<CreateUserInput, "username" | "name">): CommandRefusal | null {
   const usernameMessage = usernameProblem(username);
   if (usernameMessage) return { code: "INVALID", message: usernameMessage, path: ["username"] };
-  const nameMessage = name === undefined ? null : personNameProblem(name.trim());
+  const nameMessage = name === undefined ? null : userNameProblem(name.trim());
   return nameMessage ? { code: "INVALID", message: nameMessage, path: ["name"] } : null;
 }
 
 export async function renameUser(
-  parts: PeopleParts,
+  dependencies: UserDependencies,
   actor: Actor,
   { userId, name }: { userId: string; name: string },
 ): Promise<CommandResult<UserChanged>> {
-  return asAdmin(parts, actor, async (transaction) => {
-    const message = personNameProblem(name.trim());
+  return asAdmin(dependencies, actor, async (transaction) => {
+    const message = userNameProblem(name.trim());
     if (message) return refuse({ code: "INVALID", message, path: ["name"] });
     return changeHeld(transaction, { userId, change: { name: name.trim() }, action: "user_updated" });
   });
 }
 
 export async function setUserRole(
-  parts: PeopleParts,
+  dependencies: UserDependencies,
   actor: Actor,
   { userId, role }: { userId: string; role: UserRole },
 ): Promise<CommandResult<UserChanged>> {
-  const result = await asAdmin(parts, actor, (transaction) =>
+  const result = await asAdmin(dependencies, actor, (transaction) =>
     changeHeld(transaction, { userId, change: { role }, action: "user_role_changed" }),
   );
-  if (result.ok) parts.announcePeople();
+  if (result.ok) dependencies.announceUsers();
   return result;
 }
 
@@ -75,29 +75,29 @@ export async function setUserRole(
  * stops what runs still.
  */
 export async function deactivateUser(
-  parts: PeopleParts,
+  dependencies: UserDependencies,
   actor: Actor,
   userId: string,
 ): Promise<CommandResult<UserChanged>> {
-  const result = await asAdmin(parts, actor, (transaction) =>
+  const result = await asAdmin(dependencies, actor, (transaction) =>
     changeHeld(transaction, { userId, change: { isActive: false }, action: "user_deactivated" }),
   );
   if (!result.ok) return result;
-  parts.announcePeople();
-  await stopTurns(parts, userId);
+  dependencies.announceUsers();
+  await stopTurns(dependencies, userId);
   return result;
 }
 
 /** Tokens count again; whoever was signed in with a browser signs in anew. */
 export async function reactivateUser(
-  parts: PeopleParts,
+  dependencies: UserDependencies,
   actor: Actor,
   userId: string,
 ): Promise<CommandResult<UserChanged>> {
-  const result = await asAdmin(parts, actor, (transaction) =>
+  const result = await asAdmin(dependencies, actor, (transaction) =>
     changeHeld(transaction, { userId, change: { isActive: true }, action: "user_reactivated" }),
   );
-  if (result.ok) parts.announcePeople();
+  if (result.ok) dependencies.announceUsers();
   return result;
 }
 
@@ -120,12 +120,12 @@ async function changeHeld(
 }
 
 /** One chat that cannot be stopped must not keep the others running. */
-async function stopTurns(parts: PeopleParts, ownerId: string): Promise<void> {
-  for (const chatId of await findBusyChats(parts.database, ownerId)) {
+async function stopTurns(dependencies: UserDependencies, ownerId: string): Promise<void> {
+  for (const chatId of await findBusyChats(dependencies.database, ownerId)) {
     try {
-      await applyTransition(parts, { chatId, commands: [{ type: "interrupt", keepsQueue: true }] });
+      await applyTransition(dependencies, { chatId, commands: [{ type: "interrupt", keepsQueue: true }] });
     } catch (error) {
-      parts.log.error({ err: error, chatId }, "A deactivated person's turn was not stopped");
+      dependencies.log.error({ err: error, chatId }, "A deactivated person's turn was not stopped");
     }
   }
 }

@@ -4,10 +4,10 @@ import type { Viewer } from "../../domain/users/viewer.js";
 import { countTokens, createToken, MAX_TOKENS_PER_USER, type TokenRecord } from "../../store/users/tokens.js";
 import type { CommandResult } from "../chats/chat-commands.js";
 import { refuse } from "../common/command-dependencies.js";
-import type { CreateApiTokenInput, PeopleParts } from "./user-commands.js";
+import type { CreateApiTokenInput, UserDependencies } from "./user-commands.js";
 
 export async function createApiToken(
-  { database, clock }: PeopleParts,
+  { database, clock }: UserDependencies,
   viewer: Viewer,
   input: CreateApiTokenInput,
 ): Promise<CommandResult<{ token: TokenRecord; secret: string }>> {

@@ -2,36 +2,40 @@
 import type { Viewer } from "../../domain/users/viewer.js";
 import { readPreferences, setPreferences, type Preferences } from "../../store/users/users.js";
 import type { CommandRefusal, CommandResult, UpdatePreferencesInput } from "../chats/chat-commands.js";
-import { refuse, type CommandParts } from "../common/command-dependencies.js";
+import { refuse, type CommandDependencies } from "../common/command-dependencies.js";
 
 /** UTF-8 bytes. It is part of every model call, so what is longer belongs into the workspace's instruction files. */
 export const MAX_CUSTOM_PROMPT_BYTES = 128 * 1024;
 
 export async function updatePreferences(
-  parts: CommandParts,
+  dependencies: CommandDependencies,
   viewer: Viewer,
   input: UpdatePreferencesInput,
 ): Promise<CommandResult<{ preferences: Preferences }>> {
-  const refusal = await check(parts, input);
+  const refusal = await check(dependencies, input);
   if (refusal) return refuse(refusal);
   const { customPrompt, ...rest } = input;
   // PostgreSQL keeps no zero in a text.
   const prompt =
     customPrompt === undefined
       ? {}
-      : { customPrompt: parts.sanitizePrompt(customPrompt.replaceAll("\u0000", "")) };
-  await setPreferences(parts.database, viewer.userId, { ...rest, ...prompt });
-  parts.forgetPreferences(viewer.userId);
-  return { ok: true, preferences: await readPreferences(parts.database, viewer.userId) };
+      : { customPrompt: dependencies.sanitizePrompt(customPrompt.replaceAll("\u0000", "")) };
+  await setPreferences(dependencies.database, viewer.userId, { ...rest, ...prompt });
+  dependencies.forgetPreferences(viewer.userId);
+  return { ok: true, preferences: await readPreferences(dependencies.database, viewer.userId) };
 }
 
-async function check(parts: CommandParts, input: UpdatePreferencesInput): Promise<CommandRefusal | null> {
+async function check(
+  dependencies: CommandDependencies,
+  input: UpdatePreferencesInput,
+): Promise<CommandRefusal | null> {
   const { customPrompt, defaultModelConfigId } = input;
   if (customPrompt !== undefined && Buffer.byteLength(customPrompt) > MAX_CUSTOM_PROMPT_BYTES) {
     const message = `A prompt has at most ${MAX_CUSTOM_PROMPT_BYTES} bytes.`;
     return { code: "INVALID", message, path: ["customPrompt"] };
   }
-  if (defaultModelConfigId == null || (await parts.isModelSelectable(defaultModelConfigId))) return null;
+  if (defaultModelConfigId == null || (await dependencies.isModelSelectable(defaultModelConfigId)))
+    return null;
   const message = "There is no such model, or it is disabled.";
   return { code: "INVALID", message, path: ["defaultModelConfigId"] };
 }

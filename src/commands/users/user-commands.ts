@@ -3,13 +3,13 @@ import type { Actor, TokenScope, UserRole, Viewer } from "../../domain/users/vie
 import type { Log } from "../../lib/log.js";
 import type { TokenRecord } from "../../store/users/tokens.js";
 import type { UserRecord } from "../../store/users/users.js";
-import type { TransitionParts } from "../../engine/transitions/apply-transition.js";
+import type { TransitionDependencies } from "../../engine/transitions/apply-transition.js";
 import type { CommandResult } from "../chats/chat-commands.js";
 
-export type PeopleParts = TransitionParts & {
+export type UserDependencies = TransitionDependencies & {
   log: Log;
   /** Tells every replica that somebody's rights have changed. After the commit; never throws. */
-  announcePeople(): void;
+  announceUsers(): void;
 };
 
 /** `expiresAt` in milliseconds since the epoch; absent = never. `scopes` absent = what the viewer has shown allows. */
@@ -20,7 +20,7 @@ export type CreateUserInput = { username: string; name?: string; role: UserRole 
 export type UserChanged = { user: UserRecord };
 
 /** Changes of people are admins' alone; anybody else gets `Forbidden`. */
-export interface PeopleCommands {
+export interface UserCommands {
   /** The secret is the new person's first token, returned here and never again. */
   createUser(
     actor: Actor,

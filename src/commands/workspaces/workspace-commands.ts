@@ -8,7 +8,7 @@ import type { Database } from "../../store/common/database.js";
 import type { WorkspaceTemplateRecord } from "../../store/workspaces/workspace-templates.js";
 import type { ChatChanged, CommandResult } from "../chats/chat-commands.js";
 
-export type WorkspaceParts = {
+export type WorkspaceDependencies = {
   database: Database;
   clock: Clock;
   judgeSpec: JudgeSpec;

@@ -21,7 +21,7 @@ import {
 import { type AdminWork, asAdmin } from "../users/admin.js";
 import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
 import { invalid, refuseAll } from "../models/model-outcomes.js";
-import type { WorkspaceParts } from "./workspace-commands.js";
+import type { WorkspaceDependencies } from "./workspace-commands.js";
 
 /** The list of them is shown whole. */
 export const MAX_TEMPLATES = 200;
@@ -29,12 +29,12 @@ export const MAX_TEMPLATES = 200;
 type Changed = { template: WorkspaceTemplateRecord };
 
 export async function createTemplate(
-  parts: WorkspaceParts,
+  dependencies: WorkspaceDependencies,
   actor: Actor,
   wanted: WantedTemplate,
 ): Promise<CommandResult<Changed>> {
-  const result = await asAdmin(parts, actor, async (transaction): Promise<AdminWork<Changed>> => {
-    const plan = planTemplate(wanted, parts.judgeSpec);
+  const result = await asAdmin(dependencies, actor, async (transaction): Promise<AdminWork<Changed>> => {
+    const plan = planTemplate(wanted, dependencies.judgeSpec);
     if (!plan.ok) return refuseAll(plan.problems.map(invalid));
     if ((await listTemplates(transaction, { includeDisabled: true })).length >= MAX_TEMPLATES) {
       const message = `At most ${MAX_TEMPLATES} templates can be set up. Delete one first.`;
@@ -44,19 +44,19 @@ export async function createTemplate(
     if (!template) return refuseAll([NAME_TAKEN]);
     return { ok: true, result: { template }, audit: auditEntry("created", null, template) };
   });
-  return told(parts, result);
+  return told(dependencies, result);
 }
 
 /** Workspaces that are there keep the spec that they were made with; idle times count at once. */
 export async function updateTemplate(
-  parts: WorkspaceParts,
+  dependencies: WorkspaceDependencies,
   actor: Actor,
   { templateId, ...change }: TemplateChange & { templateId: string },
 ): Promise<CommandResult<Changed>> {
-  const result = await asAdmin(parts, actor, async (transaction): Promise<AdminWork<Changed>> => {
+  const result = await asAdmin(dependencies, actor, async (transaction): Promise<AdminWork<Changed>> => {
     const before = await holdTemplate(transaction, templateId);
     if (before === null) return refuseAll([NO_SUCH_TEMPLATE]);
-    const plan = planTemplateChange(before, change, parts.judgeSpec);
+    const plan = planTemplateChange(before, change, dependencies.judgeSpec);
     if (!plan.ok) return refuseAll(plan.problems.map(invalid));
     const template = { id: before.id, createdAt: before.createdAt, ...plan.setup };
     const audit = auditEntry("updated", before, template);
@@ -65,16 +65,16 @@ export async function updateTemplate(
     await writeTemplate(transaction, template);
     return { ok: true, result: { template }, audit };
   });
-  return told(parts, result);
+  return told(dependencies, result);
 }
 
 export async function deleteTemplate(
-  parts: WorkspaceParts,
+  dependencies: WorkspaceDependencies,
   actor: Actor,
   templateId: string,
 ): Promise<CommandResult<{ templateId: string }>> {
   const result = await asAdmin(
-    parts,
+    dependencies,
     actor,
     async (transaction): Promise<AdminWork<{ templateId: string }>> => {
       const gone = await holdTemplate(transaction, templateId);
@@ -88,7 +88,7 @@ export async function deleteTemplate(
       return { ok: true, result: { templateId }, audit: auditEntry("deleted", gone, null) };
     },
   );
-  return told(parts, result);
+  return told(dependencies, result);
 }
 
 const NO_SUCH_TEMPLATE: CommandRefusal = {
@@ -103,8 +103,8 @@ const NAME_TAKEN: CommandRefusal = {
 };
 
 /** After the commit, so that whoever reads then reads what was committed. */
-function told<T>(parts: WorkspaceParts, result: CommandResult<T>): CommandResult<T> {
-  if (result.ok) parts.announceWorkspaces();
+function told<T>(dependencies: WorkspaceDependencies, result: CommandResult<T>): CommandResult<T> {
+  if (result.ok) dependencies.announceWorkspaces();
   return result;
 }
 

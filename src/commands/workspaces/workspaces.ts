@@ -20,18 +20,18 @@ import { findWorkspace } from "../../store/workspaces/workspaces.js";
 import type { ChatChanged, CommandRefusal, CommandResult } from "../chats/chat-commands.js";
 import { notFound, refuse } from "../common/command-dependencies.js";
 import { invalid, refuseAll } from "../models/model-outcomes.js";
-import type { WantedWorkspace, WorkspaceParts } from "./workspace-commands.js";
+import type { WantedWorkspace, WorkspaceDependencies } from "./workspace-commands.js";
 
 /** Of one person, from templates, whatever their state: each may be a volume that somebody pays for. */
 export const MAX_WORKSPACES_PER_PERSON = 100;
 
 /** The viewer's own. It is there when this returns, as `creating`; the rest goes on by itself. */
 export async function createWorkspace(
-  parts: WorkspaceParts,
+  dependencies: WorkspaceDependencies,
   viewer: Viewer,
   wanted: WantedWorkspace,
 ): Promise<CommandResult<{ workspaceId: string }>> {
-  const template = await findTemplate(parts.database, wanted.templateId);
+  const template = await findTemplate(dependencies.database, wanted.templateId);
   if (!template?.isEnabled) return notFound("workspace template", "templateId");
   const values = resolveParameters(template.parameters, wanted.parameters);
   const nameProblem = wanted.name === undefined ? null : problemOfWorkspaceName(wanted.name);
@@ -45,15 +45,15 @@ export async function createWorkspace(
     parameters: values.values,
     creationKey: wanted.creationKey ?? null,
   };
-  const result = await parts.database.transaction((transaction) =>
-    insert(parts, transaction, workspace, wanted.chatId),
+  const result = await dependencies.database.transaction((transaction) =>
+    insert(dependencies, transaction, workspace, wanted.chatId),
   );
-  if (result.ok) parts.announceWorkspaces();
+  if (result.ok) dependencies.announceWorkspaces();
   return result;
 }
 
 async function insert(
-  parts: WorkspaceParts,
+  dependencies: WorkspaceDependencies,
   transaction: Queryable,
   workspace: NewWorkspace,
   chatId: string | undefined,
@@ -61,7 +61,7 @@ async function insert(
   const { ownerId, creationKey } = workspace;
   const isMade =
     (await countManagedWorkspaces(transaction, ownerId)) < MAX_WORKSPACES_PER_PERSON
-      ? await insertManagedWorkspace(transaction, workspace, parts.clock.now())
+      ? await insertManagedWorkspace(transaction, workspace, dependencies.clock.now())
       : null;
   const before = isMade || creationKey === null ? null : await findCreated(transaction, creationKey, ownerId);
   const workspaceId = isMade ? workspace.id : before;
@@ -87,14 +87,14 @@ function nameFrom({ name }: WorkspaceTemplateRecord): string {
 
 /** Also of others' workspaces, for admins. */
 export async function wishOfWorkspace(
-  parts: WorkspaceParts,
+  dependencies: WorkspaceDependencies,
   viewer: Viewer,
   { workspaceId, wish }: { workspaceId: string; wish: WorkspaceWish },
 ): Promise<CommandResult<{ workspaceId: string }>> {
-  const workspace = await findWorkspace(parts.database, viewer, workspaceId);
+  const workspace = await findWorkspace(dependencies.database, viewer, workspaceId);
   if (workspace === null) return notFound("workspace", "workspaceId");
   if (workspace.templateId === null) return refuse(NOT_OURS);
-  const result = await parts.database.transaction(async (transaction) => {
+  const result = await dependencies.database.transaction(async (transaction) => {
     const status = await holdStatus(transaction, workspaceId);
     if (status === null) return notFound("workspace", "workspaceId");
     const wished = wishedStatus(status, wish);
@@ -104,11 +104,11 @@ export async function wishOfWorkspace(
       return refuse({ code: "UNAVAILABLE", message, path, workspaceStatus: status });
     }
     const isNew = wished !== status && isWorking(wished);
-    if (isNew) await beginWork(transaction, workspaceId, wished, parts.clock.now());
+    if (isNew) await beginWork(transaction, workspaceId, wished, dependencies.clock.now());
     return { ok: true as const, workspaceId, isNew };
   });
   if (!result.ok) return result;
-  if (result.isNew) parts.announceWorkspaces();
+  if (result.isNew) dependencies.announceWorkspaces();
   return { ok: true, workspaceId };
 }
 
@@ -120,15 +120,15 @@ const NOT_OURS: CommandRefusal = {
 
 /** Turns that run now end where they began. */
 export async function attachWorkspace(
-  parts: WorkspaceParts,
+  dependencies: WorkspaceDependencies,
   viewer: Viewer,
   { chatId, workspaceId }: { chatId: string; workspaceId: string },
 ): Promise<CommandResult<ChatChanged>> {
-  const chat = await findChat(parts.database, viewer, chatId);
+  const chat = await findChat(dependencies.database, viewer, chatId);
   if (chat === null) return notFound("chat", "chatId");
   // Whose chat it is works there, so it must be theirs.
-  const workspace = await findWorkspace(parts.database, viewer, workspaceId);
+  const workspace = await findWorkspace(dependencies.database, viewer, workspaceId);
   if (workspace === null || workspace.ownerId !== chat.ownerId) return notFound("workspace", "workspaceId");
-  await bindWorkspace(parts.database, chatId, workspaceId);
+  await bindWorkspace(dependencies.database, chatId, workspaceId);
   return { ok: true, chatId, version: chat.state.snapshotVersion };
 }

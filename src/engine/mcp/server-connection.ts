@@ -16,35 +16,35 @@ import {
 } from "../../mcp/types.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import type { ToolContext } from "../tools/tool.js";
-import { offeredDescription, safeSchema } from "./sanitized-tool.js";
-import { NotAuthorized, openServer, type ServerLineParts } from "../../services/mcp/connect-server.js";
+import { sanitizedDescription, sanitizedInputSchema } from "./sanitized-tool.js";
+import { NotAuthorized, openServer, type ServerConnectionDependencies } from "../../services/mcp/connect-server.js";
 import { progressLine } from "./progress-line.js";
 import { outcomeOf } from "./call-outcome.js";
 
 /** Authorisation, handshake and the list of tools together: longer is not worth a person's wait. */
 export const OPEN_TIMEOUT_MS = 10_000;
 
-export type LinkParts = ServerLineParts & { meter: McpMeter };
+export type TurnServerDependencies = ServerConnectionDependencies & { meter: McpMeter };
 
 /** A tool of the server: by its own name, with words and schema that every vendor takes. */
-export type LinkedTool = { name: string; description: string; inputSchema: JsonObject };
+export type SanitizedTool = { name: string; description: string; inputSchema: JsonObject };
 
-export class ServerLink {
+export class ServerConnection {
   #client: McpClient | undefined;
-  #tools: readonly LinkedTool[] = [];
+  #tools: readonly SanitizedTool[] = [];
   #isStale = false;
   #opening: Promise<void> | undefined;
   readonly #ending = new AbortController();
   #lostRight: string | undefined;
 
   constructor(
-    private readonly parts: LinkParts,
+    private readonly parts: TurnServerDependencies,
     readonly server: McpServerRecord,
     private readonly person: { userId: string; chatId: string },
   ) {}
 
   /** As listed last: those that admins allow, sorted by their own names. */
-  get tools(): readonly LinkedTool[] {
+  get tools(): readonly SanitizedTool[] {
     return this.#tools;
   }
 
@@ -186,10 +186,10 @@ function outcomeOfFailure(error: unknown): Exclude<McpCallOutcome, "ok" | "tool"
   }
 }
 
-async function linkedTool(tool: ListedTool, server: McpServerRecord): Promise<LinkedTool> {
+async function linkedTool(tool: ListedTool, server: McpServerRecord): Promise<SanitizedTool> {
   return {
     name: tool.name,
-    description: offeredDescription(tool.description, `A tool of the server ${server.displayName}.`),
-    inputSchema: await safeSchema(tool.inputSchema),
+    description: sanitizedDescription(tool.description, `A tool of the server ${server.displayName}.`),
+    inputSchema: await sanitizedInputSchema(tool.inputSchema),
   };
 }

@@ -3,10 +3,10 @@
  * that a person's own archiving takes. A chat that moves in that moment is left alone.
  */
 import type { Log } from "../../lib/log.js";
-import { Rounds } from "../../lib/concurrency/periodic-job.js";
+import { PeriodicJob } from "../../lib/concurrency/periodic-job.js";
 import { findIdleChats, tryAutoArchiveLock, type IdleChat } from "../../store/chats/auto-archive.js";
 import { applyToFamily } from "../../engine/transitions/apply-family.js";
-import type { TransitionParts } from "../../engine/transitions/apply-transition.js";
+import type { TransitionDependencies } from "../../engine/transitions/apply-transition.js";
 
 const TICK_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -18,35 +18,35 @@ const MAX_PER_TICK = 5_000;
 class Moved extends Error {}
 
 export class AutoArchive {
-  readonly #parts: TransitionParts & { log: Log };
+  readonly #dependencies: TransitionDependencies & { log: Log };
   readonly #afterMs: number;
-  readonly #rounds: Rounds;
+  readonly #job: PeriodicJob;
 
   /** `afterDays`: days without a change, more than 0. */
-  constructor(parts: TransitionParts & { log: Log }, { afterDays }: { afterDays: number }) {
-    this.#parts = parts;
+  constructor(dependencies: TransitionDependencies & { log: Log }, { afterDays }: { afterDays: number }) {
+    this.#dependencies = dependencies;
     this.#afterMs = afterDays * DAY_MS;
-    this.#rounds = new Rounds({
-      clock: parts.clock,
-      everyMs: TICK_MS,
-      round: () => this.archiveIdle(),
-      failed: (error) => parts.log.error({ err: error }, "Looking for idle chats failed"),
+    this.#job = new PeriodicJob({
+      clock: dependencies.clock,
+      intervalMs: TICK_MS,
+      run: () => this.archiveIdle(),
+      onError: (error) => dependencies.log.error({ err: error }, "Looking for idle chats failed"),
     });
   }
 
   /** Looks at once and then every hour. */
   start(): void {
-    this.#rounds.start({ atOnce: true });
+    this.#job.start({ immediately: true });
   }
 
   /** Resolves when nothing is being archived any more; a chat in hand is finished. */
   close(): Promise<void> {
-    return this.#rounds.close();
+    return this.#job.close();
   }
 
   /** One look; the number of chats that were put away. Rejects when the database does. */
   async archiveIdle(): Promise<number> {
-    const { database, clock, log } = this.#parts;
+    const { database, clock, log } = this.#dependencies;
     const before = clock.now() - this.#afterMs;
     // The transaction holds the lock and nothing else; each chat has its own.
     const archived = await database.transaction(async (lock) =>
@@ -61,22 +61,22 @@ export class AutoArchive {
     const passedOver: string[] = [];
     let archived = 0;
     while (archived + passedOver.length < MAX_PER_TICK) {
-      const found = await findIdleChats(this.#parts.database, { before, passedOver, limit: BATCH });
+      const found = await findIdleChats(this.#dependencies.database, { before, passedOver, limit: BATCH });
       for (const chat of found) {
-        if (this.#rounds.isClosing) return archived;
+        if (this.#job.isClosing) return archived;
         if (await this.#archive(chat)) archived += 1;
         else passedOver.push(chat.chatId);
       }
       if (found.length < BATCH) return archived;
     }
-    this.#parts.log.info({ limit: MAX_PER_TICK }, "More idle chats are left for the next hour");
+    this.#dependencies.log.info({ limit: MAX_PER_TICK }, "More idle chats are left for the next hour");
     return archived;
   }
 
   /** One chat that cannot be archived must not keep the others. */
   async #archive({ chatId, version }: IdleChat): Promise<boolean> {
     try {
-      const result = await applyToFamily(this.#parts, {
+      const result = await applyToFamily(this.#dependencies, {
         chatId,
         commands: [{ type: "archive" }],
         below: () => [{ type: "archive" }],
@@ -87,7 +87,7 @@ export class AutoArchive {
       return result.outcome === "changed";
     } catch (error) {
       if (!(error instanceof Moved))
-        this.#parts.log.error({ err: error, chatId }, "An idle chat was not archived");
+        this.#dependencies.log.error({ err: error, chatId }, "An idle chat was not archived");
       return false;
     }
   }

@@ -26,7 +26,7 @@ export class CustomPrompts {
   /** Reads under way. A change takes them out, so that nobody after it gets what was read before. */
   readonly #reading = new Map<string, Promise<Preferences>>();
 
-  constructor(private readonly parts: { database: Database; clock: Clock }) {}
+  constructor(private readonly dependencies: { database: Database; clock: Clock }) {}
 
   /** The person's own addition to every system prompt, sanitised when it was saved; empty = none. */
   async customPromptOf(userId: string): Promise<string> {
@@ -36,7 +36,7 @@ export class CustomPrompts {
   /** Rejects only when the database does; the next call asks again. */
   preferencesOf(userId: string): Promise<Preferences> {
     const known = this.#known.get(userId);
-    if (known && this.parts.clock.now() - known.readAtMs < FRESH_MS)
+    if (known && this.dependencies.clock.now() - known.readAtMs < FRESH_MS)
       return Promise.resolve(known.preferences);
     const reading = this.#reading.get(userId);
     if (reading) return reading;
@@ -52,9 +52,9 @@ export class CustomPrompts {
   }
 
   async #read(userId: string, isNewest: () => boolean): Promise<Preferences> {
-    const readAtMs = this.parts.clock.now();
+    const readAtMs = this.dependencies.clock.now();
     try {
-      const preferences = await readPreferences(this.parts.database, userId);
+      const preferences = await readPreferences(this.dependencies.database, userId);
       if (isNewest()) this.#known.set(userId, { preferences, readAtMs });
       return preferences;
     } finally {

@@ -9,13 +9,13 @@ import { contextLimitOf } from "../../domain/models/context-window.js";
 import { isGoodTitle, normaliseTitle } from "../../domain/chats/title.js";
 import type { Traces } from "../../domain/common/traces.js";
 import { greatestCost } from "../../domain/usage/usage-limits.js";
-import { currentDoing, doingFor } from "../../lib/run-context.js";
+import { currentContext, runWithContext } from "../../lib/run-context.js";
 import type { Log } from "../../lib/log.js";
 import type { ModelRequest } from "../../providers/types.js";
-import type { HeldChat } from "../../store/chats/leases.js";
+import type { ClaimedChat } from "../../store/chats/leases.js";
 import { listMessages } from "../../store/chats/messages.js";
 import type { CallRecorder } from "../models/call-records.js";
-import { followCall } from "../models/trace-model-call.js";
+import { traceModelCall } from "../models/trace-model-call.js";
 import { billCall } from "../usage/bill-call.js";
 import type { TitleOutcome } from "../../commands/common/command-dependencies.js";
 import type { ModelChoice, TurnModel } from "../models/models.js";
@@ -27,7 +27,7 @@ import {
   TITLE_TOOL,
   type TitlePrompt,
 } from "../../engine/prompt/title.js";
-import { applyTransition, type TransitionParts } from "../../engine/transitions/apply-transition.js";
+import { applyTransition, type TransitionDependencies } from "../../engine/transitions/apply-transition.js";
 import { callModel } from "../../engine/turn/call-model.js";
 import { SHORTEST_INTERVAL_MS } from "../../engine/turn/adaptive-throttle.js";
 import type { UsageLimits } from "../usage/usage-limits.js";
@@ -49,7 +49,7 @@ const IDLE_OPTIONS = new Set([
   "effort",
 ]);
 
-export type TitleParts = TransitionParts & {
+export type TitleDependencies = TransitionDependencies & {
   log: Log;
   traces: Traces;
   callRecords: CallRecorder;
@@ -60,22 +60,22 @@ export type TitleParts = TransitionParts & {
   usageLimits: Pick<UsageLimits, "admit">;
 };
 
-type TitledChat = Pick<HeldChat, "chatId" | "ownerId" | "modelConfigId"> & { state: ChatState };
+type TitledChat = Pick<ClaimedChat, "chatId" | "ownerId" | "modelConfigId"> & { state: ChatState };
 
 type Proposal = { ok: true; title: string } | { ok: false; message: string };
 
 type Job = { controller: AbortController; done: Promise<unknown> };
 
 export class Titles {
-  readonly #parts: TitleParts;
+  readonly #dependencies: TitleDependencies;
   readonly #isAutomatic: boolean;
   /** By chat: at most one title is made for a chat at a time. */
   readonly #jobs = new Map<string, Job>();
   #isClosing = false;
 
   /** `isAutomatic`: whether chats get titles unasked. */
-  constructor(parts: TitleParts, { isAutomatic }: { isAutomatic: boolean }) {
-    this.#parts = parts;
+  constructor(dependencies: TitleDependencies, { isAutomatic }: { isAutomatic: boolean }) {
+    this.#dependencies = dependencies;
     this.#isAutomatic = isAutomatic;
   }
 
@@ -90,7 +90,7 @@ export class Titles {
     const first = onlyMessage(chat.state, history);
     const prompt = first && firstMessagePrompt(first.parts);
     if (!prompt) return;
-    const { log } = this.#parts;
+    const { log } = this.#dependencies;
     if (this.#jobs.size >= MAX_TITLE_CALLS) {
       log.warn(
         { chatId: chat.chatId, limit: MAX_TITLE_CALLS },
@@ -124,9 +124,9 @@ export class Titles {
   /** Owns one job: its timeout, its end, and its bugs; undefined when it failed with one. */
   #run<T>(chatId: string, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const controller = new AbortController();
-    const { clock, log } = this.#parts;
+    const { clock, log } = this.#dependencies;
     const cancelTimeout = clock.after(TITLE_TIMEOUT_MS, () => controller.abort());
-    const done = doingFor({ ...currentDoing(), chatId }, () => work(controller.signal))
+    const done = runWithContext({ ...currentContext(), chatId }, () => work(controller.signal))
       .catch((error: unknown) => {
         log.error({ err: error, chatId }, "Making a title failed");
         return undefined;
@@ -152,7 +152,7 @@ export class Titles {
 
   /** What people see of the chat: all of it, or its two ends. */
   async #readEnds(chatId: string): Promise<{ messages: MessageRow[]; isWhole: boolean }> {
-    const { database } = this.#parts;
+    const { database } = this.#dependencies;
     const ends = { limit: READ_MESSAGES, after: null, before: null };
     const start = await listMessages(database, chatId, { ...ends, direction: "forwards" });
     const first = start.rows.map(({ row }) => row);
@@ -171,12 +171,12 @@ export class Titles {
     { prompt, ownModel, isAsked }: { prompt: TitlePrompt; ownModel: string | null; isAsked: boolean },
     signal: AbortSignal,
   ): Promise<Proposal> {
-    const small = await this.#parts.smallModelConfigId();
+    const small = await this.#dependencies.smallModelConfigId();
     let message = "No model is there to be asked.";
     let leftOver = "";
     const asked = new Set<string>();
     for (const configId of small === null ? [ownModel] : [small, ownModel]) {
-      const choice = await this.#parts.chooseModel(configId, chat.ownerId);
+      const choice = await this.#dependencies.chooseModel(configId, chat.ownerId);
       if (!choice.ok) {
         message = choice.failure.message;
         continue;
@@ -205,7 +205,7 @@ export class Titles {
     const { config } = model;
     const cost = () => greatestCost(greatestUse(request, contextLimitOf(config)), config.pricing);
     const call = { ownerId, workerId: null, greatestCost: cost, place: "title" as const, waits: false };
-    const admission = await this.#parts.usageLimits.admit(call, signal);
+    const admission = await this.#dependencies.usageLimits.admit(call, signal);
     if (admission.type === "stopped") return { ok: false, message: TOO_SLOW };
     if (admission.type === "refused") return { ok: false, message: admission.failure.message };
     try {
@@ -222,16 +222,21 @@ export class Titles {
     request: ModelRequest,
     signal: AbortSignal,
   ): Promise<Proposal> {
-    const { clock, log } = this.#parts;
+    const { clock, log } = this.#dependencies;
     const startedAt = clock.now();
-    const ports = { clock, announce: () => undefined, pieceIntervalMs: () => SHORTEST_INTERVAL_MS };
-    const outcome = await followCall(
-      this.#parts,
+    const ports = { clock, publish: () => undefined, deltaIntervalMs: () => SHORTEST_INTERVAL_MS };
+    const outcome = await traceModelCall(
+      this.#dependencies,
       { chatId, generation: null, model, request, attempt: 1, purpose: "title" },
       () => callModel({ open: (stop) => model.adapter.stream(request, stop), request }, signal, ports),
     );
     const { config } = model;
-    await billCall(this.#parts, { chatId, config, usage: outcome.usage, runtimeMs: clock.now() - startedAt });
+    await billCall(this.#dependencies, {
+      chatId,
+      config,
+      usage: outcome.usage,
+      runtimeMs: clock.now() - startedAt,
+    });
     if (outcome.type === "failed") {
       log.warn({ err: outcome.cause, chatId, failure: outcome.failure }, "A model call for a title failed");
       return { ok: false, message: outcome.failure.message };
@@ -242,8 +247,8 @@ export class Titles {
   /** A chat that was renamed meanwhile keeps its name. */
   async #apply({ chatId, state }: TitledChat, title: string): Promise<TitleOutcome> {
     const onlyIf = { title: state.title, titleSource: state.titleSource };
-    const known = this.#parts.recent.get(chatId);
-    const result = await applyTransition(this.#parts, {
+    const known = this.#dependencies.chatCache.get(chatId);
+    const result = await applyTransition(this.#dependencies, {
       chatId,
       commands: [{ type: "set-title", title, source: "model", onlyIf }],
       ...(known ? { known } : {}),

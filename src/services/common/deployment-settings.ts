@@ -5,11 +5,11 @@
 import type { DeploymentSettings as Settings } from "../../domain/common/deployment-rules.js";
 import type { Bus } from "../../events/bus/bus.js";
 import type { Clock } from "../../lib/clock.js";
-import { type Remembered, remembered } from "../../lib/concurrency/memoize.js";
+import { type Memoized, memoizeWithTtl } from "../../lib/concurrency/memoize.js";
 import type { Queryable } from "../../store/common/database.js";
 import { readDeploymentSettings } from "../../store/common/deployment-settings.js";
 
-export type DeploymentSettingsParts = {
+export type DeploymentSettingsDependencies = {
   database: Queryable;
   clock: Clock;
   bus: Pick<Bus, "onConfigChange">;
@@ -18,16 +18,16 @@ export type DeploymentSettingsParts = {
 };
 
 export class DeploymentSettings {
-  readonly #settings: Remembered<Settings>;
+  readonly #settings: Memoized<Settings>;
   readonly #stopListening: () => void;
 
-  constructor(private readonly parts: DeploymentSettingsParts) {
-    this.#settings = remembered(
-      () => parts.clock.now(),
-      () => readDeploymentSettings(parts.database),
+  constructor(private readonly dependencies: DeploymentSettingsDependencies) {
+    this.#settings = memoizeWithTtl(
+      () => dependencies.clock.now(),
+      () => readDeploymentSettings(dependencies.database),
     );
-    this.#stopListening = parts.bus.onConfigChange((topic) => {
-      if (topic === "settings") this.#settings.forget();
+    this.#stopListening = dependencies.bus.onConfigChange((topic) => {
+      if (topic === "settings") this.#settings.invalidate();
     });
   }
 
@@ -47,7 +47,7 @@ export class DeploymentSettings {
 
   /** Most chats that a worker takes at once. */
   async acquireBatchSize(): Promise<number> {
-    return (await this.#settings()).acquireBatchSize ?? this.parts.environment.acquireBatchSize;
+    return (await this.#settings()).acquireBatchSize ?? this.dependencies.environment.acquireBatchSize;
   }
 
   close(): void {

@@ -22,7 +22,7 @@ import { finishUpload, findUpload } from "../../store/files/uploads.js";
 /** Far longer than it takes to put an object and to save its row. */
 const CLAIM_WITHIN_MS = 3_600_000;
 
-export type KeptFilesParts = {
+export type FileStorageDependencies = {
   database: Database;
   clock: Clock;
   log: Log;
@@ -46,7 +46,7 @@ export type UploadOutcome =
 type Placed = { content: Uint8Array; objectKey: null } | { content: null; objectKey: string };
 
 export class KeptFiles {
-  constructor(private readonly parts: KeptFilesParts) {}
+  constructor(private readonly dependencies: FileStorageDependencies) {}
 
   /**
    * Keeps what a tool gave as files of the chat, all or none, in their order. Rejects with `StorageLimitExceeded` or
@@ -57,7 +57,7 @@ export class KeptFiles {
     files: readonly ToolFile[],
   ): Promise<StoredFile[]> {
     if (files.length === 0) return [];
-    const { database, clock } = this.parts;
+    const { database, clock } = this.dependencies;
     const now = clock.now();
     const placed = await Promise.all(
       files.map(async ({ name, mediaType, bytes }) => {
@@ -68,14 +68,14 @@ export class KeptFiles {
     // Apart from what follows: their bytes travel while nobody waits for the chat's row.
     await database.transaction(async (transaction) => {
       const addedBytes = placed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-      await this.parts.storage.demand(transaction, ownerId, addedBytes);
+      await this.dependencies.storage.demand(transaction, ownerId, addedBytes);
       for (const file of placed) await insertFile(transaction, file);
       await claimObjects(transaction, placed.flatMap(keysOf));
     });
     const ids = placed.map(({ id }) => id);
     const gone = await database.transaction((transaction) => attachFiles(transaction, { chatId, ids, now }));
     if (gone.length > 0)
-      this.parts.log.info({ chatId, files: gone.length }, "A chat's oldest files made room");
+      this.dependencies.log.info({ chatId, files: gone.length }, "A chat's oldest files made room");
     return placed.map(({ id: fileId, name, mediaType, sizeBytes }) => ({
       fileId,
       name,
@@ -86,7 +86,7 @@ export class KeptFiles {
 
   /** The bytes of those of the files that are in the chat; what is missing or cannot be had is not in the map. */
   async contents(chatId: string, ids: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
-    const rows = await readFileContents(this.parts.database, chatId, ids);
+    const rows = await readFileContents(this.dependencies.database, chatId, ids);
     const found = await Promise.all(
       rows.map(async ({ id, sizeBytes, content, objectKey }) => {
         if (objectKey === null) return content === null ? [] : [[id, content] as const];
@@ -99,21 +99,21 @@ export class KeptFiles {
 
   /** Whether this server can read what is kept there. What it cannot read is in the log. */
   canRead({ id, objectKey }: { id: string; objectKey: string | null }): boolean {
-    if (objectKey === null || this.parts.objects) return true;
-    this.parts.log.error({ fileId: id }, NO_OBJECT_STORE);
+    if (objectKey === null || this.dependencies.objects) return true;
+    this.dependencies.log.error({ fileId: id }, NO_OBJECT_STORE);
     return false;
   }
 
   /** At most `length` bytes from `first` on; none when the file has gone or ends there. */
   async slice(id: string, first: number, length: number): Promise<Uint8Array> {
-    const found = await readFileSlice(this.parts.database, { id, first, length });
+    const found = await readFileSlice(this.dependencies.database, { id, first, length });
     if (found === null) return new Uint8Array();
     return "slice" in found ? found.slice : this.#fetch(id, found.objectKey, { first, length });
   }
 
   /** The bytes of an upload have come. The same bytes once more change nothing. */
   async finish(id: string, bytes: Uint8Array): Promise<UploadOutcome> {
-    const { database, clock } = this.parts;
+    const { database, clock } = this.dependencies;
     const upload = await findUpload(database, id);
     if (upload === null) return { outcome: "gone" };
     const digest = sha256(bytes);
@@ -122,7 +122,7 @@ export class KeptFiles {
     if ("refused" in verdict) return { outcome: "refused", message: verdict.refused };
     const { mediaType } = verdict;
     const placed = await this.#place({ id, mediaType }, bytes).catch((error: unknown) => {
-      this.parts.log.error({ err: error, fileId: id }, "The object store did not take a file");
+      this.dependencies.log.error({ err: error, fileId: id }, "The object store did not take a file");
       return null;
     });
     if (placed === null) return { outcome: "unavailable" };
@@ -141,7 +141,7 @@ export class KeptFiles {
   // ── how ──────────────────────────────────────────────────────────────────
 
   async #place({ id, mediaType }: { id: string; mediaType: string }, bytes: Uint8Array): Promise<Placed> {
-    const { objects, database, clock } = this.parts;
+    const { objects, database, clock } = this.dependencies;
     if (objects === null) return { content: bytes, objectKey: null };
     // Each try has its own: two that upload different bytes never write over each other.
     const objectKey = `files/${id}/${randomUUID()}`;
@@ -156,7 +156,7 @@ export class KeptFiles {
     key: string,
     { first, length }: { first: number; length: number },
   ): Promise<Uint8Array> {
-    const { objects, log } = this.parts;
+    const { objects, log } = this.dependencies;
     try {
       if (objects === null) throw new Error(NO_OBJECT_STORE);
       return await objects.read(key, first, length);

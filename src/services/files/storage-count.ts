@@ -5,7 +5,7 @@
 import type { Clock } from "../../lib/clock.js";
 import { sleep } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { Rounds } from "../../lib/concurrency/periodic-job.js";
+import { PeriodicJob } from "../../lib/concurrency/periodic-job.js";
 import type { Database } from "../../store/common/database.js";
 import { countNextChat, type CountStep } from "../../store/files/storage-count.js";
 
@@ -15,45 +15,46 @@ const MAX_CHATS = 5_000;
 /** It rests as long as it has worked, so that at most half of one connection is busy with it. */
 const REST_PER_WORK = 1;
 
-export type StorageCountParts = { database: Database; clock: Clock; log: Log };
+export type StorageCountDependencies = { database: Database; clock: Clock; log: Log };
 
 export class StorageCount {
-  readonly #rounds: Rounds;
+  readonly #job: PeriodicJob;
   readonly #stop = new AbortController();
 
-  constructor(private readonly parts: StorageCountParts) {
-    this.#rounds = new Rounds({
-      clock: parts.clock,
-      everyMs: TICK_MS,
-      round: () => this.count(),
-      failed: (error) => parts.log.error({ err: error }, "Counting stored bytes failed; it is tried again"),
+  constructor(private readonly dependencies: StorageCountDependencies) {
+    this.#job = new PeriodicJob({
+      clock: dependencies.clock,
+      intervalMs: TICK_MS,
+      run: () => this.count(),
+      onError: (error) =>
+        dependencies.log.error({ err: error }, "Counting stored bytes failed; it is tried again"),
     });
   }
 
   /** At once and then every minute, until all are counted. */
   start(): void {
-    this.#rounds.start({ atOnce: true });
+    this.#job.start({ immediately: true });
   }
 
   /** Resolves when the chat that is being counted is done. */
   close(): Promise<void> {
     this.#stop.abort();
-    return this.#rounds.close();
+    return this.#job.close();
   }
 
   /** One round; how many chats were counted. Rejects when the database does. */
   async count(): Promise<number> {
-    const { database, clock, log } = this.parts;
+    const { database, clock, log } = this.dependencies;
     let counted = 0;
     let step: CountStep = "counted";
-    while (step === "counted" && counted < MAX_CHATS && !this.#rounds.isClosing) {
+    while (step === "counted" && counted < MAX_CHATS && !this.#job.isClosing) {
       const startedAt = clock.now();
       step = await countNextChat(database);
       if (step === "counted") counted += 1;
       const restMs = REST_PER_WORK * (clock.now() - startedAt);
       if (restMs > 0) await sleep(clock, restMs, this.#stop.signal);
     }
-    if (step === "done") this.#rounds.rest();
+    if (step === "done") this.#job.stop();
     if (counted > 0) log.info({ chats: counted, isDone: step === "done" }, "Counted what older chats store");
     return counted;
   }

@@ -4,7 +4,7 @@ import type { BranchDiffs, DiffRefresh } from "../../domain/git/diff-limits.js";
 import type { LookOutcome } from "../../domain/git/diff-status.js";
 import { claimLook, findBranchWork, releaseLooks } from "../../store/git/diff-statuses.js";
 import { chooseAccount } from "./git-accounts.js";
-import { accountOf, lookAt, type LookParts, settleLook } from "./diff-polls.js";
+import { accountOf, lookAt, type DiffPollDependencies, settleLook } from "./diff-polls.js";
 
 /** Diffs that are read at the same time on one replica, of up to 4 MiB each; beyond them a diff cannot be had now. */
 const MAX_READING = 20;
@@ -17,7 +17,7 @@ export class HostedBranchDiffs implements BranchDiffs {
   #isClosed = false;
   #warnedAt = -Infinity;
 
-  constructor(private readonly parts: LookParts) {}
+  constructor(private readonly dependencies: DiffPollDependencies) {}
 
   /** Who asks while somebody else's question is under way gets the answer to that one. */
   refresh(chatId: string): Promise<DiffRefresh> {
@@ -44,39 +44,39 @@ export class HostedBranchDiffs implements BranchDiffs {
   }
 
   async #refresh(chatId: string): Promise<DiffRefresh> {
-    const work = await findBranchWork(this.parts.database, chatId);
+    const work = await findBranchWork(this.dependencies.database, chatId);
     if (work?.limitedUntil) return { outcome: "failed", message: leftAloneUntil(work.limitedUntil) };
-    const look = await claimLook(this.parts.database, chatId);
+    const look = await claimLook(this.dependencies.database, chatId);
     if (!look) return { outcome: "no-branch" };
-    const choice = await accountOf(this.parts, look);
-    const outcome = await lookAt(this.parts, choice, look);
-    if (this.#isClosed && outcome.kind === "failed") await releaseLooks(this.parts.database, [look]);
-    else await settleLook(this.parts, look, outcome);
+    const choice = await accountOf(this.dependencies, look);
+    const outcome = await lookAt(this.dependencies, choice, look);
+    if (this.#isClosed && outcome.kind === "failed") await releaseLooks(this.dependencies.database, [look]);
+    else await settleLook(this.dependencies, look, outcome);
     if (choice.kind === "no-token") return { outcome: "no-token", host: choice.host };
     return refreshOf(outcome);
   }
 
   async #read(chatId: string): Promise<BranchDiff | null> {
-    const work = await findBranchWork(this.parts.database, chatId);
+    const work = await findBranchWork(this.dependencies.database, chatId);
     if (work === null || work.limitedUntil !== null) return null;
-    const choice = await chooseAccount(this.parts, work);
+    const choice = await chooseAccount(this.dependencies, work);
     if (choice.kind !== "account") return null;
     const { branch, remoteOrigin, facts } = work;
     const pullRequest = facts?.pullRequest?.number ?? null;
     const wanted = { path: choice.path, branch, pullRequest };
-    const answer = await this.parts.hosts.diffOf(choice.account, wanted);
+    const answer = await this.dependencies.hosts.diffOf(choice.account, wanted);
     if (answer.ok) return { remoteOrigin, branch, unified: answer.value, isTruncated: false };
     const { failure } = answer;
     if (failure.kind === "too-large") return { remoteOrigin, branch, unified: TOO_LARGE, isTruncated: true };
-    this.parts.log.info({ chatId, failure }, "A git host did not give a chat's diff");
+    this.dependencies.log.info({ chatId, failure }, "A git host did not give a chat's diff");
     return null;
   }
 
   #refuse(): null {
-    const now = this.parts.clock.now();
+    const now = this.dependencies.clock.now();
     if (now - this.#warnedAt >= WARNING_INTERVAL_MS) {
       this.#warnedAt = now;
-      this.parts.log.warn({ limit: MAX_READING }, "Too many diffs are read; no more");
+      this.dependencies.log.warn({ limit: MAX_READING }, "Too many diffs are read; no more");
     }
     return null;
   }

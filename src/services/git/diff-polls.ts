@@ -2,35 +2,35 @@
 import { showsTheSameFacts } from "../../domain/git/branch-facts.js";
 import { failureOf, type LookOutcome, nextLookIn } from "../../domain/git/diff-status.js";
 import { type ClaimedLook, finishLook } from "../../store/git/diff-statuses.js";
-import { applyTransition, type TransitionParts } from "../../engine/transitions/apply-transition.js";
-import { type AccountChoice, type AccountParts, chooseAccount } from "./git-accounts.js";
+import { applyTransition, type TransitionDependencies } from "../../engine/transitions/apply-transition.js";
+import { type AccountChoice, type OauthAccountDependencies, chooseAccount } from "./git-accounts.js";
 
-export type LookParts = TransitionParts & AccountParts;
+export type DiffPollDependencies = TransitionDependencies & OauthAccountDependencies;
 
 /** Thrown to undo: somebody claimed the look anew, or the chat went on to another branch. */
 class VoidLook extends Error {}
 
 /** Rejects when the database does. */
-export function accountOf(parts: LookParts, look: ClaimedLook): Promise<AccountChoice> {
-  return chooseAccount(parts, look);
+export function accountOf(dependencies: DiffPollDependencies, look: ClaimedLook): Promise<AccountChoice> {
+  return chooseAccount(dependencies, look);
 }
 
 /** Never rejects for what the host does. */
 export async function lookAt(
-  parts: Pick<LookParts, "hosts">,
+  dependencies: Pick<DiffPollDependencies, "hosts">,
   choice: AccountChoice,
   look: Pick<ClaimedLook, "branch" | "facts">,
 ): Promise<LookOutcome> {
   if (choice.kind !== "account") return choice;
   const pullRequest = look.facts?.pullRequest?.number ?? null;
   const work = { path: choice.path, branch: look.branch, pullRequest };
-  const answer = await parts.hosts.factsOf(choice.account, work);
+  const answer = await dependencies.hosts.factsOf(choice.account, work);
   return answer.ok ? { kind: "seen", facts: answer.value } : { kind: "failed", failure: answer.failure };
 }
 
 /** False when the look was void by then, so that nothing was saved. Rejects when the database does. */
 export async function settleLook(
-  parts: LookParts,
+  dependencies: DiffPollDependencies,
   look: ClaimedLook,
   outcome: LookOutcome,
 ): Promise<boolean> {
@@ -38,11 +38,11 @@ export async function settleLook(
   const came = {
     facts,
     failure: failureOf(outcome),
-    nextInMs: nextLookIn(outcome, look.sinceMarkedMs, parts.clock.now()),
+    nextInMs: nextLookIn(outcome, look.sinceMarkedMs, dependencies.clock.now()),
   };
-  if (!isNews(look, outcome)) return finishLook(parts.database, look, came);
+  if (!isNews(look, outcome)) return finishLook(dependencies.database, look, came);
   try {
-    await applyTransition(parts, {
+    await applyTransition(dependencies, {
       chatId: look.chatId,
       commands: [{ type: "note-diff" }],
       async alongside(transaction) {

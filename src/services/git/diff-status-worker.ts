@@ -5,7 +5,7 @@
  * back.
  */
 import { groupByToken, type LookOutcome } from "../../domain/git/diff-status.js";
-import { Rounds } from "../../lib/concurrency/periodic-job.js";
+import { PeriodicJob } from "../../lib/concurrency/periodic-job.js";
 import { type ClaimedLook, claimDueLooks, releaseLooks } from "../../store/git/diff-statuses.js";
 import {
   claimUnaskedConnections,
@@ -14,7 +14,7 @@ import {
   stopAsking,
 } from "../../store/git/git-connections.js";
 import { kindOf, openToken } from "./git-accounts.js";
-import { accountOf, lookAt, type LookParts, settleLook } from "./diff-polls.js";
+import { accountOf, lookAt, type DiffPollDependencies, settleLook } from "./diff-polls.js";
 
 const TICK_MS = 10_000;
 /** One round begins no more looks after this; those that are left are given back. */
@@ -27,92 +27,93 @@ const MAX_GROUPS = 10;
 const MAX_CONNECTIONS = 10;
 
 export class DiffStatusWorker {
-  readonly #rounds: Rounds;
+  readonly #job: PeriodicJob;
 
-  constructor(private readonly parts: LookParts) {
-    this.#rounds = new Rounds({
-      clock: parts.clock,
-      everyMs: TICK_MS,
-      round: () => this.#round(),
-      failed: (error) => parts.log.error({ err: error }, "Looking at chats' branches failed"),
+  constructor(private readonly dependencies: DiffPollDependencies) {
+    this.#job = new PeriodicJob({
+      clock: dependencies.clock,
+      intervalMs: TICK_MS,
+      run: () => this.#round(),
+      onError: (error) => dependencies.log.error({ err: error }, "Looking at chats' branches failed"),
     });
   }
 
   start(): void {
-    this.#rounds.start({ atOnce: false });
+    this.#job.start({ immediately: false });
   }
 
   /** Resolves when nothing is being looked at any more. Hosts' answers are not waited for if their line is cut first. */
   close(): Promise<void> {
-    return this.#rounds.close();
+    return this.#job.close();
   }
 
   /** One round; how many looks were claimed. Rejects when the database does. */
   async lookAtDue(): Promise<number> {
-    const looks = await claimDueLooks(this.parts.database, BATCH);
-    const until = this.parts.clock.now() + ROUND_MS;
+    const looks = await claimDueLooks(this.dependencies.database, BATCH);
+    const until = this.dependencies.clock.now() + ROUND_MS;
     await inParallel(groupByToken(looks), MAX_GROUPS, (group) => this.#lookAtGroup(group, until));
     return looks.length;
   }
 
   /** One round; how many connections were asked about. Rejects when the database does. */
   async askLogins(): Promise<number> {
-    const connections = await claimUnaskedConnections(this.parts.database, MAX_CONNECTIONS);
+    const connections = await claimUnaskedConnections(this.dependencies.database, MAX_CONNECTIONS);
     await inParallel(connections, MAX_GROUPS, (connection) => this.#askLogin(connection));
     return connections.length;
   }
 
   async #round(): Promise<void> {
     await this.lookAtDue();
-    if (!this.#rounds.isClosing) await this.askLogins();
+    if (!this.#job.isClosing) await this.askLogins();
   }
 
   /** All of one owner at one origin. Those that work on the same branch share what is seen. */
   async #lookAtGroup(group: ClaimedLook[], until: number): Promise<void> {
     const [first] = group;
-    if (!first || this.#rounds.isClosing) return releaseLooks(this.parts.database, group);
-    const choice = await accountOf(this.parts, first);
+    if (!first || this.#job.isClosing) return releaseLooks(this.dependencies.database, group);
+    const choice = await accountOf(this.dependencies, first);
     const seen = new Map<string, LookOutcome>();
     let rest = group;
     let limited: LookOutcome | null = null;
-    while (rest.length > 0 && !this.#rounds.isClosing && this.parts.clock.now() < until) {
+    while (rest.length > 0 && !this.#job.isClosing && this.dependencies.clock.now() < until) {
       const [look, ...others] = rest;
       if (!look) break;
       const key = `${look.branch} ${look.facts?.pullRequest?.number ?? ""}`;
-      const outcome: LookOutcome = limited ?? seen.get(key) ?? (await lookAt(this.parts, choice, look));
+      const outcome: LookOutcome =
+        limited ?? seen.get(key) ?? (await lookAt(this.dependencies, choice, look));
       // What a closing server did not hear is no failure of the host.
-      if (this.#rounds.isClosing && outcome.kind === "failed") break;
+      if (this.#job.isClosing && outcome.kind === "failed") break;
       seen.set(key, outcome);
       if (outcome.kind === "failed" && outcome.failure.kind === "rate-limited") limited = outcome;
       rest = others;
       await this.#settle(look, outcome);
     }
-    if (rest.length > 0) await releaseLooks(this.parts.database, rest);
+    if (rest.length > 0) await releaseLooks(this.dependencies.database, rest);
   }
 
   /** One chat that cannot be saved must not keep the others. */
   async #settle(look: ClaimedLook, outcome: LookOutcome): Promise<void> {
-    const { log } = this.parts;
+    const { log } = this.dependencies;
     const { chatId } = look;
     if (outcome.kind === "failed")
       log.info({ chatId, failure: outcome.failure }, "A git host did not tell how a chat's branch stands");
     try {
-      await settleLook(this.parts, look, outcome);
+      await settleLook(this.dependencies, look, outcome);
     } catch (error) {
       log.error({ err: error, chatId }, "How a chat's branch stands was not saved");
     }
   }
 
   async #askLogin(connection: GitToken): Promise<void> {
-    const { database, hosts, log } = this.parts;
+    const { database, hosts, log } = this.dependencies;
     const { id, host } = connection;
-    const token = openToken(this.parts, connection);
-    if (token === null || this.#rounds.isClosing) return;
-    const kind = await kindOf(this.parts, connection);
+    const token = openToken(this.dependencies, connection);
+    if (token === null || this.#job.isClosing) return;
+    const kind = await kindOf(this.dependencies, connection);
     if (kind.ok && kind.value === null) return stopAsking(database, id);
     const answer = kind.ok && kind.value ? await hosts.loginOf({ host, kind: kind.value, token }) : kind;
     if (answer.ok) return answer.value === null ? undefined : rememberLogin(database, id, answer.value);
-    if (this.#rounds.isClosing) return;
+    if (this.#job.isClosing) return;
     log.info({ connectionId: id, host, failure: answer.failure }, "A git host did not tell who a token is");
     // It will not say something else of this token.
     if (answer.failure.kind === "unauthorized" || answer.failure.kind === "not-found")

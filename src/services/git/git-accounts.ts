@@ -11,7 +11,7 @@ import {
 } from "../../store/git/git-connections.js";
 import type { SecretBox } from "../../store/common/secret-box.js";
 
-export type AccountParts = { database: Database; secrets: SecretBox; hosts: GitHosts; log: Log };
+export type OauthAccountDependencies = { database: Database; secrets: SecretBox; hosts: GitHosts; log: Log };
 
 export type AccountChoice =
   | { kind: "account"; account: GitAccount; path: string }
@@ -22,22 +22,22 @@ export type AccountChoice =
 
 /** Rejects when the database does. */
 export async function chooseAccount(
-  parts: AccountParts,
+  dependencies: OauthAccountDependencies,
   { ownerId, remoteOrigin }: { ownerId: string; remoteOrigin: string },
 ): Promise<AccountChoice> {
   const origin = readGitOrigin(remoteOrigin);
   if (origin === null) return { kind: "no-host" };
-  const found = await findGitToken(parts.database, ownerId, origin.host);
-  const token = found && openToken(parts, found);
+  const found = await findGitToken(dependencies.database, ownerId, origin.host);
+  const token = found && openToken(dependencies, found);
   if (!found || token === null) return { kind: "no-token", host: origin.host };
-  const kind = await kindOf(parts, found);
+  const kind = await kindOf(dependencies, found);
   if (!kind.ok) return { kind: "failed", failure: kind.failure };
   if (kind.value === null) return { kind: "no-host" };
   return { kind: "account", account: { host: origin.host, kind: kind.value, token }, path: origin.path };
 }
 
 /** Asked once for each connection, and remembered. Null: the host is none that Parley knows. */
-export async function kindOf({ hosts, database }: AccountParts, { id, host, kind }: GitToken) {
+export async function kindOf({ hosts, database }: OauthAccountDependencies, { id, host, kind }: GitToken) {
   if (kind !== null) return { ok: true as const, value: kind };
   const answer = await hosts.kindOf(host);
   if (answer.ok && answer.value !== null) await rememberGitHostKind(database, id, answer.value);
@@ -45,7 +45,7 @@ export async function kindOf({ hosts, database }: AccountParts, { id, host, kind
 }
 
 /** Null when it is sealed with a key that this server does not have. */
-export function openToken({ secrets, log }: AccountParts, found: GitToken): string | null {
+export function openToken({ secrets, log }: OauthAccountDependencies, found: GitToken): string | null {
   const opened = openGitToken(secrets, found);
   if (opened.kind === "opened") return opened.text;
   const facts = { connectionId: found.id, failure: opened.kind };

@@ -3,7 +3,7 @@ import { readGitHost } from "../../domain/git/git-host.js";
 import type { GitHostKind } from "../../domain/git/git-hosts.js";
 import type { Log } from "../../lib/log.js";
 import { noteWork } from "./track-branch.js";
-import type { TransitionParts } from "../../engine/transitions/apply-transition.js";
+import type { TransitionDependencies } from "../../engine/transitions/apply-transition.js";
 import { findChatToken, openGitToken } from "../../store/git/git-connections.js";
 import type { SecretBox } from "../../store/common/secret-box.js";
 import type {
@@ -20,7 +20,7 @@ const USERNAMES: Readonly<Record<string, string>> = {
   "bitbucket.org": "x-token-auth",
 };
 
-export type GitCredentialsParts = TransitionParts & {
+export type GitCredentialsDependencies = TransitionDependencies & {
   secrets: SecretBox;
   log: Log;
 };
@@ -30,17 +30,17 @@ export type GitCredentialsParts = TransitionParts & {
  * in the words of a host that is not connected. Marks the chat's diff status stale. Rejects when the database does.
  */
 export async function giveGitCredentials(
-  parts: GitCredentialsParts,
+  dependencies: GitCredentialsDependencies,
   workspaceId: string,
   request: GitCredentialsRequest,
 ): Promise<GitCredentials> {
-  const { database, secrets, log } = parts;
+  const { database, secrets, log } = dependencies;
   const { chatId } = request;
   const host = readGitHost(request.site);
   if (host === null || !UUID.test(chatId)) return notConnected(request.site);
   const found = await findChatToken(database, { chatId, workspaceId, host });
   if (found.kind === "no-chat") return notConnected(host);
-  await markStale(parts, request);
+  await markStale(dependencies, request);
   if (found.kind === "not-connected") return notConnected(host);
   const opened = openGitToken(secrets, found);
   if (opened.kind !== "opened") {
@@ -66,13 +66,13 @@ function usernameOf(
 
 /** A token is given all the same when this fails. */
 async function markStale(
-  parts: GitCredentialsParts,
+  dependencies: GitCredentialsDependencies,
   { chatId, branch = "", remoteOrigin = "" }: GitCredentialsRequest,
 ): Promise<void> {
   try {
-    await noteWork(parts, chatId, { branch, remoteOrigin });
+    await noteWork(dependencies, chatId, { branch, remoteOrigin });
   } catch (error) {
-    parts.log.warn({ err: error, chatId }, "A chat's diff status was not marked as stale");
+    dependencies.log.warn({ err: error, chatId }, "A chat's diff status was not marked as stale");
   }
 }
 

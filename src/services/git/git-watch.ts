@@ -12,7 +12,7 @@ import type {
   AgentGitWatch,
   GitWatchMessage,
 } from "../../workspaces/agent-client/agent-connection.js";
-import { GitFold, showsTheSame } from "../../workspaces/agent-client/git-snapshot-merge.js";
+import { GitSnapshotMerger, isSameSnapshot } from "../../workspaces/agent-client/git-snapshot-merge.js";
 
 /** The first new try comes soon, later ones twice as late each. */
 const FIRST_RETRY_DELAY_MS = 250;
@@ -20,7 +20,7 @@ const MAX_RETRY_DELAY_MS = 10_000;
 /** A reader that has not taken a snapshot wants the next one in its place. */
 const ONE_WAITING = { events: 1, bytes: Infinity };
 
-export type GitWatchParts = {
+export type GitWatchDependencies = {
   chatId: string;
   /** Rejects when there is no way to the workspace now. */
   connect(): Promise<AgentConnection>;
@@ -47,7 +47,7 @@ export class GitWatch {
   /** Of the agent that is watching now. */
   #hasGit = true;
 
-  constructor(private readonly parts: GitWatchParts) {
+  constructor(private readonly dependencies: GitWatchDependencies) {
     this.#watching = this.#keepWatching();
   }
 
@@ -102,14 +102,14 @@ export class GitWatch {
           resolve(snapshot);
         },
       };
-      const cancel = this.parts.clock.after(ms, () => waiter.settle(null));
+      const cancel = this.dependencies.clock.after(ms, () => waiter.settle(null));
       this.#waiters.add(waiter);
     });
   }
 
   async #keepWatching(): Promise<void> {
     const { signal } = this.#closing;
-    const { chatId, clock, log, random } = this.parts;
+    const { chatId, clock, log, random } = this.dependencies;
     let delayMs = FIRST_RETRY_DELAY_MS;
     while (!signal.aborted) {
       const outcome = await this.#watchOnce();
@@ -124,7 +124,7 @@ export class GitWatch {
 
   /** Resolves when the watch was lost, could not be opened, or is closed. */
   async #watchOnce(): Promise<{ hasWatched: boolean; reason: unknown }> {
-    const fold = new GitFold();
+    const fold = new GitSnapshotMerger();
     let hasWatched = false;
     let lose: (reason: unknown) => void = () => undefined;
     const lost = new Promise<unknown>((resolve) => (lose = resolve));
@@ -150,7 +150,7 @@ export class GitWatch {
     heard(message: GitWatchMessage): void;
     lost(reason: unknown): void;
   }): Promise<void> {
-    const connection = await this.parts.connect();
+    const connection = await this.dependencies.connect();
     if (this.#closing.signal.aborted) return;
     const agent = await connection.watchGit(listener);
     if (this.#closing.signal.aborted) return agent.close();
@@ -159,7 +159,7 @@ export class GitWatch {
     if (this.#lastRefresh > 0) agent.refresh(this.#lastRefresh);
   }
 
-  #hear(message: GitWatchMessage, fold: GitFold): void {
+  #hear(message: GitWatchMessage, fold: GitSnapshotMerger): void {
     // Without git there is nothing that could differ, and nothing more will be said.
     if (message.type === "ready") this.#hasGit = message.hasGit;
     if (!this.#hasGit) return this.#takeEmpty();
@@ -168,14 +168,14 @@ export class GitWatch {
   }
 
   #takeEmpty(): void {
-    const snapshot = { repositories: [], scannedAt: this.parts.clock.now() };
+    const snapshot = { repositories: [], scannedAt: this.dependencies.clock.now() };
     this.#take({ snapshot, answers: this.#lastRefresh });
   }
 
   #take({ snapshot, answers }: { snapshot: GitSnapshot; answers: number }): void {
     const pushed = this.#snapshot === null ? [] : pushedBetween(this.#snapshot, snapshot);
-    if (pushed.length > 0) this.parts.pushSeen(pushed);
-    const isNews = this.#snapshot === null || !showsTheSame(this.#snapshot, snapshot);
+    if (pushed.length > 0) this.dependencies.pushSeen(pushed);
+    const isNews = this.#snapshot === null || !isSameSnapshot(this.#snapshot, snapshot);
     this.#snapshot = snapshot;
     for (const waiter of [...this.#waiters]) {
       if (waiter.afterRefresh <= answers) waiter.settle(snapshot);

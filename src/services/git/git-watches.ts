@@ -20,7 +20,7 @@ const REFRESH_WAIT_MS = 30_000;
 /** A full replica is logged at most this often. */
 const WARNING_INTERVAL_MS = 10_000;
 
-export type GitWatchesParts = {
+export type GitWatchesDependencies = {
   /** Rejects when there is no way to the workspace now. */
   connect(workspaceId: string, chatId: string): Promise<AgentConnection>;
   clock: Clock;
@@ -39,7 +39,7 @@ export class GitWatches implements GitSnapshotsSource {
   #isClosed = false;
   #isAnswering = true;
 
-  constructor(private readonly parts: GitWatchesParts) {}
+  constructor(private readonly dependencies: GitWatchesDependencies) {}
 
   /** How many chats are watched now. */
   get watchedChats(): number {
@@ -78,7 +78,7 @@ export class GitWatches implements GitSnapshotsSource {
   #subscribeUnbound(): EventStream<GitSnapshot> {
     const stream: EventStream<GitSnapshot> = new EventStream(() => this.#unbound.delete(stream));
     this.#unbound.add(stream);
-    stream.push({ repositories: [], scannedAt: this.parts.clock.now() }, 0);
+    stream.push({ repositories: [], scannedAt: this.dependencies.clock.now() }, 0);
     if (this.#isClosed) stream.end();
     return stream;
   }
@@ -102,14 +102,14 @@ export class GitWatches implements GitSnapshotsSource {
   #enter(chatId: string, workspaceId: string): GitWatch | null {
     const known = this.#open.get(chatId);
     if (known === undefined && (this.#isClosed || this.#open.size >= MAX_WATCHES)) return this.#refuse();
-    const watch = known ?? new GitWatch(this.#partsFor(chatId, workspaceId));
+    const watch = known ?? new GitWatch(this.#dependenciesFor(chatId, workspaceId));
     this.#open.set(chatId, watch);
     watch.users += 1;
     return watch;
   }
 
-  #partsFor(chatId: string, workspaceId: string) {
-    const { connect, clock, log, random } = this.parts;
+  #dependenciesFor(chatId: string, workspaceId: string) {
+    const { connect, clock, log, random } = this.dependencies;
     const pushSeen = (repositories: readonly GitRepository[]) => this.#notePushes(chatId, repositories);
     return { chatId, connect: () => connect(workspaceId, chatId), clock, log, random, pushSeen };
   }
@@ -117,10 +117,10 @@ export class GitWatches implements GitSnapshotsSource {
   #notePushes(chatId: string, repositories: readonly GitRepository[]): void {
     for (const { branch, remoteOrigin } of repositories) {
       if (branch === null || remoteOrigin === null) continue;
-      const noting = this.parts
+      const noting = this.dependencies
         .pushSeen(chatId, { branch, remoteOrigin })
         .catch((error: unknown) =>
-          this.parts.log.warn({ err: error, chatId }, "A push of a chat was seen and not noted"),
+          this.dependencies.log.warn({ err: error, chatId }, "A push of a chat was seen and not noted"),
         )
         .finally(() => this.#noting.delete(noting));
       this.#noting.add(noting);
@@ -136,10 +136,13 @@ export class GitWatches implements GitSnapshotsSource {
   }
 
   #refuse(): null {
-    const now = this.parts.clock.now();
+    const now = this.dependencies.clock.now();
     if (this.#isClosed || now - this.#warnedAt < WARNING_INTERVAL_MS) return null;
     this.#warnedAt = now;
-    this.parts.log.warn({ watches: this.#open.size }, "Too many chats' repositories are watched; no more");
+    this.dependencies.log.warn(
+      { watches: this.#open.size },
+      "Too many chats' repositories are watched; no more",
+    );
     return null;
   }
 }

@@ -5,16 +5,20 @@ import {
   isMarkShown,
   markDiffStale,
 } from "../../store/git/diff-statuses.js";
-import { applyTransition, type TransitionParts } from "../../engine/transitions/apply-transition.js";
+import { applyTransition, type TransitionDependencies } from "../../engine/transitions/apply-transition.js";
 
 /** Of exactly this chat. Told to followers where they are shown something else by it. Rejects when the database does. */
-export async function noteWork(parts: TransitionParts, chatId: string, work: BranchWork): Promise<void> {
+export async function noteWork(
+  dependencies: TransitionDependencies,
+  chatId: string,
+  work: BranchWork,
+): Promise<void> {
   if (work.branch === "" || work.remoteOrigin === "") return;
-  if (await isMarkShown(parts.database, chatId, work)) {
-    await markDiffStale(parts.database, chatId, work);
+  if (await isMarkShown(dependencies.database, chatId, work)) {
+    await markDiffStale(dependencies.database, chatId, work);
     return;
   }
-  await applyTransition(parts, {
+  await applyTransition(dependencies, {
     chatId,
     commands: [{ type: "note-diff" }],
     alongside: (transaction) => markDiffStale(transaction, chatId, work),
@@ -26,9 +30,13 @@ export async function noteWork(parts: TransitionParts, chatId: string, work: Bra
  * folder. So it counts for a branch that is this chat's already. Over HTTP git asks for credentials, which says whose work
  * it is; over SSH nobody is asked, and what is seen is all there is to know.
  */
-export async function notePush(parts: TransitionParts, chatId: string, work: BranchWork): Promise<void> {
-  const known = await findBranchWork(parts.database, chatId);
-  if (countsAsOwn(known, work)) await noteWork(parts, chatId, work);
+export async function notePush(
+  dependencies: TransitionDependencies,
+  chatId: string,
+  work: BranchWork,
+): Promise<void> {
+  const known = await findBranchWork(dependencies.database, chatId);
+  if (countsAsOwn(known, work)) await noteWork(dependencies, chatId, work);
 }
 
 function countsAsOwn(known: BranchWork | null, work: BranchWork): boolean {

@@ -6,11 +6,11 @@ import { findMcpConnections, type McpConnectionRecord } from "../../store/mcp/mc
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import { mcpSecretPlace } from "../../store/common/secret-columns.js";
 import { ageOf, grantHeaders, isFor, type Grant } from "./grant.js";
-import type { OauthParts } from "./oauth-client.js";
+import type { OauthDependencies } from "./oauth-client.js";
 import type { IdentityTokenOf, McpAuthorization, McpHeaders } from "./ports.js";
 import { openGrant, TokenRenewal, type Renewal } from "./token-renewal.js";
 
-export type AuthorizationParts = OauthParts & { identityTokenOf: IdentityTokenOf };
+export type AuthorizationDependencies = OauthDependencies & { identityTokenOf: IdentityTokenOf };
 
 /** A token that is still good is not waited for longer than this; the next request may find the new one. */
 const PATIENCE_MS = 3_000;
@@ -24,8 +24,8 @@ const CustomHeaders = z.array(z.object({ name: z.string(), value: z.string() }))
 export class Authorizations implements McpAuthorization {
   readonly #renewal: TokenRenewal;
 
-  constructor(private readonly parts: AuthorizationParts) {
-    this.#renewal = new TokenRenewal(parts);
+  constructor(private readonly dependencies: AuthorizationDependencies) {
+    this.#renewal = new TokenRenewal(dependencies);
   }
 
   async headersFor(server: McpServerRecord, userId: string): Promise<McpHeaders> {
@@ -64,7 +64,7 @@ export class Authorizations implements McpAuthorization {
     userId: string,
   ): Promise<ReadonlyMap<string, McpStanding>> {
     const ids = servers.filter(({ authKind }) => authKind === "oauth2").map(({ id }) => id);
-    const records = ids.length === 0 ? [] : await findMcpConnections(this.parts.database, userId, ids);
+    const records = ids.length === 0 ? [] : await findMcpConnections(this.dependencies.database, userId, ids);
     const byServer = new Map(records.map((record) => [record.serverId, record]));
     const standings = servers.map(async (server): Promise<[string, McpStanding]> => {
       if (server.authKind === "user_identity") return [server.id, await this.#identityStanding(userId)];
@@ -81,16 +81,16 @@ export class Authorizations implements McpAuthorization {
 
   #standing(server: McpServerRecord, record: McpConnectionRecord | undefined): McpStanding {
     if (record === undefined) return DISCONNECTED;
-    const grant = openGrant(this.parts, record);
+    const grant = openGrant(this.dependencies, record);
     if (grant !== null && !isFor(grant, server.url)) return DISCONNECTED;
     const { connectedAt, expiresAt, refreshFailure, sealed } = record;
-    const isSpent = ageOf(lifeOf(record), this.parts.clock.now()) === "spent";
+    const isSpent = ageOf(lifeOf(record), this.dependencies.clock.now()) === "spent";
     const isOver = grant === null || refreshFailure !== null || (isSpent && sealed.refreshToken === null);
     return { status: isOver ? "expired" : "connected", connectedAt, expiresAt };
   }
 
   async #identityStanding(userId: string): Promise<McpStanding> {
-    const token = await this.parts.identityTokenOf(userId);
+    const token = await this.dependencies.identityTokenOf(userId);
     return token === null ? DISCONNECTED : { status: "connected", connectedAt: null, expiresAt: null };
   }
 
@@ -98,7 +98,7 @@ export class Authorizations implements McpAuthorization {
     const found = await this.#find(server, userId);
     if ("ok" in found) return found;
     const { record, grant } = found;
-    const age = ageOf(lifeOf(record), this.parts.clock.now());
+    const age = ageOf(lifeOf(record), this.dependencies.clock.now());
     const good: McpHeaders = { ok: true, headers: grantHeaders(grant) };
     if (age === "fresh") return good;
     const unsaved = await this.#renewal.unsaved(record, server);
@@ -131,9 +131,9 @@ export class Authorizations implements McpAuthorization {
     server: McpServerRecord,
     userId: string,
   ): Promise<{ record: McpConnectionRecord; grant: Grant } | McpHeaders> {
-    const [record] = await findMcpConnections(this.parts.database, userId, [server.id]);
+    const [record] = await findMcpConnections(this.dependencies.database, userId, [server.id]);
     if (record === undefined) return notConnected(server);
-    const grant = openGrant(this.parts, record);
+    const grant = openGrant(this.dependencies, record);
     if (grant === null) return expired(server);
     if (!isFor(grant, server.url)) return notConnected(server);
     return record.refreshFailure === null ? { record, grant } : expired(server);
@@ -155,7 +155,7 @@ export class Authorizations implements McpAuthorization {
 
   async #withPatience(renewal: Promise<Renewal>): Promise<Renewal | null> {
     const done = new AbortController();
-    const waited = sleep(this.parts.clock, PATIENCE_MS, done.signal).then(() => null);
+    const waited = sleep(this.dependencies.clock, PATIENCE_MS, done.signal).then(() => null);
     return Promise.race([renewal, waited]).finally(() => done.abort());
   }
 
@@ -174,7 +174,7 @@ export class Authorizations implements McpAuthorization {
   }
 
   async #identity(server: McpServerRecord, userId: string): Promise<McpHeaders> {
-    const token = await this.parts.identityTokenOf(userId);
+    const token = await this.dependencies.identityTokenOf(userId);
     if (token !== null) return { ok: true, headers: grantHeaders({ type: "Bearer", token }) };
     const message = `${server.displayName} wants to know who you are: sign in through your organisation.`;
     return { ok: false, kind: "not-connected", message };
@@ -184,10 +184,10 @@ export class Authorizations implements McpAuthorization {
   #open({ id, sealed }: McpServerRecord, column: "api_key" | "custom_headers"): string | null {
     const text = column === "api_key" ? sealed.apiKey : sealed.customHeaders;
     if (text === null) return null;
-    const opened = this.parts.secrets.open(text, mcpSecretPlace(column, id));
+    const opened = this.dependencies.secrets.open(text, mcpSecretPlace(column, id));
     if (opened.kind === "opened") return opened.text;
     const facts = { serverId: id, column, failure: opened.kind };
-    this.parts.log.error(facts, "A tool server's secret cannot be decrypted with PARLEY_SECRETS_KEYS");
+    this.dependencies.log.error(facts, "A tool server's secret cannot be decrypted with PARLEY_SECRETS_KEYS");
     return null;
   }
 
@@ -195,7 +195,7 @@ export class Authorizations implements McpAuthorization {
     try {
       return await ask();
     } catch (error) {
-      this.parts.log.error(
+      this.dependencies.log.error(
         { err: error, serverId: server.id },
         "A tool server's authorisation was not found",
       );

@@ -1,25 +1,25 @@
 /** The tool servers that turns may use, remembered so that a turn costs no statement for them. */
 import type { Bus } from "../../events/bus/bus.js";
 import type { Clock } from "../../lib/clock.js";
-import { type Remembered, remembered } from "../../lib/concurrency/memoize.js";
+import { type Memoized, memoizeWithTtl } from "../../lib/concurrency/memoize.js";
 import type { Queryable } from "../../store/common/database.js";
 import { listMcpServers, type McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import type { McpServerCatalog } from "./ports.js";
 
-export type CatalogParts = { database: Queryable; clock: Clock; bus: Pick<Bus, "onConfigChange"> };
+export type CatalogDependencies = { database: Queryable; clock: Clock; bus: Pick<Bus, "onConfigChange"> };
 
 /** Forgets at each change that any replica tells of; where that is lost, after ten seconds. */
 export class ServerCatalog implements McpServerCatalog {
-  readonly #enabled: Remembered<readonly McpServerRecord[]>;
+  readonly #enabled: Memoized<readonly McpServerRecord[]>;
   readonly #stopListening: () => void;
 
-  constructor({ database, clock, bus }: CatalogParts) {
-    this.#enabled = remembered(
+  constructor({ database, clock, bus }: CatalogDependencies) {
+    this.#enabled = memoizeWithTtl(
       () => clock.now(),
       async () => (await listMcpServers(database)).filter(({ isEnabled }) => isEnabled),
     );
     this.#stopListening = bus.onConfigChange((topic) => {
-      if (topic === "mcp-servers") this.#enabled.forget();
+      if (topic === "mcp-servers") this.#enabled.invalidate();
     });
   }
 

@@ -5,7 +5,7 @@ import type { Fetch, McpClient } from "../../mcp/types.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import type { ConnectMcp, McpAuthorization } from "./ports.js";
 
-export type ServerLineParts = {
+export type ServerConnectionDependencies = {
   authorization: Pick<McpAuthorization, "headersFor" | "renewedHeaders">;
   connect: ConnectMcp;
   /** Guarded, by what the server is allowed to reach. */
@@ -24,7 +24,7 @@ export class NotAuthorized extends Error {
  * bounds the handshake; the signal all of it, once the authorisation has been looked up.
  */
 export async function openServer(
-  { authorization, connect, fetchFor, clock, log }: ServerLineParts,
+  { authorization, connect, fetchFor, clock, log }: ServerConnectionDependencies,
   { server, userId }: { server: McpServerRecord; userId: string },
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
 ): Promise<McpClient> {

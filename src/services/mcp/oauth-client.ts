@@ -27,7 +27,7 @@ const STEP_MS = 10_000;
 /** A client is replaced this long before its secret expires: an authorisation begun with it must still come back. */
 const SECRET_RESERVE_MS = 3_600_000;
 
-export type OauthParts = {
+export type OauthDependencies = {
   database: Database;
   secrets: SecretBox;
   /** The guarded way to a server and everything that it names. */
@@ -64,21 +64,21 @@ function givenParty(secrets: SecretBox, record: McpServerRecord): KnownParty | n
  * an OauthFailure.
  */
 export async function findParty(
-  parts: OauthParts,
+  dependencies: OauthDependencies,
   record: McpServerRecord,
   addresses: { redirectUri: string; documentUrl: string | null },
 ): Promise<KnownParty & { scopes: string[] }> {
   const asked = (server: AuthorizationServer, challenge: OauthChallenge | null) =>
     scopesToAsk(server, { configured: record.oauthScopes, challenge });
-  const given = givenParty(parts.secrets, record);
+  const given = givenParty(dependencies.secrets, record);
   if (given !== null) return { ...given, scopes: asked(given.server, null) };
   const url = new URL(record.url);
-  const challenge = await inTime(parts, record, (fetch) => readChallenge(url, fetch));
-  const server = await inTime(parts, record, (fetch) =>
+  const challenge = await inTime(dependencies, record, (fetch) => readChallenge(url, fetch));
+  const server = await inTime(dependencies, record, (fetch) =>
     discoverAuthorizationServer({ url, challenge }, fetch),
   );
   const scopes = asked(server, challenge);
-  const client = await clientAt(parts, record, { server, scopes, ...addresses });
+  const client = await clientAt(dependencies, record, { server, scopes, ...addresses });
   return { server, client, scopes };
 }
 
@@ -89,33 +89,41 @@ type Wanted = {
   documentUrl: string | null;
 };
 
-async function clientAt(parts: OauthParts, record: McpServerRecord, wanted: Wanted): Promise<OauthClient> {
+async function clientAt(
+  dependencies: OauthDependencies,
+  record: McpServerRecord,
+  wanted: Wanted,
+): Promise<OauthClient> {
   const { server, redirectUri } = wanted;
   const kept = keptOf(record);
-  const isUsable = kept !== null && isForSame(kept, wanted) && isLasting(kept.client, parts.clock);
+  const isUsable = kept !== null && isForSame(kept, wanted) && isLasting(kept.client, dependencies.clock);
   const client = isUsable
-    ? { ...kept.client, secret: openSecret(parts.secrets, record, "oauth_registered_secret") }
-    : await inTime(parts, record, (fetch) => obtainClient(server, wanted, fetch));
+    ? { ...kept.client, secret: openSecret(dependencies.secrets, record, "oauth_registered_secret") }
+    : await inTime(dependencies, record, (fetch) => obtainClient(server, wanted, fetch));
   const { secret, ...rest } = client;
   const discovered: Kept = { server, client: rest, redirectUri };
   if (isUsable && isDeepStrictEqual(kept, discovered)) return client;
-  const isKept = await keepOauthClient(parts.database, parts.secrets, {
+  const isKept = await keepOauthClient(dependencies.database, dependencies.secrets, {
     serverId: record.id,
     version: record.version,
     formerClientId: kept?.client.id ?? null,
     discovered: discovered as unknown as JsonObject,
     secret,
   });
-  return isKept ? client : clientOfAnother(parts, record.id, wanted);
+  return isKept ? client : clientOfAnother(dependencies, record.id, wanted);
 }
 
 /** Somebody else asked at the same time and was first. */
-async function clientOfAnother(parts: OauthParts, serverId: string, wanted: Wanted): Promise<OauthClient> {
-  const [record] = await findMcpServers(parts.database, [serverId]);
+async function clientOfAnother(
+  dependencies: OauthDependencies,
+  serverId: string,
+  wanted: Wanted,
+): Promise<OauthClient> {
+  const [record] = await findMcpServers(dependencies.database, [serverId]);
   const kept = record === undefined ? null : keptOf(record);
   if (record === undefined || kept === null || !isForSame(kept, wanted))
     throw new OauthFailure("metadata", "The server's settings were changed at this moment. Try again.");
-  return { ...kept.client, secret: openSecret(parts.secrets, record, "oauth_registered_secret") };
+  return { ...kept.client, secret: openSecret(dependencies.secrets, record, "oauth_registered_secret") };
 }
 
 function isForSame(kept: Kept, { server, redirectUri, documentUrl }: Wanted): boolean {
@@ -151,7 +159,7 @@ function openSecret(
 
 /** One step, with a guarded fetch that ends with it. */
 export async function inTime<T>(
-  { clock, fetchFor }: OauthParts,
+  { clock, fetchFor }: OauthDependencies,
   record: McpServerRecord,
   step: (fetch: OauthFetch) => Promise<T>,
   limitMs = STEP_MS,

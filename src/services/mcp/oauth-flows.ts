@@ -28,14 +28,14 @@ import {
 } from "../../store/mcp/mcp-oauth-flows.js";
 import { findMcpServers, type McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import { grantValues } from "./grant.js";
-import { findParty, inTime, knownParty, type OauthParts } from "./oauth-client.js";
+import { findParty, inTime, knownParty, type OauthDependencies } from "./oauth-client.js";
 import { openGrant } from "./token-renewal.js";
 
 const TICKET_BYTES = 32;
 /** Whoever disconnects waits for the server no longer. */
 const REVOKE_MS = 5_000;
 
-export type FlowParts = OauthParts & { addresses(): McpOauthAddresses };
+export type FlowDependencies = OauthDependencies & { addresses(): McpOauthAddresses };
 
 /** Where browsers and authorisation servers find us. */
 export type McpOauthAddresses = {
@@ -52,15 +52,15 @@ export type BegunFlow =
   | { ok: false; message: string };
 
 export class OauthFlows implements McpOauthPages {
-  constructor(private readonly parts: FlowParts) {}
+  constructor(private readonly dependencies: FlowDependencies) {}
 
   /** `returnTo` is a whole address that was found to be ours. */
   async begin(userId: string, record: McpServerRecord, returnTo: string | null): Promise<BegunFlow> {
-    const { database, secrets, log } = this.parts;
-    const addresses = this.parts.addresses();
+    const { database, secrets, log } = this.dependencies;
+    const addresses = this.dependencies.addresses();
     const { redirectUri } = addresses;
     try {
-      const party = await findParty(this.parts, record, addresses);
+      const party = await findParty(this.dependencies, record, addresses);
       const begun = await beginAuthorization(party, { redirectUri, scopes: party.scopes });
       const ticket = randomBytes(TICKET_BYTES).toString("base64url");
       const expiresAt = await beginFlow(database, secrets, {
@@ -84,7 +84,7 @@ export class OauthFlows implements McpOauthPages {
   }
 
   async ask(ticket: string): Promise<McpOauthQuestion | null> {
-    const flow = await findFlow(this.parts.database, hash(stateOf(ticket)));
+    const flow = await findFlow(this.dependencies.database, hash(stateOf(ticket)));
     if (flow === null) return null;
     const { serverName, personName, username, authorizationUrl } = flow;
     return { serverName, personName, username, host: new URL(authorizationUrl).host };
@@ -92,7 +92,10 @@ export class OauthFlows implements McpOauthPages {
 
   async goOn(ticket: string, browser: string): Promise<string | null> {
     const state = stateOf(ticket);
-    const bound = await bindFlow(this.parts.database, { stateHash: hash(state), browserHash: hash(browser) });
+    const bound = await bindFlow(this.dependencies.database, {
+      stateHash: hash(state),
+      browserHash: hash(browser),
+    });
     if (bound === null) return null;
     const url = new URL(bound);
     url.searchParams.set("state", state);
@@ -100,7 +103,7 @@ export class OauthFlows implements McpOauthPages {
   }
 
   async finish(answer: McpOauthAnswer, browser: string): Promise<McpOauthEnd> {
-    const { database, log } = this.parts;
+    const { database, log } = this.dependencies;
     const which = { stateHash: hash(answer.state), browserHash: hash(browser) };
     const flow = await takeFlow(database, which);
     if (flow === null) return { kind: "over" };
@@ -118,18 +121,21 @@ export class OauthFlows implements McpOauthPages {
 
   /** Forgets the person's authorisation, then asks the server to forget it too. False when there was none. */
   async disconnect(userId: string, record: McpServerRecord): Promise<boolean> {
-    const gone = await disconnectMcpServer(this.parts.database, userId, record.id);
+    const gone = await disconnectMcpServer(this.dependencies.database, userId, record.id);
     if (gone === null) return false;
     try {
       await this.#revoke(gone, record);
     } catch (error) {
-      this.parts.log.warn({ err: error, serverId: record.id }, "A tool server's token was not revoked there");
+      this.dependencies.log.warn(
+        { err: error, serverId: record.id },
+        "A tool server's token was not revoked there",
+      );
     }
     return true;
   }
 
   async #end(flow: McpOauthFlow, { code, issuer, error }: McpOauthAnswer): Promise<McpOauthEnd> {
-    const { database, secrets } = this.parts;
+    const { database, secrets } = this.dependencies;
     const { serverName, serverId, returnTo } = flow;
     const [record] = await findMcpServers(database, [serverId]);
     const party = record ? knownParty(secrets, record) : null;
@@ -145,7 +151,9 @@ export class OauthFlows implements McpOauthPages {
     const verifier = openCodeVerifier(secrets, flow);
     if (verifier.kind !== "opened") throw new Error(`The flow's code verifier is ${verifier.kind}.`);
     const given = { code, codeVerifier: verifier.text, redirectUri: flow.redirectUri };
-    const tokens = await inTime(this.parts, record, (fetch) => exchangeCode({ ...party, fetch }, given));
+    const tokens = await inTime(this.dependencies, record, (fetch) =>
+      exchangeCode({ ...party, fetch }, given),
+    );
     const asked = new URL(flow.authorizationUrl).searchParams.get("scope");
     const formerScopes = asked === null ? [] : asked.split(" ");
     const isSaved = await connectMcpServer(database, secrets, {
@@ -159,13 +167,13 @@ export class OauthFlows implements McpOauthPages {
 
   /** The refresh token first: with it servers end what was made of it. */
   async #revoke(gone: McpConnectionRecord, record: McpServerRecord): Promise<void> {
-    const grant = openGrant(this.parts, gone);
-    const party = knownParty(this.parts.secrets, record);
+    const grant = openGrant(this.dependencies, gone);
+    const party = knownParty(this.dependencies.secrets, record);
     // What was made elsewhere is not shown to whoever is there now.
     if (grant === null || party?.server.tokenEndpoint !== grant.tokenEndpoint) return;
-    const refresh = openRefreshToken(this.parts.secrets, gone);
+    const refresh = openRefreshToken(this.dependencies.secrets, gone);
     await inTime(
-      this.parts,
+      this.dependencies,
       record,
       async (fetch) => {
         const at = { ...party, fetch };

@@ -1,6 +1,6 @@
 /** What the turns' side of tool servers asks of those who keep their settings and people's authorisations. */
 import type { McpStanding } from "../../domain/mcp/types.js";
-import type { McpClient, McpClientParts } from "../../mcp/types.js";
+import type { McpClient, McpClientDependencies } from "../../mcp/types.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 
 /**
@@ -42,6 +42,6 @@ export interface McpServerCatalog {
 
 /** `connectMcp` of src/mcp; the protocol's library is loaded with the first server. */
 export type ConnectMcp = (
-  parts: McpClientParts,
+  dependencies: McpClientDependencies,
   options: { timeoutMs: number; signal?: AbortSignal },
 ) => Promise<McpClient>;

@@ -12,11 +12,11 @@ import type {
 } from "../../domain/mcp/types.js";
 import type { Bus } from "../../events/bus/bus.js";
 import type { Clock } from "../../lib/clock.js";
-import { Turnstile } from "../../lib/concurrency/bounded-semaphore.js";
+import { BoundedSemaphore } from "../../lib/concurrency/bounded-semaphore.js";
 import { Deadline } from "../../mcp/deadline.js";
 import { type McpClient, McpFailure, type McpFailureKind, McpTimeout } from "../../mcp/types.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
-import { NotAuthorized, openServer, type ServerLineParts } from "./connect-server.js";
+import { NotAuthorized, openServer, type ServerConnectionDependencies } from "./connect-server.js";
 import type { McpToolsSource } from "../../commands/mcp/tools-source.js";
 
 /** From the first request to the whole list; as long as a turn waits for a server. */
@@ -36,21 +36,21 @@ type Failed = { ok: false; failure: McpServerFailure };
 type Asked = { server: McpServerRecord; userId: string };
 type Work<Result> = (client: McpClient, signal: AbortSignal) => Promise<Result>;
 
-export type ServerToolsParts = ServerLineParts & { bus: Pick<Bus, "onConfigChange"> };
+export type ServerToolsDependencies = ServerConnectionDependencies & { bus: Pick<Bus, "onConfigChange"> };
 
 export class ServerTools implements McpToolsSource {
-  readonly #parts: ServerToolsParts;
+  readonly #dependencies: ServerToolsDependencies;
   readonly #lists: LRUCache<string, Listing, Asked>;
-  readonly #turnstile: Turnstile;
+  readonly #semaphore: BoundedSemaphore;
   readonly #ending = new AbortController();
   readonly #asking = new Set<Promise<unknown>>();
   readonly #stopListening: () => void;
 
-  constructor(parts: ServerToolsParts) {
-    this.#parts = parts;
-    const { clock, bus } = parts;
-    this.#turnstile = new Turnstile(
-      { inside: ASKED_AT_ONCE, waiting: MAX_WAITING, waitMs: LISTING_TIMEOUT_MS },
+  constructor(dependencies: ServerToolsDependencies) {
+    this.#dependencies = dependencies;
+    const { clock, bus } = dependencies;
+    this.#semaphore = new BoundedSemaphore(
+      { maxRunning: ASKED_AT_ONCE, maxWaiting: MAX_WAITING, waitMs: LISTING_TIMEOUT_MS },
       clock,
     );
     this.#lists = listMemory(clock, (asked) => this.#list(asked));
@@ -74,7 +74,7 @@ export class ServerTools implements McpToolsSource {
 
   /** Tries the server as it is set up now, disabled or not, remembering nothing. Never rejects. */
   async try(server: McpServerRecord, userId: string): Promise<McpTrial> {
-    const { clock } = this.#parts;
+    const { clock } = this.#dependencies;
     const startedAt = clock.now();
     const latencyMs = () => clock.now() - startedAt;
     const used = await this.#use({ server, userId }, async (client, signal) => {
@@ -89,7 +89,7 @@ export class ServerTools implements McpToolsSource {
   /** Ends what is being asked; resolves when every connection is closed. */
   async close(): Promise<void> {
     this.#stopListening();
-    this.#turnstile.close();
+    this.#semaphore.close();
     this.#ending.abort(new McpFailure("cancelled", "This Parley server ends."));
     await Promise.allSettled(this.#asking);
     this.#lists.clear();
@@ -102,17 +102,17 @@ export class ServerTools implements McpToolsSource {
     if (!listing.ok) {
       const { kind, message } = listing.failure;
       const facts = { server: asked.server.slug, kind, reason: message };
-      this.#parts.log.debug(facts, "A tool server's tools could not be listed");
+      this.#dependencies.log.debug(facts, "A tool server's tools could not be listed");
     }
     return listing;
   }
 
   /** Opens, works and closes; the answer comes within the time that a listing may take. */
   async #use<Result>(asked: Asked, work: Work<Result>): Promise<Result | Failed> {
-    const leave = await this.#turnstile.enter();
+    const leave = await this.#semaphore.acquire();
     if (leave === null) return { ok: false, failure: BUSY };
     const deadline = new Deadline({
-      clock: this.#parts.clock,
+      clock: this.#dependencies.clock,
       limits: { silenceMs: LISTING_TIMEOUT_MS },
       signal: this.#ending.signal,
       error: () =>
@@ -131,7 +131,7 @@ export class ServerTools implements McpToolsSource {
   }
 
   async #exchange<Result>(asked: Asked, work: Work<Result>, signal: AbortSignal): Promise<Result> {
-    const client = await openServer(this.#parts, asked, { timeoutMs: LISTING_TIMEOUT_MS, signal });
+    const client = await openServer(this.#dependencies, asked, { timeoutMs: LISTING_TIMEOUT_MS, signal });
     try {
       return await work(client, signal);
     } finally {

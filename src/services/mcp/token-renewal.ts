@@ -21,7 +21,7 @@ import {
 import { forgetOauthClient } from "../../store/mcp/mcp-oauth-clients.js";
 import { findMcpServers, type McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import { ageOf, grantValues, isRenewableBy, readGrant, type Grant } from "./grant.js";
-import { inTime, knownParty, type KnownParty, type OauthParts } from "./oauth-client.js";
+import { inTime, knownParty, type KnownParty, type OauthDependencies } from "./oauth-client.js";
 
 /** Longer than a request to an authorisation server may take, so that nobody renews beside its holder. */
 const CLAIM_MS = 15_000;
@@ -49,7 +49,7 @@ export class TokenRenewal {
   readonly #underWay = new Map<string, Promise<Renewal>>();
   readonly #unsaved = new LRUCache<string, Unsaved>({ max: MAX_UNSAVED });
 
-  constructor(private readonly parts: OauthParts) {}
+  constructor(private readonly dependencies: OauthDependencies) {}
 
   /** A token other than `stale`. Never rejects. */
   renew(record: McpConnectionRecord, server: McpServerRecord, stale: string): Promise<Renewal> {
@@ -57,7 +57,10 @@ export class TokenRenewal {
     if (known) return known;
     const renewal = this.#renew(record, server, stale)
       .catch((error: unknown): Renewal => {
-        this.parts.log.error({ err: error, serverId: server.id }, "A tool server's token was not renewed");
+        this.dependencies.log.error(
+          { err: error, serverId: server.id },
+          "A tool server's token was not renewed",
+        );
         return { kind: "failed", message: "The authorisation could not be renewed at this moment." };
       })
       .finally(() => this.#underWay.delete(record.id));
@@ -82,7 +85,7 @@ export class TokenRenewal {
   }
 
   async #renew(record: McpConnectionRecord, server: McpServerRecord, stale: string): Promise<Renewal> {
-    const { clock, database } = this.parts;
+    const { clock, database } = this.dependencies;
     const giveUpAt = clock.now() + MAX_WAIT_MS;
     const claim = randomUUID();
     for (;;) {
@@ -92,7 +95,7 @@ export class TokenRenewal {
       // Authorised anew meanwhile: another row, and whoever asks again finds it.
       if (now === undefined || now.id !== record.id) return { kind: "gone" };
       if (now.refreshFailure !== null) return { kind: "ended" };
-      const grant = openGrant(this.parts, now);
+      const grant = openGrant(this.dependencies, now);
       if (grant === null) return { kind: "ended" };
       if (grant.token !== stale) return { kind: "renewed", grant };
       if (clock.now() >= giveUpAt)
@@ -106,9 +109,9 @@ export class TokenRenewal {
     server: McpServerRecord,
     { claim, stale }: { claim: string; stale: string },
   ): Promise<Renewal> {
-    const { database, secrets, log, clock } = this.parts;
+    const { database, secrets, log, clock } = this.dependencies;
     const mine = { id: record.id, claim };
-    const grant = openGrant(this.parts, record);
+    const grant = openGrant(this.dependencies, record);
     if (grant !== null && grant.token !== stale) {
       await releaseMcpRefresh(database, mine);
       return { kind: "renewed", grant };
@@ -122,7 +125,7 @@ export class TokenRenewal {
     if (!isRenewableBy(grant, party))
       return this.#end(mine, "The server's authorisation is got elsewhere now, or by another client.");
     try {
-      const tokens = await inTime(this.parts, current, (fetch) =>
+      const tokens = await inTime(this.dependencies, current, (fetch) =>
         refreshTokens({ ...party, fetch }, refresh.text),
       );
       return await this.#keep(record, current, { claim, tokens, party });
@@ -160,7 +163,7 @@ export class TokenRenewal {
 
   /** False when the row has moved on. A token that cannot be saved now stays in memory, and is none the worse. */
   async #save(record: McpConnectionRecord, server: McpServerRecord, kept: Unsaved): Promise<boolean> {
-    const { database, secrets, log } = this.parts;
+    const { database, secrets, log } = this.dependencies;
     const { claim, party } = kept;
     const values = grantValues(kept.tokens, { serverUrl: server.url, party, formerScopes: kept.scopes });
     try {
@@ -184,25 +187,28 @@ export class TokenRenewal {
         ? ([tokens.accessToken, "access_token"] as const)
         : ([tokens.refreshToken, "refresh_token"] as const);
     const revoking = inTime(
-      this.parts,
+      this.dependencies,
       server,
       (fetch) => revokeToken({ ...party, fetch }, { token, kind }),
       REVOKE_MS,
     );
     await revoking.catch((error: unknown) => {
-      this.parts.log.warn({ err: error, serverId: server.id }, "A token that nobody needs was not revoked");
+      this.dependencies.log.warn(
+        { err: error, serverId: server.id },
+        "A token that nobody needs was not revoked",
+      );
     });
   }
 
   async #end(mine: { id: string; claim: string }, failure: string): Promise<Renewal> {
-    const isEnded = await failMcpRefresh(this.parts.database, { ...mine, failure });
+    const isEnded = await failMcpRefresh(this.dependencies.database, { ...mine, failure });
     return { kind: isEnded ? "ended" : "gone" };
   }
 }
 
 /** Null, and a line in the log, when this deployment's keys do not open it. */
 export function openGrant(
-  { secrets, log }: Pick<OauthParts, "secrets" | "log">,
+  { secrets, log }: Pick<OauthDependencies, "secrets" | "log">,
   record: McpConnectionRecord,
 ): Grant | null {
   const opened = openAccessToken(secrets, record);

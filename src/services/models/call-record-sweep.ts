@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { Rounds } from "../../lib/concurrency/periodic-job.js";
+import { PeriodicJob } from "../../lib/concurrency/periodic-job.js";
 import type { Queryable } from "../../store/common/database.js";
 import { hasModelCallRecords, pruneModelCallRecords } from "../../store/models/model-call-records.js";
 
@@ -13,50 +13,50 @@ const DAY_MS = 86_400_000;
 /** Rows of hundreds of kilobytes: a transaction of more would be felt. */
 const BATCH = 200;
 
-export type CallRecordSweepParts = { database: Queryable; clock: Clock; log: Log };
+export type CallRecordSweepDependencies = { database: Queryable; clock: Clock; log: Log };
 
 export class CallRecordSweep {
-  readonly #parts: CallRecordSweepParts;
+  readonly #dependencies: CallRecordSweepDependencies;
   readonly #keepMs: number;
   readonly #isRecording: boolean;
-  readonly #rounds: Rounds;
+  readonly #job: PeriodicJob;
 
   constructor(
-    parts: CallRecordSweepParts,
+    dependencies: CallRecordSweepDependencies,
     { keepDays, isRecording }: { keepDays: number; isRecording: boolean },
   ) {
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     this.#keepMs = keepDays * DAY_MS;
     this.#isRecording = isRecording;
-    this.#rounds = new Rounds({
-      clock: parts.clock,
-      everyMs: TICK_MS,
-      round: () => this.prune(),
-      failed: (error) =>
-        parts.log.error({ err: error }, "Old records of model calls could not be taken away"),
+    this.#job = new PeriodicJob({
+      clock: dependencies.clock,
+      intervalMs: TICK_MS,
+      run: () => this.prune(),
+      onError: (error) =>
+        dependencies.log.error({ err: error }, "Old records of model calls could not be taken away"),
     });
   }
 
   /** Looks at once and then every hour. */
   start(): void {
-    this.#rounds.start({ atOnce: true });
+    this.#job.start({ immediately: true });
   }
 
   /** Resolves when nothing is being taken away any more. */
   close(): Promise<void> {
-    return this.#rounds.close();
+    return this.#job.close();
   }
 
   /** One look; how many records were taken away. Rejects when the database does. */
   async prune(): Promise<number> {
-    const { database, clock, log } = this.#parts;
+    const { database, clock, log } = this.#dependencies;
     if (!this.#isRecording && !(await hasModelCallRecords(database))) {
-      this.#rounds.rest();
+      this.#job.stop();
       return 0;
     }
     const before = clock.now() - this.#keepMs;
     let pruned = 0;
-    for (let count = BATCH; count === BATCH && !this.#rounds.isClosing; pruned += count)
+    for (let count = BATCH; count === BATCH && !this.#job.isClosing; pruned += count)
       count = await pruneModelCallRecords(database, before, BATCH);
     if (pruned > 0) log.info({ pruned }, "Old records of model calls were taken away");
     return pruned;

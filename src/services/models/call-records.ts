@@ -4,9 +4,9 @@
  */
 import type { RecordMeter } from "../../domain/common/meters.js";
 import type { Clock } from "../../lib/clock.js";
-import { doingForNobody } from "../../lib/run-context.js";
+import { runDetached } from "../../lib/run-context.js";
 import type { Log } from "../../lib/log.js";
-import { restOfLoopTurn } from "../../lib/concurrency/loop-turn.js";
+import { yieldToEventLoop } from "../../lib/concurrency/yield-to-event-loop.js";
 import type { Queryable } from "../../store/common/database.js";
 import { insertModelCallRecord } from "../../store/models/model-call-records.js";
 import { type RecordedCall, recordOf } from "./recorded-call.js";
@@ -26,30 +26,30 @@ export interface CallRecorder {
 /** It is switched off. */
 export const NO_CALL_RECORDS: CallRecorder = { record: () => undefined };
 
-export type CallRecordsParts = { database: Queryable; clock: Clock; log: Log; meter: RecordMeter };
+export type CallRecordsDependencies = { database: Queryable; clock: Clock; log: Log; meter: RecordMeter };
 
 export class CallRecords implements CallRecorder {
-  readonly #parts: CallRecordsParts;
+  readonly #dependencies: CallRecordsDependencies;
   readonly #waiting: RecordedCall[] = [];
   #writing: Promise<void> | null = null;
   #isOver = false;
   #lost = 0;
   #warnedAt = -Infinity;
 
-  constructor(parts: CallRecordsParts) {
-    this.#parts = parts;
+  constructor(dependencies: CallRecordsDependencies) {
+    this.#dependencies = dependencies;
   }
 
   record(call: RecordedCall): void {
     if (this.#waiting.length >= MAX_WAITING_RECORDS) return this.#lose("dropped", undefined);
     this.#waiting.push(call);
-    this.#writing ??= doingForNobody(() => this.#write());
+    this.#writing ??= runDetached(() => this.#write());
   }
 
   /** What waits is written, for a bounded time. */
   async close(): Promise<void> {
     if (this.#writing === null) return;
-    const { clock } = this.#parts;
+    const { clock } = this.#dependencies;
     let cancel: () => void = () => undefined;
     const patience = new Promise<void>((resolve) => (cancel = clock.after(LAST_RECORDS_MS, resolve)));
     await Promise.race([this.#writing, patience]);
@@ -60,14 +60,14 @@ export class CallRecords implements CallRecorder {
 
   /** Never rejects. */
   async #write(): Promise<void> {
-    const { database, meter } = this.#parts;
+    const { database, meter } = this.#dependencies;
     for (
       let call = this.#waiting.shift();
       call !== undefined && !this.#isOver;
       call = this.#waiting.shift()
     ) {
       // Making one takes milliseconds: whoever streams goes first.
-      await restOfLoopTurn();
+      await yieldToEventLoop();
       try {
         await insertModelCallRecord(database, recordOf(call));
         meter.callRecord("written");
@@ -79,7 +79,7 @@ export class CallRecords implements CallRecorder {
   }
 
   #lose(outcome: "dropped" | "failed", error: unknown): void {
-    const { clock, log, meter } = this.#parts;
+    const { clock, log, meter } = this.#dependencies;
     meter.callRecord(outcome);
     this.#lost += 1;
     const now = clock.now();

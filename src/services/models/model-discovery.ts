@@ -19,7 +19,7 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Errors within errors: the guard's own lies below those of the SDK and of the connection. */
 const MAX_CAUSES = 6;
 
-export type DiscoveryParts = {
+export type DiscoveryDependencies = {
   database: Queryable;
   clock: Clock;
   lines: ProviderLines;
@@ -28,30 +28,31 @@ export type DiscoveryParts = {
 
 /** In that person's name, where people bring their own keys. Never rejects for what the provider does. */
 export async function discoverModels(
-  parts: DiscoveryParts,
+  dependencies: DiscoveryDependencies,
   provider: ProviderRecord,
   userId: string,
 ): Promise<ModelDiscovery> {
-  const line = await parts.lines.find(provider, userId);
+  const line = await dependencies.lines.find(provider, userId);
   if (!line.ok) return { ok: false, failure: discoveryFailure(line.failure, "silent") };
   const limits = { timeoutMs: DISCOVERY_TIMEOUT_MS, maxBodyBytes: MAX_ANSWER_BYTES };
   // An address from the environment may be anywhere; its answer is bounded all the same.
   const reach = line.isGuarded ? provider : { ...provider, allowsPrivateAddresses: true };
-  const send = parts.lines.fetchFor(reach, limits);
+  const send = dependencies.lines.fetchFor(reach, limits);
   let hasAnswered = false;
   const watched: typeof send = async (url, init) => {
     const response = await send(url, init);
     hasAnswered = true;
     return response;
   };
-  const adapter = await parts.createAdapter({ ...line.settings, fetch: watched });
+  const adapter = await dependencies.createAdapter({ ...line.settings, fetch: watched });
   const patience = new AbortController();
-  const cancel = parts.clock.after(DISCOVERY_TIMEOUT_MS, () => patience.abort());
+  const cancel = dependencies.clock.after(DISCOVERY_TIMEOUT_MS, () => patience.abort());
   try {
     const listed = await adapter.listModels(patience.signal);
     if (patience.signal.aborted) return tooSlow(provider);
     if (listed === null) return unsupported(provider);
-    const configs = (await listConfigsOfProviders(parts.database, [provider.id])).get(provider.id) ?? [];
+    const configs =
+      (await listConfigsOfProviders(dependencies.database, [provider.id])).get(provider.id) ?? [];
     const configured = new Set(configs.map(({ model }) => model));
     return { ok: true, models: describeListed(listed, { kind: provider.kind, configured }) };
   } catch (error) {

@@ -27,7 +27,7 @@ const CACHE_MS = 10_000;
 /** People with keys of their own who speak within that time. */
 const MAX_REMEMBERED_KEYS = 10_000;
 
-export type ProviderLineParts = {
+export type ProviderEndpointDependencies = {
   database: Queryable;
   clock: Clock;
   log: Log;
@@ -49,13 +49,13 @@ export type NoProviderLine = { ok: false; failure: ChatFailure; wantsKeyOf?: str
 type SealedKey = { id: string; sealed: string } | null;
 
 export class ProviderLines {
-  readonly #parts: ProviderLineParts;
+  readonly #dependencies: ProviderEndpointDependencies;
   readonly #personal = new LRUCache<string, { at: number; found: Promise<SealedKey> }>({
     max: MAX_REMEMBERED_KEYS,
   });
 
-  constructor(parts: ProviderLineParts) {
-    this.#parts = parts;
+  constructor(dependencies: ProviderEndpointDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Somebody's key was changed. */
@@ -71,7 +71,7 @@ export class ProviderLines {
       const failure = keyFailure(provider, key.missing);
       return { ok: false, failure, ...(key.missing === "user" ? { wantsKeyOf: provider.id } : {}) };
     }
-    const baseUrl = provider.isDemo ? this.#parts.demoUrl : (provider.baseUrl ?? undefined);
+    const baseUrl = provider.isDemo ? this.#dependencies.demoUrl : (provider.baseUrl ?? undefined);
     if (baseUrl === null) return { ok: false, failure: noDemo(provider) };
     const variable = addressVariableOf(provider);
     const settings = {
@@ -86,7 +86,7 @@ export class ProviderLines {
     { allowsPrivateAddresses: isPrivateAllowed }: ProviderRecord,
     limits: Omit<OutboundPolicy, "isPrivateAllowed">,
   ): NonNullable<ProviderSettings["fetch"]> {
-    return this.#parts.outbound.for({ isPrivateAllowed, ...limits });
+    return this.#dependencies.outbound.for({ isPrivateAllowed, ...limits });
   }
 
   async #keyOf(provider: ProviderRecord, userId: string): Promise<KeyChoice> {
@@ -101,7 +101,7 @@ export class ProviderLines {
     const { id, sealedKey } = provider;
     if (sealedKey !== null) return this.#open(sealedKey, providerKeyPlace(id));
     const variable = keyVariableOf(provider);
-    return variable === null ? null : (this.#parts.keys[variable] ?? null);
+    return variable === null ? null : (this.#dependencies.keys[variable] ?? null);
   }
 
   async #personalKey(providerId: string, userId: string): Promise<string | null> {
@@ -110,7 +110,7 @@ export class ProviderLines {
   }
 
   #findPersonal(providerId: string, userId: string): Promise<SealedKey> {
-    const { database, clock } = this.#parts;
+    const { database, clock } = this.#dependencies;
     const name = `${providerId} ${userId}`;
     const known = this.#personal.get(name);
     if (known && clock.now() - known.at < CACHE_MS) return known.found;
@@ -123,9 +123,12 @@ export class ProviderLines {
   }
 
   #open(sealed: string, place: SecretPlace): string | null {
-    const opened = this.#parts.secrets.open(sealed, place);
+    const opened = this.#dependencies.secrets.open(sealed, place);
     if (opened.kind === "opened") return opened.text;
-    this.#parts.log.error({ ...place, failure: opened }, "A stored key of a model provider cannot be opened");
+    this.#dependencies.log.error(
+      { ...place, failure: opened },
+      "A stored key of a model provider cannot be opened",
+    );
     return null;
   }
 }

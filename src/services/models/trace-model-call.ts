@@ -12,9 +12,9 @@ import type { TurnModel } from "./models.js";
 import type { CallOutcome } from "../../engine/turn/call-model.js";
 
 /** Who is told. */
-export type CallFollowers = { traces: Traces; callRecords: CallRecorder; clock: Clock; log: Log };
+export type ModelCallTracing = { traces: Traces; callRecords: CallRecorder; clock: Clock; log: Log };
 
-export type FollowedCall = {
+export type TracedModelCall = {
   chatId: string;
   /** Of the message that is asked for; null = of none. */
   generation: string | null;
@@ -26,9 +26,9 @@ export type FollowedCall = {
 };
 
 /** `work` says when the first part of the answer has come. Its outcome is the call's. */
-export function followCall(
-  { traces, callRecords, clock, log }: CallFollowers,
-  call: FollowedCall,
+export function traceModelCall(
+  { traces, callRecords, clock, log }: ModelCallTracing,
+  call: TracedModelCall,
   work: (firstPartCame: () => void) => Promise<CallOutcome>,
 ): Promise<CallOutcome> {
   return traces.within(beginningOf(call), async (span) => {
@@ -48,7 +48,7 @@ export function followCall(
   });
 }
 
-function beginningOf({ model, attempt, purpose }: FollowedCall) {
+function beginningOf({ model, attempt, purpose }: TracedModelCall) {
   const name = model.config.model;
   const facts = {
     "gen_ai.operation.name": "chat",

@@ -22,7 +22,7 @@ const RETRY_DELAYS_MS = [2_000, 15_000, 60_000];
 /** A service that wants to be left alone for longer is left alone. */
 const LONGEST_DELAY_MS = 5 * 60_000;
 
-export type NotifierParts = {
+export type NotifierDependencies = {
   bus: Pick<Bus, "subscribeList">;
   clock: Clock;
   log: Log;
@@ -34,23 +34,23 @@ export type NotifierParts = {
 };
 
 /** A chat at rest; only what its runner knows. */
-export type RestedChat = { chatId: string; ownerId: string; title: string };
+export type SettledChat = { chatId: string; ownerId: string; title: string };
 
 export class Notifier {
-  readonly #parts: NotifierParts;
+  readonly #dependencies: NotifierDependencies;
   readonly #telling = new Set<Promise<void>>();
   readonly #closing = new AbortController();
 
-  constructor(parts: NotifierParts) {
-    this.#parts = parts;
+  constructor(dependencies: NotifierDependencies) {
+    this.#dependencies = dependencies;
     // Everything under way waits with it.
     setMaxListeners(0, this.#closing.signal);
   }
 
   /** Returns at once and never throws. */
-  rests(chat: RestedChat, rest: Rest): void {
+  onTurnSettled(chat: SettledChat, rest: Rest): void {
     if (this.#closing.signal.aborted) return;
-    const { log } = this.#parts;
+    const { log } = this.#dependencies;
     const { chatId } = chat;
     if (this.#telling.size >= MAX_TELLING) {
       log.warn({ chatId, limit: MAX_TELLING }, "A notification is left out: too many are under way");
@@ -69,8 +69,8 @@ export class Notifier {
     await Promise.all(this.#telling);
   }
 
-  async #tell(chat: RestedChat, rest: Rest): Promise<void> {
-    const { targets } = this.#parts;
+  async #tell(chat: SettledChat, rest: Rest): Promise<void> {
+    const { targets } = this.#dependencies;
     if ((await targets.of(chat.ownerId)).length === 0 || (await this.#isSeen(chat))) return;
     const message = pushMessageOf({ chatId: encodeId("chat", chat.chatId), title: chat.title }, rest);
     // Asked anew: a browser that has come since is told too, and one that has gone is not.
@@ -78,8 +78,8 @@ export class Notifier {
     await Promise.all(told);
   }
 
-  async #isSeen({ chatId, ownerId }: RestedChat): Promise<boolean> {
-    const { bus, clock } = this.#parts;
+  async #isSeen({ chatId, ownerId }: SettledChat): Promise<boolean> {
+    const { bus, clock } = this.#dependencies;
     const seen = new AbortController();
     const detach = await bus.subscribeList(ownerId, ({ change }) => {
       if (change?.type === "status" && change.chatId === chatId && change.isUnread === false) seen.abort();
@@ -93,8 +93,8 @@ export class Notifier {
     }
   }
 
-  async #tellOne(chat: RestedChat, target: PushTarget, message: PushMessage): Promise<void> {
-    const { clock, log, deliver, remove } = this.#parts;
+  async #tellOne(chat: SettledChat, target: PushTarget, message: PushMessage): Promise<void> {
+    const { clock, log, deliver, remove } = this.#dependencies;
     const facts = { chatId: chat.chatId, subscriptionId: target.id, service: new URL(target.endpoint).host };
     for (let tries = 0; ; tries += 1) {
       const delivery = await deliver(target, message);

@@ -11,7 +11,7 @@ const MAX_PEOPLE = 10_000;
 
 type Known = { targets: Promise<readonly PushTarget[]>; readAtMs: number };
 
-export type PushTargetsParts = {
+export type PushTargetsDependencies = {
   clock: Clock;
   list(userId: string): Promise<readonly PushTarget[]>;
 };
@@ -20,14 +20,14 @@ export class PushTargets {
   /** Reads under way too: a change takes them out, so that nobody after it gets what was read before. */
   readonly #known = new LRUCache<string, Known>({ max: MAX_PEOPLE });
 
-  constructor(private readonly parts: PushTargetsParts) {}
+  constructor(private readonly dependencies: PushTargetsDependencies) {}
 
   /** Rejects only when the database does; the next call asks again. */
   of(userId: string): Promise<readonly PushTarget[]> {
     const known = this.#known.get(userId);
-    const now = this.parts.clock.now();
+    const now = this.dependencies.clock.now();
     if (known && now - known.readAtMs < FRESH_MS) return known.targets;
-    const reading: Known = { targets: this.parts.list(userId), readAtMs: now };
+    const reading: Known = { targets: this.dependencies.list(userId), readAtMs: now };
     this.#known.set(userId, reading);
     reading.targets.catch(() => {
       if (this.#known.get(userId) === reading) this.#known.delete(userId);

@@ -20,8 +20,8 @@ import {
 import type { Bus } from "../../events/bus/bus.js";
 import { type Clock, sleep } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { type Remembered, remembered } from "../../lib/concurrency/memoize.js";
-import { Turnstile } from "../../lib/concurrency/bounded-semaphore.js";
+import { type Memoized, memoizeWithTtl } from "../../lib/concurrency/memoize.js";
+import { BoundedSemaphore } from "../../lib/concurrency/bounded-semaphore.js";
 import type { Database } from "../../store/common/database.js";
 import { dropHold, takeHold } from "../../store/usage/usage-reservations.js";
 import { type KnownLimits, readKnownLimits, readLimitStanding } from "../../store/usage/usage-limits.js";
@@ -38,7 +38,7 @@ const HOLD_LIFE_MS = 60 * 60_000;
 /** The same where no lease tells of a process that died; longer than a title may take. */
 const UNLEASED_HOLD_LIFE_MS = 60_000;
 
-export type UsageLimitParts = {
+export type UsageLimitDependencies = {
   database: Database;
   clock: Clock;
   log: Log;
@@ -67,34 +67,34 @@ export type Admission =
   | { type: "stopped" };
 
 /** The one of a person's calls that asks, and those behind it. */
-type Line = { turnstile: Turnstile; wake: AbortController };
+type Line = { semaphore: BoundedSemaphore; wake: AbortController };
 
 const FREELY: Admission = { type: "admitted", release: () => Promise.resolve() };
 
 export class UsageLimits implements UsageLimitChecks {
-  readonly #parts: UsageLimitParts;
-  readonly #known: Remembered<KnownLimits>;
+  readonly #dependencies: UsageLimitDependencies;
+  readonly #known: Memoized<KnownLimits>;
   /** As it was read last; what was off a moment ago is off while nothing can be read. */
   #wasEnabled: boolean | null = null;
   readonly #lines = new Map<string, Line>();
   readonly #stopListening: () => void;
 
-  constructor(parts: UsageLimitParts) {
-    this.#parts = parts;
-    this.#known = remembered(
-      () => parts.clock.now(),
-      () => readKnownLimits(parts.database),
+  constructor(dependencies: UsageLimitDependencies) {
+    this.#dependencies = dependencies;
+    this.#known = memoizeWithTtl(
+      () => dependencies.clock.now(),
+      () => readKnownLimits(dependencies.database),
     );
-    this.#stopListening = parts.bus.onConfigChange((topic) => {
+    this.#stopListening = dependencies.bus.onConfigChange((topic) => {
       if (topic !== "usage-limits") return;
-      this.#known.forget();
+      this.#known.invalidate();
       for (const { wake } of this.#lines.values()) wake.abort();
     });
   }
 
   /** How the person stands now, from the database. */
   standing(userId: string): Promise<LimitStanding> {
-    const { database, clock } = this.#parts;
+    const { database, clock } = this.#dependencies;
     return readLimitStanding(database, userId, clock.now());
   }
 
@@ -103,7 +103,7 @@ export class UsageLimits implements UsageLimitChecks {
       if (!(await this.#isLimited(ownerId))) return { outcome: "allowed" };
       const standing = await this.standing(ownerId);
       if (!isReached(standing)) return { outcome: "allowed" };
-      this.#parts.meter.limitRefusal("send", "reached");
+      this.#dependencies.meter.limitRefusal("send", "reached");
       return { outcome: "reached", standing };
     } catch (error) {
       return { outcome: this.#passesUnchecked(error, ownerId, "send") ? "allowed" : "unchecked" };
@@ -118,7 +118,7 @@ export class UsageLimits implements UsageLimitChecks {
       const micros = call.greatestCost();
       // What costs nothing that anybody will know needs no place beside the others.
       if (micros === 0n) return this.#afterLook(await this.standing(ownerId), place) ?? FREELY;
-      const asked = { call, micros, deadline: this.#parts.clock.now() + WAIT_MS, line: null };
+      const asked = { call, micros, deadline: this.#dependencies.clock.now() + WAIT_MS, line: null };
       return call.waits ? await this.#inLine(asked, signal) : await this.#ask(asked, signal);
     } catch (error) {
       if (this.#passesUnchecked(error, ownerId, place)) return FREELY;
@@ -128,8 +128,8 @@ export class UsageLimits implements UsageLimitChecks {
 
   close(): void {
     this.#stopListening();
-    for (const { turnstile, wake } of this.#lines.values()) {
-      turnstile.close();
+    for (const { semaphore, wake } of this.#lines.values()) {
+      semaphore.close();
       wake.abort();
     }
   }
@@ -148,7 +148,7 @@ export class UsageLimits implements UsageLimitChecks {
 
   /** Whether that is to be let pass all the same. */
   #passesUnchecked(error: unknown, ownerId: string, place: LimitRefusalPlace): boolean {
-    const { log, meter, whenUnchecked } = this.#parts;
+    const { log, meter, whenUnchecked } = this.#dependencies;
     const isOpen = whenUnchecked === "open";
     log.error({ err: error, ownerId, place, whenUnchecked }, "A usage limit could not be looked at");
     if (!isOpen) meter.limitRefusal(place, "unchecked");
@@ -157,14 +157,14 @@ export class UsageLimits implements UsageLimitChecks {
 
   #afterLook(standing: LimitStanding, place: LimitRefusalPlace): Admission | null {
     if (!isReached(standing)) return null;
-    this.#parts.meter.limitRefusal(place, "reached");
+    this.#dependencies.meter.limitRefusal(place, "reached");
     return { type: "refused", failure: limitReachedFailure(standing) };
   }
 
   async #inLine(asked: Asked, signal: AbortSignal): Promise<Admission> {
     const { ownerId } = asked.call;
     const line = this.#lineOf(ownerId);
-    const entering = line.turnstile.enter();
+    const entering = line.semaphore.acquire();
     const leave = await orStopped(entering, signal);
     if (leave === STOPPED) {
       entering.then((late) => this.#leave(ownerId, line, late)).catch(() => undefined);
@@ -179,7 +179,7 @@ export class UsageLimits implements UsageLimitChecks {
 
   /** Looks until the call may be made, may not, or has waited for too long. */
   async #ask(asked: Asked, signal: AbortSignal): Promise<Admission> {
-    const { database, clock } = this.#parts;
+    const { database, clock } = this.#dependencies;
     const { call, micros, deadline, line } = asked;
     const { ownerId, workerId, place } = call;
     for (;;) {
@@ -201,7 +201,7 @@ export class UsageLimits implements UsageLimitChecks {
   }
 
   #busy({ limitMicros, period }: LimitStanding, place: LimitRefusalPlace): Admission {
-    this.#parts.meter.limitRefusal(place, "busy");
+    this.#dependencies.meter.limitRefusal(place, "busy");
     return { type: "refused", failure: limitBusyFailure(limitMicros ?? 0n, period) };
   }
 
@@ -210,12 +210,12 @@ export class UsageLimits implements UsageLimitChecks {
     const end = () => wake.abort();
     signal.addEventListener("abort", end, { once: true });
     if (signal.aborted) end();
-    await sleep(this.#parts.clock, LOOK_MS, wake.signal);
+    await sleep(this.#dependencies.clock, LOOK_MS, wake.signal);
     signal.removeEventListener("abort", end);
   }
 
   async #release(id: string, ownerId: string): Promise<void> {
-    const { database, log } = this.#parts;
+    const { database, log } = this.#dependencies;
     try {
       await dropHold(database, id);
     } catch (error) {
@@ -227,8 +227,11 @@ export class UsageLimits implements UsageLimitChecks {
   #lineOf(ownerId: string): Line {
     const known = this.#lines.get(ownerId);
     if (known) return known;
-    const bounds = { inside: 1, waiting: MAX_WAITING, waitMs: WAIT_MS };
-    const line = { turnstile: new Turnstile(bounds, this.#parts.clock), wake: new AbortController() };
+    const bounds = { maxRunning: 1, maxWaiting: MAX_WAITING, waitMs: WAIT_MS };
+    const line = {
+      semaphore: new BoundedSemaphore(bounds, this.#dependencies.clock),
+      wake: new AbortController(),
+    };
     this.#lines.set(ownerId, line);
     return line;
   }
@@ -236,8 +239,8 @@ export class UsageLimits implements UsageLimitChecks {
   /** The last one out takes the line away. */
   #leave(ownerId: string, line: Line, leave: (() => void) | null): void {
     leave?.();
-    const { inside, waiting } = line.turnstile.count();
-    if (inside + waiting === 0 && this.#lines.get(ownerId) === line) this.#lines.delete(ownerId);
+    const { running, waiting } = line.semaphore.count();
+    if (running + waiting === 0 && this.#lines.get(ownerId) === line) this.#lines.delete(ownerId);
   }
 }
 

@@ -32,12 +32,12 @@ const ID_KINDS = { chat: "chat", file: "file", user: "user", calls: "chat" } as 
 export class AdminReads {
   readonly #recent: LRUCache<string, true>;
 
-  constructor(private readonly parts: { database: Database; clock: Clock }) {
+  constructor(private readonly dependencies: { database: Database; clock: Clock }) {
     this.#recent = new LRUCache({
       max: MAX_REMEMBERED,
       ttl: REMEMBERED_MS,
       ttlResolution: 0,
-      perf: parts.clock,
+      perf: dependencies.clock,
     });
   }
 
@@ -50,7 +50,7 @@ export class AdminReads {
     const keyOf = (id: string) => `${actor.userId} ${kind} ${id}`;
     const wanted = [...new Set(ids)].filter((id) => !this.#recent.has(keyOf(id)));
     if (wanted.length === 0) return;
-    await this.parts.database.transaction(async (transaction) => {
+    await this.dependencies.database.transaction(async (transaction) => {
       const noted = await noteAdminReads(transaction, actor.userId, { kind, ids: wanted });
       const { userId, username: name, requestId } = actor;
       for (const target of noted) {

@@ -8,7 +8,7 @@ import type { WorkspaceContexts } from "./workspace-contexts.js";
 /** A page must not wait for long for a workspace that does not answer: twice this at the most. */
 const PATIENCE_MS = 5_000;
 
-export type WorkspaceAgentsParts = {
+export type WorkspaceAgentsDependencies = {
   /** The agent that is there now; null when there is none. Rejects when it cannot be reached. */
   findAgent: (workspaceId: string) => Promise<AgentConnection | null>;
   contexts: WorkspaceContexts;
@@ -18,7 +18,7 @@ export type WorkspaceAgentsParts = {
 
 /** Null when the agent is not there or does not answer. Who may ask is the caller's to judge. */
 export async function describeAgent(
-  { findAgent, contexts, clock, log }: WorkspaceAgentsParts,
+  { findAgent, contexts, clock, log }: WorkspaceAgentsDependencies,
   workspaceId: string,
 ): Promise<WorkspaceAgentFacts | null> {
   const isFound = new AbortController();

@@ -28,8 +28,8 @@ export class WorkspaceContexts {
   });
   readonly #looks: WorkspaceLooks<WorkspaceContext>;
 
-  constructor(private readonly parts: { clock: Clock; log: Log }) {
-    this.#looks = new WorkspaceLooks(parts.clock);
+  constructor(private readonly dependencies: { clock: Clock; log: Log }) {
+    this.#looks = new WorkspaceLooks(dependencies.clock);
   }
 
   /**
@@ -40,7 +40,7 @@ export class WorkspaceContexts {
   async read(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<WorkspaceContext | null> {
     const look = await this.#looks.once(workspaceId, () => this.#look(workspaceId, connect));
     if (look.kind === "seen") return look.value;
-    this.parts.log.warn({ err: look.error, workspaceId }, "The workspace's context cannot be read");
+    this.dependencies.log.warn({ err: look.error, workspaceId }, "The workspace's context cannot be read");
     return this.#known.get(workspaceId)?.context ?? null;
   }
 
@@ -51,7 +51,7 @@ export class WorkspaceContexts {
 
   async #look(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<WorkspaceContext> {
     const agent = await connect();
-    const { clock } = this.parts;
+    const { clock } = this.dependencies;
     const known = this.#known.get(workspaceId);
     const isFresh = known?.instance === agent.instance && clock.now() - known.readAtMs < FRESH_MS;
     if (isFresh) return known.context;

@@ -8,7 +8,7 @@ import { afterWork, type WorkOutcome } from "../../domain/workspaces/workspace-l
 import type { WorkspaceProvisioner } from "../../domain/workspaces/workspace.js";
 import type { Bus } from "../../events/bus/bus.js";
 import type { Clock } from "../../lib/clock.js";
-import { doingForNobody } from "../../lib/run-context.js";
+import { runDetached } from "../../lib/run-context.js";
 import type { Log } from "../../lib/log.js";
 import type { Database } from "../../store/common/database.js";
 import { createAgentToken, isAgentExpected } from "../../store/workspaces/external-workspaces.js";
@@ -40,7 +40,7 @@ const MAX_AT_ONCE = 10;
 /** Of those that should run, looked at in one round. */
 const MAX_CHECKED = 100;
 
-export type WorkspaceLifecycleParts = {
+export type WorkspaceLifecycleDependencies = {
   database: Database;
   bus: Pick<Bus, "publishConfigChange" | "onConfigChange">;
   provisioners: Record<WorkspaceProvisioner, Provisioner>;
@@ -63,14 +63,14 @@ export class WorkspaceLifecycle {
 
   /** `drives`: it does the work; without, it only lets go of agents that are not to run any more. */
   constructor(
-    private readonly parts: WorkspaceLifecycleParts,
+    private readonly dependencies: WorkspaceLifecycleDependencies,
     private readonly drives: boolean,
   ) {
-    this.#lastCheckAt = parts.clock.now();
+    this.#lastCheckAt = dependencies.clock.now();
   }
 
   start(): void {
-    const { bus, clock } = this.parts;
+    const { bus, clock } = this.dependencies;
     this.#stops = [
       bus.onConfigChange((topic) => {
         if (topic === "workspaces") this.look();
@@ -83,7 +83,7 @@ export class WorkspaceLifecycle {
   /** There may be something to do. Returns at once. */
   look(): void {
     this.#isCalled = true;
-    if (!this.#isLooking && !this.#isClosed) doingForNobody(() => this.#keep(this.#lookAround()));
+    if (!this.#isLooking && !this.#isClosed) runDetached(() => this.#keep(this.#lookAround()));
   }
 
   /** Steps under way come to their end; another replica does the next ones. */
@@ -111,7 +111,7 @@ export class WorkspaceLifecycle {
 
   /** Agents of this process whose workspaces were stopped or deleted, here or anywhere. */
   async #letGo(): Promise<void> {
-    const { database, local, onLeft } = this.parts;
+    const { database, local, onLeft } = this.dependencies;
     const { here } = local;
     if (here.length === 0) return;
     const usable = await listUsable(database, here);
@@ -122,8 +122,8 @@ export class WorkspaceLifecycle {
   }
 
   async #stopIdle(): Promise<void> {
-    const { database, clock, log, bus } = this.parts;
-    const idle = await stopIdle(database, await this.parts.deploymentTtlMs(), clock.now());
+    const { database, clock, log, bus } = this.dependencies;
+    const idle = await stopIdle(database, await this.dependencies.deploymentTtlMs(), clock.now());
     if (idle.length === 0) return;
     log.info({ workspaceIds: idle }, "Workspaces that nobody has used for their time are stopped");
     bus.publishConfigChange("workspaces");
@@ -131,7 +131,7 @@ export class WorkspaceLifecycle {
 
   /** Containers and pods end, and machines vanish, without telling anybody. */
   async #check(): Promise<void> {
-    const { database, provisioners, clock, log, bus } = this.parts;
+    const { database, provisioners, clock, log, bus } = this.dependencies;
     if (clock.now() - this.#lastCheckAt < CHECK_EVERY_MS) return;
     this.#lastCheckAt = clock.now();
     for (const workspace of await listUnseen(database, MAX_CHECKED)) {
@@ -148,7 +148,7 @@ export class WorkspaceLifecycle {
   }
 
   async #work(): Promise<void> {
-    const { database, clock } = this.parts;
+    const { database, clock } = this.dependencies;
     const limit = MAX_AT_ONCE - this.#working.size;
     if (limit <= 0) return;
     const claim = randomUUID();
@@ -158,7 +158,7 @@ export class WorkspaceLifecycle {
 
   /** One step; what it came to is written, and the next one is nobody's in particular. */
   async #do(work: ClaimedWork): Promise<void> {
-    const { database, clock, log, bus } = this.parts;
+    const { database, clock, log, bus } = this.dependencies;
     const { workspace, status, claim } = work;
     const mine = { id: workspace.id, claim };
     const facts = { workspaceId: workspace.id, name: workspace.name, status };
@@ -180,7 +180,7 @@ export class WorkspaceLifecycle {
   }
 
   async #try({ workspace, status, beganAt }: ClaimedWork): Promise<WorkOutcome> {
-    const { database, provisioners } = this.parts;
+    const { database, provisioners } = this.dependencies;
     const provisioner = provisioners[workspace.provisioner];
     try {
       switch (status) {
@@ -204,26 +204,29 @@ export class WorkspaceLifecycle {
     } catch (error) {
       if (error instanceof ProvisionerError)
         return { kind: "failed", reason: error.message, isLasting: error.isLasting };
-      this.parts.log.error({ err: error, workspaceId: workspace.id }, "A provisioner failed unexpectedly");
+      this.dependencies.log.error(
+        { err: error, workspaceId: workspace.id },
+        "A provisioner failed unexpectedly",
+      );
       return { kind: "failed", reason: "The server could not do it; its log says why.", isLasting: false };
     }
   }
 
   /** Nobody's agent is let in from here on, and nobody uses it. */
   async #end(id: string): Promise<void> {
-    this.parts.onLeft(id);
-    await setAgentToken(this.parts.database, id, null);
+    this.dependencies.onLeft(id);
+    await setAgentToken(this.dependencies.database, id, null);
   }
 
   async #issueToken(id: string): Promise<string> {
     const token = createAgentToken();
-    await setAgentToken(this.parts.database, id, hashAgentToken(token));
+    await setAgentToken(this.dependencies.database, id, hashAgentToken(token));
     return token;
   }
 
   /** The claim is renewed as long as the step takes. */
   async #held<T>(mine: { id: string; claim: string }, step: () => Promise<T>): Promise<T> {
-    const { database, clock, log } = this.parts;
+    const { database, clock, log } = this.dependencies;
     const stop = clock.every(CLAIM_LEASE_MS / 3, () =>
       this.#keep(
         renewClaim(database, mine, clock.now(), CLAIM_LEASE_MS).catch((error: unknown) =>
@@ -240,7 +243,7 @@ export class WorkspaceLifecycle {
 
   #again(delayMs: number): void {
     if (this.#isClosed) return;
-    const cancel = this.parts.clock.after(Math.max(0, delayMs), () => {
+    const cancel = this.dependencies.clock.after(Math.max(0, delayMs), () => {
       this.#stops = this.#stops.filter((stop) => stop !== cancel);
       this.look();
     });
@@ -250,7 +253,7 @@ export class WorkspaceLifecycle {
   /** Background work: its failure is logged, and the next look tries again; `close` waits for it. */
   #keep(work: Promise<void>): void {
     const kept = work
-      .catch((error: unknown) => this.parts.log.error({ err: error }, "The work on workspaces failed"))
+      .catch((error: unknown) => this.dependencies.log.error({ err: error }, "The work on workspaces failed"))
       .finally(() => this.#working.delete(kept));
     this.#working.add(kept);
   }

@@ -8,25 +8,25 @@ import type { Viewer } from "../../domain/users/viewer.js";
 import type { Bus } from "../../events/bus/bus.js";
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { type Remembered, remembered } from "../../lib/concurrency/memoize.js";
+import { type Memoized, memoizeWithTtl } from "../../lib/concurrency/memoize.js";
 import type { Database } from "../../store/common/database.js";
 import { findCreated } from "../../store/workspaces/managed-workspaces.js";
-import type { HeldChat } from "../../store/chats/leases.js";
+import type { ClaimedChat } from "../../store/chats/leases.js";
 import { hasTemplates, listTemplates } from "../../store/workspaces/workspace-templates.js";
 import { readWorkspace, type WorkspaceRecord } from "../../store/workspaces/workspaces.js";
 import type { CommandRefusal } from "../../commands/chats/chat-commands.js";
 import type { WorkspaceCommands } from "../../commands/workspaces/workspace-commands.js";
 import { ToolError } from "../../engine/tools/tool.js";
 import type {
-  DeskCall,
-  WantedByModel,
-  WorkspaceDesk,
+  ProvisioningCall,
+  WorkspaceRequest,
+  WorkspaceProvisioning,
 } from "../../engine/tools/workspaces/workspace-provisioning.js";
 
 /** News of workspaces that nobody heard costs at most this much. */
 const LOOK_EVERY_MS = 2_000;
 
-export type WorkspaceDesksParts = {
+export type WorkspaceProvisioningDependencies = {
   database: Database;
   bus: Pick<Bus, "onConfigChange">;
   commands: Pick<WorkspaceCommands, "createWorkspace" | "wish">;
@@ -39,21 +39,21 @@ export type WorkspaceDesksParts = {
 /** The turn goes on in another workspace. */
 export type Bind = (workspaceId: string) => void;
 
-export class WorkspaceDesks {
-  readonly #hasTemplates: Remembered<boolean>;
+export class ChatProvisioning {
+  readonly #hasTemplates: Memoized<boolean>;
   readonly #stopListening: () => void;
   readonly #wakes = new Set<() => void>();
   /** One thing at a time in each chat: calls side by side must not make two workspaces. A chat has one worker. */
   readonly #busy = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly parts: WorkspaceDesksParts) {
-    this.#hasTemplates = remembered(
-      () => parts.clock.now(),
-      () => hasTemplates(parts.database),
+  constructor(private readonly dependencies: WorkspaceProvisioningDependencies) {
+    this.#hasTemplates = memoizeWithTtl(
+      () => dependencies.clock.now(),
+      () => hasTemplates(dependencies.database),
     );
-    this.#stopListening = parts.bus.onConfigChange((topic) => {
+    this.#stopListening = dependencies.bus.onConfigChange((topic) => {
       if (topic !== "workspaces") return;
-      this.#hasTemplates.forget();
+      this.#hasTemplates.invalidate();
       for (const wake of this.#wakes) wake();
     });
   }
@@ -63,8 +63,8 @@ export class WorkspaceDesks {
     return this.#hasTemplates();
   }
 
-  of(chat: HeldChat, bind: Bind): WorkspaceDesk {
-    const { database } = this.parts;
+  of(chat: ClaimedChat, bind: Bind): WorkspaceProvisioning {
+    const { database } = this.dependencies;
     const enabled = () => listTemplates(database, { includeDisabled: false });
     const inTurn = <T>(work: () => Promise<T>) => this.#inTurn(chat.chatId, work);
     return {
@@ -80,9 +80,9 @@ export class WorkspaceDesks {
     this.#stopListening();
   }
 
-  async #create(asked: Asked, wanted: WantedByModel): Promise<JsonObject> {
+  async #create(asked: Asked, wanted: WorkspaceRequest): Promise<JsonObject> {
     const { chat, bind, call } = asked;
-    const before = await findCreated(this.parts.database, call.key, chat.ownerId);
+    const before = await findCreated(this.dependencies.database, call.key, chat.ownerId);
     if (before !== null) {
       // This very call has made it, and was cut off before it could say so.
       bind(before);
@@ -90,13 +90,13 @@ export class WorkspaceDesks {
     }
     const existing = await this.#existing(asked);
     if (existing !== null) return { created: false, status: "already_exists", ...existing };
-    const template = (await listTemplates(this.parts.database, { includeDisabled: false })).find(
+    const template = (await listTemplates(this.dependencies.database, { includeDisabled: false })).find(
       ({ name }) => name === wanted.template,
     );
     if (!template)
       throw new ToolError("There is no such template. Call list_templates to see which there are.");
     const parameters = Object.entries(wanted.parameters).map(([name, value]) => ({ name, value }));
-    const made = await this.parts.commands.createWorkspace(ownerOf(chat), {
+    const made = await this.dependencies.commands.createWorkspace(ownerOf(chat), {
       ...{ templateId: template.id, name: wanted.name, parameters },
       ...{ creationKey: call.key, chatId: chat.chatId },
     });
@@ -109,7 +109,7 @@ export class WorkspaceDesks {
   /** What the chat has already; null when it has nothing that could be used. */
   async #existing(asked: Asked): Promise<JsonObject | null> {
     const { workspaceId } = asked.chat;
-    const workspace = workspaceId && (await readWorkspace(this.parts.database, workspaceId));
+    const workspace = workspaceId && (await readWorkspace(this.dependencies.database, workspaceId));
     if (!workspace) return null;
     const { id, name, status } = workspace;
     switch (status) {
@@ -117,7 +117,9 @@ export class WorkspaceDesks {
       case "starting":
         return this.#whenReady(asked, id);
       case "running":
-        return (await this.parts.isReachable(id)) ? { workspace_name: name, agent_status: "ready" } : null;
+        return (await this.dependencies.isReachable(id))
+          ? { workspace_name: name, agent_status: "ready" }
+          : null;
       case "stopping":
       case "stopped":
         throw new ToolError(`This chat has a workspace, ${name}, which is stopped. Call start_workspace.`);
@@ -132,13 +134,13 @@ export class WorkspaceDesks {
     const workspace = await this.#own(chat);
     const { id, name, status } = workspace;
     if (workspace.templateId === null) {
-      const isThere = status === "running" && (await this.parts.isReachable(id));
+      const isThere = status === "running" && (await this.dependencies.isReachable(id));
       if (isThere) return { started: true, workspace_name: name, agent_status: "ready" };
       throw new ToolError(
         `Nobody can start the workspace ${name} from here: whoever runs its agent has to. Tell the person.`,
       );
     }
-    const wished = await this.parts.commands.wish(ownerOf(chat), id, "start");
+    const wished = await this.dependencies.commands.wish(ownerOf(chat), id, "start");
     if (!wished.ok) throw refused(wished.refusal);
     if (status !== "running") call.say(`The workspace ${name} is started.`);
     return { started: true, ...(await this.#whenReady(asked, id)) };
@@ -146,7 +148,7 @@ export class WorkspaceDesks {
 
   async #stop({ chat, bind, call }: Asked): Promise<JsonObject> {
     const { id, name } = await this.#own(chat);
-    const wished = await this.parts.commands.wish(ownerOf(chat), id, "stop");
+    const wished = await this.dependencies.commands.wish(ownerOf(chat), id, "stop");
     if (!wished.ok) throw refused(wished.refusal);
     call.say(`The workspace ${name} is stopped.`);
     const after = await this.#settled(id, call);
@@ -155,8 +157,8 @@ export class WorkspaceDesks {
     return { stopped: true, workspace_name: name };
   }
 
-  async #own({ workspaceId }: HeldChat): Promise<WorkspaceRecord> {
-    const workspace = workspaceId && (await readWorkspace(this.parts.database, workspaceId));
+  async #own({ workspaceId }: ClaimedChat): Promise<WorkspaceRecord> {
+    const workspace = workspaceId && (await readWorkspace(this.dependencies.database, workspaceId));
     if (workspace) return workspace;
     throw new ToolError("This chat has no workspace. Call list_templates, then create_workspace.");
   }
@@ -175,7 +177,7 @@ export class WorkspaceDesks {
   }
 
   /** As it is when nothing is done about it any more; null when it is gone. Rejects when the waiting is ended. */
-  async #settled(id: string, call: DeskCall): Promise<WorkspaceRecord | null> {
+  async #settled(id: string, call: ProvisioningCall): Promise<WorkspaceRecord | null> {
     let lastStatus: string | null = null;
     for (;;) {
       const woken = new AbortController();
@@ -184,12 +186,12 @@ export class WorkspaceDesks {
       this.#wakes.add(wake);
       call.signal.addEventListener("abort", wake, { once: true });
       try {
-        const workspace = await readWorkspace(this.parts.database, id);
+        const workspace = await readWorkspace(this.dependencies.database, id);
         call.signal.throwIfAborted();
         if (workspace === null || !UNDER_WAY.has(workspace.status)) return workspace;
         if (workspace.status !== lastStatus) call.say(`${workspace.name}: ${workspace.status}…`);
         lastStatus = workspace.status;
-        await sleep(this.parts.clock, LOOK_EVERY_MS, woken.signal);
+        await sleep(this.dependencies.clock, LOOK_EVERY_MS, woken.signal);
         call.signal.throwIfAborted();
       } finally {
         this.#wakes.delete(wake);
@@ -210,12 +212,12 @@ export class WorkspaceDesks {
   }
 }
 
-type Asked = { chat: HeldChat; bind: Bind; call: DeskCall };
+type Asked = { chat: ClaimedChat; bind: Bind; call: ProvisioningCall };
 
 const UNDER_WAY: ReadonlySet<string> = new Set(["creating", "starting", "stopping", "deleting"]);
 
 /** A model has its owner's rights over the owner's own things, and never an admin's. */
-function ownerOf({ ownerId }: HeldChat): Viewer {
+function ownerOf({ ownerId }: ClaimedChat): Viewer {
   return { userId: ownerId, username: "", name: "", role: "member", expiresAt: null };
 }
 

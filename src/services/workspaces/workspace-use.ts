@@ -14,19 +14,19 @@ export class WorkspaceUse {
   readonly #notedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   readonly #writing = new Set<Promise<void>>();
 
-  constructor(private readonly parts: { database: Queryable; clock: Clock; log: Log }) {}
+  constructor(private readonly dependencies: { database: Queryable; clock: Clock; log: Log }) {}
 
   /** They are in use now: whatever stops idle ones counts from here. Never throws; what fails is noted a minute later. */
   note(workspaceIds: Iterable<string>): void {
-    const now = this.parts.clock.now();
+    const now = this.dependencies.clock.now();
     const due = [...new Set(workspaceIds)].filter(
       (id) => now - (this.#notedAt.get(id) ?? -Infinity) >= NOTE_EVERY_MS,
     );
     if (due.length === 0) return;
     for (const id of due) this.#notedAt.set(id, now);
-    const writing = touchWorkspaces(this.parts.database, due, now)
+    const writing = touchWorkspaces(this.dependencies.database, due, now)
       .catch((error: unknown) =>
-        this.parts.log.warn(
+        this.dependencies.log.warn(
           { err: error, workspaces: due.length },
           "The last use of workspaces was not written",
         ),

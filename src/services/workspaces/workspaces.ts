@@ -11,7 +11,7 @@ import { AgentUnreachable, type AgentConnection } from "../../workspaces/agent-c
 import type { LocalAgents } from "../../workspaces/local-agents.js";
 import type { LocalWorkspaces } from "../../workspaces/provisioners/local-workspaces.js";
 import { ProvisionerError } from "../../workspaces/provisioners/provisioner.js";
-import type { ServerLines } from "../../workspaces/control-channels.js";
+import type { ControlChannels } from "../../workspaces/control-channels.js";
 import type { ExternalAgents } from "../../workspaces/tunnels/external-agents.js";
 import { ToolError } from "../../engine/tools/tool.js";
 import type { WorkspaceUse } from "./workspace-use.js";
@@ -24,7 +24,7 @@ const MAX_REMEMBERED = 1_000;
 
 type DialledChat = { chatId: string; ancestorChatIds: readonly string[]; ownerId: string | undefined };
 
-export type WorkspacesParts = {
+export type WorkspacesDependencies = {
   database: Database;
   bus: Pick<Bus, "onConfigChange">;
   agents: LocalAgents;
@@ -32,7 +32,7 @@ export type WorkspacesParts = {
   local: LocalWorkspaces;
   external: ExternalAgents;
   /** On which agents ask back. */
-  lines: ServerLines;
+  lines: ControlChannels;
   use: WorkspaceUse;
   clock: Clock;
   log: Log;
@@ -42,8 +42,8 @@ export class Workspaces {
   readonly #recent = new LRUCache<string, { record: WorkspaceRecord; at: number }>({ max: MAX_REMEMBERED });
   readonly #stopListening: () => void;
 
-  constructor(private readonly parts: WorkspacesParts) {
-    this.#stopListening = parts.bus.onConfigChange((topic) => {
+  constructor(private readonly dependencies: WorkspacesDependencies) {
+    this.#stopListening = dependencies.bus.onConfigChange((topic) => {
       if (topic === "workspaces") this.#recent.clear();
     });
   }
@@ -67,7 +67,10 @@ export class Workspaces {
       return await this.#dial(workspaceId, chat);
     } catch (error) {
       if (!(error instanceof AgentUnreachable)) throw error;
-      this.parts.log.warn({ err: error, workspaceId }, "A workspace's agent cannot be reached; once more");
+      this.dependencies.log.warn(
+        { err: error, workspaceId },
+        "A workspace's agent cannot be reached; once more",
+      );
     }
     // What is remembered of the workspace may be what is wrong.
     this.#recent.delete(workspaceId);
@@ -75,7 +78,7 @@ export class Workspaces {
       return await this.#dial(workspaceId, chat);
     } catch (error) {
       if (!(error instanceof AgentUnreachable)) throw error;
-      this.parts.log.warn({ err: error, workspaceId }, "A workspace's agent cannot be reached");
+      this.dependencies.log.warn({ err: error, workspaceId }, "A workspace's agent cannot be reached");
       throw new ToolError("The workspace cannot be reached right now. Try again in a moment.");
     }
   }
@@ -85,12 +88,12 @@ export class Workspaces {
    * waits only for one that is being started again. Rejects with `AgentUnreachable` when it is there and cannot be reached.
    */
   async present(workspaceId: string): Promise<AgentConnection | null> {
-    const record = await readWorkspace(this.parts.database, workspaceId);
+    const record = await readWorkspace(this.dependencies.database, workspaceId);
     if (record?.status !== "running" && record?.templateId !== null) return null;
     const { provisioner, directory, agent } = record;
-    if (provisioner !== "local") return agent && this.parts.external.find(workspaceId);
-    return directory !== null && this.parts.agents.isStarted(directory)
-      ? this.parts.agents.connection(directory)
+    if (provisioner !== "local") return agent && this.dependencies.external.find(workspaceId);
+    return directory !== null && this.dependencies.agents.isStarted(directory)
+      ? this.dependencies.agents.connection(directory)
       : null;
   }
 
@@ -111,7 +114,7 @@ export class Workspaces {
       await (await this.#agentOf(await this.#find(workspaceId))).health();
       return true;
     } catch (error) {
-      this.parts.log.info({ err: error, workspaceId }, "A workspace's agent does not answer");
+      this.dependencies.log.info({ err: error, workspaceId }, "A workspace's agent does not answer");
       return false;
     }
   }
@@ -122,9 +125,9 @@ export class Workspaces {
   ): Promise<AgentConnection> {
     const record = await this.#find(workspaceId);
     const connection = await this.#agentOf(record);
-    this.parts.use.note([workspaceId]);
+    this.dependencies.use.note([workspaceId]);
     // A line outlives what is known of the workspace now.
-    this.parts.lines.keep(workspaceId, async () => this.#agentOf(await this.#find(workspaceId)));
+    this.dependencies.lines.keep(workspaceId, async () => this.#agentOf(await this.#find(workspaceId)));
     return connection.forChat(chatId, ancestorChatIds, ownerId);
   }
 
@@ -134,17 +137,17 @@ export class Workspaces {
       const why = whyUnusable(record.status, record.failure);
       if (why !== null) throw new ToolError(why);
     }
-    if (provisioner !== "local") return this.parts.external.connection(id);
+    if (provisioner !== "local") return this.dependencies.external.connection(id);
     if (templateId !== null) return this.#ownDirectory(id);
     if (directory === null) throw new Error(`The local workspace ${id} has no directory.`);
-    return this.parts.agents.connection(directory);
+    return this.dependencies.agents.connection(directory);
   }
 
   async #ownDirectory(id: string): Promise<AgentConnection> {
-    const workspace = await readManagedWorkspace(this.parts.database, id);
+    const workspace = await readManagedWorkspace(this.dependencies.database, id);
     if (workspace === null) throw new ToolError("The chat's workspace no longer exists.");
     try {
-      return await this.parts.local.connection(workspace);
+      return await this.dependencies.local.connection(workspace);
     } catch (error) {
       if (error instanceof ProvisionerError) throw new ToolError(error.message, { cause: error });
       throw error;
@@ -152,7 +155,7 @@ export class Workspaces {
   }
 
   async #find(workspaceId: string): Promise<WorkspaceRecord> {
-    const { database, clock } = this.parts;
+    const { database, clock } = this.dependencies;
     const known = this.#recent.get(workspaceId);
     if (known && clock.now() - known.at < memoryOf(known.record)) return known.record;
     const at = clock.now();
