@@ -19,7 +19,7 @@ import {
 import { LRUCache } from "lru-cache";
 import type { MeasuredOutcome } from "../domain/common/meters.js";
 import type { OpenSpan, Span, SpanBeginning, TraceFacts, Traces } from "../domain/common/traces.js";
-import { currentDoing, doingFor } from "../lib/run-context.js";
+import { currentContext, runWithContext } from "../lib/run-context.js";
 
 /** Chats whose turn has not begun yet, here; the oldest is forgotten, and its turn points nowhere. */
 const MAX_WAITING_CHATS = 1_000;
@@ -56,7 +56,7 @@ export class OtelTraces implements Traces {
     const span = this.open(beginning);
     const { trace: context, traceId } = span;
     try {
-      return await doingFor({ ...currentDoing(), trace: context, traceId }, () => work(span));
+      return await runWithContext({ ...currentContext(), trace: context, traceId }, () => work(span));
     } catch (error) {
       span.fail(error instanceof Error ? error.name : "unknown");
       throw error;
@@ -65,7 +65,7 @@ export class OtelTraces implements Traces {
     }
   }
 
-  chatWaits(chatId: string): void {
+  onChatPending(chatId: string): void {
     const span = trace.getSpan(present());
     if (span) this.#causes.set(chatId, span.spanContext());
   }
@@ -115,7 +115,7 @@ class Recorded implements OpenSpan {
 
 /** What is around whatever begins now. Only this file puts anything there. */
 function present(): Context {
-  return (currentDoing()?.trace as Context | undefined) ?? ROOT_CONTEXT;
+  return (currentContext()?.trace as Context | undefined) ?? ROOT_CONTEXT;
 }
 
 function fromHeader(header: string | undefined): Context | null {

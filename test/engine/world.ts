@@ -12,24 +12,25 @@ import { NO_METERS } from "../../src/domain/common/meters.js";
 import { NO_CALL_RECORDS } from "../../src/services/models/call-records.js";
 import { NO_TRACES } from "../../src/domain/common/traces.js";
 import type { Viewer } from "../../src/domain/users/viewer.js";
-import type { ChatCommands, CreateChatInput } from "../../src/commands/chats/chat-commands.js";
+import type { Commands } from "../../src/commands/commands.js";
+import type { CreateChatInput } from "../../src/commands/chats/create-chat.js";
 import { createChatCommands } from "../../src/commands/commands.js";
 import { CustomPrompts } from "../../src/services/chats/custom-prompts.js";
 import { ServerCatalog } from "../../src/services/mcp/catalog.js";
-import type { LinkParts } from "../../src/engine/mcp/server-connection.js";
-import { McpTurns } from "../../src/engine/mcp/turn-servers.js";
+import type { TurnServerDependencies } from "../../src/engine/mcp/server-connection.js";
+import { McpTurnServers } from "../../src/engine/mcp/turn-servers.js";
 import { Models } from "../../src/services/models/models.js";
 import { ProviderLines } from "../../src/services/models/provider-endpoints.js";
 import { sanitizePrompt } from "../../src/engine/prompt/sanitize.js";
-import { RecentChats } from "../../src/engine/transitions/chat-cache.js";
+import { ChatCache } from "../../src/engine/transitions/chat-cache.js";
 import { Subagents } from "../../src/engine/subagents/subagents.js";
 import { StorageLimits, type StorageLimitsOptions } from "../../src/services/files/storage-limits.js";
 import { UNWATCHED_SPACE } from "../../src/lib/free-space.js";
-import { tell } from "./turns/notify-idle.js";
+import { tell } from "./turns/describe-parts.js";
 import { Titles } from "../../src/services/chats/titles.js";
 import { ToolError, type Tool } from "../../src/engine/tools/tool.js";
-import { UsageLimits, type UsageLimitParts } from "../../src/services/usage/usage-limits.js";
-import type { RunnerParts } from "../../src/engine/worker/runner-dependencies.js";
+import { UsageLimits, type UsageLimitDependencies } from "../../src/services/usage/usage-limits.js";
+import type { RunnerDependencies } from "../../src/engine/worker/runner-dependencies.js";
 import { Worker, type WorkerSettings } from "../../src/engine/worker/worker.js";
 import type { Bus } from "../../src/events/bus/bus.js";
 import { MemoryBus } from "../../src/events/bus/memory-bus.js";
@@ -58,18 +59,18 @@ const NO_STORAGE_LIMITS = { space: UNWATCHED_SPACE, defaultBytes: null };
 export type Replica = {
   clock: ManualClock;
   bus: Bus;
-  parts: RunnerParts;
-  commands: ChatCommands;
+  parts: RunnerDependencies;
+  commands: Commands;
   worker: Worker;
   /** Not told of turns by the worker: a title would use up an answer of the test's. */
   titles: Titles;
-  toolServers: McpTurns;
+  toolServers: McpTurnServers;
   catalog: ServerCatalog;
   usageLimits: UsageLimits;
 };
 
 /** Nobody has to show anything. */
-const NOTHING_SHOWN: LinkParts["authorization"] = {
+const NOTHING_SHOWN: TurnServerDependencies["authorization"] = {
   headersFor: () => Promise.resolve({ ok: true, headers: {} }),
   renewedHeaders: () => Promise.resolve({ ok: false, kind: "failed", message: "There is nothing else." }),
 };
@@ -83,12 +84,12 @@ type ReplicaOptions = {
   subagentDepth?: number;
   maxStepsPerTurn?: number;
   /** What happens when a usage limit cannot be looked at, and who counts what limits stop. */
-  usageLimits?: Partial<Pick<UsageLimitParts, "whenUnchecked" | "meter">>;
+  usageLimits?: Partial<Pick<UsageLimitDependencies, "whenUnchecked" | "meter">>;
   /** What users may store; no limit unless given. */
   storage?: Partial<Pick<StorageLimitsOptions, "space" | "defaultBytes">>;
   /** What people's requests to registered tool servers carry, and what is counted of them. */
-  onRest?: RunnerParts["onRest"];
-  toolServers?: Partial<Pick<LinkParts, "authorization" | "meter">>;
+  onTurnSettled?: RunnerDependencies["onTurnSettled"];
+  toolServers?: Partial<Pick<TurnServerDependencies, "authorization" | "meter">>;
 };
 
 export class World {
@@ -166,7 +167,7 @@ export class World {
     const models = new Models({ database, clock, log, bus, lines, createAdapter, maxOutputTokens: 32_000 });
     const openWorkspace = options.openWorkspace ?? (() => Promise.reject(new ToolError("No agent here.")));
     const catalog = new ServerCatalog({ database, clock, bus });
-    const toolServers = new McpTurns({
+    const toolServers = new McpTurnServers({
       ...{ catalog, clock, log: createLog("silent"), connect: connectMcp, fetchFor: () => fetch },
       authorization: NOTHING_SHOWN,
       meter: { mcpCall: () => undefined, mcpConnect: () => undefined },
@@ -180,17 +181,17 @@ export class World {
     const storage = new StorageLimits({ database, clock, bus, ...NO_STORAGE_LIMITS, ...options.storage });
     const files = new KeptFiles({ database, clock, log, objects: null, storage });
     const smallModelConfigId = () => getSmallModelConfigId(database);
-    const recent = new RecentChats();
+    const chatCache = new ChatCache();
     const subagents = new Subagents({
-      ...{ database, bus, clock, recent, smallModelConfigId },
+      ...{ database, bus, clock, chatCache, smallModelConfigId },
       maxDepth: options.subagentDepth ?? 1,
       chooseModel: (configId, owner) => models.choose(configId, owner),
     });
-    const parts: RunnerParts = {
-      ...{ database, bus, clock, recent, subagents, log, meter: NO_METERS, traces: NO_TRACES },
+    const parts: RunnerDependencies = {
+      ...{ database, bus, clock, chatCache, subagents, log, meter: NO_METERS, traces: NO_TRACES },
       callRecords: NO_CALL_RECORDS,
       random: () => 0,
-      pieceIntervalMs: () => 15,
+      deltaIntervalMs: () => 15,
       tools: options.tools ?? [],
       maxStepsPerTurn: options.maxStepsPerTurn ?? 1_000,
       clientToolTimeoutMs: 300_000,
@@ -201,7 +202,7 @@ export class World {
       readFiles: (chatId, fileIds) => files.contents(chatId, fileIds),
       customPrompt: () => Promise.resolve(""),
       onTurnStart: () => undefined,
-      onRest: options.onRest ?? (() => undefined),
+      onTurnSettled: options.onTurnSettled ?? (() => undefined),
       readWorkspaceContext: () => Promise.resolve(null),
       listWorkspaceTools: () => Promise.resolve([]),
       deploymentPrompt: () => Promise.resolve(""),
@@ -214,8 +215,8 @@ export class World {
       workspaces: {
         whyUnusable: () => Promise.resolve(null),
         noteUse: () => undefined,
-        isDeskOpen: () => Promise.resolve(false),
-        deskOf: () => {
+        canProvision: () => Promise.resolve(false),
+        provisioningFor: () => {
           throw new Error("Nothing can be made here.");
         },
       },
@@ -308,20 +309,20 @@ export class World {
     return this.until(chatId, (state) => state.status === status, bus);
   }
 
-  /** Resolves when a streamed piece, now or later, holds the text in its JSON. */
+  /** Resolves when a streamed delta, now or later, holds the text in its JSON. */
   untilStreamed(chatId: string, text: string, bus: Bus = this.bus): Promise<void> {
     return new Promise((resolve, reject) => {
       let detach: (() => void) | undefined;
-      const look = (pieces: unknown) => {
-        if (!JSON.stringify(pieces).includes(text)) return;
+      const look = (deltas: unknown) => {
+        if (!JSON.stringify(deltas).includes(text)) return;
         detach?.();
         resolve();
       };
       bus
-        .subscribeChat(chatId, { saved: () => undefined, live: ({ pieces }) => look(pieces) })
+        .subscribeChat(chatId, { saved: () => undefined, live: ({ deltas }) => look(deltas) })
         .then((stop) => (detach = stop))
         .then(() => this.state(chatId))
-        .then((state) => bus.readPieces(chatId, state))
+        .then((state) => bus.readDeltas(chatId, state))
         .then((logged) => look(logged?.pieces ?? []))
         .catch(reject);
     });
@@ -367,8 +368,8 @@ export function connectedTo(bus: Bus): Bus {
     publishConfigChange: (topic) => bus.publishConfigChange(topic),
     onWake: (listener) => bus.onWake(listener),
     onConfigChange: (listener) => bus.onConfigChange(listener),
-    onReturn: (listener) => bus.onReturn(listener),
-    readPieces: (chatId, generation) => bus.readPieces(chatId, generation),
+    onReconnect: (listener) => bus.onReconnect(listener),
+    readDeltas: (chatId, generation) => bus.readDeltas(chatId, generation),
     close: () => Promise.resolve(),
   };
 }

@@ -63,7 +63,8 @@ function world({
   };
 }
 
-const seen = () => readUpdate({ chatId: CHAT.chatId, ownerId: "ann", status: "waiting", version: 3, markAdvance: 1 });
+const seen = () =>
+  readUpdate({ chatId: CHAT.chatId, ownerId: "ann", status: "waiting", version: 3, markAdvance: 1 });
 
 test("a turn that nobody looked at is told to each of the person's browsers", async () => {
   const { notifier, pass, ids, told } = world({ first: [target("a"), target("b")] });

@@ -14,9 +14,9 @@ import {
   endUnconnectedLeases,
   forgetDeadLeases,
   leaseConnectionName,
-  readHeldChats,
+  readClaimedChats,
   renewLease,
-  type HeldChat,
+  type ClaimedChat,
 } from "../../src/store/chats/leases.js";
 import { World } from "../engine/world.js";
 import { apply, newChat, NOW, said } from "./chats-fixture.js";
@@ -45,7 +45,7 @@ const kill = (workerId: string) =>
 const fence = ({ runnerId, historyVersion }: ChatState) => ({ runnerId: runnerId ?? "", historyVersion });
 
 /** What the lifecycle makes of an acquisition by the runner that the database chose. */
-function acquired(before: ChatState, { state }: HeldChat, isLeaseDead: boolean): ChatState {
+function acquired(before: ChatState, { state }: ClaimedChat, isLeaseDead: boolean): ChatState {
   const { workerId, runnerId } = state;
   if (workerId === null || runnerId === null) throw new Error("A held chat has a worker and a runner.");
   // The database's clock says when a generation begins that a statement of its own begins.
@@ -178,7 +178,7 @@ test("a worker whose own lease has ended takes nothing, and nothing from itself"
   const takings = {
     pending: () => acquirePending(world.database, id, 10),
     "pending within limits": () =>
-      acquirePendingWithin(world.database, id, 10, { chats: 9, chatsPerPerson: 0 }),
+      acquirePendingWithin(world.database, id, 10, { chats: 9, chatsPerUser: 0 }),
     lost: () => acquireLost(world.database, id, 10, [own?.chatId ?? ""]),
   };
   await kill(dead);
@@ -207,12 +207,14 @@ test("a renewed lease lives, a dropped one is dead at once, and only the long de
   await kill(id);
   expect(await renewLease(world.database, id, LEASE_MS)).toBe(false);
   expect(await renewLease(world.database, id, LEASE_MS)).toBe(true);
-  expect(await readHeldChats(world.database, id)).toEqual([{ ...held, restedSeconds: expect.any(Number) }]);
+  expect(await readClaimedChats(world.database, id)).toEqual([
+    { ...held, restedSeconds: expect.any(Number) },
+  ]);
   expect(await acquireLost(world.database, heir, 10, [])).toEqual([]);
   await dropLease(world.database, id);
   expect((await acquireLost(world.database, heir, 10, [])).map((chat) => chat.chatId)).toEqual([chatId]);
   expect(await renewLease(world.database, id, LEASE_MS)).toBe(false);
-  expect(await readHeldChats(world.database, id)).toEqual([]);
+  expect(await readClaimedChats(world.database, id)).toEqual([]);
   await world.run("UPDATE worker_leases SET expires_at = now() - interval '25 hours'");
   await renewLease(world.database, id, -3_600_000);
   await forgetDeadLeases(world.database);

@@ -7,7 +7,7 @@ import {
   acquireLost,
   acquirePendingWithin,
   renewLease,
-  type HeldChat,
+  type ClaimedChat,
 } from "../../src/store/chats/leases.js";
 import { World } from "../engine/world.js";
 import { insertViewer } from "../support/database/rows.js";
@@ -42,7 +42,7 @@ async function chatsOfSomebody(count: number, from = 0): Promise<string[]> {
   return ids;
 }
 
-async function take(limit: number, limits: { chats: number; chatsPerPerson: number }): Promise<string[]> {
+async function take(limit: number, limits: { chats: number; chatsPerUser: number }): Promise<string[]> {
   const held = await acquirePendingWithin(world.database, await worker(), limit, limits);
   return held.map(({ chatId }) => chatId).sort();
 }
@@ -55,7 +55,7 @@ const rest = (chatIds: string[]) =>
 test("a chat is acquired as the lifecycle says", async () => {
   const { state } = await newChat(world);
   const workerId = await worker();
-  const [held] = await acquirePendingWithin(world.database, workerId, 1, { chats: 1, chatsPerPerson: 0 });
+  const [held] = await acquirePendingWithin(world.database, workerId, 1, { chats: 1, chatsPerUser: 0 });
   const runnerId = held?.state.runnerId ?? "";
   // The database's clock says when a generation begins that a statement of its own begins.
   const now = held?.state.generationStartedAt ?? NOW;
@@ -65,7 +65,7 @@ test("a chat is acquired as the lifecycle says", async () => {
 
 test("the longest waiting start first, and the next as soon as there is room", async () => {
   const chats = await chatsOfSomebody(5);
-  const limits = { chats: 2, chatsPerPerson: 0 };
+  const limits = { chats: 2, chatsPerUser: 0 };
   expect(await take(10, limits)).toEqual(chats.slice(0, 2).sort());
   expect(await take(10, limits)).toEqual([]);
   await rest(chats.slice(0, 1));
@@ -75,13 +75,13 @@ test("the longest waiting start first, and the next as soon as there is room", a
 test("nobody's many chats keep another's first from starting", async () => {
   const [first = "", second = "", third = ""] = await chatsOfSomebody(20);
   const [one = "", two = ""] = await chatsOfSomebody(2, 1_000);
-  expect(await take(3, { chats: 0, chatsPerPerson: 5 })).toEqual([first, second, one].sort());
-  expect(await take(2, { chats: 5, chatsPerPerson: 0 })).toEqual([third, two].sort());
+  expect(await take(3, { chats: 0, chatsPerUser: 5 })).toEqual([first, second, one].sort());
+  expect(await take(2, { chats: 5, chatsPerUser: 0 })).toEqual([third, two].sort());
 });
 
 test("each person has room of their own", async () => {
   const [first, second] = [await chatsOfSomebody(4), await chatsOfSomebody(1)];
-  const limits = { chats: 0, chatsPerPerson: 2 };
+  const limits = { chats: 0, chatsPerUser: 2 };
   expect(await take(10, limits)).toEqual([...first.slice(0, 2), ...second].sort());
   expect(await take(10, limits)).toEqual([]);
   await rest(second);
@@ -90,7 +90,7 @@ test("each person has room of their own", async () => {
 
 test("only running chats count, and lost ones are taken over whatever the limits", async () => {
   const [lost = "", interrupted = "", next = "", ...others] = await chatsOfSomebody(5);
-  const limits = { chats: 2, chatsPerPerson: 2 };
+  const limits = { chats: 2, chatsPerUser: 2 };
   const dead = await worker();
   expect((await acquirePendingWithin(world.database, dead, 10, limits)).length).toBe(2);
   await world.run("UPDATE chats SET status = 'interrupting' WHERE id = $1", [interrupted]);
@@ -107,9 +107,9 @@ test("only running chats count, and lost ones are taken over whatever the limits
 test("workers that grab at the same moment do not pass the limits together", async () => {
   const people = [];
   for (let person = 0; person < 3; person += 1) people.push(await chatsOfSomebody(8, person));
-  const limits = { chats: 7, chatsPerPerson: 3 };
+  const limits = { chats: 7, chatsPerUser: 3 };
   const workers = await Promise.all(Array.from({ length: 8 }, worker));
-  const grab = async (): Promise<HeldChat[]> => {
+  const grab = async (): Promise<ClaimedChat[]> => {
     const grabs = workers.map((id) => acquirePendingWithin(world.database, id, 2, limits));
     return (await Promise.all(grabs)).flat();
   };
@@ -134,12 +134,12 @@ test("who waited for another worker counts the chats that it took, also when som
     );
     // Without the lock this one would see nobody running, and another chat to take first.
     await chatsOfSomebody(1, -1_000);
-    taken = take(10, { chats: 1, chatsPerPerson: 0 });
+    taken = take(10, { chats: 1, chatsPerUser: 0 });
     await Promise.race([taken, somebodyWaitsForTheLock()]);
   });
   expect(await taken).toEqual([]);
   await rest([first]);
-  expect(await take(10, { chats: 1, chatsPerPerson: 0 })).not.toEqual([second]);
+  expect(await take(10, { chats: 1, chatsPerUser: 0 })).not.toEqual([second]);
 });
 
 async function somebodyWaitsForTheLock(): Promise<void> {
@@ -152,21 +152,21 @@ test("a chat whose row is locked is passed over, not waited for", async () => {
   const taken = await world.database.transaction(async (transaction) => {
     const lock = { name: "test-lock", text: "SELECT 1 FROM chats WHERE id = $1 FOR UPDATE" };
     await transaction.query(lock, [locked]);
-    return take(10, { chats: 0, chatsPerPerson: 5 });
+    return take(10, { chats: 0, chatsPerUser: 5 });
   });
   expect(taken).toEqual([free]);
 });
 
 test("an archived chat is never taken, and nothing but numbers and an id reaches the statement", async () => {
   await world.run("UPDATE chats SET archived_at = now() WHERE id = ANY ($1)", [await chatsOfSomebody(1)]);
-  expect(await take(10, { chats: 3, chatsPerPerson: 3 })).toEqual([]);
+  expect(await take(10, { chats: 3, chatsPerUser: 3 })).toEqual([]);
   const forged = acquirePendingWithin(world.database, "'; DROP TABLE chats", 1, {
     chats: 1,
-    chatsPerPerson: 1,
+    chatsPerUser: 1,
   });
   await expect(forged).rejects.toThrow("must be a UUID");
   await expect(
-    acquirePendingWithin(world.database, randomUUID(), 1.5, { chats: 1, chatsPerPerson: 1 }),
+    acquirePendingWithin(world.database, randomUUID(), 1.5, { chats: 1, chatsPerUser: 1 }),
   ).rejects.toThrow("whole numbers");
 });
 
@@ -174,7 +174,7 @@ test("taking chats within limits is one round trip", async () => {
   await chatsOfSomebody(1);
   const id = await worker();
   const before = { ...world.database.counters };
-  await acquirePendingWithin(world.database, id, 10, { chats: 3, chatsPerPerson: 3 });
+  await acquirePendingWithin(world.database, id, 10, { chats: 3, chatsPerUser: 3 });
   expect(world.database.counters.transactions - before.transactions).toBe(1);
 });
 
@@ -190,7 +190,7 @@ test("a chat and its subagents take one place, and never wait for one another", 
   const [parent = "", ...below] = await chatsOfSomebody(3);
   await family([parent, ...below]);
   const [alone = ""] = await chatsOfSomebody(1, 1_000);
-  const limits = { chats: 1, chatsPerPerson: 1 };
+  const limits = { chats: 1, chatsPerUser: 1 };
   expect(await take(1, limits)).toEqual([parent]);
   expect(await take(10, limits)).toEqual(below.toSorted());
   await rest([parent, ...below.slice(0, 1)]);
@@ -204,9 +204,9 @@ test("subagents whose family is at rest wait for a place like any other chat", a
   await family(members);
   const [parent = "", first = "", second = ""] = members;
   await rest([parent]);
-  await take(1, { chats: 1, chatsPerPerson: 0 });
+  await take(1, { chats: 1, chatsPerUser: 0 });
   const [busy = ""] = await chatsOfSomebody(1, 1_000);
-  expect(await take(10, { chats: 1, chatsPerPerson: 0 })).toEqual([second]);
+  expect(await take(10, { chats: 1, chatsPerUser: 0 })).toEqual([second]);
   await rest([first, second]);
-  expect(await take(10, { chats: 1, chatsPerPerson: 0 })).toEqual([busy]);
+  expect(await take(10, { chats: 1, chatsPerUser: 0 })).toEqual([busy]);
 });

@@ -4,7 +4,7 @@ import { canSummarize, clearingDrafts, contextOf } from "../../domain/chats/comp
 import type { Viewer } from "../../domain/users/viewer.js";
 import { readHistory } from "../../store/chats/chat-source.js";
 import { changeKnown } from "./change-chat.js";
-import type { ChatChanged, CommandResult } from "./chat-commands.js";
+import type { ChatChanged, CommandResult } from "../common/command-result.js";
 import { notFound, refuse, seeChat, type CommandDependencies } from "../common/command-dependencies.js";
 import { checkTurn } from "../files/storage-check.js";
 

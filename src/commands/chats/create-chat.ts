@@ -1,7 +1,8 @@
-/** A person starts a chat: its first message enters history at once, and a worker may take it. */
+/** Creates a chat. Its first message enters history at once, so a worker can claim it. */
 import { randomUUID } from "node:crypto";
 import { createdState } from "../../domain/chats/chat-lifecycle.js";
-import type { ClientTool } from "../../domain/chats/chat-state.js";
+import type { ChatLabel, ClientTool } from "../../domain/chats/chat-state.js";
+import type { ReasoningEffort, UserMessagePart } from "../../domain/chats/message-parts.js";
 import { MAX_CLIENT_TOOLS, MAX_LABELS, MAX_TITLE_CHARACTERS } from "../../domain/common/limits.js";
 import { titleFrom } from "../../domain/chats/title.js";
 import type { Viewer } from "../../domain/users/viewer.js";
@@ -14,7 +15,7 @@ import {
   type NewChat,
 } from "../../store/chats/new-chat.js";
 import { publishChange } from "../../engine/transitions/apply-transition.js";
-import type { ChatChanged, CommandRefusal, CommandResult, CreateChatInput } from "./chat-commands.js";
+import type { ChatChanged, CommandRefusal, CommandResult } from "../common/command-result.js";
 import {
   checkModel,
   checkParts,
@@ -30,6 +31,21 @@ import { type Alongside, bytesOfParts, checkStorage, inTurn } from "../files/sto
 import { refusalOfUndone } from "../common/rolled-back.js";
 import { checkUsageLimit } from "../usage/usage-limit-check.js";
 
+export type CreateChatInput = {
+  parts: UserMessagePart[];
+  /** Absent = the viewer's default workspace, if they have one; null = none. */
+  workspaceId?: string | null;
+  modelConfigId?: string;
+  title?: string;
+  labels?: ChatLabel[];
+  clientTools?: ClientTool[];
+  reasoningEffort?: ReasoningEffort;
+  /** The chat's MCP servers; absent = those that are on by default. */
+  mcpServerIds?: string[];
+  idempotencyKey?: string;
+};
+
+/** Repeating a request with the same idempotency key returns the chat that the first one created. */
 export async function createChat(
   dependencies: CommandDependencies,
   viewer: Viewer,

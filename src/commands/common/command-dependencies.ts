@@ -16,7 +16,7 @@ import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import type { SecretBox } from "../../store/common/secret-box.js";
 import type { Preferences } from "../../store/users/users.js";
 import type { TransitionDependencies, TransitionResult } from "../../engine/transitions/apply-transition.js";
-import type { CommandRefusal } from "../chats/chat-commands.js";
+import type { CommandRefusal } from "./command-result.js";
 import type { McpOauthCommands } from "../mcp/oauth-port.js";
 import type { McpSelection } from "../mcp/selection.js";
 import type { StorageChecks } from "../files/storage-check.js";

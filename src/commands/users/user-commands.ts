@@ -4,7 +4,7 @@ import type { Log } from "../../lib/log.js";
 import type { TokenRecord } from "../../store/users/tokens.js";
 import type { UserRecord } from "../../store/users/users.js";
 import type { TransitionDependencies } from "../../engine/transitions/apply-transition.js";
-import type { CommandResult } from "../chats/chat-commands.js";
+import type { CommandResult } from "../common/command-result.js";
 
 export type UserDependencies = TransitionDependencies & {
   log: Log;

@@ -7,7 +7,7 @@ import {
   mayHaveSubagents,
   type Relative,
   spawnRefusal,
-  standingOf,
+  agentStatusOf,
   type SubagentKind,
 } from "./subagents.js";
 
@@ -37,7 +37,7 @@ const child = (status: ChatStatus, place = 0): Relative => ({
 });
 const children = (count: number, status: ChatStatus) =>
   Array.from({ length: count }, (_, place) => child(status, place));
-const asking = { chatId: "me", runnerId: "hold-1", depth: 0, subagentKind: null };
+const caller = { chatId: "me", runnerId: "hold-1", depth: 0, subagentKind: null };
 
 const spawns: { when: string; family: Relative[]; maxDepth?: number; told: string | null }[] = [
   { when: "nothing is in the way", family: [self], told: null },
@@ -79,7 +79,7 @@ const spawns: { when: string; family: Relative[]; maxDepth?: number; told: strin
 ];
 
 test.each(spawns)("asked for a subagent when $when", ({ family, maxDepth = 1, told }) => {
-  const refusal = spawnRefusal({ asking, family, maxDepth });
+  const refusal = spawnRefusal({ caller, family, maxDepth });
   if (told === null) expect(refusal).toBeNull();
   else expect(refusal).toContain(told);
 });
@@ -190,6 +190,6 @@ test.each(standings)(
       queuedIds: Array.from({ length: queue }, (_, place) => `q${place}`),
       lastError: status === "error" ? failure : null,
     };
-    expect(standingOf({ state, last: role === undefined ? null : { role, parts } })).toEqual(told);
+    expect(agentStatusOf({ state, last: role === undefined ? null : { role, parts } })).toEqual(told);
   },
 );

@@ -40,19 +40,19 @@ export type Relative = {
 
 export type SpawnQuestion = {
   /** The chat whose agent asks, from which hold on it, and how deep it is. */
-  asking: { chatId: string; runnerId: string | null; depth: number; subagentKind: SubagentKind | null };
+  caller: { chatId: string; runnerId: string | null; depth: number; subagentKind: SubagentKind | null };
   /** The whole family as it stands. */
   family: readonly Relative[];
   maxDepth: number;
 };
 
 /** Why there is to be no new subagent now, worded for the model; null = there may be one. */
-export function spawnRefusal({ asking, family, maxDepth }: SpawnQuestion): string | null {
-  if (!mayHaveSubagents(asking, maxDepth)) return "This agent may not start subagents of its own.";
-  const self = family.find(({ chatId }) => chatId === asking.chatId);
-  if (!self || self.isArchived || self.status !== "running" || self.runnerId !== asking.runnerId)
+export function spawnRefusal({ caller, family, maxDepth }: SpawnQuestion): string | null {
+  if (!mayHaveSubagents(caller, maxDepth)) return "This agent may not start subagents of its own.";
+  const self = family.find(({ chatId }) => chatId === caller.chatId);
+  if (!self || self.isArchived || self.status !== "running" || self.runnerId !== caller.runnerId)
     return "The turn that asked for this has been stopped.";
-  const children = family.filter(({ parentId }) => parentId === asking.chatId);
+  const children = family.filter(({ parentId }) => parentId === caller.chatId);
   const busy = children.filter(({ status }) => isBusy(status)).length;
   if (busy >= MAX_BUSY_SUBAGENTS) {
     return `${busy} subagents are at work already, which is the most. Wait for one of them with wait_agent, or stop one with interrupt_agent.`;
@@ -75,7 +75,7 @@ export type AgentSnapshot = {
 };
 
 /** How a subagent stands, for the agent above it. */
-export type AgentStanding =
+export type AgentStatus =
   | { status: "working" }
   /** `report`: its last words; empty when it had none. */
   | { status: "finished"; report: string }
@@ -90,7 +90,7 @@ export type AgentStanding =
  * while a message waits or is being answered it is at work, and where the last message has no answer there is no
  * report. Places in history decide, never clocks.
  */
-export function standingOf({ state, last }: AgentSnapshot): AgentStanding {
+export function agentStatusOf({ state, last }: AgentSnapshot): AgentStatus {
   if (isBusy(state.status)) return { status: "working" };
   if (state.isArchived) return { status: "archived" };
   const answered = last?.role === "assistant" && state.queuedIds.length === 0;

@@ -40,7 +40,7 @@ export interface Traces extends StatementMeter {
   /** Does the work within a span of its own, which ends with it; failed when it rejects. */
   within<T>(beginning: SpanBeginning, work: (span: Span) => Promise<T>): Promise<T>;
   /** What is being done now has made the chat wait for a turn. */
-  chatWaits(chatId: string): void;
+  onChatPending(chatId: string): void;
 }
 
 const nothing = () => undefined;
@@ -57,7 +57,7 @@ export const NO_SPAN: OpenSpan = {
 export const NO_TRACES: Traces = {
   open: () => NO_SPAN,
   within: (_beginning, work) => work(NO_SPAN),
-  chatWaits: nothing,
+  onChatPending: nothing,
   statement: nothing,
 };
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Tool } from "../tools/tool.js";
-import { foreignTools, leftText, MAX_FOREIGN_TOOLS, type ServerTool } from "./external-tools.js";
+import { externalTools, omittedToolsText, MAX_EXTERNAL_TOOLS, type ServerTool } from "./external-tools.js";
 
 const tool = (name: string): Tool => ({
   ...{ name, description: "", inputSchema: {}, run: () => Promise.reject(new Error("not here")) },
@@ -11,7 +11,7 @@ const many = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(3, "0")}`);
 
 test("servers' tools are sorted by name and made fit; the workspace's keep their order", () => {
-  const { servers, workspace, left } = foreignTools(
+  const { servers, workspace, left } = externalTools(
     ["b__x", "a__y", "a__ü"].map(ofServer),
     ["w2", "w1"].map(tool),
     [],
@@ -20,7 +20,7 @@ test("servers' tools are sorted by name and made fit; the workspace's keep their
 });
 
 test("names of ours and the client's are kept free: a server's tool is renamed, a workspace's left out", () => {
-  const { servers, workspace } = foreignTools(
+  const { servers, workspace } = externalTools(
     [ofServer("a__x")],
     [tool("execute"), tool("w")],
     ["a__x", "execute"],
@@ -32,9 +32,9 @@ test("names of ours and the client's are kept free: a server's tool is renamed, 
 test.each([
   ["nothing is left out up to the limit", 40, 50, 40, 50, 0],
   ["the workspace's go first", 40, 51, 40, 50, 1],
-  ["then the last of the servers'", MAX_FOREIGN_TOOLS + 2, 3, MAX_FOREIGN_TOOLS, 0, 5],
+  ["then the last of the servers'", MAX_EXTERNAL_TOOLS + 2, 3, MAX_EXTERNAL_TOOLS, 0, 5],
 ])("%s", (_name, ofServers, ofWorkspace, servers, workspace, left) => {
-  const shown = foreignTools(many("s__", ofServers).map(ofServer), many("w", ofWorkspace).map(tool), []);
+  const shown = externalTools(many("s__", ofServers).map(ofServer), many("w", ofWorkspace).map(tool), []);
   expect([shown.servers.length, shown.workspace.length, shown.left.length]).toEqual([
     servers,
     workspace,
@@ -43,8 +43,8 @@ test.each([
 });
 
 test("people are told the first few names of those that are left out", () => {
-  expect(leftText(["a", "b"])).toBe(
+  expect(omittedToolsText(["a", "b"])).toBe(
     "A model is offered at most 90 tools of tool servers. Not offered: a, b.",
   );
-  expect(leftText(many("t", 7))).toMatch(/: t000, t001, t002, t003, t004, and 2 more\.$/);
+  expect(omittedToolsText(many("t", 7))).toMatch(/: t000, t001, t002, t003, t004, and 2 more\.$/);
 });

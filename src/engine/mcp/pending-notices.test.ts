@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { MessagePart, NoticePart } from "../../domain/chats/message-parts.js";
-import { untoldNotices } from "./pending-notices.js";
+import { pendingNotices } from "./pending-notices.js";
 
 const about = (mcpServerId: string, text = "It is away."): NoticePart => ({
   ...{ type: "notice", level: "warning", text, mcpServerId },
@@ -28,5 +28,5 @@ test.each([
   ],
   ["nothing anew behind a summary", [said, answer(general), summary], [general], []],
 ])("tells %s", (_name, history, notices, untold) => {
-  expect(untoldNotices(history, notices)).toEqual(untold);
+  expect(pendingNotices(history, notices)).toEqual(untold);
 });

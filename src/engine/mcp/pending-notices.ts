@@ -4,7 +4,7 @@ import type { MessagePart, MessageRole, NoticePart } from "../../domain/chats/me
 type Told = { role: MessageRole; authorId?: string | null; parts: readonly MessagePart[] };
 
 /** `history` is oldest first; what was told counts from the last thing a person said. */
-export function untoldNotices(history: readonly Told[], notices: readonly NoticePart[]): NoticePart[] {
+export function pendingNotices(history: readonly Told[], notices: readonly NoticePart[]): NoticePart[] {
   if (notices.length === 0) return [];
   const start = history.findLastIndex(({ role, authorId }) => role === "user" && authorId != null);
   const told = new Set(

@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../domain/common/json.js";
-import { offeredSchema } from "./sanitized-schema.js";
+import { sanitizedSchema } from "./sanitized-schema.js";
 
 const text = { type: "string" };
 
@@ -20,7 +20,7 @@ describe("a schema that is offered", () => {
       additionalProperties: false,
       $defs: { node: { type: "object", properties: { next: { $ref: "#/$defs/node" } } } },
     };
-    expect(offeredSchema(schema)).toEqual(schema);
+    expect(sanitizedSchema(schema)).toEqual(schema);
   });
 
   const cases: [string, JsonObject, JsonObject][] = [
@@ -83,16 +83,16 @@ describe("a schema that is offered", () => {
     ],
   ];
   test.each(cases)("%s", (_, given, offered) => {
-    expect(offeredSchema(given)).toEqual({ type: "object", properties: {}, ...offered });
+    expect(sanitizedSchema(given)).toEqual({ type: "object", properties: {}, ...offered });
   });
 
   test("comes to an end where it refers to itself, or nests without end", () => {
-    expect(offeredSchema({ $ref: "#" })).toEqual({ type: "object", properties: {} });
+    expect(sanitizedSchema({ $ref: "#" })).toEqual({ type: "object", properties: {} });
     const all = { allOf: Array.from({ length: 50 }, () => ({ $ref: "#" })) };
-    expect(offeredSchema(all)).toEqual({ type: "object", properties: {} });
+    expect(sanitizedSchema(all)).toEqual({ type: "object", properties: {} });
     let deep: JsonObject = {};
     for (let level = 0; level < 5_000; level += 1) deep = { type: "object", properties: { a: deep } };
-    expect(JSON.stringify(offeredSchema(deep)).length).toBeLessThan(2_000);
+    expect(JSON.stringify(sanitizedSchema(deep)).length).toBeLessThan(2_000);
   });
 
   test("is a schema of an object, whatever JSON was given", () => {
@@ -117,7 +117,7 @@ describe("a schema that is offered", () => {
       ),
     }));
     const property = fc.property(fc.dictionary(key, value, { maxKeys: 5 }), (schema) => {
-      const offered = offeredSchema(schema as JsonObject);
+      const offered = sanitizedSchema(schema as JsonObject);
       expect([offered.type, typeof offered.properties]).toEqual(["object", "object"]);
       // The few that are not valid even so are offered as a schema of anything.
       expect(() => ajv.validateSchema(offered)).not.toThrow();

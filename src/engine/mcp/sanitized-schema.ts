@@ -32,7 +32,7 @@ const COMBINING = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum
 export const OPEN_SCHEMA: JsonObject = { type: "object", properties: {} };
 
 /** An object schema with `properties`, in the dialect of 2020-12. */
-export function offeredSchema(schema: JsonObject): JsonObject {
+export function sanitizedSchema(schema: JsonObject): JsonObject {
   const top = flatten(schema, { root: schema, left: MAX_PARTS });
   const cleaned = cleanSchema({ ...top, type: "object" }, schema, 0);
   return { ...cleaned, type: "object", properties: asObject(cleaned.properties) ?? {} };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { offeredNames } from "./tool-names.js";
+import { sanitizedNames } from "./tool-names.js";
 
-const offered = (...names: string[]) => Object.fromEntries(offeredNames(names));
+const offered = (...names: string[]) => Object.fromEntries(sanitizedNames(names));
 
 test("a name that every vendor takes stays as it is", () => {
   expect(offered("files__read-text_file2", "_a__b")).toEqual({

@@ -9,7 +9,7 @@ const HASH_CHARACTERS = 8;
  * Original name → offered name. A name that is fit stays unless it is in `reserved`; the same names give the same result
  * in any order.
  */
-export function offeredNames(
+export function sanitizedNames(
   names: readonly string[],
   reserved: readonly string[] = [],
 ): Map<string, string> {

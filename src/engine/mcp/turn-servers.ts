@@ -9,20 +9,20 @@ import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import type { ServerTool } from "./external-tools.js";
 import type { McpServerCatalog } from "../../services/mcp/ports.js";
 import { NotAuthorized } from "../../services/mcp/connect-server.js";
-import { ServerLink, type LinkParts } from "./server-connection.js";
+import { ServerConnection, type TurnServerDependencies } from "./server-connection.js";
 
 const MAX_NOTICE_CHARACTERS = 1_000;
 
-export type TurnServersParts = LinkParts & { catalog: McpServerCatalog };
+export type TurnServersDependencies = TurnServerDependencies & { catalog: McpServerCatalog };
 
 /** Whose turn it is, where, and what is selected in it. */
 export type ServersOfTurn = { chatId: string; userId: string; selectedIds: readonly string[] };
 
 /** All turns' servers of this process. */
-export class McpTurns {
+export class McpTurnServers {
   readonly #closing = new Set<Promise<void>>();
 
-  constructor(private readonly parts: TurnServersParts) {}
+  constructor(private readonly parts: TurnServersDependencies) {}
 
   /** Costs nothing before it is asked for tools. */
   begin(turn: ServersOfTurn): TurnServers {
@@ -41,13 +41,13 @@ export class McpTurns {
 }
 
 export class TurnServers {
-  #links: ServerLink[] = [];
+  #links: ServerConnection[] = [];
   readonly #failures = new Map<string, NoticePart>();
   #opening: Promise<void> | undefined;
   #isOver = false;
 
   constructor(
-    private readonly parts: TurnServersParts,
+    private readonly parts: TurnServersDependencies,
     private readonly turn: ServersOfTurn,
     private readonly keep: (closing: Promise<void>) => void,
   ) {}
@@ -99,7 +99,7 @@ export class TurnServers {
     try {
       const servers = await catalog.ofTurn(selectedIds);
       if (this.#isOver) return;
-      this.#links = servers.map((server) => new ServerLink(this.parts, server, this.turn));
+      this.#links = servers.map((server) => new ServerConnection(this.parts, server, this.turn));
       await Promise.all(this.#links.map((link) => this.#openLink(link)));
     } catch (error) {
       log.error({ err: error, chatId }, "A turn's tool servers are not known");
@@ -111,7 +111,7 @@ export class TurnServers {
     }
   }
 
-  async #openLink(link: ServerLink): Promise<void> {
+  async #openLink(link: ServerConnection): Promise<void> {
     const { server } = link;
     try {
       await link.open();

@@ -14,10 +14,10 @@ import type {
 import { ToolError, type Tool, type ToolContext } from "../tools/tool.js";
 import { askWorkspace } from "../tools/workspace-call.js";
 import { WorkspaceLooks } from "../../services/workspaces/single-flight-requests.js";
-import { MAX_FOREIGN_TOOLS } from "./external-tools.js";
-import { offeredDescription, safeSchema } from "./sanitized-tool.js";
+import { MAX_EXTERNAL_TOOLS } from "./external-tools.js";
+import { sanitizedDescription, sanitizedInputSchema } from "./sanitized-tool.js";
 import { outcomeOf } from "./call-outcome.js";
-import { offeredNames } from "./tool-names.js";
+import { sanitizedNames } from "./tool-names.js";
 
 const MAX_KNOWN = 200;
 
@@ -60,7 +60,7 @@ export class WorkspaceTools {
     const { revision } = answer;
     const isNew = known?.revision !== revision;
     if (isNew) this.#tellProblems(workspaceId, answer);
-    const tools = isNew ? await toolsOf(answer.tools.slice(0, MAX_FOREIGN_TOOLS)) : known.tools;
+    const tools = isNew ? await toolsOf(answer.tools.slice(0, MAX_EXTERNAL_TOOLS)) : known.tools;
     // What is starting now may be there a moment later.
     const isWhole = answer.servers.every(({ status }) => status !== "starting");
     const freshUntilMs = isWhole ? clock.now() + FRESH_MS : -Infinity;
@@ -76,17 +76,17 @@ export class WorkspaceTools {
     }
     for (const problem of fileProblems)
       log.warn({ workspaceId, ...problem }, "A workspace's file of tool servers is wrong");
-    const left = tools.slice(MAX_FOREIGN_TOOLS).map(({ name }) => name);
+    const left = tools.slice(MAX_EXTERNAL_TOOLS).map(({ name }) => name);
     if (left.length > 0)
       log.warn(
-        { workspaceId, left, limit: MAX_FOREIGN_TOOLS },
+        { workspaceId, left, limit: MAX_EXTERNAL_TOOLS },
         "A workspace has more tools than are offered",
       );
   }
 }
 
 async function toolsOf(listed: readonly McpTool[]): Promise<readonly Tool[]> {
-  const names = offeredNames(listed.map(({ name }) => name));
+  const names = sanitizedNames(listed.map(({ name }) => name));
   const tools = await Promise.all(listed.map((tool) => toolOf(tool, names.get(tool.name) ?? tool.name)));
   return tools.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -97,8 +97,8 @@ async function toolOf(
 ): Promise<Tool> {
   return {
     name: offeredName,
-    description: offeredDescription(description, `A tool of the workspace's server ${serverName}.`),
-    inputSchema: await safeSchema(inputSchema),
+    description: sanitizedDescription(description, `A tool of the workspace's server ${serverName}.`),
+    inputSchema: await sanitizedInputSchema(inputSchema),
     checksArguments: true,
     run: (args, context) => callTool(name, args, context),
   };

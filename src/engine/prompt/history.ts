@@ -2,7 +2,7 @@
 import type { MessageRow } from "../../domain/chats/chat-events.js";
 import { contextOf } from "../../domain/chats/compaction.js";
 import type { PromptMessage } from "../../providers/types.js";
-import { repairPrompt, type SpokenMessage } from "./repair.js";
+import { repairPrompt, type UnrepairedMessage } from "./repair.js";
 
 /**
  * `history` is every message the model may see, oldest first. Only responses of the model that is asked now,
@@ -13,7 +13,7 @@ export function promptFrom(
   modelConfigId: string,
 ): { system: string[]; messages: PromptMessage[] } {
   const spoken = contextOf(history).flatMap(
-    ({ role, parts, responseId, modelConfigId: madeBy }): SpokenMessage[] => {
+    ({ role, parts, responseId, modelConfigId: madeBy }): UnrepairedMessage[] => {
       if (role === "system") return [];
       return [
         responseId !== null && madeBy === modelConfigId ? { role, parts, responseId } : { role, parts },

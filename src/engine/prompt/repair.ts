@@ -32,20 +32,20 @@ type Repair = {
 };
 
 /** A message on its way in: with what is for people only. */
-export type SpokenMessage = Omit<PromptMessage, "parts"> & { parts: MessagePart[] };
+export type UnrepairedMessage = Omit<PromptMessage, "parts"> & { parts: MessagePart[] };
 
 /**
  * Returns a repaired copy without notices. Results move right behind their calls, in the order of the calls; a missing one
  * becomes an error; of several, the first counts; one without a call gets a call; what a vendor executed
  * itself is kept only as a whole pair. Ids change only where the same id was used again.
  */
-export function repairPrompt(messages: SpokenMessage[]): PromptMessage[] {
+export function repairPrompt(messages: UnrepairedMessage[]): PromptMessage[] {
   const repair: Repair = { entries: [], latestCalls: new Map(), usedIds: new Set() };
   for (const message of messages) addMessage(repair, message);
   return repair.entries.flatMap(finishEntry);
 }
 
-function addMessage(repair: Repair, message: SpokenMessage): void {
+function addMessage(repair: Repair, message: UnrepairedMessage): void {
   const entry: Entry = {
     role: message.role === "assistant" ? "assistant" : "user",
     parts: [],
@@ -82,7 +82,7 @@ function addMessage(repair: Repair, message: SpokenMessage): void {
 }
 
 /** A vendor may sign text that says nothing, and want the signature back. */
-function isSigned(message: SpokenMessage, part: TextPart): boolean {
+function isSigned(message: UnrepairedMessage, part: TextPart): boolean {
   return message.role === "assistant" && part.providerMetadata !== undefined;
 }
 

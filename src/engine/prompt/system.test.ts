@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemPrompt, type WorkspaceStanding } from "./system.js";
+import { systemPrompt, type WorkspaceStatus } from "./system.js";
 import { workspacePrompt } from "./workspace-context.js";
 
 const HOUSE_RULES_BEGIN = "You are a coding agent that works for a person through Parley.";
@@ -50,7 +50,7 @@ test("what nobody said leaves no trace", () => {
 
 const NOTHING = { deployment: "", history: [], workspaceContext: "", customPrompt: "" };
 
-test.each<[WorkspaceStanding, string]>([
+test.each<[WorkspaceStatus, string]>([
   [{ kind: "usable" }, "This chat has a workspace."],
   [{ kind: "none", mayProvision: false }, "tell the person to start a chat with a workspace."],
   [{ kind: "none", mayProvision: true }, "look at list_templates and call create_workspace first"],

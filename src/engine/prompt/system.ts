@@ -21,10 +21,10 @@ const WITHOUT_WORKSPACE = `This chat has no workspace, so tools that read files 
 const MAY_HAVE_WORKSPACE = `This chat has no workspace yet, so tools that read files or run commands are not available. If the request needs them, look at list_templates and call create_workspace first; those tools are there afterwards.`;
 
 /** Whether the chat has a place to work in. `why` says what to do instead. */
-export type WorkspaceStanding =
+export type WorkspaceStatus =
   { kind: "none"; mayProvision: boolean } | { kind: "usable" } | { kind: "unusable"; why: string };
 
-function workspaceText(workspace: WorkspaceStanding): string {
+function workspaceText(workspace: WorkspaceStatus): string {
   switch (workspace.kind) {
     case "usable":
       return WITH_WORKSPACE;
@@ -47,7 +47,7 @@ export type SystemPromptParts = {
   deployment: string;
   /** System messages stored in the chat. */
   history: string[];
-  workspace: WorkspaceStanding;
+  workspace: WorkspaceStatus;
   /** Null for a chat that a person started. */
   subagentKind: SubagentKind | null;
   /** What the workspace told, by `workspacePrompt`; empty = nothing. */

@@ -1,11 +1,11 @@
 /** What subagents are made of: what they reach outside, who asks, and what an agent may do with its own. */
 import type { ReasoningEffort } from "../../domain/chats/message-parts.js";
-import type { AgentStanding, SubagentKind } from "../../domain/chats/subagents.js";
+import type { AgentStatus, SubagentKind } from "../../domain/chats/subagents.js";
 import type { Bus } from "../../events/bus/bus.js";
 import type { ModelChoice } from "../../services/models/models.js";
-import type { TransitionParts } from "../transitions/apply-transition.js";
+import type { TransitionDependencies } from "../transitions/apply-transition.js";
 
-export type SubagentParts = Omit<TransitionParts, "bus"> & {
+export type SubagentDependencies = Omit<TransitionDependencies, "bus"> & {
   bus: Bus;
   /** Subagents below one another: 1 = only people's chats have some, 0 = none has. */
   maxDepth: number;
@@ -15,7 +15,7 @@ export type SubagentParts = Omit<TransitionParts, "bus"> & {
 };
 
 /** The chat whose agent asks, the hold it asks from, and what its turn uses, which a subagent takes over. */
-export type Asking = {
+export type SubagentCaller = {
   chatId: string;
   rootChatId: string;
   ownerId: string;
@@ -34,7 +34,7 @@ export type Answer<T> = ({ ok: true } & T) | { ok: false; message: string };
 
 /** `chatId`: the database's. */
 export type Agent = { chatId: string; title: string; kind: SubagentKind };
-export type StandingAgent = Agent & { standing: AgentStanding };
+export type AgentWithStatus = Agent & { standing: AgentStatus };
 export type ListedAgent = Agent & { status: "working" | "at_rest" | "failed" | "archived" };
 
 export type Wish = {
@@ -51,7 +51,7 @@ export interface Agents {
   wait(
     chatId: string,
     limits: { timeoutMs: number; signal: AbortSignal },
-  ): Promise<Answer<{ agent: StandingAgent }>>;
+  ): Promise<Answer<{ agent: AgentWithStatus }>>;
   /** `isQueued`: it is said when the subagent has done what it is at. */
   tell(
     chatId: string,
@@ -60,7 +60,7 @@ export interface Agents {
   ): Promise<Answer<{ agent: Agent; isQueued: boolean }>>;
   /** Stops the subagent and all below it; what waits in its queue is said then. */
   interrupt(chatId: string): Promise<Answer<{ agent: Agent; wasWorking: boolean }>>;
-  /** All below the asking chat, in the order in which they came. */
+  /** All below the caller chat, in the order in which they came. */
   list(): Promise<ListedAgent[]>;
 }
 

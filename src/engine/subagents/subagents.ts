@@ -7,7 +7,7 @@
  * whatever replica takes the chat over.
  */
 import { ancestorsOf, descendantsOf, linksOf } from "../../domain/chats/family.js";
-import { isBusy, standingOf } from "../../domain/chats/subagents.js";
+import { isBusy, agentStatusOf } from "../../domain/chats/subagents.js";
 import { sleep } from "../../lib/clock.js";
 import { type AgentRecord, readAgent, readFamily } from "../../store/chats/families.js";
 import { applyToFamily, stopBelow } from "../transitions/apply-family.js";
@@ -15,24 +15,24 @@ import {
   type Agent,
   type Agents,
   type Answer,
-  type Asking,
+  type SubagentCaller,
   type ListedAgent,
   NOT_BELOW,
-  type StandingAgent,
-  type SubagentParts,
+  type AgentWithStatus,
+  type SubagentDependencies,
 } from "./ports.js";
 import { spawnSubagent } from "./spawn.js";
-import { tellSubagent } from "./notify-idle.js";
+import { messageSubagent } from "./message-subagent.js";
 
 /** How soon a wait notices what it was not told of. */
 const POLL_MS = 5_000;
 
 export class Subagents {
-  readonly #parts: SubagentParts;
+  readonly #parts: SubagentDependencies;
   /** How many waits of each chat are under way in this process. */
   readonly #waits = new Map<string, number>();
 
-  constructor(parts: SubagentParts) {
+  constructor(parts: SubagentDependencies) {
     this.#parts = parts;
   }
 
@@ -58,32 +58,32 @@ export class Subagents {
   }
 
   /** What the agent of a chat may do. */
-  of(asking: Asking): Agents {
+  of(caller: SubagentCaller): Agents {
     return {
-      spawn: (wish, key) => spawnSubagent(this.#parts, asking, wish, key),
-      wait: (chatId, limits) => this.#wait(asking, chatId, limits),
-      tell: (chatId, message, key) => tellSubagent(this.#parts, asking, { chatId, ...message }, key),
-      interrupt: (chatId) => this.#interrupt(asking, chatId),
-      list: () => this.#list(asking),
+      spawn: (wish, key) => spawnSubagent(this.#parts, caller, wish, key),
+      wait: (chatId, limits) => this.#wait(caller, chatId, limits),
+      tell: (chatId, message, key) => messageSubagent(this.#parts, caller, { chatId, ...message }, key),
+      interrupt: (chatId) => this.#interrupt(caller, chatId),
+      list: () => this.#list(caller),
     };
   }
 
   async #wait(
-    asking: Asking,
+    caller: SubagentCaller,
     chatId: string,
     limits: { timeoutMs: number; signal: AbortSignal },
-  ): Promise<Answer<{ agent: StandingAgent }>> {
-    const record = await this.#find(asking, chatId);
+  ): Promise<Answer<{ agent: AgentWithStatus }>> {
+    const record = await this.#find(caller, chatId);
     if (!record) return NOT_BELOW;
-    const standing = standingOf(record);
+    const standing = agentStatusOf(record);
     if (standing.status !== "working") return { ok: true, agent: { ...agentOf(record), standing } };
-    this.#waits.set(asking.chatId, (this.#waits.get(asking.chatId) ?? 0) + 1);
+    this.#waits.set(caller.chatId, (this.#waits.get(caller.chatId) ?? 0) + 1);
     try {
       return await this.#untilItRests(chatId, limits);
     } finally {
-      const left = (this.#waits.get(asking.chatId) ?? 1) - 1;
-      if (left > 0) this.#waits.set(asking.chatId, left);
-      else this.#waits.delete(asking.chatId);
+      const left = (this.#waits.get(caller.chatId) ?? 1) - 1;
+      if (left > 0) this.#waits.set(caller.chatId, left);
+      else this.#waits.delete(caller.chatId);
     }
   }
 
@@ -91,7 +91,7 @@ export class Subagents {
   async #untilItRests(
     chatId: string,
     { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
-  ): Promise<Answer<{ agent: StandingAgent }>> {
+  ): Promise<Answer<{ agent: AgentWithStatus }>> {
     const { bus, clock, database } = this.#parts;
     const deadline = clock.now() + timeoutMs;
     let bell = new AbortController();
@@ -107,7 +107,7 @@ export class Subagents {
         bell = new AbortController();
         const record = await readAgent(database, chatId);
         if (!record) return NOT_BELOW;
-        const standing = standingOf(record);
+        const standing = agentStatusOf(record);
         const leftMs = deadline - clock.now();
         if (standing.status !== "working" || leftMs <= 0)
           return { ok: true, agent: { ...agentOf(record), standing } };
@@ -118,15 +118,18 @@ export class Subagents {
     }
   }
 
-  async #interrupt(asking: Asking, chatId: string): Promise<Answer<{ agent: Agent; wasWorking: boolean }>> {
-    const record = await this.#find(asking, chatId);
+  async #interrupt(
+    caller: SubagentCaller,
+    chatId: string,
+  ): Promise<Answer<{ agent: Agent; wasWorking: boolean }>> {
+    const record = await this.#find(caller, chatId);
     if (!record) return NOT_BELOW;
     const commands = [{ type: "interrupt" as const }];
     const result = await applyToFamily(this.#parts, { chatId, commands, below: stopBelow });
     return { ok: true, agent: agentOf(record), wasWorking: result.outcome === "changed" };
   }
 
-  async #list({ chatId, rootChatId }: Asking): Promise<ListedAgent[]> {
+  async #list({ chatId, rootChatId }: SubagentCaller): Promise<ListedAgent[]> {
     const family = await readFamily(this.#parts.database, rootChatId);
     return descendantsOf(chatId, family).map((kin) => ({
       chatId: kin.chatId,
@@ -137,9 +140,9 @@ export class Subagents {
   }
 
   /** The chat as it stands, if it is below the one that asks. */
-  async #find(asking: Asking, chatId: string): Promise<AgentRecord | null> {
-    const family = await readFamily(this.#parts.database, asking.rootChatId);
-    const isBelow = descendantsOf(asking.chatId, family).some((kin) => kin.chatId === chatId);
+  async #find(caller: SubagentCaller, chatId: string): Promise<AgentRecord | null> {
+    const family = await readFamily(this.#parts.database, caller.rootChatId);
+    const isBelow = descendantsOf(caller.chatId, family).some((kin) => kin.chatId === chatId);
     return isBelow ? readAgent(this.#parts.database, chatId) : null;
   }
 }

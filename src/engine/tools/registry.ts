@@ -57,14 +57,14 @@ export function isToolOffered(tool: Tool, facts: ToolFacts): boolean {
 }
 
 /** What a chat's agent may do at all. */
-export type ToolHolder = {
+export type AgentPermissions = {
   /** It is only to look. */
   isReadOnly: boolean;
   mayHaveSubagents: boolean;
 };
 
 /** Those that a chat's agent may call at all, offered or not. */
-export function permittedTools(tools: readonly Tool[], holder: ToolHolder): readonly Tool[] {
+export function permittedTools(tools: readonly Tool[], holder: AgentPermissions): readonly Tool[] {
   return tools.filter(({ worksOn, isReadOnly }) =>
     worksOn === "subagents" ? holder.mayHaveSubagents : !holder.isReadOnly || isReadOnly,
   );

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 import type { ToolFile, ToolOutcome } from "../../domain/chats/tool-outcome.js";
 import type { AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
 import type { Agents } from "../subagents/ports.js";
-import type { WorkspaceDesk } from "./workspaces/workspace-provisioning.js";
+import type { WorkspaceProvisioning } from "./workspaces/workspace-provisioning.js";
 
 /** What a tool may use while it runs. */
 export type ToolContext = {
@@ -16,7 +16,7 @@ export type ToolContext = {
    */
   workspace(): Promise<AgentConnection>;
   /** For the tools that make and change the chat's workspace itself; absent where they may not. */
-  desk?: WorkspaceDesk;
+  desk?: WorkspaceProvisioning;
   /**
    * Shows what the tool says while it runs to those who watch; bounded on its way, thrown away when the result is
    * there. `missedBytes` were said before `text` and are lost. Never throws.

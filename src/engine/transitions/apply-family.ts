@@ -7,11 +7,11 @@ import type { Command } from "../../domain/chats/transition.js";
 import type { ChatState } from "../../domain/chats/chat-state.js";
 import type { Queryable } from "../../store/common/database.js";
 import { encodeAhead } from "../../store/chats/transitions.js";
-import { lockFamily, type HeldMember } from "../../store/chats/families.js";
+import { lockFamily, type LockedMember } from "../../store/chats/families.js";
 import {
   type Applied,
   changeLocked,
-  type TransitionParts,
+  type TransitionDependencies,
   type TransitionResult,
 } from "./apply-transition.js";
 
@@ -32,7 +32,7 @@ export function stopBelow({ queuedIds }: ChatState): Command[] {
 
 /** What became of the chat itself. A refusal of it leaves all others as they are. Rejects only when the database does. */
 export async function applyToFamily(
-  parts: TransitionParts,
+  parts: TransitionDependencies,
   { chatId, commands, below, alongside }: FamilyRequest,
 ): Promise<TransitionResult> {
   encodeAhead(commands);
@@ -57,7 +57,7 @@ export async function applyToFamily(
 }
 
 /** A subagent is in the archive as long as the chat that it works for. */
-function isKeptArchived(chat: HeldMember, family: readonly HeldMember[], commands: Command[]): boolean {
+function isKeptArchived(chat: LockedMember, family: readonly LockedMember[], commands: Command[]): boolean {
   if (commands.every(({ type }) => type !== "unarchive")) return false;
   return family.some(({ chatId, state }) => chatId === chat.parentId && state.isArchived);
 }

@@ -5,7 +5,7 @@
  * guarded by the version; if the chat has moved on meanwhile, or nothing is known, the row is locked and the
  * decision made on what stands there. Either way nobody hears of a change before it is committed.
  */
-import type { QueuedRow, MessageRow, SavedNews } from "../../domain/chats/chat-events.js";
+import type { QueuedRow, MessageRow, SavedChange } from "../../domain/chats/chat-events.js";
 import { transitionAll } from "../../domain/chats/chat-lifecycle.js";
 import type { Changed, Command, RefusalReason } from "../../domain/chats/transition.js";
 import type { ChatState } from "../../domain/chats/chat-state.js";
@@ -20,18 +20,18 @@ import {
   writeInOneStatement,
   writeLocked,
 } from "../../store/chats/transitions.js";
-import type { RecentChats } from "./chat-cache.js";
+import type { ChatCache } from "./chat-cache.js";
 
 /** News travels with its rows up to this size of JSON; readers fetch larger rows themselves. */
 const MAX_CARRIED_CHARACTERS = 64 * 1024;
 
-export type TransitionParts = {
+export type TransitionDependencies = {
   database: Database;
   bus: Bus;
   clock: Clock;
-  recent: RecentChats;
+  chatCache: ChatCache;
   /** A chat waits for its turn from now on. Never throws. */
-  chatWaits?: (chatId: string) => void;
+  onChatPending?: (chatId: string) => void;
 };
 
 /** What to do, as one transaction and one snapshot. */
@@ -54,7 +54,7 @@ export type TransitionResult =
 
 /** Rejects only when the database does; then nothing was changed. */
 export async function applyTransition(
-  parts: TransitionParts,
+  parts: TransitionDependencies,
   request: TransitionRequest,
 ): Promise<TransitionResult> {
   return (await applyAgainstKnown(parts, request)) ?? (await applyUnderLock(parts, request));
@@ -62,7 +62,7 @@ export async function applyTransition(
 
 /** Null when the way through the lock must be taken. */
 async function applyAgainstKnown(
-  parts: TransitionParts,
+  parts: TransitionDependencies,
   { chatId, commands, known, alongside }: TransitionRequest,
 ): Promise<TransitionResult | null> {
   if (!known || alongside) return null;
@@ -72,15 +72,18 @@ async function applyAgainstKnown(
   const change = { chatId, previous: known.state, next: decided.next, now };
   const messages = await writeInOneStatement(parts.database, change, decided.writes);
   if (messages === null) {
-    parts.recent.forget(chatId);
+    parts.chatCache.forget(chatId);
     return null;
   }
   const applied = { state: decided.next, messages, queue: null };
-  announce(parts, toNews(chatId, known, decided.next, applied), messages);
+  publishChange(parts, toNews(chatId, known, decided.next, applied), messages);
   return { outcome: "changed", ...applied };
 }
 
-async function applyUnderLock(parts: TransitionParts, request: TransitionRequest): Promise<TransitionResult> {
+async function applyUnderLock(
+  parts: TransitionDependencies,
+  request: TransitionRequest,
+): Promise<TransitionResult> {
   const { chatId, commands, alongside } = request;
   encodeAhead(commands);
   let tell: (() => void) | undefined;
@@ -107,7 +110,7 @@ export type LockedChange = {
 
 /** Decides and writes within a transaction; nobody hears of it yet. */
 export async function changeLocked(
-  parts: TransitionParts,
+  parts: TransitionDependencies,
   transaction: Queryable,
   locked: LockedChat,
   commands: Command[],
@@ -121,7 +124,7 @@ export async function changeLocked(
   const queue = await changedQueue(transaction, chatId, decided);
   const applied = { state: decided.next, messages, queue };
   const news = toNews(chatId, locked, decided.next, applied);
-  return { result: { outcome: "changed", ...applied }, tell: () => announce(parts, news, messages) };
+  return { result: { outcome: "changed", ...applied }, tell: () => publishChange(parts, news, messages) };
 }
 
 async function changedQueue(
@@ -138,7 +141,7 @@ function toNews(
   before: { ownerId: string; state: ChatState },
   state: ChatState,
   { messages, queue }: Applied,
-): SavedNews {
+): SavedChange {
   const queueNews = queue === null ? {} : { queue: isSmall(queue) ? queue : null };
   const { status, isArchived, titleVersion, diffVersion } = before.state;
   return {
@@ -156,15 +159,15 @@ function toNews(
  * Tells everyone of a committed change: this replica's memory, subscribers, and workers when there is work.
  * `messages` are the rows written, also when they are too large for the news to carry.
  */
-export function announce(
-  parts: Pick<TransitionParts, "bus" | "recent" | "chatWaits">,
-  news: SavedNews,
+export function publishChange(
+  parts: Pick<TransitionDependencies, "bus" | "chatCache" | "onChatPending">,
+  news: SavedChange,
   messages: MessageRow[],
 ): void {
-  parts.recent.apply({ ...news, messages });
+  parts.chatCache.apply({ ...news, messages });
   parts.bus.publishSaved(news);
   if (news.state.status !== "pending") return;
-  parts.chatWaits?.(news.chatId);
+  parts.onChatPending?.(news.chatId);
   parts.bus.wakeWorkers();
 }
 

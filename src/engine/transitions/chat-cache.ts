@@ -4,7 +4,7 @@
  * more round trip and nothing else.
  */
 import { LRUCache } from "lru-cache";
-import type { MessageRow, SavedNews } from "../../domain/chats/chat-events.js";
+import type { MessageRow, SavedChange } from "../../domain/chats/chat-events.js";
 import type { ChatState } from "../../domain/chats/chat-state.js";
 
 /** History kept in memory, all chats together, by the size of its JSON. */
@@ -12,22 +12,22 @@ const MAX_HISTORY_BYTES = 64 * 1024 * 1024;
 /** Every entry counts at least this much, so that their number is bounded too. */
 const ENTRY_BYTES = 2_048;
 
-export type RecentChat = {
+export type CachedChat = {
   ownerId: string;
   state: ChatState;
   /** Every message the model may see, oldest first; null = not known. */
   history: MessageRow[] | null;
 };
 
-type Entry = RecentChat & { bytes: number };
+type Entry = CachedChat & { bytes: number };
 
-export class RecentChats {
+export class ChatCache {
   readonly #entries = new LRUCache<string, Entry>({
     maxSize: MAX_HISTORY_BYTES,
     sizeCalculation: (entry) => entry.bytes,
   });
 
-  get(chatId: string): RecentChat | undefined {
+  get(chatId: string): CachedChat | undefined {
     return this.#entries.get(chatId);
   }
 
@@ -43,7 +43,7 @@ export class RecentChats {
   }
 
   /** A transition that this replica committed. */
-  apply(news: SavedNews): void {
+  apply(news: SavedChange): void {
     const { chatId, ownerId, state, previousVersion } = news;
     const known = this.#entries.get(chatId);
     if (known && known.state.snapshotVersion >= state.snapshotVersion) return;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { LivePiece, Piece } from "../../domain/chats/chat-events.js";
+import type { LiveDelta, MessageDelta } from "../../domain/chats/chat-events.js";
 import type { MessagePart } from "../../domain/chats/message-parts.js";
 import type { ModelStreamPart } from "../../providers/types.js";
-import { MessageAccumulator, partsFromPieces } from "./accumulate.js";
+import { MessageAccumulator, partsFromDeltas } from "./accumulate.js";
 
 const text = (words: string): ModelStreamPart => ({ type: "text-delta", text: words });
 const thought = (words: string): ModelStreamPart => ({ type: "reasoning-delta", text: words });
@@ -133,7 +133,7 @@ test("text that its vendor closed keeps what the vendor attached, and text that 
   ]);
 });
 
-test("the newest usage and the finish are remembered, and are no pieces", () => {
+test("the newest usage and the finish are remembered, and are no deltas", () => {
   const message = new MessageAccumulator();
   const first = message.add({ type: "usage", usage });
   const second = message.add({ type: "usage", usage: { ...usage, outputTokens: 9 } });
@@ -160,14 +160,14 @@ test("each part of the stream says where in the preview it belongs", () => {
     source,
   ];
   expect(stream.map((part) => message.add(part))).toEqual([
-    { partIndex: 0, piece: { type: "reasoning-delta", append: "t" } },
+    { partIndex: 0, delta: { type: "reasoning-delta", append: "t" } },
     null,
-    { partIndex: 1, piece: { type: "text-delta", append: "a" } },
-    { partIndex: 1, piece: { type: "text-delta", append: "b" } },
-    { partIndex: 2, piece: { type: "tool-input-delta", toolCallId: "x", toolName: "t", append: "{" } },
-    { partIndex: 3, piece: { type: "tool-input-delta", toolCallId: "y", toolName: "t", append: "{" } },
-    { partIndex: 2, piece: call("x") },
-    { partIndex: 4, piece: source },
+    { partIndex: 1, delta: { type: "text-delta", append: "a" } },
+    { partIndex: 1, delta: { type: "text-delta", append: "b" } },
+    { partIndex: 2, delta: { type: "tool-input-delta", toolCallId: "x", toolName: "t", append: "{" } },
+    { partIndex: 3, delta: { type: "tool-input-delta", toolCallId: "y", toolName: "t", append: "{" } },
+    { partIndex: 2, delta: call("x") },
+    { partIndex: 4, delta: source },
   ]);
 });
 
@@ -185,25 +185,25 @@ test("what a preview showed becomes the same message, without unfinished calls",
   ];
   const message = new MessageAccumulator();
   const placed = stream.map((part) => message.add(part)).filter((one) => one !== null);
-  const pieces = placed.map((one, index): LivePiece => ({ sequence: index + 1, role: "assistant", ...one }));
-  expect(partsFromPieces(pieces)).toEqual(message.parts());
-  expect(partsFromPieces([])).toEqual([]);
+  const deltas = placed.map((one, index): LiveDelta => ({ sequence: index + 1, role: "assistant", ...one }));
+  expect(partsFromDeltas(deltas)).toEqual(message.parts());
+  expect(partsFromDeltas([])).toEqual([]);
 });
 
-test("pieces that contradict each other never throw", () => {
-  const at = (partIndex: number, piece: Piece): LivePiece => ({
+test("deltas that contradict each other never throw", () => {
+  const at = (partIndex: number, delta: MessageDelta): LiveDelta => ({
     sequence: 1,
     role: "assistant",
     partIndex,
-    piece,
+    delta,
   });
-  const pieces = [
+  const deltas = [
     at(3, { type: "text-delta", append: "a" }),
     at(0, call("x")),
     at(0, { type: "text-delta", append: "b" }),
     at(3, { type: "reasoning-delta", append: "c" }),
   ];
-  expect(partsFromPieces(pieces)).toEqual([
+  expect(partsFromDeltas(deltas)).toEqual([
     { type: "text", text: "b" },
     { type: "reasoning", text: "c" },
   ]);

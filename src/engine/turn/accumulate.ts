@@ -1,5 +1,5 @@
-/** A model's stream, gathered into the parts of one message; each step of it also becomes a piece for the preview. */
-import type { LivePiece, Piece } from "../../domain/chats/chat-events.js";
+/** A model's stream, gathered into the parts of one message; each step of it also becomes a delta for the preview. */
+import type { LiveDelta, MessageDelta } from "../../domain/chats/chat-events.js";
 import type {
   MessagePart,
   NoticePart,
@@ -27,21 +27,21 @@ type CallSlot = {
   inputCharacters: number;
 };
 
-export type PlacedPiece = { partIndex: number; piece: Piece };
+export type PartDelta = { partIndex: number; delta: MessageDelta };
 
 /** What the engine adds to what a model says. */
-export type Additions = {
+export type Preamble = {
   /** They stand before all that the model says. */
   notices: readonly NoticePart[];
   /** The id of the registered server whose tool it is; undefined = of none. */
   serverOf(toolName: string): string | undefined;
 };
 
-export const NO_ADDITIONS: Additions = { notices: [], serverOf: () => undefined };
+export const EMPTY_PREAMBLE: Preamble = { notices: [], serverOf: () => undefined };
 
 export class MessageAccumulator {
   readonly #slots: Slot[];
-  readonly #additions: Additions;
+  readonly #preamble: Preamble;
   /** As the vendor reported it last; null = it has not. */
   usage: ReportedUsage | null = null;
   finishReason: FinishReason | null = null;
@@ -50,13 +50,13 @@ export class MessageAccumulator {
   /** Something has come, if only a count: the vendor is at work on it. */
   hasBegun = false;
 
-  constructor(additions: Additions = NO_ADDITIONS) {
-    this.#additions = additions;
-    this.#slots = additions.notices.map((part) => ({ kind: "other", part }));
+  constructor(preamble: Preamble = EMPTY_PREAMBLE) {
+    this.#preamble = preamble;
+    this.#slots = preamble.notices.map((part) => ({ kind: "other", part }));
   }
 
   /** Takes the next part of the stream; returns what it adds to the preview, if anything. */
-  add(part: ModelStreamPart): PlacedPiece | null {
+  add(part: ModelStreamPart): PartDelta | null {
     this.hasBegun = true;
     switch (part.type) {
       case "text-delta":
@@ -74,18 +74,18 @@ export class MessageAccumulator {
         const slot = this.#callSlot(part);
         slot.inputCharacters += delta.length;
         const partIndex = slot.index;
-        return { partIndex, piece: { type: "tool-input-delta", toolCallId, toolName, append: delta } };
+        return { partIndex, delta: { type: "tool-input-delta", toolCallId, toolName, append: delta } };
       }
       case "tool-call": {
         const slot = this.#callSlot(part);
         slot.part = this.#stamped(part);
-        return { partIndex: slot.index, piece: slot.part };
+        return { partIndex: slot.index, delta: slot.part };
       }
       case "tool-result":
       case "source":
         this.#closeOpen();
         this.#slots.push({ kind: "other", part });
-        return { partIndex: this.#slots.length - 1, piece: part };
+        return { partIndex: this.#slots.length - 1, delta: part };
       case "response":
         this.responseId = part.id;
         return null;
@@ -102,8 +102,8 @@ export class MessageAccumulator {
    * The answer was cut off by a limit: a call that was under way is to be answered as such, and where the turn ends with
    * it `notice` says so to people. Returns what that adds to the preview. `startedAt`: of the calls that it cut.
    */
-  cut(notice: NoticePart, startedAt: number): PlacedPiece[] {
-    const cut = this.#slots.flatMap((slot, partIndex): PlacedPiece[] => {
+  cut(notice: NoticePart, startedAt: number): PartDelta[] {
+    const cut = this.#slots.flatMap((slot, partIndex): PartDelta[] => {
       if (slot.kind !== "call" || slot.part !== null) return [];
       const { toolCallId, toolName } = slot;
       const call: ToolCallPart = {
@@ -115,12 +115,12 @@ export class MessageAccumulator {
         startedAt,
       };
       slot.part = this.#stamped(call);
-      return [{ partIndex, piece: slot.part }];
+      return [{ partIndex, delta: slot.part }];
     });
     if (this.#slots.some(({ kind, part }) => kind === "call" && !isProviders(part))) return cut;
     this.#closeOpen();
     this.#slots.push({ kind: "other", part: notice });
-    return [...cut, { partIndex: this.#slots.length - 1, piece: notice }];
+    return [...cut, { partIndex: this.#slots.length - 1, delta: notice }];
   }
 
   /** Characters of arguments that were streamed, but are in no part: those of calls that were not or never will be whole. */
@@ -143,24 +143,24 @@ export class MessageAccumulator {
       );
   }
 
-  #appendText(text: string): PlacedPiece {
+  #appendText(text: string): PartDelta {
     const last = this.#slots.at(-1);
     if (last?.kind === "text" && last.isOpen) last.part.text += text;
     else {
       this.#closeOpen();
       this.#slots.push({ kind: "text", isOpen: true, part: { type: "text", text } });
     }
-    return { partIndex: this.#slots.length - 1, piece: { type: "text-delta", append: text } };
+    return { partIndex: this.#slots.length - 1, delta: { type: "text-delta", append: text } };
   }
 
-  #appendReasoning(text: string): PlacedPiece {
+  #appendReasoning(text: string): PartDelta {
     const last = this.#slots.at(-1);
     if (last?.kind === "reasoning" && last.isOpen) last.part.text += text;
     else {
       this.#closeOpen();
       this.#slots.push({ kind: "reasoning", isOpen: true, part: { type: "reasoning", text } });
     }
-    return { partIndex: this.#slots.length - 1, piece: { type: "reasoning-delta", append: text } };
+    return { partIndex: this.#slots.length - 1, delta: { type: "reasoning-delta", append: text } };
   }
 
   /** Without open text there is nothing to close: metadata alone says nothing. */
@@ -196,7 +196,7 @@ export class MessageAccumulator {
   }
 
   #stamped(call: ToolCallPart): ToolCallPart {
-    const mcpServerId = call.isProviderExecuted ? undefined : this.#additions.serverOf(call.toolName);
+    const mcpServerId = call.isProviderExecuted ? undefined : this.#preamble.serverOf(call.toolName);
     return mcpServerId === undefined ? call : { ...call, mcpServerId };
   }
 
@@ -211,15 +211,15 @@ function isProviders(part: MessagePart | null): boolean {
 }
 
 /** The message that a preview shows: for a partial step whose own worker is lost. Unfinished calls are left out. */
-export function partsFromPieces(pieces: LivePiece[]): MessagePart[] {
+export function partsFromDeltas(deltas: LiveDelta[]): MessagePart[] {
   const parts = new Map<number, MessagePart>();
-  for (const { partIndex, piece } of pieces) {
+  for (const { partIndex, delta } of deltas) {
     const known = parts.get(partIndex);
-    if (piece.type === "text-delta" || piece.type === "reasoning-delta") {
-      const type = piece.type === "text-delta" ? "text" : "reasoning";
+    if (delta.type === "text-delta" || delta.type === "reasoning-delta") {
+      const type = delta.type === "text-delta" ? "text" : "reasoning";
       const text = known?.type === type ? known.text : "";
-      parts.set(partIndex, { type, text: text + piece.append });
-    } else if (!("append" in piece)) parts.set(partIndex, piece);
+      parts.set(partIndex, { type, text: text + delta.append });
+    } else if (!("append" in delta)) parts.set(partIndex, delta);
   }
   return [...parts].sort(([a], [b]) => a - b).map(([, part]) => part);
 }

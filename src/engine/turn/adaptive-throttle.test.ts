@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../../../test/agent/manual-clock.js";
-import { nextIntervalMs, Pace } from "./adaptive-throttle.js";
+import { nextIntervalMs, AdaptiveThrottle } from "./adaptive-throttle.js";
 
 test.each([
   ["a quiet server keeps the shortest interval", 15, 0.1, 15],
@@ -16,7 +16,7 @@ test.each([
 test("the load is looked at once in 200 ms, however many turns ask", () => {
   const clock = new ManualClock();
   const loads = [1, 1, 0];
-  const pace = new Pace(() => loads.shift() ?? 0, clock);
+  const pace = new AdaptiveThrottle(() => loads.shift() ?? 0, clock);
   const asked = (times: number) => Array.from({ length: times }, () => pace.intervalMs());
   expect(asked(3)).toEqual([30, 30, 30]);
   clock.advance(199);

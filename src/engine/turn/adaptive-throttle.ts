@@ -25,7 +25,7 @@ export function nextIntervalMs(intervalMs: number, load: number): number {
 }
 
 /** One for all turns of a server. */
-export class Pace {
+export class AdaptiveThrottle {
   #intervalMs = SHORTEST_INTERVAL_MS;
   #lookedAt = -Infinity;
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { LivePiece } from "../../domain/chats/chat-events.js";
+import type { LiveDelta } from "../../domain/chats/chat-events.js";
 import { ModelCallError, type ChatFailure } from "../../domain/common/failures.js";
 import type { ModelRequest, ModelStreamPart, ReportedUsage } from "../../providers/types.js";
 import { ManualClock } from "../../../test/agent/manual-clock.js";
 import type { JsonObject } from "../../domain/common/json.js";
 import { isDeeperThan, MAX_ARGUMENT_DEPTH } from "../../domain/common/json-depth.js";
 import type { NoticePart, TokenUsage } from "../../domain/chats/message-parts.js";
-import { NO_ADDITIONS, type Additions } from "./accumulate.js";
+import { EMPTY_PREAMBLE, type Preamble } from "./accumulate.js";
 import { callModel, CUT_NOTICE } from "./call-model.js";
 
 const usage = {
@@ -40,13 +40,13 @@ const estimated = (inputTokens: number, outputTokens: number, reasoningTokens = 
 type Step = ModelStreamPart | ((shown: () => string[]) => void);
 
 async function call(...steps: Step[]) {
-  return callWith(NO_ADDITIONS, ...steps);
+  return callWith(EMPTY_PREAMBLE, ...steps);
 }
 
-async function callWith(additions: Additions, ...steps: Step[]) {
+async function callWith(preamble: Preamble, ...steps: Step[]) {
   const stop = new AbortController();
   const clock = new ManualClock();
-  const pieces: LivePiece[] = [];
+  const deltas: LiveDelta[] = [];
   async function* open(): AsyncGenerator<ModelStreamPart> {
     for (const step of steps) {
       await Promise.resolve();
@@ -54,10 +54,10 @@ async function callWith(additions: Additions, ...steps: Step[]) {
       else yield step;
     }
   }
-  const shown = () => pieces.map(({ piece }) => ("append" in piece ? piece.append : piece.type));
-  const announce = (more: LivePiece[]) => void pieces.push(...more);
-  const ports = { clock, announce, pieceIntervalMs: () => 15 };
-  const running = callModel({ open, request }, stop.signal, ports, additions);
+  const shown = () => deltas.map(({ delta }) => ("append" in delta ? delta.append : delta.type));
+  const publish = (more: LiveDelta[]) => void deltas.push(...more);
+  const ports = { clock, publish, deltaIntervalMs: () => 15 };
+  const running = callModel({ open, request }, stop.signal, ports, preamble);
   return {
     stop,
     running,
@@ -138,18 +138,18 @@ const callOf = (toolName: string, more = {}): ModelStreamPart & { type: "tool-ca
 });
 
 test("notices stand first in the message, and are shown before the model has said a word", async () => {
-  const additions = { ...NO_ADDITIONS, notices: [away] };
+  const preamble = { ...EMPTY_PREAMBLE, notices: [away] };
   const before: string[][] = [];
   const look = (soFar: () => string[]) => void before.push(soFar());
-  const { running, shown } = await callWith(additions, look, text("a"), finish);
+  const { running, shown } = await callWith(preamble, look, text("a"), finish);
   expect(await running).toMatchObject({ parts: [away, { type: "text", text: "a" }] });
   expect([before, shown()]).toEqual([[["notice"]], ["notice", "a"]]);
 });
 
 test("a call names the server whose tool it is, except when the vendor runs it", async () => {
-  const additions = { notices: [], serverOf: (name: string) => (name === "s__t" ? "one" : undefined) };
+  const preamble = { notices: [], serverOf: (name: string) => (name === "s__t" ? "one" : undefined) };
   const ofVendor = callOf("s__t", { toolCallId: "v", isProviderExecuted: true });
-  const { running } = await callWith(additions, callOf("s__t"), callOf("t"), ofVendor, finish);
+  const { running } = await callWith(preamble, callOf("s__t"), callOf("t"), ofVendor, finish);
   expect(await running).toMatchObject({
     parts: [{ ...callOf("s__t"), mcpServerId: "one" }, callOf("t"), ofVendor],
   });
@@ -302,7 +302,7 @@ test("a call that was refused before it began costs nothing, and one that was ne
   const refused = await (await call(fail(new ModelCallError(busy, undefined)))).running;
   const stop = new AbortController();
   stop.abort();
-  const ports = { clock: new ManualClock(), announce: () => undefined, pieceIntervalMs: () => 15 };
+  const ports = { clock: new ManualClock(), publish: () => undefined, deltaIntervalMs: () => 15 };
   const open = () => {
     throw new Error("It was sent.");
   };

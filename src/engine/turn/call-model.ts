@@ -6,9 +6,9 @@ import type { MessagePart, NoticePart, TokenUsage } from "../../domain/chats/mes
 import type { FinishReason } from "../../domain/chats/finish-reasons.js";
 import type { ModelRequest } from "../../providers/types.js";
 import { estimatePromptTokens } from "./estimate-prompt.js";
-import { MessageAccumulator, NO_ADDITIONS, type Additions } from "./accumulate.js";
+import { MessageAccumulator, EMPTY_PREAMBLE, type Preamble } from "./accumulate.js";
 import { CallTimes } from "./call-times.js";
-import { PieceWriter } from "./delta-batcher.js";
+import { DeltaBatcher } from "./delta-batcher.js";
 import type { OpenModelStream, TurnPorts } from "./ports.js";
 import { StreamRepair } from "./repair-stream.js";
 import { settleUsage } from "./settle-usage.js";
@@ -50,13 +50,13 @@ export async function callModel(
   call: ModelCall,
   signal: AbortSignal,
   ports: TurnPorts,
-  additions: Additions = NO_ADDITIONS,
+  preamble: Preamble = EMPTY_PREAMBLE,
 ): Promise<CallOutcome> {
-  const message = new MessageAccumulator(additions);
+  const message = new MessageAccumulator(preamble);
   if (signal.aborted) return { type: "stopped", parts: message.parts(), usage: null };
-  const writer = new PieceWriter("assistant", ports);
+  const writer = new DeltaBatcher("assistant", ports);
   const times = new CallTimes(ports.clock);
-  for (const [partIndex, piece] of additions.notices.entries()) writer.write({ partIndex, piece });
+  for (const [partIndex, delta] of preamble.notices.entries()) writer.write({ partIndex, delta });
   const repair = new StreamRepair((part) => {
     const placed = message.add(part);
     if (placed) writer.write(placed);

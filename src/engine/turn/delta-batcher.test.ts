@@ -1,39 +1,39 @@
 import { expect, test } from "vitest";
-import type { LivePiece } from "../../domain/chats/chat-events.js";
+import type { LiveDelta } from "../../domain/chats/chat-events.js";
 import { ManualClock } from "../../../test/agent/manual-clock.js";
-import { PieceWriter } from "./delta-batcher.js";
+import { DeltaBatcher } from "./delta-batcher.js";
 
 function start() {
   const clock = new ManualClock();
-  const sent: LivePiece[][] = [];
+  const sent: LiveDelta[][] = [];
   let intervalMs = 15;
-  const announce = (pieces: LivePiece[]) => void sent.push(pieces);
-  const writer = new PieceWriter("assistant", { clock, announce, pieceIntervalMs: () => intervalMs });
+  const publish = (deltas: LiveDelta[]) => void sent.push(deltas);
+  const writer = new DeltaBatcher("assistant", { clock, publish, deltaIntervalMs: () => intervalMs });
   return { clock, sent, writer, setInterval: (ms: number) => void (intervalMs = ms) };
 }
 
 const text = (append: string, partIndex = 0) => ({
   partIndex,
-  piece: { type: "text-delta", append } as const,
+  delta: { type: "text-delta", append } as const,
 });
 const thought = (append: string, partIndex = 0) => ({
   partIndex,
-  piece: { type: "reasoning-delta", append } as const,
+  delta: { type: "reasoning-delta", append } as const,
 });
 const input = (toolCallId: string, append: string, partIndex = 0) => ({
   partIndex,
-  piece: { type: "tool-input-delta", toolCallId, toolName: "t", append } as const,
+  delta: { type: "tool-input-delta", toolCallId, toolName: "t", append } as const,
 });
-const told = (sent: LivePiece[][]) =>
-  sent.map((pieces) =>
-    pieces.map(({ sequence, partIndex, piece }) => [
+const told = (sent: LiveDelta[][]) =>
+  sent.map((deltas) =>
+    deltas.map(({ sequence, partIndex, delta }) => [
       sequence,
       partIndex,
-      "append" in piece ? piece.append : piece.type,
+      "append" in delta ? delta.append : delta.type,
     ]),
   );
 
-test("the first piece goes out at once, those after it together, 15 ms later", () => {
+test("the first delta goes out at once, those after it together, 15 ms later", () => {
   const { clock, sent, writer } = start();
   for (const words of ["a", "b", "c"]) writer.write(text(words));
   expect(told(sent)).toEqual([[[1, 0, "a"]]]);
@@ -43,7 +43,7 @@ test("the first piece goes out at once, those after it together, 15 ms later", (
   expect(told(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "bc"]]]);
 });
 
-test("after a pause of 15 ms the next piece goes out at once", () => {
+test("after a pause of 15 ms the next delta goes out at once", () => {
   const { clock, sent, writer } = start();
   writer.write(text("a"));
   clock.advance(15);
@@ -59,9 +59,9 @@ test("a fast stream goes out at most once each 15 ms, whole and in order", () =>
   }
   writer.flush();
   expect(sent.length).toBeLessThanOrEqual(8);
-  const pieces = sent.flat();
-  expect(pieces.map(({ sequence }) => sequence)).toEqual(pieces.map((_, index) => index + 1));
-  expect(pieces.map(({ piece }) => ("append" in piece ? piece.append : "")).join("")).toBe(
+  const deltas = sent.flat();
+  expect(deltas.map(({ sequence }) => sequence)).toEqual(deltas.map((_, index) => index + 1));
+  expect(deltas.map(({ delta }) => ("append" in delta ? delta.append : "")).join("")).toBe(
     Array.from({ length: 100 }, (_, index) => `${index} `).join(""),
   );
 });
@@ -69,7 +69,7 @@ test("a fast stream goes out at most once each 15 ms, whole and in order", () =>
 test("only deltas of the same kind and part are joined", () => {
   const { sent, writer } = start();
   writer.write(text("first"));
-  for (const piece of [
+  for (const delta of [
     thought("a"),
     thought("b"),
     text("c", 1),
@@ -77,8 +77,8 @@ test("only deltas of the same kind and part are joined", () => {
     input("x", "{", 3),
     input("x", "}", 3),
   ])
-    writer.write(piece);
-  writer.write({ partIndex: 3, piece: { type: "tool-call", toolCallId: "x", toolName: "t", arguments: {} } });
+    writer.write(delta);
+  writer.write({ partIndex: 3, delta: { type: "tool-call", toolCallId: "x", toolName: "t", arguments: {} } });
   writer.flush();
   expect(told(sent.slice(1))).toEqual([
     [
@@ -102,18 +102,18 @@ test("a flush sends what waits, once, and an empty one sends nothing", () => {
   expect(told(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "b"]]]);
 });
 
-test("pieces that were sent do not change any more", () => {
+test("deltas that were sent do not change any more", () => {
   const { sent, writer } = start();
   writer.write(text("a"));
   const [first] = sent;
   writer.write(text("b"));
   writer.flush();
   expect(first).toEqual([
-    { sequence: 1, role: "assistant", partIndex: 0, piece: { type: "text-delta", append: "a" } },
+    { sequence: 1, role: "assistant", partIndex: 0, delta: { type: "text-delta", append: "a" } },
   ]);
 });
 
-test("a busy server's longer interval holds from the next piece on", () => {
+test("a busy server's longer interval holds from the next delta on", () => {
   const { clock, sent, writer, setInterval } = start();
   writer.write(text("a"));
   setInterval(100);

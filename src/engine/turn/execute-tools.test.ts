@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LivePiece } from "../../domain/chats/chat-events.js";
+import type { LiveDelta } from "../../domain/chats/chat-events.js";
 import type { ToolCallPart } from "../../domain/chats/message-parts.js";
 import { ManualClock } from "../../../test/agent/manual-clock.js";
 import { executeTools } from "./execute-tools.js";
@@ -7,12 +7,12 @@ import type { RunTool } from "./ports.js";
 
 function start() {
   const clock = new ManualClock();
-  const pieces: LivePiece[] = [];
+  const deltas: LiveDelta[] = [];
   const stop = new AbortController();
-  const announce = (more: LivePiece[]) => void pieces.push(...more);
-  const ports = { clock, announce, pieceIntervalMs: () => 15 };
+  const publish = (more: LiveDelta[]) => void deltas.push(...more);
+  const ports = { clock, publish, deltaIntervalMs: () => 15 };
   const execute = (run: RunTool, ...ids: string[]) => executeTools(ids.map(call), run, stop.signal, ports);
-  return { clock, pieces, stop, execute };
+  return { clock, deltas, stop, execute };
 }
 
 const call = (toolCallId: string): ToolCallPart => ({
@@ -42,27 +42,27 @@ function gates() {
 }
 
 test("all calls begin at once; results are shown as they come and returned in call order", async () => {
-  const { clock, pieces, execute } = start();
+  const { clock, deltas, execute } = start();
   const { run, end, begun } = gates();
   const done = execute(run, "a", "b", "c");
   expect(begun()).toEqual(["a", "b", "c"]);
   for (const id of ["c", "a", "b"]) end(id, `of ${id}`);
   expect(await done).toEqual([result("a", "of a"), result("b", "of b"), result("c", "of c")]);
   clock.advance(1_000);
-  expect(pieces).toEqual([
-    { sequence: 1, role: "tool", partIndex: 2, piece: result("c", "of c") },
-    { sequence: 2, role: "tool", partIndex: 0, piece: result("a", "of a") },
-    { sequence: 3, role: "tool", partIndex: 1, piece: result("b", "of b") },
+  expect(deltas).toEqual([
+    { sequence: 1, role: "tool", partIndex: 2, delta: result("c", "of c") },
+    { sequence: 2, role: "tool", partIndex: 0, delta: result("a", "of a") },
+    { sequence: 3, role: "tool", partIndex: 1, delta: result("b", "of b") },
   ]);
 });
 
 test("a result tells how long its call took since that began, whatever the others do", async () => {
-  const { clock, pieces, stop } = start();
+  const { clock, deltas, stop } = start();
   const { run, end } = gates();
   const ports = {
     clock,
-    announce: (more: LivePiece[]) => void pieces.push(...more),
-    pieceIntervalMs: () => 15,
+    publish: (more: LiveDelta[]) => void deltas.push(...more),
+    deltaIntervalMs: () => 15,
   };
   const startedAt = clock.now() - 5;
   const calls = [{ ...call("a"), startedAt }, { ...call("b"), startedAt }, call("c")];
@@ -82,7 +82,7 @@ test("a result tells how long its call took since that began, whatever the other
 });
 
 test("what a running tool says is shown in its place until its result is there", async () => {
-  const { clock, pieces, execute } = start();
+  const { clock, deltas, execute } = start();
   const says = new Map<string, (text: string, missedBytes?: number) => void>();
   const { run: gated, end } = gates();
   const run: RunTool = (toolCall, signal, output) => {
@@ -103,7 +103,7 @@ test("what a running tool says is shown in its place until its result is there",
   says.get("a")?.("too late");
   clock.advance(1_000);
   const delta = (toolCallId: string, append: string) => ({ type: "tool-output-delta", toolCallId, append });
-  expect(pieces.map(({ partIndex, role, piece }) => [partIndex, role, piece])).toEqual([
+  expect(deltas.map(({ partIndex, role, delta }) => [partIndex, role, delta])).toEqual([
     [1, "tool", delta("b", "one ")],
     [0, "tool", delta("a", "of a")],
     [1, "tool", delta("b", "\n... [7 bytes left out] ...\ntwo")],
@@ -152,7 +152,7 @@ test("a stop keeps what has finished, and what finishes well on its way out", as
 });
 
 test("a tool that ignores the stop is left behind after two seconds, and what it says later is not heard", async () => {
-  const { clock, pieces, stop, execute } = start();
+  const { clock, deltas, stop, execute } = start();
   const { run, end } = gates();
   const done = execute(run, "a", "b");
   end("a", "early");
@@ -164,7 +164,7 @@ test("a tool that ignores the stop is left behind after two seconds, and what it
   end("b", "too late");
   await Promise.resolve();
   clock.advance(10_000);
-  expect(pieces.map(({ piece }) => piece)).toEqual([result("a", "early")]);
+  expect(deltas.map(({ delta }) => delta)).toEqual([result("a", "early")]);
 });
 
 test("nothing begins after a stop", async () => {

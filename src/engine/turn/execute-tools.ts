@@ -4,7 +4,7 @@ import type { ToolCallPart, ToolResultPart } from "../../domain/chats/message-pa
 import type { KeptOutcome } from "../../domain/chats/tool-outcome.js";
 import { errorText } from "../../lib/text/error-text.js";
 import { LiveOutput } from "./live-output.js";
-import { PieceWriter } from "./delta-batcher.js";
+import { DeltaBatcher } from "./delta-batcher.js";
 import type { RunTool, ShowOutput, TurnPorts } from "./ports.js";
 
 /** How long a tool may take to notice that it was stopped; then its call counts as unfinished. */
@@ -21,14 +21,14 @@ export async function executeTools(
   ports: TurnPorts,
 ): Promise<ToolResultPart[]> {
   if (signal.aborted) return [];
-  const writer = new PieceWriter("tool", ports);
+  const writer = new DeltaBatcher("tool", ports);
   // Each call listens to the one signal; without this Node warns of a leak from the eleventh on.
   setMaxListeners(calls.length + OTHER_LISTENERS, signal);
   const results = new Map<number, ToolResultPart>();
   let isOver = false;
   const outputs = calls.map(({ toolCallId }, partIndex) => {
     const show = (append: string) =>
-      writer.write({ partIndex, piece: { type: "tool-output-delta", toolCallId, append } });
+      writer.write({ partIndex, delta: { type: "tool-output-delta", toolCallId, append } });
     return new LiveOutput(show, ports.clock);
   });
   const running = calls.map(async (call, index) => {
@@ -40,7 +40,7 @@ export async function executeTools(
     if (isOver || (signal.aborted && outcome.isError)) return;
     const result = toResult(call, outcome, ports.clock.now());
     results.set(index, result);
-    writer.write({ partIndex: index, piece: result });
+    writer.write({ partIndex: index, delta: result });
   });
   const grace = stopGrace(signal, ports);
   await Promise.race([Promise.all(running), grace.over]);

@@ -1,13 +1,13 @@
 /**
- * What one running tool says, on its way to those who watch: a preview in bounded pieces at a bounded pace. A tool that
+ * What one running tool says, on its way to those who watch: a preview in bounded deltas at a bounded pace. A tool that
  * says more than that is shown its newest words, with a line that tells how much is left out; its result has the truth.
  */
 import type { Clock } from "../../lib/clock.js";
 import { suffixStart } from "../../lib/text/utf8.js";
 
-/** Faster than anyone reads, slower than terminals flicker: at most five pieces a second for each call. */
+/** Faster than anyone reads, slower than terminals flicker: at most five deltas a second for each call. */
 export const LIVE_OUTPUT_INTERVAL_MS = 200;
-/** Bytes of text that a call may show in a second, and at most in one piece: `yes` must not flood those who watch. */
+/** Bytes of text that a call may show in a second, and at most in one delta: `yes` must not flood those who watch. */
 export const LIVE_OUTPUT_BYTES_PER_SECOND = 16 * 1024;
 
 const SECOND_MS = 1_000;

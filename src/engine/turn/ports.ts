@@ -1,12 +1,12 @@
 /** What a turn's acts need from the outside. Every port is required: a missing one is a compile error. */
-import type { LivePiece } from "../../domain/chats/chat-events.js";
+import type { LiveDelta } from "../../domain/chats/chat-events.js";
 import type { ToolCallPart } from "../../domain/chats/message-parts.js";
 import type { KeptOutcome } from "../../domain/chats/tool-outcome.js";
 import type { ModelStreamPart } from "../../providers/types.js";
 import type { Clock } from "../../lib/clock.js";
 
-/** Tells the world of pieces, in sequence order. Must not throw. */
-export type Announce = (pieces: LivePiece[]) => void;
+/** Tells the world of deltas, in sequence order. Must not throw. */
+export type Publish = (deltas: LiveDelta[]) => void;
 
 /** One attempt at the model; see ModelProvider.stream for what it throws. */
 export type OpenModelStream = (signal: AbortSignal) => AsyncIterable<ModelStreamPart>;
@@ -27,7 +27,7 @@ export type ShowOutput = (text: string, missedBytes?: number) => void;
 /** What an act says goes to the generation that it began in. */
 export type TurnPorts = {
   clock: Clock;
-  announce: Announce;
+  publish: Publish;
   /** The shortest time between two announcements, as it is now. */
-  pieceIntervalMs: () => number;
+  deltaIntervalMs: () => number;
 };

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { StopSwitch } from "./run-abort.js";
+import { RunAbortController } from "./run-abort.js";
 
 const interrupt = { kind: "interrupt" } as const;
 const shutdown = { kind: "shutdown" } as const;
 const lost = { kind: "ownership-lost" } as const;
 
 test("the first reason counts, and the signal carries it", () => {
-  const stop = new StopSwitch();
+  const stop = new RunAbortController();
   const { signal } = stop;
   expect([stop.reason, signal.aborted]).toEqual([null, false]);
   stop.stop(interrupt);
@@ -15,7 +15,7 @@ test("the first reason counts, and the signal carries it", () => {
 });
 
 test("losing the chat makes every other reason pointless", () => {
-  const stop = new StopSwitch();
+  const stop = new RunAbortController();
   stop.stop(shutdown);
   stop.stop(lost);
   stop.stop(interrupt);
@@ -23,20 +23,20 @@ test("losing the chat makes every other reason pointless", () => {
 });
 
 test("only an interrupt can be over, and then a fresh signal can stop again", () => {
-  const stop = new StopSwitch();
+  const stop = new RunAbortController();
   stop.stop(interrupt);
   const old = stop.signal;
-  stop.rearm();
+  stop.reset();
   expect([stop.reason, stop.signal.aborted, old.aborted]).toEqual([null, false, true]);
   stop.stop(shutdown);
-  stop.rearm();
+  stop.reset();
   expect([stop.reason, stop.signal.aborted]).toEqual([shutdown, true]);
 });
 
 test("a shutdown during an interrupt is not forgotten when the interrupt is over", () => {
-  const stop = new StopSwitch();
+  const stop = new RunAbortController();
   stop.stop(interrupt);
   stop.stop(shutdown);
-  stop.rearm();
+  stop.reset();
   expect([stop.reason, stop.signal.aborted, stop.signal.reason]).toEqual([shutdown, true, shutdown]);
 });

@@ -10,7 +10,7 @@ export type StopReason =
   | { kind: "history-rewritten" };
 
 /** Aborts once, with a reason; a later reason wins only when it makes the earlier one pointless. */
-export class StopSwitch {
+export class RunAbortController {
   #controller = new AbortController();
   #reason: StopReason | null = null;
   /** A shutdown that came while an interrupt was being dealt with. */
@@ -41,7 +41,7 @@ export class StopSwitch {
   }
 
   /** The interrupt has been dealt with: listeners get a fresh signal, aborted again if a shutdown came meanwhile. */
-  rearm(): void {
+  reset(): void {
     if (this.#reason?.kind !== "interrupt") return;
     this.#reason = null;
     this.#controller = new AbortController();

@@ -6,7 +6,7 @@ import type { MessagePart, TokenUsage } from "../../domain/chats/message-parts.j
 import { estimateAnswerTokens } from "../../domain/models/token-estimate.js";
 import type { ReportedUsage } from "../../providers/types.js";
 
-/** Arguments of calls that were never whole have no message to be counted in; JSON in pieces is about that dense. */
+/** Arguments of calls that were never whole have no message to be counted in; JSON in deltas is about that dense. */
 const CHARACTERS_PER_INPUT_TOKEN = 3;
 
 export type UsedByCall = {

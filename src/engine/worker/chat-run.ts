@@ -1,38 +1,37 @@
 /**
  * One worker's hold on one chat: the state and history as they stand, the switch that stops the work, and the one
- * way to commit. It knows when the chat is no longer its own (`Dropped`), and never decides what to do next.
+ * way to commit. It knows when the chat is no longer its own (`LeaseLost`), and never decides what to do next.
  */
-import type { LivePiece, MessageRow } from "../../domain/chats/chat-events.js";
+import type { LiveDelta, MessageRow } from "../../domain/chats/chat-events.js";
 import { generationId } from "../../domain/chats/chat-events.js";
 import type { ChatState, MessageDraft, OpenCall } from "../../domain/chats/chat-state.js";
 import type { ChatFailure } from "../../domain/common/failures.js";
-import type { TokenUsage } from "../../domain/chats/message-parts.js";
 import type { HistoryMessage } from "../../domain/chats/next-action.js";
 import type { Command, Fence } from "../../domain/chats/transition.js";
-import type { HeldChat } from "../../store/chats/leases.js";
+import type { ClaimedChat } from "../../store/chats/leases.js";
 import { billCall, type BilledCall } from "../../services/usage/bill-call.js";
 import { mergeRows } from "../transitions/chat-cache.js";
 import type { TurnPorts } from "../turn/ports.js";
-import { StopSwitch } from "../turn/run-abort.js";
+import { RunAbortController } from "../turn/run-abort.js";
 import { commitThroughOutages } from "./commit-with-retry.js";
-import type { RunnerParts } from "./runner-dependencies.js";
+import type { RunnerDependencies } from "./runner-dependencies.js";
 
 /** The chat is no longer this runner's; whatever it was doing is dropped. */
-export class Dropped extends Error {
-  override readonly name = "Dropped";
+export class LeaseLost extends Error {
+  override readonly name = "LeaseLost";
 }
 
 /** What a stopped step leaves behind: finished rows, and the calls that are still to be answered. */
-export type Kept = {
+export type PartialStep = {
   messages: MessageDraft[];
   openCalls: OpenCall[];
   addRuntime?: { messageId: string; runtimeMs: number };
 };
 
-export class Hold {
-  readonly switch = new StopSwitch();
-  readonly parts: RunnerParts;
-  readonly chat: HeldChat;
+export class ChatRun {
+  readonly switch = new RunAbortController();
+  readonly parts: RunnerDependencies;
+  readonly chat: ClaimedChat;
   state: ChatState;
   history: MessageRow[] = [];
   /** The next attempt has been begun already: with the acquisition, or together with the results before it. */
@@ -46,7 +45,7 @@ export class Hold {
   /** When the step began, for its wall time; null between steps. */
   #stepStartedAt: number | null = null;
 
-  constructor(parts: RunnerParts, chat: HeldChat) {
+  constructor(parts: RunnerDependencies, chat: ClaimedChat) {
     this.parts = parts;
     this.chat = chat;
     this.state = chat.state;
@@ -74,14 +73,14 @@ export class Hold {
 
   async loadHistory(): Promise<void> {
     const { chatId, ownerId, state } = this.chat;
-    const recent = this.parts.recent.get(chatId);
-    if (recent?.history && recent.state.snapshotVersion === state.snapshotVersion) {
-      this.history = recent.history;
+    const chatCache = this.parts.chatCache.get(chatId);
+    if (chatCache?.history && chatCache.state.snapshotVersion === state.snapshotVersion) {
+      this.history = chatCache.history;
       return;
     }
     this.history = await this.parts.readHistory(chatId);
     if (this.state.snapshotVersion === state.snapshotVersion) {
-      this.parts.recent.remember(chatId, ownerId, state, this.history);
+      this.parts.chatCache.remember(chatId, ownerId, state, this.history);
     }
   }
 
@@ -116,32 +115,32 @@ export class Hold {
    * the chat: what was heard of that may be the generation of who has the chat now.
    */
   ports(): TurnPorts {
-    const { bus, clock, pieceIntervalMs } = this.parts;
+    const { bus, clock, deltaIntervalMs } = this.parts;
     const { chatId } = this.chat;
     const { generation } = this;
-    const announce = (pieces: LivePiece[]) => {
-      if (!this.switch.isLost) bus.publishLive({ chatId, generation, pieces });
+    const publish = (deltas: LiveDelta[]) => {
+      if (!this.switch.isLost) bus.publishLive({ chatId, generation, deltas });
     };
-    return { clock, announce, pieceIntervalMs };
+    return { clock, publish, deltaIntervalMs };
   }
 
   // ── being stopped, and ends ──────────────────────────────────────────────
 
-  keepNothing(): Kept {
+  emptyPartial(): PartialStep {
     return { messages: [], openCalls: this.state.openCalls };
   }
 
   /** What becomes of a step that was stopped before it was whole: an interrupt keeps it, nothing else does. */
-  async giveUp(kept: Kept): Promise<void> {
-    if (this.switch.isLost) throw new Dropped();
+  async releaseOrPersistPartial(kept: PartialStep): Promise<void> {
+    if (this.switch.isLost) throw new LeaseLost();
     if (this.state.status === "interrupting") return this.finishInterrupt(kept);
     if (!(await this.commit([{ type: "release", fence: this.fence() }]))) await this.finishInterrupt(kept);
   }
 
-  async finishInterrupt(kept: Kept): Promise<void> {
+  async finishInterrupt(kept: PartialStep): Promise<void> {
     const keepsQueue = await this.#keepsQueue();
     await this.commit([{ type: "finish-interrupt", fence: this.fence(), ...kept, ...keepsQueue }]);
-    this.switch.rearm();
+    this.switch.reset();
   }
 
   /** What waits in the chat of somebody who was deactivated goes on waiting. */
@@ -163,7 +162,7 @@ export class Hold {
 
   /**
    * True when the commands are committed. False when a person's interrupt came first: the chat is still ours and
-   * `interrupting`. Throws `Dropped` when it is not ours any more.
+   * `interrupting`. Throws `LeaseLost` when it is not ours any more.
    */
   async commit(commands: Command[]): Promise<boolean> {
     const { chatId, ownerId } = this.chat;
@@ -173,16 +172,16 @@ export class Hold {
       { chatId, commands, known },
       () => this.switch.isLost || this.switch.isShuttingDown,
     );
-    if (result.outcome === "not_found") throw new Dropped();
+    if (result.outcome === "not_found") throw new LeaseLost();
     if (result.state.snapshotVersion >= this.state.snapshotVersion) this.state = result.state;
     if (result.outcome === "changed") {
       this.hasBegun = commands.at(-1)?.type === "begin-attempt";
       this.wasInterrupted = commands.some(({ type }) => type === "finish-interrupt");
       this.#remember(commands);
-      this.#takeIn(result.messages);
+      this.#appendCommitted(result.messages);
       return true;
     }
-    if (this.state.runnerId !== this.chat.state.runnerId) throw new Dropped();
+    if (this.state.runnerId !== this.chat.state.runnerId) throw new LeaseLost();
     if (this.state.status === "interrupting") return false;
     throw new Error(`A runner's commit was refused: ${JSON.stringify(result)}`);
   }
@@ -190,12 +189,11 @@ export class Hold {
   /** Bills the call of a message that was not committed, whatever kept it from being. */
   async billUnlessKept(
     message: MessageDraft | null,
-    config: BilledCall["config"],
-    usage: TokenUsage | null,
+    call: Pick<BilledCall, "config" | "purpose" | "usage">,
   ): Promise<void> {
     if (message !== null && this.#kept.has(message)) return;
     // Its time is in the step's, which is still going on.
-    await billCall(this.parts, { chatId: this.chat.chatId, config, usage, runtimeMs: null });
+    await billCall(this.parts, { ...call, chatId: this.chat.chatId, runtimeMs: null });
   }
 
   #remember(commands: Command[]): void {
@@ -204,7 +202,7 @@ export class Hold {
     }
   }
 
-  #takeIn(messages: MessageRow[]): void {
+  #appendCommitted(messages: MessageRow[]): void {
     const visible = messages.filter((message) => message.visibility !== "user");
     if (visible.length === 0) return;
     this.#stepStartedAt = null;

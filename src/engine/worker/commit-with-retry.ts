@@ -2,18 +2,18 @@
  * A runner's commit while the database comes and goes. What a turn has finished (and paid for) waits until it can be
  * saved. A commit whose connection broke may have been made: that is found out before anything is said twice.
  */
-import type { SavedNews } from "../../domain/chats/chat-events.js";
+import type { SavedChange } from "../../domain/chats/chat-events.js";
 import { transitionAll } from "../../domain/chats/chat-lifecycle.js";
 import type { ChatState } from "../../domain/chats/chat-state.js";
 import { DatabaseUnavailable } from "../../domain/common/outages.js";
 import { sleep } from "../../lib/clock.js";
 import {
-  announce,
+  publishChange,
   applyTransition,
   type TransitionRequest,
   type TransitionResult,
 } from "../transitions/apply-transition.js";
-import type { RunnerParts } from "./runner-dependencies.js";
+import type { RunnerDependencies } from "./runner-dependencies.js";
 
 /** A finished step waits this long for the database, in milliseconds; then its run ends and the step is lost. */
 export const OUTAGE_LIMIT_MS = 10 * 60_000;
@@ -23,11 +23,11 @@ const LONGEST_PAUSE_MS = 2_000;
 
 type Request = Required<Pick<TransitionRequest, "chatId" | "commands" | "known">>;
 
-/** `isGivenUp`: asked before each wait; true = the run has no time for one. Rejects as `applyTransition` does. */
+/** `shouldGiveUp`: asked before each wait; true = the run has no time for one. Rejects as `applyTransition` does. */
 export async function commitThroughOutages(
-  parts: RunnerParts,
+  parts: RunnerDependencies,
   request: Request,
-  isGivenUp: () => boolean,
+  shouldGiveUp: () => boolean,
 ): Promise<TransitionResult> {
   const { clock, log } = parts;
   const { chatId } = request;
@@ -41,7 +41,7 @@ export async function commitThroughOutages(
       const result = await applyTransition(parts, request);
       return isDoubtful ? await resolveDoubt(parts, request, result) : result;
     } catch (error) {
-      if (!(error instanceof DatabaseUnavailable) || isGivenUp() || clock.now() >= deadline) throw error;
+      if (!(error instanceof DatabaseUnavailable) || shouldGiveUp() || clock.now() >= deadline) throw error;
       if (!isDoubtful)
         log.warn({ err: error, chatId }, "A turn waits for the database to save what it has done");
       isDoubtful = true;
@@ -52,7 +52,7 @@ export async function commitThroughOutages(
 
 /** A refusal after a commit that broke off: the change may be our own, which the refused one was to make again. */
 async function resolveDoubt(
-  parts: RunnerParts,
+  parts: RunnerDependencies,
   { chatId, commands, known }: Request,
   result: TransitionResult,
 ): Promise<TransitionResult> {
@@ -63,10 +63,10 @@ async function resolveDoubt(
   const rows = await parts.readHistory(chatId);
   const messages = rows.filter(({ revision }) => revision === meant.next.snapshotVersion);
   const previousVersion = known.state.snapshotVersion;
-  const news: SavedNews = { chatId, ownerId: known.ownerId, previousVersion, state, messages: null };
+  const news: SavedChange = { chatId, ownerId: known.ownerId, previousVersion, state, messages: null };
   // It was never published. Readers that hold rows of their own read the new ones.
-  announce(parts, news, []);
-  parts.recent.forget(chatId);
+  publishChange(parts, news, []);
+  parts.chatCache.forget(chatId);
   return { outcome: "changed", state, messages, queue: null };
 }
 

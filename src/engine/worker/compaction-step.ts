@@ -19,9 +19,9 @@ import type { Command } from "../../domain/chats/transition.js";
 import type { CallOutcome } from "../turn/call-model.js";
 import type { TurnPorts } from "../turn/ports.js";
 import { noticeRefusal, retryOrFail, waitForRetry } from "./model-step.js";
-import type { Hold } from "./chat-run.js";
-import { measuredCall } from "./metered-model-call.js";
-import { withinLimit } from "./with-budget.js";
+import type { ChatRun } from "./chat-run.js";
+import { meteredModelCall } from "./metered-model-call.js";
+import { withBudget } from "./with-budget.js";
 import type { PreparedCall, TurnContext } from "./turn-context.js";
 
 /** Tries of one summary, each a model call; fewer than of an answer, since a turn may go on without it. */
@@ -39,7 +39,7 @@ type CallEnd =
 
 /** One try. Whatever came of it is committed when this resolves. */
 export async function takeCompactionStep(
-  hold: Hold,
+  hold: ChatRun,
   context: TurnContext,
   task: SummaryTask,
 ): Promise<CompactionEnd> {
@@ -47,14 +47,14 @@ export async function takeCompactionStep(
   const prepared = await context.prepareSummary(hold.moment, task.level);
   if (!prepared.ok) return done(hold.fail(prepared.failure));
   const { call } = prepared;
-  const end = await withinLimit(hold, call, () => callAndCommit(hold, context, { task, call }));
+  const end = await withBudget(hold, call, () => callAndCommit(hold, context, { task, call }));
   if (end?.type !== "again") return end ?? { type: "done" };
   await waitForRetry(hold, end.waitMs);
   return { type: "again", task: end.task };
 }
 
 async function callAndCommit(
-  hold: Hold,
+  hold: ChatRun,
   context: TurnContext,
   { task, call }: { task: SummaryTask; call: PreparedCall },
 ): Promise<CallEnd> {
@@ -62,8 +62,8 @@ async function callAndCommit(
   const facts = await factsOf(hold, context, task.source);
   const notice = new Notice(hold.ports(), facts);
   // The summary itself is for the model; people see the notice.
-  const ports = { ...hold.ports(), announce: () => undefined };
-  const outcome = await measuredCall(hold, call, { ports, purpose: "compaction" });
+  const ports = { ...hold.ports(), publish: () => undefined };
+  const outcome = await meteredModelCall(hold, call, { ports, purpose: "compaction" });
   const summary = outcome.type === "completed" ? textOf(outcome.parts) : "";
   hold.parts.meter.compaction({ source: task.source, outcome: summary === "" ? "error" : "ok" });
   const draft =
@@ -71,13 +71,14 @@ async function callAndCommit(
       ? null
       : noticeDraft(hold, notice.end({ ...facts, summary }), { usage: outcome.usage, call });
   try {
-    if (outcome.type === "stopped") return await done(hold.giveUp(hold.keepNothing()));
+    if (outcome.type === "stopped") return await done(hold.releaseOrPersistPartial(hold.emptyPartial()));
     if (draft) return await done(commitSummary(hold, task.source, [summaryDraft(summary), draft]));
     const failed = outcome.type === "failed" ? outcome : EMPTY_SUMMARY;
-    if (hold.switch.reason !== null) return await done(hold.giveUp(hold.keepNothing()));
+    if (hold.switch.reason !== null) return await done(hold.releaseOrPersistPartial(hold.emptyPartial()));
     return await afterFailure(hold, context, { task, failed, notice, call });
   } finally {
-    await hold.billUnlessKept(draft, call.model.config, outcome.usage);
+    const { config } = call.model;
+    await hold.billUnlessKept(draft, { config, purpose: "compaction", usage: outcome.usage });
   }
 }
 
@@ -87,7 +88,7 @@ async function done(work: Promise<void>): Promise<{ type: "done" }> {
 }
 
 /** What the notice tells besides the summary itself. */
-async function factsOf(hold: Hold, context: TurnContext, source: CompactionSource): Promise<JsonObject> {
+async function factsOf(hold: ChatRun, context: TurnContext, source: CompactionSource): Promise<JsonObject> {
   const { contextLimit, compactionThresholdPercent } = await context.rules(hold.history);
   return {
     source,
@@ -104,7 +105,7 @@ type Failure = {
   call: PreparedCall;
 };
 
-async function afterFailure(hold: Hold, context: TurnContext, failure: Failure): Promise<CallEnd> {
+async function afterFailure(hold: ChatRun, context: TurnContext, failure: Failure): Promise<CallEnd> {
   const { failed, call } = failure;
   const task = { ...failure.task, tries: failure.task.tries + 1 };
   if (task.tries < MAX_TRIES) {
@@ -114,7 +115,7 @@ async function afterFailure(hold: Hold, context: TurnContext, failure: Failure):
       return { type: "again", task: { ...task, level: task.level + 1 }, waitMs: 0 };
     }
     if (failed.failure.isRetryable) {
-      return { type: "again", task, waitMs: await retryOrFail(hold, failed, hold.keepNothing()) };
+      return { type: "again", task, waitMs: await retryOrFail(hold, failed, hold.emptyPartial()) };
     }
   }
   if (task.source !== "automatic") return done(hold.fail(failed.failure));
@@ -123,7 +124,7 @@ async function afterFailure(hold: Hold, context: TurnContext, failure: Failure):
 }
 
 /** People see that there is no summary and why; the turn goes on with the whole history. */
-async function goOnWithout(hold: Hold, { failed, notice, call }: Failure): Promise<void> {
+async function goOnWithout(hold: ChatRun, { failed, notice, call }: Failure): Promise<void> {
   const { log } = hold.parts;
   log.warn(
     { err: failed.cause, chatId: hold.chat.chatId, failure: failed.failure },
@@ -135,7 +136,11 @@ async function goOnWithout(hold: Hold, { failed, notice, call }: Failure): Promi
 }
 
 /** After a summary that a person asked for the chat rests; any other is the middle of a turn. */
-async function commitSummary(hold: Hold, source: CompactionSource, messages: MessageDraft[]): Promise<void> {
+async function commitSummary(
+  hold: ChatRun,
+  source: CompactionSource,
+  messages: MessageDraft[],
+): Promise<void> {
   const fence = hold.fence();
   const next: Command[] =
     source === "manual"
@@ -183,12 +188,12 @@ class Notice {
   #show(partIndex: number, parts: MessagePart[]): void {
     const piece = parts[partIndex];
     if (piece?.type !== "tool-call" && piece?.type !== "tool-result") return;
-    this.#ports.announce([{ sequence: partIndex + 1, role: "assistant", partIndex, piece }]);
+    this.#ports.publish([{ sequence: partIndex + 1, role: "assistant", partIndex, delta: piece }]);
   }
 }
 
 function noticeDraft(
-  hold: Hold,
+  hold: ChatRun,
   parts: MessagePart[],
   { usage, call }: { usage: TokenUsage | null; call: PreparedCall },
 ): MessageDraft {

@@ -1,49 +1,55 @@
 /** One attempt at the model, and what is told of it to whoever measures and follows. */
-import type { LivePiece } from "../../domain/chats/chat-events.js";
+import type { LiveDelta } from "../../domain/chats/chat-events.js";
 import type { ModelCallPurpose } from "../../domain/models/model-calls.js";
-import { followCall } from "../../services/models/trace-model-call.js";
-import type { Additions } from "../turn/accumulate.js";
+import { traceModelCall } from "../../services/models/trace-model-call.js";
+import type { Preamble } from "../turn/accumulate.js";
 import { callModel, type CallOutcome } from "../turn/call-model.js";
 import type { TurnPorts } from "../turn/ports.js";
-import type { Hold } from "./chat-run.js";
+import type { ChatRun } from "./chat-run.js";
 import type { PreparedCall } from "./turn-context.js";
 
-export type CallWish = {
+export type MeteredCallOptions = {
   /** What is shown goes there. */
   ports: TurnPorts;
-  additions?: Additions;
+  preamble?: Preamble;
   purpose: ModelCallPurpose;
 };
 
 /** As `callModel`. */
-export function measuredCall(hold: Hold, call: PreparedCall, wish: CallWish): Promise<CallOutcome> {
+export function meteredModelCall(
+  hold: ChatRun,
+  call: PreparedCall,
+  wish: MeteredCallOptions,
+): Promise<CallOutcome> {
   const { model, request } = call;
   const { chatId } = hold.chat;
   const { generationId: generation, state } = hold;
   const followed = { chatId, generation, model, request, attempt: state.attempt, purpose: wish.purpose };
-  return followCall(hold.parts, followed, (firstPartCame) => measure(hold, call, { ...wish, firstPartCame }));
+  return traceModelCall(hold.parts, followed, (firstPartCame) =>
+    measure(hold, call, { ...wish, firstPartCame }),
+  );
 }
 
 async function measure(
-  hold: Hold,
+  hold: ChatRun,
   call: PreparedCall,
-  { ports, additions, firstPartCame }: CallWish & { firstPartCame: () => void },
+  { ports, preamble, firstPartCame }: MeteredCallOptions & { firstPartCame: () => void },
 ): Promise<CallOutcome> {
   const { meter, clock } = hold.parts;
   const startedAt = clock.now();
   const since = () => (clock.now() - startedAt) / 1_000;
   let hasBegun = false;
-  const announce = (pieces: LivePiece[]) => {
+  const publish = (deltas: LiveDelta[]) => {
     // What we say ourselves before the model does is not its beginning.
-    const isModels = pieces.some(({ piece }) => piece.type !== "notice");
+    const isModels = deltas.some(({ delta }) => delta.type !== "notice");
     if (isModels && !hasBegun) {
       meter.firstPart(since());
       firstPartCame();
     }
     hasBegun ||= isModels;
-    ports.announce(pieces);
+    ports.publish(deltas);
   };
-  const outcome = await callModel(call, hold.switch.signal, { ...ports, announce }, additions);
+  const outcome = await callModel(call, hold.switch.signal, { ...ports, publish }, preamble);
   const { type, usage } = outcome;
   meter.modelCall({ outcome: type, seconds: since(), model: call.model.config.model, usage });
   return outcome;

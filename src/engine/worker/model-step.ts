@@ -9,9 +9,9 @@ import type { Command } from "../../domain/chats/transition.js";
 import { sleep } from "../../lib/clock.js";
 import type { CallOutcome } from "../turn/call-model.js";
 import { retryDelay } from "../turn/retry.js";
-import { asHistory, type Hold, type Kept } from "./chat-run.js";
-import { measuredCall } from "./metered-model-call.js";
-import { withinLimit } from "./with-budget.js";
+import { asHistory, type ChatRun, type PartialStep } from "./chat-run.js";
+import { meteredModelCall } from "./metered-model-call.js";
+import { withBudget } from "./with-budget.js";
 import type { PreparedCall, TurnContext } from "./turn-context.js";
 
 /** `overflow`: the vendor refused the prompt as too long, and nothing has been done about it yet. */
@@ -23,32 +23,33 @@ type CallEnd = ModelStepEnd & { waitMs: number };
 const DONE: CallEnd = { overflow: null, waitMs: 0 };
 
 /** Asks the model once. Whatever else came of it is committed when this resolves. */
-export async function takeModelStep(hold: Hold, context: TurnContext): Promise<ModelStepEnd> {
+export async function takeModelStep(hold: ChatRun, context: TurnContext): Promise<ModelStepEnd> {
   hold.startStep();
   const prepared = await context.prepareCall(hold.moment);
   if (!prepared.ok) return done(hold.fail(prepared.failure));
   const { call } = prepared;
-  const end = (await withinLimit(hold, call, () => callAndCommit(hold, context, call))) ?? DONE;
+  const end = (await withBudget(hold, call, () => callAndCommit(hold, context, call))) ?? DONE;
   await waitForRetry(hold, end.waitMs);
   return { overflow: end.overflow };
 }
 
-async function callAndCommit(hold: Hold, context: TurnContext, call: PreparedCall): Promise<CallEnd> {
+async function callAndCommit(hold: ChatRun, context: TurnContext, call: PreparedCall): Promise<CallEnd> {
   if (!(await hold.beginAttempt())) return DONE;
-  const additions = context.additions(hold.history);
-  const outcome = await measuredCall(hold, call, { ports: hold.ports(), additions, purpose: "step" });
+  const preamble = context.preamble(hold.history);
+  const outcome = await meteredModelCall(hold, call, { ports: hold.ports(), preamble, purpose: "step" });
   const message = answerDraft(hold, outcome, call);
   try {
     return await endModelStep(hold, context, { outcome, message, call });
   } finally {
-    await hold.billUnlessKept(message, call.model.config, outcome.usage);
+    const { config } = call.model;
+    await hold.billUnlessKept(message, { config, purpose: "step", usage: outcome.usage });
   }
 }
 
 type Called = { outcome: CallOutcome; message: MessageDraft; call: PreparedCall };
 
 async function endModelStep(
-  hold: Hold,
+  hold: ChatRun,
   context: TurnContext,
   { outcome, message, call }: Called,
 ): Promise<CallEnd> {
@@ -63,7 +64,7 @@ async function endModelStep(
   const isAnswer = outcome.parts.some(({ type }) => type !== "notice");
   const kept = { messages: isAnswer ? [message] : [], openCalls };
   if (outcome.type === "failed") return { overflow: null, waitMs: await retryOrFail(hold, outcome, kept) };
-  if (outcome.type === "stopped") return done(hold.giveUp(kept));
+  if (outcome.type === "stopped") return done(hold.releaseOrPersistPartial(kept));
   if (isEmpty(outcome) && !mayBeEmpty(hold)) return done(askAgainOrFail(hold));
   return done(commitAnswer(hold, context, { message, openCalls, finishReason: outcome.finishReason }));
 }
@@ -80,7 +81,7 @@ type Answer = {
 };
 
 /** The answer, and in the same transaction the end of the turn when nothing is left to do. */
-async function commitAnswer(hold: Hold, context: TurnContext, answer: Answer): Promise<void> {
+async function commitAnswer(hold: ChatRun, context: TurnContext, answer: Answer): Promise<void> {
   const { message, openCalls, finishReason } = answer;
   const fence = hold.fence();
   const kept = { messages: [message], openCalls };
@@ -103,13 +104,13 @@ function isEmpty({ parts, finishReason }: CallOutcome & { type: "completed" }): 
 }
 
 /** Having done its work with tools, a model may have nothing to add: Claude ends such turns without a word. */
-function mayBeEmpty({ isAskedAgain, history }: Hold): boolean {
+function mayBeEmpty({ isAskedAgain, history }: ChatRun): boolean {
   return isAskedAgain && history.findLast(({ role }) => role !== "system")?.role === "tool";
 }
 
 /** An empty answer is mostly a hiccup of the vendor: it is asked for once more, at once, and everybody sees why. */
-async function askAgainOrFail(hold: Hold): Promise<void> {
-  if (hold.switch.reason !== null) return hold.giveUp(hold.keepNothing());
+async function askAgainOrFail(hold: ChatRun): Promise<void> {
+  if (hold.switch.reason !== null) return hold.releaseOrPersistPartial(hold.emptyPartial());
   const { isAskedAgain, parts, chat } = hold;
   parts.log.warn({ chatId: chat.chatId, isAskedAgain }, "A model answered with nothing");
   if (isAskedAgain) return hold.fail({ ...EMPTY_ANSWER, message: EMPTY_TWICE_TEXT });
@@ -122,9 +123,9 @@ async function askAgainOrFail(hold: Hold): Promise<void> {
  * the turn meanwhile keeps what they saw: `kept`. Returns the wait in milliseconds, for `waitForRetry`; 0 = none.
  */
 export async function retryOrFail(
-  hold: Hold,
+  hold: ChatRun,
   outcome: CallOutcome & { type: "failed" },
-  kept: Kept,
+  kept: PartialStep,
 ): Promise<number> {
   const { failure, retryAfterMs, cause } = outcome;
   const { log, random } = hold.parts;
@@ -132,7 +133,7 @@ export async function retryOrFail(
   const delayMs = retryDelay(failure, hold.state.attempt, retryAfterMs, random());
   log.warn({ err: cause, chatId, failure, attempt: hold.state.attempt, delayMs }, "A model call failed");
   if (hold.switch.reason !== null) {
-    await hold.giveUp(kept);
+    await hold.releaseOrPersistPartial(kept);
     return 0;
   }
   const fence = hold.fence();
@@ -148,17 +149,17 @@ export async function retryOrFail(
 }
 
 /** Ends early when the turn is stopped. */
-export async function waitForRetry(hold: Hold, waitMs: number): Promise<void> {
+export async function waitForRetry(hold: ChatRun, waitMs: number): Promise<void> {
   if (waitMs > 0) await sleep(hold.parts.clock, waitMs, hold.switch.signal);
 }
 
 /** The next attempt is made at once: with a shorter prompt after one that was refused, or just once more. False when an interrupt came first. */
-export function noticeRefusal(hold: Hold, refusal: ChatFailure): Promise<boolean> {
+export function noticeRefusal(hold: ChatRun, refusal: ChatFailure): Promise<boolean> {
   const failure = { ...refusal, isRetryable: true };
   return hold.commit([{ type: "record-retry", fence: hold.fence(), delayMs: 0, failure }]);
 }
 
-function answerDraft(hold: Hold, outcome: CallOutcome, { model }: PreparedCall): MessageDraft {
+function answerDraft(hold: ChatRun, outcome: CallOutcome, { model }: PreparedCall): MessageDraft {
   return {
     role: "assistant",
     visibility: "both",

@@ -7,7 +7,7 @@ import type { ToolFile, ToolOutcome } from "../../domain/chats/tool-outcome.js";
 import { isDeeperThan, MAX_ARGUMENT_DEPTH } from "../../domain/common/json-depth.js";
 import { storageLimitText } from "../../domain/files/storage-limits.js";
 import { errorText } from "../../lib/text/error-text.js";
-import type { HeldChat } from "../../store/chats/leases.js";
+import type { ClaimedChat } from "../../store/chats/leases.js";
 import type { AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
 import { capResult } from "../tools/cap-result.js";
 import { plainJson } from "../../domain/common/plain-json.js";
@@ -18,18 +18,18 @@ import { inOrder } from "../turn/ordered-calls.js";
 import { StorageFull, StorageLimitExceeded } from "../../store/files/storage.js";
 import { runWithin } from "../tools/processes/time-limit.js";
 import { DEFAULT_TOOL_TIMEOUT_MS, ToolTimedOut, type Tool } from "../tools/tool.js";
-import type { WorkspaceDesk } from "../tools/workspaces/workspace-provisioning.js";
+import type { WorkspaceProvisioning } from "../tools/workspaces/workspace-provisioning.js";
 import { describeUnknownTool } from "../tools/unknown-tool.js";
 import { validateArguments } from "../tools/validate-arguments.js";
 import type { RunTool, ShowOutput } from "../turn/ports.js";
-import type { RunnerParts } from "./runner-dependencies.js";
+import type { RunnerDependencies } from "./runner-dependencies.js";
 
 type CallContext = {
-  chat: HeldChat;
+  chat: ClaimedChat;
   messageId: string;
   workspace(): Promise<AgentConnection>;
   /** See `ToolContext.desk`. */
-  desk(): Promise<WorkspaceDesk | undefined>;
+  desk(): Promise<WorkspaceProvisioning | undefined>;
   /** The chat's subagents. */
   agents: Agents;
   /** From `resultLimitBytes` for the turn's model. */
@@ -48,7 +48,7 @@ const TOO_DEEP = `Invalid arguments. They are nested more than ${MAX_ARGUMENT_DE
 type ToolCall = Parameters<RunTool>[0];
 
 /** The port never rejects, and its results are plain JSON within the limit. */
-export function runToolOf(parts: RunnerParts, context: CallContext): RunTool {
+export function runToolOf(parts: RunnerDependencies, context: CallContext): RunTool {
   const limitBytes = context.resultLimitBytes;
   const run: RunTool = async (call, signal, output) => {
     try {
@@ -96,7 +96,7 @@ export function runToolOf(parts: RunnerParts, context: CallContext): RunTool {
 
 /** Rejects with a `ToolTimedOut`, the reason of the signal, or whatever the tool throws. */
 async function answer(
-  parts: RunnerParts,
+  parts: RunnerDependencies,
   context: CallContext,
   call: ToolCall,
   { signal, output }: { signal: AbortSignal; output: ShowOutput },
@@ -132,7 +132,7 @@ async function answer(
 
 /** `words` tell of those that are not kept. Never rejects: what the tool did is worth more than its pictures. */
 async function keepFiles(
-  parts: RunnerParts,
+  parts: RunnerDependencies,
   { chat }: CallContext,
   { toolName }: ToolCall,
   given: readonly ToolFile[],

@@ -7,24 +7,24 @@ import type { Rest } from "../../domain/push/push.js";
 import type { ToolFile } from "../../domain/chats/tool-outcome.js";
 import type { Bus } from "../../events/bus/bus.js";
 import type { Log } from "../../lib/log.js";
-import type { HeldChat } from "../../store/chats/leases.js";
+import type { ClaimedChat } from "../../store/chats/leases.js";
 import type { AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
 import type { CallRecorder } from "../../services/models/call-records.js";
-import type { McpTurns } from "../mcp/turn-servers.js";
+import type { McpTurnServers } from "../mcp/turn-servers.js";
 import type { ModelChoice, TurnModel } from "../../services/models/models.js";
-import type { RestedChat } from "../../services/push/notifier.js";
+import type { SettledChat } from "../../services/push/notifier.js";
 import type { Subagents } from "../subagents/subagents.js";
-import type { TransitionParts } from "../transitions/apply-transition.js";
+import type { TransitionDependencies } from "../transitions/apply-transition.js";
 import type { StorageLimits } from "../../services/files/storage-limits.js";
 import type { UsageLimits } from "../../services/usage/usage-limits.js";
 import type { Tool } from "../tools/tool.js";
-import type { WorkspaceDesk } from "../tools/workspaces/workspace-provisioning.js";
+import type { WorkspaceProvisioning } from "../tools/workspaces/workspace-provisioning.js";
 import type { WorkspaceContext } from "../../services/workspaces/workspace-contexts.js";
 
 /** A chat as workspaces know it. `ancestorChatIds`: nearest first; what runs for a chat is theirs to see as well. */
-export type ChatPlace = { chatId: string; ancestorChatIds: readonly string[]; ownerId: string };
+export type ChatReference = { chatId: string; ancestorChatIds: readonly string[]; ownerId: string };
 
-export type RunnerParts = TransitionParts & {
+export type RunnerDependencies = TransitionDependencies & {
   bus: Bus;
   log: Log;
   meter: TurnMeter;
@@ -32,7 +32,7 @@ export type RunnerParts = TransitionParts & {
   /** Keeps what models are asked, where that is switched on. */
   callRecords: CallRecorder;
   /** The shortest time between two announcements of one turn, as it is now. */
-  pieceIntervalMs: () => number;
+  deltaIntervalMs: () => number;
   /** In [0, 1); for jitter. */
   random: () => number;
   tools: readonly Tool[];
@@ -57,11 +57,11 @@ export type RunnerParts = TransitionParts & {
   /** False for somebody who was deactivated. */
   isOwnerActive(ownerId: string): Promise<boolean>;
   /** A turn begins with this history. Returns at once and never throws. */
-  onTurnStart(chat: HeldChat, history: MessageRow[]): void;
+  onTurnStart(chat: ClaimedChat, history: MessageRow[]): void;
   /** A turn has come to rest, and not by an interrupt. Returns at once and never throws. */
-  onRest(chat: RestedChat, rest: Rest): void;
+  onTurnSettled(chat: SettledChat, rest: Rest): void;
   /** Rejects with a ToolError worded for the model when the workspace cannot be used. */
-  openWorkspace(workspaceId: string, chat: ChatPlace): Promise<AgentConnection>;
+  openWorkspace(workspaceId: string, chat: ChatReference): Promise<AgentConnection>;
   /** What agents do with agents below them. */
   subagents: Pick<Subagents, "of" | "ancestorsOf" | "maxDepth" | "waitingChats">;
   /** Workspaces themselves, as turns use and change them. */
@@ -71,9 +71,9 @@ export type RunnerParts = TransitionParts & {
     /** They are in use now. Returns at once and never throws. */
     noteUse(workspaceIds: Iterable<string>): void;
     /** Whether there is anything that a workspace could be made from. */
-    isDeskOpen(): Promise<boolean>;
+    canProvision(): Promise<boolean>;
     /** `bind` is told of the workspace in which the turn goes on. */
-    deskOf(chat: HeldChat, bind: (workspaceId: string) => void): WorkspaceDesk;
+    provisioningFor(chat: ClaimedChat, bind: (workspaceId: string) => void): WorkspaceProvisioning;
   };
   /** What the workspace tells about itself; null when it cannot be asked. Never rejects. */
   readWorkspaceContext(
@@ -83,11 +83,11 @@ export type RunnerParts = TransitionParts & {
   /** The tools of the workspace's own tool servers; none when it cannot be asked. Never rejects. */
   listWorkspaceTools(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<readonly Tool[]>;
   /** The registered tool servers. */
-  toolServers: Pick<McpTurns, "begin">;
+  toolServers: Pick<McpTurnServers, "begin">;
   /** Every message the model may see, oldest first. */
   readHistory(chatId: string): Promise<MessageRow[]>;
   /** Keeps what a tool gave as the chat's files, all or none, in their order. */
-  keepFiles(chat: Pick<HeldChat, "chatId" | "ownerId">, files: readonly ToolFile[]): Promise<StoredFile[]>;
+  keepFiles(chat: Pick<ClaimedChat, "chatId" | "ownerId">, files: readonly ToolFile[]): Promise<StoredFile[]>;
   /** Bytes of the chat's files by id; what is missing is not in the map. */
   readFiles(chatId: string, fileIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
 };

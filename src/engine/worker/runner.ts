@@ -3,10 +3,10 @@
  * commits; again until the chat rests or somebody else moves it.
  *
  * It never leaves a chat stuck: an exception ends the turn in `error`, a refused commit means that somebody else
- * has the chat now, and what it was told to stop for (`StopSwitch`) decides what is kept.
+ * has the chat now, and what it was told to stop for (`RunAbortController`) decides what is kept.
  */
 import { randomUUID } from "node:crypto";
-import { generationId, type MessageRow, type SavedNews } from "../../domain/chats/chat-events.js";
+import { generationId, type MessageRow, type SavedChange } from "../../domain/chats/chat-events.js";
 import type { ChatState, MessageDraft } from "../../domain/chats/chat-state.js";
 import {
   canSummarize,
@@ -22,28 +22,28 @@ import { DatabaseUnavailable, isDiskFull } from "../../domain/common/outages.js"
 import { nextAction, openCallsOf, type NextAction } from "../../domain/chats/next-action.js";
 import { STORAGE_FULL_FAILURE } from "../../domain/files/storage-limits.js";
 import type { Rest } from "../../domain/push/push.js";
-import type { HeldChat } from "../../store/chats/leases.js";
+import type { ClaimedChat } from "../../store/chats/leases.js";
 import type { Span } from "../../domain/common/traces.js";
-import { doingFor } from "../../lib/run-context.js";
-import { partsFromPieces } from "../turn/accumulate.js";
+import { runWithContext } from "../../lib/run-context.js";
+import { partsFromDeltas } from "../turn/accumulate.js";
 import type { StopReason } from "../turn/run-abort.js";
 import { takeCompactionStep, type SummaryTask } from "./compaction-step.js";
-import { Dropped, Hold, type Kept } from "./chat-run.js";
+import { LeaseLost, ChatRun, type PartialStep } from "./chat-run.js";
 import { noticeRefusal, takeModelStep } from "./model-step.js";
-import type { RunnerParts } from "./runner-dependencies.js";
+import type { RunnerDependencies } from "./runner-dependencies.js";
 import { takeToolStep } from "./tool-step.js";
 import { TurnContext } from "./turn-context.js";
 
 export class Runner {
-  readonly #hold: Hold;
+  readonly #hold: ChatRun;
   readonly #context: TurnContext;
   /** The summary that is being made; null = none. */
   #summary: SummaryTask | null = null;
   /** A summary could not be had in this turn: it goes on without. */
   #isWithoutSummary = false;
 
-  constructor(parts: RunnerParts, chat: HeldChat) {
-    this.#hold = new Hold(parts, chat);
+  constructor(parts: RunnerDependencies, chat: ClaimedChat) {
+    this.#hold = new ChatRun(parts, chat);
     this.#context = new TurnContext(parts, chat);
   }
 
@@ -58,7 +58,7 @@ export class Runner {
 
   /** Never rejects. When it resolves, the chat is no longer this runner's. */
   run(): Promise<void> {
-    return doingFor({ chatId: this.#hold.chat.chatId }, () => this.#run());
+    return runWithContext({ chatId: this.#hold.chat.chatId }, () => this.#run());
   }
 
   async #run(): Promise<void> {
@@ -67,12 +67,12 @@ export class Runner {
     let detach: (() => void) | undefined;
     try {
       detach = await bus.subscribeChat(chatId, {
-        saved: (news: SavedNews) => this.hear(news.state),
+        saved: (news: SavedChange) => this.hear(news.state),
         live: () => undefined,
       });
       await this.#turns();
     } catch (error) {
-      if (error instanceof Dropped) log.debug({ chatId }, "A run was dropped: the chat has moved on");
+      if (error instanceof LeaseLost) log.debug({ chatId }, "A run was dropped: the chat has moved on");
       else await this.#failSafely(error);
     } finally {
       this.#context.endTurn();
@@ -96,7 +96,7 @@ export class Runner {
         this.#turn(span, false),
       );
     }
-    this.#tellRest();
+    this.#notifyIdle();
   }
 
   /** Ends with the hold, or when the next turn has begun. */
@@ -105,8 +105,8 @@ export class Runner {
     for (let isFirst = isHoldsFirst; ; isFirst = false) {
       const { historyVersion, queueVersion } = hold.state;
       if (hold.state.status === "interrupting") {
-        await hold.finishInterrupt(isFirst ? await this.#partialOfLostWorker() : hold.keepNothing());
-      } else if (hold.switch.reason !== null) await hold.giveUp(hold.keepNothing());
+        await hold.finishInterrupt(isFirst ? await this.#partialOfLostWorker() : hold.emptyPartial());
+      } else if (hold.switch.reason !== null) await hold.releaseOrPersistPartial(hold.emptyPartial());
       else await this.#act(await this.#decide());
       const isPromoted = hold.state.historyVersion > historyVersion && hold.state.queueVersion > queueVersion;
       if (hold.isHeld && !isPromoted) continue;
@@ -117,10 +117,10 @@ export class Runner {
   }
 
   /** A person who has stopped the turn knows; a chat that is handed back goes on elsewhere; a subagent reports to another chat. */
-  #tellRest(): void {
+  #notifyIdle(): void {
     const { parts, chat, state, history, wasInterrupted } = this.#hold;
     const rest = wasInterrupted || state.isSubagent ? null : restOf(state, history);
-    if (rest) parts.onRest({ ...chat, title: state.title }, rest);
+    if (rest) parts.onTurnSettled({ ...chat, title: state.title }, rest);
   }
 
   /** The queue's head has entered history: another message, perhaps another model. */
@@ -195,12 +195,12 @@ export class Runner {
   // ── ends ─────────────────────────────────────────────────────────────────
 
   /** An interrupt that was taken over: what the lost worker had streamed is in its generation's log. */
-  async #partialOfLostWorker(): Promise<Kept> {
+  async #partialOfLostWorker(): Promise<PartialStep> {
     const { parts: outside, chat, generation, state } = this.#hold;
-    const logged = await outside.bus.readPieces(chat.chatId, generation);
-    const parts = partsFromPieces(logged?.pieces.filter((piece) => piece.role === "assistant") ?? []);
+    const logged = await outside.bus.readDeltas(chat.chatId, generation);
+    const parts = partsFromDeltas(logged?.pieces.filter((delta) => delta.role === "assistant") ?? []);
     if (parts.every(({ type }) => type === "notice") || isNotice(parts) || state.openCalls.length > 0)
-      return this.#hold.keepNothing();
+      return this.#hold.emptyPartial();
     const message: MessageDraft = {
       role: "assistant",
       visibility: "both",
@@ -228,13 +228,13 @@ export class Runner {
     try {
       // Ending an interrupt may promote the queue, and an interrupt may come before the failure: until it rests.
       while (hold.isHeld) {
-        if (isOutage) await hold.giveUp(hold.keepNothing());
-        else if (hold.state.status === "interrupting") await hold.finishInterrupt(hold.keepNothing());
+        if (isOutage) await hold.releaseOrPersistPartial(hold.emptyPartial());
+        else if (hold.state.status === "interrupting") await hold.finishInterrupt(hold.emptyPartial());
         else await hold.fail(isFull ? STORAGE_FULL_FAILURE : internalFailure(reference));
       }
-      this.#tellRest();
+      this.#notifyIdle();
     } catch (second) {
-      if (second instanceof Dropped) return;
+      if (second instanceof LeaseLost) return;
       const text = "The failed run could not be ended; the next heartbeat takes it up";
       log[second instanceof DatabaseUnavailable ? "warn" : "error"]({ err: second, chatId, reference }, text);
     }

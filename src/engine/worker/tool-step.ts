@@ -4,13 +4,13 @@ import type { ToolCallPart } from "../../domain/chats/message-parts.js";
 import { nextAction } from "../../domain/chats/next-action.js";
 import type { Command } from "../../domain/chats/transition.js";
 import { executeTools } from "../turn/execute-tools.js";
-import { asHistory, type Hold } from "./chat-run.js";
+import { asHistory, type ChatRun } from "./chat-run.js";
 import { runToolOf } from "./run-tool.js";
 import type { TurnContext } from "./turn-context.js";
 
 /** `messageId` is the assistant message that asks for `calls`. */
 export async function takeToolStep(
-  hold: Hold,
+  hold: ChatRun,
   context: TurnContext,
   { calls, messageId }: { calls: ToolCallPart[]; messageId: string },
 ): Promise<void> {
@@ -39,7 +39,7 @@ export async function takeToolStep(
     openCalls,
     addRuntime: { messageId, runtimeMs: hold.parts.clock.now() - startedAt },
   };
-  if (hold.switch.reason !== null) return hold.giveUp(kept);
+  if (hold.switch.reason !== null) return hold.releaseOrPersistPartial(kept);
   const fence = hold.fence();
   const commands: Command[] = [{ type: "commit-step", fence, ...kept }];
   const after = { openCalls, compactionRequestedAt: null };
@@ -50,7 +50,7 @@ export async function takeToolStep(
 }
 
 /** The calls as they begin now; those that an earlier worker had begun go on from where they were asked for. */
-function begun({ chat }: Hold, calls: ToolCallPart[], now: number): ToolCallPart[] {
+function begun({ chat }: ChatRun, calls: ToolCallPart[], now: number): ToolCallPart[] {
   const earlier = new Set(chat.state.openCalls.map(({ toolCallId }) => toolCallId));
   return calls.map((call) => (earlier.has(call.toolCallId) ? call : { ...call, startedAt: now }));
 }

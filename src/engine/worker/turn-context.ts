@@ -11,29 +11,29 @@ import type { TurnRules } from "../../domain/chats/next-action.js";
 import { fittingOutput } from "../../domain/models/output-limit.js";
 import { mayHaveSubagents } from "../../domain/chats/subagents.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "../../providers/types.js";
-import type { HeldChat } from "../../store/chats/leases.js";
+import type { ClaimedChat } from "../../store/chats/leases.js";
 import type { AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
-import { noticingLoss } from "../../workspaces/on-disconnect.js";
-import { foreignTools, leftText, type ForeignTools } from "../mcp/external-tools.js";
+import { onDisconnect } from "../../workspaces/on-disconnect.js";
+import { externalTools, omittedToolsText, type ExternalTools } from "../mcp/external-tools.js";
 import type { TurnServers } from "../mcp/turn-servers.js";
-import { untoldNotices } from "../mcp/pending-notices.js";
+import { pendingNotices } from "../mcp/pending-notices.js";
 import type { ModelChoice, TurnModel } from "../../services/models/models.js";
 import { greatestUse } from "../prompt/greatest-use.js";
 import { promptFrom } from "../prompt/history.js";
 import { promptTokens } from "../prompt/prompt-tokens.js";
 import { summaryMessages } from "../prompt/summary.js";
-import { systemPrompt, type WorkspaceStanding } from "../prompt/system.js";
-import { travellingFiles } from "../prompt/travelling-files.js";
+import { systemPrompt, type WorkspaceStatus } from "../prompt/system.js";
+import { promptFiles } from "../prompt/prompt-files.js";
 import { workspacePrompt } from "../prompt/workspace-context.js";
 import type { WorkspaceContext } from "../../services/workspaces/workspace-contexts.js";
 import { resultLimitBytes } from "../tools/cap-result.js";
 import type { Agents } from "../subagents/ports.js";
 import { findTool, isToolOffered, permittedTools } from "../tools/registry.js";
 import { ToolError, type Tool } from "../tools/tool.js";
-import type { WorkspaceDesk } from "../tools/workspaces/workspace-provisioning.js";
-import type { Additions } from "../turn/accumulate.js";
+import type { WorkspaceProvisioning } from "../tools/workspaces/workspace-provisioning.js";
+import type { Preamble } from "../turn/accumulate.js";
 import type { OpenModelStream } from "../turn/ports.js";
-import type { RunnerParts } from "./runner-dependencies.js";
+import type { RunnerDependencies } from "./runner-dependencies.js";
 
 /** A model call that is ready to be opened. `greatestUse` looks at the whole prompt: only for those who need it. */
 export type PreparedCall = {
@@ -42,22 +42,22 @@ export type PreparedCall = {
   model: TurnModel;
   greatestUse(): GreatestUse;
 };
-export type Preparation = { ok: true; call: PreparedCall } | { ok: false; failure: ChatFailure };
+export type PreparedCallResult = { ok: true; call: PreparedCall } | { ok: false; failure: ChatFailure };
 
 /** `signal`: nothing is waited for any more; whoever asks has been stopped. */
-export type Moment = { history: MessageRow[]; signal: AbortSignal };
+export type PromptInput = { history: MessageRow[]; signal: AbortSignal };
 
 export class TurnContext {
-  readonly #parts: RunnerParts;
-  readonly #chat: HeldChat;
+  readonly #parts: RunnerDependencies;
+  readonly #chat: ClaimedChat;
   #found = new Map<string, unknown>();
   #servers: TurnServers | null = null;
   /** Tools of others as they were offered last. */
-  #foreign: ForeignTools = { servers: [], workspace: [], left: [] };
+  #foreign: ExternalTools = { servers: [], workspace: [], left: [] };
   /** Of the newest prompt's files. */
   #fileBytes: ReadonlyMap<string, Uint8Array> = new Map();
 
-  constructor(parts: RunnerParts, chat: HeldChat) {
+  constructor(parts: RunnerDependencies, chat: ClaimedChat) {
     this.#parts = parts;
     this.#chat = chat;
   }
@@ -85,12 +85,12 @@ export class TurnContext {
   }
 
   /** The model call that history asks for. */
-  async prepareCall(moment: Moment): Promise<Preparation> {
-    return this.#prepare(moment, (messages) => ({ messages, fileIds: travellingFiles(messages) }));
+  async prepareCall(moment: PromptInput): Promise<PreparedCallResult> {
+    return this.#prepare(moment, (messages) => ({ messages, fileIds: promptFiles(messages) }));
   }
 
   /** The call that folds history into a summary, of words only; `level` as in `summaryMessages`. */
-  async prepareSummary(moment: Moment, level: number): Promise<Preparation> {
+  async prepareSummary(moment: PromptInput, level: number): Promise<PreparedCallResult> {
     return this.#prepare(moment, (messages, contextLimit) => ({
       messages: summaryMessages(messages, { contextLimit, level }),
       toolChoice: "none",
@@ -120,21 +120,21 @@ export class TurnContext {
     if (workspaceId !== null) this.#parts.workspaces.noteUse([workspaceId]);
     return this.#once("workspace", async () => {
       const found = this.#found;
-      return noticingLoss(await this.#openWorkspace(), () => found.delete("workspace"));
+      return onDisconnect(await this.#openWorkspace(), () => found.delete("workspace"));
     });
   }
 
   /** Where tools make and change the chat's workspace itself; undefined where they may not. */
-  async desk(): Promise<WorkspaceDesk | undefined> {
+  async desk(): Promise<WorkspaceProvisioning | undefined> {
     if (!(await this.#mayProvision())) return undefined;
-    return this.#parts.workspaces.deskOf(this.#chat, (workspaceId) => this.#bind(workspaceId));
+    return this.#parts.workspaces.provisioningFor(this.#chat, (workspaceId) => this.#bind(workspaceId));
   }
 
   /** The chat's subagents, which take over what the turn that starts them uses. */
   agents(history: MessageRow[]): Agents {
     const { chatId, rootChatId, ownerId, depth, subagentKind, workspaceId, state } = this.#chat;
     const place = { chatId, rootChatId, ownerId, runnerId: state.runnerId, depth, subagentKind, workspaceId };
-    return this.#parts.subagents.of({ ...place, ...choicesOf(history, this.#chat) });
+    return this.#parts.subagents.of({ ...place, ...effectiveSettings(history, this.#chat) });
   }
 
   /** Bytes of JSON that one tool's result may have. */
@@ -143,38 +143,38 @@ export class TurnContext {
   }
 
   /** What belongs to the model's next words: what people are to know, and whose tools are whose. */
-  additions(history: MessageRow[]): Additions {
+  preamble(history: MessageRow[]): Preamble {
     const { servers, left } = this.#foreign;
     const tooMany: NoticePart[] =
-      left.length === 0 ? [] : [{ type: "notice", level: "warning", text: leftText(left) }];
-    const notices = untoldNotices(history, [...(this.#servers?.notices() ?? []), ...tooMany]);
+      left.length === 0 ? [] : [{ type: "notice", level: "warning", text: omittedToolsText(left) }];
+    const notices = pendingNotices(history, [...(this.#servers?.notices() ?? []), ...tooMany]);
     const serverIds = new Map(servers.map(({ name, serverId }) => [name, serverId]));
     return { notices, serverOf: (toolName) => serverIds.get(toolName) };
   }
 
   /** Names of all tools that the model is offered. */
-  async toolNames(moment: Moment): Promise<string[]> {
+  async toolNames(moment: PromptInput): Promise<string[]> {
     return (await this.#tools(moment)).map(({ name }) => name);
   }
 
   /** Ours, or that of somebody else, as they were offered last. */
-  async findTool(name: string, { history, signal }: Moment): Promise<Tool | undefined> {
+  async findTool(name: string, { history, signal }: PromptInput): Promise<Tool | undefined> {
     const own = findTool(this.#ownTools, name);
     if (own || this.#isReadOnly) return own;
     await this.#serversOf(history).open(signal);
-    const { servers, workspace } = await this.#foreignTools(history);
+    const { servers, workspace } = await this.#externalTools(history);
     return findTool([...servers, ...workspace], name);
   }
 
   // ── how ──────────────────────────────────────────────────────────────────
 
   async #prepare(
-    moment: Moment,
+    moment: PromptInput,
     shape: (
       messages: PromptMessage[],
       contextLimit: number | null,
     ) => Pick<ModelRequest, "messages" | "toolChoice"> & { fileIds: string[] },
-  ): Promise<Preparation> {
+  ): Promise<PreparedCallResult> {
     const { history } = moment;
     const choice = await this.#model(history);
     if (!choice.ok) return choice;
@@ -182,7 +182,7 @@ export class TurnContext {
     const prompt = promptFrom(history, config.id);
     const contextLimit = await this.#contextLimit(choice.model);
     const { fileIds, ...shaped } = shape(prompt.messages, contextLimit);
-    const effort = choicesOf(history, this.#chat).reasoningEffort;
+    const effort = effectiveSettings(history, this.#chat).reasoningEffort;
     const [system, tools] = await Promise.all([this.#system(prompt.system), this.#tools(moment)]);
     const files = fileIds.length > 0 ? { files: await this.#files(fileIds) } : {};
     const prompted = { system, ...shaped, tools, ...files };
@@ -209,7 +209,7 @@ export class TurnContext {
 
   #model(history: MessageRow[]): Promise<ModelChoice> {
     return this.#once("model", () => {
-      const { modelConfigId } = choicesOf(history, this.#chat);
+      const { modelConfigId } = effectiveSettings(history, this.#chat);
       return this.#parts.chooseModel(modelConfigId, this.#chat.ownerId);
     });
   }
@@ -233,7 +233,7 @@ export class TurnContext {
     });
   }
 
-  async #workspaceStanding(): Promise<WorkspaceStanding> {
+  async #workspaceStanding(): Promise<WorkspaceStatus> {
     const { workspaceId } = this.#chat;
     const mayProvision = await this.#mayProvision();
     if (workspaceId === null) return { kind: "none", mayProvision };
@@ -249,7 +249,7 @@ export class TurnContext {
     if (this.#chat.subagentKind !== null) return Promise.resolve(false);
     // A subagent works where the chat works that started it, and leaves the place to that.
     if (this.#chat.parentChatId !== null) return Promise.resolve(false);
-    return this.#once("may provision", () => this.#parts.workspaces.isDeskOpen());
+    return this.#once("may provision", () => this.#parts.workspaces.canProvision());
   }
 
   /** The turn goes on in another workspace, or in one that has only now come up: all of that is found anew. */
@@ -291,25 +291,25 @@ export class TurnContext {
   /** What is selected stands with the last thing that a person said. */
   #serversOf(history: MessageRow[]): TurnServers {
     const { chatId, ownerId: userId } = this.#chat;
-    const { mcpServerIds: selectedIds } = choicesOf(history, this.#chat);
+    const { mcpServerIds: selectedIds } = effectiveSettings(history, this.#chat);
     return (this.#servers ??= this.#parts.toolServers.begin({ chatId, userId, selectedIds }));
   }
 
-  async #foreignTools(history: MessageRow[]): Promise<ForeignTools> {
+  async #externalTools(history: MessageRow[]): Promise<ExternalTools> {
     if (this.#isReadOnly) return this.#foreign;
     const workspace = await this.#workspaceTools();
     const taken = [...this.#parts.tools, ...this.#chat.clientTools].map(({ name }) => name);
-    return (this.#foreign = foreignTools(this.#serversOf(history).tools(), workspace, taken));
+    return (this.#foreign = externalTools(this.#serversOf(history).tools(), workspace, taken));
   }
 
   /** Ours first, then others', then the client's own; a client's tool with one of our names is not offered. */
-  async #tools({ history, signal }: Moment): Promise<ToolDefinition[]> {
+  async #tools({ history, signal }: PromptInput): Promise<ToolDefinition[]> {
     const [context] = await Promise.all([
       this.#workspaceContext(),
       this.#workspaceTools(),
       this.#isReadOnly ? undefined : this.#serversOf(history).refresh(signal),
     ]);
-    const { servers, workspace } = await this.#foreignTools(history);
+    const { servers, workspace } = await this.#externalTools(history);
     const facts = {
       hasWorkspace: this.#chat.workspaceId !== null,
       mayProvision: await this.#mayProvision(),
@@ -365,10 +365,10 @@ export class TurnContext {
 const NO_WORKSPACE = { hasWorkspace: false, mayProvision: true, hasSkills: false };
 
 /** The last person to speak chose the model, how hard it should think, and the tool servers; the chat's own choice is the fallback. */
-export function choicesOf(
+export function effectiveSettings(
   history: MessageRow[],
-  chat: HeldChat,
-): Pick<HeldChat, "modelConfigId" | "reasoningEffort" | "mcpServerIds"> {
+  chat: ClaimedChat,
+): Pick<ClaimedChat, "modelConfigId" | "reasoningEffort" | "mcpServerIds"> {
   const last = history.findLast((message) => message.role === "user" && message.authorId !== null);
   return {
     modelConfigId: last?.modelConfigId ?? chat.modelConfigId,
@@ -378,7 +378,12 @@ export function choicesOf(
 }
 
 /** Whom a call is made for, so that a gateway between us and the vendor can tell chats and people apart. */
-function identityHeaders({ chatId, parentChatId, ownerId, workspaceId }: HeldChat): Record<string, string> {
+function identityHeaders({
+  chatId,
+  parentChatId,
+  ownerId,
+  workspaceId,
+}: ClaimedChat): Record<string, string> {
   return {
     "Parley-Chat-Id": chatId,
     ...(parentChatId === null ? {} : { "Parley-Parent-Chat-Id": parentChatId }),

@@ -1,14 +1,14 @@
 /** Between a prepared model call and the call itself: whether the chat's owner may still spend that and store more. */
 import { greatestCost } from "../../domain/usage/usage-limits.js";
-import type { Hold } from "./chat-run.js";
+import type { ChatRun } from "./chat-run.js";
 import type { PreparedCall } from "./turn-context.js";
 
 /**
  * Does the work that makes the call and commits what came of it. Null when the call may not be made: then the turn has
  * failed, with everything so far kept, or whoever runs it was stopped while it waited and decides anew.
  */
-export async function withinLimit<T>(
-  hold: Hold,
+export async function withBudget<T>(
+  hold: ChatRun,
   call: PreparedCall,
   work: () => Promise<T>,
 ): Promise<T | null> {

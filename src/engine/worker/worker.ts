@@ -6,23 +6,23 @@
  * waits for none of that, and nothing is taken unless the lease is alive (store/leases.ts).
  */
 import { randomUUID } from "node:crypto";
-import type { SavedNews } from "../../domain/chats/chat-events.js";
+import type { SavedChange } from "../../domain/chats/chat-events.js";
 import {
   acquireLost,
   acquirePending,
   acquirePendingWithin,
   chatsPastDeadline,
   forgetDeadLeases,
-  readHeldChats,
-  type HeldChat,
+  readClaimedChats,
+  type ClaimedChat,
   type RunningLimits,
 } from "../../store/chats/leases.js";
 import { DatabaseUnavailable } from "../../domain/common/outages.js";
-import { announce, applyTransition } from "../transitions/apply-transition.js";
-import { doingForNobody } from "../../lib/run-context.js";
-import { restOfLoopTurn } from "../../lib/concurrency/loop-turn.js";
+import { publishChange, applyTransition } from "../transitions/apply-transition.js";
+import { runDetached } from "../../lib/run-context.js";
+import { yieldToEventLoop } from "../../lib/concurrency/yield-to-event-loop.js";
 import { Runner } from "./runner.js";
-import type { RunnerParts } from "./runner-dependencies.js";
+import type { RunnerDependencies } from "./runner-dependencies.js";
 import { WorkerLease } from "./worker-lease.js";
 
 /** A lost wake-up costs at most this much. */
@@ -38,14 +38,14 @@ export type WorkerSettings = {
   /** Most chats that are taken at once, asked for at each taking. */
   batchSize(): Promise<number>;
   /** Chats that it runs at the same time; 500 when absent. */
-  places?: number;
+  maxRunningChats?: number;
   /** Of all replicas together, which must agree on them; absent or both 0 = none. */
   limits?: RunningLimits;
 };
 
 export class Worker {
   readonly id = randomUUID();
-  readonly #parts: RunnerParts;
+  readonly #parts: RunnerDependencies;
   readonly #settings: WorkerSettings;
   readonly #lease: WorkerLease;
   readonly #runners = new Map<string, { runner: Runner; runnerId: string | null; done: Promise<void> }>();
@@ -64,7 +64,7 @@ export class Worker {
   #isCutOff = false;
   #isExpiring = false;
 
-  constructor(parts: RunnerParts, settings: WorkerSettings) {
+  constructor(parts: RunnerDependencies, settings: WorkerSettings) {
     this.#parts = parts;
     this.#settings = settings;
     this.#lease = new WorkerLease(parts.database, this.id, settings);
@@ -93,7 +93,7 @@ export class Worker {
   wake(): void {
     this.#isWoken = true;
     // A request or a turn has woken it, but it works for all.
-    if (!this.#isAcquiring && !this.#isClosing) doingForNobody(() => this.#keep(this.#acquire()));
+    if (!this.#isAcquiring && !this.#isClosing) runDetached(() => this.#keep(this.#acquire()));
   }
 
   /** Hands every chat back, so that another worker goes on at once. Bounded by the runners' own stops. */
@@ -119,7 +119,7 @@ export class Worker {
         const limit = Math.min(await this.#settings.batchSize(), this.#room);
         if (limit <= 0) return;
         const chats = await this.#takePending(limit);
-        if (chats.some((chat) => this.#hasOvertaken(chat))) await restOfLoopTurn();
+        if (chats.some((chat) => this.#hasOvertaken(chat))) await yieldToEventLoop();
         for (const chat of chats) {
           this.#parts.meter.acquired(chat.restedSeconds);
           this.#hold(chat);
@@ -136,15 +136,15 @@ export class Worker {
    * those that wait could keep out those that they wait for.
    */
   get #room(): number {
-    const waiting = Math.min(this.#parts.subagents.waitingChats, this.#places);
-    return this.#places + waiting - this.#runners.size;
+    const waiting = Math.min(this.#parts.subagents.waitingChats, this.#maxRunningChats);
+    return this.#maxRunningChats + waiting - this.#runners.size;
   }
 
-  get #places(): number {
-    return this.#settings.places ?? MAX_RUNNING_CHATS;
+  get #maxRunningChats(): number {
+    return this.#settings.maxRunningChats ?? MAX_RUNNING_CHATS;
   }
 
-  #takePending(limit: number): Promise<HeldChat[]> {
+  #takePending(limit: number): Promise<ClaimedChat[]> {
     const { database } = this.#parts;
     const limits = this.#runningLimits;
     return limits
@@ -155,15 +155,15 @@ export class Worker {
   /** Null when there is none: then taking chats needs no lock. */
   get #runningLimits(): RunningLimits | null {
     const { limits } = this.#settings;
-    return limits && (limits.chats > 0 || limits.chatsPerPerson > 0) ? limits : null;
+    return limits && (limits.chats > 0 || limits.chatsPerUser > 0) ? limits : null;
   }
 
   /**
    * A tick can take a chat whose last commit was made by this very process and has not been told yet. Its answer
    * is in a socket already: letting it be read first keeps the chat's news in order, and saves subscribers a read.
    */
-  #hasOvertaken({ chatId, state }: HeldChat): boolean {
-    const known = this.#parts.recent.get(chatId);
+  #hasOvertaken({ chatId, state }: ClaimedChat): boolean {
+    const known = this.#parts.chatCache.get(chatId);
     return known !== undefined && known.state.snapshotVersion < state.snapshotVersion - 1;
   }
 
@@ -183,25 +183,25 @@ export class Worker {
   }
 
   /** Runs a chat that the database has just given us; the news of it is told like any other. */
-  #hold(chat: HeldChat): void {
+  #hold(chat: ClaimedChat): void {
     const { chatId, ownerId, state } = chat;
     this.#runners.get(chatId)?.runner.stop({ kind: "ownership-lost" });
     const runner = new Runner(this.#parts, chat);
     if (this.#isClosing) runner.stop({ kind: "shutdown" });
-    const news: SavedNews = {
+    const news: SavedChange = {
       chatId,
       ownerId,
       previousVersion: state.snapshotVersion - 1,
       state,
       messages: [],
     };
-    announce(this.#parts, news, []);
+    publishChange(this.#parts, news, []);
     const done = runner.run().then(() => {
       if (this.#runners.get(chatId)?.runner === runner) this.#runners.delete(chatId);
       // Every worker passed over pending chats for which this one's place is free now.
       if (this.#runningLimits) this.#parts.bus.wakeWorkers();
       // A full worker passed over pending chats; a turn handed back is pending again.
-      else if (!this.#isClosing && this.#runners.size >= this.#places - 1) this.wake();
+      else if (!this.#isClosing && this.#runners.size >= this.#maxRunningChats - 1) this.wake();
     });
     this.#runners.set(chatId, { runner, runnerId: state.runnerId, done });
   }
@@ -241,7 +241,7 @@ export class Worker {
     if (this.#isTakingOver) return;
     this.#isTakingOver = true;
     try {
-      const held = await readHeldChats(this.#parts.database, this.id);
+      const held = await readClaimedChats(this.#parts.database, this.id);
       this.#parts.workspaces.noteUse(held.flatMap(({ workspaceId }) => workspaceId ?? []));
       const orphans = this.#reconcile(held);
       if (mayTakeOthers) await this.#takeLost(orphans);
@@ -254,7 +254,7 @@ export class Worker {
    * Compares our runners with what the database says is ours. A runner that the database does not know has lost
    * its chat; a chat without a runner is an orphan and is returned, to be taken anew.
    */
-  #reconcile(held: HeldChat[]): string[] {
+  #reconcile(held: ClaimedChat[]): string[] {
     const suspects = new Set<string>();
     const confirmed = (hold: string) => {
       suspects.add(hold);

@@ -1,7 +1,7 @@
 /**
  * Titles that a model makes: unasked for a chat's first message, in the background, and when a person asks for one.
  * A title is only ever given to a chat that still has the one it had when the model was asked. What the calls used
- * is kept as hidden rows. `close` aborts what is under way and waits for it.
+ * is billed. `close` aborts what is under way and waits for it.
  */
 import type { MessageRow } from "../../domain/chats/chat-events.js";
 import type { ChatState } from "../../domain/chats/chat-state.js";
@@ -234,6 +234,7 @@ export class Titles {
     await billCall(this.#dependencies, {
       chatId,
       config,
+      purpose: "title",
       usage: outcome.usage,
       runtimeMs: clock.now() - startedAt,
     });

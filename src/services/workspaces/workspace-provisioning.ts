@@ -14,7 +14,7 @@ import { findCreated } from "../../store/workspaces/managed-workspaces.js";
 import type { ClaimedChat } from "../../store/chats/leases.js";
 import { hasTemplates, listTemplates } from "../../store/workspaces/workspace-templates.js";
 import { readWorkspace, type WorkspaceRecord } from "../../store/workspaces/workspaces.js";
-import type { CommandRefusal } from "../../commands/chats/chat-commands.js";
+import type { CommandRefusal } from "../../commands/common/command-result.js";
 import type { WorkspaceCommands } from "../../commands/workspaces/workspace-commands.js";
 import { ToolError } from "../../engine/tools/tool.js";
 import type {

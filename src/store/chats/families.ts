@@ -21,12 +21,12 @@ const LOCK_MEMBERS: Statement = {
 };
 
 /** A member whose row is held. */
-export type HeldMember = FamilyLink & { ownerId: string; state: ChatState };
+export type LockedMember = FamilyLink & { ownerId: string; state: ChatState };
 
 type MemberDbRow = ChatStateDbRow & { id: string; owner_id: string; parent_chat_id: string | null };
 
 /** Holds the whole family of a chat until the transaction ends, its root first; empty when there is no such chat. */
-export async function lockFamily(transaction: Queryable, chatId: string): Promise<HeldMember[]> {
+export async function lockFamily(transaction: Queryable, chatId: string): Promise<LockedMember[]> {
   const [root] = await transaction.query<MemberDbRow>(LOCK_ROOT, [chatId]);
   if (!root) return [];
   const members = await transaction.query<MemberDbRow>(LOCK_MEMBERS, [root.id]);
@@ -81,7 +81,7 @@ const HOLD_OWNER: Statement = {
 };
 
 /** Whether the person may have anything new done; stays so until the transaction ends. */
-export async function holdActiveOwner(transaction: Queryable, ownerId: string): Promise<boolean> {
+export async function lockActiveOwner(transaction: Queryable, ownerId: string): Promise<boolean> {
   const [row] = await transaction.query<{ is_active: boolean }>(HOLD_OWNER, [ownerId]);
   return row?.is_active ?? false;
 }

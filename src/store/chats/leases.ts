@@ -11,7 +11,7 @@ import { fromJsonb } from "../common/jsonb-text.js";
 import { chatStateColumns, toChatState, type ChatStateDbRow } from "./rows.js";
 
 /** A chat in a worker's hand: its state after it was taken, and the metadata that a turn works with. */
-export type HeldChat = {
+export type ClaimedChat = {
   chatId: string;
   ownerId: string;
   modelConfigId: string | null;
@@ -51,7 +51,7 @@ const heldColumns = `c.id, c.owner_id, c.model_config_id, c.workspace_id, c.reas
   c.mcp_server_ids, c.parent_chat_id, coalesce(c.root_chat_id, c.id) AS root_chat_id, c.subagent_kind, c.depth,
   extract(epoch FROM clock_timestamp() - c.updated_at)::float8 AS rested_seconds, ${chatStateColumns}`;
 
-function toHeldChat(row: HeldDbRow): HeldChat {
+function toHeldChat(row: HeldDbRow): ClaimedChat {
   return {
     chatId: row.id,
     ownerId: row.owner_id,
@@ -95,7 +95,7 @@ const ACQUIRE_PENDING: Statement = {
  * one: while any of them runs the others need no place, or a chat that waits for its subagents would keep them from
  * ever starting.
  */
-export type RunningLimits = { chats: number; chatsPerPerson: number };
+export type RunningLimits = { chats: number; chatsPerUser: number };
 
 /** One replica at a time counts running chats and takes others; any fixed number does. */
 export const ACQUIRE_LOCK = 7_276_004;
@@ -121,7 +121,7 @@ function acquireWithinText(workerId: string, limit: number, limits: RunningLimit
       FROM waiting p LEFT JOIN running r ON r.owner_id = p.owner_id),
     placed AS (
       SELECT id, place, updated_at FROM ranked
-      WHERE place BETWEEN 1 AND ${limits.chatsPerPerson || NO_LIMIT} ORDER BY place, updated_at, id
+      WHERE place BETWEEN 1 AND ${limits.chatsPerUser || NO_LIMIT} ORDER BY place, updated_at, id
       LIMIT greatest(0, least(${limit}, ${limits.chats || NO_LIMIT} - (SELECT coalesce(sum(chats), 0) FROM running)))),
     chosen AS (
       SELECT id FROM (
@@ -186,7 +186,7 @@ export async function acquirePending(
   queryable: Queryable,
   workerId: string,
   limit: number,
-): Promise<HeldChat[]> {
+): Promise<ClaimedChat[]> {
   return (await queryable.query<HeldDbRow>(ACQUIRE_PENDING, [workerId, limit])).map(toHeldChat);
 }
 
@@ -200,8 +200,8 @@ export async function acquirePendingWithin(
   workerId: string,
   limit: number,
   limits: RunningLimits,
-): Promise<HeldChat[]> {
-  const numbers = [limit, limits.chats, limits.chatsPerPerson];
+): Promise<ClaimedChat[]> {
+  const numbers = [limit, limits.chats, limits.chatsPerUser];
   // They become part of a statement's text.
   if (!UUID.test(workerId) || !numbers.every((number) => Number.isSafeInteger(number) && number >= 0)) {
     throw new Error("A worker's id must be a UUID, and limits whole numbers.");
@@ -219,7 +219,7 @@ export async function acquireLost(
   workerId: string,
   limit: number,
   orphans: string[],
-): Promise<HeldChat[]> {
+): Promise<ClaimedChat[]> {
   return (await queryable.query<HeldDbRow>(ACQUIRE_LOST, [workerId, limit, orphans])).map(toHeldChat);
 }
 
@@ -230,7 +230,7 @@ export async function renewLease(queryable: Queryable, workerId: string, leaseMs
 }
 
 /** Every chat that the database says is this worker's. */
-export async function readHeldChats(queryable: Queryable, workerId: string): Promise<HeldChat[]> {
+export async function readClaimedChats(queryable: Queryable, workerId: string): Promise<ClaimedChat[]> {
   return (await queryable.query<HeldDbRow>(HELD, [workerId])).map(toHeldChat);
 }
 

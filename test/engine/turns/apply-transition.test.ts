@@ -1,7 +1,7 @@
 // The one way to change a chat: the short way and the way through the lock, what is told, and what memory keeps.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { SavedNews } from "../../../src/domain/chats/chat-events.js";
+import type { SavedChange } from "../../../src/domain/chats/chat-events.js";
 import type { UserMessage } from "../../../src/domain/chats/chat-state.js";
 import type { Command } from "../../../src/domain/chats/transition.js";
 import { applyTransition } from "../../../src/engine/transitions/apply-transition.js";
@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function listen(chatId: string): Promise<SavedNews[]> {
-  const heard: SavedNews[] = [];
+async function listen(chatId: string): Promise<SavedChange[]> {
+  const heard: SavedChange[] = [];
   await world.bus.subscribeChat(chatId, { saved: (news) => void heard.push(news), live: () => undefined });
   return heard;
 }
@@ -109,7 +109,7 @@ test("news of large messages travels without them, but this replica keeps them i
     { messages: null, queue: undefined },
     { messages: [], queue: [expect.objectContaining({ parts: said("x".repeat(2_048)).parts, isCut: true })] },
   ]);
-  expect(replica.parts.recent.get(chatId)?.history).toEqual(await world.history(chatId));
+  expect(replica.parts.chatCache.get(chatId)?.history).toEqual(await world.history(chatId));
 });
 
 describe("many at once", () => {
@@ -143,20 +143,20 @@ describe("many at once", () => {
       await Promise.allSettled(
         commands.map((command, index) => {
           const { parts } = index % 2 === round % 2 ? replica : other;
-          const recent = parts.recent.get(chatId);
+          const chatCache = parts.chatCache.get(chatId);
           return applyTransition(parts, {
             chatId,
             commands: [command],
-            ...(recent ? { known: recent } : {}),
+            ...(chatCache ? { known: chatCache } : {}),
           });
         }),
       );
       const [state, history] = [await world.state(chatId), await world.history(chatId)];
       for (const { parts } of [replica, other]) {
-        const recent = parts.recent.get(chatId);
-        if (recent?.state.snapshotVersion !== state.snapshotVersion) continue;
-        expect(recent.state).toEqual(state);
-        if (recent.history) expect(recent.history).toEqual(history);
+        const chatCache = parts.chatCache.get(chatId);
+        if (chatCache?.state.snapshotVersion !== state.snapshotVersion) continue;
+        expect(chatCache.state).toEqual(state);
+        if (chatCache.history) expect(chatCache.history).toEqual(history);
       }
     }
     const { snapshotVersion } = await world.state(chatId);

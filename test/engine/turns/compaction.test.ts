@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import { type DemoRequest, lastUserText } from "../../../src/demo-model/request.js";
-import type { LivePiece, MessageRow, SavedNews } from "../../../src/domain/chats/chat-events.js";
+import type { LiveDelta, MessageRow, SavedChange } from "../../../src/domain/chats/chat-events.js";
 import { defineTool } from "../../../src/engine/tools/tool.js";
 import { z } from "zod";
 import { isAtRest, World, type Replica } from "../world.js";
@@ -149,13 +149,13 @@ test("people see that the talk is being folded before the model is asked, and th
   await start();
   const chatId = await world.createChat(replica, "Hello", {});
   const heard: string[] = [];
-  const saved = ({ state, messages }: SavedNews) => {
+  const saved = ({ state, messages }: SavedChange) => {
     const notices = (messages ?? []).filter(({ visibility }) => visibility === "user").length;
     heard.push(`saved ${state.status} ${notices}`);
   };
-  const live = ({ pieces }: { pieces: LivePiece[] }) => {
-    for (const { sequence, piece } of pieces)
-      if ("toolName" in piece) heard.push(`${sequence} ${piece.type}`);
+  const live = ({ deltas }: { deltas: LiveDelta[] }) => {
+    for (const { sequence, delta } of deltas)
+      if ("toolName" in delta) heard.push(`${sequence} ${delta.type}`);
   };
   const stop = await world.bus.subscribeChat(chatId, { saved, live });
   await world.until(chatId, isAtRest);

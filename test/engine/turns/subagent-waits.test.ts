@@ -139,7 +139,7 @@ test("a wait goes on at another replica when its own shuts down or is lost, and 
 
 test("a wait gives the chat's place at its worker to those that it waits for", async () => {
   families.play({ Do: ASK_ONE, "Part one": [say("One.")] });
-  const replica = await families.start({ settings: { places: 1 } });
+  const replica = await families.start({ settings: { maxRunningChats: 1 } });
   const waits = replica.clock.nextTimer(5_000);
   const chatId = await world.createChat(replica, "Do it");
   await waits;
@@ -151,7 +151,7 @@ test("a wait gives the chat's place at its worker to those that it waits for", a
 
 test("a wait does not keep those that it waits for from running, whatever limits of running chats there are", async () => {
   families.play({ Do: ASK_ONE, "Part one": [say("One.")], Alone: [say("Alone.")] });
-  const replica = await families.start({ settings: { limits: { chats: 1, chatsPerPerson: 1 } } });
+  const replica = await families.start({ settings: { limits: { chats: 1, chatsPerUser: 1 } } });
   const chatId = await world.createChat(replica, "Do it");
   const other = await world.createChat(replica, "Alone");
   await world.untilStatus(chatId, "waiting");

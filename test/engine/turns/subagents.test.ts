@@ -6,7 +6,7 @@ import { encodeId } from "../../../src/domain/common/ids.js";
 import { builtInTools } from "../../../src/engine/tools/registry.js";
 import { ensureSmallModel } from "../../../src/store/models/small-model.js";
 import { findChats, listChats, type ChatRecord } from "../../../src/store/chats/chats.js";
-import { findUnread, readListWeights } from "../../../src/store/chats/unread.js";
+import { findUnread, readListChecksums } from "../../../src/store/chats/unread.js";
 import { calls, say, type Play } from "../../support/workspaces/agent-script.js";
 import { insertServer } from "../../support/mcp/mcp-server-rows.js";
 import { insertChat } from "../../support/database/rows.js";
@@ -50,7 +50,7 @@ describe("an agent that starts others", () => {
       "Part one": [say("One is done.")],
       "Part two": [say("Two is done.")],
     });
-    const replica = await families.start({ onRest: ({ chatId }) => void rests.push(chatId) });
+    const replica = await families.start({ onTurnSettled: ({ chatId }) => void rests.push(chatId) });
     const detach = await world.bus.subscribeList(world.viewer.userId, (entry) => void news.push(entry));
     // Nobody listens there: the turns go on without it.
     const server = await insertServer(world.database, {
@@ -84,14 +84,14 @@ describe("an agent that starts others", () => {
     expect(parent?.mcpServerIds).toEqual([server.id]);
     const listed = await listChats(world.database, world.viewer, { order: "created" }, PAGE);
     const ids = children.map(({ id }) => id);
-    const weights = await readListWeights(world.database, [world.viewer.userId]);
+    const weights = await readListChecksums(world.database, [world.viewer.userId]);
     await world.run("UPDATE chats SET title_version = title_version + 5 WHERE parent_chat_id IS NOT NULL");
     expect({
       listed: listed.rows.map(({ row }) => row.id),
       unread: [...(await findUnread(world.database, [chatId, ...ids]))],
       rests,
-      about: [...new Set(news.map(({ about }) => about.split(" ")[0]))],
-      weighsTheSame: await readListWeights(world.database, [world.viewer.userId]),
+      about: [...new Set(news.map(({ subject: about }) => about.split(" ")[0]))],
+      weighsTheSame: await readListChecksums(world.database, [world.viewer.userId]),
     }).toEqual({
       listed: [chatId],
       unread: [chatId],

@@ -2,7 +2,7 @@
 // streamed and what the model reads.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { DemoRequest } from "../../../src/demo-model/request.js";
-import type { LivePiece } from "../../../src/domain/chats/chat-events.js";
+import type { LiveDelta } from "../../../src/domain/chats/chat-events.js";
 import type { JsonValue } from "../../../src/domain/common/json.js";
 import type { ToolResultPart } from "../../../src/domain/chats/message-parts.js";
 import { editFilesTool } from "../../../src/engine/tools/files/edit-files.js";
@@ -15,7 +15,7 @@ const LIMIT_BYTES = 64 * 1024;
 let world: World;
 let replica: Replica;
 let requests: DemoRequest[] = [];
-let streamed: LivePiece[] = [];
+let streamed: LiveDelta[] = [];
 beforeEach(async () => {
   world = await World.open();
   requests = [];
@@ -37,7 +37,7 @@ const returns = (result: unknown, isError = false) =>
 
 async function startTurn(tools: Tool[], calls: { name: string; arguments?: object }[]): Promise<string> {
   const publishLive: Bus["publishLive"] = (batch) => {
-    streamed.push(...batch.pieces);
+    streamed.push(...batch.deltas);
     world.bus.publishLive(batch);
   };
   replica = world.replica({ tools, bus: { ...connectedTo(world.bus), publishLive } });
@@ -57,7 +57,7 @@ async function resultsOf(chatId: string): Promise<ToolResultPart[]> {
   expect(history.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
   const results = history[2]?.parts.filter((part) => part.type === "tool-result") ?? [];
   const shown = streamed.filter(({ role }) => role === "tool").sort((a, b) => a.partIndex - b.partIndex);
-  expect(shown.map(({ piece }) => piece)).toEqual(results);
+  expect(shown.map(({ delta }) => delta)).toEqual(results);
   const read = requests[1]?.turns.flatMap((turn) => (turn.role === "results" ? turn.results : []));
   expect(read?.map(({ id }) => id)).toEqual(results.map(({ toolCallId }) => toolCallId));
   expect(read?.map(({ text }) => text)).toEqual(

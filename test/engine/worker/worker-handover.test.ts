@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import type { LiveBatch } from "../../../src/domain/chats/chat-events.js";
-import { Hold } from "../../../src/engine/worker/chat-run.js";
+import { ChatRun } from "../../../src/engine/worker/chat-run.js";
 import { acquirePending, renewLease } from "../../../src/store/chats/leases.js";
 import type { Tool } from "../../../src/engine/tools/tool.js";
 import { connectedTo, deafTo, HEARTBEAT_MS, isAtRest, World, type Replica } from "../world.js";
@@ -210,8 +210,8 @@ describe("a worker that dies", () => {
     await world.untilStreamed(chatId, "Once ");
     await world.send(dead, chatId, "Something else", "interrupt");
     await world.killLease(dead);
-    const readPieces = () => Promise.reject(new Error("the log is away"));
-    await start([], { ...connectedTo(world.bus), readPieces });
+    const readDeltas = () => Promise.reject(new Error("the log is away"));
+    await start([], { ...connectedTo(world.bus), readDeltas });
     expect(await world.untilStatus(chatId, "error")).toMatchObject({
       runnerId: null,
       queuedIds: [],
@@ -282,12 +282,12 @@ test("a runner that has lost its chat says nothing any more, least of all for wh
     ...connectedTo(world.bus),
     publishLive: ({ generation }: LiveBatch) => said.push(generation),
   };
-  const hold = new Hold({ ...parts, bus }, held);
-  hold.ports().announce([]);
+  const hold = new ChatRun({ ...parts, bus }, held);
+  hold.ports().publish([]);
   const { snapshotVersion, historyVersion, attempt } = held.state;
   const taken = { snapshotVersion: snapshotVersion + 1, runnerId: randomUUID(), attempt: attempt + 1 };
   hold.hear({ ...held.state, ...taken });
-  hold.ports().announce([]);
+  hold.ports().publish([]);
   expect(said).toEqual([{ historyVersion, attempt }]);
   await world.run("DELETE FROM chats WHERE id = $1", [chatId]);
 });

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => world.closeReplicas());
 
-async function start(limits: { chats: number; chatsPerPerson: number }): Promise<Replica> {
+async function start(limits: { chats: number; chatsPerUser: number }): Promise<Replica> {
   const replica = world.replica({ bus: connectedTo(world.bus), settings: { limits } });
   await replica.worker.start();
   return replica;
@@ -29,8 +29,8 @@ async function slowChat(replica: Replica): Promise<string> {
 
 test("a chat waits until another one rests, and then starts without a tick, on whichever replica", async () => {
   const [first, second] = [
-    await start({ chats: 1, chatsPerPerson: 0 }),
-    await start({ chats: 1, chatsPerPerson: 0 }),
+    await start({ chats: 1, chatsPerUser: 0 }),
+    await start({ chats: 1, chatsPerUser: 0 }),
   ];
   const slow = await slowChat(first);
   const waiting = await world.createChat(second, "Hello");
@@ -43,7 +43,7 @@ test("a chat waits until another one rests, and then starts without a tick, on w
 });
 
 test("a chat that waits for room can be interrupted, and never starts", async () => {
-  const replica = await start({ chats: 0, chatsPerPerson: 1 });
+  const replica = await start({ chats: 0, chatsPerUser: 1 });
   const slow = await slowChat(replica);
   const waiting = await world.createChat(replica, "Hello");
   expect(await replica.commands.interruptChat(world.viewer, waiting)).toMatchObject({ ok: true });
@@ -58,7 +58,7 @@ test("a chat that waits for room can be interrupted, and never starts", async ()
 });
 
 test("a queue goes on in its own chat although others wait", async () => {
-  const replica = await start({ chats: 1, chatsPerPerson: 1 });
+  const replica = await start({ chats: 1, chatsPerUser: 1 });
   const slow = await slowChat(replica);
   await world.send(replica, slow, "More");
   const waiting = await world.createChat(replica, "Hello");
@@ -74,7 +74,7 @@ test("a queue goes on in its own chat although others wait", async () => {
 });
 
 test("many chats under a small limit all come to rest", async () => {
-  const limits = { chats: 3, chatsPerPerson: 2 };
+  const limits = { chats: 3, chatsPerUser: 2 };
   const replicas = [await start(limits), await start(limits), await start(limits)];
   const chats: string[] = [];
   for (let place = 0; place < 24; place += 1) {

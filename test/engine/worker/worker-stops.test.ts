@@ -76,7 +76,7 @@ describe("an interrupt", () => {
     await world.untilStreamed(chatId, "Hm.");
     await eventually(async () => {
       replica.clock.advance(15);
-      const logged = await replica.bus.readPieces(chatId, await world.state(chatId));
+      const logged = await replica.bus.readDeltas(chatId, await world.state(chatId));
       expect(JSON.stringify(logged)).toContain("Once");
     });
     await interrupt(chatId);

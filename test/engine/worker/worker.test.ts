@@ -1,7 +1,7 @@
 // The worker's plain days: turns of text and tools, failures, the client's own tools, the queue.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { SavedNews } from "../../../src/domain/chats/chat-events.js";
+import type { SavedChange } from "../../../src/domain/chats/chat-events.js";
 import { defineTool, type Tool } from "../../../src/engine/tools/tool.js";
 import { isAtRest, World, type Replica } from "../world.js";
 
@@ -92,7 +92,7 @@ test("a turn of text costs 3 statements and 3 transactions once the replica know
   const chatId = await world.createChat(replica, "Warm up [[demo: deltas=200]]");
   await world.until(chatId, isAtRest);
   const rested = new Promise<void>((resolve, reject) => {
-    const saved = ({ state }: SavedNews) => state.status === "waiting" && resolve();
+    const saved = ({ state }: SavedChange) => state.status === "waiting" && resolve();
     world.bus.subscribeChat(chatId, { saved, live: () => undefined }).catch(reject);
   });
   const before = { ...world.database.counters };

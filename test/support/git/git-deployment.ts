@@ -7,8 +7,8 @@ import { pino } from "pino";
 import { vi } from "vitest";
 import { type Parley, startParley } from "../../../src/compose/server.js";
 import { readConfig } from "../../../src/config/config.js";
-import type { GitCredentialsParts } from "../../../src/services/git/git-credentials.js";
-import { RecentChats } from "../../../src/engine/transitions/chat-cache.js";
+import type { GitCredentialsDependencies } from "../../../src/services/git/git-credentials.js";
+import { ChatCache } from "../../../src/engine/transitions/chat-cache.js";
 import { MemoryBus } from "../../../src/events/bus/memory-bus.js";
 import { decodeId } from "../../../src/domain/common/ids.js";
 import { systemClock } from "../../../src/lib/clock.js";
@@ -126,10 +126,10 @@ async function watch(api: ApiClient, chatId: string): Promise<CommandRun> {
 }
 
 /** What a server gives credentials with, for tests that ask in its place. */
-export function credentialParts({ database }: Parley, key: SecretKey): GitCredentialsParts {
+export function credentialParts({ database }: Parley, key: SecretKey): GitCredentialsDependencies {
   const log = createLog("silent");
   return {
-    ...{ database, log, clock: systemClock, bus: new MemoryBus(log), recent: new RecentChats() },
+    ...{ database, log, clock: systemClock, bus: new MemoryBus(log), recent: new ChatCache() },
     secrets: new SecretBox([key]),
   };
 }

@@ -1,7 +1,7 @@
 /** The `wait_agent` tool: a subagent's report, as soon as there is one. */
 import { z } from "zod";
 import { DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS } from "../../../domain/chats/subagents.js";
-import type { StandingAgent } from "../../subagents/ports.js";
+import type { AgentWithStatus } from "../../subagents/ports.js";
 import {
   ACTING_AGENT_TOOLS,
   agentWords,
@@ -40,7 +40,7 @@ export const waitAgentTool = defineTool({
   },
 });
 
-function reportWords(agent: StandingAgent, waitedSeconds: number) {
+function reportWords(agent: AgentWithStatus, waitedSeconds: number) {
   const { standing, title } = agent;
   const words = { ...agentWords(agent), status: standing.status };
   switch (standing.status) {

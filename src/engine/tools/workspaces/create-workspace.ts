@@ -1,6 +1,11 @@
 /** The `create_workspace` tool: a place to work in, for a chat that has none. */
 import { z } from "zod";
-import { deskCall, deskOf, isOfferedAtDesk, PROVISIONING_TIMEOUT_MS } from "./provisioning-tool.js";
+import {
+  provisioningCall,
+  requireProvisioning,
+  mayProvision,
+  PROVISIONING_TIMEOUT_MS,
+} from "./provisioning-tool.js";
 import { readProse } from "../prose.js";
 import { defineTool } from "../tool.js";
 
@@ -21,9 +26,12 @@ export const createWorkspaceTool = defineTool({
   description: readProse(import.meta.url),
   parameters,
   timeoutMs: PROVISIONING_TIMEOUT_MS,
-  isOffered: isOfferedAtDesk,
+  isOffered: mayProvision,
   run: ({ template, name, parameters: given = {} }, context) => {
     const values = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
-    return deskOf(context).create({ template, name, parameters: values }, deskCall(context));
+    return requireProvisioning(context).create(
+      { template, name, parameters: values },
+      provisioningCall(context),
+    );
   },
 });

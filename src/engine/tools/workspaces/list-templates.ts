@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { readProse } from "../prose.js";
 import { defineTool } from "../tool.js";
-import { deskOf, isOfferedAtDesk } from "./provisioning-tool.js";
+import { requireProvisioning, mayProvision } from "./provisioning-tool.js";
 
 const PAGE_SIZE = 10;
 /** A list is to choose from; read_template tells the whole. */
@@ -17,10 +17,10 @@ export const listTemplatesTool = defineTool({
   name: "list_templates",
   description: readProse(import.meta.url),
   parameters,
-  isOffered: isOfferedAtDesk,
+  isOffered: mayProvision,
   run: async ({ query = "", page = 1 }, context) => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = (await deskOf(context).listTemplates()).filter((template) => {
+    const found = (await requireProvisioning(context).listTemplates()).filter((template) => {
       const text = `${template.name} ${template.displayName} ${template.description}`.toLowerCase();
       return words.every((word) => text.includes(word));
     });

@@ -1,7 +1,7 @@
 /** The `read_template` tool: what a template makes, and asks for. */
 import { z } from "zod";
 import { readProse } from "../prose.js";
-import { deskOf, isOfferedAtDesk } from "./provisioning-tool.js";
+import { requireProvisioning, mayProvision } from "./provisioning-tool.js";
 import { defineTool, ToolError } from "../tool.js";
 
 const parameters = z.object({
@@ -12,9 +12,9 @@ export const readTemplateTool = defineTool({
   name: "read_template",
   description: readProse(import.meta.url),
   parameters,
-  isOffered: isOfferedAtDesk,
+  isOffered: mayProvision,
   run: async ({ template: name }, context) => {
-    const template = await deskOf(context).readTemplate(name);
+    const template = await requireProvisioning(context).readTemplate(name);
     if (template === null)
       throw new ToolError("There is no such template. Call list_templates to see which there are.");
     return {

@@ -1,6 +1,11 @@
 /** The `stop_workspace` tool: the chat's workspace is not needed any more. */
 import { z } from "zod";
-import { deskCall, deskOf, isOfferedAtDesk, PROVISIONING_TIMEOUT_MS } from "./provisioning-tool.js";
+import {
+  provisioningCall,
+  requireProvisioning,
+  mayProvision,
+  PROVISIONING_TIMEOUT_MS,
+} from "./provisioning-tool.js";
 import { readProse } from "../prose.js";
 import { defineTool } from "../tool.js";
 
@@ -9,6 +14,6 @@ export const stopWorkspaceTool = defineTool({
   description: readProse(import.meta.url),
   parameters: z.object({}),
   timeoutMs: PROVISIONING_TIMEOUT_MS,
-  isOffered: isOfferedAtDesk,
-  run: (_args, context) => deskOf(context).stop(deskCall(context)),
+  isOffered: mayProvision,
+  run: (_args, context) => requireProvisioning(context).stop(provisioningCall(context)),
 });

@@ -8,7 +8,7 @@ export type TemplateDetails = TemplateSummary & {
   parameters: readonly TemplateParameter[];
 };
 
-export type DeskCall = {
+export type ProvisioningCall = {
   /** Names the tool's call for ever: a re-run finds what the first one has made. */
   key: string;
   /** Ends the waiting; what was begun goes on. */
@@ -17,20 +17,20 @@ export type DeskCall = {
   say(text: string): void;
 };
 
-export type WantedByModel = {
+export type WorkspaceRequest = {
   template: string;
   name?: string | undefined;
   parameters: Readonly<Record<string, string>>;
 };
 
 /** All methods reject with a `ToolError` for what the model can react to. */
-export type WorkspaceDesk = {
+export type WorkspaceProvisioning = {
   /** Those that may be used, by their display names. */
   listTemplates(): Promise<TemplateSummary[]>;
   /** Null when there is none of that name that may be used. */
   readTemplate(name: string): Promise<TemplateDetails | null>;
   /** Binds the chat to the new workspace at once, and waits until that can be used. */
-  create(wanted: WantedByModel, call: DeskCall): Promise<JsonObject>;
-  start(call: DeskCall): Promise<JsonObject>;
-  stop(call: DeskCall): Promise<JsonObject>;
+  create(wanted: WorkspaceRequest, call: ProvisioningCall): Promise<JsonObject>;
+  start(call: ProvisioningCall): Promise<JsonObject>;
+  stop(call: ProvisioningCall): Promise<JsonObject>;
 };

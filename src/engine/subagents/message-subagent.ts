@@ -5,24 +5,31 @@ import type { MessagePart } from "../../domain/chats/message-parts.js";
 import { isBusy, MAX_BUSY_SUBAGENTS } from "../../domain/chats/subagents.js";
 import type { Command } from "../../domain/chats/transition.js";
 import type { Queryable } from "../../store/common/database.js";
-import { type HeldMember, holdActiveOwner, lockFamily, readAgent } from "../../store/chats/families.js";
+import { type LockedMember, lockActiveOwner, lockFamily, readAgent } from "../../store/chats/families.js";
 import { recallRequest, rememberRequest } from "../../store/chats/new-chat.js";
 import { changeLocked, type LockedChange } from "../transitions/apply-transition.js";
-import { type Agent, type Answer, type Asking, NOT_BELOW, STOPPED, type SubagentParts } from "./ports.js";
+import {
+  type Agent,
+  type Answer,
+  type SubagentCaller,
+  NOT_BELOW,
+  STOPPED,
+  type SubagentDependencies,
+} from "./ports.js";
 
 type Message = { chatId: string; text: string; whenBusy: "queue" | "interrupt" };
 type Told = Answer<{ isQueued: boolean; tell: () => void }>;
 
 /** The same key says it once, also after a replica was lost between the two. */
-export async function tellSubagent(
-  parts: SubagentParts,
-  asking: Asking,
+export async function messageSubagent(
+  parts: SubagentDependencies,
+  caller: SubagentCaller,
   message: Message,
   key: string,
 ): Promise<Answer<{ agent: Agent; isQueued: boolean }>> {
   const { chatId } = message;
   const told = await parts.database.transaction((transaction) =>
-    write(transaction, { parts, asking, message, key }),
+    write(transaction, { parts, caller, message, key }),
   );
   if (!told.ok) return told;
   told.tell();
@@ -34,20 +41,25 @@ export async function tellSubagent(
 
 async function write(
   transaction: Queryable,
-  { parts, asking, message, key }: { parts: SubagentParts; asking: Asking; message: Message; key: string },
+  {
+    parts,
+    caller,
+    message,
+    key,
+  }: { parts: SubagentDependencies; caller: SubagentCaller; message: Message; key: string },
 ): Promise<Told> {
   const { chatId } = message;
-  const family = await lockFamily(transaction, asking.rootChatId);
+  const family = await lockFamily(transaction, caller.rootChatId);
   const target = family.find((member) => member.chatId === chatId);
-  if (!target || !isBelow(chatId, asking.chatId, linksOf(family))) return NOT_BELOW;
-  const made = await recallRequest(transaction, { userId: asking.ownerId, key });
+  if (!target || !isBelow(chatId, caller.chatId, linksOf(family))) return NOT_BELOW;
+  const made = await recallRequest(transaction, { userId: caller.ownerId, key });
   if (made) return { ok: true, isQueued: made.queuedId !== null, tell: () => undefined };
-  const self = family.find((member) => member.chatId === asking.chatId)?.state;
-  const isAsking = self?.status === "running" && self.runnerId === asking.runnerId;
-  if (!isAsking || !(await holdActiveOwner(transaction, asking.ownerId))) return STOPPED;
+  const self = family.find((member) => member.chatId === caller.chatId)?.state;
+  const isAsking = self?.status === "running" && self.runnerId === caller.runnerId;
+  if (!isAsking || !(await lockActiveOwner(transaction, caller.ownerId))) return STOPPED;
   if (!isBusy(target.state.status) && isCrowded(target, family)) return CROWDED;
   const queuedId = randomUUID();
-  const change = await changeLocked(parts, transaction, target, [sending(asking, message, queuedId)]);
+  const change = await changeLocked(parts, transaction, target, [sending(caller, message, queuedId)]);
   if (change.result.outcome !== "changed") return { ok: false, message: refusalOf(change.result) };
   const { queue, state } = change.result;
   const isQueued = queue?.some(({ id }) => id === queuedId) ?? false;
@@ -58,18 +70,18 @@ async function write(
     queuedId: isQueued ? queuedId : null,
     version: state.snapshotVersion,
   };
-  await rememberRequest(transaction, { userId: asking.ownerId, key }, request);
+  await rememberRequest(transaction, { userId: caller.ownerId, key }, request);
   return { ok: true, isQueued, tell: change.tell };
 }
 
 /** Said in the person's name, whose rights and money it is done with. */
-function sending({ ownerId }: Asking, { text, whenBusy }: Message, queuedId: string): Command {
+function sending({ ownerId }: SubagentCaller, { text, whenBusy }: Message, queuedId: string): Command {
   const parts: MessagePart[] = [{ type: "text", text }];
   const choice = { modelConfigId: null, reasoningEffort: null, mcpServerIds: null };
   return { type: "send-message", whenBusy, message: { parts, authorId: ownerId, ...choice }, queuedId };
 }
 
-function isCrowded({ parentId }: HeldMember, family: readonly HeldMember[]): boolean {
+function isCrowded({ parentId }: LockedMember, family: readonly LockedMember[]): boolean {
   const busy = family.filter((member) => member.parentId === parentId && isBusy(member.state.status));
   return busy.length >= MAX_BUSY_SUBAGENTS;
 }

@@ -14,7 +14,7 @@ export const MAX_PROMPT_FILE_BYTES = 16 * 1024 * 1024;
 const LEAVING_TOGETHER = 5;
 
 /** Ids, each once. What is not among them is named in words where it stood. */
-export function travellingFiles(messages: readonly PromptMessage[]): string[] {
+export function promptFiles(messages: readonly PromptMessage[]): string[] {
   const files = filesOf(messages);
   const total = files.length;
   let bytes = 0;

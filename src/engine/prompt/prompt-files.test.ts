@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { MessagePart, StoredFile } from "../../domain/chats/message-parts.js";
 import type { PromptMessage } from "../../providers/types.js";
-import { MAX_PROMPT_FILE_BYTES, MAX_PROMPT_FILES, travellingFiles } from "./travelling-files.js";
+import { MAX_PROMPT_FILE_BYTES, MAX_PROMPT_FILES, promptFiles } from "./prompt-files.js";
 
 const MIB = 1024 * 1024;
 const file = (fileId: string, sizeBytes = 1, mediaType = "image/png"): StoredFile => ({
@@ -55,14 +55,14 @@ test.each<[string, PromptMessage[], string[]]>([
   ["none that is too large alone", [result(file("a", MAX_PROMPT_FILE_BYTES + 1))], []],
   ["what is shown twice by twice its size", [sent(file("a"), file("b", 9 * MIB), file("b", 9 * MIB))], []],
 ])("to the model goes %s", (_, messages, ids) => {
-  expect(travellingFiles(messages)).toEqual(ids);
+  expect(promptFiles(messages)).toEqual(ids);
 });
 
 test("old files leave five at a time, so that four of five new ones leave the beginning of the prompt alone", () => {
-  const first = (count: number) => Number(travellingFiles([result(...numbered(count))])[0]);
+  const first = (count: number) => Number(promptFiles([result(...numbered(count))])[0]);
   expect([20, 21, 22, 25, 26, 30, 31].map(first)).toEqual([0, 5, 5, 5, 10, 10, 15]);
 });
 
 test("where larger files leave together, five newest stay if they fit", () => {
-  expect(travellingFiles([result(...numbered(7, 2.5 * MIB))])).toEqual(["2", "3", "4", "5", "6"]);
+  expect(promptFiles([result(...numbered(7, 2.5 * MIB))])).toEqual(["2", "3", "4", "5", "6"]);
 });
