@@ -6,8 +6,8 @@ import { measureRound, runTurns, type Load, type Round } from "./load.js";
 import { nowMicros } from "./machine.js";
 import type { CountedParley, LastPrompt, Stage, Subject } from "./subjects.js";
 
-/** Rounds of both programs, one after the other, so that a change of the machine's mood touches both. */
-export type Rounds = { parley: Round[]; floor: Round[] };
+/** PeriodicJob of both programs, one after the other, so that a change of the machine's mood touches both. */
+export type PeriodicJob = { parley: Round[]; floor: Round[] };
 
 export type Counted = {
   statementsPerTurn: number;
@@ -39,8 +39,8 @@ const IDLE_MS = 3_000;
 export async function measureRounds(
   subjects: { parley: Subject; floor: Subject },
   { load, chats, rounds }: { load: Load; chats: number; rounds: number },
-): Promise<Rounds> {
-  const result: Rounds = { parley: [], floor: [] };
+): Promise<PeriodicJob> {
+  const result: PeriodicJob = { parley: [], floor: [] };
   for (let round = 0; round < rounds; round += 1) {
     for (const name of ["parley", "floor"] as const) {
       const { server, database, openChats } = subjects[name];

@@ -1,6 +1,6 @@
 /** Measurements → what is printed. Pure. The goals are the project's, from its issue about budgets. */
 import type { ReplicaReads } from "./replica-reads.js";
-import type { Counted, Lengths, Rounds } from "./measurements.js";
+import type { Counted, Lengths, PeriodicJob } from "./measurements.js";
 import type { Round } from "./load.js";
 import { paired, percentile, spreadOf } from "./statistics.js";
 import { showNumber, showSpread, type Row, type Section } from "./table.js";
@@ -24,7 +24,7 @@ const FLOOR_STATEMENTS = 2;
 const totalMs = (round: Round) => round.serverMs + round.databaseMs;
 
 /** `hasDatabaseCpu` is false when the database's processes could not be seen. */
-export function roundsSection(title: string, { parley, floor }: Rounds, hasDatabaseCpu: boolean): Section {
+export function roundsSection(title: string, { parley, floor }: PeriodicJob, hasDatabaseCpu: boolean): Section {
   const compare = (label: string, pick: (round: Round) => number): Row & { ratioMedian: number } => {
     const [ours, theirs] = [parley.map(pick), floor.map(pick)];
     const ratios = spreadOf(paired(ours, theirs, (a, b) => a / b));

@@ -5,7 +5,7 @@
 import { statfs } from "node:fs/promises";
 import type { Clock } from "./clock.js";
 import type { Log } from "./log.js";
-import { Rounds } from "./concurrency/periodic-job.js";
+import { PeriodicJob } from "./concurrency/periodic-job.js";
 
 const READ_EVERY_MS = 10_000;
 /** So far above the mark, as a part of it, there is space again; nearer, the state would change at each reading. */
@@ -32,28 +32,28 @@ export interface SpaceCheck {
 export const UNWATCHED_SPACE: SpaceCheck = { isLow: false, hasRoomFor: () => Promise.resolve(true) };
 
 export class FreeSpace implements SpaceCheck {
-  readonly #rounds: Rounds;
+  readonly #job: PeriodicJob;
   #isLow = false;
   #freeBytes: number | null = null;
   #isReadable = true;
 
   constructor(private readonly options: FreeSpaceOptions) {
-    this.#rounds = new Rounds({
+    this.#job = new PeriodicJob({
       clock: options.clock,
-      everyMs: READ_EVERY_MS,
-      round: () => this.#look(),
-      failed: () => undefined, // `#look` never rejects.
+      intervalMs: READ_EVERY_MS,
+      run: () => this.#look(),
+      onError: () => undefined, // `#look` never rejects.
     });
   }
 
   /** Resolves after the first reading. */
   async start(): Promise<void> {
     await this.#look();
-    this.#rounds.start({ atOnce: false });
+    this.#job.start({ immediately: false });
   }
 
   close(): Promise<void> {
-    return this.#rounds.close();
+    return this.#job.close();
   }
 
   get isLow(): boolean {

@@ -1,9 +1,9 @@
 /**
- * The one log: JSON lines by pino, on stderr, so that stdout belongs to the commands' own output. A line that is written
- * for a request or a turn says so by itself (doing.ts); what a line says explicitly goes before that.
+ * The log: JSON lines by pino, on stderr, so that stdout belongs to the commands' own output. Lines written within a
+ * request or a turn carry its ids (run-context.ts); fields that a line sets itself win.
  */
 import { pino, type DestinationStream, type Logger } from "pino";
-import { currentDoing } from "./run-context.js";
+import { currentContext } from "./run-context.js";
 
 export type Log = Logger;
 
@@ -14,13 +14,13 @@ export function createLog(
   destination: DestinationStream = pino.destination(2),
 ): Log {
   const redact = ["req.headers.authorization", "*.apiKey", "*.token"];
-  return pino({ name, level, redact, mixin: marks }, destination);
+  return pino({ name, level, redact, mixin: contextFields }, destination);
 }
 
-function marks(): object {
-  const doing = currentDoing();
-  if (doing === undefined) return {};
-  const { requestId, chatId, traceId } = doing;
+function contextFields(): object {
+  const context = currentContext();
+  if (context === undefined) return {};
+  const { requestId, chatId, traceId } = context;
   return {
     ...(requestId !== undefined && { requestId }),
     ...(chatId !== undefined && { chatId }),

@@ -1,31 +1,31 @@
 /**
- * For whom this process is doing what it does just now: set where a request, a message on a socket or a turn begins, and
- * carried along by every `await` below it. For log lines and traces only; no decision may depend on it.
+ * Ambient request context for logs and traces: set where a request, a message on a socket or a turn begins, and carried
+ * by every `await` below it. No decision may depend on it.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-export type Doing = {
+export type RunContext = {
   requestId?: string | undefined;
   chatId?: string | undefined;
-  /** What spans that begin now are parts of; the tracer's own. May be replaced while the work goes on. */
+  /** The tracer's own context: parent of the spans that begin now. May be replaced while the work runs. */
   trace?: object | undefined;
-  /** By which the trace is found, for log lines. */
+  /** The trace's id, for log lines. */
   traceId?: string | undefined;
 };
 
-const storage = new AsyncLocalStorage<Doing | undefined>();
+const storage = new AsyncLocalStorage<RunContext | undefined>();
 
-/** Undefined: nobody's, such as what a timer of the whole process does. */
-export function currentDoing(): Doing | undefined {
+/** Undefined outside of any request or turn, as in a timer of the whole process. */
+export function currentContext(): RunContext | undefined {
   return storage.getStore();
 }
 
-/** Runs `work` for exactly these; what was set around it does not count within. */
-export function doingFor<T>(doing: Doing, work: () => T): T {
-  return storage.run(doing, work);
+/** Runs `work` with exactly this context; nothing of the surrounding one is inherited. */
+export function runWithContext<T>(context: RunContext, work: () => T): T {
+  return storage.run(context, work);
 }
 
-/** Runs `work`, which outlives whoever happened to begin it, for nobody. */
-export function doingForNobody<T>(work: () => T): T {
+/** Runs `work` without a context, because it outlives the request or turn that began it. */
+export function runDetached<T>(work: () => T): T {
   return storage.run(undefined, work);
 }

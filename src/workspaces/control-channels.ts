@@ -4,14 +4,14 @@
  * others are used, or by `close`. Using its workspace again begins a new one.
  */
 import { sleep, type Clock } from "../lib/clock.js";
-import { doingForNobody } from "../lib/run-context.js";
+import { runDetached } from "../lib/run-context.js";
 import type { Log } from "../lib/log.js";
 import type {
   AgentConnection,
   GitCredentials,
   GitCredentialsRequest,
 } from "./agent-client/agent-connection.js";
-import type { OpenServerLine } from "./control-channel.js";
+import type { ControlChannel } from "./control-channel.js";
 
 /** The first new try comes soon, later ones twice as late each. */
 const FIRST_RETRY_DELAY_MS = 250;
@@ -21,7 +21,7 @@ const MAX_FAILURES = 24;
 /** Each is a socket; those that were not used for longest go first. */
 const MAX_LINES = 1_000;
 
-export type ServerLinesParts = {
+export type ControlChannelsDependencies = {
   answer(workspaceId: string, request: GitCredentialsRequest): Promise<GitCredentials>;
   clock: Clock;
   log: Log;
@@ -32,13 +32,13 @@ export type ServerLinesParts = {
 /** Rejects when there is no way to the agent now. */
 type Connect = () => Promise<AgentConnection>;
 
-export class ServerLines {
+export class ControlChannels {
   /** By workspace, the one that was used last at the end. */
   readonly #lines = new Map<string, KeptLine>();
   readonly #ending = new Set<Promise<void>>();
   #isClosed = false;
 
-  constructor(private readonly parts: ServerLinesParts) {}
+  constructor(private readonly parts: ControlChannelsDependencies) {}
 
   /** The workspace is being used and its agent was just reached: there is a line from now on, or very soon. */
   keep(workspaceId: string, connect: Connect): void {
@@ -67,7 +67,7 @@ export class ServerLines {
 
   #begin(workspaceId: string, connect: Connect): KeptLine {
     // It stays for whoever works there, long after the turn that needs it first.
-    const line: KeptLine = doingForNobody(() => new KeptLine(this.parts, workspaceId, connect));
+    const line: KeptLine = runDetached(() => new KeptLine(this.parts, workspaceId, connect));
     const ending = line.ended.then(() => {
       this.#ending.delete(ending);
       if (this.#lines.get(workspaceId) === line) this.#lines.delete(workspaceId);
@@ -87,11 +87,11 @@ class KeptLine {
   /** Never rejects. */
   readonly ended: Promise<void>;
   readonly #closing = new AbortController();
-  #open: OpenServerLine | null = null;
+  #open: ControlChannel | null = null;
   #wake: () => void = () => {};
 
   constructor(
-    private readonly parts: ServerLinesParts,
+    private readonly parts: ControlChannelsDependencies,
     private readonly workspaceId: string,
     private readonly connect: Connect,
   ) {
@@ -147,10 +147,10 @@ class KeptLine {
     }
   }
 
-  async #openLine(): Promise<OpenServerLine> {
+  async #openLine(): Promise<ControlChannel> {
     const { parts, workspaceId } = this;
     const connection = await this.connect();
-    const line = await connection.openServerLine({
+    const line = await connection.openControlChannel({
       answer: (request) => parts.answer(workspaceId, request),
       failed: (error) =>
         parts.log.error({ err: error, workspaceId }, "A workspace agent's question could not be answered"),

@@ -1,6 +1,7 @@
 // The opening of streams when everybody comes at once: a few snapshots at a time, and a bounded wait for the others.
 import { pino } from "pino";
 import { expect, test } from "vitest";
+import type { SemaphoreLimits } from "../../src/lib/concurrency/bounded-semaphore.js";
 import { SnapshotAdmission } from "../../src/resolvers/chats/snapshot-admission.js";
 import { eventually, ManualClock, openServers, RawSocket } from "./support.js";
 
@@ -9,7 +10,7 @@ const open = openServers();
 /** Subscribes to the same under different names, so that no answer is shared. */
 const held = (number: number) => `subscription { tick${number}: ticks { held } }`;
 
-async function openWith(bounds: { inside: number; waiting: number; waitMs: number }) {
+async function openWith(bounds: SemaphoreLimits) {
   const clock = new ManualClock();
   const lines: Record<string, unknown>[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
@@ -26,7 +27,11 @@ async function openWith(bounds: { inside: number; waiting: number; waitMs: numbe
 }
 
 test("snapshots are read a few at a time; who waits gets its own, who finds no room is told to come back", async () => {
-  const { server, raw, subscribe, told, lines } = await openWith({ inside: 2, waiting: 1, waitMs: 1_000 });
+  const { server, raw, subscribe, told, lines } = await openWith({
+    maxRunning: 2,
+    maxWaiting: 1,
+    waitMs: 1_000,
+  });
   await subscribe(4);
   const refused = await raw.until(({ type }) => type === "error");
   expect([refused, server.world.heldCount(), server.count().operations]).toEqual([
@@ -48,12 +53,12 @@ test("snapshots are read a few at a time; who waits gets its own, who finds no r
   server.world.release();
   await eventually(() => told("next").length === 3);
   expect(told("next").map(({ id }) => id)).toEqual(["1", "2", "3"]);
-  expect(lines).toMatchObject([{ level: 40, refused: 1, inside: 2, waiting: 1 }]);
+  expect(lines).toMatchObject([{ level: 40, refused: 1, running: 2, waiting: 1 }]);
   raw.socket.close();
 });
 
 test("who waits for too long is told to come back, and its stream ends", async () => {
-  const { clock, server, raw, subscribe } = await openWith({ inside: 1, waiting: 10, waitMs: 1_000 });
+  const { clock, server, raw, subscribe } = await openWith({ maxRunning: 1, maxWaiting: 10, waitMs: 1_000 });
   await subscribe(2);
   await eventually(() => clock.pending() === 1);
   clock.advance(1_000);
@@ -66,7 +71,7 @@ test("who waits for too long is told to come back, and its stream ends", async (
 });
 
 test("who leaves while it waits gets nothing, and the others get theirs", async () => {
-  const { server, raw, subscribe, told } = await openWith({ inside: 1, waiting: 10, waitMs: 1_000 });
+  const { server, raw, subscribe, told } = await openWith({ maxRunning: 1, maxWaiting: 10, waitMs: 1_000 });
   await subscribe(3);
   raw.send({ type: "complete", id: "2" });
   await eventually(() => server.count().operations === 2);
@@ -80,7 +85,7 @@ test("who leaves while it waits gets nothing, and the others get theirs", async 
 });
 
 test("other events are not held up by snapshots", async () => {
-  const { server, raw, subscribe, told } = await openWith({ inside: 1, waiting: 10, waitMs: 1_000 });
+  const { server, raw, subscribe, told } = await openWith({ maxRunning: 1, maxWaiting: 10, waitMs: 1_000 });
   raw.subscribe("plain", "subscription { ticks { number } }");
   await eventually(() => server.world.feed.live === 1);
   server.world.feed.push({ type: "status", number: 1 });

@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { Turnstile } from "../../lib/concurrency/bounded-semaphore.js";
+import { BoundedSemaphore } from "../../lib/concurrency/bounded-semaphore.js";
 import type { Environment } from "../process/environment.js";
-import { lookAt, type Look, type RepositoryState } from "./look.js";
-import { findRoots } from "./presence.js";
+import { scanRepository, type ScanResult, type RepositoryState } from "./scan-repository.js";
+import { findRoots } from "./find-roots.js";
 import { createRunGit, readTrustedDirectories, type RunGit } from "./run-git.js";
 
 /** Git keeps a core busy; the others are for the chats' own commands. */
@@ -45,7 +45,7 @@ export class Repositories {
   readonly #running = new Map<string, Running>();
   /** Why looks at each repository fail, so that the same failure is logged once. */
   readonly #failures = new LRUCache<string, string>({ max: MAX_KNOWN });
-  readonly #turnstile: Turnstile;
+  readonly #semaphore: BoundedSemaphore;
   #isClosed = false;
   #runGit: RunGit;
   #lastTicket = 0;
@@ -54,8 +54,8 @@ export class Repositories {
 
   constructor(private readonly options: RepositoriesOptions) {
     this.#runGit = createRunGit(options);
-    const bounds = { inside: LOOKS_AT_ONCE, waiting: MAX_WAITING_LOOKS, waitMs: MAX_LOOK_WAIT_MS };
-    this.#turnstile = new Turnstile(bounds, options.clock);
+    const bounds = { maxRunning: LOOKS_AT_ONCE, maxWaiting: MAX_WAITING_LOOKS, waitMs: MAX_LOOK_WAIT_MS };
+    this.#semaphore = new BoundedSemaphore(bounds, options.clock);
   }
 
   /** This moment. */
@@ -110,7 +110,7 @@ export class Repositories {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { stop } of this.#running.values()) stop.abort(closed());
-    this.#turnstile.close();
+    this.#semaphore.close();
     await Promise.allSettled([...this.#running.values()].map(({ seen }) => seen));
     const directory = await this.#temporaryDirectory?.catch(() => undefined);
     if (directory !== undefined) await rm(directory, { recursive: true, force: true });
@@ -145,20 +145,20 @@ export class Repositories {
   }
 
   async #see(root: string, ticket: number, signal: AbortSignal): Promise<Seen> {
-    const leave = await this.#turnstile.enter();
+    const leave = await this.#semaphore.acquire();
     signal.throwIfAborted();
     if (leave === null) return this.#failed(root, "Too many repositories are looked at.");
     try {
       const known = this.#known.get(root);
       const parts = { runGit: this.#runGit, temporaryDirectory: () => this.#makeTemporaryDirectory() };
-      const look = await lookAt(root, known?.fingerprint, parts, signal);
+      const look = await scanRepository(root, known?.fingerprint, parts, signal);
       return this.#remember(root, ticket, look, known);
     } finally {
       leave();
     }
   }
 
-  #remember(root: string, ticket: number, look: Look, known: Known | undefined): Seen {
+  #remember(root: string, ticket: number, look: ScanResult, known: Known | undefined): Seen {
     if (look.kind === "failed") return this.#failed(root, look.reason);
     this.#failures.delete(root);
     if (look.kind === "gone") {

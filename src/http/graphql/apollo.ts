@@ -9,7 +9,7 @@ import {
 import { GraphQLError, type GraphQLSchema } from "graphql";
 import { NO_SPAN, type Traces } from "../../domain/common/traces.js";
 import type { Viewer } from "../../domain/users/viewer.js";
-import { currentDoing } from "../../lib/run-context.js";
+import { currentContext } from "../../lib/run-context.js";
 import type { Log } from "../../lib/log.js";
 import { tooMuchUnderWay } from "../../resolvers/common/answer-budget.js";
 import { boundAnswer, roomIn } from "./answer-size.js";
@@ -88,7 +88,7 @@ function followOperations(traces: Traces): ApolloServerPlugin<OperationContext> 
       let span = NO_SPAN;
       return {
         async didResolveOperation({ operation }) {
-          const doing = currentDoing();
+          const doing = currentContext();
           if (!operation || !doing) return;
           span = traces.open(operationSpan(operation));
           // One request is one operation: nothing else is done for it.

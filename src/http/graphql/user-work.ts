@@ -4,9 +4,9 @@
  */
 import type { GraphQLError } from "graphql";
 import type { Clock } from "../../lib/clock.js";
-import { FairTurns } from "../../lib/concurrency/fair-turns.js";
-import type { Leave } from "../../lib/concurrency/bounded-semaphore.js";
-import { Turnstiles } from "../../lib/concurrency/keyed-semaphore.js";
+import { RoundRobinScheduler } from "../../lib/concurrency/round-robin-scheduler.js";
+import type { Release, SemaphoreCounts } from "../../lib/concurrency/bounded-semaphore.js";
+import { KeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.js";
 import { CpuBudgets } from "./cpu-budgets.js";
 import type { HttpLimits } from "./limits.js";
 import { rateLimited } from "./refusals.js";
@@ -43,9 +43,9 @@ const READ_MS_PER_BYTE = 1e-5;
 const RETRY_LINE_MS = 1_000;
 
 export class UserWork {
-  readonly #operations: Turnstiles;
-  readonly #mutations: Turnstiles;
-  readonly #turns = new FairTurns();
+  readonly #operations: KeyedSemaphore;
+  readonly #mutations: KeyedSemaphore;
+  readonly #turns = new RoundRobinScheduler();
   readonly #budgets: CpuBudgets;
 
   constructor(
@@ -59,13 +59,19 @@ export class UserWork {
       maxWaitingPerUser: waiting,
       maxRunningWaitMs: waitMs,
     } = limits;
-    this.#operations = new Turnstiles({ inside: maxRunningPerUser, waiting, waitMs }, clock);
-    this.#mutations = new Turnstiles({ inside: maxMutationsPerUser, waiting, waitMs }, clock);
+    this.#operations = new KeyedSemaphore(
+      { maxRunning: maxRunningPerUser, maxWaiting: waiting, waitMs },
+      clock,
+    );
+    this.#mutations = new KeyedSemaphore(
+      { maxRunning: maxMutationsPerUser, maxWaiting: waiting, waitMs },
+      clock,
+    );
     this.#budgets = budgets ?? new CpuBudgets(limits, clock);
   }
 
   /** Operations that have a place, and those that wait for one. */
-  count(): { inside: number; waiting: number } {
+  count(): SemaphoreCounts {
     return this.#operations.count();
   }
 
@@ -78,7 +84,7 @@ export class UserWork {
   async enter(userId: string): Promise<Place | GraphQLError> {
     const spent = this.#refuseSpent(userId);
     if (spent) return spent;
-    const leave = await this.#operations.enter(userId);
+    const leave = await this.#operations.acquire(userId);
     if (leave === null) return lineIsFull("queries and mutations", this.#operations);
     // What was there may have been taken meanwhile, by those before.
     const spentMeanwhile = this.#refuseSpent(userId);
@@ -87,10 +93,10 @@ export class UserWork {
     return spentMeanwhile;
   }
 
-  #place(userId: string, leaveOperations: Leave): Place {
+  #place(userId: string, leaveOperations: Release): Place {
     const leaves = [leaveOperations];
     let isLeft = false;
-    const enter = (leave: Leave) => {
+    const enter = (leave: Release) => {
       if (isLeft) leave();
       else leaves.push(leave);
     };
@@ -99,7 +105,7 @@ export class UserWork {
       chargeBytes: (bytes) => this.chargeBytes(userId, bytes),
       measure: (work) => this.#budgets.measure(userId, work),
       mutate: async () => {
-        const leave = await this.#mutations.enter(userId);
+        const leave = await this.#mutations.acquire(userId);
         if (leave === null) return lineIsFull("mutations", this.#mutations);
         enter(leave);
         return undefined;
@@ -123,8 +129,11 @@ export class UserWork {
   }
 }
 
-function lineIsFull(what: string, { bounds: { inside, waiting, waitMs } }: Turnstiles): GraphQLError {
-  const message = `At most ${inside} ${what} of one user may run at one time, and ${waiting} wait for at most ${waitMs} ms.`;
+function lineIsFull(
+  what: string,
+  { limits: { maxRunning, maxWaiting, waitMs } }: KeyedSemaphore,
+): GraphQLError {
+  const message = `At most ${maxRunning} ${what} of one user may run at one time, and ${maxWaiting} wait for at most ${waitMs} ms.`;
   return rateLimited(message, RETRY_LINE_MS);
 }
 

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { NO_SPAN, type OpenSpan, type Traces } from "../../domain/common/traces.js";
-import { doingFor } from "../../lib/run-context.js";
+import { runWithContext } from "../../lib/run-context.js";
 
 const FOLLOWED = /^\/(?:graphql|files|auth|mcp)(?:\/|$)/;
 /** Goes on for hours once it has begun: what takes time is the beginning. */
@@ -18,7 +18,7 @@ export function followRequests(app: FastifyInstance, traces: Traces): void {
     const { trace, traceId } = span;
     spans.set(request, span);
     reply.raw.once("close", () => endSpan(span, reply.statusCode));
-    doingFor({ requestId: request.id, trace, traceId }, done);
+    runWithContext({ requestId: request.id, trace, traceId }, done);
   });
   app.addHook("onSend", async (request, reply) => {
     const span = spans.get(request);

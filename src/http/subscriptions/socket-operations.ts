@@ -10,7 +10,7 @@ import type { WebSocket } from "ws";
 import type { Traces } from "../../domain/common/traces.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import type { Clock } from "../../lib/clock.js";
-import { currentDoing } from "../../lib/run-context.js";
+import { currentContext } from "../../lib/run-context.js";
 import type { Log } from "../../lib/log.js";
 import type { ByteAccounts, ByteHold } from "../../lib/streams/byte-accounts.js";
 import { tooMuchUnderWay } from "../../resolvers/common/answer-budget.js";
@@ -224,7 +224,7 @@ type Admitted = Pick<AdmittedArgs, "session" | "slot" | "place" | "hold"> & {
 
 function argsOf(operation: AdmittedOperation, admitted: Admitted): AdmittedArgs {
   const { session, slot, place, hold, payload, options, viewer } = admitted;
-  const request = { requestId: currentDoing()?.requestId ?? options.createRequestId() };
+  const request = { requestId: currentContext()?.requestId ?? options.createRequestId() };
   const { document, operationName, variableValues } = operation;
   return {
     schema: options.schema,

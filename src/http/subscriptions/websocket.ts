@@ -8,8 +8,8 @@ import { handleProtocols } from "graphql-ws";
 import { WebSocketServer, type WebSocket } from "ws";
 import type { ByteHold } from "../../lib/streams/byte-accounts.js";
 import type { Clock } from "../../lib/clock.js";
-import { doingFor } from "../../lib/run-context.js";
-import { keepHeartbeat } from "../../lib/streams/heartbeat.js";
+import { runWithContext } from "../../lib/run-context.js";
+import { startHeartbeat } from "../../lib/streams/heartbeat.js";
 import type { Log } from "../../lib/log.js";
 import type { ShownByBrowser } from "../auth/browser-session.js";
 import type { HttpLimits } from "../graphql/limits.js";
@@ -77,7 +77,7 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
     const more = { socket, transport, shownByBrowser, hasGreeted: false, holds: new Map<string, ByteHold>() };
     const connection: Connection = Object.assign(session, more);
     connections.add(connection);
-    connection.cancels.push(keepHeartbeat(socket, PING_INTERVAL_MS, clock));
+    connection.cancels.push(startHeartbeat(socket, PING_INTERVAL_MS, clock));
     watchGreeting(connection, clock);
     limitGreeting(connection, limits);
     const closed = operations.opened(adapt(connection, options), connection);
@@ -206,7 +206,7 @@ function adapt(connection: Connection, options: SocketDoorOptions): ProtocolSock
             socket.close(INTERNAL_ERROR_CLOSE_CODE, "Internal server error");
           });
         // Each message is a request of its own, with all that comes of it.
-        void doingFor({ requestId: createRequestId() }, serve);
+        void runWithContext({ requestId: createRequestId() }, serve);
       });
     },
   };

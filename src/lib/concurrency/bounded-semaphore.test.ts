@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Clock } from "../clock.js";
-import { Turnstile, type Leave } from "./bounded-semaphore.js";
+import { BoundedSemaphore, type Release } from "./bounded-semaphore.js";
 
-/** Timers run when they are told to. */
-class HeldClock implements Clock {
+/** Its timers fire when the test calls them. */
+class StoppedClock implements Clock {
   readonly timers = new Set<() => void>();
   now(): number {
     return 0;
@@ -17,55 +17,55 @@ class HeldClock implements Clock {
   }
 }
 
-const bounds = { inside: 2, waiting: 2, waitMs: 100 };
+const limits = { maxRunning: 2, maxWaiting: 2, waitMs: 100 };
 
-test("as many as allowed are inside, others follow in the order in which they came", async () => {
-  const clock = new HeldClock();
-  const turnstile = new Turnstile(bounds, clock);
-  const leaves: (Leave | null)[] = [await turnstile.enter(), await turnstile.enter()];
+test("as many as allowed run at once, the others follow in the order of their calls", async () => {
+  const clock = new StoppedClock();
+  const semaphore = new BoundedSemaphore(limits, clock);
+  const releases: (Release | null)[] = [await semaphore.acquire(), await semaphore.acquire()];
   const order: string[] = [];
-  const third = turnstile.enter().then((leave) => (order.push("third"), leave));
-  const fourth = turnstile.enter().then((leave) => (order.push("fourth"), leave));
-  expect(turnstile.count()).toEqual({ inside: 2, waiting: 2 });
-  leaves[0]?.();
-  leaves[0]?.();
+  const third = semaphore.acquire().then((release) => (order.push("third"), release));
+  const fourth = semaphore.acquire().then((release) => (order.push("fourth"), release));
+  expect(semaphore.count()).toEqual({ running: 2, waiting: 2 });
+  releases[0]?.();
+  releases[0]?.();
   (await third)?.();
   (await fourth)?.();
-  leaves[1]?.();
-  expect({ order, count: turnstile.count(), timers: clock.timers.size }).toEqual({
+  releases[1]?.();
+  expect({ order, count: semaphore.count(), timers: clock.timers.size }).toEqual({
     order: ["third", "fourth"],
-    count: { inside: 0, waiting: 0 },
+    count: { running: 0, waiting: 0 },
     timers: 0,
   });
 });
 
-test("who finds too many waiting is sent away at once", async () => {
-  const turnstile = new Turnstile({ ...bounds, waiting: 0 }, new HeldClock());
-  await turnstile.enter();
-  await turnstile.enter();
-  expect(await turnstile.enter()).toBeNull();
+test("a caller that finds the queue full is refused at once", async () => {
+  const semaphore = new BoundedSemaphore({ ...limits, maxWaiting: 0 }, new StoppedClock());
+  await semaphore.acquire();
+  await semaphore.acquire();
+  expect(await semaphore.acquire()).toBeNull();
 });
 
-test("who waits for too long is sent away, and leaves its place in the row", async () => {
-  const clock = new HeldClock();
-  const turnstile = new Turnstile(bounds, clock);
-  await turnstile.enter();
-  await turnstile.enter();
-  const late = turnstile.enter();
+test("a caller that waits too long is refused and leaves the queue", async () => {
+  const clock = new StoppedClock();
+  const semaphore = new BoundedSemaphore(limits, clock);
+  await semaphore.acquire();
+  await semaphore.acquire();
+  const late = semaphore.acquire();
   for (const expire of clock.timers) expire();
-  expect({ late: await late, count: turnstile.count(), timers: clock.timers.size }).toEqual({
+  expect({ late: await late, count: semaphore.count(), timers: clock.timers.size }).toEqual({
     late: null,
-    count: { inside: 2, waiting: 0 },
+    count: { running: 2, waiting: 0 },
     timers: 0,
   });
 });
 
-test("at its end who waits is sent away, and so is whoever comes", async () => {
-  const clock = new HeldClock();
-  const turnstile = new Turnstile({ ...bounds, inside: 1 }, clock);
-  const leave = await turnstile.enter();
-  const waiting = turnstile.enter();
-  turnstile.close();
-  leave?.();
-  expect([await waiting, await turnstile.enter(), clock.timers.size]).toEqual([null, null, 0]);
+test("closing refuses waiting and later callers", async () => {
+  const clock = new StoppedClock();
+  const semaphore = new BoundedSemaphore({ ...limits, maxRunning: 1 }, clock);
+  const release = await semaphore.acquire();
+  const waiting = semaphore.acquire();
+  semaphore.close();
+  release?.();
+  expect([await waiting, await semaphore.acquire(), clock.timers.size]).toEqual([null, null, 0]);
 });

@@ -1,64 +1,68 @@
-/**
- * Lets a bounded number in at one time, the others in the order in which they came. Who comes when too many wait, or
- * waits for too long, is sent away.
- */
+/** Counting semaphore with a bounded FIFO queue. Refuses when the queue is full or the wait times out. */
 import type { Clock } from "../clock.js";
 
-export type TurnstileBounds = { inside: number; waiting: number; waitMs: number };
+export type SemaphoreLimits = {
+  /** Permits that may be held at one time. */
+  maxRunning: number;
+  /** Callers that may wait for a permit; more are refused at once. */
+  maxWaiting: number;
+  waitMs: number;
+};
 
-/** Gives the place back; a second call does nothing. */
-export type Leave = () => void;
+export type SemaphoreCounts = { running: number; waiting: number };
 
-type Waiter = { settle(leave: Leave | null): void };
+/** Returns the permit; a second call does nothing. */
+export type Release = () => void;
 
-export class Turnstile {
+type Waiter = { settle(release: Release | null): void };
+
+export class BoundedSemaphore {
   readonly #waiting = new Set<Waiter>();
-  #inside = 0;
+  #running = 0;
   #isClosed = false;
 
   constructor(
-    private readonly bounds: TurnstileBounds,
+    private readonly limits: SemaphoreLimits,
     private readonly clock: Clock,
   ) {}
 
-  /** Who is inside now, and who waits. */
-  count(): { inside: number; waiting: number } {
-    return { inside: this.#inside, waiting: this.#waiting.size };
+  count(): SemaphoreCounts {
+    return { running: this.#running, waiting: this.#waiting.size };
   }
 
-  /** Resolves inside, to the way out; null when there is no place in time. */
-  enter(): Promise<Leave | null> {
+  /** Resolves to the function that releases the permit; null when there was none in time. Never rejects. */
+  acquire(): Promise<Release | null> {
     if (this.#isClosed) return Promise.resolve(null);
-    if (this.#inside < this.bounds.inside) return Promise.resolve(this.#admit());
-    if (this.#waiting.size >= this.bounds.waiting) return Promise.resolve(null);
+    if (this.#running < this.limits.maxRunning) return Promise.resolve(this.#grant());
+    if (this.#waiting.size >= this.limits.maxWaiting) return Promise.resolve(null);
     return new Promise((resolve) => {
       const waiter: Waiter = {
-        settle: (leave) => {
+        settle: (release) => {
           this.#waiting.delete(waiter);
           cancel();
-          resolve(leave);
+          resolve(release);
         },
       };
-      const cancel = this.clock.after(this.bounds.waitMs, () => waiter.settle(null));
+      const cancel = this.clock.after(this.limits.waitMs, () => waiter.settle(null));
       this.#waiting.add(waiter);
     });
   }
 
-  /** Sends away who waits and whoever comes; who is inside may end. */
+  /** Refuses those who wait and every later caller; permits that are held stay valid. */
   close(): void {
     this.#isClosed = true;
     for (const waiter of this.#waiting) waiter.settle(null);
   }
 
-  #admit(): Leave {
-    this.#inside += 1;
-    let isInside = true;
+  #grant(): Release {
+    this.#running += 1;
+    let isHeld = true;
     return () => {
-      if (!isInside) return;
-      isInside = false;
-      this.#inside -= 1;
+      if (!isHeld) return;
+      isHeld = false;
+      this.#running -= 1;
       const [next] = this.#waiting;
-      next?.settle(this.#admit());
+      next?.settle(this.#grant());
     };
   }
 }

@@ -1,37 +1,42 @@
-/** A turnstile for each key: so many of one key at a time, the others wait behind their own only. */
+/** One bounded semaphore per key, all with the same limits: callers wait only behind callers of their own key. */
 import type { Clock } from "../clock.js";
-import { type Leave, Turnstile, type TurnstileBounds } from "./bounded-semaphore.js";
+import {
+  BoundedSemaphore,
+  type Release,
+  type SemaphoreCounts,
+  type SemaphoreLimits,
+} from "./bounded-semaphore.js";
 
-export class Turnstiles {
-  /** Keys that have nobody inside or waiting take no memory. */
-  readonly #byKey = new Map<string, Turnstile>();
+export class KeyedSemaphore {
+  /** Only keys with running or waiting callers take memory. */
+  readonly #byKey = new Map<string, BoundedSemaphore>();
 
   constructor(
-    readonly bounds: Readonly<TurnstileBounds>,
+    readonly limits: Readonly<SemaphoreLimits>,
     private readonly clock: Clock,
   ) {}
 
-  /** Who is inside now, and who waits, of all keys. */
-  count(): { inside: number; waiting: number } {
-    const sum = { inside: 0, waiting: 0 };
-    for (const turnstile of this.#byKey.values()) {
-      const { inside, waiting } = turnstile.count();
-      sum.inside += inside;
+  /** The sum over all keys. */
+  count(): SemaphoreCounts {
+    const sum = { running: 0, waiting: 0 };
+    for (const semaphore of this.#byKey.values()) {
+      const { running, waiting } = semaphore.count();
+      sum.running += running;
       sum.waiting += waiting;
     }
     return sum;
   }
 
-  /** Resolves inside, to the way out; null when there is no place in time. */
-  async enter(key: string): Promise<Leave | null> {
-    const turnstile = this.#byKey.get(key) ?? new Turnstile(this.bounds, this.clock);
-    this.#byKey.set(key, turnstile);
-    const leave = await turnstile.enter();
-    if (leave === null) return null;
+  /** Resolves to the function that releases the permit; null when there was none in time. Never rejects. */
+  async acquire(key: string): Promise<Release | null> {
+    const semaphore = this.#byKey.get(key) ?? new BoundedSemaphore(this.limits, this.clock);
+    this.#byKey.set(key, semaphore);
+    const release = await semaphore.acquire();
+    if (release === null) return null;
     return () => {
-      leave();
-      const { inside, waiting } = turnstile.count();
-      if (inside + waiting === 0 && this.#byKey.get(key) === turnstile) this.#byKey.delete(key);
+      release();
+      const { running, waiting } = semaphore.count();
+      if (running + waiting === 0 && this.#byKey.get(key) === semaphore) this.#byKey.delete(key);
     };
   }
 }

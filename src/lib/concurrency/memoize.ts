@@ -1,25 +1,25 @@
-/** A reading remembered for a few seconds, however often it is asked for. */
+/** Memoizes an asynchronous read for a few seconds. */
 
-/** How long a changed setting may take to be heard by this replica when nobody tells it. */
-const MEMORY_MS = 10_000;
+/** The longest that this replica serves a changed setting's old value when no event invalidates it. */
+const TTL_MS = 10_000;
 
-export type Remembered<T> = {
+export type Memoized<T> = {
   (): Promise<T>;
-  /** Whoever asks from now on gets a reading that began after this. */
-  forget(): void;
+  /** Later calls get the result of a read that began after this. */
+  invalidate(): void;
 };
 
-/** Those who ask at the same time share one read; one that failed is not remembered. */
-export function remembered<T>(now: () => number, read: () => Promise<T>): Remembered<T> {
-  let kept: { at: number; value: Promise<T> } | null = null;
-  const ask = () => {
-    if (kept && now() - kept.at < MEMORY_MS) return kept.value;
-    const reading = { at: now(), value: read() };
-    kept = reading;
-    reading.value.catch(() => {
-      if (kept === reading) kept = null;
+/** Concurrent callers share one read; a rejected one is not kept. */
+export function memoizeWithTtl<T>(now: () => number, read: () => Promise<T>): Memoized<T> {
+  let cached: { at: number; value: Promise<T> } | null = null;
+  const get = () => {
+    if (cached && now() - cached.at < TTL_MS) return cached.value;
+    const entry = { at: now(), value: read() };
+    cached = entry;
+    entry.value.catch(() => {
+      if (cached === entry) cached = null;
     });
-    return reading.value;
+    return entry.value;
   };
-  return Object.assign(ask, { forget: () => void (kept = null) });
+  return Object.assign(get, { invalidate: () => void (cached = null) });
 }

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { Rounds } from "./periodic-job.js";
+import { PeriodicJob } from "./periodic-job.js";
 
-/** A clock with one timer, and rounds that end when the test says so. */
-function world() {
+/** A clock with one timer, and runs that end when the test says so. */
+function setUp() {
   let tick: (() => void) | null = null;
-  const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
-  const failures: unknown[] = [];
-  const rounds = new Rounds({
+  const runs: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  const errors: unknown[] = [];
+  const job = new PeriodicJob({
     clock: {
       now: () => 0,
       after: () => () => undefined,
@@ -15,48 +15,48 @@ function world() {
         return () => (tick = null);
       },
     },
-    everyMs: 1_000,
-    round: () => new Promise<void>((resolve, reject) => ends.push({ resolve, reject })),
-    failed: (error) => failures.push(error),
+    intervalMs: 1_000,
+    run: () => new Promise<void>((resolve, reject) => runs.push({ resolve, reject })),
+    onError: (error) => errors.push(error),
   });
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
-  return { rounds, ends, failures, settle, tick: () => tick?.() };
+  return { job, runs, errors, settle, tick: () => tick?.() };
 }
 
-test("rounds never overlap, and one that fails is told and followed by the next", async () => {
-  const { rounds, ends, failures, settle, tick } = world();
-  rounds.start({ atOnce: false });
-  expect(ends).toHaveLength(0);
+test("runs never overlap, and one that fails is reported and followed by the next", async () => {
+  const { job, runs, errors, settle, tick } = setUp();
+  job.start({ immediately: false });
+  expect(runs).toHaveLength(0);
   tick();
   tick();
-  expect(ends).toHaveLength(1);
+  expect(runs).toHaveLength(1);
   const error = new Error("away");
-  ends[0]?.reject(error);
+  runs[0]?.reject(error);
   await settle();
-  expect(failures).toEqual([error]);
+  expect(errors).toEqual([error]);
   tick();
-  expect(ends).toHaveLength(2);
+  expect(runs).toHaveLength(2);
 });
 
-test("the first round may begin at once, and after a rest none begins", async () => {
-  const { rounds, ends, settle, tick } = world();
-  rounds.start({ atOnce: true });
-  expect(ends).toHaveLength(1);
-  ends[0]?.resolve();
+test("the first run may begin immediately, and none begins after a stop", async () => {
+  const { job, runs, settle, tick } = setUp();
+  job.start({ immediately: true });
+  expect(runs).toHaveLength(1);
+  runs[0]?.resolve();
   await settle();
-  rounds.rest();
+  job.stop();
   tick();
-  expect(ends).toHaveLength(1);
+  expect(runs).toHaveLength(1);
 });
 
-test("closing waits for the round under way, which can see it", async () => {
-  const { rounds, ends, settle } = world();
-  rounds.start({ atOnce: true });
+test("closing waits for the current run, which can see it", async () => {
+  const { job, runs, settle } = setUp();
+  job.start({ immediately: true });
   let isClosed = false;
-  const closing = rounds.close().then(() => (isClosed = true));
+  const closing = job.close().then(() => (isClosed = true));
   await settle();
-  expect([rounds.isClosing, isClosed]).toEqual([true, false]);
-  ends[0]?.resolve();
+  expect([job.isClosing, isClosed]).toEqual([true, false]);
+  runs[0]?.resolve();
   await closing;
   expect(isClosed).toBe(true);
 });

@@ -1,54 +1,54 @@
 /**
- * Work that is done again and again: one round at a time, the next one when the clock says so and the last one is over.
- * States: new → going (`start`) → resting (`rest`) → closed (`close`).
+ * Runs a job at an interval, never two runs at once: a tick during a run is skipped.
+ * States: new → running (`start`) → stopped (`stop`) → closed (`close`).
  */
 import type { Clock } from "../clock.js";
 
-export type RoundsOptions = {
+export type PeriodicJobOptions = {
   clock: Clock;
-  everyMs: number;
-  /** One round. Long ones look at `isClosing` between two steps. */
-  round(): Promise<unknown>;
-  /** A round has rejected; the next one comes in its time all the same. */
-  failed(error: unknown): void;
+  intervalMs: number;
+  /** One run. Long ones check `isClosing` between two steps. */
+  run(): Promise<unknown>;
+  /** Called when a run rejects; the next one still comes at its time. */
+  onError(error: unknown): void;
 };
 
-export class Rounds {
-  #stop: (() => void) | null = null;
+export class PeriodicJob {
+  #cancel: (() => void) | null = null;
   #running: Promise<void> | null = null;
   #isClosing = false;
 
-  constructor(private readonly options: RoundsOptions) {}
+  constructor(private readonly options: PeriodicJobOptions) {}
 
   get isClosing(): boolean {
     return this.#isClosing;
   }
 
-  /** `atOnce`: the first round does not wait for the clock. */
-  start({ atOnce }: { atOnce: boolean }): void {
-    const { clock, everyMs } = this.options;
-    this.#stop = clock.every(everyMs, () => this.#begin());
-    if (atOnce) this.#begin();
+  /** `immediately`: the first run does not wait for the first tick. */
+  start({ immediately }: { immediately: boolean }): void {
+    const { clock, intervalMs } = this.options;
+    this.#cancel = clock.every(intervalMs, () => this.#begin());
+    if (immediately) this.#begin();
   }
 
-  /** No round begins any more; one that is under way goes on. */
-  rest(): void {
-    this.#stop?.();
+  /** No further run begins; the current one goes on. */
+  stop(): void {
+    this.#cancel?.();
   }
 
-  /** Resolves when the round that is under way is over. */
+  /** Stops, and resolves when the current run has ended. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.rest();
+    this.stop();
     await this.#running;
   }
 
   #begin(): void {
     if (this.#running || this.#isClosing) return;
-    const { round, failed } = this.options;
-    this.#running = round()
+    const { run, onError } = this.options;
+    this.#running = run()
       .then(() => undefined)
-      .catch(failed)
+      .catch(onError)
       .finally(() => (this.#running = null));
   }
 }

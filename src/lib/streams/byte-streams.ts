@@ -6,7 +6,7 @@
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Clock } from "../clock.js";
-import { CarriedStream, MAX_PIECE_BYTES, type Carrier } from "./multiplexed-stream.js";
+import { MultiplexedStream, MAX_PIECE_BYTES, type Carrier } from "./multiplexed-stream.js";
 
 /**
  * Streams open at one time on one connection; more are refused. A command that is waited for holds two; each may hold
@@ -15,7 +15,7 @@ import { CarriedStream, MAX_PIECE_BYTES, type Carrier } from "./multiplexed-stre
 export const MAX_STREAMS = 2_000;
 const HEADER_BYTES = 5;
 /** Largest message that a socket which carries streams must take. */
-export const MAX_CARRIER_MESSAGE_BYTES = HEADER_BYTES + MAX_PIECE_BYTES;
+export const MAX_MULTIPLEXED_MESSAGE_BYTES = HEADER_BYTES + MAX_PIECE_BYTES;
 /** Each end pings the other so often, well below the 60 s after which proxies cut an idle connection. */
 export const PING_INTERVAL_MS = 10_000;
 /** Intervals in which nothing comes at all, after which the other end counts as gone. */
@@ -43,11 +43,11 @@ export type ByteStreamsOptions = {
 };
 
 /** The socket must be open and its messages must be this function's alone. All streams break with the socket. */
-export function carryStreams(socket: WebSocket, { accept, onText, clock }: ByteStreamsOptions): ByteStreams {
-  const streams = new Map<number, CarriedStream>();
+export function multiplexStreams(socket: WebSocket, { accept, onText, clock }: ByteStreamsOptions): ByteStreams {
+  const streams = new Map<number, MultiplexedStream>();
   let lastId = 0;
   const add = (id: number) => {
-    const stream = new CarriedStream(carrierOf(socket, id, () => streams.delete(id)));
+    const stream = new MultiplexedStream(carrierOf(socket, id, () => streams.delete(id)));
     // Whoever works with the stream listens too; an error that nobody heard must not end the program.
     stream.on("error", () => undefined);
     streams.set(id, stream);
@@ -107,7 +107,7 @@ function readFrame(message: Buffer): Frame | null {
 }
 
 /** What comes for a stream that has just ended here is passed over. */
-function deliver(socket: WebSocket, stream: CarriedStream | undefined, { kind, payload }: Frame): void {
+function deliver(socket: WebSocket, stream: MultiplexedStream | undefined, { kind, payload }: Frame): void {
   switch (kind) {
     case KINDS.data:
       if (stream?.arrive(payload) !== false) return;

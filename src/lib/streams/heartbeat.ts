@@ -11,7 +11,7 @@ export type PingableSocket = {
 };
 
 /** Asks each `intervalMs`, and cuts the socket when a question was not answered by the next. Returns how to stop. */
-export function keepHeartbeat(socket: PingableSocket, intervalMs: number, clock: Clock): () => void {
+export function startHeartbeat(socket: PingableSocket, intervalMs: number, clock: Clock): () => void {
   let hasAnswered = true;
   socket.on("pong", () => {
     hasAnswered = true;

@@ -23,7 +23,7 @@ export type Carrier = {
   forget(): void;
 };
 
-export class CarriedStream extends Duplex {
+export class MultiplexedStream extends Duplex {
   readonly #carrier: Carrier;
   /** Bytes that we may still send. */
   #credit = WINDOW_BYTES;

@@ -6,14 +6,18 @@ import type { ChatEvent, ChatEventsSource } from "../../domain/chats/chat-stream
 import type { Viewer } from "../../domain/users/viewer.js";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { type Leave, Turnstile, type TurnstileBounds } from "../../lib/concurrency/bounded-semaphore.js";
+import {
+  type Release,
+  BoundedSemaphore,
+  type SemaphoreLimits,
+} from "../../lib/concurrency/bounded-semaphore.js";
 import { unavailable } from "../common/errors.js";
 
-export const SNAPSHOT_BOUNDS: Readonly<TurnstileBounds> = Object.freeze({
+export const SNAPSHOT_BOUNDS: Readonly<SemaphoreLimits> = Object.freeze({
   // More at once only wait for the database's connections, and hold up everybody else's statements.
-  inside: 32,
+  maxRunning: 32,
   // A replica's most sockets, all come back at once.
-  waiting: 10_000,
+  maxWaiting: 10_000,
   waitMs: 10_000,
 });
 /** Of one user at one time: each may read and hold as much as the largest answer. */
@@ -26,24 +30,24 @@ type Answer<R> = R | Promise<R>;
 type AskedBy = { readonly asker: { viewer(): Pick<Viewer, "userId"> } };
 
 export class SnapshotAdmission {
-  readonly #turnstile: Turnstile;
+  readonly #semaphore: BoundedSemaphore;
   /** Of users with a snapshot that is read or waits. */
-  readonly #byUser = new Map<string, Turnstile>();
+  readonly #byUser = new Map<string, BoundedSemaphore>();
   #refused = 0;
   #warnedAt = -Infinity;
 
   constructor(
     private readonly parts: { clock: Clock; log: Log },
-    private readonly bounds: TurnstileBounds = SNAPSHOT_BOUNDS,
+    private readonly bounds: SemaphoreLimits = SNAPSHOT_BOUNDS,
   ) {
-    this.#turnstile = new Turnstile(bounds, parts.clock);
+    this.#semaphore = new BoundedSemaphore(bounds, parts.clock);
   }
 
   /** The same source; opening a stream waits for its turn, or fails with UNAVAILABLE. */
   openings(source: ChatEventsSource): ChatEventsSource {
     return {
       subscribe: (viewer: Viewer, chatId: string, after: string | null) =>
-        this.#inside(this.#turnstile.enter(), () => source.subscribe(viewer, chatId, after)),
+        this.#admitted(this.#semaphore.acquire(), () => source.subscribe(viewer, chatId, after)),
     };
   }
 
@@ -53,37 +57,37 @@ export class SnapshotAdmission {
   ): (event: unknown, asking: A) => Answer<R> {
     return (event, asking) =>
       isRefresh(event)
-        ? this.#inside(this.#enterAs(asking.asker.viewer().userId), async () => execute(event, asking))
+        ? this.#admitted(this.#enterAs(asking.asker.viewer().userId), async () => execute(event, asking))
         : execute(event, asking);
   }
 
   /** Sends away whoever waits. */
   close(): void {
-    this.#turnstile.close();
+    this.#semaphore.close();
     for (const own of this.#byUser.values()) own.close();
   }
 
   /** First the user's own turn, so that nobody's storm takes the others' places. */
-  async #enterAs(userId: string): Promise<Leave | null> {
-    const { waiting, waitMs } = this.bounds;
+  async #enterAs(userId: string): Promise<Release | null> {
+    const { maxWaiting, waitMs } = this.bounds;
     const own =
       this.#byUser.get(userId) ??
-      new Turnstile({ inside: SNAPSHOTS_PER_USER, waiting, waitMs }, this.parts.clock);
+      new BoundedSemaphore({ maxRunning: SNAPSHOTS_PER_USER, maxWaiting, waitMs }, this.parts.clock);
     this.#byUser.set(userId, own);
-    const leaveOwn = await own.enter();
-    const leave = leaveOwn && (await this.#turnstile.enter());
+    const leaveOwn = await own.acquire();
+    const leave = leaveOwn && (await this.#semaphore.acquire());
     const end = () => {
       leave?.();
       leaveOwn?.();
       const left = own.count();
-      if (left.inside + left.waiting === 0) this.#byUser.delete(userId);
+      if (left.running + left.waiting === 0) this.#byUser.delete(userId);
     };
     if (leave) return end;
     end();
     return null;
   }
 
-  async #inside<R>(entering: Promise<Leave | null>, work: () => Promise<R>): Promise<R> {
+  async #admitted<R>(entering: Promise<Release | null>, work: () => Promise<R>): Promise<R> {
     const leave = await entering;
     if (!leave) {
       this.#warn();
@@ -101,7 +105,7 @@ export class SnapshotAdmission {
     const now = this.parts.clock.now();
     if (now - this.#warnedAt < WARNING_INTERVAL_MS) return;
     this.parts.log.warn(
-      { refused: this.#refused, ...this.#turnstile.count() },
+      { refused: this.#refused, ...this.#semaphore.count() },
       "Too many snapshots are asked for; clients are told to come back later",
     );
     this.#warnedAt = now;

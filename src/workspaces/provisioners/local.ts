@@ -3,7 +3,7 @@
  * States: starting → live → (it died) waiting → starting …, and from any of them closed, by `close` alone.
  */
 import { sleep, type Clock } from "../../lib/clock.js";
-import { doingForNobody } from "../../lib/run-context.js";
+import { runDetached } from "../../lib/run-context.js";
 import type { Log } from "../../lib/log.js";
 import { AgentUnreachable, connectAgent, type AgentConnection } from "../agent-client/agent-connection.js";
 import { spawnAgent, type AgentProcess } from "./agent-process.js";
@@ -90,7 +90,7 @@ class AgentKeeper {
 
   constructor(private readonly options: LocalAgentOptions) {
     // It serves whoever comes, long after the turn that needs it first.
-    this.#keeping = doingForNobody(() => this.#keepRunning());
+    this.#keeping = runDetached(() => this.#keepRunning());
   }
 
   connection(): Promise<AgentConnection> {

@@ -4,14 +4,14 @@
  */
 import { WebSocket } from "ws";
 import { tokenWithin } from "../../agent/protocol/dial-out.js";
-import type { AgentPlace } from "../../domain/workspaces/workspace.js";
-import { carryStreams, MAX_CARRIER_MESSAGE_BYTES, type ByteStreams } from "../../lib/streams/byte-streams.js";
+import type { AgentLocation } from "../../domain/workspaces/workspace.js";
+import { multiplexStreams, MAX_MULTIPLEXED_MESSAGE_BYTES, type ByteStreams } from "../../lib/streams/byte-streams.js";
 import type { Clock } from "../../lib/clock.js";
-import { doingForNobody } from "../../lib/run-context.js";
+import { runDetached } from "../../lib/run-context.js";
 import type { Log } from "../../lib/log.js";
 import { AgentUnreachable, connectAgent, type AgentConnection } from "../agent-client/agent-connection.js";
-import { openEntrance } from "./tunnel-listener.js";
-import { createPass, REGISTRATION_HEADER, REPLICA_PATH, WORKSPACE_HEADER } from "./replica-token.js";
+import { openTunnelListener } from "./tunnel-listener.js";
+import { createReplicaToken, REGISTRATION_HEADER, REPLICA_PATH, WORKSPACE_HEADER } from "./replica-token.js";
 
 /** Replicas are near each other. */
 const HANDSHAKE_TIMEOUT_MS = 5_000;
@@ -39,7 +39,7 @@ export class Relays {
   constructor(private readonly options: RelaysOptions) {}
 
   /** Rejects with `AgentUnreachable`. */
-  async connection(workspaceId: string, place: AgentPlace, tokenHash: Buffer): Promise<AgentConnection> {
+  async connection(workspaceId: string, place: AgentLocation, tokenHash: Buffer): Promise<AgentConnection> {
     const { registrationId, instanceId } = place;
     const known = this.#relays.get(registrationId);
     const relay = await (known ?? this.#open(workspaceId, place));
@@ -53,7 +53,7 @@ export class Relays {
     for (const relay of relays) if (relay.status === "fulfilled") relay.value.socket.terminate();
   }
 
-  #open(workspaceId: string, { registrationId, replicaUrl }: AgentPlace): Promise<Relay> {
+  #open(workspaceId: string, { registrationId, replicaUrl }: AgentLocation): Promise<Relay> {
     const { secret } = this.options;
     if (secret === null || replicaUrl === null) {
       throw new OutOfReach(
@@ -62,14 +62,14 @@ export class Relays {
       );
     }
     if (this.#isClosed) throw new AgentUnreachable("The server is closing.");
-    const pass = createPass(secret, { workspaceId, registrationId });
+    const pass = createReplicaToken(secret, { workspaceId, registrationId });
     const headers = {
       authorization: `Bearer ${pass}`,
       [WORKSPACE_HEADER]: workspaceId,
       [REGISTRATION_HEADER]: registrationId,
     };
     // Others use it, too.
-    const opening = doingForNobody(() => this.#dial(replicaUrl, headers));
+    const opening = runDetached(() => this.#dial(replicaUrl, headers));
     this.#relays.set(registrationId, opening);
     const forget = () => this.#relays.delete(registrationId);
     void opening.then(({ socket }) => socket.once("close", forget), forget);
@@ -81,11 +81,11 @@ export class Relays {
     const socket = new WebSocket(addressOf(replicaUrl), {
       headers,
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-      maxPayload: MAX_CARRIER_MESSAGE_BYTES,
+      maxPayload: MAX_MULTIPLEXED_MESSAGE_BYTES,
       perMessageDeflate: false,
     });
     const streams = await new Promise<ByteStreams>((resolve, reject) => {
-      socket.once("open", () => resolve(carryStreams(socket, { clock })));
+      socket.once("open", () => resolve(multiplexStreams(socket, { clock })));
       socket.on("error", (cause) =>
         reject(
           new AgentUnreachable(
@@ -97,7 +97,7 @@ export class Relays {
         ),
       );
     });
-    const entrance = await openEntrance(() => streams.open(), log);
+    const entrance = await openTunnelListener(() => streams.open(), log);
     socket.once("close", () => entrance.close());
     if (socket.readyState !== socket.OPEN) entrance.close();
     closeWhenIdle(socket, streams, clock);

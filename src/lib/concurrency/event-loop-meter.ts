@@ -1,11 +1,11 @@
-/** How busy this process is. */
+/** Meter of the event loop's utilization. */
 import { performance } from "node:perf_hooks";
 
 /**
- * A meter of the event loop: each call tells the share of the time since the call before, in [0, 1], in which the loop
- * had something to do. Near 1 everything that happens waits for what happened before.
+ * Each call returns the share of the time since the previous call, in [0, 1], in which the event loop was busy. Near 1
+ * everything waits for the work before it.
  */
-export function createLoopMeter(): () => number {
+export function createEventLoopMeter(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {
     const now = performance.eventLoopUtilization();
