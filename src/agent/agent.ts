@@ -1,10 +1,10 @@
-/** The workspace agent as a plain object: processes, files and instructions of one directory. `http.ts` is its door. */
+/** The workspace agent as a plain object: processes, files and instructions of one directory. `http.ts` is its endpoint. */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import { VERSION } from "../lib/version.js";
 import { Askpass } from "./askpass/askpass.js";
-import { ServerLines } from "./askpass/server-lines.js";
+import { ControlChannels } from "./askpass/control-channels.js";
 import type { ContextPaths } from "./context/paths.js";
 import { createContextReader, type ContextReader } from "./context/workspace-context.js";
 import { editFiles } from "./files/edit-files.js";
@@ -16,7 +16,7 @@ import { readLines } from "./files/read-lines.js";
 import { writeFile } from "./files/write-file.js";
 import { GitWatches } from "./git/git-watches.js";
 import { createAgentMetrics, type AgentMetrics } from "./metrics.js";
-import { ToolServers } from "./mcp/tool-servers.js";
+import { WorkspaceMcpServers } from "./mcp/workspace-servers.js";
 import { done, type Outcome } from "./outcome.js";
 import type { Environment } from "./process/environment.js";
 import { DEFAULT_PROCESS_LIMITS, type ProcessLimits } from "./process/process-limits.js";
@@ -59,11 +59,11 @@ export type Agent = {
   metrics: AgentMetrics;
   processes: ProcessRegistry;
   context: ContextReader;
-  toolServers: ToolServers;
+  mcpServers: WorkspaceMcpServers;
   git: GitWatches;
   search: Search;
   /** Where servers can be asked. */
-  serverLines: ServerLines;
+  controlChannels: ControlChannels;
   readLines(request: ReadLinesRequest): Promise<ReadLinesAnswer>;
   readBytes(query: ReadBytesQuery): Promise<Outcome<FileBytes>>;
   listDirectory(request: ListDirectoryRequest): Promise<Outcome<ListDirectoryAnswer>>;
@@ -79,11 +79,11 @@ export function createAgent(options: AgentOptions): Agent {
   const instanceId = randomUUID();
   const metrics = createAgentMetrics();
   const git = new GitWatches(options);
-  const serverLines = new ServerLines(options);
-  const askpass = new Askpass({ ...options, askServers: (request) => serverLines.ask(request) });
+  const controlChannels = new ControlChannels(options);
+  const askpass = new Askpass({ ...options, askServers: (request) => controlChannels.ask(request) });
   const processes = new ProcessRegistry({
     ...options,
-    askpassFor: (chatId) => askpass.placeFor(chatId),
+    askpassFor: (chatId) => askpass.configFor(chatId),
     instanceId,
     nice: options.commandNice ?? 0,
     limits: options.processLimits ?? DEFAULT_PROCESS_LIMITS,
@@ -94,7 +94,7 @@ export function createAgent(options: AgentOptions): Agent {
       process.onExit(() => git.workedIn(facts, facts.workdir));
     },
   });
-  const toolServers = new ToolServers(options);
+  const mcpServers = new WorkspaceMcpServers(options);
   const locks = new PathLocks();
   const search = new Search(options);
   return {
@@ -108,10 +108,10 @@ export function createAgent(options: AgentOptions): Agent {
     metrics,
     processes,
     context: createContextReader(options),
-    toolServers,
+    mcpServers,
     git,
     search,
-    serverLines,
+    controlChannels,
     readLines: (request) => readLines(directory, request),
     readBytes: (query) => readBytes(directory, query),
     listDirectory: (request) => listDirectory(directory, request),
@@ -122,8 +122,8 @@ export function createAgent(options: AgentOptions): Agent {
     writeFile: (request) => writeFile(directory, locks, request),
     editFiles: (request) => editFiles(directory, locks, request),
     close: async () => {
-      serverLines.close();
-      await Promise.all([processes.close(), toolServers.close(), search.close(), git.close()]);
+      controlChannels.close();
+      await Promise.all([processes.close(), mcpServers.close(), search.close(), git.close()]);
       // Commands that end still have their script.
       await askpass.close();
     },

@@ -5,7 +5,7 @@ import { DIAL_OUT_PATH } from "./protocol/dial-out.js";
 /** Nobody but this machine may reach an agent unless somebody says otherwise. */
 export const DEFAULT_AGENT_HOST = "127.0.0.1";
 
-export type DoorSettings =
+export type EndpointSettings =
   | {
       kind: "listen";
       host: string;
@@ -17,7 +17,7 @@ export type DoorSettings =
   /** WebSocket addresses, tried in turn until one takes the call. */
   | { kind: "dial-out"; servers: readonly string[] };
 
-export const doorVariables = {
+export const endpointVariables = {
   PARLEY_AGENT_HOST: z
     .string()
     .regex(/^[^\s/]+$/, "must be a host name or IP address")
@@ -27,10 +27,13 @@ export const doorVariables = {
   PARLEY_AGENT_TLS_KEY: z.string().optional(),
   PARLEY_AGENT_SERVER_URL: z.string().optional(),
 };
-type DoorVariables = z.infer<z.ZodObject<typeof doorVariables>>;
+type EndpointVariables = z.infer<z.ZodObject<typeof endpointVariables>>;
 
 /** Throws an `Error` whose message is for whoever made the settings. `readText` reads a file. */
-export function readDoor(variables: DoorVariables, readText: (path: string) => string): DoorSettings {
+export function readEndpoint(
+  variables: EndpointVariables,
+  readText: (path: string) => string,
+): EndpointSettings {
   const {
     PARLEY_AGENT_SERVER_URL: servers,
     PARLEY_AGENT_TLS_CERT: cert,

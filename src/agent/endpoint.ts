@@ -3,14 +3,14 @@ import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import type { Agent } from "./agent.js";
 import { DialOut } from "./dial-out/dial-out.js";
-import type { DoorSettings } from "./endpoint-settings.js";
+import type { EndpointSettings } from "./endpoint-settings.js";
 import { createAgentServer } from "./http.js";
 import { hashAgentToken, tokenWithin } from "./protocol/dial-out.js";
 import type { ListeningLine, RegisteredLine } from "./protocol/startup.js";
 
-export type DoorOptions = {
+export type EndpointOptions = {
   agent: Agent;
-  door: DoorSettings;
+  endpoint: EndpointSettings;
   token: string;
   /** Tells whoever started the agent, in a line on stdout. */
   say: (line: ListeningLine | RegisteredLine) => void;
@@ -18,22 +18,24 @@ export type DoorOptions = {
   log: Log;
 };
 
-export type Door = {
+export type Endpoint = {
   /** Requests under way are cut; end what they wait for first. */
   close(): Promise<void>;
 };
 
-/** A door that listens does so when this resolves; it rejects when it cannot. One that calls goes on trying. */
-export async function openDoor(options: DoorOptions): Promise<Door> {
-  return options.door.kind === "listen" ? listen(options, options.door) : call(options, options.door);
+/** A endpoint that listens does so when this resolves; it rejects when it cannot. One that calls goes on trying. */
+export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
+  return options.endpoint.kind === "listen"
+    ? listen(options, options.endpoint)
+    : call(options, options.endpoint);
 }
 
 const LOOPBACK = /^(?:127\.[\d.]+|::1|localhost)$/;
 
 async function listen(
-  { agent, token, say, log }: DoorOptions,
-  { host, port, tls }: Extract<DoorSettings, { kind: "listen" }>,
-): Promise<Door> {
+  { agent, token, say, log }: EndpointOptions,
+  { host, port, tls }: Extract<EndpointSettings, { kind: "listen" }>,
+): Promise<Endpoint> {
   if (tls === null && !LOOPBACK.test(host)) {
     log.warn({ host }, "The agent listens without TLS: its token and all it does can be read on the way");
   }
@@ -44,9 +46,9 @@ async function listen(
 }
 
 async function call(
-  { agent, token, say, clock, log }: DoorOptions,
-  { servers }: Extract<DoorSettings, { kind: "dial-out" }>,
-): Promise<Door> {
+  { agent, token, say, clock, log }: EndpointOptions,
+  { servers }: Extract<EndpointSettings, { kind: "dial-out" }>,
+): Promise<Endpoint> {
   warnOfPlainServers(servers, log);
   const { instanceId } = agent.health();
   const tokenInside = tokenWithin(hashAgentToken(token), instanceId);

@@ -1,4 +1,4 @@
-/** The agent's HTTP door: checks the token, turns failures into statuses. What it answers is in `routes/`. */
+/** The agent's HTTP endpoint: checks the token, turns failures into statuses. What it answers is in `routes/`. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { systemClock } from "../lib/clock.js";
@@ -10,13 +10,13 @@ import { AGENT_PATHS } from "./protocol/paths.js";
 import { CHAT_ID_HEADER, MAX_BODY_BYTES } from "./protocol/requests.js";
 import { addContextRoutes } from "./routes/context.js";
 import { addFileRoutes } from "./routes/files.js";
-import { gitWatchTaker } from "./routes/git.js";
+import { gitWatchHandler } from "./routes/git.js";
 import { addMcpRoutes } from "./routes/mcp.js";
 import { addProcessStreamRoute } from "./routes/process-stream.js";
 import { addProcessRoutes } from "./routes/processes.js";
 import { addSearchRoutes } from "./routes/search.js";
 import { refuse, RefusedRequest } from "./routes/requests.js";
-import { serverLineTaker } from "./routes/server-line.js";
+import { controlChannelHandler } from "./routes/control-channel.js";
 import { addUpgrades } from "./routes/upgrades.js";
 
 /** Time to send a whole request; answers may take as long as they need, waits have their own limit. */
@@ -40,8 +40,12 @@ export function createAgentServer({ agent, token, tls, log }: AgentServerOptions
   addUpgrades(server, {
     isToken,
     takers: {
-      [AGENT_PATHS.gitWatch]: gitWatchTaker({ agent, clock: systemClock, log }),
-      [AGENT_PATHS.serverLine]: serverLineTaker({ serverLines: agent.serverLines, clock: systemClock, log }),
+      [AGENT_PATHS.gitWatch]: gitWatchHandler({ agent, clock: systemClock, log }),
+      [AGENT_PATHS.controlChannel]: controlChannelHandler({
+        controlChannels: agent.controlChannels,
+        clock: systemClock,
+        log,
+      }),
     },
   });
   server.addHook("onRequest", async (request, reply) => {

@@ -9,7 +9,7 @@ import { systemClock, type Clock } from "../lib/clock.js";
 import { EXIT_BROKEN, handOver, untilBroken } from "../lib/last-resort.js";
 import { createLog, type Log } from "../lib/log.js";
 import { createAgent } from "./agent.js";
-import { openDoor } from "./endpoint.js";
+import { openEndpoint } from "./endpoint.js";
 import { inheritedEnvironment } from "./process/environment.js";
 import { AGENT_USAGE, loadSettings, SettingsError, type AgentSettings } from "./settings.js";
 
@@ -49,21 +49,21 @@ async function serve(settings: AgentSettings, clock: Clock, log: Log): Promise<n
     clock,
     log,
   });
-  const door = await openDoor({
+  const endpoint = await openEndpoint({
     agent,
-    door: settings.door,
+    endpoint: settings.endpoint,
     token: settings.token,
     say: (line) => process.stdout.write(`${JSON.stringify(line)}\n`),
     clock,
     log,
   });
-  agent.toolServers.start();
+  agent.mcpServers.start();
   const { reason, exitCode } = await stopped;
   log.info({ reason }, "The workspace agent stops");
   // Processes first: their end wakes the requests that wait for them.
   const close = async () => {
     await agent.close();
-    await door.close();
+    await endpoint.close();
   };
   // A broken agent must still end its commands, as nothing else knows them, but it may not be able to.
   await (exitCode === EXIT_BROKEN ? handOver(close, { clock, log }) : close());

@@ -1,4 +1,4 @@
-/** How the agent says no: a refusal is a value with an HTTP status, so that only the door speaks HTTP. */
+/** How the agent says no: a refusal is a value with an HTTP status, so that only the endpoint speaks HTTP. */
 
 /** `field` names the part of the request that is wrong; `detail` is the system's own words. */
 export type Refusal = {

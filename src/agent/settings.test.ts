@@ -7,7 +7,7 @@ const TOKEN = "0123456789abcdef";
 test("a token is all that is needed", () => {
   expect(readSettings([], { PARLEY_AGENT_TOKEN: TOKEN, PARLEY_AGENT_PORT: "" }, "/code")).toEqual({
     token: TOKEN,
-    door: { kind: "listen", host: "127.0.0.1", port: 0, tls: null },
+    endpoint: { kind: "listen", host: "127.0.0.1", port: 0, tls: null },
     directory: "/code",
     exitsWithStdin: false,
     logLevel: "info",
@@ -27,7 +27,7 @@ test("flags win over variables", () => {
   const argv = ["--port", "8123", "--directory", "project", "--exit-with-stdin", "--log-level", "debug"];
   expect(readSettings(argv, environment, "/code")).toEqual({
     token: TOKEN,
-    door: { kind: "listen", host: "127.0.0.1", port: 8123, tls: null },
+    endpoint: { kind: "listen", host: "127.0.0.1", port: 8123, tls: null },
     directory: "/code/project",
     exitsWithStdin: true,
     logLevel: "debug",
@@ -112,14 +112,14 @@ test("the token and the certificate may be in files", () => {
   const argv = ["--token-file", "token", "--tls-cert", "cert", "--tls-key", "/code/key", "--host", "::"];
   expect(readSettings(argv, {}, "/code", readFile)).toMatchObject({
     token: TOKEN,
-    door: { kind: "listen", host: "::", port: 0, tls: { cert: "the certificate", key: "the key" } },
+    endpoint: { kind: "listen", host: "::", port: 0, tls: { cert: "the certificate", key: "the key" } },
   });
 });
 
 test("an agent calls servers when it is given any, and a plain address is enough", () => {
   const servers = "wss://a.example/agents, https://b.example,http://c.example:4000/parley/agents?x=1";
   expect(readSettings(["--server", servers], { PARLEY_AGENT_TOKEN: TOKEN }, "/code")).toMatchObject({
-    door: {
+    endpoint: {
       kind: "dial-out",
       servers: ["wss://a.example/agents", "wss://b.example/agents", "ws://c.example:4000/parley/agents?x=1"],
     },

@@ -6,7 +6,12 @@ import { z } from "zod";
 import { DEFAULT_CONTEXT_PATHS, type ContextPaths } from "./context/paths.js";
 import { DEFAULT_PROCESS_LIMITS, type ProcessLimits } from "./process/process-limits.js";
 import { MAX_PROCESSES } from "./process/retention.js";
-import { DEFAULT_AGENT_HOST, doorVariables, readDoor, type DoorSettings } from "./endpoint-settings.js";
+import {
+  DEFAULT_AGENT_HOST,
+  endpointVariables,
+  readEndpoint,
+  type EndpointSettings,
+} from "./endpoint-settings.js";
 
 /** Shorter tokens could be guessed. */
 const MIN_TOKEN_CHARACTERS = 16;
@@ -16,7 +21,7 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"
 export type AgentSettings = {
   /** What callers present; to a server that is called, what the agent presents. */
   token: string;
-  door: DoorSettings;
+  endpoint: EndpointSettings;
   /** Absolute. */
   directory: string;
   /** The parent holds the other end of stdin: when it closes, the parent is gone or wants the agent gone. */
@@ -97,7 +102,7 @@ const settingsSchema = z.object({
     .string("must be set")
     .min(MIN_TOKEN_CHARACTERS, `must have at least ${MIN_TOKEN_CHARACTERS} characters`)
     .regex(/^[\x21-\x7e]+$/, "must be visible ASCII without spaces"),
-  ...doorVariables,
+  ...endpointVariables,
   PARLEY_AGENT_DIRECTORY: z.string().default("."),
   PARLEY_AGENT_EXIT_WITH_STDIN: z.enum(["true", "false"], 'must be "true" or "false"').default("false"),
   PARLEY_AGENT_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
@@ -134,7 +139,7 @@ export function readSettings(
   }
   return {
     token: parsed.data.PARLEY_AGENT_TOKEN,
-    door: explaining(() => readDoor(parsed.data, readText)),
+    endpoint: explaining(() => readEndpoint(parsed.data, readText)),
     directory: resolve(currentDirectory, parsed.data.PARLEY_AGENT_DIRECTORY),
     exitsWithStdin: parsed.data.PARLEY_AGENT_EXIT_WITH_STDIN === "true",
     logLevel: parsed.data.PARLEY_AGENT_LOG_LEVEL,

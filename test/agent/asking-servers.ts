@@ -4,7 +4,7 @@ import type {
   GitCredentials,
   GitCredentialsRequest,
 } from "../../src/workspaces/agent-client/agent-connection.js";
-import type { OpenServerLine } from "../../src/workspaces/control-channel.js";
+import type { ControlChannel } from "../../src/workspaces/control-channel.js";
 import type { RunningAgent } from "./process/process-agent.js";
 
 export const refusal: GitCredentials = { outcome: "refused", reason: "There is no token for you." };
@@ -18,19 +18,19 @@ export type AskingServers = {
   /** Answers that somebody waits for. */
   waiting: ((answer: GitCredentials) => void)[];
   /** A server that answers so. */
-  open(answer: GitCredentials | (() => Promise<GitCredentials>)): Promise<OpenServerLine>;
+  open(answer: GitCredentials | (() => Promise<GitCredentials>)): Promise<ControlChannel>;
   /** The answer of a server that takes its time. */
   hang(): Promise<GitCredentials>;
 };
 
 /** Anew for each test of the file; their lines end with it. */
 export function askingServers(agent: () => RunningAgent): AskingServers {
-  const lines: OpenServerLine[] = [];
+  const lines: ControlChannel[] = [];
   const servers: AskingServers = {
     asked: [],
     waiting: [],
     async open(answer) {
-      const line = await agent().connection.openServerLine({
+      const line = await agent().connection.openControlChannel({
         answer(request) {
           servers.asked.push(request);
           return typeof answer === "function" ? answer() : Promise.resolve(answer);

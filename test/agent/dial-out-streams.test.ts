@@ -8,12 +8,12 @@ import { buffer, text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import {
-  carryStreams,
+  multiplexStreams,
   MAX_STREAMS,
   PING_INTERVAL_MS,
   type ByteStreams,
 } from "../../src/lib/streams/byte-streams.js";
-import { openEntrance } from "../../src/workspaces/tunnels/tunnel-listener.js";
+import { openTunnelListener } from "../../src/workspaces/tunnels/tunnel-listener.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "./manual-clock.js";
 
@@ -33,10 +33,10 @@ beforeEach(async () => {
   accepter = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const opened = once(accepter, "open");
   [opener] = (await once(server, "connection")) as [WebSocket];
-  streams = carryStreams(opener, { clock });
+  streams = multiplexStreams(opener, { clock });
   await opened;
   // Time passes at the other end alone.
-  accepted = carryStreams(accepter, { accept: (stream) => accept(stream), clock: new ManualClock() });
+  accepted = multiplexStreams(accepter, { accept: (stream) => accept(stream), clock: new ManualClock() });
 });
 afterEach(() => {
   opener.terminate();
@@ -169,7 +169,7 @@ test("HTTP and WebSockets go through an entrance as they do to any server", asyn
     });
   });
   accept = (stream) => web.emit("connection", stream);
-  const entrance = await openEntrance(() => streams.open(), createLog("silent"));
+  const entrance = await openTunnelListener(() => streams.open(), createLog("silent"));
   const body = randomBytes(2_000_000);
   const answers = await Promise.all(
     Array.from({ length: 20 }, async () => {

@@ -1,4 +1,4 @@
-// Agents that call: a real agent process, a real server's door, and what travels between them.
+// Agents that call: a real agent process, a real server's endpoint, and what travels between them.
 import { once } from "node:events";
 import { readdir, readFile, readlink, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -7,13 +7,12 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import { createRunGit } from "../git/run-git.js";
-import type { AskpassPlace, Environment } from "../process/environment.js";
-import type { GitCredentials, GitCredentialsRequest } from "../protocol/server-line.js";
+import type { AskpassConfig, Environment } from "../process/environment.js";
+import type { GitCredentials, GitCredentialsRequest } from "../protocol/control-channel.js";
 import { ChatKeys } from "./chat-keys.js";
 import {
   EXCHANGE_TIMEOUT_MS,
@@ -21,9 +20,10 @@ import {
   type AskpassAnswer,
   type AskpassRequest,
 } from "./exchange.js";
-import { removeLeftFolders } from "./left-folders.js";
-import { readPrompt } from "./prompt.js";
-import { findWorkPlace, type WorkPlace } from "./work-place.js";
+import { removeStaleFolders } from "./stale-folders.js";
+import { parsePrompt } from "./prompt.js";
+import { readGitContext, type GitContext } from "./git-context.js";
+import { siblingProgram } from "../../lib/sibling-program.js";
 
 /** Two small questions to git, which only reads files. */
 const GIT_TIMEOUT_MS = 5_000;
@@ -66,7 +66,7 @@ export class Askpass {
   constructor(private readonly options: AskpassOptions) {}
 
   /** What a command's environment says of us; null when there is no way to answer it. */
-  placeFor(chatId: string | undefined): AskpassPlace | null {
+  configFor(chatId: string | undefined): AskpassConfig | null {
     // Systems clean their temporary directories while agents live for weeks.
     const isGone = this.#folder && !existsSync(join(this.#folder, SCRIPT_NAME));
     if (isGone) this.#server?.close();
@@ -103,7 +103,7 @@ export class Askpass {
       writeFileSync(script, askpassScript(join(folder, SOCKET_NAME)));
       chmodSync(script, 0o500);
       this.#server = this.#listen(folder);
-      this.#own(removeLeftFolders(tmpdir(), FOLDER_PREFIX, SOCKET_NAME, this.options.clock.now()));
+      this.#own(removeStaleFolders(tmpdir(), FOLDER_PREFIX, SOCKET_NAME, this.options.clock.now()));
       return folder;
     } catch (error) {
       this.#warn(error);
@@ -150,7 +150,7 @@ export class Askpass {
     if (key === undefined) return { refusal: "This command belongs to no chat, so it has no credentials." };
     const chatId = this.#keys.chatOf(key);
     if (chatId === null) return { refusal: "This command's key was not given by this agent." };
-    const asked = readPrompt(prompt);
+    const asked = parsePrompt(prompt);
     if (asked === null) return { refusal: "Only user names and passwords for HTTP(S) hosts are given." };
     const { site, wants } = asked;
     const place = await this.#workPlace(request.data);
@@ -164,13 +164,13 @@ export class Askpass {
   }
 
   /** Nothing when it cannot be found out: credentials do not depend on it. */
-  async #workPlace({ directory, gitDirectory }: AskpassRequest): Promise<WorkPlace> {
+  async #workPlace({ directory, gitDirectory }: AskpassRequest): Promise<GitContext> {
     const { environment, clock, log } = this.options;
     const runGit = createRunGit({ environment, clock, timeoutMs: GIT_TIMEOUT_MS });
     try {
       // One of its own for each question: many at once would be many listeners on the same.
       const signal = AbortSignal.any([this.#closing.signal]);
-      return await findWorkPlace(runGit, { directory, gitDirectory }, signal);
+      return await readGitContext(runGit, { directory, gitDirectory }, signal);
     } catch (error) {
       log.debug({ err: error }, "It is not known where git asks for credentials");
       return {};
@@ -211,10 +211,8 @@ function fromJson(text: string): unknown {
 
 /** Git wants one path to run, so the program, how to run it and whom it asks stand in a script. */
 function askpassScript(socketPath: string): string {
-  const isSource = import.meta.url.endsWith(".ts");
-  const program = fileURLToPath(new URL(isSource ? "./program.ts" : "./program.js", import.meta.url));
-  const loader = isSource ? ["--import", import.meta.resolve("@oxc-node/core/register")] : [];
-  const words = [process.execPath, ...loader, program, socketPath].map(quote).join(" ");
+  const { file, nodeArguments } = siblingProgram("askpass", "./program", import.meta.url);
+  const words = [process.execPath, ...nodeArguments, file, socketPath].map(quote).join(" ");
   // A command's own settings of Node, a debugger that waits for example, are not for this program.
   return `#!/bin/sh\nunset NODE_OPTIONS\nexec ${words} "$@"\n`;
 }

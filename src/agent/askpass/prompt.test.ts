@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readPrompt } from "./prompt.js";
+import { parsePrompt } from "./prompt.js";
 
 test.each([
   ["Username for 'https://github.com': ", { wants: "username", site: "https://github.com" }],
@@ -14,7 +14,7 @@ test.each([
   ["Password for 'https://evil.example@github.com': ", { wants: "password", site: "https://github.com" }],
   ["Password for 'https://ada@example.com@github.com': ", { wants: "password", site: "https://github.com" }],
 ])("%j is understood", (prompt, asked) => {
-  expect(readPrompt(prompt)).toEqual(asked);
+  expect(parsePrompt(prompt)).toEqual(asked);
 });
 
 test.each([
@@ -32,5 +32,5 @@ test.each([
   "Password for 'https://github%2ecom': ",
   `Password for 'https://${"a".repeat(5_000)}': `,
 ])("%j is not asked of a server", (prompt) => {
-  expect(readPrompt(prompt)).toBe(null);
+  expect(parsePrompt(prompt)).toBe(null);
 });

@@ -10,10 +10,10 @@ const PROMPT = /^(Username|Password) for '(https?):\/\/(.+)': ?$/;
 const MISLEADING = /[\\?#%\s]/;
 
 /** `site` is the origin: scheme, host, and port unless it is the usual one. */
-export type AskedPrompt = { wants: "username" | "password"; site: string };
+export type CredentialPrompt = { wants: "username" | "password"; site: string };
 
 /** Null for any other question, such as that for the passphrase of a key, and for one whose host is not sure. */
-export function readPrompt(prompt: string): AskedPrompt | null {
+export function parsePrompt(prompt: string): CredentialPrompt | null {
   if (prompt.length > MAX_PROMPT_CHARACTERS) return null;
   const [, what, scheme, address = ""] = PROMPT.exec(prompt) ?? [];
   const host = hostOf(address);

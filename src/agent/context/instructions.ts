@@ -12,7 +12,7 @@ const MAX_INSTRUCTION_FILE_BYTES = 64 * 1024;
 /** Of all files together: about 64,000 tokens in every model call. */
 const MAX_INSTRUCTION_BYTES = 256 * 1024;
 
-export type InstructionPlaces = {
+export type InstructionSearch = {
   /** Absolute; searched in this order. */
   directories: readonly string[];
   /** Searched last, unless it is among `directories`. */
@@ -22,7 +22,7 @@ export type InstructionPlaces = {
 };
 
 /** One file of each directory at most. What cannot be read, or has nothing to say, is left out. Never rejects. */
-export async function readInstructionFiles(places: InstructionPlaces): Promise<InstructionFile[]> {
+export async function readInstructionFiles(places: InstructionSearch): Promise<InstructionFile[]> {
   const { workingDirectory, log } = places;
   const found: InstructionFile[] = [];
   let totalBytes = 0;
@@ -47,7 +47,7 @@ export async function readInstructionFiles(places: InstructionPlaces): Promise<I
 async function readInstructionFile(
   directory: string,
   within: string | undefined,
-  { fileName, log }: InstructionPlaces,
+  { fileName, log }: InstructionSearch,
 ): Promise<InstructionFile | undefined> {
   for (const name of await namesAlike(directory, fileName, log)) {
     const path = join(directory, name);

@@ -23,14 +23,14 @@ export const DEFAULT_CONTEXT_PATHS: ContextPaths = {
   mcpConfigFiles: [".mcp.json"],
 };
 
-export type Places = { workingDirectory: string; homeDirectory: string };
+export type BaseDirectories = { workingDirectory: string; homeDirectory: string };
 
 /** Absolute paths, each once, in the order of the setting. */
-export function resolvePaths(paths: readonly string[], places: Places): string[] {
+export function resolvePaths(paths: readonly string[], places: BaseDirectories): string[] {
   return [...new Set(paths.map((path) => resolvePath(path, places)))];
 }
 
-function resolvePath(path: string, { workingDirectory, homeDirectory }: Places): string {
+function resolvePath(path: string, { workingDirectory, homeDirectory }: BaseDirectories): string {
   if (path === "~" || path.startsWith("~/")) return resolve(join(homeDirectory, path.slice(1)));
   return resolve(workingDirectory, path);
 }

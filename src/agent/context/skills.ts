@@ -21,7 +21,7 @@ const MAX_SKILL_FOLDERS = 1_000;
 /** More names than a model can use. */
 const MAX_LISTED_FILES = 500;
 
-export type SkillPlaces = {
+export type SkillSearch = {
   /** Absolute; of two skills with one name the one in the earlier directory counts. */
   directories: readonly string[];
   /** Name of the file that makes a folder a skill. */
@@ -30,7 +30,7 @@ export type SkillPlaces = {
 };
 
 /** What is not a skill is passed over. Never rejects. */
-export async function listSkills(places: SkillPlaces): Promise<Skill[]> {
+export async function listSkills(places: SkillSearch): Promise<Skill[]> {
   const { directories, log } = places;
   const skills = new Map<string, Skill>();
   for (const directory of directories) {
@@ -49,7 +49,7 @@ export async function listSkills(places: SkillPlaces): Promise<Skill[]> {
 }
 
 /** What the skill teaches and which files come with it. Refuses a name that no skill has. */
-export async function readSkill(places: SkillPlaces, name: string): Promise<Outcome<ReadSkillAnswer>> {
+export async function readSkill(places: SkillSearch, name: string): Promise<Outcome<ReadSkillAnswer>> {
   const skill = await findSkill(places, name);
   if (skill === undefined) return unknownSkill(name);
   const { directory, body, isTruncated } = skill;
@@ -58,7 +58,7 @@ export async function readSkill(places: SkillPlaces, name: string): Promise<Outc
 
 /** `path` is in the form that the protocol asks for; links may not lead out of the skill's folder. */
 export async function readSkillFile(
-  places: SkillPlaces,
+  places: SkillSearch,
   { name, path }: ReadSkillFileRequest,
 ): Promise<Outcome<ReadSkillFileAnswer>> {
   const skill = await findSkill(places, name);
@@ -74,7 +74,7 @@ export async function readSkillFile(
 
 type FoundSkill = SkillText & { directory: string; isTruncated: boolean };
 
-async function findSkill(places: SkillPlaces, name: string): Promise<FoundSkill | undefined> {
+async function findSkill(places: SkillSearch, name: string): Promise<FoundSkill | undefined> {
   for (const directory of places.directories) {
     const skill = await readSkillIn(directory, name, places);
     if (skill !== undefined) return skill;
@@ -90,7 +90,7 @@ function unknownSkill(name: string) {
 async function readSkillIn(
   parent: string,
   folder: string,
-  { fileName, log }: SkillPlaces,
+  { fileName, log }: SkillSearch,
 ): Promise<FoundSkill | undefined> {
   const directory = join(parent, folder);
   const path = join(directory, fileName);
@@ -106,7 +106,7 @@ async function readSkillIn(
 }
 
 /** The folder's own entries but the skill's text; folders end with `/`. Hidden ones cannot be read and are left out. */
-async function skillFiles(directory: string, { fileName, log }: SkillPlaces): Promise<string[]> {
+async function skillFiles(directory: string, { fileName, log }: SkillSearch): Promise<string[]> {
   const names = await visibleNames(directory, log);
   const files = names.filter((name) => name !== fileName).slice(0, MAX_LISTED_FILES);
   const isFolder = await Promise.all(files.map((name) => isDirectory(join(directory, name))));

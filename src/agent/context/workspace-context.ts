@@ -10,8 +10,8 @@ import type {
   WorkspaceContext,
 } from "../protocol/context.js";
 import { readInstructionFiles } from "./instructions.js";
-import { resolvePaths, type ContextPaths, type Places } from "./paths.js";
-import { listSkills, readSkill, readSkillFile, type SkillPlaces } from "./skills.js";
+import { resolvePaths, type ContextPaths, type BaseDirectories } from "./paths.js";
+import { listSkills, readSkill, readSkillFile, type SkillSearch } from "./skills.js";
 
 export type ContextOptions = {
   /** The agent's own. */
@@ -31,14 +31,14 @@ export type ContextReader = {
 
 export function createContextReader(options: ContextOptions): ContextReader {
   const { contextPaths, log } = options;
-  const skillPlaces = (places: Places): SkillPlaces => ({
+  const skillSearch = (places: BaseDirectories): SkillSearch => ({
     directories: resolvePaths(contextPaths.skillDirectories, places),
     fileName: contextPaths.skillFile,
     log,
   });
   return {
     async read() {
-      const places = await placesOf(options);
+      const places = await baseDirectories(options);
       const { workingDirectory } = places;
       const [instructionFiles, skills] = await Promise.all([
         readInstructionFiles({
@@ -47,18 +47,18 @@ export function createContextReader(options: ContextOptions): ContextReader {
           fileName: contextPaths.instructionFile,
           log,
         }),
-        listSkills(skillPlaces(places)),
+        listSkills(skillSearch(places)),
       ]);
       const operatingSystem = `${process.platform} ${process.arch}`;
       return { operatingSystem, workingDirectory, instructionFiles, skills };
     },
-    readSkill: async ({ name }) => readSkill(skillPlaces(await placesOf(options)), name),
-    readSkillFile: async (request) => readSkillFile(skillPlaces(await placesOf(options)), request),
+    readSkill: async ({ name }) => readSkill(skillSearch(await baseDirectories(options)), name),
+    readSkillFile: async (request) => readSkillFile(skillSearch(await baseDirectories(options)), request),
   };
 }
 
 /** The working directory is where a command would run now. */
-async function placesOf({ directory, homeDirectory }: ContextOptions): Promise<Places> {
+async function baseDirectories({ directory, homeDirectory }: ContextOptions): Promise<BaseDirectories> {
   const choices = { wanted: undefined, agentDirectory: directory, homeDirectory };
   const chosen = await chooseWorkingDirectory(choices);
   return { homeDirectory, workingDirectory: chosen.kind === "done" ? chosen.value : directory };

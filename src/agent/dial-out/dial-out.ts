@@ -5,8 +5,8 @@
 import type { Duplex } from "node:stream";
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { callServer, type Call, type CallEnd } from "./call.js";
-import { waitAfter } from "./wait-after.js";
+import { connectToServer, type ServerConnection, type ConnectionEnd } from "./server-connection.js";
+import { reconnectDelay } from "./reconnect-delay.js";
 
 export type DialOutOptions = {
   /** WebSocket addresses, at least one. */
@@ -26,7 +26,7 @@ export type DialOutOptions = {
 export class DialOut {
   readonly #closing = new AbortController();
   readonly #calling: Promise<void>;
-  #call: Call | null = null;
+  #call: ServerConnection | null = null;
   /** Once a server has taken this agent, it must not push another one out any more: two would do so for ever. */
   #wasRegistered = false;
 
@@ -51,14 +51,14 @@ export class DialOut {
       if (this.#closing.signal.aborted) return;
       failures = end.wasRegistered ? 0 : failures + 1;
       // Each server is tried before the wait grows.
-      const waitMs = waitAfter(end, Math.floor(failures / servers.length), Math.random());
+      const waitMs = reconnectDelay(end, Math.floor(failures / servers.length), Math.random());
       this.#report(end, { server, waitMs, isNews: reason !== end.reason });
       reason = end.wasRegistered ? "" : end.reason;
       await sleep(clock, waitMs, this.#closing.signal);
     }
   }
 
-  async #callOnce(server: string): Promise<CallEnd> {
+  async #callOnce(server: string): Promise<ConnectionEnd> {
     const { token, instanceId, accept, onChange, onFailure, clock, log } = this.options;
     const onRegistered = () => {
       this.#wasRegistered = true;
@@ -66,7 +66,7 @@ export class DialOut {
       onChange(server);
     };
     const facts = { server, token, instanceId, isFirst: !this.#wasRegistered };
-    this.#call = callServer(facts, { accept, onRegistered, clock });
+    this.#call = connectToServer(facts, { accept, onRegistered, clock });
     const end = await this.#call.ended;
     this.#call = null;
     if (end.wasRegistered) onChange(null);
@@ -75,7 +75,10 @@ export class DialOut {
   }
 
   /** The same failure over and over is said once at a level that everybody sees. */
-  #report(end: CallEnd, { isNews, ...facts }: { server: string; waitMs: number; isNews: boolean }): void {
+  #report(
+    end: ConnectionEnd,
+    { isNews, ...facts }: { server: string; waitMs: number; isNews: boolean },
+  ): void {
     const { log } = this.options;
     const line = { ...facts, reason: end.reason };
     if (isNews) log.warn(line, "The server does not hold this agent's call; it will be called again");

@@ -7,12 +7,12 @@ import { createHash } from "node:crypto";
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import {
-  MAX_DIFF_PIECE_CHARACTERS,
+  MAX_DIFF_CHUNK_CHARACTERS,
   MAX_WATCHED_REPOSITORIES,
   type GitWatchMessage,
 } from "../protocol/git.js";
 import type { ChatPaths } from "./chat-paths.js";
-import type { RepositoryState } from "./look.js";
+import type { RepositoryState } from "./scan-repository.js";
 import type { Repositories } from "./repositories.js";
 
 /** A chat that writes many files in a row is looked at this often at most. */
@@ -22,7 +22,7 @@ export const POLL_MS = 5_000;
 /** Resting takes this many times as long as looking: a repository that git needs seconds for is asked less often. */
 const REST_FACTOR = 3;
 
-export type ChatWatchParts = {
+export type ChatWatchDependencies = {
   chatId: string;
   paths: ChatPaths;
   repositories: Repositories;
@@ -48,7 +48,7 @@ export class ChatWatch {
   #isAwaited = true;
   #stopRound: () => void = () => undefined;
 
-  constructor(private readonly parts: ChatWatchParts) {
+  constructor(private readonly parts: ChatWatchDependencies) {
     this.#after = parts.repositories.ticket();
   }
 
@@ -124,7 +124,7 @@ export class ChatWatch {
       if (isWhole) this.#startAnew();
       await this.#findRoots(stop.signal);
       const hadRoots = this.#roots.size > 0;
-      for (const root of [...this.#roots].sort()) await this.#lookAt(root, after, stop.signal);
+      for (const root of [...this.#roots].sort()) await this.#scanRepository(root, after, stop.signal);
       // Where there is no repository there is nothing to say, but once.
       if (hadRoots || isWhole) await this.parts.send({ type: "scanned", at, answers });
       // The next round wants to see more than this one, unless more was asked for already.
@@ -161,7 +161,7 @@ export class ChatWatch {
     this.#isFull = fresh.length > room;
   }
 
-  async #lookAt(root: string, after: number, signal: AbortSignal): Promise<void> {
+  async #scanRepository(root: string, after: number, signal: AbortSignal): Promise<void> {
     const seen = await this.parts.repositories.look(root, after, signal);
     switch (seen.kind) {
       case "seen":
@@ -217,8 +217,8 @@ function computeDigest(state: RepositoryState): string {
 /** A pair of halves of one character may come in two pieces: JSON keeps each half. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
-  for (let start = 0; start < text.length; start += MAX_DIFF_PIECE_CHARACTERS) {
-    pieces.push(text.slice(start, start + MAX_DIFF_PIECE_CHARACTERS));
+  for (let start = 0; start < text.length; start += MAX_DIFF_CHUNK_CHARACTERS) {
+    pieces.push(text.slice(start, start + MAX_DIFF_CHUNK_CHARACTERS));
   }
   return pieces;
 }

@@ -11,7 +11,7 @@ import type { Log } from "../../lib/log.js";
 /** An editor writes a file in several steps. */
 export const DEBOUNCE_MS = 250;
 
-export type WatchParts = { clock: Clock; log: Log; onChange(): void };
+export type ConfigWatchDependencies = { clock: Clock; log: Log; onChange(): void };
 
 export class ConfigWatch {
   #watcher: FSWatcher | undefined;
@@ -20,7 +20,7 @@ export class ConfigWatch {
   #moving: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(private readonly parts: WatchParts) {}
+  constructor(private readonly parts: ConfigWatchDependencies) {}
 
   /** Watches these files, absolute, and no others any more. Never rejects. */
   watch(paths: readonly string[]): Promise<void> {

@@ -13,7 +13,7 @@ import { StdioTransport } from "./stdio-transport.js";
 /** A first `npx` downloads its program within it, usually. */
 export const HANDSHAKE_TIMEOUT_MS = 30_000;
 
-export type ServerParts = {
+export type ServerOptions = {
   name: string;
   config: ServerConfig;
   environment: Environment;
@@ -24,7 +24,7 @@ export type ServerParts = {
 };
 
 /** Rejects when the server cannot be started, or has not shaken hands within 30 s, or `signal` is aborted. */
-export async function connectServer(parts: ServerParts, signal: AbortSignal): Promise<Connection> {
+export async function connectServer(parts: ServerOptions, signal: AbortSignal): Promise<Connection> {
   signal.throwIfAborted();
   const { name, clock, log } = parts;
   return openConnection(
@@ -41,7 +41,7 @@ export function isUndelivered(error: unknown): boolean {
   return cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
 }
 
-function openLine({ name, config, environment, directory, clock, log }: ServerParts): Line {
+function openLine({ name, config, environment, directory, clock, log }: ServerOptions): Line {
   if (config.transport !== "stdio") {
     const { transport, headers, url } = config;
     return httpLine({

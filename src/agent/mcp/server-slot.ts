@@ -7,24 +7,24 @@ import type { Outcome } from "../outcome.js";
 import type { McpCallAnswer } from "../protocol/mcp.js";
 import type { ServerConfig } from "./config-text.js";
 import type { ListedTool } from "../../mcp/types.js";
-import type { ToolCall, ToolServer } from "./tool-server.js";
+import type { ToolCall, SupervisedServer } from "./supervised-server.js";
 
 export class ServerSlot {
-  #server: ToolServer;
-  #candidate: ToolServer | undefined;
+  #server: SupervisedServer;
+  #candidate: SupervisedServer | undefined;
   /** Of the entry, while the server goes on with what it said before. */
   #entryProblem: string | undefined;
 
   /** `release` ends a server that is no longer needed, when its calls are done. */
   constructor(
     config: ServerConfig,
-    private readonly make: (config: ServerConfig) => ToolServer,
-    private readonly release: (server: ToolServer) => void,
+    private readonly make: (config: ServerConfig) => SupervisedServer,
+    private readonly release: (server: SupervisedServer) => void,
   ) {
     this.#server = make(config);
   }
 
-  get servers(): ToolServer[] {
+  get servers(): SupervisedServer[] {
     return this.#candidate === undefined ? [this.#server] : [this.#server, this.#candidate];
   }
 
@@ -71,7 +71,7 @@ export class ServerSlot {
     return this.#server.call(call);
   }
 
-  #takeOver(candidate: ToolServer): void {
+  #takeOver(candidate: SupervisedServer): void {
     if (this.#candidate !== candidate) return;
     this.release(this.#server);
     this.#server = candidate;

@@ -17,7 +17,7 @@ const ASKPASS_VARIABLE = "GIT_ASKPASS";
 const ASKPASS_KEY_VARIABLE = "PARLEY_AGENT_ASKPASS_KEY";
 
 /** Where a command's git asks for credentials; without a `key` it is told that it has none. */
-export type AskpassPlace = { program: string; key: string | undefined };
+export type AskpassConfig = { program: string; key: string | undefined };
 
 /** What the askpass program finds in its own environment, and git's directory if git says it. */
 export function askpassVariables(): { key?: string; gitDirectory?: string } {
@@ -50,7 +50,7 @@ export function commandEnvironment(layers: {
   requested: Environment | undefined;
   chatId: string | undefined;
   instanceId: string;
-  askpass?: AskpassPlace | null;
+  askpass?: AskpassConfig | null;
 }): Environment {
   const { askpass } = layers;
   const environment: Environment = {

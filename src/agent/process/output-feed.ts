@@ -14,7 +14,7 @@ const FIRST_RING_BYTES = 4 * 1024;
 export const MAX_FOLLOWERS = 64;
 
 /** Bytes `offset` to `nextOffset` of the whole output. */
-export type FeedPiece = { offset: number; nextOffset: number; text: string };
+export type OutputChunk = { offset: number; nextOffset: number; text: string };
 
 export class OutputFeed {
   /** Holds the byte at `offset` of the output at `offset % length`. */
@@ -70,7 +70,7 @@ export class OutputFeed {
   }
 
   /** What is kept behind `from`, up to the last whole character; null when that is nothing. */
-  read(from: number): FeedPiece | null {
+  read(from: number): OutputChunk | null {
     const oldest = this.#writtenBytes - this.#keptBytes;
     const start = Math.max(from, oldest);
     if (start >= this.#writtenBytes) return null;

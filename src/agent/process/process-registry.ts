@@ -15,8 +15,8 @@ import {
   type StartProcessAnswer,
   type StartProcessRequest,
 } from "../protocol/processes.js";
-import { agentMark, commandEnvironment, type AskpassPlace, type Environment } from "./environment.js";
-import { endAll } from "./end-all.js";
+import { agentMark, commandEnvironment, type AskpassConfig, type Environment } from "./environment.js";
+import { terminateAll } from "./terminate-all.js";
 import { commandPriority, launch, type Priority, type StartedShell } from "./launch.js";
 import type { OutputFeed } from "./output-feed.js";
 import { closePipe, OutputPipes } from "./output-pipes.js";
@@ -53,7 +53,7 @@ export type ProcessRegistryOptions = {
   /** How many may run at the same time. */
   limits: ProcessLimits;
   /** Where the git of a chat's commands asks for credentials; null: nowhere. Must not throw. */
-  askpassFor?: (chatId: string | undefined) => AskpassPlace | null;
+  askpassFor?: (chatId: string | undefined) => AskpassConfig | null;
   /** Hears of every command that has begun to run, before any of its output; must not throw. */
   onStart?: (shell: StartedShell, process: ShellProcess) => void;
   clock: Clock;
@@ -156,17 +156,17 @@ export class ProcessRegistry {
 
   /** Ends every command and its children; resolves when they are gone. Calling it again waits for the same end. */
   close(): Promise<void> {
-    this.#closing ??= this.#endAll();
+    this.#closing ??= this.#terminateAll();
     return this.#closing;
   }
 
-  async #endAll(): Promise<void> {
+  async #terminateAll(): Promise<void> {
     const { instanceId, clock, log } = this.options;
     this.#forgetEndedGroups();
     const running = [...this.#processes.values()].filter((process) => process.isRunning);
     const groupIds = [...running.map(({ facts }) => facts.groupId), ...this.#lingering.keys()];
     const ended = running.map((process) => new Promise<void>((resolve) => process.onExit(resolve)));
-    await endAll({ groupIds, mark: agentMark(instanceId), clock, log });
+    await terminateAll({ groupIds, mark: agentMark(instanceId), clock, log });
     await Promise.all(ended);
     this.#pipes.close();
   }

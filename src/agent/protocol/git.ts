@@ -7,7 +7,7 @@ import { z } from "zod";
 /** Longest message either way. */
 export const MAX_GIT_MESSAGE_BYTES = 4 * 1024 * 1024;
 /** Longest text of one `diff`: as JSON it fits into a message, whatever characters it has. */
-export const MAX_DIFF_PIECE_CHARACTERS = 256 * 1024;
+export const MAX_DIFF_CHUNK_CHARACTERS = 256 * 1024;
 /** Longest diff of one repository; instead of a longer one there is a line that says so. */
 export const MAX_DIFF_CHARACTERS = 3 * 1024 * 1024;
 /** Repositories of one chat. */

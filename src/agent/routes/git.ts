@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket, WebSocketServer, type RawData } from "ws";
 import type { Clock } from "../../lib/clock.js";
-import { keepHeartbeat } from "../../lib/streams/heartbeat.js";
+import { startHeartbeat } from "../../lib/streams/heartbeat.js";
 import type { Log } from "../../lib/log.js";
 import type { Agent } from "../agent.js";
 import type { RunningWatch } from "../git/git-watches.js";
@@ -14,7 +14,7 @@ import {
   type GitWatchMessage,
 } from "../protocol/git.js";
 import { RefusedRequest, scopeOf } from "./requests.js";
-import type { UpgradeTaker } from "./upgrades.js";
+import type { UpgradeHandler } from "./upgrades.js";
 
 /** One for each chat that anybody looks at, on each of a few servers. */
 const MAX_WATCHES = 1_000;
@@ -22,9 +22,9 @@ const MAX_WATCHES = 1_000;
 const COMPRESSED_FROM_BYTES = 1_024;
 const BROKEN_CLOSE_CODE = 1011;
 
-export type GitRouteParts = { agent: Agent; clock: Clock; log: Log };
+export type GitRouteDependencies = { agent: Agent; clock: Clock; log: Log };
 
-export function gitWatchTaker(parts: GitRouteParts): UpgradeTaker {
+export function gitWatchHandler(parts: GitRouteDependencies): UpgradeHandler {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_GIT_MESSAGE_BYTES,
@@ -64,8 +64,12 @@ function admit(request: IncomingMessage, open: number): string | Refusal {
 }
 
 /** Resolves when the socket is closed and its watch has ended. Never rejects. */
-async function serve(socket: WebSocket, chatId: string, { agent, clock, log }: GitRouteParts): Promise<void> {
-  const stopHeartbeat = keepHeartbeat(socket, GIT_HEARTBEAT_MS, clock);
+async function serve(
+  socket: WebSocket,
+  chatId: string,
+  { agent, clock, log }: GitRouteDependencies,
+): Promise<void> {
+  const stopHeartbeat = startHeartbeat(socket, GIT_HEARTBEAT_MS, clock);
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   // A message that is too long, or no WebSocket at all: the close event follows.
   socket.on("error", (error) => log.debug({ err: error, chatId }, "A git watch's socket failed"));

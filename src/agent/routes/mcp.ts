@@ -6,13 +6,13 @@ import { mcpCallRequestSchema, mcpToolsQuerySchema } from "../protocol/mcp.js";
 import { AGENT_PATHS } from "../protocol/paths.js";
 import { answer, disconnection, parse } from "./requests.js";
 
-export function addMcpRoutes(server: FastifyInstance, { toolServers }: Agent): void {
+export function addMcpRoutes(server: FastifyInstance, { mcpServers }: Agent): void {
   server.get(AGENT_PATHS.mcpTools, (request) => {
     const { refresh, waitMs } = parse(mcpToolsQuerySchema, request.query);
-    return toolServers.list({ isForced: refresh === "true", waitMs });
+    return mcpServers.list({ isForced: refresh === "true", waitMs });
   });
   // Arguments may be whole files.
   server.post(AGENT_PATHS.mcpCall, { bodyLimit: MAX_FILE_BODY_BYTES }, async (request, reply) =>
-    answer(reply, await toolServers.call(parse(mcpCallRequestSchema, request.body), disconnection(reply))),
+    answer(reply, await mcpServers.call(parse(mcpCallRequestSchema, request.body), disconnection(reply))),
   );
 }

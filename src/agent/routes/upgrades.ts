@@ -6,21 +6,21 @@ import { refused, type Refusal } from "../outcome.js";
 import type { AgentErrorBody } from "../protocol/requests.js";
 
 /** One path's. */
-export type UpgradeTaker = {
+export type UpgradeHandler = {
   /** Takes the socket over, unless it refuses. */
   take(request: IncomingMessage, socket: Duplex, head: Buffer): Refusal | undefined;
   /** Ends what it has taken; resolves when that is over. */
   close(): Promise<void>;
 };
 
-export type UpgradeParts = {
+export type UpgradeOptions = {
   isToken(authorization: string | undefined): boolean;
   /** By their paths. */
-  takers: Readonly<Record<string, UpgradeTaker>>;
+  takers: Readonly<Record<string, UpgradeHandler>>;
 };
 
 /** What was taken ends with the server. */
-export function addUpgrades(server: FastifyInstance, { isToken, takers }: UpgradeParts): void {
+export function addUpgrades(server: FastifyInstance, { isToken, takers }: UpgradeOptions): void {
   server.server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refusal = takeUpgrade(request, socket, head);
     if (refusal !== undefined) refuseUpgrade(socket, refusal);

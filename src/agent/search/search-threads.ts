@@ -7,6 +7,7 @@ import { Worker } from "node:worker_threads";
 import type { Clock } from "../../lib/clock.js";
 import { done, errorText, refused, type Outcome, type Refusal } from "../outcome.js";
 import type { Job, JobAnswers } from "./jobs.js";
+import { siblingProgram } from "../../lib/sibling-program.js";
 
 /** Two searches at once leave a small machine some breath. */
 const THREADS = 2;
@@ -70,7 +71,7 @@ export class SearchThreads {
   }
 
   #start(lane: Lane): Worker {
-    const worker = new Worker(new URL("./thread.js", import.meta.url), {
+    const worker = new Worker(siblingProgram("search-thread", "./thread", import.meta.url).file, {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
     // The agent's own listening keeps it alive, idle threads must not.

@@ -10,7 +10,7 @@ import type {
   AgentConnection,
   GitCredentials,
 } from "../../../src/workspaces/agent-client/agent-connection.js";
-import type { OpenServerLine } from "../../../src/workspaces/control-channel.js";
+import type { ControlChannel } from "../../../src/workspaces/control-channel.js";
 import { startGitHost, type GitHost } from "../../support/git/git-http.js";
 import { ASK_PASSWORD, askingServers, refusal } from "../asking-servers.js";
 import { agentPid, finish, openAgent, processesWith, type RunningAgent } from "../process/process-agent.js";
@@ -195,7 +195,7 @@ describe("which server is asked", () => {
   });
 
   test("[K8] a question that breaks with its line goes to the next server", async () => {
-    const broken: OpenServerLine = await servers.open(() => {
+    const broken: ControlChannel = await servers.open(() => {
       broken.close();
       return servers.hang();
     });

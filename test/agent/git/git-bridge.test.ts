@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { GitSnapshot } from "../../../src/domain/git/git-snapshot.js";
-import { GitWatches, type GitWatchesParts } from "../../../src/services/git/git-watches.js";
+import { GitWatches, type GitWatchesDependencies } from "../../../src/services/git/git-watches.js";
 import type { EventStream } from "../../../src/events/common/event-stream.js";
 import { systemClock } from "../../../src/lib/clock.js";
 import { createLog } from "../../../src/lib/log.js";
@@ -21,7 +21,7 @@ afterAll(() => agent.close());
 
 function openWatches(
   connect: (chatId: string) => Promise<AgentConnection> = async (chatId) => agent.connection.forChat(chatId),
-  pushSeen: GitWatchesParts["pushSeen"] = () => Promise.resolve(),
+  pushSeen: GitWatchesDependencies["pushSeen"] = () => Promise.resolve(),
 ): GitWatches {
   return new GitWatches({
     connect: (_workspaceId, chatId) => {

@@ -2,8 +2,8 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { lookAt } from "../../../src/agent/git/look.js";
-import { isRepositoryThere } from "../../../src/agent/git/presence.js";
+import { scanRepository } from "../../../src/agent/git/scan-repository.js";
+import { isRepositoryThere } from "../../../src/agent/git/find-roots.js";
 import { createRunGit, GIT_TIMEOUT_MS, type RunGit } from "../../../src/agent/git/run-git.js";
 import { makeRepository, write } from "./git-support.js";
 import { ManualClock } from "../manual-clock.js";
@@ -70,7 +70,7 @@ test("[G13] a diff that takes too long is a line that says so", async () => {
   await write(root, { "a.txt": "two\n" });
   const runGit = await gitThat("thinks", 'case " $* " in *" diff "*) sleep 1000;; esac');
   const parts = { runGit, temporaryDirectory: () => Promise.resolve(folder) };
-  const look = lookAt(root, undefined, parts, never);
+  const look = scanRepository(root, undefined, parts, never);
   await untilRunning(2);
   clock.advance(GIT_TIMEOUT_MS);
   expect(await look).toEqual({
@@ -87,7 +87,7 @@ test("[G15] what git complains about is the reason why a look failed", async () 
   const root = await makeRepository(join(folder, "failing-repository"));
   const runGit = await gitThat("fails", 'case " $* " in *" status "*) echo "fatal: no" >&2; exit 128;; esac');
   const parts = { runGit, temporaryDirectory: () => Promise.resolve(folder) };
-  expect(await lookAt(root, undefined, parts, never)).toEqual({
+  expect(await scanRepository(root, undefined, parts, never)).toEqual({
     kind: "failed",
     reason: "git status ended with 128: fatal: no",
   });

@@ -9,7 +9,7 @@ import type {
   AgentGitWatch,
   GitWatchMessage,
 } from "../../../src/workspaces/agent-client/agent-connection.js";
-import { GitFold } from "../../../src/workspaces/agent-client/git-snapshot-merge.js";
+import { GitSnapshotMerger } from "../../../src/workspaces/agent-client/git-snapshot-merge.js";
 
 const run = promisify(execFile);
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -86,7 +86,7 @@ export class Listener {
   readonly scans: GitSnapshot[] = [];
   isLost = false;
   #watch: AgentGitWatch | undefined;
-  readonly #fold = new GitFold();
+  readonly #fold = new GitSnapshotMerger();
   #wake: () => void = () => undefined;
 
   static async open(agent: AgentConnection, chatId: string): Promise<Listener> {

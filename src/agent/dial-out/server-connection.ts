@@ -1,7 +1,7 @@
 /** One call from an agent to a server: a WebSocket that carries the server's streams to the agent. */
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
-import { carryStreams, MAX_CARRIER_MESSAGE_BYTES } from "../../lib/streams/byte-streams.js";
+import { multiplexStreams, MAX_MULTIPLEXED_MESSAGE_BYTES } from "../../lib/streams/byte-streams.js";
 import type { Clock } from "../../lib/clock.js";
 import {
   AGENT_CALL_HEADER,
@@ -20,7 +20,7 @@ const REGISTRATION_TIMEOUT_MS = 20_000;
 const GOODBYE_TIMEOUT_MS = 2_000;
 const NORMAL_CLOSE_CODE = 1000;
 
-export type CallFacts = {
+export type ConnectionFacts = {
   server: string;
   token: string;
   instanceId: string;
@@ -28,7 +28,7 @@ export type CallFacts = {
   isFirst: boolean;
 };
 
-export type CallEnd = {
+export type ConnectionEnd = {
   /** In words, for the log. */
   reason: string;
   wasRegistered: boolean;
@@ -36,19 +36,22 @@ export type CallEnd = {
   wasReplaced: boolean;
 };
 
-export type Call = {
+export type ServerConnection = {
   /** Never rejects. */
-  ended: Promise<CallEnd>;
+  ended: Promise<ConnectionEnd>;
   close(): void;
 };
 
-type CallOptions = { accept: (stream: Duplex) => void; onRegistered: () => void; clock: Clock };
+type ConnectionOptions = { accept: (stream: Duplex) => void; onRegistered: () => void; clock: Clock };
 
-export function callServer(facts: CallFacts, { accept, onRegistered, clock }: CallOptions): Call {
+export function connectToServer(
+  facts: ConnectionFacts,
+  { accept, onRegistered, clock }: ConnectionOptions,
+): ServerConnection {
   const socket = new WebSocket(facts.server, {
     headers: headersOf(facts),
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-    maxPayload: MAX_CARRIER_MESSAGE_BYTES,
+    maxPayload: MAX_MULTIPLEXED_MESSAGE_BYTES,
     // What is carried is mostly small, and compressing it would keep a window of memory for each agent.
     perMessageDeflate: false,
   });
@@ -64,13 +67,13 @@ export function callServer(facts: CallFacts, { accept, onRegistered, clock }: Ca
     cancelTimeout();
     onRegistered();
   };
-  socket.once("open", () => carryStreams(socket, { accept, onText, clock }));
+  socket.once("open", () => multiplexStreams(socket, { accept, onText, clock }));
   socket.on("error", (error) => (failure ??= error.message));
   socket.once("unexpected-response", (_request, response) => {
     failure = refusalText(response.statusCode ?? 0);
     socket.terminate();
   });
-  const ended = new Promise<CallEnd>((resolve) => {
+  const ended = new Promise<ConnectionEnd>((resolve) => {
     socket.once("close", (code, words) => {
       cancelTimeout();
       const reason = failure ?? `closed with ${code} ${words.toString()}`.trim();
@@ -80,7 +83,7 @@ export function callServer(facts: CallFacts, { accept, onRegistered, clock }: Ca
   return { ended, close: () => sayGoodbye(socket, clock) };
 }
 
-function headersOf({ token, instanceId, isFirst }: CallFacts): Record<string, string> {
+function headersOf({ token, instanceId, isFirst }: ConnectionFacts): Record<string, string> {
   return {
     authorization: `Bearer ${token}`,
     [AGENT_INSTANCE_HEADER]: instanceId,

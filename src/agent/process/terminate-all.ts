@@ -1,7 +1,7 @@
 /** Leaves no child behind: ends process groups, what left them, and what was started in the meantime. */
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import { findMarked } from "./leftovers.js";
+import { findMarkedProcesses } from "./marked-processes.js";
 import { endTargets, signalTarget } from "./process-group.js";
 
 /** A process may start another while it is looked for; one that does so for ever (a fork bomb) wins in the end. */
@@ -18,14 +18,14 @@ export type Ending = {
 };
 
 /** SIGTERM at once, SIGKILL after the grace. Processes of other users, which may not be signalled, are only logged. */
-export async function endAll(ending: Ending): Promise<void> {
+export async function terminateAll(ending: Ending): Promise<void> {
   const { groupIds, mark, clock, log } = ending;
   const failed = (error: unknown, target: number) =>
     log.warn({ err: error, target }, "A process could not be signalled");
   const groups = groupIds.map((groupId) => -groupId);
   await Promise.all([endTargets(groups, clock, failed), endStrays(ending, failed)]);
   for (let sweep = 0; sweep < MAX_SWEEPS; sweep += 1) {
-    const left = await findMarked(mark);
+    const left = await findMarkedProcesses(mark);
     if (left.length === 0) return;
     for (const { pid } of left) kill(pid, failed);
     await sleep(clock, SWEEP_PAUSE_MS);
@@ -38,7 +38,7 @@ type SignalFailed = (error: unknown, target: number) => void;
 /** Those that left their group get the same grace as the groups. */
 async function endStrays({ groupIds, mark, clock }: Ending, failed: SignalFailed): Promise<void> {
   const known = new Set(groupIds);
-  const strays = (await findMarked(mark)).filter(({ groupId }) => !known.has(groupId));
+  const strays = (await findMarkedProcesses(mark)).filter(({ groupId }) => !known.has(groupId));
   await endTargets(
     strays.map(({ pid }) => pid),
     clock,

@@ -6,7 +6,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { access, constants, lstat, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { errorText } from "../outcome.js";
-import { isRepositoryThere } from "./presence.js";
+import { isRepositoryThere } from "./find-roots.js";
 import { redactOrigin } from "./remote-origin.js";
 import type { GitOutcome, RunGit } from "./run-git.js";
 import { parseStatus, type GitStatus } from "./status.js";
@@ -34,29 +34,29 @@ export type RepositoryState = {
   isTruncated: boolean;
 };
 
-export type Look =
+export type ScanResult =
   /** `fingerprint`, when there is one, stays the same for as long as nothing changes. */
   | { kind: "seen"; state: RepositoryState; fingerprint: string | undefined }
   | { kind: "unchanged" }
   | { kind: "gone" }
   | { kind: "failed"; reason: string };
 
-export type LookParts = {
+export type ScanDependencies = {
   runGit: RunGit;
   /** Where temporary indexes may lie. */
   temporaryDirectory(): Promise<string>;
 };
 
 /** `known` is the fingerprint of an earlier look: when it still holds, nothing more is asked. */
-export async function lookAt(
+export async function scanRepository(
   root: string,
   known: string | undefined,
-  parts: LookParts,
+  parts: ScanDependencies,
   signal: AbortSignal,
-): Promise<Look> {
+): Promise<ScanResult> {
   try {
     if (!(await isRepositoryThere(root))) return { kind: "gone" };
-    return await new Looking(root, parts, signal).look(known);
+    return await new RepositoryScan(root, parts, signal).look(known);
   } catch (error) {
     if (signal.aborted) throw error;
     if (error instanceof GitFailure) return { kind: "failed", reason: error.message };
@@ -71,14 +71,14 @@ class GitFailure extends Error {
 
 type Diff = { bytes: Buffer } | { tooLarge: string };
 
-class Looking {
+class RepositoryScan {
   constructor(
     private readonly root: string,
-    private readonly parts: LookParts,
+    private readonly parts: ScanDependencies,
     private readonly signal: AbortSignal,
   ) {}
 
-  async look(known: string | undefined): Promise<Look> {
+  async look(known: string | undefined): Promise<ScanResult> {
     const said = await this.#run({ arguments: STATUS, maxBytes: MAX_STATUS_BYTES });
     if (said.kind === "timed-out") throw new GitFailure("git status took too long.");
     const status = parseStatus(said.output);

@@ -8,7 +8,7 @@ import { errorCode } from "../outcome.js";
 const MIN_AGE_MS = 60_000;
 
 /** Removes those in `parent` whose names begin with `prefix`; what is not ours, or in use, stays. Never rejects. */
-export async function removeLeftFolders(
+export async function removeStaleFolders(
   parent: string,
   prefix: string,
   socketName: string,

@@ -3,22 +3,22 @@ import { setMaxListeners } from "node:events";
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import {
-  MAX_LINE_QUESTIONS,
+  MAX_PENDING_CONTROL_REQUESTS,
   type GitCredentials,
   type GitCredentialsRequest,
-} from "../protocol/server-line.js";
+} from "../protocol/control-channel.js";
 
 /** From the question to the answer, a server's way back included; git waits no longer. */
 export const QUESTION_TIMEOUT_MS = 10_000;
 
 /** One server's line for one workspace. */
-export type ServerLine = {
+export type ControlChannel = {
   /** Rejects when the line breaks before the answer, or when `signal` is aborted. */
   ask(request: GitCredentialsRequest, signal: AbortSignal): Promise<GitCredentials>;
 };
 
-export class ServerLines {
-  readonly #lines = new Set<ServerLine>();
+export class ControlChannels {
+  readonly #lines = new Set<ControlChannel>();
   readonly #arrivals = new Set<() => void>();
   readonly #closing = new AbortController();
   #waiting = 0;
@@ -29,12 +29,12 @@ export class ServerLines {
     return this.#lines.size;
   }
 
-  add(line: ServerLine): void {
+  add(line: ControlChannel): void {
     this.#lines.add(line);
     for (const arrived of [...this.#arrivals]) arrived();
   }
 
-  remove(line: ServerLine): void {
+  remove(line: ControlChannel): void {
     this.#lines.delete(line);
   }
 
@@ -43,7 +43,7 @@ export class ServerLines {
    * that is just coming back is waited for. Never rejects.
    */
   async ask(request: GitCredentialsRequest): Promise<GitCredentials> {
-    if (this.#waiting >= MAX_LINE_QUESTIONS) {
+    if (this.#waiting >= MAX_PENDING_CONTROL_REQUESTS) {
       this.parts.log.warn({ waiting: this.#waiting }, "Too many commands ask for git credentials at once");
       return refused("Too many commands ask for credentials at once.");
     }
@@ -69,7 +69,7 @@ export class ServerLines {
   }
 
   async #askUntil(request: GitCredentialsRequest, signal: AbortSignal): Promise<GitCredentials> {
-    const asked = new Set<ServerLine>();
+    const asked = new Set<ControlChannel>();
     while (!signal.aborted) {
       const lines = [...this.#lines].filter((line) => !asked.has(line));
       for (const line of lines) asked.add(line);
@@ -93,7 +93,7 @@ export class ServerLines {
 
 /** The first credentials; when nobody gives any, a refusal; null when nobody answers. */
 async function firstGiven(
-  lines: readonly ServerLine[],
+  lines: readonly ControlChannel[],
   request: GitCredentialsRequest,
   signal: AbortSignal,
 ): Promise<GitCredentials | null> {

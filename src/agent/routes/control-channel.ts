@@ -1,48 +1,52 @@
 /** A server's line over WebSocket: here the agent asks and the server answers. */
 import { WebSocket, WebSocketServer, type RawData } from "ws";
 import type { Clock } from "../../lib/clock.js";
-import { keepHeartbeat } from "../../lib/streams/heartbeat.js";
+import { startHeartbeat } from "../../lib/streams/heartbeat.js";
 import type { Log } from "../../lib/log.js";
-import type { ServerLine, ServerLines } from "../askpass/server-lines.js";
+import type { ControlChannel, ControlChannels } from "../askpass/control-channels.js";
 import { refused } from "../outcome.js";
 import {
   gitCredentialsAnswerSchema,
   gitCredentialsRequestSchema,
-  LINE_HEARTBEAT_MS,
-  MAX_LINE_MESSAGE_BYTES,
-  MAX_LINE_QUESTIONS,
+  CONTROL_CHANNEL_HEARTBEAT_MS,
+  MAX_CONTROL_MESSAGE_BYTES,
+  MAX_PENDING_CONTROL_REQUESTS,
   type GitCredentials,
   type GitCredentialsRequest,
-} from "../protocol/server-line.js";
-import type { UpgradeTaker } from "./upgrades.js";
+} from "../protocol/control-channel.js";
+import type { UpgradeHandler } from "./upgrades.js";
 
 /** One for each workspace here of each server that uses the agent. */
 const MAX_LINES = 256;
 
 type Waiting = { resolve(answer: GitCredentials): void; reject(reason: unknown): void };
 
-export type ServerLineParts = { serverLines: ServerLines; clock: Clock; log: Log };
+export type ServerConnectionDependencies = { controlChannels: ControlChannels; clock: Clock; log: Log };
 
-export function serverLineTaker({ serverLines, clock, log }: ServerLineParts): UpgradeTaker {
+export function controlChannelHandler({
+  controlChannels,
+  clock,
+  log,
+}: ServerConnectionDependencies): UpgradeHandler {
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: MAX_LINE_MESSAGE_BYTES,
+    maxPayload: MAX_CONTROL_MESSAGE_BYTES,
     perMessageDeflate: false,
   });
   return {
     take(request, socket, head) {
       if (sockets.clients.size >= MAX_LINES) return refused(503, `${MAX_LINES} lines are open already.`);
       sockets.handleUpgrade(request, socket, head, (upgraded) => {
-        const line = new SocketLine(upgraded);
-        const stopHeartbeat = keepHeartbeat(upgraded, LINE_HEARTBEAT_MS, clock);
+        const line = new SocketChannel(upgraded);
+        const stopHeartbeat = startHeartbeat(upgraded, CONTROL_CHANNEL_HEARTBEAT_MS, clock);
         // A message that is too long, or no WebSocket at all: the close event follows.
         upgraded.on("error", (error) => log.debug({ err: error }, "A server's line failed"));
         upgraded.once("close", () => {
           stopHeartbeat();
-          serverLines.remove(line);
+          controlChannels.remove(line);
         });
-        serverLines.add(line);
-        log.debug({ lines: serverLines.count }, "A server has opened its line");
+        controlChannels.add(line);
+        log.debug({ lines: controlChannels.count }, "A server has opened its line");
       });
       return undefined;
     },
@@ -56,7 +60,7 @@ export function serverLineTaker({ serverLines, clock, log }: ServerLineParts): U
 /** A server that says what is not in the protocol is cut: its answers could not be trusted. */
 const MEANINGLESS_CLOSE_CODE = 1008;
 
-class SocketLine implements ServerLine {
+class SocketChannel implements ControlChannel {
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
 
@@ -72,7 +76,7 @@ class SocketLine implements ServerLine {
       gitCredentialsRequestSchema.parse({ ...request, type: "git-credentials", id }),
     );
     return new Promise<GitCredentials>((resolve, reject) => {
-      if (this.socket.readyState !== WebSocket.OPEN || this.#waiting.size >= MAX_LINE_QUESTIONS) {
+      if (this.socket.readyState !== WebSocket.OPEN || this.#waiting.size >= MAX_PENDING_CONTROL_REQUESTS) {
         return reject(new Error("The line takes no question now."));
       }
       const settle = () => {

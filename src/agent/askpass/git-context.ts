@@ -9,17 +9,17 @@ const MAX_ORIGIN_CHARACTERS = 2_048;
 /** In UTF-8, with the newline. */
 const MAX_ANSWER_BYTES = 8 * 1024;
 
-export type WorkPlace = { branch?: string; remoteOrigin?: string };
+export type GitContext = { branch?: string; remoteOrigin?: string };
 
 /**
  * `directory` is where git asked, `gitDirectory` what it has in `GIT_DIR`, if anything. What cannot be said is absent:
  * a branch without commits, a detached head, an origin that is not set. Rejects only with the reason of `signal`.
  */
-export async function findWorkPlace(
+export async function readGitContext(
   runGit: RunGit,
   where: { directory: string; gitDirectory: string | undefined },
   signal: AbortSignal,
-): Promise<WorkPlace> {
+): Promise<GitContext> {
   const { directory, gitDirectory } = where;
   const which = gitDirectory ? [`--git-dir=${resolve(directory, gitDirectory)}`] : [];
   const ask = async (...words: string[]) => {

@@ -5,11 +5,11 @@
 import { z } from "zod";
 
 /** Longest message either way: all of a question's texts at their longest, with every character escaped. */
-export const MAX_LINE_MESSAGE_BYTES = 32 * 1024;
+export const MAX_CONTROL_MESSAGE_BYTES = 32 * 1024;
 /** Both ends ask for a sign of life this often and hang up when the one before was not answered. */
-export const LINE_HEARTBEAT_MS = 12_000;
+export const CONTROL_CHANNEL_HEARTBEAT_MS = 12_000;
 /** Questions on one line that wait for their answers. */
-export const MAX_LINE_QUESTIONS = 32;
+export const MAX_PENDING_CONTROL_REQUESTS = 32;
 
 /**
  * A chat's git needs a user name and a password. `site` is an origin, such as `https://github.com`. `branch` and

@@ -7,7 +7,7 @@ import { readdir, readFile } from "node:fs/promises";
 export type MarkedProcess = { pid: number; groupId: number };
 
 /** Living processes whose environment holds `mark` (`NAME=value`), except this one and those we may not look at. */
-export async function findMarked(mark: string): Promise<MarkedProcess[]> {
+export async function findMarkedProcesses(mark: string): Promise<MarkedProcess[]> {
   const names = await readdir("/proc").catch(() => []);
   const marked: MarkedProcess[] = [];
   for (const name of names) {

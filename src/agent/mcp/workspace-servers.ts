@@ -22,9 +22,9 @@ import { readConfigFiles, snapshotFiles, type ConfigFiles } from "./config-files
 import { ConfigWatch } from "./config-watch.js";
 import type { ServerConfig } from "./config-text.js";
 import { ServerSlot } from "./server-slot.js";
-import { ToolServer } from "./tool-server.js";
+import { SupervisedServer } from "./supervised-server.js";
 
-export type ToolServersOptions = {
+export type WorkspaceMcpServersOptions = {
   /** The agent's own. */
   directory: string;
   homeDirectory: string;
@@ -35,18 +35,18 @@ export type ToolServersOptions = {
   log: Log;
 };
 
-export class ToolServers {
-  readonly #options: ToolServersOptions;
+export class WorkspaceMcpServers {
+  readonly #options: WorkspaceMcpServersOptions;
   readonly #watch: ConfigWatch;
   #slots = new Map<string, ServerSlot>();
   #files: ConfigFiles = { servers: [], fileProblems: [] };
   /** Of the files as they were before they were read last; null = never read. */
   #snapshot: string | null = null;
   #reloading: Promise<void> | undefined;
-  readonly #leaving = new Map<ToolServer, Promise<void>>();
+  readonly #leaving = new Map<SupervisedServer, Promise<void>>();
   #isClosed = false;
 
-  constructor(options: ToolServersOptions) {
+  constructor(options: WorkspaceMcpServersOptions) {
     this.#options = options;
     const { clock, log } = options;
     this.#watch = new ConfigWatch({ clock, log, onChange: () => void this.#bringUp() });
@@ -156,11 +156,11 @@ export class ToolServers {
     const { environment, clock, log } = this.#options;
     const directory = () => this.#workingDirectory();
     const make = (wanted: ServerConfig) =>
-      new ToolServer(wanted, { name, environment, directory, clock, log });
+      new SupervisedServer(wanted, { name, environment, directory, clock, log });
     return new ServerSlot(config, make, (server) => this.#release(server));
   }
 
-  #release(server: ToolServer): void {
+  #release(server: SupervisedServer): void {
     this.#leaving.set(
       server,
       server.retire().finally(() => this.#leaving.delete(server)),

@@ -22,7 +22,7 @@ const MAX_REASON_BYTES = 2 * 1024;
 /** Lists in a row, as long as the server says meanwhile that its tools have changed. */
 const MAX_LISTS = 3;
 
-export type ToolServerParts = {
+export type SupervisedServerDependencies = {
   name: string;
   environment: Environment;
   /** Where its process would run now. */
@@ -33,9 +33,9 @@ export type ToolServerParts = {
 
 export type ToolCall = { tool: string; args: JsonObject; signal: AbortSignal };
 
-export class ToolServer {
+export class SupervisedServer {
   readonly config: ServerConfig;
-  readonly #parts: ToolServerParts;
+  readonly #parts: SupervisedServerDependencies;
   readonly #closing = new AbortController();
   #connection: Connection | undefined;
   #opening: Promise<void> | undefined;
@@ -53,7 +53,7 @@ export class ToolServer {
   #calls = 0;
   #isRetired = false;
 
-  constructor(config: ServerConfig, parts: ToolServerParts) {
+  constructor(config: ServerConfig, parts: SupervisedServerDependencies) {
     this.config = config;
     this.#parts = parts;
   }
