@@ -1,12 +1,12 @@
 /**
- * The agent program: `parley agent`, or this file started directly. Listens, or calls a server, until it is told to
- * stop (SIGTERM, SIGINT, SIGHUP, or the end of stdin), then ends all its commands and exits.
+ * The agent program: `parley agent`, or this file started directly. Listens, or dials out to a server, until it is
+ * stopped (SIGTERM, SIGINT, SIGHUP, or the end of stdin); then ends all its commands and exits.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { systemClock, type Clock } from "../lib/clock.js";
-import { EXIT_BROKEN, handOver, untilBroken } from "../lib/last-resort.js";
+import { EXIT_SOFTWARE_ERROR, cleanUpWithinLimit, untilUncaughtError } from "../lib/uncaught-errors.js";
 import { createLog, type Log } from "../lib/log.js";
 import { createAgent } from "./agent.js";
 import { openEndpoint } from "./endpoint.js";
@@ -16,7 +16,7 @@ import { AGENT_USAGE, loadSettings, SettingsError, type AgentSettings } from "./
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 const EXIT_BAD_USAGE = 2;
 
-/** Runs until told to stop. Resolves to the exit code, with which the caller must end the program. */
+/** Runs until stopped. Resolves to the exit code, with which the caller must end the program. */
 export async function runAgent(argv: readonly string[], clock: Clock = systemClock): Promise<number> {
   let settings: AgentSettings | "help";
   try {
@@ -53,24 +53,24 @@ async function serve(settings: AgentSettings, clock: Clock, log: Log): Promise<n
     agent,
     endpoint: settings.endpoint,
     token: settings.token,
-    say: (line) => process.stdout.write(`${JSON.stringify(line)}\n`),
+    print: (line) => process.stdout.write(`${JSON.stringify(line)}\n`),
     clock,
     log,
   });
   agent.mcpServers.start();
   const { reason, exitCode } = await stopped;
-  log.info({ reason }, "The workspace agent stops");
-  // Processes first: their end wakes the requests that wait for them.
+  log.info({ reason }, "workspace agent stopping");
+  // Processes first: requests that wait for them complete when they end.
   const close = async () => {
     await agent.close();
     await endpoint.close();
   };
-  // A broken agent must still end its commands, as nothing else knows them, but it may not be able to.
-  await (exitCode === EXIT_BROKEN ? handOver(close, { clock, log }) : close());
+  // After an uncaught error the agent still tries to end its commands, as nothing else knows them; it may fail.
+  await (exitCode === EXIT_SOFTWARE_ERROR ? cleanUpWithinLimit(close, { clock, log }) : close());
   return exitCode;
 }
 
-/** Orphans become children of process 1, and a program on Node cannot collect children that it did not start. */
+/** Orphans become children of process 1, and Node cannot reap children that it did not start. */
 function warnOfZombies(pid: number, log: Log): void {
   if (pid !== 1) return;
   log.warn(
@@ -81,8 +81,8 @@ function warnOfZombies(pid: number, log: Log): void {
 function watchForStop(exitsWithStdin: boolean, log: Log): Promise<Stop> {
   return new Promise((resolve) => {
     for (const signal of STOP_SIGNALS) process.on(signal, () => resolve({ reason: signal, exitCode: 0 }));
-    void untilBroken(log, "The workspace agent").then(() =>
-      resolve({ reason: "an error that nothing caught", exitCode: EXIT_BROKEN }),
+    void untilUncaughtError(log, "The workspace agent").then(() =>
+      resolve({ reason: "uncaught error", exitCode: EXIT_SOFTWARE_ERROR }),
     );
     if (!exitsWithStdin) return;
     for (const event of ["end", "close", "error"]) {

@@ -4,7 +4,7 @@ import { ConfigError, describeConfig, loadConfig, type Config } from "../config/
 import { DatabaseUnavailable } from "../domain/common/outages.js";
 import { sleep, systemClock } from "../lib/clock.js";
 import { ExplainedError } from "../lib/text/explained-error.js";
-import { EXIT_BROKEN, handOver, untilBroken } from "../lib/last-resort.js";
+import { EXIT_SOFTWARE_ERROR, cleanUpWithinLimit, untilUncaughtError } from "../lib/uncaught-errors.js";
 import { createLog, type Log } from "../lib/log.js";
 import { startParley, type Parley } from "../compose/server.js";
 import { welcome } from "./welcome.js";
@@ -24,19 +24,19 @@ export async function serve(argv: string[]): Promise<number> {
   if (!config) return 2;
   const log = createLog(config.logLevel);
   const stopped = nextSignal();
-  const broken = untilBroken(log, "The server").then(() => "broken" as const);
+  const broken = untilUncaughtError(log, "The server").then(() => "broken" as const);
   const starting = startOrExplain(config, log);
   const parley = await Promise.race([starting, broken, stopped.then(() => "stopped" as const)]);
   if (parley === "stopped" || parley === "broken") {
-    await handOver(async () => (await starting)?.close(), { clock: systemClock, log });
-    return parley === "stopped" ? 0 : EXIT_BROKEN;
+    await cleanUpWithinLimit(async () => (await starting)?.close(), { clock: systemClock, log });
+    return parley === "stopped" ? 0 : EXIT_SOFTWARE_ERROR;
   }
   if (!parley) return 1;
   process.stdout.write(welcome(parley));
   const end = await Promise.race([untilStopped(parley, stopped, log), broken]);
   if (end !== "broken") return end;
-  await handOver(() => parley.close(), { clock: systemClock, log });
-  return EXIT_BROKEN;
+  await cleanUpWithinLimit(() => parley.close(), { clock: systemClock, log });
+  return EXIT_SOFTWARE_ERROR;
 }
 
 async function untilStopped(parley: Parley, stopped: Promise<string>, log: Log): Promise<number> {

@@ -1,4 +1,4 @@
-/** Time as a dependency: everything that waits or asks for "now" gets a Clock, so tests own time. */
+/** Time as a dependency: all code that waits or reads the time gets a Clock, so that tests control it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -8,7 +8,7 @@ export interface Clock {
   every(ms: number, callback: () => void): () => void;
 }
 
-/** The machine's clock. Its timers keep the process alive only while their owner does. */
+/** The machine's clock. Its timers keep the process alive until they fire or are cancelled. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, callback) {

@@ -4,7 +4,7 @@ import { ManualClock } from "../../test/agent/manual-clock.js";
 import { FreeSpace, freeBytesOf } from "./free-space.js";
 import { createLog } from "./log.js";
 
-async function watched(minBytes: number, ...readings: (number | Error)[]) {
+async function monitored(minBytes: number, ...readings: (number | Error)[]) {
   const lines: string[] = [];
   const write = (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg);
   const log = createLog("info", "test", { write });
@@ -25,28 +25,28 @@ async function watched(minBytes: number, ...readings: (number | Error)[]) {
   return { space, states, lines };
 }
 
-const FULL = "The disk is almost full: nothing new is stored until there is space again";
-const AGAIN = "There is disk space again";
+const FULL = "Disk almost full: writes are refused until there is space";
+const RECOVERED = "Disk space recovered";
 
-test("below the mark the space is low until there is a tenth more than the mark, and each change is logged once", async () => {
-  const { states, lines } = await watched(100, 100, 99, 50, 109, 110, 100, 99);
+test("space is low from below the minimum until a tenth above it, and each change is logged once", async () => {
+  const { states, lines } = await monitored(100, 100, 99, 50, 109, 110, 100, 99);
   expect(states).toEqual([false, true, true, true, false, false, true]);
-  expect(lines).toEqual([FULL, AGAIN, FULL]);
+  expect(lines).toEqual([FULL, RECOVERED, FULL]);
 });
 
-test("a reading that fails changes nothing and is logged once, and no mark means never low", async () => {
-  const failing = await watched(100, 50, new Error("gone"), new Error("gone"), 200);
+test("a failed reading changes nothing and is logged once, and without a minimum space is never low", async () => {
+  const failing = await monitored(100, 50, new Error("gone"), new Error("gone"), 200);
   expect(failing.states).toEqual([true, true, true, false]);
-  expect(failing.lines).toEqual([FULL, "Free disk space cannot be read", AGAIN]);
-  expect((await watched(0, 0, 5)).states).toEqual([false, false]);
+  expect(failing.lines).toEqual([FULL, "Free disk space cannot be read", RECOVERED]);
+  expect((await monitored(0, 0, 5)).states).toEqual([false, false]);
 });
 
-test("what would bring the space below the mark has no room, by a reading made now", async () => {
+test("there is no space for what would leave less than the minimum, by a reading made now", async () => {
   const read = () => Promise.resolve(150);
   const space = new FreeSpace({ read, minBytes: 100, clock: new ManualClock(), log: createLog("silent") });
-  expect([await space.hasRoomFor(50), await space.hasRoomFor(51)]).toEqual([true, false]);
+  expect([await space.hasSpaceFor(50), await space.hasSpaceFor(51)]).toEqual([true, false]);
 });
 
-test("the space of a real folder is read", async () => {
+test("the free space of a real folder is read", async () => {
   expect(await freeBytesOf(tmpdir())).toBeGreaterThan(0);
 });

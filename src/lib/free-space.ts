@@ -1,35 +1,34 @@
 /**
- * Watches how much space is free on the disk that everything is stored on, so that writes stop before it is full: a
- * database without space does not survive well. States: enough ⇄ low, moved by readings alone.
+ * Monitors the free space of the disk that all data is on, so that writes stop before it is full: a database does not
+ * recover well from a full disk. States: enough ⇄ low, changed by readings alone.
  */
 import { statfs } from "node:fs/promises";
 import type { Clock } from "./clock.js";
 import type { Log } from "./log.js";
 import { PeriodicJob } from "./concurrency/periodic-job.js";
 
-const READ_EVERY_MS = 10_000;
-/** So far above the mark, as a part of it, there is space again; nearer, the state would change at each reading. */
-const RECOVERY_PART = 0.1;
+const READ_INTERVAL_MS = 10_000;
+/** Hysteresis, as a share of the minimum: low ends only above it, so that the state does not change at each reading. */
+const RECOVERY_SHARE = 0.1;
 
 export type FreeSpaceOptions = {
-  /** Bytes that are free. A rejection leaves the state as it is. */
+  /** Resolves to the free bytes. A rejection leaves the state as it is. */
   read: () => Promise<number>;
-  /** With less than this the space is low; 0 = never. */
+  /** Space is low below this; 0 = never. */
   minBytes: number;
   clock: Clock;
   log: Log;
 };
 
-/** Whether there is space to store more. */
 export interface SpaceCheck {
-  /** By the latest reading, at most 10 seconds ago. */
+  /** By the latest reading, at most 10 seconds old. */
   readonly isLow: boolean;
-  /** Whether the space would not be low after so many bytes more, by a reading made now. */
-  hasRoomFor(bytes: number): Promise<boolean>;
+  /** Whether `bytes` more would leave enough free space, by a reading made now. */
+  hasSpaceFor(bytes: number): Promise<boolean>;
 }
 
 /** For data on disks that this server cannot see. */
-export const UNWATCHED_SPACE: SpaceCheck = { isLow: false, hasRoomFor: () => Promise.resolve(true) };
+export const UNMONITORED_SPACE: SpaceCheck = { isLow: false, hasSpaceFor: () => Promise.resolve(true) };
 
 export class FreeSpace implements SpaceCheck {
   readonly #job: PeriodicJob;
@@ -40,15 +39,15 @@ export class FreeSpace implements SpaceCheck {
   constructor(private readonly options: FreeSpaceOptions) {
     this.#job = new PeriodicJob({
       clock: options.clock,
-      intervalMs: READ_EVERY_MS,
-      run: () => this.#look(),
-      onError: () => undefined, // `#look` never rejects.
+      intervalMs: READ_INTERVAL_MS,
+      run: () => this.#read(),
+      onError: () => undefined, // `#read` never rejects.
     });
   }
 
   /** Resolves after the first reading. */
   async start(): Promise<void> {
-    await this.#look();
+    await this.#read();
     this.#job.start({ immediately: false });
   }
 
@@ -65,36 +64,36 @@ export class FreeSpace implements SpaceCheck {
     return this.#freeBytes;
   }
 
-  async hasRoomFor(bytes: number): Promise<boolean> {
-    await this.#look();
+  async hasSpaceFor(bytes: number): Promise<boolean> {
+    await this.#read();
     return !this.#isLow && (this.#freeBytes === null || this.#freeBytes - bytes >= this.options.minBytes);
   }
 
-  async #look(): Promise<void> {
+  async #read(): Promise<void> {
     const { read, minBytes, log } = this.options;
     try {
       const freeBytes = await read();
       this.#freeBytes = freeBytes;
       this.#isReadable = true;
-      const mark = minBytes + (this.#isLow ? Math.floor(minBytes * RECOVERY_PART) : 0);
-      this.#move(freeBytes < mark);
+      const threshold = minBytes + (this.#isLow ? Math.floor(minBytes * RECOVERY_SHARE) : 0);
+      this.#setLow(freeBytes < threshold);
     } catch (error) {
       if (this.#isReadable) log.warn({ err: error }, "Free disk space cannot be read");
       this.#isReadable = false;
     }
   }
 
-  #move(isLow: boolean): void {
+  #setLow(isLow: boolean): void {
     if (isLow === this.#isLow) return;
     this.#isLow = isLow;
     const { minBytes, log } = this.options;
     const facts = { freeBytes: this.#freeBytes, minBytes };
-    if (isLow) log.error(facts, "The disk is almost full: nothing new is stored until there is space again");
-    else log.info(facts, "There is disk space again");
+    if (isLow) log.error(facts, "Disk almost full: writes are refused until there is space");
+    else log.info(facts, "Disk space recovered");
   }
 }
 
-/** Bytes that programs without special rights may still write to the folder's disk. */
+/** Free bytes of the folder's disk that unprivileged processes may use. */
 export async function freeBytesOf(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;

@@ -1,7 +1,7 @@
-/** How many files and connections this process may have open. */
+/** The limit of files and connections that this process may have open. */
 import { readFileSync } from "node:fs";
 
-/** Infinity where the system does not say. Node has raised its own limit as far as it may. */
+/** The soft limit, which Node has already raised as far as it may; Infinity on systems that do not report it. */
 export function openFileLimit(): number {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];

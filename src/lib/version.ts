@@ -2,17 +2,17 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 
-/** Found from the sources and from the build alike: both lie at the same depth below the package or its `dist`. */
-const PLACES = ["../../package.json", "../../../package.json"];
+/** Relative to the sources, and to the build, which is at the same depth below `dist`. */
+const PATHS = ["../../package.json", "../../../package.json"];
 
 export const VERSION = readVersion();
 
 function readVersion(): string {
-  for (const place of PLACES) {
+  for (const path of PATHS) {
     try {
       return z
         .object({ version: z.string() })
-        .parse(JSON.parse(readFileSync(new URL(place, import.meta.url), "utf8"))).version;
+        .parse(JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"))).version;
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
     }

@@ -107,7 +107,7 @@ test("a stream that is broken off at one end is broken off at the other, and the
   const stream = streams.open();
   await new Promise<void>((resolve) => stream.write("begun", () => resolve()));
   stream.destroy();
-  expect(await broken).toBe("The other end broke the stream off.");
+  expect(await broken).toBe("The other end reset the stream.");
   accept = (other) => other.pipe(other);
   const next = streams.open();
   next.end("still here");
@@ -133,7 +133,7 @@ test("the end that only opens streams accepts none", async () => {
   const stream = accepted.open();
   const broken = once(stream, "error");
   stream.resume();
-  expect((await broken).map(String)).toEqual(["Error: The other end broke the stream off."]);
+  expect((await broken).map(String)).toEqual(["Error: The other end reset the stream."]);
 });
 
 test("who sends more than there was credit for is cut off", async () => {

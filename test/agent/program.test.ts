@@ -251,7 +251,7 @@ test("[A9] an error that nothing catches is logged, ends all its commands, and t
   await fifo.opened;
   expect(await broken.end("SIGUSR2")).toBe(70);
   await fifo.closed;
-  const fatal = broken.log.find(({ msg }) => String(msg).includes("an error that nothing caught"));
+  const fatal = broken.log.find(({ msg }) => String(msg).includes("uncaught error"));
   expect(JSON.stringify(fatal)).toMatch(/a bug.*its cause/);
 });
 

@@ -1,4 +1,4 @@
-// The guard of outbound requests in front of real servers on loopback, which are private addresses.
+// Outbound requests against real servers on loopback, which are private addresses.
 import type { LookupAddress } from "node:dns";
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 
-/** Stands for the world outside: an address of this machine that a test's guard takes for public. */
+/** Stands for the public internet: an address of this machine that the tests' policy takes for public. */
 const OUTSIDE = "127.0.0.2";
 const isPublic = (address: string) => address === OUTSIDE;
 
@@ -43,7 +43,7 @@ function outbound(...args: ConstructorParameters<typeof OutboundFetch>): Outboun
   return made;
 }
 
-/** Each name resolves to the next of these addresses, and to the last ever after. */
+/** Each lookup resolves to the next of these answers, and to the last one from then on. */
 function resolving(...answers: string[][]): ResolveAll {
   let asked = 0;
   return (_name, _options, callback) => {
@@ -56,18 +56,18 @@ function resolving(...answers: string[][]): ResolveAll {
   };
 }
 
-test("a private address is refused without permission and nothing reaches it; with permission it answers", async () => {
+test("a private address is refused unless it is allowed, and then it answers", async () => {
   let requests = 0;
   const { url, port } = await serve((_, response) => {
     requests += 1;
     response.end("inside");
   });
   const out = outbound(systemClock);
-  const places = [url, `http://localhost:${port}/`, `http://2130706433:${port}/`, `http://[::1]:${port}/`];
+  const addresses = [url, `http://localhost:${port}/`, `http://2130706433:${port}/`, `http://[::1]:${port}/`];
   const refusals = await Promise.all(
-    places.map((place) =>
+    addresses.map((address) =>
       out
-        .for(guarded)(place)
+        .for(guarded)(address)
         .catch((error) => error),
     ),
   );
@@ -81,7 +81,7 @@ test("a private address is refused without permission and nothing reaches it; wi
   expect(await (await out.for(allowed)(url)).text()).toBe("inside");
 });
 
-test("a name is judged by the addresses that the connection is made to", async () => {
+test("a name is checked by the addresses that the connection would use", async () => {
   const { port } = await serve((_, response) => response.end("inside"));
   const inner = outbound(systemClock, {
     resolveAll: resolving(["10.0.0.1", "127.0.0.1", "fd00::1"]),
@@ -92,7 +92,7 @@ test("a name is judged by the addresses that the connection is made to", async (
   );
 });
 
-test("a name that resolves to a public address first and to a private one then is not followed inside", async () => {
+test("a name that resolves to a public address first and to a private one later is refused then", async () => {
   const hosts: unknown[] = [];
   const { port } = await serve((request, response) => {
     hosts.push(request.headers.host);
@@ -108,7 +108,7 @@ test("a name that resolves to a public address first and to a private one then i
   expect(hosts).toEqual([`turning.example:${port}`]);
 });
 
-test("a redirect to a private address is refused as the address itself is, and not taken", async () => {
+test("a redirect to a private address is refused like the address itself", async () => {
   let isReached = false;
   const inner = await serve((_, response) => {
     isReached = true;
@@ -127,7 +127,7 @@ test("a redirect to a private address is refused as the address itself is, and n
   expect((await out.for(allowed)(`${outer.url}address`)).status).toBe(200);
 });
 
-test("credentials stay at the origin that they were meant for", async () => {
+test("credentials are sent only to the origin that they are for", async () => {
   const seen: Record<string, unknown>[] = [];
   const { url: other } = await serve((request, response) => {
     seen.push(request.headers);
@@ -145,7 +145,7 @@ test("credentials stay at the origin that they were meant for", async () => {
   expect(seen[0]).toMatchObject({ "content-type": "text/plain", "content-length": "5" });
 });
 
-test("a server that redirects without end is left after five hops", async () => {
+test("endless redirects are refused after five hops", async () => {
   let requests = 0;
   const { url } = await serve((_, response) => {
     requests += 1;
@@ -155,7 +155,7 @@ test("a server that redirects without end is left after five hops", async () => 
   expect(requests).toBe(6);
 });
 
-test("an answer without end is cut, packed or not", async () => {
+test("an endless response is cut", async () => {
   const { url } = await serve((_, response) => {
     const write = () =>
       void (response.destroyed || response.write("x".repeat(100_000), () => setImmediate(write)));
@@ -165,7 +165,7 @@ test("an answer without end is cut, packed or not", async () => {
   await expect(answer.text()).rejects.toThrow("longer than 1000000 bytes");
 });
 
-test("a server that never begins to answer, or never ends a bounded answer, is left when the time is over", async () => {
+test("a server that never begins a response, or never ends a bounded one, times out", async () => {
   const clock = new ManualClock();
   const out = outbound(clock);
   const silent = await serve(() => undefined);
@@ -180,7 +180,7 @@ test("a server that never begins to answer, or never ends a bounded answer, is l
   await expect(body).rejects.toThrow("did not answer within 20 s");
 });
 
-test("only http and https are spoken, and no password stands in an address", async () => {
+test("only http and https addresses without a password are allowed", async () => {
   const out = outbound(systemClock).for(allowed);
   for (const url of ["file:///etc/passwd", "ftp://example.org/", "http://me:secret@127.0.0.1/"]) {
     const error: unknown = await out(url).catch((caught: unknown) => caught);

@@ -1,4 +1,4 @@
-// A kept-alive connection that the other side has closed, before real sockets.
+// Kept-alive connections that the server has closed, with real sockets.
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -76,11 +76,11 @@ async function wholeText(response: Response): Promise<string> {
 }
 
 const SENDERS: [string, Send][] = [
-  ["the guard", guarded],
+  ["the outbound fetch", guarded],
   ["the platform's fetch", platform],
 ];
 
-test.each(SENDERS)("%s sends a request once more that met a closed connection", async (_, send) => {
+test.each(SENDERS)("%s retries a request once that was sent on a closed connection", async (_, send) => {
   for (const close of [(socket: Socket) => socket.end(), (socket: Socket) => socket.resetAndDestroy()]) {
     const { url, requests } = await serve(goesStale(close));
     expect([await send(url, "one"), await send(url, "two")]).toEqual(["ok", "ok"]);
@@ -112,7 +112,7 @@ test.each<[string, Behaviour, string[]]>([
   }
 });
 
-test("a server that took its time before it died may have done what it was asked", async () => {
+test("a request is not sent again to a server that worked for a while before it died", async () => {
   const clock = new ShiftingClock();
   const { url, requests } = await serve(
     goesStale((socket) => {
@@ -125,7 +125,7 @@ test("a server that took its time before it died may have done what it was asked
   expect(requests).toEqual(["one", "two"]);
 });
 
-test("what nobody breaks is sent once", async () => {
+test("a request that succeeds is sent once", async () => {
   const { url, requests } = await serve(answers);
   for (const body of ["one", "two", "three"]) await guarded(url, body);
   expect(requests).toEqual(["one", "two", "three"]);

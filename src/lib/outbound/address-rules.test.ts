@@ -1,4 +1,4 @@
-// The guard's judgement of addresses, as a table; URLs are read as requests read them.
+// Which addresses count as public, as a table; URLs are parsed as requests parse them.
 import { describe, expect, test } from "vitest";
 import { addressOf, isLocalName, isPublicAddress } from "./address-rules.js";
 
@@ -22,7 +22,7 @@ const NOT_PUBLIC = {
   unspecified: ["0.0.0.0", "0.1.2.3", "::"],
   private: ["10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1"],
   "link-local": ["169.254.169.254", "169.254.0.1", "fe80::1", "fe80::1%eth0", "fec0::1"],
-  "providers' inner networks": ["100.64.0.1", "100.127.255.255"],
+  "shared address space of providers": ["100.64.0.1", "100.127.255.255"],
   "unique local": ["fc00::1", "fd12:3456::1", "fd00:ec2::254"],
   multicast: ["224.0.0.1", "239.255.255.255", "ff02::1"],
   broadcast: ["255.255.255.255"],
@@ -44,12 +44,12 @@ const NOT_PUBLIC = {
   "no address": ["", "localhost", "1.2.3.4.5", "[::1]", "1.2.3.4/8"],
 };
 
-test.each(PUBLIC)("%s is of the outside world", (address) => {
+test.each(PUBLIC)("%s is public", (address) => {
   expect(isPublicAddress(address)).toBe(true);
 });
 
 describe.each(Object.entries(NOT_PUBLIC))("%s", (_, addresses) => {
-  test.each(addresses)("%s is not of the outside world", (address) => {
+  test.each(addresses)("%s is not public", (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 });
@@ -64,7 +64,7 @@ test.each([
   ["http://0/", "0.0.0.0"],
   ["http://[::ffff:127.0.0.1]/", "::ffff:7f00:1"],
   ["http://[::1]:8080/", "::1"],
-])("%s is the address %s, which is not of the outside world", (url, address) => {
+])("%s is the address %s, which is not public", (url, address) => {
   expect(addressOf(new URL(url).hostname)).toBe(address);
   expect(isPublicAddress(address)).toBe(false);
 });

@@ -1,14 +1,14 @@
-/** Which addresses the outside world has, as opposed to this machine and the networks around it. Pure. */
+/** Which addresses are public, as opposed to this machine and private networks. Pure. */
 import ipaddr from "ipaddr.js";
 
-/** All that is given to networks of the world so far (IANA); whatever is outside is of this place, or of nobody. */
+/** All that IANA has assigned to public networks so far; everything else is local or unassigned. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
-/** How a network without IPv4 reaches it (RFC 6052): the last 32 bits are the address that is really meant. */
+/** IPv4 addresses as networks without IPv4 reach them (RFC 6052): embedded in the last 32 bits. */
 const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
 /**
- * Whether it is a public unicast address. Loopback, private and link-local ones, those of providers' inner networks, of
- * documentation and tests, and every form that hides one of them in another address are not, nor is what is no address.
+ * Whether it is a public unicast address. Loopback, private, link-local, shared (RFC 6598), documentation and benchmark
+ * addresses are not, nor is any form that embeds one of them, nor what is no address.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -16,19 +16,19 @@ export function isPublicAddress(address: string): boolean {
   if (parsed instanceof ipaddr.IPv4) return parsed.range() === "unicast";
   if (parsed.isIPv4MappedAddress()) return isPublicAddress(parsed.toIPv4Address().toString());
   if (parsed.match(NAT64)) {
-    const meant = new ipaddr.IPv4(parsed.toByteArray().slice(12));
-    return isPublicAddress(meant.toString());
+    const embedded = new ipaddr.IPv4(parsed.toByteArray().slice(12));
+    return isPublicAddress(embedded.toString());
   }
   return parsed.match(GLOBAL_UNICAST) && parsed.range() === "unicast";
 }
 
-/** The address that a URL's host is, without the brackets of IPv6; undefined when it is a name. */
+/** The address in a URL's host, without the brackets of IPv6; undefined when the host is a name. */
 export function addressOf(host: string): string | undefined {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
   return ipaddr.isValid(bare) ? bare : undefined;
 }
 
-/** Names that mean this machine whatever a name server says (RFC 6761). */
+/** Names that always mean this machine, whatever DNS answers (RFC 6761). */
 export function isLocalName(host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, "");
   return name === "localhost" || name.endsWith(".localhost");

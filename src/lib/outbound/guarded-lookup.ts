@@ -1,9 +1,9 @@
-/** Name resolution that tells only addresses which may be reached: a connection is made to what was checked. */
+/** Name resolution that returns only permitted addresses, so that the connection goes to an address that was checked. */
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { OutboundRefused } from "./refused.js";
 
-/** All addresses of a name, as the system resolves it; tests bring their own. */
+/** Resolves all addresses of a name. */
 export type ResolveAll = (
   hostname: string,
   options: LookupOptions,

@@ -1,7 +1,7 @@
-/** A body that ends in an error when it is longer than it may be, and that says when nobody reads it any more. */
+/** A response body with a size limit. Errors with OutboundLimitExceeded beyond it. */
 import { OutboundLimitExceeded } from "./refused.js";
 
-/** `maxBytes` null = without a bound. `onEnd` is called once, however the body ends. */
+/** `maxBytes` null = unlimited. `onEnd` is called when the body ends, fails or is cancelled. */
 export function limitedBody(
   source: ReadableStream<Uint8Array>,
   maxBytes: number | null,

@@ -1,7 +1,8 @@
 /**
- * `fetch` for addresses that somebody else chose: of tool servers, and of those who authorise for them. It reaches the
- * public internet only, unless the request's policy says otherwise; every redirect is checked as the first address is.
- * States: open → closed. Proxies named in the environment are not used: behind one, nobody could check an address.
+ * `fetch` for untrusted addresses, such as those of MCP servers and their authorization servers. It reaches only the
+ * public internet unless the request's policy says otherwise; every redirect is checked like the first address. States:
+ * open → closed. Proxies of the environment are not used, because a proxy resolves the addresses and they could not be
+ * checked here.
  */
 import { Agent, fetch as undiciFetch, type Response as UndiciResponse } from "undici";
 import type { Clock } from "../clock.js";
@@ -14,38 +15,38 @@ import { resendWhenStale } from "./stale-connection.js";
 
 const MAX_REDIRECTS = 5;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Errors within errors: the guard's own lies below those of the connection. */
+/** Depth of the search through `cause`: the guard's errors are wrapped by those of the connection. */
 const MAX_CAUSES = 5;
 
 export type OutboundPolicy = {
-  /** Private networks, loopback and link-local addresses may be reached, those of cloud metadata among them. */
+  /** Also reach private, loopback and link-local addresses, those of cloud metadata among them. */
   isPrivateAllowed: boolean;
-  /** To the head of the answer, redirects included; to the end of its body when that is bounded. */
+  /** Until the response's head, redirects included; until the end of its body when that is bounded. */
   timeoutMs: number;
-  /** After unpacking. null: a stream, which whoever reads it bounds. */
+  /** After decompression. null: a stream, whose reader bounds it. */
   maxBodyBytes: number | null;
 };
 
-/** As the platform's `fetch`. Rejects with OutboundRefused or OutboundLimitExceeded when it is the guard's doing. */
+/** Like the platform's `fetch`. The policy's own rejections are OutboundRefused and OutboundLimitExceeded. */
 export type OutboundFetchFunction = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 export class OutboundFetch {
   readonly #guarded: Agent;
   readonly #open: Agent;
 
-  /** `resolution`: how names are resolved, and which addresses are of the outside world. */
+  /** `resolution`: how names are resolved, and which addresses are public. */
   constructor(
     private readonly clock: Clock,
     private readonly resolution: Resolution = { resolveAll: resolveBySystem, isPublic: isPublicAddress },
   ) {
-    // Our own timer counts, which tests can move; a quiet event stream has no limit.
+    // `timeoutMs` is measured by the injected clock; a quiet event stream has no limit.
     const limits = { headersTimeout: 0, bodyTimeout: 0 };
     const timeout = CONNECT_TIMEOUT_MS;
     this.#guarded = new Agent({ ...limits, connect: { timeout, lookup: guardedLookup(resolution) } });
     this.#open = new Agent({ ...limits, connect: { timeout } });
   }
 
-  /** A `fetch` that keeps to the policy. */
+  /** A `fetch` that enforces the policy. */
   for(policy: OutboundPolicy): OutboundFetchFunction {
     return (url, init) => this.#fetch(new URL(url), init ?? {}, policy);
   }
@@ -57,9 +58,9 @@ export class OutboundFetch {
 
   async #fetch(url: URL, init: RequestInit, policy: OutboundPolicy): Promise<Response> {
     const ending = new AbortController();
-    const leave = () => ending.abort(init.signal?.reason);
-    if (init.signal?.aborted) leave();
-    else init.signal?.addEventListener("abort", leave, { once: true });
+    const abort = () => ending.abort(init.signal?.reason);
+    if (init.signal?.aborted) abort();
+    else init.signal?.addEventListener("abort", abort, { once: true });
     const cancel = this.clock.after(policy.timeoutMs, () =>
       ending.abort(
         new OutboundLimitExceeded(`${url.host} did not answer within ${policy.timeoutMs / 1_000} s.`),
@@ -67,7 +68,7 @@ export class OutboundFetch {
     );
     const release = () => {
       cancel();
-      init.signal?.removeEventListener("abort", leave);
+      init.signal?.removeEventListener("abort", abort);
     };
     try {
       const response = await this.#follow(requestOf(url, init), init.redirect, policy, ending.signal);
@@ -75,7 +76,7 @@ export class OutboundFetch {
       return platformResponse(response, policy.maxBodyBytes, release);
     } catch (error) {
       release();
-      throw ending.signal.aborted ? ending.signal.reason : (guardsOwn(error) ?? error);
+      throw ending.signal.aborted ? ending.signal.reason : (policyErrorIn(error) ?? error);
     }
   }
 
@@ -96,20 +97,20 @@ export class OutboundFetch {
       if (target === undefined) return response;
       await response.body?.cancel();
       if (mode === "error" || hops === MAX_REDIRECTS)
-        throw new OutboundRefused(`${first.url.host} redirects where it may not, or too often.`);
+        throw new OutboundRefused(`${first.url.host} redirects although it must not, or too often.`);
       const next = redirected(request, target, response.status);
       if ("problem" in next)
-        throw new OutboundRefused(`${request.url.host} is not followed: ${next.problem}.`);
+        throw new OutboundRefused(`The redirect of ${request.url.host} is refused: ${next.problem}.`);
       request = next;
     }
   }
 
-  /** Names are checked when they are resolved; the connection does not resolve an address, so it is checked here. */
+  /** Checks literal addresses, which are never resolved; names are checked by the guarded lookup. */
   #check(url: URL, { isPrivateAllowed }: OutboundPolicy): void {
     if (url.protocol !== "http:" && url.protocol !== "https:")
-      throw new OutboundRefused(`Only http and https addresses are reached, not ${url.protocol}`);
+      throw new OutboundRefused(`Only http and https addresses are allowed, not ${url.protocol}`);
     if (url.username !== "" || url.password !== "")
-      throw new OutboundRefused("An address with a user name or password in it is not reached.");
+      throw new OutboundRefused("An address must not contain a user name or password.");
     if (isPrivateAllowed) return;
     const address = addressOf(url.hostname);
     if (address !== undefined && !this.resolution.isPublic(address))
@@ -141,14 +142,14 @@ function requestOf(url: URL, { method = "GET", headers, body = null }: RequestIn
     return { url, method: method.toUpperCase(), headers: new Headers(headers), body: bytes };
   }
   if (body !== null && typeof body !== "string" && !(body instanceof URLSearchParams))
-    throw new TypeError("A guarded request's body is a text or bytes: it may have to be sent again.");
+    throw new TypeError("The body must be text or bytes, because a redirect or a retry sends it again.");
   const all = new Headers(headers);
   if (body instanceof URLSearchParams && !all.has("content-type"))
     all.set("content-type", "application/x-www-form-urlencoded;charset=UTF-8");
   return { url, method: method.toUpperCase(), headers: all, body: body?.toString() ?? null };
 }
 
-/** The library's own class is another one than the platform's, which callers may compare with. */
+/** As the platform's `Response`, which callers may test with instanceof; undici's own class is another one. */
 function platformResponse(response: UndiciResponse, maxBytes: number | null, release: () => void): Response {
   const { status, statusText, url } = response;
   const source = response.body as ReadableStream<Uint8Array> | null;
@@ -159,7 +160,7 @@ function platformResponse(response: UndiciResponse, maxBytes: number | null, rel
   return copy;
 }
 
-function guardsOwn(error: unknown): Error | undefined {
+function policyErrorIn(error: unknown): Error | undefined {
   let cause = error;
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) {
     if (cause instanceof OutboundRefused || cause instanceof OutboundLimitExceeded) return cause;

@@ -1,4 +1,4 @@
-// What a redirect makes of a request.
+// How a redirect changes a request.
 import { expect, test } from "vitest";
 import { redirected, redirectTarget, type OutboundRequest } from "./redirects.js";
 
@@ -27,11 +27,11 @@ function after(status: number, location: string, from = request()) {
 }
 
 test.each([301, 302, 303])("%i makes a POST a GET without a body", (status) => {
-  const { "content-type": _, ...kept } = HEADERS;
+  const { "content-type": _, ...remaining } = HEADERS;
   expect(after(status, "/c")).toEqual({
     url: "https://one.example/c",
     method: "GET",
-    headers: kept,
+    headers: remaining,
     body: null,
   });
 });
@@ -46,7 +46,7 @@ test.each([307, 308])("%i leaves method and body as they are", (status) => {
 });
 
 test.each(["https://two.example/", "https://one.example:8443/", "https://www.one.example/"])(
-  "%s, which is another origin, sees nothing of who asks",
+  "%s, which is another origin, gets no credentials",
   (location) => {
     expect(after(307, location)).toMatchObject({
       headers: { accept: "application/json", "content-type": "application/json" },
@@ -55,7 +55,7 @@ test.each(["https://two.example/", "https://one.example:8443/", "https://www.one
   },
 );
 
-test("encryption is not given up, and nobody puts a name and password into the address", () => {
+test("redirects to unencrypted addresses or to ones with a user name and password are refused", () => {
   expect(after(307, "http://one.example/")).toBe("it redirects from https to an address without encryption");
   expect(after(307, "file:///etc/passwd")).toBe("it redirects from https to an address without encryption");
   expect(after(307, "https://me:you@one.example/")).toBe(
@@ -63,7 +63,7 @@ test("encryption is not given up, and nobody puts a name and password into the a
   );
 });
 
-test("only a redirect's status with a place to go is a redirect", () => {
+test("only a redirect's status with a location is a redirect", () => {
   const from = new URL("https://one.example/a");
   const target = (status: number, location: string | null = null) =>
     redirectTarget(from, status, location)?.href;

@@ -1,4 +1,4 @@
-/** What becomes of a request whose answer is a redirect, by the rules of fetch and of the guard. Pure. */
+/** Redirect rules: those of fetch, and stricter ones for credentials and encryption. Pure. */
 
 export type OutboundRequest = {
   url: URL;
@@ -8,18 +8,18 @@ export type OutboundRequest = {
 };
 
 const STATUSES = new Set([301, 302, 303, 307, 308]);
-/** They describe a body; a request that loses it loses them. */
+/** Headers that describe a body; dropped together with it. */
 const BODY_HEADERS = ["content-encoding", "content-language", "content-location", "content-type"];
-/** All that another origin gets to see: nothing of these says who asks. Any other header may be somebody's key. */
+/** The only headers sent to another origin: none of these identifies the user, any other may be a credential. */
 const ANONYMOUS_HEADERS = new Set([...BODY_HEADERS, "accept", "accept-language", "mcp-protocol-version"]);
 
-/** Where an answer leads; undefined when it is no redirect. A place that cannot be read is an error. */
+/** The redirect's target; undefined when the response is no redirect. Throws when the location cannot be parsed. */
 export function redirectTarget(from: URL, status: number, location: string | null): URL | undefined {
   if (!STATUSES.has(status) || location === null) return undefined;
   return new URL(location, from);
 }
 
-/** The next request; or in words why there must be none. */
+/** The request that follows the redirect; or `problem`, why it must not be followed. */
 export function redirected(
   request: OutboundRequest,
   target: URL,

@@ -1,8 +1,8 @@
-/** Why a request was not let out, or its answer not let in. */
+/** Errors of the outbound policy: requests that it refused, and responses beyond its limits. */
 
 const ADVICE = "an administrator may allow private networks for this server";
 
-/** The guard refused a request; nothing was sent to where it would have gone. Its message is for people. */
+/** The policy refused the request; nothing was sent to its target. The message is shown to users. */
 export class OutboundRefused extends Error {
   override readonly name = "OutboundRefused";
 
@@ -15,7 +15,7 @@ export class OutboundRefused extends Error {
   }
 }
 
-/** An answer exceeded what its request allows, in time or in size. */
+/** The response took longer or was larger than the policy allows. */
 export class OutboundLimitExceeded extends Error {
   override readonly name = "OutboundLimitExceeded";
 }

@@ -1,11 +1,10 @@
 /**
- * One more try for a request that went out on a kept-alive connection which the other side had closed meanwhile: nobody
- * has read it, so it may be sent again, whatever it asks for.
+ * Retries a request once when it was sent on a kept-alive connection that the server had already closed. The server never
+ * read it, so the retry is safe whatever the method.
  *
- * What can be known here: that the connection had served a request before, that it broke without one byte of an answer
- * to this one, and that it did so within a round trip of sending. That is how a connection looks that was closed before
- * the request came; a server that reads a request, works and then dies takes longer. The HTTP client says which
- * connection a request went out on only on its diagnostics channels; one without them is simply never asked again.
+ * A connection counts as stale when it had served a request before, broke without one byte of a response to this one, and
+ * did so within a round trip of sending. A server that reads a request, works and then dies takes longer. Which connection
+ * a request went out on is known only from the HTTP client's diagnostics channels; without them nothing is retried.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
@@ -14,22 +13,22 @@ import type { Clock } from "../clock.js";
 
 /** The longest round trip within which a closed connection answers with its reset: satellite links and slow proxies. */
 const RESET_NOTICE_MS = 2_000;
-/** Errors within errors. */
+/** Depth of the search through `cause`. */
 const MAX_CAUSES = 5;
 const CLOSED_CODES: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
-/** What is known of one request once its head has been written. */
+/** Filled in once the request's head has been written. */
 type Sending = {
   connection?: { socket: Socket; bytesReadBefore: number; isReused: boolean; sentAt: number };
 };
 type Observed = { sending: Sending; clock: Clock };
 
-const underWay = new AsyncLocalStorage<Observed>();
+const currentRequest = new AsyncLocalStorage<Observed>();
 const observedRequests = new WeakMap<object, Observed>();
 const usedSockets = new WeakSet<Socket>();
 let isObserving = false;
 
-/** What `send` gives; it is called twice at most, the second time without any wait. */
+/** Resolves or rejects as `send`, which is called at most twice, without a delay in between. */
 export async function resendWhenStale<Result>(
   clock: Clock,
   send: () => Promise<Result>,
@@ -38,7 +37,7 @@ export async function resendWhenStale<Result>(
   observe();
   const sending: Sending = {};
   try {
-    return await underWay.run({ sending, clock }, send);
+    return await currentRequest.run({ sending, clock }, send);
   } catch (error) {
     if (signal?.aborted || !isClosed(error) || !wasStale(sending, clock)) throw error;
     return send();
@@ -60,12 +59,12 @@ function isClosed(error: unknown): boolean {
   return false;
 }
 
-/** The channels of undici, Node's own `fetch` among its users; once for the process. */
+/** Subscribes to the channels of undici, which Node's `fetch` uses too; once per process. */
 function observe(): void {
   if (isObserving) return;
   isObserving = true;
   subscribe("undici:request:create", (message) => {
-    const observed = underWay.getStore();
+    const observed = currentRequest.getStore();
     const { request } = message as { request: object };
     if (observed !== undefined) observedRequests.set(request, observed);
   });

@@ -1,26 +1,26 @@
 /**
- * Many byte streams over one WebSocket: each message is five bytes of header (what it is, which stream) and what it
- * carries. One end opens streams, the other accepts them; whoever dialled may be either. Each stream has its own flow
- * control, so that one that nobody reads does not hold up the others.
+ * Multiplexes byte streams over one WebSocket. Each message is a header of five bytes (kind, stream id) and a payload. One
+ * end opens streams, the other accepts them, whichever of them dialled. Each stream has its own flow control, so that one
+ * that is not read does not block the others.
  */
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Clock } from "../clock.js";
-import { MultiplexedStream, MAX_PIECE_BYTES, type Carrier } from "./multiplexed-stream.js";
+import { MultiplexedStream, MAX_CHUNK_BYTES, type FrameSender } from "./multiplexed-stream.js";
 
 /**
- * Streams open at one time on one connection; more are refused. A command that is waited for holds two; each may hold
+ * Streams open at one time on one connection; more are refused. A command that is waited for uses two; each may buffer
  * `WINDOW_BYTES` in memory.
  */
 export const MAX_STREAMS = 2_000;
 const HEADER_BYTES = 5;
-/** Largest message that a socket which carries streams must take. */
-export const MAX_MULTIPLEXED_MESSAGE_BYTES = HEADER_BYTES + MAX_PIECE_BYTES;
+/** Largest message that a socket with multiplexed streams must accept. */
+export const MAX_MULTIPLEXED_MESSAGE_BYTES = HEADER_BYTES + MAX_CHUNK_BYTES;
 /** Each end pings the other so often, well below the 60 s after which proxies cut an idle connection. */
 export const PING_INTERVAL_MS = 10_000;
-/** Intervals in which nothing comes at all, after which the other end counts as gone. */
+/** Intervals without any message after which the other end counts as gone. */
 const SILENT_INTERVALS = 2;
-/** RFC 6455: the other end does not keep the rules. */
+/** RFC 6455: protocol error of the other end. */
 const PROTOCOL_ERROR_CLOSE_CODE = 1002;
 const LAST_STREAM_ID = 2 ** 32 - 1;
 
@@ -28,27 +28,30 @@ const KINDS = { open: 1, data: 2, end: 3, reset: 4, credit: 5 } as const;
 type Kind = (typeof KINDS)[keyof typeof KINDS];
 
 export type ByteStreams = {
-  /** Throws when the connection is gone or carries `MAX_STREAMS` already. The caller owns the stream. */
+  /** Throws when the connection is lost or has `MAX_STREAMS` already. The caller owns the stream. */
   open(): Duplex;
-  /** Streams that are open. */
+  /** Open streams. */
   count(): number;
 };
 
 export type ByteStreamsOptions = {
-  /** Takes a stream that the other end opened, and owns it; without it the other end may open none. */
+  /** Receives, and owns, a stream that the other end opened; without it the other end may open none. */
   accept?: (stream: Duplex) => void;
-  /** Takes the text messages that the other end says beside the streams; without it there may be none. */
+  /** Receives the text messages that the other end sends beside the streams; without it they are a protocol error. */
   onText?: (text: string) => void;
   clock: Clock;
 };
 
-/** The socket must be open and its messages must be this function's alone. All streams break with the socket. */
-export function multiplexStreams(socket: WebSocket, { accept, onText, clock }: ByteStreamsOptions): ByteStreams {
+/** The socket must be open, and nothing else may read its messages. All streams are destroyed when it closes. */
+export function multiplexStreams(
+  socket: WebSocket,
+  { accept, onText, clock }: ByteStreamsOptions,
+): ByteStreams {
   const streams = new Map<number, MultiplexedStream>();
   let lastId = 0;
   const add = (id: number) => {
-    const stream = new MultiplexedStream(carrierOf(socket, id, () => streams.delete(id)));
-    // Whoever works with the stream listens too; an error that nobody heard must not end the program.
+    const stream = new MultiplexedStream(senderOf(socket, id, () => streams.delete(id)));
+    // The stream's owner listens too; without any listener an error would end the process.
     stream.on("error", () => undefined);
     streams.set(id, stream);
     return stream;
@@ -64,15 +67,15 @@ export function multiplexStreams(socket: WebSocket, { accept, onText, clock }: B
     accept(add(frame.id));
   });
   socket.once("close", () => {
-    for (const stream of [...streams.values()]) stream.breakOff(new Error("The connection was lost."));
+    for (const stream of [...streams.values()]) stream.abort(new Error("The connection was lost."));
   });
-  watchLife(socket, clock);
+  monitorLiveness(socket, clock);
   return {
     count: () => streams.size,
     open() {
       if (socket.readyState !== socket.OPEN) throw new Error("The connection was lost.");
       if (streams.size >= MAX_STREAMS || lastId === LAST_STREAM_ID) {
-        throw new Error(`The connection carries ${streams.size} streams; there can be no more.`);
+        throw new Error(`The connection has ${streams.size} streams; there can be no more.`);
       }
       lastId += 1;
       send(socket, KINDS.open, lastId);
@@ -81,9 +84,9 @@ export function multiplexStreams(socket: WebSocket, { accept, onText, clock }: B
   };
 }
 
-function carrierOf(socket: WebSocket, id: number, forget: () => void): Carrier {
+function senderOf(socket: WebSocket, id: number, closed: () => void): FrameSender {
   return {
-    data: (piece, taken) => send(socket, KINDS.data, id, { payload: piece, taken }),
+    data: (chunk, sent) => send(socket, KINDS.data, id, { payload: chunk, sent }),
     end: () => send(socket, KINDS.end, id),
     reset: () => send(socket, KINDS.reset, id),
     credit(bytes) {
@@ -91,7 +94,7 @@ function carrierOf(socket: WebSocket, id: number, forget: () => void): Carrier {
       payload.writeUInt32BE(bytes);
       send(socket, KINDS.credit, id, { payload });
     },
-    forget,
+    closed,
   };
 }
 
@@ -106,36 +109,36 @@ function readFrame(message: Buffer): Frame | null {
   };
 }
 
-/** What comes for a stream that has just ended here is passed over. */
+/** Frames for a stream that has just ended here are ignored. */
 function deliver(socket: WebSocket, stream: MultiplexedStream | undefined, { kind, payload }: Frame): void {
   switch (kind) {
     case KINDS.data:
-      if (stream?.arrive(payload) !== false) return;
+      if (stream?.receive(payload) !== false) return;
       return socket.close(PROTOCOL_ERROR_CLOSE_CODE, "More bytes than there was credit for");
     case KINDS.end:
-      return stream?.arriveEnd();
+      return stream?.receiveEnd();
     case KINDS.reset:
-      return stream?.breakOff(new Error("The other end broke the stream off."));
+      return stream?.abort(new Error("The other end reset the stream."));
     case KINDS.credit:
-      if (payload.length === 4) return stream?.arriveCredit(payload.readUInt32BE());
+      if (payload.length === 4) return stream?.receiveCredit(payload.readUInt32BE());
   }
   socket.close(PROTOCOL_ERROR_CLOSE_CODE, "Not a message of byte streams");
 }
 
-function send(socket: WebSocket, kind: Kind, id: number, more: More = {}): void {
-  // A socket that closes breaks all its streams off soon; what is still said is for nobody.
-  if (socket.readyState !== socket.OPEN) return more.taken?.(new Error("The connection was lost."));
+function send(socket: WebSocket, kind: Kind, id: number, { payload, sent }: FrameBody = {}): void {
+  // A closing socket is about to abort all its streams.
+  if (socket.readyState !== socket.OPEN) return sent?.(new Error("The connection was lost."));
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt8(kind, 0);
   header.writeUInt32BE(id, 1);
-  socket.send(more.payload === undefined ? header : Buffer.concat([header, more.payload]), more.taken);
+  socket.send(payload === undefined ? header : Buffer.concat([header, payload]), sent);
 }
 
-/** `taken` is called when the connection has taken the message, or never will. */
-type More = { payload?: Buffer; taken?: (error?: Error) => void };
+/** `sent` is called when the connection has taken the message, or with the error when it never will. */
+type FrameBody = { payload?: Buffer; sent?: (error?: Error) => void };
 
-/** Anything that comes is a sign of life, not the answer to a ping alone: that may be behind much else. */
-function watchLife(socket: WebSocket, clock: Clock): void {
+/** Any message is a sign of life, not only a pong, which may be queued behind much else. */
+function monitorLiveness(socket: WebSocket, clock: Clock): void {
   let silentIntervals = 0;
   for (const event of ["message", "ping", "pong"]) socket.on(event, () => (silentIntervals = 0));
   const cancel = clock.every(PING_INTERVAL_MS, () => {

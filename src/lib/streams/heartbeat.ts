@@ -1,7 +1,7 @@
-/** Finds out that the other end of a WebSocket is gone, which a broken network does not tell. */
+/** Heartbeat of a WebSocket: detects that the other end is gone when the network does not report it. */
 import type { Clock } from "../clock.js";
 
-/** What the `ws` package's sockets are. */
+/** The part of the `ws` package's sockets that is needed here. */
 export type PingableSocket = {
   readonly readyState: number;
   readonly OPEN: number;
@@ -10,7 +10,7 @@ export type PingableSocket = {
   on(event: "pong", listener: () => void): unknown;
 };
 
-/** Asks each `intervalMs`, and cuts the socket when a question was not answered by the next. Returns how to stop. */
+/** Pings every `intervalMs` and terminates the socket when a ping was not answered by the next. Returns how to stop. */
 export function startHeartbeat(socket: PingableSocket, intervalMs: number, clock: Clock): () => void {
   let hasAnswered = true;
   socket.on("pong", () => {

@@ -1,128 +1,129 @@
 /**
- * One byte stream of many over one WebSocket (`byte-streams.ts`). What it sends waits for the other end's credit; what
- * it receives waits here for its reader, and gives credit back as it is taken. Its end lets it go.
+ * One of the byte streams that share a WebSocket (`byte-streams.ts`), with flow control by credit: writes wait for the
+ * other end's credit; received bytes are buffered for the reader, and credit is returned as they are read.
  */
 import { Duplex } from "node:stream";
 
-/** Bytes that may be under way, or wait for the reader: at 100 ms there and back still 20 Mbit/s. */
+/** Bytes in flight or waiting for the reader: at a round trip of 100 ms still 20 Mbit/s. */
 export const WINDOW_BYTES = 256 * 1024;
-/** A large write is sent in such pieces, so that other streams get their turn between them. */
-export const MAX_PIECE_BYTES = 64 * 1024;
-/** Credit is given back in halves: a message for each small read would be as much traffic again. */
+/** A large write is sent in chunks of at most this, so that other streams get their turn between them. */
+export const MAX_CHUNK_BYTES = 64 * 1024;
+/** Credit is returned in halves of the window: a message for each small read would double the traffic. */
 const CREDIT_STEP_BYTES = WINDOW_BYTES / 2;
 
-type Done = (error?: Error | null) => void;
+type Callback = (error?: Error | null) => void;
 
-/** How a stream speaks to the other end. `data` calls back when the connection has taken the piece. */
-export type Carrier = {
-  data(piece: Buffer, taken: Done): void;
+/** Sends the stream's frames to the other end. */
+export type FrameSender = {
+  /** `sent` is called when the connection has taken the chunk, or with an error. */
+  data(chunk: Buffer, sent: Callback): void;
   end(): void;
   reset(): void;
   credit(bytes: number): void;
-  /** The stream is over; called once. */
-  forget(): void;
+  /** The stream is destroyed and sends nothing more; called once. */
+  closed(): void;
 };
 
 export class MultiplexedStream extends Duplex {
-  readonly #carrier: Carrier;
-  /** Bytes that we may still send. */
+  readonly #sender: FrameSender;
+  /** Bytes that this end may still send. */
   #credit = WINDOW_BYTES;
-  /** Goes on with a write that waits for credit. */
-  #goOn: (() => void) | null = null;
-  /** Came and was not taken yet; null is the end. */
-  readonly #arrived: (Buffer | null)[] = [];
+  /** Resumes a write that waits for credit. */
+  #resumeWrite: (() => void) | null = null;
+  /** Received and not read yet; null is the end. */
+  readonly #received: (Buffer | null)[] = [];
   /** Bytes that the other end may still send. */
   #window = WINDOW_BYTES;
   #owedCredit = 0;
-  #isWanted = false;
+  #isReadWanted = false;
   #isReset = false;
 
-  constructor(carrier: Carrier) {
+  constructor(sender: FrameSender) {
     super({ allowHalfOpen: true });
-    this.#carrier = carrier;
+    this.#sender = sender;
   }
 
   // ── from the other end ───────────────────────────────────────────────────
 
-  /** False when the other end sent more than it had credit for: it does not keep the rules. */
-  arrive(bytes: Buffer): boolean {
+  /** False when the other end sent more than it had credit for, which violates the protocol. */
+  receive(bytes: Buffer): boolean {
     this.#window -= bytes.length;
     if (this.#window < 0) return false;
-    this.#arrived.push(bytes);
-    this.#handOver();
+    this.#received.push(bytes);
+    this.#pushReceived();
     return true;
   }
 
-  arriveEnd(): void {
-    this.#arrived.push(null);
-    this.#handOver();
+  receiveEnd(): void {
+    this.#received.push(null);
+    this.#pushReceived();
   }
 
-  arriveCredit(bytes: number): void {
+  receiveCredit(bytes: number): void {
     this.#credit += bytes;
-    const goOn = this.#goOn;
-    this.#goOn = null;
-    goOn?.();
+    const resume = this.#resumeWrite;
+    this.#resumeWrite = null;
+    resume?.();
   }
 
-  /** The other end broke it off, or the connection is gone: nothing needs to be told. */
-  breakOff(reason: Error): void {
+  /** The other end reset the stream, or the connection is lost: destroys it without sending a reset. */
+  abort(reason: Error): void {
     this.#isReset = true;
     this.destroy(reason);
   }
 
-  // ── what a Duplex must do ────────────────────────────────────────────────
+  // ── Duplex ───────────────────────────────────────────────────────────────
 
   override _read(): void {
-    this.#isWanted = true;
-    this.#handOver();
+    this.#isReadWanted = true;
+    this.#pushReceived();
   }
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
-    this.#send(chunk, done);
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: Callback): void {
+    this.#send(chunk, callback);
   }
 
-  override _final(done: Done): void {
-    this.#carrier.end();
-    done();
+  override _final(callback: Callback): void {
+    this.#sender.end();
+    callback();
   }
 
-  override _destroy(error: Error | null, done: Done): void {
+  override _destroy(error: Error | null, callback: Callback): void {
     const isOver = this.readableEnded && this.writableFinished;
-    if (!isOver && !this.#isReset) this.#carrier.reset();
-    this.#arrived.length = 0;
-    this.#goOn = null;
-    this.#carrier.forget();
-    done(error);
+    if (!isOver && !this.#isReset) this.#sender.reset();
+    this.#received.length = 0;
+    this.#resumeWrite = null;
+    this.#sender.closed();
+    callback(error);
   }
 
-  #handOver(): void {
-    while (this.#isWanted && this.#arrived.length > 0) {
-      const bytes = this.#arrived.shift() ?? null;
-      this.#isWanted = this.push(bytes);
-      if (bytes !== null) this.#giveBack(bytes.length);
+  #pushReceived(): void {
+    while (this.#isReadWanted && this.#received.length > 0) {
+      const bytes = this.#received.shift() ?? null;
+      this.#isReadWanted = this.push(bytes);
+      if (bytes !== null) this.#returnCredit(bytes.length);
     }
   }
 
-  #giveBack(bytes: number): void {
+  #returnCredit(bytes: number): void {
     this.#owedCredit += bytes;
     if (this.#owedCredit < CREDIT_STEP_BYTES) return;
     this.#window += this.#owedCredit;
-    this.#carrier.credit(this.#owedCredit);
+    this.#sender.credit(this.#owedCredit);
     this.#owedCredit = 0;
   }
 
-  #send(rest: Buffer, done: Done): void {
-    if (rest.length === 0) return done();
-    const length = Math.min(rest.length, this.#credit, MAX_PIECE_BYTES);
+  #send(rest: Buffer, callback: Callback): void {
+    if (rest.length === 0) return callback();
+    const length = Math.min(rest.length, this.#credit, MAX_CHUNK_BYTES);
     if (length === 0) {
-      this.#goOn = () => this.#send(rest, done);
+      this.#resumeWrite = () => this.#send(rest, callback);
       return;
     }
     this.#credit -= length;
-    this.#carrier.data(rest.subarray(0, length), (error) => {
-      if (error) return done(error);
-      this.#send(rest.subarray(length), done);
+    this.#sender.data(rest.subarray(0, length), (error) => {
+      if (error) return callback(error);
+      this.#send(rest.subarray(length), callback);
     });
   }
 }

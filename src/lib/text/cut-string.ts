@@ -1,6 +1,6 @@
-/** Takes the middle out of a text that is too long as JSON. Pure. */
+/** Shortens a text that is too long as JSON by removing its middle. Pure. */
 
-/** Of what is kept, the share of the beginning: commands end with the verdict but begin with the subject. */
+/** Share of the beginning in what remains: output of commands ends with the result but begins with the subject. */
 const HEAD_SHARE = 2 / 3;
 const QUOTES_BYTES = 2;
 
@@ -10,19 +10,19 @@ export function jsonBytes(text: string): number {
 }
 
 /**
- * `text` in at most `limitBytes` (at least 2) bytes of JSON: as it is, or two thirds from its beginning and one
- * from its end around a line that says how many bytes of UTF-8 were left out. Characters stay whole. A limit that
- * has no room for that line keeps only the beginning.
+ * `text` in at most `limitBytes` (at least 2) bytes of JSON: unchanged, or two thirds from its beginning and one third
+ * from its end around a line that says how many bytes of UTF-8 were left out. Characters stay whole. When the limit has
+ * no space for that line, only the beginning remains.
  */
 export function cutString(text: string, limitBytes: number): string {
-  // Each UTF-16 unit is at least one byte, so a long text need not be written to know that it is too long.
+  // Each UTF-16 unit is at least one byte, so a much too long text need not be serialized.
   if (text.length + QUOTES_BYTES <= limitBytes && jsonBytes(text) <= limitBytes) return text;
   const textBytes = Buffer.byteLength(text);
-  const room = limitBytes - jsonBytes(marker(textBytes));
-  if (room <= 0) return text.slice(0, headEnd(text, limitBytes - QUOTES_BYTES));
-  const headRoom = Math.floor(room * HEAD_SHARE);
-  const head = text.slice(0, headEnd(text, headRoom));
-  const tail = text.slice(tailStart(text, room - headRoom));
+  const availableBytes = limitBytes - jsonBytes(marker(textBytes));
+  if (availableBytes <= 0) return text.slice(0, headEnd(text, limitBytes - QUOTES_BYTES));
+  const headBytes = Math.floor(availableBytes * HEAD_SHARE);
+  const head = text.slice(0, headEnd(text, headBytes));
+  const tail = text.slice(tailStart(text, availableBytes - headBytes));
   return `${head}${marker(textBytes - Buffer.byteLength(head) - Buffer.byteLength(tail))}${tail}`;
 }
 
@@ -53,7 +53,7 @@ function tailStart(text: string, limitBytes: number): number {
   return start;
 }
 
-/** Within a JSON string, as `JSON.stringify` writes it: half a surrogate pair is escaped too. */
+/** Bytes of a character in a JSON string as `JSON.stringify` writes it, which also escapes lone surrogates. */
 function characterBytes(code: number): number {
   if (code < 0x20) return "\b\t\n\f\r".includes(String.fromCharCode(code)) ? 2 : 6;
   if (code === 0x22 || code === 0x5c) return 2;

@@ -6,8 +6,8 @@ test.each([
   ["a text", "a text"],
   [undefined, "undefined"],
   [{ kind: "interrupt" }, "[object Object]"],
-  [Object.create(null), "an object without words"],
+  [Object.create(null), "an object without a message"],
   [Symbol("x"), "Symbol(x)"],
-])("whatever is thrown can be told: %#", (thrown, text) => {
+])("anything thrown has a text: %#", (thrown, text) => {
   expect(errorText(thrown)).toBe(text);
 });

@@ -1,9 +1,9 @@
-/** What to say of something that was thrown, whatever it is. Never throws. */
+/** The message of anything that was thrown. Never throws. */
 export function errorText(error: unknown): string {
   try {
     return error instanceof Error ? error.message : String(error);
   } catch {
-    // An object that cannot be text; its kind is all there is to say.
-    return `an ${typeof error} without words`;
+    // An object that cannot be converted to a string.
+    return `an ${typeof error} without a message`;
   }
 }

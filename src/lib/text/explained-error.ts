@@ -1,4 +1,4 @@
-/** What an operator is to read as it is: the message says all that is known, and a stack would say nothing more. */
+/** An error whose message explains everything to an operator; printed without a stack. */
 export class ExplainedError extends Error {
   override readonly name = "ExplainedError";
 }

@@ -1,12 +1,12 @@
-/** How large a value is as JSON, found out without writing it: aliases show one long text many times, in memory it is there once. */
+/** Size of a value as JSON, measured without serializing it: a long text that is referenced many times is in memory only once. */
 
 /** Punctuation, and the longest number, `true` or `null`. */
 const PLAIN_VALUE_BYTES = 24;
 const QUOTES_AND_SEPARATORS_BYTES = 4;
 
 /**
- * UTF-8 bytes of the value as JSON, to within the size of its numbers. Counting ends as soon as it is above `limit`. Up
- * to `roughBelow` it is only a lower bound, which is cheaper: each text counts as its characters.
+ * UTF-8 bytes of the value as JSON, exact but for its numbers. Counting stops as soon as it exceeds `limit`. Up to
+ * `roughBelow` the result is only a lower bound, which is cheaper: each text counts one byte per character.
  */
 export function jsonSize(value: unknown, limit: number, roughBelow = 0): number {
   const rough = measure(value, roughBelow, (text) => text.length);
@@ -18,7 +18,7 @@ function exactBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text));
 }
 
-/** Without recursion: the arguments of a tool may be nested as deeply as a model likes. */
+/** Iterative, because a model may nest a tool's arguments arbitrarily deep. */
 function measure(root: unknown, limit: number, sizeOf: (text: string, left: number) => number): number {
   let total = 0;
   const open: unknown[] = [root];

@@ -1,4 +1,4 @@
-/** Cutting UTF-8 bytes without splitting a character: for every place that limits text by bytes. */
+/** Cuts UTF-8 bytes without splitting a character. */
 
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0b1100_0000) === 0b1000_0000;

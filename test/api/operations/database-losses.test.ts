@@ -156,7 +156,7 @@ test("the embedded database: a killed server's chats go on at the next start, an
   }
 });
 
-test("an error that nothing caught is logged, hands chats back and ends the server with a code of its own", async () => {
+test("an uncaught error is logged, hands chats back and ends the server with a code of its own", async () => {
   const trap = join(place.repository.folder, "trap.mjs");
   await writeFile(
     trap,
@@ -169,7 +169,7 @@ test("an error that nothing caught is logged, hands chats back and ends the serv
   const follower = server.api.follow(chatId);
   await follower.until(({ preview }) => (preview?.sequence ?? 0) >= 3);
   expect(await server.end("SIGUSR2")).toEqual({ code: 70, signal: null });
-  const fatal = log.find((line) => line.includes("an error that nothing caught"));
+  const fatal = log.find((line) => line.includes("uncaught error"));
   expect(fatal).toContain("a bug");
   expect(fatal).toContain("its cause");
   const [row] = await place.database.dataSource.query("SELECT status, worker_id FROM chats");
