@@ -1,17 +1,17 @@
-/** A label whose words admins make up: each word is a series that Prometheus keeps, so there is an end to them. */
+/** A metric label with bounded cardinality, for values that admins choose: each value is a series in Prometheus. */
 
 /** More servers or models than a deployment has at a time. */
-const MAX_WORDS = 200;
-const OTHERS = "other";
+const MAX_VALUES = 200;
+const OTHER = "other";
 
 export class BoundedLabel {
-  readonly #words = new Set<string>();
+  readonly #values = new Set<string>();
 
-  /** The word itself; `other` for those that come after the first 200. */
-  of(word: string): string {
-    if (this.#words.has(word)) return word;
-    if (this.#words.size >= MAX_WORDS) return OTHERS;
-    this.#words.add(word);
-    return word;
+  /** The value itself; `other` for values beyond the first 200. */
+  of(value: string): string {
+    if (this.#values.has(value)) return value;
+    if (this.#values.size >= MAX_VALUES) return OTHER;
+    this.#values.add(value);
+    return value;
   }
 }

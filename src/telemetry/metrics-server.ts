@@ -1,41 +1,41 @@
 /**
- * `GET /metrics` on a listener of its own, so that what a server tells of itself is never public by accident: it knows
- * no tokens, and whoever reaches the address may read.
+ * Metrics server: `GET /metrics` on its own listener, so that metrics are never public by accident. It does not
+ * authenticate: every client that can reach the address may read.
  */
 import { createServer, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { Log } from "../lib/log.js";
 import type { Metrics } from "./metrics.js";
 
-/** A scrape is one short request; who takes longer is none. */
+/** A scrape is one short request. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
-export type MetricsDoor = {
-  /** Where it listens: `http://127.0.0.1:9464`. */
+export type MetricsServer = {
+  /** For example `http://127.0.0.1:9464`. */
   url: string;
   close(): Promise<void>;
 };
 
-/** Rejects when the address cannot be taken. Port 0 takes any free one. */
-export async function openMetricsDoor(
+/** Rejects when the address is not available. Port 0 selects a free port. */
+export async function openMetricsServer(
   metrics: Pick<Metrics, "read">,
   { host, port }: { host: string; port: number },
   log: Log,
-): Promise<MetricsDoor> {
+): Promise<MetricsServer> {
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     const path = request.url?.split("?", 1)[0];
     if (path !== "/metrics") return void response.writeHead(404).end("There is only /metrics here.\n");
     if (request.method !== "GET" && request.method !== "HEAD")
       return void response.writeHead(405, { allow: "GET, HEAD" }).end();
     answer(metrics, response).catch((error: unknown) => {
-      log.error({ err: error }, "The metrics cannot be read");
+      log.error({ err: error }, "Metrics request failed");
       response.writeHead(500).end();
     });
   });
   server.listen(port, host);
   await once(server, "listening");
-  // Such as no descriptor for one more connection. Without a listener it would end the process.
-  server.on("error", (error) => log.warn({ err: error }, "A connection for the metrics could not be taken"));
+  // For example out of file descriptors. Without a listener the error would end the process.
+  server.on("error", (error) => log.warn({ err: error }, "Metrics server could not accept a connection"));
   const address = server.address();
   const taken = typeof address === "object" && address !== null ? address.port : port;
   return {

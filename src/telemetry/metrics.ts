@@ -1,38 +1,37 @@
 /**
- * Everything that a server counts and measures, for Prometheus. One object, one method for each thing; the other rooms
- * know only the types of it (domain/meters). Names and units follow Prometheus' own conventions.
+ * All metrics of a server, for Prometheus. One method for each; other modules depend only on the types in
+ * domain/common/meters. Names and units follow Prometheus' conventions.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { FailureKind } from "../domain/common/failures.js";
 import type {
-  LimitRefusalPlace,
+  LimitRefusalSite,
   LimitRefusalReason,
   McpCallOutcome,
   MeasuredOutcome,
   Meters,
   RequestKind,
   StepOutcome,
-  Watched,
+  ObservedGauge,
 } from "../domain/common/meters.js";
 import type { TokenUsage } from "../domain/chats/message-parts.js";
 import type { RateLimit } from "../domain/common/rate-limits.js";
 import { BoundedLabel } from "./bounded-label.js";
 
-/** From a prepared statement's fraction of a millisecond to a query that somebody should look at. */
-const QUICK_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5];
-/** From a request's few milliseconds to the longest that anybody waits. */
+/** From a prepared statement's fraction of a millisecond to a query that needs attention. */
+const STATEMENT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5];
+/** From a request's few milliseconds to the longest that a client waits. */
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
-/** From a demo model's first word to a thinking model's whole answer. */
-const WORK_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+/** From a demo model's first delta to a reasoning model's complete output. */
+const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-const WATCHED_HELP: Record<Watched, string> = {
-  running_chats: "Chats whose turns run on this server.",
+const GAUGE_HELP: Record<ObservedGauge, string> = {
+  running_chats: "Chats with a turn running on this server.",
   open_sockets: "Open WebSockets.",
-  running_operations: "Subscriptions and other operations that run on sockets and event streams.",
-  called_agents: "Workspace agents whose calls this server holds.",
-  redis_connected:
-    "1 while news reaches other servers through Redis, 0 while it does not or there is no Redis.",
-  free_storage_bytes: "Free bytes on the disk of the embedded database; absent with a database of one's own.",
+  running_operations: "Subscriptions and other operations running on WebSockets and event streams.",
+  called_agents: "Workspace agents connected to this server.",
+  redis_connected: "1 while events reach other servers through Redis, 0 while they do not or without Redis.",
+  free_storage_bytes: "Free bytes on the disk of the embedded database; absent with an external database.",
 };
 
 export class Metrics implements Meters {
@@ -40,71 +39,81 @@ export class Metrics implements Meters {
   readonly #servers = new BoundedLabel();
   readonly #models = new BoundedLabel();
 
-  readonly #acquired = this.#histogram("turn_acquire_seconds", "Wait of a chat for a worker.", {
-    buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300],
-  });
+  readonly #acquired = this.#histogram(
+    "turn_acquire_seconds",
+    "Time that a pending chat waited for a worker.",
+    {
+      buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300],
+    },
+  );
   readonly #firstPart = this.#histogram(
     "time_to_first_part_seconds",
-    "From asking a model to the first piece of its answer.",
-    { buckets: WORK_SECONDS },
+    "Time from the request to a model until its first delta.",
+    { buckets: CALL_SECONDS },
   );
-  readonly #modelCalls = this.#histogram("model_call_seconds", "Attempts at model calls, whole.", {
-    labelNames: ["outcome"],
-    buckets: WORK_SECONDS,
-  });
+  readonly #modelCalls = this.#histogram(
+    "model_call_seconds",
+    "Attempts of model calls, from request to end.",
+    {
+      labelNames: ["outcome"],
+      buckets: CALL_SECONDS,
+    },
+  );
   readonly #tokens = this.#counter("model_tokens_total", "Tokens that model calls used.", ["model", "kind"]);
   readonly #toolCalls = this.#histogram(
     "tool_call_seconds",
-    "Tool calls: ours by name, others by where they come from.",
-    { labelNames: ["tool", "outcome"], buckets: WORK_SECONDS },
+    "Tool calls: built-in tools by name, others by source.",
+    { labelNames: ["tool", "outcome"], buckets: CALL_SECONDS },
   );
-  readonly #retries = this.#counter("model_retries_total", "Failed attempts that are made again.", ["kind"]);
-  readonly #compactions = this.#counter("compactions_total", "Summaries asked for, by what for.", [
+  readonly #retries = this.#counter(
+    "model_retries_total",
+    "Failed attempts of model calls that are retried.",
+    ["kind"],
+  );
+  readonly #compactions = this.#counter("compactions_total", "Compactions, by what caused them.", [
     "source",
     "outcome",
   ]);
   readonly #limitRefusals = this.#counter(
     "usage_limit_refusals_total",
-    "What usage limits did not let begin or go on, by where and why.",
+    "Work that usage limits refused, by where and why.",
     ["place", "reason"],
   );
-  readonly #mcpCalls = this.#histogram("mcp_call_seconds", "Calls of tool servers' tools.", {
+  readonly #mcpCalls = this.#histogram("mcp_call_seconds", "Calls of MCP servers' tools.", {
     labelNames: ["server", "outcome"],
-    buckets: WORK_SECONDS,
+    buckets: CALL_SECONDS,
   });
-  readonly #mcpConnects = this.#histogram("mcp_connect_seconds", "Connections to tool servers.", {
+  readonly #mcpConnects = this.#histogram("mcp_connect_seconds", "Connections to MCP servers.", {
     labelNames: ["server", "outcome"],
-    buckets: WORK_SECONDS,
+    buckets: CALL_SECONDS,
   });
   readonly #fellBehind = this.#counter(
     "subscribers_fell_behind_total",
-    "Readers that were too slow and began anew.",
+    "Subscribers that were too slow and restarted from a snapshot.",
     ["stream"],
   );
   readonly #dropped = this.#counter(
     "subscriber_events_dropped_total",
-    "Events that slow readers were not told one by one.",
+    "Events that slow subscribers did not get one by one.",
     ["stream"],
   );
   readonly #statements = this.#histogram(
     "sql_statement_seconds",
-    "SQL statements, waiting for a connection included.",
+    "SQL statements, including the wait for a connection.",
     {
       labelNames: ["statement", "outcome"],
-      buckets: QUICK_SECONDS,
+      buckets: STATEMENT_SECONDS,
     },
   );
-  readonly #published = this.#histogram("redis_publish_seconds", "News told to other servers.", {
+  readonly #published = this.#histogram("redis_publish_seconds", "Events published to other servers.", {
     labelNames: ["kind", "outcome"],
-    buckets: QUICK_SECONDS,
+    buckets: STATEMENT_SECONDS,
   });
-  readonly #requests = this.#histogram("http_request_seconds", "Requests answered, refused ones included.", {
+  readonly #requests = this.#histogram("http_request_seconds", "HTTP requests, including refused ones.", {
     labelNames: ["operation", "status"],
     buckets: REQUEST_SECONDS,
   });
-  readonly #rateLimited = this.#counter("rate_limited_total", "Those turned away who asked too often.", [
-    "limit",
-  ]);
+  readonly #rateLimited = this.#counter("rate_limited_total", "Requests refused by a rate limit.", ["limit"]);
   readonly #callRecords = this.#counter("model_call_records_total", "Records of model calls.", ["outcome"]);
 
   constructor() {
@@ -142,8 +151,8 @@ export class Metrics implements Meters {
     this.#compactions.inc({ source, outcome });
   }
 
-  limitRefusal(place: LimitRefusalPlace, reason: LimitRefusalReason): void {
-    this.#limitRefusals.inc({ place, reason });
+  limitRefusal(site: LimitRefusalSite, reason: LimitRefusalReason): void {
+    this.#limitRefusals.inc({ place: site, reason });
   }
 
   mcpCall(call: { server: string; outcome: McpCallOutcome; seconds: number }): void {
@@ -180,10 +189,10 @@ export class Metrics implements Meters {
     this.#callRecords.inc({ outcome });
   }
 
-  watch(watched: Watched, read: () => number): void {
+  observe(gauge: ObservedGauge, read: () => number): void {
     new Gauge({
-      name: `parley_${watched}`,
-      help: WATCHED_HELP[watched],
+      name: `parley_${gauge}`,
+      help: GAUGE_HELP[gauge],
       registers: [this.#registry],
       collect() {
         this.set(read());
@@ -191,12 +200,12 @@ export class Metrics implements Meters {
     });
   }
 
-  /** In Prometheus' text format, and what HTTP calls that. */
+  /** All metrics in Prometheus' text format, with its media type. */
   async read(): Promise<{ contentType: string; text: string }> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  /** Names, kinds and meanings of all that is measured, for the documentation. */
+  /** Name, kind and help text of every metric, for the documentation. */
   describe(): { name: string; kind: string; help: string }[] {
     return this.#registry
       .getMetricsAsArray()

@@ -1,4 +1,4 @@
-/** From spans to a collector: in batches, beside the work, bounded in memory and in time. */
+/** Exports spans to a collector: in batches, in the background, bounded in memory and time. */
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { TraceFlags } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -17,25 +17,25 @@ import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import { OtelTraces } from "./traces.js";
 
-/** Spans that wait for the collector, some 2 kB each; those beyond it are lost. */
+/** Spans that wait for the collector, some 2 kB each; those beyond are lost. */
 export const MAX_WAITING_SPANS = 8_192;
 const MAX_BATCH_SPANS = 512;
 const BATCH_INTERVAL_MS = 2_000;
-/** For one batch, tries included. */
+/** For one batch, retries included. */
 const EXPORT_TIMEOUT_MS = 10_000;
-/** At the end of the server, for everything that still waits. */
+/** For the spans that still wait when the server shuts down. */
 const LAST_FLUSH_MS = 3_000;
 /** Failures are logged at most this often, with their number. */
 const WARNING_INTERVAL_MS = 60_000;
 
 export type TracesOptions = {
-  /** The collector's address for OTLP over HTTP, without a slash at the end; `/v1/traces` is put after it. */
+  /** The collector's address for OTLP over HTTP, without a trailing slash; `/v1/traces` is appended. */
   endpoint: string;
-  /** Sent with every batch; may hold a key. */
+  /** Sent with every batch; may contain a key. */
   headers: Readonly<Record<string, string>>;
   serviceName: string;
   version: string;
-  /** Of traces that begin here, from 0 to 1. */
+  /** Share of the traces that are sampled, from 0 to 1. */
   ratio: number;
   log: Log;
   clock: Clock;
@@ -50,28 +50,28 @@ export function openTraces(options: TracesOptions): OpenedTraces {
     headers: { ...headers },
     timeoutMillis: EXPORT_TIMEOUT_MS,
   });
-  const outlet = new Outlet(otlp, log, clock);
+  const processor = new BoundedSpanProcessor(otlp, log, clock);
   const sampler = new TraceIdRatioBasedSampler(ratio);
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ "service.name": serviceName, "service.version": version }),
-    // Whoever asks may say that a trace is not wanted; that it is, is said here.
+    // A caller may turn sampling off for its trace, but not on.
     sampler: new ParentBasedSampler({ root: sampler, remoteParentSampled: sampler }),
-    spanProcessors: [outlet],
+    spanProcessors: [processor],
   });
   return {
     traces: new OtelTraces(provider.getTracer("parley", version)),
     async close() {
       let cancel: () => void = () => undefined;
-      const patience = new Promise<void>((resolve) => (cancel = clock.after(LAST_FLUSH_MS, resolve)));
-      const ending = provider.shutdown().catch((error: unknown) => outlet.failed(error));
-      await Promise.race([ending, patience]);
+      const timeout = new Promise<void>((resolve) => (cancel = clock.after(LAST_FLUSH_MS, resolve)));
+      const shutdown = provider.shutdown().catch((error: unknown) => processor.reportLost(error));
+      await Promise.race([shutdown, timeout]);
       cancel();
     },
   };
 }
 
-/** Counts what waits, which the library does not tell, and says what is lost. */
-class Outlet implements SpanProcessor {
+/** A batch span processor that bounds its queue and logs lost spans; the library reports neither. */
+class BoundedSpanProcessor implements SpanProcessor {
   readonly #batches: BatchSpanProcessor;
   #waiting = 0;
   #lost = 0;
@@ -96,7 +96,7 @@ class Outlet implements SpanProcessor {
 
   onEnd(span: ReadableSpan): void {
     if ((span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return;
-    if (this.#waiting >= MAX_WAITING_SPANS) return this.failed(new Error("Too many spans wait"));
+    if (this.#waiting >= MAX_WAITING_SPANS) return this.reportLost(new Error("Span queue is full"));
     this.#waiting += 1;
     this.#batches.onEnd(span);
   }
@@ -109,12 +109,12 @@ class Outlet implements SpanProcessor {
     return this.#batches.shutdown();
   }
 
-  failed(error: unknown, spans = 1): void {
+  reportLost(error: unknown, spans = 1): void {
     this.#lost += spans;
     const now = this.clock.now();
     if (now - this.#warnedAt < WARNING_INTERVAL_MS) return;
     this.#warnedAt = now;
-    this.log.warn({ err: error, spans: this.#lost }, "Spans could not be sent to the collector and are lost");
+    this.log.warn({ err: error, spans: this.#lost }, "Span export failed; spans lost");
     this.#lost = 0;
   }
 
@@ -123,7 +123,7 @@ class Outlet implements SpanProcessor {
       export: (spans, done) =>
         exporter.export(spans, (result) => {
           this.#waiting -= spans.length;
-          if (result.error !== undefined) this.failed(result.error, spans.length);
+          if (result.error !== undefined) this.reportLost(result.error, spans.length);
           done(result);
         }),
       shutdown: () => exporter.shutdown(),

@@ -1,7 +1,6 @@
 /**
- * Spans for OpenTelemetry. Nothing is registered for the whole process and no library is instrumented: what is a span is
- * said where it happens, and which span is around it is carried by `doing`. So nothing of a trace goes to vendors of
- * models or to tool servers by itself.
+ * Spans for OpenTelemetry. Nothing is registered globally and no library is instrumented: spans are opened explicitly, and
+ * the run context carries the current one. So no trace context leaks to model vendors or MCP servers.
  */
 import {
   type Attributes,
@@ -18,12 +17,12 @@ import {
 } from "@opentelemetry/api";
 import { LRUCache } from "lru-cache";
 import type { MeasuredOutcome } from "../domain/common/meters.js";
-import type { OpenSpan, Span, SpanBeginning, TraceFacts, Traces } from "../domain/common/traces.js";
+import type { OpenSpan, Span, SpanStart, SpanAttributes, Traces } from "../domain/common/traces.js";
 import { currentContext, runWithContext } from "../lib/run-context.js";
 
-/** Chats whose turn has not begun yet, here; the oldest is forgotten, and its turn points nowhere. */
-const MAX_WAITING_CHATS = 1_000;
-/** Names come from documents and models, too. */
+/** Chats whose turn has not begun yet; the oldest entry is evicted, and its turn gets no link. */
+const MAX_PENDING_CHATS = 1_000;
+/** Names may come from clients' documents and from models. */
 const MAX_NAME_CHARACTERS = 100;
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
@@ -31,29 +30,29 @@ const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:$|-)
 
 export class OtelTraces implements Traces {
   readonly #tracer: Tracer;
-  readonly #causes = new LRUCache<string, SpanContext>({ max: MAX_WAITING_CHATS });
+  readonly #causes = new LRUCache<string, SpanContext>({ max: MAX_PENDING_CHATS });
 
   constructor(tracer: Tracer) {
     this.#tracer = tracer;
   }
 
-  open({ name, kind, facts = {}, traceparent, turnOf }: SpanBeginning): OpenSpan {
-    const around = turnOf === undefined ? (fromHeader(traceparent) ?? present()) : ROOT_CONTEXT;
+  open({ name, kind, attributes = {}, traceparent, turnOf }: SpanStart): OpenSpan {
+    const parent = turnOf === undefined ? (fromHeader(traceparent) ?? activeContext()) : ROOT_CONTEXT;
     const cause = turnOf === undefined ? undefined : this.#causeOf(turnOf);
     const span = this.#tracer.startSpan(
       name.slice(0, MAX_NAME_CHARACTERS),
       {
         kind: kind === undefined ? SpanKind.INTERNAL : KINDS[kind],
-        attributes: attributesOf(facts),
+        attributes: withoutNulls(attributes),
         ...(cause && { links: [{ context: cause }] }),
       },
-      around,
+      parent,
     );
-    return new Recorded(span, trace.setSpan(around, span));
+    return new RecordedSpan(span, trace.setSpan(parent, span));
   }
 
-  async within<T>(beginning: SpanBeginning, work: (span: Span) => Promise<T>): Promise<T> {
-    const span = this.open(beginning);
+  async within<T>(start: SpanStart, work: (span: Span) => Promise<T>): Promise<T> {
+    const span = this.open(start);
     const { trace: context, traceId } = span;
     try {
       return await runWithContext({ ...currentContext(), trace: context, traceId }, () => work(span));
@@ -66,18 +65,18 @@ export class OtelTraces implements Traces {
   }
 
   onChatPending(chatId: string): void {
-    const span = trace.getSpan(present());
+    const span = trace.getSpan(activeContext());
     if (span) this.#causes.set(chatId, span.spanContext());
   }
 
-  /** Only as a part of something: what timers of the whole process ask belongs to no trace. */
+  /** Recorded only within a span: statements of the process' own timers belong to no trace. */
   statement(statement: string, outcome: MeasuredOutcome, seconds: number): void {
-    const around = present();
-    // What a request has left running is no part of it.
-    if (!trace.getSpan(around)?.isRecording()) return;
+    const parent = activeContext();
+    // The span of a request has ended when work that it left behind still runs.
+    if (!trace.getSpan(parent)?.isRecording()) return;
     const attributes = { "db.system.name": "postgresql", "db.operation.name": statement };
     const startTime = Date.now() - seconds * 1_000;
-    const span = this.#tracer.startSpan(statement, { kind: SpanKind.CLIENT, attributes, startTime }, around);
+    const span = this.#tracer.startSpan(statement, { kind: SpanKind.CLIENT, attributes, startTime }, parent);
     if (outcome === "error") span.setStatus({ code: SpanStatusCode.ERROR });
     span.end();
   }
@@ -89,7 +88,7 @@ export class OtelTraces implements Traces {
   }
 }
 
-class Recorded implements OpenSpan {
+class RecordedSpan implements OpenSpan {
   readonly traceId: string;
 
   constructor(
@@ -99,8 +98,8 @@ class Recorded implements OpenSpan {
     this.traceId = span.spanContext().traceId;
   }
 
-  add(facts: TraceFacts): void {
-    this.span.setAttributes(attributesOf(facts));
+  setAttributes(attributes: SpanAttributes): void {
+    this.span.setAttributes(withoutNulls(attributes));
   }
 
   fail(reason: string): void {
@@ -113,8 +112,8 @@ class Recorded implements OpenSpan {
   }
 }
 
-/** What is around whatever begins now. Only this file puts anything there. */
-function present(): Context {
+/** The context of the current span. Only this file sets it. */
+function activeContext(): Context {
   return (currentContext()?.trace as Context | undefined) ?? ROOT_CONTEXT;
 }
 
@@ -126,8 +125,8 @@ function fromHeader(header: string | undefined): Context | null {
   return isSpanContextValid(remote) ? trace.setSpanContext(ROOT_CONTEXT, remote) : null;
 }
 
-function attributesOf(facts: TraceFacts): Attributes {
+function withoutNulls(attributes: SpanAttributes): Attributes {
   return Object.fromEntries(
-    Object.entries(facts).filter(([, fact]) => fact !== null && fact !== undefined),
+    Object.entries(attributes).filter(([, value]) => value !== null && value !== undefined),
   ) as Attributes;
 }

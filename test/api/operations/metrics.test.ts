@@ -2,7 +2,7 @@
 // `promtool check metrics`.
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { WATCHED } from "../../../src/domain/common/meters.js";
+import { OBSERVED_GAUGES } from "../../../src/domain/common/meters.js";
 import { Metrics } from "../../../src/telemetry/metrics.js";
 import { freePort } from "../../support/network/free-port.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
@@ -195,7 +195,7 @@ test("the door is only for reading the metrics, and there is none unless it is a
 
 test("the page for operators names every metric with its kind", async () => {
   const metrics = new Metrics();
-  for (const watched of WATCHED) metrics.watch(watched, () => 0);
+  for (const watched of OBSERVED_GAUGES) metrics.observe(watched, () => 0);
   const page = await readFile("docs/operations.md", "utf8");
   const ours = metrics.describe().filter(({ name }) => name.startsWith("parley_"));
   const row = ({ name, kind }: { name: string; kind: string }) =>

@@ -218,7 +218,7 @@ test("a collector that is away or refuses costs no request, and is told of in th
   for (let count = 0; count < 3; count += 1) await traces.within({ name: "work" }, async () => undefined);
   await close();
   expect(lines.map(({ msg, spans }) => ({ msg, spans }))).toEqual([
-    { msg: "Spans could not be sent to the collector and are lost", spans: 3 },
+    { msg: "Span export failed; spans lost", spans: 3 },
   ]);
   const silent = openTraces({
     ...{ endpoint: "http://192.0.2.1:4318", headers: {}, serviceName: "x", version: "1", ratio: 1 },
@@ -238,7 +238,7 @@ test("what is beyond the room for waiting spans is lost, and said", async () => 
     ...{ log, clock: new ManualClock() },
   });
   for (let count = 0; count <= MAX_WAITING_SPANS; count += 1) traces.open({ name: "work" }).end();
-  expect(lines).toEqual(["Too many spans wait"]);
+  expect(lines).toEqual(["Span queue is full"]);
   await close();
 });
 
