@@ -3,9 +3,8 @@
  * call, here or at another replica.
  */
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type Config, processEnvironment } from "../config/config.js";
-import { createWorkspaceCommands } from "../commands/workspaces/create-workspace-commands.js";
+import { createWorkspaceCommands } from "../commands/workspaces/workspace-commands.js";
 import type { WorkspaceCommands } from "../commands/workspaces/workspace-commands.js";
 import { giveGitCredentials } from "../services/git/git-credentials.js";
 import { WorkspaceContexts } from "../services/workspaces/workspace-contexts.js";
@@ -39,6 +38,7 @@ import { ControlChannels } from "../workspaces/control-channels.js";
 import { Relays } from "../workspaces/tunnels/relays.js";
 import type { Closers } from "./closers.js";
 import type { Core } from "./core.js";
+import { siblingProgram } from "../lib/sibling-program.js";
 
 export type Agents = {
   workspaces: Workspaces;
@@ -73,7 +73,7 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
     log,
   });
   closers.add("the agents' calls", () => held.close());
-  core.meters.watch("called_agents", () => held.count);
+  core.meters.observe("called_agents", () => held.count);
   const relays = new Relays({ secret: replicaSecret, clock, log });
   closers.add("the relays to other replicas", () => relays.close());
   const external = new ExternalAgents({ held, relays, places, registrations, clock, log });
@@ -172,8 +172,6 @@ async function openPlaces({ config, log, clock }: Core, closers: Closers): Promi
 
 /** The agent program of this very version: compiled, or from its source when the server runs from its source. */
 function agentCommand(): string[] {
-  const isSource = import.meta.url.endsWith(".ts");
-  const program = fileURLToPath(new URL(isSource ? "../agent/main.ts" : "../agent/main.js", import.meta.url));
-  const loader = isSource ? ["--import", import.meta.resolve("@oxc-node/core/register")] : [];
-  return [process.execPath, ...loader, program];
+  const { file, nodeArguments } = siblingProgram("agent", "../agent/main", import.meta.url);
+  return [process.execPath, ...nodeArguments, file];
 }

@@ -2,12 +2,12 @@
 import type { Config } from "../config/config.js";
 import type { Viewer } from "../domain/users/viewer.js";
 import { AdminReads } from "../services/users/admin-reads.js";
-import { createChatCommands } from "../commands/commands.js";
+import { createCommands } from "../commands/commands.js";
 import { createDeploymentCommands } from "../commands/common/update-deployment-settings.js";
-import { createModelCommands } from "../commands/models/create-model-commands.js";
-import { createUserCommands } from "../commands/users/create-user-commands.js";
+import { createModelCommands } from "../commands/models/model-commands.js";
+import { createUserCommands } from "../commands/users/user-commands.js";
 import { createStorageCommands } from "../commands/files/storage-commands.js";
-import { createUsageLimitCommands } from "../commands/usage/change-usage-limits.js";
+import { createUsageLimitCommands } from "../commands/usage/usage-limit-commands.js";
 import type { McpOauthCommands } from "../commands/mcp/oauth-port.js";
 import { notePush } from "../services/git/track-branch.js";
 import { GitWatches } from "../services/git/git-watches.js";
@@ -25,12 +25,12 @@ import { COMPARISONS_PER_NODE, type HttpLimits } from "../http/graphql/limits.js
 import { createHttpServer, type ParleyHttp } from "../http/server.js";
 import { AnswerBudget } from "../resolvers/common/answer-budget.js";
 import type { Context } from "../resolvers/common/context.js";
-import { Loaders, type NoteReads, type ReadMcpStandings } from "../resolvers/common/loaders.js";
+import { Loaders, type NoteReads, type ReadMcpAccountStates } from "../resolvers/common/loaders.js";
 import { answerDeltasFromTemplates } from "../resolvers/chats/delta-answers.js";
 import { type Reads, ReadShares } from "../resolvers/common/read-shares.js";
 import { resolvers } from "../resolvers/resolvers.js";
 import { SnapshotAdmission } from "../resolvers/chats/snapshot-admission.js";
-import { ByteAccounts } from "../lib/streams/byte-accounts.js";
+import { ByteBudget } from "../lib/streams/byte-budget.js";
 import { VERSION } from "../lib/version.js";
 import { judgeOptions } from "../providers/common/validate-options.js";
 import { buildParleySchema } from "../schema/build.js";
@@ -73,7 +73,7 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
   const limits = createUsageLimitCommands({
     database,
     announceLimits: () => bus.publishConfigChange("usage-limits"),
-    standing: (userId) => core.usageLimits.standing(userId),
+    status: (userId) => core.usageLimits.status(userId),
   });
   const storage = createStorageCommands({
     database,
@@ -92,8 +92,8 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
     disconnect: (userId, server) => accounts.flows.disconnect(userId, server),
   });
   const eventBytes = Math.floor(config.maxBytesPerUser * WAITING_EVENTS_SHARE);
-  const byteAccounts = new ByteAccounts(config.maxBytesPerUser - eventBytes);
-  const { hub, lists } = openHubs(core, new ByteAccounts(eventBytes), closers);
+  const byteAccounts = new ByteBudget(config.maxBytesPerUser - eventBytes);
+  const { hub, lists } = openHubs(core, new ByteBudget(eventBytes), closers);
   const admission = new SnapshotAdmission({ clock, log });
   const chatEvents = admission.openings(hub);
   const gitSnapshots = new GitWatches({
@@ -175,8 +175,8 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
     limits: limitsOf(config),
   });
   port = doors.port;
-  core.meters.watch("open_sockets", () => doors.count().sockets);
-  core.meters.watch("running_operations", () => doors.count().operations);
+  core.meters.observe("open_sockets", () => doors.count().sockets);
+  core.meters.observe("running_operations", () => doors.count().operations);
   closers.add("the doors", () => doors.close());
   closers.add("waiting snapshots", async () => admission.close());
   closers.add("questions to git hosts", async () => core.branchLooks.stopAsking());
@@ -214,8 +214,8 @@ function readingOf(
     budget,
   }: { viewer: Viewer; database: Reads; noteReads: NoteReads; budget: AnswerBudget },
 ) {
-  const readMcpStandings: ReadMcpStandings = (servers, userId) => mcpAuthorization.standings(servers, userId);
-  const loaders = new Loaders({ database, viewer, readMcpStandings, noteReads, budget });
+  const readMcpAccountStates: ReadMcpAccountStates = (servers, userId) => mcpAuthorization.accountStates(servers, userId);
+  const loaders = new Loaders({ database, viewer, readMcpAccountStates, noteReads, budget });
   return { database, noteReads, loaders };
 }
 
@@ -242,20 +242,20 @@ function uploadsOf({ database, files, space }: Core, { links }: FilesSource): Up
   return {
     links,
     findSize: async (fileId) => (await findUpload(database, fileId))?.sizeBytes ?? null,
-    hasRoomFor: (bytes) => space.hasRoomFor(bytes),
+    hasSpaceFor: (bytes) => space.hasSpaceFor(bytes),
     finish: (fileId, bytes) => files.finish(fileId, bytes),
   };
 }
 
 /** Streams of single chats and of lists of them. Who reads a chat through the one is known to the other. */
-function openHubs(core: Core, waitingEvents: ByteAccounts, closers: Closers) {
+function openHubs(core: Core, waitingEvents: ByteBudget, closers: Closers) {
   const { database, bus, clock, log, meters: meter } = core;
-  const reads = new ReadMarks({ bus, clock, log, markRead: (readings) => markRead(database, readings) });
-  closers.add("the read marks", () => reads.close());
-  const hub = new ChatHub({ source: hubSource(database), bus, clock, log, reads, meter, waitingEvents });
+  const readMarks = new ReadMarks({ bus, clock, log, markRead: (readings) => markRead(database, readings) });
+  closers.add("the read marks", () => readMarks.close());
+  const hub = new ChatHub({ source: hubSource(database), bus, clock, log, readMarks, meter, waitingEvents });
   closers.add("the event hub", () => hub.close());
   const source = { readListChecksums: (ownerIds: string[]) => readListChecksums(database, ownerIds) };
-  const isFollowed = (chatId: string) => reads.isFollowed(chatId);
+  const isFollowed = (chatId: string) => readMarks.isFollowed(chatId);
   const lists = new ListHub({ source, isFollowed, bus, clock, log, meter });
   closers.add("the list hub", () => lists.close());
   return { hub, lists };
@@ -264,12 +264,12 @@ function openHubs(core: Core, waitingEvents: ByteAccounts, closers: Closers) {
 function chatCommands(core: Core, mcpOauth: McpOauthCommands) {
   const { transitionDependencies, models, titles, customPrompts, seeded, secrets, mcpServers, mcpTools } =
     core;
-  return createChatCommands({
+  return createCommands({
     ...transitionDependencies,
     mcpSelection: {
       preselected: () => mcpServers.preselectedIds(),
       enabled: (ids) => mcpServers.ofTurn(ids),
-      standings: (servers, userId) => core.mcpAuthorization.standings(servers, userId),
+      accountStates: (servers, userId) => core.mcpAuthorization.accountStates(servers, userId),
     },
     preferencesOf: (userId) => customPrompts.preferencesOf(userId),
     forgetPreferences: (userId) => customPrompts.forget(userId),

@@ -14,7 +14,7 @@ import { NO_TRACES } from "../../src/domain/common/traces.js";
 import type { Viewer } from "../../src/domain/users/viewer.js";
 import type { Commands } from "../../src/commands/commands.js";
 import type { CreateChatInput } from "../../src/commands/chats/create-chat.js";
-import { createChatCommands } from "../../src/commands/commands.js";
+import { createCommands } from "../../src/commands/commands.js";
 import { CustomPrompts } from "../../src/services/chats/custom-prompts.js";
 import { ServerCatalog } from "../../src/services/mcp/catalog.js";
 import type { TurnServerDependencies } from "../../src/engine/mcp/server-connection.js";
@@ -25,7 +25,7 @@ import { sanitizePrompt } from "../../src/engine/prompt/sanitize.js";
 import { ChatCache } from "../../src/engine/transitions/chat-cache.js";
 import { Subagents } from "../../src/engine/subagents/subagents.js";
 import { StorageLimits, type StorageLimitsOptions } from "../../src/services/files/storage-limits.js";
-import { UNWATCHED_SPACE } from "../../src/lib/free-space.js";
+import { UNMONITORED_SPACE } from "../../src/lib/free-space.js";
 import { tell } from "./turns/describe-parts.js";
 import { Titles } from "../../src/services/chats/titles.js";
 import { ToolError, type Tool } from "../../src/engine/tools/tool.js";
@@ -54,7 +54,7 @@ import { testSecretBox } from "../support/users/secrets-keys.js";
 export const LEASE_MS = 300_000;
 export const HEARTBEAT_MS = 30_000;
 
-const NO_STORAGE_LIMITS = { space: UNWATCHED_SPACE, defaultBytes: null };
+const NO_STORAGE_LIMITS = { space: UNMONITORED_SPACE, defaultBytes: null };
 
 export type Replica = {
   clock: ManualClock;
@@ -223,7 +223,7 @@ export class World {
     };
     const titles = new Titles({ ...parts, smallModelConfigId }, { isAutomatic: true });
     const customPrompts = new CustomPrompts({ database, clock });
-    const commands = createChatCommands({
+    const commands = createCommands({
       ...parts,
       usageLimits,
       storage,
@@ -246,7 +246,7 @@ export class World {
       mcpSelection: {
         preselected: () => catalog.preselectedIds(),
         enabled: (ids) => catalog.ofTurn(ids),
-        standings: () => Promise.resolve(new Map()),
+        accountStates: () => Promise.resolve(new Map()),
       },
       isModelSelectable: (configId) => models.isSelectable(configId),
       toolNames: new Set(parts.tools.map((tool) => tool.name)),
@@ -323,7 +323,7 @@ export class World {
         .then((stop) => (detach = stop))
         .then(() => this.state(chatId))
         .then((state) => bus.readDeltas(chatId, state))
-        .then((logged) => look(logged?.pieces ?? []))
+        .then((logged) => look(logged?.deltas ?? []))
         .catch(reject);
     });
   }

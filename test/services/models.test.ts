@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ModelDependencies } from "../../src/commands/models/model-commands.js";
-import { createModelCommands } from "../../src/commands/models/create-model-commands.js";
+import { createModelCommands } from "../../src/commands/models/model-commands.js";
 import { Models } from "../../src/services/models/models.js";
 import { ProviderLines } from "../../src/services/models/provider-endpoints.js";
 import type { Bus } from "../../src/events/bus/bus.js";

@@ -95,7 +95,7 @@ describe("a turn in which the limit is reached", () => {
 });
 
 test("while the disk is almost full turns end with an error that says so, and go on when there is space", async () => {
-  const space = { isLow: true, hasRoomFor: () => Promise.resolve(false) };
+  const space = { isLow: true, hasSpaceFor: () => Promise.resolve(false) };
   await start({ storage: { space } });
   answers({ text: "Hello." });
   const chatId = await world.createChat(replica, "Hi");

@@ -85,10 +85,10 @@ async function untilTitled(chatId: string): Promise<void> {
   await world.until(chatId, ({ titleSource }) => titleSource === "model");
 }
 
-const hiddenRows = (chatId: string) =>
+const billedCalls = (chatId: string) =>
   world.run(
-    `SELECT role, visibility, content, input_tokens, output_tokens, model_config_id, is_deleted, cost_micros
-     FROM chat_messages WHERE chat_id = $1 AND visibility = 'model'`,
+    `SELECT purpose, input_tokens, output_tokens, model_config_id, cost_micros
+     FROM model_calls WHERE chat_id = $1 AND message_id IS NULL ORDER BY id`,
     [chatId],
   );
 
@@ -108,15 +108,12 @@ describe("a new chat", () => {
       2,
       1,
     ]);
-    expect(await hiddenRows(chatId)).toEqual([
+    expect(await billedCalls(chatId)).toEqual([
       {
-        role: "assistant",
-        visibility: "model",
-        content: [],
+        purpose: "title",
         input_tokens: 40,
         output_tokens: 9,
         model_config_id: own,
-        is_deleted: true,
         cost_micros: null,
       },
     ]);
@@ -141,7 +138,7 @@ describe("a new chat", () => {
     const asked = titlesBy({ "small-model": proposes("Fix the login") });
     const chatId = await beginTurn("Please fix the login");
     await untilTitled(chatId);
-    expect([asked, (await hiddenRows(chatId)).map((row) => row["model_config_id"])]).toEqual([
+    expect([asked, (await billedCalls(chatId)).map((row) => row["model_config_id"])]).toEqual([
       ["small-model"],
       [small],
     ]);
@@ -274,7 +271,7 @@ describe("a title that a person asks for", () => {
           "<latest>\nand the logout\n</latest>",
       },
     ]);
-    expect((await hiddenRows(chatId)).length).toBe(1);
+    expect((await billedCalls(chatId)).length).toBe(1);
   });
 
   test("is given even when it is a longish one, but not when it is none; both are billed", async () => {
@@ -288,7 +285,7 @@ describe("a title that a person asks for", () => {
       ok: false,
       refusal: { code: "UNAVAILABLE", what: "model", message: "The model did not propose a title." },
     });
-    expect([(await titleOf(chatId)).title, (await hiddenRows(chatId)).length]).toEqual([
+    expect([(await titleOf(chatId)).title, (await billedCalls(chatId)).length]).toEqual([
       "A title of many more words than anybody would want to read in a list",
       2,
     ]);

@@ -1,7 +1,7 @@
 // What is wished of workspaces is done by some replica, whoever dies on the way. Real database, a provisioner by script.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WorkspaceLifecycle } from "../../src/services/workspaces/workspace-lifecycle.js";
-import { createWorkspaceCommands } from "../../src/commands/workspaces/create-workspace-commands.js";
+import { createWorkspaceCommands } from "../../src/commands/workspaces/workspace-commands.js";
 import type { Viewer } from "../../src/domain/users/viewer.js";
 import { MemoryBus } from "../../src/events/bus/memory-bus.js";
 import { createLog } from "../../src/lib/log.js";

@@ -1,6 +1,6 @@
 /** Creates a chat. Its first message enters history at once, so a worker can claim it. */
 import { randomUUID } from "node:crypto";
-import { createdState } from "../../domain/chats/chat-lifecycle.js";
+import { initialState } from "../../domain/chats/chat-lifecycle.js";
 import type { ChatLabel, ClientTool } from "../../domain/chats/chat-state.js";
 import type { ReasoningEffort, UserMessagePart } from "../../domain/chats/message-parts.js";
 import { MAX_CLIENT_TOOLS, MAX_LABELS, MAX_TITLE_CHARACTERS } from "../../domain/common/limits.js";
@@ -19,16 +19,16 @@ import type { ChatChanged, CommandRefusal, CommandResult } from "../common/comma
 import {
   checkModel,
   checkParts,
-  KEY_OF_ANOTHER_REQUEST,
+  IDEMPOTENCY_KEY_REUSED,
   notFound,
   refuse,
   type CommandDependencies,
 } from "../common/command-dependencies.js";
-import { givingFiles, readAttachments, type Said } from "./attachments.js";
+import { attachFilesStep, resolveAttachments, type MessageContent } from "./attachments.js";
 import { modelRefusal } from "../models/model-keys.js";
 import { checkAuthorized, checkSelection } from "../mcp/selection.js";
-import { type Alongside, bytesOfParts, checkStorage, inTurn } from "../files/storage-check.js";
-import { refusalOfUndone } from "../common/rolled-back.js";
+import { type TransactionStep, bytesOfParts, checkStorage, sequence } from "../files/storage-check.js";
+import { refusalOfRollback } from "../common/rolled-back.js";
 import { checkUsageLimit } from "../usage/usage-limit-check.js";
 
 export type CreateChatInput = {
@@ -67,24 +67,24 @@ export async function createChat(
   if (!selected.ok) return selected;
   const overLimit = await checkUsageLimit(dependencies, viewer.userId);
   if (overLimit) return refuse(overLimit);
-  const attached = await readAttachments(dependencies.database, viewer, null, input.parts);
+  const attached = await resolveAttachments(dependencies.database, viewer, null, input.parts);
   if (!attached.ok) return attached;
-  const { said } = attached;
-  const addedBytes = bytesOfParts(said.parts) + Buffer.byteLength(JSON.stringify(input.clientTools ?? []));
+  const { content } = attached;
+  const addedBytes = bytesOfParts(content.parts) + Buffer.byteLength(JSON.stringify(input.clientTools ?? []));
   const stored = await checkStorage(dependencies, viewer.userId, addedBytes);
   if (!stored.ok) return stored;
-  const chosen = { modelConfigId: model.modelConfigId, mcpServerIds: selected.ids, said };
+  const chosen = { modelConfigId: model.modelConfigId, mcpServerIds: selected.ids, content };
   const chat = newChat(dependencies, viewer, input, chosen);
   try {
-    const alongside = inTurn(givingFiles(said, chat.id, chat.now), stored.verify);
+    const alongside = sequence(attachFilesStep(content, chat.id, chat.now), stored.verify);
     return await commit(dependencies, chat, alongside, input.idempotencyKey);
   } catch (error) {
-    if (!(error instanceof KeyAlreadyUsed)) return refusalOfUndone(error);
-    return (await repeatedRequest(dependencies, viewer, input)) ?? refuse(KEY_LOST);
+    if (!(error instanceof KeyAlreadyUsed)) return refusalOfRollback(error);
+    return (await repeatedRequest(dependencies, viewer, input)) ?? refuse(REQUEST_IN_PROGRESS);
   }
 }
 
-/** The person's own default, as long as it may be chosen; null = the deployment's. */
+/** The viewer's own default while it is selectable; null = the deployment's. */
 async function ownDefault(dependencies: CommandDependencies, viewer: Viewer): Promise<string | null> {
   const { defaultModelConfigId: own } = await dependencies.preferencesOf(viewer.userId);
   return own !== null && (await dependencies.isModelSelectable(own)) ? own : null;
@@ -106,7 +106,11 @@ function newChat(
   dependencies: CommandDependencies,
   viewer: Viewer,
   input: CreateChatInput,
-  { modelConfigId, mcpServerIds, said }: Pick<NewChat, "modelConfigId" | "mcpServerIds"> & { said: Said },
+  {
+    modelConfigId,
+    mcpServerIds,
+    content,
+  }: Pick<NewChat, "modelConfigId" | "mcpServerIds"> & { content: MessageContent },
 ): NewChat {
   return {
     id: randomUUID(),
@@ -118,15 +122,15 @@ function newChat(
     clientTools: input.clientTools ?? [],
     labels: input.labels ?? [],
     mcpServerIds,
-    state: createdState(
-      input.title ?? titleFrom(said.parts),
+    state: initialState(
+      input.title ?? titleFrom(content.parts),
       input.title === undefined ? "first_message" : "person",
     ),
     messages: [
       {
         role: "user",
         visibility: "both",
-        parts: said.parts,
+        parts: content.parts,
         authorId: viewer.userId,
         modelConfigId,
         reasoningEffort: input.reasoningEffort ?? null,
@@ -139,7 +143,7 @@ function newChat(
 async function commit(
   dependencies: CommandDependencies,
   chat: NewChat,
-  alongside: Alongside | undefined,
+  alongside: TransactionStep | undefined,
   key: string | undefined,
 ): Promise<CommandResult<ChatChanged>> {
   const { id: chatId, ownerId, state } = chat;
@@ -147,8 +151,8 @@ async function commit(
   const messages = await dependencies.database.transaction(async (transaction) => {
     const rows = await insertChat(transaction, chat);
     await alongside?.(transaction);
-    const made = { chatId, messageId: null, queuedId: null, version };
-    if (key !== undefined) await rememberRequest(transaction, { userId: ownerId, key }, made);
+    const created = { chatId, messageId: null, queuedId: null, version };
+    if (key !== undefined) await rememberRequest(transaction, { userId: ownerId, key }, created);
     return rows;
   });
   publishChange(dependencies, { chatId, ownerId, previousVersion: 0, state, messages }, messages);
@@ -164,17 +168,17 @@ async function repeatedRequest(
   const made = await recallRequest(dependencies.database, { userId: viewer.userId, key: idempotencyKey });
   if (!made) return null;
   const isSend = made.messageId !== null || made.queuedId !== null;
-  if (isSend) return refuse(KEY_OF_ANOTHER_REQUEST);
+  if (isSend) return refuse(IDEMPOTENCY_KEY_REUSED);
   return { ok: true, chatId: made.chatId, version: made.version };
 }
 
-const KEY_LOST: CommandRefusal = {
+const REQUEST_IN_PROGRESS: CommandRefusal = {
   code: "CONFLICT",
   message: "Another request with this key is not finished. Try again.",
   path: ["idempotencyKey"],
 };
 
-/** Names that every vendor accepts for a tool. */
+/** Tool names that every vendor accepts. */
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 /** Keys that stay readable in filters: no spaces, no quotes. */
 const LABEL_KEY = /^[a-zA-Z0-9][a-zA-Z0-9._/-]{0,63}$/;
@@ -228,8 +232,7 @@ function checkClientTools(dependencies: CommandDependencies, tools: ClientTool[]
     message,
     path: ["clientTools", ...path],
   });
-  if (tools.length > MAX_CLIENT_TOOLS)
-    return refused(`A chat has at most ${MAX_CLIENT_TOOLS} tools of its client.`);
+  if (tools.length > MAX_CLIENT_TOOLS) return refused(`A chat has at most ${MAX_CLIENT_TOOLS} client tools.`);
   const names = new Set(dependencies.toolNames);
   for (const [index, { name, inputSchema }] of tools.entries()) {
     if (!TOOL_NAME.test(name))

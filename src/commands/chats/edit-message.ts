@@ -1,25 +1,35 @@
-/** A person says something else instead: the message and all after it leave history, and the turn starts anew. */
+/** Replaces a user message: it and everything after it leave history, and a new turn starts. */
 import type { MessageRow } from "../../domain/chats/chat-events.js";
+import type { UserMessagePart } from "../../domain/chats/message-parts.js";
+import type { Command } from "../../domain/chats/transition.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import { findMessage } from "../../store/chats/messages.js";
 import { MessageGone } from "../../store/chats/transitions.js";
 import { applyToFamily, stopBelow } from "../../engine/transitions/apply-family.js";
-import type { ChatChanged, CommandResult, EditMessageInput } from "./chat-commands.js";
+import type { ChatChanged, CommandRefusal, CommandResult } from "../common/command-result.js";
 import {
   checkModel,
   checkParts,
   notFound,
   refusalOf,
   refuse,
-  seeChat,
+  findVisibleChat,
   type CommandDependencies,
 } from "../common/command-dependencies.js";
-import { foreignFileBytes, givingFiles, readAttachments } from "./attachments.js";
-import { checkKey } from "../models/model-keys.js";
+import { transferredFileBytes, attachFilesStep, resolveAttachments } from "./attachments.js";
+import { checkPersonalKey } from "../models/model-keys.js";
 import { checkSelection } from "../mcp/selection.js";
-import { bytesOfParts, checkStorage, inTurn } from "../files/storage-check.js";
-import { refusalOfUndone } from "../common/rolled-back.js";
+import { bytesOfParts, checkStorage, sequence, type TransactionStep } from "../files/storage-check.js";
+import { refusalOfRollback } from "../common/rolled-back.js";
 import { checkUsageLimit } from "../usage/usage-limit-check.js";
+
+export type EditMessageInput = {
+  messageId: string;
+  parts: UserMessagePart[];
+  modelConfigId?: string;
+  /** The chat's MCP servers from this message on; absent = unchanged. */
+  mcpServerIds?: string[];
+};
 
 type Edited = ChatChanged & { message: MessageRow };
 
@@ -32,49 +42,60 @@ export async function editMessage(
   if (refusal) return refuse(refusal);
   const old = await findMessage(dependencies.database, viewer, input.messageId);
   if (!old) return notFound("message", "messageId");
-  if (old.role !== "user") {
-    return refuse({
-      code: "INVALID",
-      message: "Only a person's message can be edited.",
-      path: ["messageId"],
-    });
-  }
+  if (old.role !== "user") return refuse(NOT_A_USER_MESSAGE);
   const selected = await checkSelection(dependencies.mcpSelection, input.mcpServerIds);
   if (!selected.ok) return selected;
-  const known = await seeChat(dependencies, viewer, old.chatId);
+  const known = await findVisibleChat(dependencies, viewer, old.chatId);
   if (!known) return notFound("message", "messageId");
-  const modelConfigId = input.modelConfigId ?? old.modelConfigId ?? undefined;
+  const modelConfigId = input.modelConfigId ?? old.modelConfigId;
+  const asked = { chatId: old.chatId, modelConfigId: modelConfigId ?? undefined, ownerId: known.ownerId };
   const unpaid =
-    (await checkKey(dependencies, { chatId: old.chatId, modelConfigId, ownerId: known.ownerId })) ??
-    (await checkUsageLimit(dependencies, known.ownerId));
+    (await checkPersonalKey(dependencies, asked)) ?? (await checkUsageLimit(dependencies, known.ownerId));
   if (unpaid) return refuse(unpaid);
-  const attached = await readAttachments(dependencies.database, viewer, old.chatId, input.parts);
+  const attached = await resolveAttachments(dependencies.database, viewer, old.chatId, input.parts);
   if (!attached.ok) return attached;
-  const { said } = attached;
-  const addedBytes = bytesOfParts(said.parts) + foreignFileBytes(said, viewer, known.ownerId);
+  const { content } = attached;
+  const addedBytes = bytesOfParts(content.parts) + transferredFileBytes(content, viewer, known.ownerId);
   const stored = await checkStorage(dependencies, known.ownerId, addedBytes);
   if (!stored.ok) return stored;
-  const alongside = inTurn(givingFiles(said, old.chatId, dependencies.clock.now()), stored.verify);
+  const attach = attachFilesStep(content, old.chatId, dependencies.clock.now());
   const message = {
-    parts: said.parts,
+    parts: content.parts,
     authorId: viewer.userId,
-    modelConfigId: input.modelConfigId ?? old.modelConfigId,
+    modelConfigId,
     reasoningEffort: old.reasoningEffort,
     mcpServerIds: selected.ids ?? null,
   };
+  return commit(dependencies, old, message, sequence(attach, stored.verify));
+}
+
+const NOT_A_USER_MESSAGE: CommandRefusal = {
+  code: "INVALID",
+  message: "Only a user's message can be edited.",
+  path: ["messageId"],
+};
+
+type EditCommand = Extract<Command, { type: "edit-message" }>;
+
+async function commit(
+  dependencies: CommandDependencies,
+  { id: messageId, chatId }: Pick<MessageRow, "id"> & { chatId: string },
+  message: EditCommand["message"],
+  alongside: TransactionStep | undefined,
+): Promise<CommandResult<Edited>> {
   try {
-    const commands = [{ type: "edit-message" as const, messageId: input.messageId, message }];
+    const commands: Command[] = [{ type: "edit-message", messageId, message }];
     const result = await applyToFamily(dependencies, {
-      ...{ chatId: old.chatId, commands, below: stopBelow },
+      ...{ chatId, commands, below: stopBelow },
       ...(alongside && { alongside }),
     });
     if (result.outcome === "refused") return refuse(refusalOf(result));
-    const edited =
-      result.outcome === "changed" ? result.messages.findLast((row) => row.role === "user") : undefined;
-    if (result.outcome !== "changed" || !edited) return notFound("message", "messageId");
-    return { ok: true, chatId: old.chatId, version: result.state.snapshotVersion, message: edited };
+    if (result.outcome !== "changed") return notFound("message", "messageId");
+    const edited = result.messages.findLast((row) => row.role === "user");
+    if (!edited) return notFound("message", "messageId");
+    return { ok: true, chatId, version: result.state.snapshotVersion, message: edited };
   } catch (error) {
     if (error instanceof MessageGone) return notFound("message", "messageId");
-    return refusalOfUndone(error);
+    return refusalOfRollback(error);
   }
 }

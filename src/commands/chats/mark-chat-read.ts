@@ -1,17 +1,22 @@
-/** A person has seen what is in a chat, without having followed it. */
+/** Marks a chat as read without a subscription to it. */
 import { readUpdate } from "../../domain/chats/list-events.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import { markRead } from "../../store/chats/unread.js";
-import type { ChatChanged, CommandResult } from "./chat-commands.js";
-import { notFound, refuse, seeChat, type CommandDependencies } from "../common/command-dependencies.js";
+import type { ChatChanged, CommandResult } from "../common/command-result.js";
+import {
+  notFound,
+  refuse,
+  findVisibleChat,
+  type CommandDependencies,
+} from "../common/command-dependencies.js";
 
-/** Finding nothing unread is a success. */
+/** Only for the chat's owner. Succeeds when nothing is unread. */
 export async function markChatRead(
   dependencies: CommandDependencies,
   viewer: Viewer,
   chatId: string,
 ): Promise<CommandResult<ChatChanged>> {
-  const known = await seeChat(dependencies, viewer, chatId);
+  const known = await findVisibleChat(dependencies, viewer, chatId);
   if (!known) return notFound("chat", "chatId");
   if (known.ownerId !== viewer.userId) {
     return refuse({

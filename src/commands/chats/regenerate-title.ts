@@ -1,17 +1,20 @@
-/** A person asks for another title, made by a model from the whole talk. */
+/** Regenerates a chat's title with a model, from the whole conversation. */
 import type { Viewer } from "../../domain/users/viewer.js";
 import { findChat } from "../../store/chats/chats.js";
-import type { ChatChanged, CommandResult } from "./chat-commands.js";
+import type { ChatChanged, CommandResult } from "../common/command-result.js";
 import { notFound, refuse, type CommandDependencies } from "../common/command-dependencies.js";
 import { checkUsageLimit } from "../usage/usage-limit-check.js";
 
-/** A chat that somebody renamed meanwhile keeps that name, and the request is a success all the same. */
-export async function regenerateTitle(
+/**
+ * Takes up to half a minute. Also for archived chats and while a turn is running. A chat that was renamed meanwhile keeps
+ * that name, and the request still succeeds.
+ */
+export async function regenerateChatTitle(
   dependencies: CommandDependencies,
   viewer: Viewer,
   chatId: string,
 ): Promise<CommandResult<ChatChanged>> {
-  // From the database, not from this replica's memory: the title that it has now must be the one that is replaced.
+  // From the database and not the cache: exactly the current title must be replaced.
   const chat = await findChat(dependencies.database, viewer, chatId);
   if (!chat) return notFound("chat", "chatId");
   const { ownerId, modelConfigId, state } = chat;
@@ -23,14 +26,17 @@ export async function regenerateTitle(
       return { ok: true, chatId, version: made.version };
     case "not_found":
       return notFound("chat", "chatId");
-    case "under_way":
-      return refuse({ code: "CONFLICT", message: "A title is being made for this chat already." });
+    case "in_progress":
+      return refuse({ code: "CONFLICT", message: "A title is already being generated for this chat." });
     case "busy":
-      return refuse({ code: "LIMIT_EXCEEDED", message: "Too many titles are being made. Try again soon." });
-    case "nothing_said":
+      return refuse({
+        code: "LIMIT_EXCEEDED",
+        message: "Too many titles are being generated. Try again soon.",
+      });
+    case "empty_chat":
       return refuse({
         code: "INVALID",
-        message: "Nobody has said anything yet that a title could be made of.",
+        message: "The chat has no messages yet that a title could be made from.",
       });
     case "failed":
       return refuse({ code: "UNAVAILABLE", message: made.message, what: "model" });

@@ -1,4 +1,4 @@
-/** Tries a failed turn again as it is: same history, the chat's model and choices as they are now. */
+/** Retries a failed turn: same history, the chat's current model and settings. */
 import type { ChatState } from "../../domain/chats/chat-state.js";
 import type { Command } from "../../domain/chats/transition.js";
 import type { Viewer } from "../../domain/users/viewer.js";
@@ -7,9 +7,9 @@ import { findChat } from "../../store/chats/chats.js";
 import { MessageGone } from "../../store/chats/transitions.js";
 import { findUsersByIds } from "../../store/users/users.js";
 import { changeKnown } from "./change-chat.js";
-import type { ChatChanged, CommandRefusal, CommandResult } from "./chat-commands.js";
+import type { ChatChanged, CommandRefusal, CommandResult } from "../common/command-result.js";
 import { notFound, refuse, type CommandDependencies } from "../common/command-dependencies.js";
-import { checkKey } from "../models/model-keys.js";
+import { checkPersonalKey } from "../models/model-keys.js";
 import { checkTurn } from "../files/storage-check.js";
 
 /** Refused as CONFLICT unless the chat is in `error`, and for the chats of users who are deactivated. */
@@ -18,13 +18,13 @@ export async function retryChat(
   viewer: Viewer,
   chatId: string,
 ): Promise<CommandResult<ChatChanged>> {
-  // Read, not taken from memory: which answer is to be replaced is decided on what failed last, at whichever replica.
+  // From the database and not the cache: which answer is replaced depends on the last failure, on any replica.
   const known = await findChat(dependencies.database, viewer, chatId);
   if (!known) return notFound("chat", "chatId");
   const { ownerId, state } = known;
   const refusal =
     (await checkOwner(dependencies, viewer, { ownerId, state })) ??
-    (await checkKey(dependencies, { chatId, ownerId })) ??
+    (await checkPersonalKey(dependencies, { chatId, ownerId })) ??
     (await checkTurn(dependencies, ownerId));
   if (refusal) return refuse(refusal);
   try {
@@ -36,7 +36,7 @@ export async function retryChat(
   }
 }
 
-/** A retry says nothing new: it would act in the name of a user whom an admin has stopped. */
+/** A retry carries no message of the admin's own: it would act for a user whom an admin has deactivated. */
 async function checkOwner(
   { database }: CommandDependencies,
   viewer: Viewer,
@@ -49,7 +49,7 @@ async function checkOwner(
   return { code: "CONFLICT", message, currentStatus: state.status };
 }
 
-/** An answer that the vendor's filter broke off was kept for people; a new try takes its place. */
+/** An answer that the vendor's content filter cut off was saved for users to see; the retry replaces it. */
 async function retryOf(
   { database }: CommandDependencies,
   chatId: string,

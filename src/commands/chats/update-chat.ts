@@ -1,27 +1,42 @@
-/** A person renames a chat, labels it, or has another model answer in it. */
+/** Changes a chat's title, labels, model and MCP servers. */
+import type { ChatLabel } from "../../domain/chats/chat-state.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import { updateMetadata } from "../../store/chats/chat-metadata.js";
 import { applyTransition, type TransitionResult } from "../../engine/transitions/apply-transition.js";
-import type { ChatChanged, CommandResult, UpdateChatInput } from "./chat-commands.js";
+import type { ChatChanged, CommandResult } from "../common/command-result.js";
 import {
   checkModel,
   notFound,
   refusalOf,
   refuse,
-  seeChat,
+  findVisibleChat,
   type CommandDependencies,
   type KnownChat,
 } from "../common/command-dependencies.js";
 import { checkSelection } from "../mcp/selection.js";
 
-/** All of it or nothing. The title is told to followers; labels and model are metadata that nobody follows. */
+/** Absent = unchanged. */
+export type UpdateChatInput = {
+  chatId: string;
+  title?: string;
+  labels?: ChatLabel[];
+  /** Null = the deployment's default at each turn. */
+  modelConfigId?: string | null;
+  /** For messages from now on. */
+  mcpServerIds?: string[];
+};
+
+/**
+ * All or nothing; also for archived chats, as none of it starts a turn. The title is published to subscribers; labels
+ * and model are metadata without events.
+ */
 export async function updateChat(
   dependencies: CommandDependencies,
   viewer: Viewer,
   input: UpdateChatInput,
 ): Promise<CommandResult<ChatChanged>> {
   const { chatId, title, labels, modelConfigId, mcpServerIds } = input;
-  const known = await seeChat(dependencies, viewer, chatId);
+  const known = await findVisibleChat(dependencies, viewer, chatId);
   if (!known) return notFound("chat", "chatId");
   const refusal = await checkModel(dependencies, modelConfigId ?? undefined);
   if (refusal) return refuse(refusal);
@@ -32,14 +47,14 @@ export async function updateChat(
   const renamed = title === undefined ? null : await rename(dependencies, { chatId, title, known, metadata });
   if (renamed?.outcome === "not_found") return notFound("chat", "chatId");
   if (renamed?.outcome === "refused") return refuse(refusalOf(renamed));
-  // Nothing to rename: the metadata did not travel with the title.
+  // The metadata was not written with the title.
   const isWritten = renamed?.outcome === "changed" || metadata === null;
   if (!isWritten && !(await updateMetadata(dependencies.database, chatId, metadata)))
     return notFound("chat", "chatId");
   return { ok: true, chatId, version: (renamed?.state ?? known.state).snapshotVersion };
 }
 
-type Renaming = {
+type Rename = {
   chatId: string;
   title: string;
   known: KnownChat;
@@ -48,7 +63,7 @@ type Renaming = {
 
 function rename(
   dependencies: CommandDependencies,
-  { chatId, title, known, metadata }: Renaming,
+  { chatId, title, known, metadata }: Rename,
 ): Promise<TransitionResult> {
   return applyTransition(dependencies, {
     chatId,

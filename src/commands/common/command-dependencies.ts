@@ -1,4 +1,4 @@
-/** What commands are made of, and the few steps that they share. */
+/** Dependencies of the commands, and the checks and refusals that they share. */
 import type { ChatFailure } from "../../domain/common/failures.js";
 import type { ChatState } from "../../domain/chats/chat-state.js";
 import { areLongerThan } from "../../domain/common/characters.js";
@@ -7,7 +7,7 @@ import {
   MAX_MESSAGE_PARTS,
   MAX_QUEUED_MESSAGES,
 } from "../../domain/common/limits.js";
-import type { McpTrial } from "../../domain/mcp/types.js";
+import type { McpProbeResult } from "../../domain/mcp/types.js";
 import type { UserMessagePart } from "../../domain/chats/message-parts.js";
 import type { RefusalReason } from "../../domain/chats/transition.js";
 import type { Viewer } from "../../domain/users/viewer.js";
@@ -23,62 +23,58 @@ import type { StorageChecks } from "../files/storage-check.js";
 import type { UsageLimitChecks } from "../usage/usage-limit-check.js";
 
 export type CommandDependencies = TransitionDependencies & {
-  /** The model that a new turn would use in a person's chat; null = the deployment's default. */
+  /** The model that a new turn in a user's chat would use; `configId` null = the deployment's default. */
   resolveModel(configId: string | null, ownerId: string): Promise<ResolvedModel>;
-  /** Whether any provider asks with people's own keys, so that one may be missing. Costs nothing where none does. */
+  /** Whether any provider uses personal keys, so that one may be missing. Costs nothing when none does. */
   asksPersonalKeys(): Promise<boolean>;
-  /** The workspace of chats that name none; null = they have none. */
+  /** The workspace of chats created without one; null = none. */
   defaultWorkspaceId(viewer: Viewer): string | null;
-  /** Whether people may choose this config now. */
+  /** Whether users may select this model config now. */
   isModelSelectable(configId: string): Promise<boolean>;
-  /** Tool servers as people select them. */
+  /** MCP servers that users can select. */
   mcpSelection: McpSelection;
-  /** What the person wishes for all their chats. */
   preferencesOf(userId: string): Promise<Preferences>;
-  /** The person's wishes were changed. */
+  /** Invalidates cached preferences after a change. */
   forgetPreferences(userId: string): void;
-  /** Takes from a person's own words what could mislead a reader of the system prompt. */
+  /** Removes from a user's text what could mislead a reader of the system prompt. */
   sanitizePrompt(text: string): string;
-  /** Makes a title from the whole talk and gives it to the chat if that still has the one in `state`. */
+  /** Generates a title from the whole conversation and sets it if the chat still has the one in `state`. */
   regenerateTitle(chat: ChatToName): Promise<TitleOutcome>;
-  /** What people may spend. */
   usageLimits: UsageLimitChecks;
-  /** What users may store. */
   storage: StorageChecks;
-  /** Push services within the own network may be used. */
+  /** Whether push services in private networks are allowed. */
   isPushPrivateAllowed: boolean;
-  /** Seals what people entrust. */
   secrets: SecretBox;
-  /** People's authorisations for tool servers. */
+  /** Users' authorizations for MCP servers. */
   mcpOauth: McpOauthCommands;
-  /** Connects to the server in the person's name and lists its tools; 10 seconds at most. Never rejects. */
-  tryMcpServer(server: McpServerRecord, userId: string): Promise<McpTrial>;
-  /** Names that a client's own tools may not take. */
+  /** Connects to the server as that user and lists its tools; 10 seconds at most. Never rejects. */
+  tryMcpServer(server: McpServerRecord, userId: string): Promise<McpProbeResult>;
+  /** Names of built-in tools, which client tools must not have. */
   toolNames: ReadonlySet<string>;
 };
 
-/** `failure` is worded for people; `wantsKeyOf` as in `NoProviderLine`. */
+/** `failure` is worded for people; `missingKeyProviderId` as in `NoProviderLine`. */
 export type ResolvedModel =
   | { ok: true; modelConfigId: string }
-  | { ok: false; failure: Pick<ChatFailure, "kind" | "message">; wantsKeyOf?: string };
+  | { ok: false; failure: Pick<ChatFailure, "kind" | "message">; missingKeyProviderId?: string };
 
 export type ChatToName = { chatId: string; ownerId: string; modelConfigId: string | null; state: ChatState };
 
-/** How making a title ended. `version`: the chat's snapshot at which it is visible. */
+/** How generating a title ended. `version`: the chat's snapshot at which it is visible. */
 export type TitleOutcome =
   | { outcome: "titled"; version: number }
-  | { outcome: "under_way" }
-  /** This replica makes as many titles as it may. */
+  | { outcome: "in_progress" }
+  /** This replica generates as many titles as it may at a time. */
   | { outcome: "busy" }
-  | { outcome: "nothing_said" }
+  | { outcome: "empty_chat" }
   | { outcome: "not_found" }
-  /** `message` is worded for people. */
+  /** `message` is shown to users. */
   | { outcome: "failed"; message: string };
 
 export type KnownChat = { ownerId: string; state: ChatState };
 
-/** The chat as this replica knows it, or as the database has it; null when the viewer may not see it. */
-export async function seeChat(
+/** The chat from the cache, else from the database; null when the viewer may not see it. */
+export async function findVisibleChat(
   dependencies: CommandDependencies,
   viewer: Viewer,
   chatId: string,
@@ -106,7 +102,7 @@ export function notFound(
     | "workspace template"
     | "git host account"
     | "push subscription"
-    | "tool server"
+    | "MCP server"
     | "API token"
     | "user",
   field: string,
@@ -114,14 +110,14 @@ export function notFound(
   return refuse({ code: "NOT_FOUND", message: `There is no such ${what}.`, path: [field] });
 }
 
-/** The key was used for another chat, or for another kind of request: what it made is no answer to this one. */
-export const KEY_OF_ANOTHER_REQUEST: CommandRefusal = {
+/** The key was used for another chat or another kind of request, whose result does not answer this one. */
+export const IDEMPOTENCY_KEY_REUSED: CommandRefusal = {
   code: "CONFLICT",
-  message: "This key was used for another request. Use a new key for each thing you ask for.",
+  message: "This key was used for another request. Use a new key for each request.",
   path: ["idempotencyKey"],
 };
 
-/** Null when the parts may be said. */
+/** Null when the message's parts are valid. */
 export function checkParts(parts: readonly UserMessagePart[]): CommandRefusal | null {
   const path = ["parts"];
   if (parts.length === 0) return { code: "INVALID", message: "A message needs at least one part.", path };
@@ -140,7 +136,7 @@ export function checkParts(parts: readonly UserMessagePart[]): CommandRefusal | 
   return { code: "INVALID", message: `A message has at most ${MAX_MESSAGE_CHARACTERS} characters.`, path };
 }
 
-/** Null when the config is absent or may be chosen. */
+/** Null when the config is absent or selectable. */
 export async function checkModel(
   dependencies: CommandDependencies,
   modelConfigId: string | undefined,
@@ -149,7 +145,7 @@ export async function checkModel(
   return { code: "INVALID", message: "There is no such model, or it is disabled.", path: ["modelConfigId"] };
 }
 
-/** A transition that did not happen, in words for the person who asked. */
+/** The refusal for a transition that did not happen. */
 export function refusalOf(result: Extract<TransitionResult, { outcome: "refused" }>): CommandRefusal {
   const code = result.reason === "queue_full" ? "LIMIT_EXCEEDED" : "CONFLICT";
   return { code, message: REFUSALS[result.reason], currentStatus: result.state.status };
@@ -157,12 +153,12 @@ export function refusalOf(result: Extract<TransitionResult, { outcome: "refused"
 
 const REFUSALS: Record<RefusalReason, string> = {
   archived: "The chat is archived. Unarchive it first.",
-  parent_archived: "The chat that it works for is archived. Unarchive that one.",
+  parent_archived: "Its parent chat is archived. Unarchive that one.",
   wrong_status: "The chat is not in a state that allows this.",
-  queue_full: `The queue is full: at most ${MAX_QUEUED_MESSAGES} messages may wait.`,
+  queue_full: `The queue is full: at most ${MAX_QUEUED_MESSAGES} messages can wait.`,
   queue_not_empty: "Messages are waiting in the chat's queue.",
   stale_fence: "The chat has moved on.",
-  lease_alive: "A worker holds the chat.",
+  lease_alive: "A worker is running the chat.",
   deadline_not_reached: "The client still has time to answer.",
   results_mismatch: "Answer every pending call once, and no other.",
   open_calls: "Tool calls are still unanswered.",

@@ -1,4 +1,4 @@
-/** Admins set up what holds for the whole deployment. */
+/** Admin commands on the deployment's settings. */
 import { auditChanges } from "../../domain/users/audit.js";
 import {
   changedDeployment,
@@ -14,49 +14,58 @@ import {
   readDeploymentSettings,
   writeDeploymentSettings,
 } from "../../store/common/deployment-settings.js";
+import { bindDependencies } from "./bind-dependencies.js";
 import { asAdmin } from "../users/admin.js";
-import type { CommandResult } from "../chats/chat-commands.js";
+import type { CommandResult } from "./command-result.js";
 import { refuse } from "./command-dependencies.js";
 
-/** As they are stored, with what counts where nothing is. */
-export type ShownDeploymentSettings = DeploymentSettingsRecord & { effectiveBatchSize: number };
-
-export interface DeploymentCommands {
-  isDesktopEnabled(): Promise<boolean>;
-  /** Null for anybody but admins. */
-  readSettings(viewer: Viewer): Promise<ShownDeploymentSettings | null>;
-  /** Turns and workers of every replica use them from then on. Throws `Forbidden` for anybody but admins. */
-  updateSettings(
-    actor: Actor,
-    change: DeploymentChange,
-  ): Promise<CommandResult<{ settings: ShownDeploymentSettings }>>;
-}
+/** The stored settings with the effective value of unset ones. */
+export type EffectiveDeploymentSettings = DeploymentSettingsRecord & { effectiveBatchSize: number };
 
 export type DeploymentDependencies = {
   database: Database;
-  /** Tells every replica that they were changed. After the commit; never throws. */
+  /** Notifies every replica of a change. After the commit; never throws. */
   announceSettings(): void;
   isDesktopEnabled(): Promise<boolean>;
-  /** What counts while nothing is set. */
+  /** Values for unset settings. */
   environment: { acquireBatchSize: number };
-  /** Takes from people's words what could mislead a reader of the system prompt. */
+  /** Removes from an admin's text what could mislead a reader of the system prompt. */
   sanitizePrompt(text: string): string;
 };
 
-export function createDeploymentCommands(dependencies: DeploymentDependencies): DeploymentCommands {
-  const shown = (record: DeploymentSettingsRecord): ShownDeploymentSettings => ({
-    ...record,
-    effectiveBatchSize: record.acquireBatchSize ?? dependencies.environment.acquireBatchSize,
-  });
-  return {
-    isDesktopEnabled: () => dependencies.isDesktopEnabled(),
-    readSettings: async (viewer) =>
-      viewer.role === "admin" ? shown(await readDeploymentSettings(dependencies.database)) : null,
-    async updateSettings(actor, change) {
-      const result = await update(dependencies, actor, change);
-      return result.ok ? { ok: true, settings: shown(result.settings) } : result;
-    },
-  };
+export type DeploymentCommands = ReturnType<typeof createDeploymentCommands>;
+
+export function createDeploymentCommands(dependencies: DeploymentDependencies) {
+  return bindDependencies(dependencies, { isDesktopEnabled, readSettings, updateSettings });
+}
+
+function isDesktopEnabled(dependencies: DeploymentDependencies): Promise<boolean> {
+  return dependencies.isDesktopEnabled();
+}
+
+/** Null unless the viewer is an admin. */
+async function readSettings(
+  { database, environment }: DeploymentDependencies,
+  viewer: Viewer,
+): Promise<EffectiveDeploymentSettings | null> {
+  return viewer.role === "admin" ? effective(await readDeploymentSettings(database), environment) : null;
+}
+
+/** Applies to turns and workers of every replica. Throws `Forbidden` unless the actor is an admin. */
+async function updateSettings(
+  dependencies: DeploymentDependencies,
+  actor: Actor,
+  change: DeploymentChange,
+): Promise<CommandResult<{ settings: EffectiveDeploymentSettings }>> {
+  const result = await update(dependencies, actor, change);
+  return result.ok ? { ok: true, settings: effective(result.settings, dependencies.environment) } : result;
+}
+
+function effective(
+  record: DeploymentSettingsRecord,
+  { acquireBatchSize }: DeploymentDependencies["environment"],
+): EffectiveDeploymentSettings {
+  return { ...record, effectiveBatchSize: record.acquireBatchSize ?? acquireBatchSize };
 }
 
 async function update(
@@ -85,7 +94,7 @@ async function update(
 function sanitized(dependencies: DeploymentDependencies, change: DeploymentChange): DeploymentChange {
   const { systemPrompt } = change;
   if (systemPrompt === undefined) return change;
-  // A zero character means nothing to anybody.
+  // PostgreSQL text cannot contain a zero character.
   return { ...change, systemPrompt: dependencies.sanitizePrompt(systemPrompt.replaceAll("\u0000", "")) };
 }
 

@@ -1,4 +1,4 @@
-/** A person is about to upload a file: its name, type and size are judged before a byte travels. */
+/** Announces an upload: checks name, type and size before any byte is sent. */
 import { randomUUID } from "node:crypto";
 import { MAX_FILE_BYTES, MAX_LOOSE_FILES, UPLOAD_LIFE_MS } from "../../domain/files/file-limits.js";
 import { plainFileName } from "../../domain/files/file-names.js";
@@ -6,43 +6,50 @@ import { isMediaType, plainMediaType } from "../../domain/files/file-types.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import type { FileRecord } from "../../store/files/files.js";
 import { announceUpload } from "../../store/files/uploads.js";
-import type { CommandRefusal, CommandResult, WantedUpload } from "../chats/chat-commands.js";
+import type { CommandRefusal, CommandResult } from "../common/command-result.js";
 import { refuse, type CommandDependencies } from "../common/command-dependencies.js";
-import { refusalOfUndone } from "../common/rolled-back.js";
+import { refusalOfRollback } from "../common/rolled-back.js";
 
-/** `expiresAt`: until when its bytes may come, in milliseconds since the epoch. */
+/** A file as announced; `sizeBytes` exactly. */
+export type UploadRequest = { name: string; mediaType: string; sizeBytes: number };
+
+/** `expiresAt`: the deadline for the bytes, in milliseconds since the epoch. */
 export async function createFileUpload(
   { database, clock, storage }: Pick<CommandDependencies, "database" | "clock" | "storage">,
   viewer: Viewer,
-  wanted: WantedUpload,
+  request: UploadRequest,
 ): Promise<CommandResult<{ file: FileRecord; expiresAt: number }>> {
-  const name = plainFileName(wanted.name);
-  const [first, ...others] = mistakesIn(wanted, name);
+  const name = plainFileName(request.name);
+  const [first, ...others] = problemsOf(request, name);
   if (first || name === null) return refuse({ ...(first ?? NO_NAME), others });
-  const { mediaType, sizeBytes } = wanted;
+  const { mediaType, sizeBytes } = request;
   const file = { id: randomUUID(), name, mediaType: plainMediaType(mediaType), sizeBytes };
   const now = clock.now();
   const announced = { ...file, ownerId: viewer.userId, now };
   try {
-    // The bytes count from here on, so that uploads that were announced always have their space.
+    // The bytes count from now on, so that space is reserved for announced uploads.
     const isAnnounced = await database.transaction(async (transaction) => {
       await storage.demand(transaction, viewer.userId, sizeBytes);
       return announceUpload(transaction, announced, MAX_LOOSE_FILES);
     });
     return isAnnounced ? { ok: true, file, expiresAt: now + UPLOAD_LIFE_MS } : refuse(TOO_MANY);
   } catch (error) {
-    return refusalOfUndone(error);
+    return refusalOfRollback(error);
   }
 }
 
-const NO_NAME: CommandRefusal = { code: "INVALID", message: "Nothing of a name is left.", path: ["name"] };
+const NO_NAME: CommandRefusal = {
+  code: "INVALID",
+  message: "The name has no usable characters.",
+  path: ["name"],
+};
 
 const TOO_MANY: CommandRefusal = {
   code: "LIMIT_EXCEEDED",
-  message: `You have ${MAX_LOOSE_FILES} files that are in no chat. Send some of them, or come back tomorrow.`,
+  message: `You have ${MAX_LOOSE_FILES} files that are in no chat. Send some of them, or try again tomorrow.`,
 };
 
-function mistakesIn({ mediaType, sizeBytes }: WantedUpload, name: string | null): CommandRefusal[] {
+function problemsOf({ mediaType, sizeBytes }: UploadRequest, name: string | null): CommandRefusal[] {
   const invalid = (message: string, field: string): CommandRefusal => ({
     code: "INVALID",
     message,

@@ -1,4 +1,4 @@
-/** Before something is stored for a user: whether what they may store allows it. */
+/** Checks a user's storage limit before storing anything for them. */
 import type { MessagePart } from "../../domain/chats/message-parts.js";
 import {
   type StorageCheck,
@@ -7,29 +7,29 @@ import {
 } from "../../domain/files/storage-limits.js";
 import type { Queryable } from "../../store/common/database.js";
 import { listToJsonb } from "../../store/common/jsonb-text.js";
-import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
+import type { CommandRefusal, CommandResult } from "../common/command-result.js";
 import { checkUsageLimit, type UsageLimitChecks } from "../usage/usage-limit-check.js";
 
-/** What commands ask of the limits. */
+/** The storage limit service, as commands use it. */
 export interface StorageChecks {
-  /** Whether so many bytes more are within the user's limit. Costs no statement far from it. */
+  /** Whether that many more bytes are within the user's limit. Executes no statement far from it. */
   check(userId: string, bytes: number): Promise<StorageCheck>;
-  /** Throws `StorageLimitExceeded` or `StorageFull` in the transaction that stores something, which undoes it. */
+  /** Throws `StorageLimitExceeded` or `StorageFull` within the storing transaction, which rolls it back. */
   demand(transaction: Queryable, userId: string, addedBytes: number): Promise<void>;
 }
 
-/** What a command does in the transaction that stores something. */
-export type Alongside = (transaction: Queryable) => Promise<void>;
+/** A step of a command within its transaction. */
+export type TransactionStep = (transaction: Queryable) => Promise<void>;
 
 /**
- * Whether the user may store so many bytes more. `verify`, when there is one, has to be the transaction's last step; what
- * it throws is for `refusalOfUndone`. `userId` is the chat's owner, whose storage it is, whoever speaks.
+ * Whether the user may store that many more bytes. `verify`, when defined, must be the transaction's last step; pass what
+ * it throws to `refusalOfRollback`. `userId` is the chat's owner, whose storage is used also by messages of admins.
  */
 export async function checkStorage(
   { storage }: { storage: StorageChecks },
   userId: string,
   bytes: number,
-): Promise<CommandResult<{ verify: Alongside | undefined }>> {
+): Promise<CommandResult<{ verify: TransactionStep | undefined }>> {
   const checked = await storage.check(userId, bytes);
   switch (checked.outcome) {
     case "exceeded":
@@ -41,7 +41,7 @@ export async function checkStorage(
   }
 }
 
-/** Null when a turn may begin that nothing is said for: the owner may spend, and has room for any answer at all. */
+/** Null when a turn without a new message may start: the owner may spend, and can store any answer at all. */
 export async function checkTurn(
   dependencies: { storage: StorageChecks; usageLimits: UsageLimitChecks },
   ownerId: string,
@@ -50,13 +50,13 @@ export async function checkTurn(
   return stored.ok ? checkUsageLimit(dependencies, ownerId) : stored.refusal;
 }
 
-/** About as many bytes as the parts will be in the database, which spaces JSON a little wider. */
+/** About the bytes of the parts in the database, which formats JSON with a little more space. */
 export function bytesOfParts(parts: readonly MessagePart[]): number {
   return Buffer.byteLength(listToJsonb(parts));
 }
 
-/** One after the other; undefined when there is nothing to do. */
-export function inTurn(...steps: (Alongside | undefined)[]): Alongside | undefined {
+/** Combines steps, run one after the other; undefined when there are none. */
+export function sequence(...steps: (TransactionStep | undefined)[]): TransactionStep | undefined {
   const [first, ...others] = steps.filter((step) => step !== undefined);
   if (others.length === 0) return first;
   return async (transaction) => {
@@ -65,7 +65,7 @@ export function inTurn(...steps: (Alongside | undefined)[]): Alongside | undefin
   };
 }
 
-/** The user stores as much as they may. */
+/** The refusal for a user at their storage limit. */
 export function storageExceeded(status: StorageStatus): CommandRefusal {
   const { usedBytes, limitBytes } = status;
   return {

@@ -1,4 +1,4 @@
-/** What users store and may store, and how admins change that. All ids are database values, not public ids. */
+/** Admin commands on users' storage limits. All ids are database values, not public ids. */
 import { auditChanges } from "../../domain/users/audit.js";
 import { encodeId } from "../../domain/common/ids.js";
 import type { Actor } from "../../domain/users/viewer.js";
@@ -10,13 +10,14 @@ import {
   type StorageLimitOverride,
 } from "../../store/files/storage.js";
 import { findUsersByIds, type UserRecord } from "../../store/users/users.js";
+import { bindDependencies } from "../common/bind-dependencies.js";
 import { asAdmin, type AdminWork } from "../users/admin.js";
-import type { CommandResult } from "../chats/chat-commands.js";
+import type { CommandResult } from "../common/command-result.js";
 import { notFound, refuse } from "../common/command-dependencies.js";
 
 export type StorageCommandsDependencies = {
   database: Database;
-  /** Every replica forgets what it has read of limits. After the commit; never throws. */
+  /** Notifies every replica that limits have changed. After the commit; never throws. */
   announceLimits(): void;
   /** For users without a limit of their own; null = none. */
   defaultBytes: bigint | null;
@@ -24,30 +25,31 @@ export type StorageCommandsDependencies = {
 
 type UserChanged = { user: UserRecord };
 
-/** Changes are admins' alone; anybody else gets `Forbidden`. They count at once, for turns that run too. */
-export interface StorageCommands {
-  /** For users without a limit of their own; null = none. */
-  readonly defaultBytes: bigint | null;
-  /** Replaces the deployment's default for this user; `limitBytes` null = no limit. */
-  setUserLimit(
-    actor: Actor,
-    input: { userId: string; limitBytes: bigint | null },
-  ): Promise<CommandResult<UserChanged>>;
-  /** The default counts again; also when the user has no limit of their own. */
-  clearUserLimit(actor: Actor, userId: string): Promise<CommandResult<UserChanged>>;
+/** Replaces the deployment's default for this user; `limitBytes` null = no limit. */
+async function setUserLimit(
+  dependencies: StorageCommandsDependencies,
+  actor: Actor,
+  { userId, limitBytes }: { userId: string; limitBytes: bigint | null },
+): Promise<CommandResult<UserChanged>> {
+  if (limitBytes === null || limitBytes >= 0n) return change(dependencies, actor, userId, { limitBytes });
+  return refuse({ code: "INVALID", message: "A limit is 0 or more bytes.", path: ["limitBytes"] });
 }
 
-export function createStorageCommands(dependencies: StorageCommandsDependencies): StorageCommands {
-  return {
-    defaultBytes: dependencies.defaultBytes,
-    setUserLimit: async (actor, { userId, limitBytes }) => {
-      if (limitBytes === null || limitBytes >= 0n) {
-        return change(dependencies, actor, userId, { limitBytes });
-      }
-      return refuse({ code: "INVALID", message: "A limit is 0 or more bytes.", path: ["limitBytes"] });
-    },
-    clearUserLimit: (actor, userId) => change(dependencies, actor, userId, null),
-  };
+/** The default applies again; succeeds when the user has no limit of their own. */
+function clearUserLimit(
+  dependencies: StorageCommandsDependencies,
+  actor: Actor,
+  userId: string,
+): Promise<CommandResult<UserChanged>> {
+  return change(dependencies, actor, userId, null);
+}
+
+/** Changes throw `Forbidden` unless the actor is an admin, and apply at once, to running turns too. */
+export type StorageCommands = ReturnType<typeof createStorageCommands>;
+
+export function createStorageCommands(dependencies: StorageCommandsDependencies) {
+  const { defaultBytes } = dependencies;
+  return { defaultBytes, ...bindDependencies(dependencies, { setUserLimit, clearUserLimit }) };
 }
 
 async function change(
@@ -69,7 +71,7 @@ async function write(
   const [user] = await findUsersByIds(transaction, [userId]);
   if (!user) return notFound("user", "userId");
   const before = await lockStorageLimitOverride(transaction, userId);
-  // "No limit" and "no own limit" are both null in the log's values, so the change says which one it is.
+  // "No limit" and "no limit of their own" would both be null in the audit entry, so the former is `unlimited`.
   const changes = auditChanges(shown(before), shown(after));
   if (Object.keys(changes).length === 0) return { ok: true, result: { user }, audit: null };
   if (after === null) await clearStorageLimitOverride(transaction, userId);

@@ -1,18 +1,18 @@
-/** A person gives a token for a git host; commands of their chats then speak to it in their name. */
+/** Stores the viewer's token for a git host, used by git in their chats. Replaces an earlier token for the same host. */
 import { readGitHost } from "../../domain/git/git-host.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import { lookAgainWithToken } from "../../store/git/diff-statuses.js";
 import {
-  connectGitHost as keepGitConnection,
+  connectGitHost as saveGitConnection,
   MAX_GIT_CONNECTIONS,
   type GitConnectionRecord,
 } from "../../store/git/git-connections.js";
-import type { CommandResult } from "../chats/chat-commands.js";
+import type { CommandResult } from "../common/command-result.js";
 import { refuse, type CommandDependencies } from "../common/command-dependencies.js";
 
-/** Most have less than a hundred; those that are signed documents reach two or three thousand. */
+/** Most have fewer than a hundred characters; signed tokens have two or three thousand. */
 export const MAX_GIT_TOKEN_CHARACTERS = 4_096;
-/** What travels in a header, and on git's line, as it is. */
+/** Characters that need no escaping in a header or in git's credential protocol. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
 export async function connectGitHost(
@@ -29,7 +29,7 @@ export async function connectGitHost(
   const problem = problemOf(token);
   if (problem !== null) return refuse({ code: "INVALID", message: problem, path: ["token"] });
   const wanted = { userId: viewer.userId, host, token };
-  const connection = await keepGitConnection(dependencies.database, dependencies.secrets, wanted);
+  const connection = await saveGitConnection(dependencies.database, dependencies.secrets, wanted);
   if (connection !== null) {
     await lookAgainWithToken(dependencies.database, viewer.userId);
     return { ok: true, connection };
@@ -38,7 +38,7 @@ export async function connectGitHost(
   return refuse({ code: "LIMIT_EXCEEDED", message });
 }
 
-/** In words that do not repeat the token; null when there is none. */
+/** A message that does not repeat the token; null when it is valid. */
 function problemOf(token: string): string | null {
   if (token === "") return "The token is blank.";
   if (token.length > MAX_GIT_TOKEN_CHARACTERS) {

@@ -1,11 +1,11 @@
-/** Admins' commands on tool servers: each is one transaction with its line in the audit log, told to all replicas. */
+/** Admin commands on MCP servers: each is one transaction with its audit entry, then announced to all replicas. */
 import { randomUUID } from "node:crypto";
 import { auditChanges } from "../../domain/users/audit.js";
 import { encodeId } from "../../domain/common/ids.js";
 import type { McpServerSettings } from "../../domain/mcp/types.js";
 import type { Problem } from "../../domain/mcp/field-rules.js";
 import {
-  isAnotherServer,
+  invalidatesAuthorizations,
   type McpServerChange,
   type NewMcpServer,
   planMcpServerChange,
@@ -23,11 +23,11 @@ import {
   updateMcpServer as updateRow,
 } from "../../store/mcp/mcp-servers.js";
 import { type AdminWork, asAdmin } from "../users/admin.js";
-import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
+import type { CommandRefusal, CommandResult } from "../common/command-result.js";
 import type { CommandDependencies } from "../common/command-dependencies.js";
 import { readStoredSecrets, sealSecrets } from "./server-secrets.js";
 
-/** More than anybody registers; the lists of them are shown whole. */
+/** Lists of MCP servers are not paginated. */
 export const MAX_MCP_SERVERS = 200;
 
 export async function createMcpServer(
@@ -35,7 +35,7 @@ export async function createMcpServer(
   actor: Actor,
   wanted: NewMcpServer,
 ): Promise<CommandResult<{ server: McpServerRecord }>> {
-  return told(
+  return announced(
     dependencies,
     await asAdmin(
       dependencies,
@@ -44,7 +44,7 @@ export async function createMcpServer(
         const plan = planNewMcpServer(wanted);
         if (!plan.ok) return refused(...plan.problems.map(invalid));
         if ((await countMcpServers(transaction)) >= MAX_MCP_SERVERS) {
-          const message = `At most ${MAX_MCP_SERVERS} tool servers can be registered. Delete one first.`;
+          const message = `At most ${MAX_MCP_SERVERS} MCP servers can be registered. Delete one first.`;
           return refused({ code: "LIMIT_EXCEEDED", message });
         }
         const id = randomUUID();
@@ -60,13 +60,13 @@ export async function createMcpServer(
   );
 }
 
-/** Changes nothing, and says so to nobody, where all is as it was. */
+/** Absent = unchanged. Writes and announces nothing when nothing differs. */
 export async function updateMcpServer(
   dependencies: CommandDependencies,
   actor: Actor,
   { serverId, ...change }: McpServerChange & { serverId: string },
 ): Promise<CommandResult<{ server: McpServerRecord }>> {
-  return told(
+  return announced(
     dependencies,
     await asAdmin(
       dependencies,
@@ -79,7 +79,11 @@ export async function updateMcpServer(
         const plan = planMcpServerChange({ settings, secrets }, change);
         if (!plan.ok) return refused(...plan.problems.map(invalid));
         const sealed = sealSecrets(dependencies.secrets, { id: serverId, before }, plan.secrets);
-        const changed = await keep(transaction, { before, settings: plan.settings, sealed }, actor.userId);
+        const changed = await saveChange(
+          transaction,
+          { before, settings: plan.settings, sealed },
+          actor.userId,
+        );
         if (changed === null) return { ok: true, result: { server: before }, audit: null };
         return { ok: true, result: { server: changed }, audit: auditEntry("updated", before, changed) };
       },
@@ -87,13 +91,13 @@ export async function updateMcpServer(
   );
 }
 
-/** With people's authorisations for it. Chats that had chosen it go on without. */
+/** Deletes the server with users' authorizations for it. Chats that selected it go on without it. */
 export async function deleteMcpServer(
   dependencies: CommandDependencies,
   actor: Actor,
   serverId: string,
 ): Promise<CommandResult<{ serverId: string }>> {
-  return told(
+  return announced(
     dependencies,
     await asAdmin(dependencies, actor, async (transaction): Promise<AdminWork<{ serverId: string }>> => {
       const gone = await deleteRow(transaction, serverId);
@@ -109,18 +113,22 @@ export const NO_SUCH_SERVER: CommandRefusal = {
   path: ["serverId"],
 };
 
-type Kept = { before: McpServerRecord; settings: McpServerSettings; sealed: McpServerRecord["sealed"] };
+type ServerUpdate = {
+  before: McpServerRecord;
+  settings: McpServerSettings;
+  sealed: McpServerRecord["sealed"];
+};
 
 /**
- * Null when nothing is different. What people authorised and what the server told of itself does not outlive what it
- * was made for: tokens must not be shown to another address than theirs.
+ * Null when nothing differs. Users' authorizations and discovered metadata are deleted when the server becomes another
+ * one: tokens must not be sent to another address than the one that they were issued for.
  */
-async function keep(
+async function saveChange(
   transaction: Queryable,
-  { before, settings, sealed }: Kept,
+  { before, settings, sealed }: ServerUpdate,
   actorId: string,
 ): Promise<McpServerRecord | null> {
-  const isAnother = isAnotherServer(settingsOf(before), settings);
+  const isAnother = invalidatesAuthorizations(settingsOf(before), settings);
   const known = isAnother
     ? { oauthDiscovered: null, sealed: { ...sealed, oauthRegisteredSecret: null } }
     : { oauthDiscovered: before.oauthDiscovered, sealed };
@@ -133,7 +141,7 @@ async function keep(
 function settingsOf(record: McpServerRecord): McpServerSettings {
   const {
     id: _id,
-    oauthDiscovered: _told,
+    oauthDiscovered: _discovered,
     version: _version,
     updatedAt: _at,
     sealed: _sealed,
@@ -144,7 +152,7 @@ function settingsOf(record: McpServerRecord): McpServerSettings {
 
 const SECRET_FIELDS = ["oauthClientSecret", "apiKey", "customHeaders"];
 
-/** What an admin set, as the log compares it. */
+/** The admin's settings, as compared for the audit log. */
 function audited(server: Pick<McpServerRecord, "sealed"> & McpServerSettings) {
   const { oauthClientSecret, apiKey, customHeaders } = server.sealed;
   const settings: McpServerSettings = {
@@ -183,8 +191,8 @@ function auditEntry(
   };
 }
 
-/** After the commit, so that whoever reads then reads what was committed. */
-function told<T>(dependencies: CommandDependencies, result: CommandResult<T>): CommandResult<T> {
+/** Announces a change after its commit, so that replicas that reload read the committed state. */
+function announced<T>(dependencies: CommandDependencies, result: CommandResult<T>): CommandResult<T> {
   if (result.ok) dependencies.bus.publishConfigChange("mcp-servers");
   return result;
 }
@@ -193,7 +201,7 @@ function invalid({ message, path }: Problem): CommandRefusal {
   return { code: "INVALID", message, path };
 }
 
-/** All that is wrong, the first before the others. */
+/** One refusal with all problems, the first before the others. */
 function refused(...[first, ...others]: CommandRefusal[]): { ok: false; refusal: CommandRefusal } {
   if (first === undefined) throw new Error("A refusal needs a reason.");
   return { ok: false, refusal: others.length === 0 ? first : { ...first, others } };

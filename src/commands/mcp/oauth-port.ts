@@ -1,17 +1,17 @@
-/** What the commands ask of those who keep people's authorisations for tool servers. */
+/** The OAuth service for MCP servers, as commands use it. */
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 
 export type McpOauthCommands = {
   /** Where browsers reach this deployment. */
   publicUrl(): string;
-  /** Other origins that people may be sent back to. */
+  /** Other origins that a browser may be redirected to. */
   allowedOrigins: readonly string[];
-  /** `returnTo` is a whole address; `message` is worded for people. */
+  /** `returnTo` is a whole address; `message` is shown to users. */
   begin(
     userId: string,
     server: McpServerRecord,
     returnTo: string | null,
   ): Promise<{ ok: true; authorizationUrl: string; expiresAt: Date } | { ok: false; message: string }>;
-  /** Forgets it and has it revoked. */
+  /** Deletes the authorization and revokes it at the server. */
   disconnect(userId: string, server: McpServerRecord): Promise<unknown>;
 };

@@ -1,19 +1,18 @@
-/** The tool servers that people select for a chat: which may be, and which need something of the person first. */
+/** MCP servers selected for a chat: which are selectable, and which need the user's authorization first. */
 import type { McpConnectionStatus } from "../../domain/mcp/types.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
-import type { CommandRefusal } from "../chats/chat-commands.js";
+import type { CommandRefusal } from "../common/command-result.js";
 
-/** A prompt with the tools of more servers helps no model. */
+/** Models do not cope with the tools of more servers in one prompt. */
 export const MAX_SELECTED_MCP_SERVERS = 50;
 
-/** Where people's wishes meet what admins set up. */
 export type McpSelection = {
-  /** What a new chat selects that says nothing. */
+  /** The selection of new chats that name none. */
   preselected(): Promise<string[]>;
-  /** Those of the ids that people may use, and the ones that are in every turn. */
+  /** The selectable servers among the ids, plus those that are part of every turn. */
   enabled(ids: readonly string[]): Promise<readonly McpServerRecord[]>;
-  /** How the person stands with each, by id. */
-  standings(
+  /** The user's connection with each server, by server id. */
+  accountStates(
     servers: readonly McpServerRecord[],
     userId: string,
   ): Promise<ReadonlyMap<string, { status: McpConnectionStatus }>>;
@@ -21,7 +20,7 @@ export type McpSelection = {
 
 type Checked = { ok: true; ids: string[] | undefined } | { ok: false; refusal: CommandRefusal };
 
-/** Each id once, all of them usable; absent stays absent. Refuses with the place of the id that is at fault. */
+/** Deduplicates the ids and checks that all are selectable; undefined stays undefined. The refusal's path names the wrong id. */
 export async function checkSelection(
   selection: McpSelection,
   wanted: readonly string[] | undefined,
@@ -30,19 +29,19 @@ export async function checkSelection(
   const ids = [...new Set(wanted)];
   const path = ["mcpServerIds"];
   if (ids.length > MAX_SELECTED_MCP_SERVERS) {
-    const message = `A chat uses at most ${MAX_SELECTED_MCP_SERVERS} tool servers.`;
+    const message = `A chat uses at most ${MAX_SELECTED_MCP_SERVERS} MCP servers.`;
     return { ok: false, refusal: { code: "INVALID", message, path } };
   }
   const usable = new Set((ids.length === 0 ? [] : await selection.enabled(ids)).map(({ id }) => id));
   const wrong = wanted.findIndex((id) => !usable.has(id));
   if (wrong < 0) return { ok: true, ids };
-  const message = "There is no such tool server, or it is disabled.";
+  const message = "There is no such MCP server, or it is disabled.";
   return { ok: false, refusal: { code: "INVALID", message, path: [...path, String(wrong)] } };
 }
 
 /**
- * Whoever names a server in order to use it now must be able to: null, or the refusal that tells which ones want the
- * person's authorisation first. Servers that are in every turn are nobody's choice and are never refused.
+ * Null when the user has authorized all named servers that need it; else a refusal that names the missing ones. Servers
+ * that are part of every turn were not selected by the user and are never refused.
  */
 export async function checkAuthorized(
   selection: McpSelection,
@@ -56,9 +55,9 @@ export async function checkAuthorized(
       named.has(id) && availability !== "force_on" && (authKind === "oauth2" || authKind === "user_identity"),
   );
   if (servers.length === 0) return null;
-  const standings = await selection.standings(servers, userId);
+  const accountStates = await selection.accountStates(servers, userId);
   const missing = servers.filter(({ id }) => {
-    const status = standings.get(id)?.status;
+    const status = accountStates.get(id)?.status;
     return status === "disconnected" || status === "expired";
   });
   if (missing.length === 0) return null;

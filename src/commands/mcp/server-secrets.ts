@@ -1,18 +1,18 @@
-/** A tool server's secrets on their way into and out of their columns. */
+/** Seals and opens an MCP server's secrets. */
 import type {
   StoredSecrets,
-  WantedHeaders,
-  WantedSecret,
-  WantedSecrets,
+  HeadersUpdate,
+  SecretUpdate,
+  SecretUpdates,
 } from "../../domain/mcp/auth-rules.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import type { SecretBox } from "../../store/common/secret-box.js";
 import { mcpSecretPlace } from "../../store/common/secret-columns.js";
 
-/** As the column of custom headers keeps them, sealed: a JSON list. */
+/** An element of the sealed JSON list in the column of custom headers. */
 export type CustomHeader = { name: string; value: string };
 
-/** What is there to be kept. Headers that cannot be opened any more are not: their values have to be given anew. */
+/** The stored secrets. Headers that cannot be decrypted count as missing, so their values must be entered again. */
 export function readStoredSecrets(box: SecretBox, { id, sealed }: McpServerRecord): StoredSecrets {
   return {
     hasOauthClientSecret: sealed.oauthClientSecret !== null,
@@ -21,39 +21,39 @@ export function readStoredSecrets(box: SecretBox, { id, sealed }: McpServerRecor
   };
 }
 
-/** `before`: null for a server that is made. */
+/** `before`: null for a new server. */
 export function sealSecrets(
   box: SecretBox,
   { id, before }: { id: string; before: McpServerRecord | null },
-  wanted: WantedSecrets,
+  wanted: SecretUpdates,
 ): McpServerRecord["sealed"] {
-  const seal = (column: "oauth_client_secret" | "api_key", secret: WantedSecret, kept: string | null) => {
-    if (secret === "keep") return kept;
+  const seal = (column: "oauth_client_secret" | "api_key", secret: SecretUpdate, current: string | null) => {
+    if (secret === "keep") return current;
     return secret === "clear" ? null : box.seal(secret.set, mcpSecretPlace(column, id));
   };
   const old = before?.sealed ?? null;
   return {
     oauthClientSecret: seal("oauth_client_secret", wanted.oauthClientSecret, old?.oauthClientSecret ?? null),
-    // Whoever registered itself registers anew when the server becomes another one; that is decided there.
+    // A dynamically registered client is dropped elsewhere, when the server becomes another one.
     oauthRegisteredSecret: old?.oauthRegisteredSecret ?? null,
     apiKey: seal("api_key", wanted.apiKey, old?.apiKey ?? null),
-    customHeaders: sealHeaders(box, { id, kept: old?.customHeaders ?? null }, wanted.customHeaders),
+    customHeaders: sealHeaders(box, { id, current: old?.customHeaders ?? null }, wanted.customHeaders),
   };
 }
 
 function sealHeaders(
   box: SecretBox,
-  { id, kept }: { id: string; kept: string | null },
-  wanted: WantedHeaders,
+  { id, current }: { id: string; current: string | null },
+  wanted: HeadersUpdate,
 ): string | null {
-  if (wanted === "keep") return kept;
+  if (wanted === "keep") return current;
   if (wanted === "clear") return null;
-  const stored = openHeaders(box, id, kept);
+  const stored = openHeaders(box, id, current);
   const headers = wanted.headers.map(({ name, value }): CustomHeader => {
     const known = stored.find((it) => it.name.toLowerCase() === name.toLowerCase());
     return { name, value: value ?? known?.value ?? "" };
   });
-  if (JSON.stringify(headers) === JSON.stringify(stored)) return kept;
+  if (JSON.stringify(headers) === JSON.stringify(stored)) return current;
   return box.seal(JSON.stringify(headers), mcpSecretPlace("custom_headers", id));
 }
 

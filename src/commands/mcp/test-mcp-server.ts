@@ -1,21 +1,24 @@
-/** An admin tries out a tool server as it is set up now. */
+/** Tests an MCP server with its current settings, for admins. */
 import { encodeId } from "../../domain/common/ids.js";
-import type { McpTrial } from "../../domain/mcp/types.js";
+import type { McpProbeResult } from "../../domain/mcp/types.js";
 import type { Actor } from "../../domain/users/viewer.js";
 import { findMcpServers, type McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import { asAdmin } from "../users/admin.js";
-import type { CommandResult } from "../chats/chat-commands.js";
+import type { CommandResult } from "../common/command-result.js";
 import type { CommandDependencies } from "../common/command-dependencies.js";
 import { NO_SUCH_SERVER } from "./mcp-servers.js";
 
-export type TriedServer = { server: McpServerRecord; trial: McpTrial };
+export type TestedServer = { server: McpServerRecord; trial: McpProbeResult };
 
-/** Asks the server between two transactions: no connection of the database waits for it. */
+/**
+ * Calls the server between two transactions, so that no database connection waits for it. An unusable server is a result,
+ * not a refusal.
+ */
 export async function testMcpServer(
   dependencies: CommandDependencies,
   actor: Actor,
   serverId: string,
-): Promise<CommandResult<TriedServer>> {
+): Promise<CommandResult<TestedServer>> {
   const found = await asAdmin(dependencies, actor, async (transaction) => {
     const [server] = await findMcpServers(transaction, [serverId]);
     if (server === undefined) return { ok: false, refusal: NO_SUCH_SERVER };

@@ -1,9 +1,9 @@
-/** Admins' commands on models: each is one transaction with its line in the audit log, told to all replicas. */
+/** Admin commands on models: each is one transaction with its audit entry, then announced to all replicas. */
 import { randomUUID } from "node:crypto";
 import { auditChanges } from "../../domain/users/audit.js";
 import { encodeId } from "../../domain/common/ids.js";
 import {
-  type JudgeOptions,
+  type ValidateOptions,
   type ModelChange,
   type ModelSetup,
   type NewModel,
@@ -29,13 +29,15 @@ import {
 } from "../../store/models/models.js";
 import { forgetSmallModel } from "../../store/models/small-model.js";
 import { type AdminWork, asAdmin } from "../users/admin.js";
-import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
-import type { ModelChanged, ModelDependencies } from "./model-commands.js";
-import { invalid, refuseAll, told } from "./model-outcomes.js";
+import type { CommandRefusal, CommandResult } from "../common/command-result.js";
+import type { ModelDependencies } from "./model-dependencies.js";
+import { announced, invalid, refuseAll } from "./model-outcomes.js";
 import { findProvider, NO_SUCH_PROVIDER } from "./model-providers.js";
 
-/** Of all providers together; the lists of them are shown whole. */
+/** Of all providers together; lists of models are not paginated. */
 export const MAX_MODELS = 500;
+
+export type ModelChanged = { modelConfig: ModelConfigRecord };
 
 export async function createModel(
   dependencies: ModelDependencies,
@@ -50,21 +52,21 @@ export async function createModel(
     if (!plan.ok) return refuseAll(plan.problems.map(invalid));
     const all = await listModelConfigs(transaction, { includeDisabled: true });
     const id = randomUUID();
-    const place = { id, isDefault: false, provider };
-    const standing = standingOf(all, place, { setup: plan.setup, isDefault: wanted.isDefault });
-    if (!standing.ok) return refuseAll([standing.refusal]);
+    const candidate = { id, isDefault: false, provider };
+    const placement = placementOf(all, candidate, { setup: plan.setup, isDefault: wanted.isDefault });
+    if (!placement.ok) return refuseAll([placement.refusal]);
     if (all.length >= MAX_MODELS) {
       const message = `At most ${MAX_MODELS} models can be set up. Delete one first.`;
       return refuseAll([{ code: "LIMIT_EXCEEDED", message }]);
     }
-    const made = await insertConfig(transaction, { id, providerId, ...plan.setup });
-    const modelConfig = standing.becomesDefault ? await asDefault(transaction, made) : made;
+    const created = await insertConfig(transaction, { id, providerId, ...plan.setup });
+    const modelConfig = placement.becomesDefault ? await asDefault(transaction, created) : created;
     return { ok: true, result: { modelConfig }, audit: auditEntry("created", null, modelConfig) };
   });
-  return told(dependencies, result);
+  return announced(dependencies, result);
 }
 
-/** Changes nothing, and says so to nobody, where all is as it was. */
+/** Absent = unchanged. Writes and announces nothing when nothing differs. */
 export async function updateModel(
   dependencies: ModelDependencies,
   actor: Actor,
@@ -78,10 +80,10 @@ export async function updateModel(
     const plan = planModelChange(before, change, judgeFor(dependencies, provider));
     if (!plan.ok) return refuseAll(plan.problems.map(invalid));
     const all = await listModelConfigs(transaction, { includeDisabled: true });
-    const place = { id: before.id, isDefault: before.isDefault, provider };
-    const standing = standingOf(all, place, { setup: plan.setup, isDefault: change.isDefault });
-    if (!standing.ok) return refuseAll([standing.refusal]);
-    const { becomesDefault } = standing;
+    const candidate = { id: before.id, isDefault: before.isDefault, provider };
+    const placement = placementOf(all, candidate, { setup: plan.setup, isDefault: change.isDefault });
+    if (!placement.ok) return refuseAll([placement.refusal]);
+    const { becomesDefault } = placement;
     const { id, providerId } = before;
     const isSame = isAsBefore(before, { ...before, ...plan.setup }) && !becomesDefault;
     if (isSame) return { ok: true, result: { modelConfig: before }, audit: null };
@@ -89,10 +91,10 @@ export async function updateModel(
     const modelConfig = becomesDefault ? await asDefault(transaction, changed) : changed;
     return { ok: true, result: { modelConfig }, audit: auditEntry("updated", before, modelConfig) };
   });
-  return told(dependencies, result);
+  return announced(dependencies, result);
 }
 
-/** What was said and spent keeps its name; chats that had chosen it are answered by the default from then on. */
+/** Past messages and usage keep its name; chats that use it get the default model from now on. */
 export async function deleteModel(
   dependencies: ModelDependencies,
   actor: Actor,
@@ -115,7 +117,7 @@ export async function deleteModel(
       return { ok: true, result: { modelConfigId }, audit: auditEntry("deleted", gone, null) };
     },
   );
-  return told(dependencies, result);
+  return announced(dependencies, result);
 }
 
 const NO_SUCH_MODEL: CommandRefusal = {
@@ -124,7 +126,7 @@ const NO_SUCH_MODEL: CommandRefusal = {
   path: ["modelConfigId"],
 };
 
-function judgeFor(dependencies: ModelDependencies, { kind, openaiApi }: ProviderRecord): JudgeOptions {
+function judgeFor(dependencies: ModelDependencies, { kind, openaiApi }: ProviderRecord): ValidateOptions {
   return (options) => dependencies.judgeOptions({ kind, openaiApi }, options);
 }
 
@@ -138,15 +140,15 @@ async function asDefault(transaction: Queryable, config: ModelConfigRecord): Pro
   return { ...config, isDefault: true };
 }
 
-type Place = { id: string; isDefault: boolean; provider: ProviderRecord };
-type Standing = { ok: true; becomesDefault: boolean } | { ok: false; refusal: CommandRefusal };
+type Candidate = { id: string; isDefault: boolean; provider: ProviderRecord };
+type Placement = { ok: true; becomesDefault: boolean } | { ok: false; refusal: CommandRefusal };
 
-/** How the model will stand among all of them. The same model may be there twice, with other options and another name. */
-function standingOf(
+/** Checks a model against all others. The same model may exist twice, with other options and another name. */
+function placementOf(
   all: readonly ModelConfigRecord[],
-  { id, isDefault, provider }: Place,
+  { id, isDefault, provider }: Candidate,
   wanted: { setup: ModelSetup; isDefault: boolean | null | undefined },
-): Standing {
+): Placement {
   const { displayName, isEnabled } = wanted.setup;
   if (all.some((it) => it.id !== id && it.providerId === provider.id && it.displayName === displayName)) {
     const message = "Another model of this provider has this name.";
@@ -161,7 +163,7 @@ function isAsBefore(before: ModelConfigRecord, after: ModelConfigRecord): boolea
   return Object.keys(auditChanges(audited(before), audited(after))).length === 0;
 }
 
-/** What an admin set, as the log compares it. */
+/** The admin's settings, as compared for the audit log. */
 function audited(config: ModelConfigRecord) {
   return {
     model: config.model,
@@ -176,7 +178,7 @@ function audited(config: ModelConfigRecord) {
   };
 }
 
-/** As short as they can be written: PostgreSQL tells them with ten decimals. */
+/** Without trailing zeros: PostgreSQL returns ten decimals. */
 function pricesOf({ input, output, cacheRead, cacheWrite }: NonNullable<ModelConfigRecord["pricing"]>) {
   const short = (price: string | null) =>
     price !== null && price.includes(".") ? price.replace(/\.?0+$/, "") : price;

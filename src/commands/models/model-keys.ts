@@ -1,35 +1,35 @@
-/** Whether a turn could be paid for, asked before a message is taken: better than a turn that fails. */
+/** Checks before accepting a message that the turn's model has a key, instead of letting the turn fail. */
 import { readChatModelId } from "../../store/chats/chat-metadata.js";
-import type { CommandRefusal } from "../chats/chat-commands.js";
+import type { CommandRefusal } from "../common/command-result.js";
 import type { CommandDependencies, ResolvedModel } from "../common/command-dependencies.js";
 
-/** The model that a message would be answered by cannot be asked. */
+/** The refusal for a message whose model cannot be called. */
 export function modelRefusal({
   failure: { message },
-  wantsKeyOf,
+  missingKeyProviderId,
 }: Extract<ResolvedModel, { ok: false }>): CommandRefusal {
   const path = ["modelConfigId"];
-  if (wantsKeyOf === undefined) return { code: "UNAVAILABLE", message, path };
-  return { code: "KEY_REQUIRED", message, path, providerId: wantsKeyOf };
+  if (missingKeyProviderId === undefined) return { code: "UNAVAILABLE", message, path };
+  return { code: "KEY_REQUIRED", message, path, providerId: missingKeyProviderId };
 }
 
 type Asked = {
   chatId: string;
   modelConfigId?: string | undefined;
-  /** Whose chat it is. */
+  /** The chat's owner. */
   ownerId: string;
 };
 
 /**
- * Null unless the turn would lack a key of the chat's owner. Every other failure is the turn's to tell: it may have
- * passed by then. Where no provider takes people's own keys nothing is read.
+ * Null unless the turn would lack a key of the chat's owner. Other failures are reported by the turn, as they may be gone
+ * by then. Reads nothing when no provider uses personal keys.
  */
-export async function checkKey(
+export async function checkPersonalKey(
   dependencies: CommandDependencies,
   { chatId, modelConfigId, ownerId }: Asked,
 ): Promise<CommandRefusal | null> {
   if (!(await dependencies.asksPersonalKeys())) return null;
   const configId = modelConfigId ?? (await readChatModelId(dependencies.database, chatId));
   const model = await dependencies.resolveModel(configId, ownerId);
-  return model.ok || model.wantsKeyOf === undefined ? null : modelRefusal(model);
+  return model.ok || model.missingKeyProviderId === undefined ? null : modelRefusal(model);
 }

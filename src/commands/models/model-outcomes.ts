@@ -1,10 +1,10 @@
-/** How admins' commands on providers and models end. */
+/** Outcomes shared by the admin commands: refusals and the announcement after a commit. */
 import type { Problem } from "../../domain/mcp/field-rules.js";
-import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
-import type { ModelDependencies } from "./model-commands.js";
+import type { CommandRefusal, CommandResult } from "../common/command-result.js";
+import type { ModelDependencies } from "./model-dependencies.js";
 
-/** After the commit, so that whoever reads then reads what was committed. */
-export function told<T>(dependencies: ModelDependencies, result: CommandResult<T>): CommandResult<T> {
+/** Announces a change after its commit, so that replicas that reload read the committed state. */
+export function announced<T>(dependencies: ModelDependencies, result: CommandResult<T>): CommandResult<T> {
   if (result.ok) dependencies.announceModels();
   return result;
 }
@@ -13,7 +13,7 @@ export function invalid({ message, path }: Problem): CommandRefusal {
   return { code: "INVALID", message, path };
 }
 
-/** All that is wrong, the first before the others. Throws when nothing is. */
+/** One refusal with all problems, the first before the others. Throws when the list is empty. */
 export function refuseAll([first, ...others]: readonly CommandRefusal[]): {
   ok: false;
   refusal: CommandRefusal;

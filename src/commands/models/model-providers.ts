@@ -1,8 +1,8 @@
-/** Admins' commands on model providers: each is one transaction with its line in the audit log, told to all replicas. */
+/** Admin commands on model providers: each is one transaction with its audit entry, then announced to all replicas. */
 import { randomUUID } from "node:crypto";
 import { auditChanges } from "../../domain/users/audit.js";
 import { encodeId } from "../../domain/common/ids.js";
-import type { WantedSecret } from "../../domain/mcp/auth-rules.js";
+import type { SecretUpdate } from "../../domain/mcp/auth-rules.js";
 import {
   type NewProvider,
   planNewProvider,
@@ -31,12 +31,14 @@ import {
 import { forgetPersonalKeys, providerKeyPlace } from "../../store/models/provider-keys.js";
 import { forgetSmallModel } from "../../store/models/small-model.js";
 import { type AdminWork, asAdmin } from "../users/admin.js";
-import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
-import type { ModelDependencies, ProviderChanged } from "./model-commands.js";
-import { invalid, refuseAll, told } from "./model-outcomes.js";
+import type { CommandRefusal, CommandResult } from "../common/command-result.js";
+import type { ModelDependencies } from "./model-dependencies.js";
+import { announced, invalid, refuseAll } from "./model-outcomes.js";
 
-/** More than anybody sets up; the lists of them are shown whole. */
+/** Lists of providers are not paginated. */
 export const MAX_MODEL_PROVIDERS = 100;
+
+export type ProviderChanged = { provider: ProviderRecord };
 
 export async function createProvider(
   dependencies: ModelDependencies,
@@ -66,10 +68,10 @@ export async function createProvider(
       return { ok: true, result: { provider }, audit: auditEntry("created", null, provider) };
     },
   );
-  return told(dependencies, result);
+  return announced(dependencies, result);
 }
 
-/** Changes nothing, and says so to nobody, where all is as it was. */
+/** Absent = unchanged. Writes and announces nothing when nothing differs. */
 export async function updateProvider(
   dependencies: ModelDependencies,
   actor: Actor,
@@ -88,7 +90,7 @@ export async function updateProvider(
       const refusal =
         demoProblem(before, change) ??
         clashOf(await listProviders(transaction), before, setup) ??
-        (reachesTheSame(before, setup) ? null : privacyProblem(setup)) ??
+        (hasSameTarget(before, setup) ? null : privacyProblem(setup)) ??
         (await modelsProblem(dependencies, transaction, { before, setup }));
       if (refusal) return refuseAll([refusal]);
       const sealedKey = sealKey(dependencies, plan.key, before);
@@ -98,16 +100,16 @@ export async function updateProvider(
       if (JSON.stringify(after) === JSON.stringify(before)) {
         return { ok: true, result: { provider: before }, audit: null };
       }
-      // People gave their keys for the former host, and for no other.
+      // Users gave their keys for the former host, and for no other.
       if (hasMoved) await forgetPersonalKeys(transaction, providerId);
       const provider = await updateRow(transaction, after);
       return { ok: true, result: { provider }, audit: auditEntry("updated", before, provider) };
     },
   );
-  return told(dependencies, result);
+  return announced(dependencies, result);
 }
 
-/** With its models, its key and everybody's keys for it. What was said and spent keeps their names. */
+/** Deletes the provider with its models, its key and all personal keys. Past messages and usage keep the names. */
 export async function deleteProvider(
   dependencies: ModelDependencies,
   actor: Actor,
@@ -121,7 +123,7 @@ export async function deleteProvider(
       const gone = await findProvider(transaction, providerId);
       if (gone === null) return refuseAll([NO_SUCH_PROVIDER]);
       const configs = await configsOf(transaction, providerId);
-      if (configs.some(({ isDefault }) => isDefault)) return refuseAll([holdsDefault("providerId")]);
+      if (configs.some(({ isDefault }) => isDefault)) return refuseAll([refuseLosingDefault("providerId")]);
       await deleteRow(transaction, providerId);
       await forgetDeletedDefaults(transaction);
       await forgetSmallModel(
@@ -131,10 +133,10 @@ export async function deleteProvider(
       return { ok: true, result: { providerId }, audit: auditEntry("deleted", gone, null) };
     },
   );
-  return told(dependencies, result);
+  return announced(dependencies, result);
 }
 
-/** Throws `Forbidden` for others than admins. */
+/** Null when there is no such provider. Throws `Forbidden` unless the viewer is an admin. */
 export async function discoverModels(
   dependencies: ModelDependencies,
   viewer: Viewer,
@@ -151,7 +153,7 @@ export const NO_SUCH_PROVIDER: CommandRefusal = {
   path: ["providerId"],
 };
 
-/** Null also for one that was deleted. */
+/** Null when it does not exist or was deleted. */
 export async function findProvider(db: Queryable, id: string): Promise<ProviderRecord | null> {
   const [found] = await findProvidersByIds(db, [id]);
   return found && !found.isDeleted ? found : null;
@@ -171,7 +173,7 @@ function clashOf(
   return { code: "CONFLICT", message: "Another provider has this name.", path: ["displayName"] };
 }
 
-/** What the guard would refuse whatever a name server says is refused at once; names are judged when they are asked. */
+/** Refuses addresses that the outbound guard rejects without a DNS query; names are checked when they are resolved. */
 function privacyProblem({ baseUrl, allowsPrivateAddresses }: ProviderSetup): CommandRefusal | null {
   if (baseUrl === null || allowsPrivateAddresses) return null;
   const { hostname } = new URL(baseUrl);
@@ -179,7 +181,7 @@ function privacyProblem({ baseUrl, allowsPrivateAddresses }: ProviderSetup): Com
   const isPrivate = address === undefined ? isLocalName(hostname) : !isPublicAddress(address);
   if (!isPrivate) return null;
   const message =
-    "This address is on this machine or in a private network: say isPrivateNetworkAllowed if it may be.";
+    "This address is on this machine or in a private network: set isPrivateNetworkAllowed if that is intended.";
   return { code: "INVALID", message, path: ["baseUrl"] };
 }
 
@@ -190,18 +192,18 @@ function demoProblem({ isDemo }: ProviderRecord, change: ProviderChange): Comman
   return { code: "INVALID", message, path: [field] };
 }
 
-/** The default must stay in use, and models' options must stay what calls can be made with. */
+/** The default model must stay enabled, and models' options must stay valid for the provider's format. */
 async function modelsProblem(
   dependencies: ModelDependencies,
   transaction: Queryable,
   { before, setup }: { before: ProviderRecord; setup: ProviderSetup },
 ): Promise<CommandRefusal | null> {
-  const isSwitchedOff = before.isEnabled && !setup.isEnabled;
-  const speaksOtherwise = before.openaiApi !== setup.openaiApi;
-  if (!isSwitchedOff && !speaksOtherwise) return null;
+  const isDisabled = before.isEnabled && !setup.isEnabled;
+  const formatChanged = before.openaiApi !== setup.openaiApi;
+  if (!isDisabled && !formatChanged) return null;
   const configs = await configsOf(transaction, before.id);
-  if (isSwitchedOff && configs.some(({ isDefault }) => isDefault)) return holdsDefault("isEnabled");
-  if (!speaksOtherwise) return null;
+  if (isDisabled && configs.some(({ isDefault }) => isDefault)) return refuseLosingDefault("isEnabled");
+  if (!formatChanged) return null;
   for (const { displayName, providerOptions } of configs) {
     const [problem] = dependencies.judgeOptions(setup, providerOptions);
     if (problem === undefined) continue;
@@ -211,25 +213,25 @@ async function modelsProblem(
   return null;
 }
 
-function holdsDefault(field: string): CommandRefusal {
+function refuseLosingDefault(field: string): CommandRefusal {
   const message = "The default model is one of this provider's. Make another model the default first.";
   return { code: "CONFLICT", message, path: [field] };
 }
 
 function sealKey(
   { secrets }: ModelDependencies,
-  wanted: WantedSecret,
+  wanted: SecretUpdate,
   { id, sealedKey }: Pick<ProviderRecord, "id" | "sealedKey">,
 ): string | null {
   if (wanted === "keep") return sealedKey;
   return wanted === "clear" ? null : secrets.seal(wanted.set, providerKeyPlace(id));
 }
 
-function reachesTheSame(before: ProviderSetup, after: ProviderSetup): boolean {
+function hasSameTarget(before: ProviderSetup, after: ProviderSetup): boolean {
   return before.baseUrl === after.baseUrl && before.allowsPrivateAddresses === after.allowsPrivateAddresses;
 }
 
-/** What an admin set, as the log compares it. */
+/** The admin's settings, as compared for the audit log. */
 function audited(provider: ProviderRecord) {
   return {
     kind: provider.kind,
@@ -243,7 +245,7 @@ function audited(provider: ProviderRecord) {
   };
 }
 
-/** The environment may have given an address with a password in it. */
+/** An address from the environment may contain a password. */
 function withoutCredentials(address: string): string | null {
   if (!URL.canParse(address)) return null;
   const url = new URL(address);

@@ -1,7 +1,7 @@
-/** Admins set what people may spend: everybody, and single people. */
+/** Admin commands on usage limits: the policy for all users and limits of single users. */
 import { auditChanges } from "../../domain/users/audit.js";
 import { encodeId } from "../../domain/common/ids.js";
-import type { UsageLimitPolicy } from "../../domain/usage/usage-limits.js";
+import type { LimitPeriod, LimitStatus, UsageLimitPolicy } from "../../domain/usage/usage-limits.js";
 import type { Actor } from "../../domain/users/viewer.js";
 import type { Queryable } from "../../store/common/database.js";
 import {
@@ -14,24 +14,24 @@ import {
 } from "../../store/usage/usage-limits.js";
 import { findUsersByIds, type UserRecord } from "../../store/users/users.js";
 import { asAdmin } from "../users/admin.js";
-import type { CommandResult } from "../chats/chat-commands.js";
+import type { CommandResult } from "../common/command-result.js";
 import { notFound, refuse } from "../common/command-dependencies.js";
-import type {
-  UpdateUsageLimitPolicyInput,
-  UsageLimitCommands,
-  UsageLimitDependencies,
-} from "./usage-limit-commands.js";
+import type { UsageLimitDependencies } from "./usage-limit-dependencies.js";
 
-export function createUsageLimitCommands(dependencies: UsageLimitDependencies): UsageLimitCommands {
-  return {
-    standing: (userId) => dependencies.standing(userId),
-    updatePolicy: (actor, input) => updatePolicy(dependencies, actor, input),
-    setUserLimit: (actor, input) => setUserLimit(dependencies, actor, input),
-    clearUserLimit: (actor, userId) => clearUserLimit(dependencies, actor, userId),
-  };
+/** Absent = unchanged. */
+export type UpdateUsageLimitPolicyInput = {
+  isEnabled?: boolean;
+  period?: LimitPeriod;
+  /** Microdollars; null = no limit for users without one of their own. */
+  defaultLimitMicros?: bigint | null;
+};
+
+/** The user's spend against their limit, now. The caller checks that the viewer may see it. */
+export function status(dependencies: UsageLimitDependencies, userId: string): Promise<LimitStatus> {
+  return dependencies.status(userId);
 }
 
-async function updatePolicy(
+export async function updatePolicy(
   dependencies: UsageLimitDependencies,
   actor: Actor,
   input: UpdateUsageLimitPolicyInput,
@@ -60,7 +60,8 @@ async function updatePolicy(
   return result;
 }
 
-async function setUserLimit(
+/** Replaces the user's own limit. */
+export async function setUserLimit(
   dependencies: UsageLimitDependencies,
   actor: Actor,
   { userId, limitMicros }: { userId: string; limitMicros: bigint },
@@ -78,7 +79,8 @@ async function setUserLimit(
   return result;
 }
 
-async function clearUserLimit(
+/** Removes the user's own limit; succeeds when there is none. */
+export async function clearUserLimit(
   dependencies: UsageLimitDependencies,
   actor: Actor,
   userId: string,
@@ -103,7 +105,7 @@ function negative(field: string) {
   return refuse({ code: "INVALID", message: "A limit is 0 or more.", path: [field] });
 }
 
-/** The log keeps JSON, which has no integers of 64 bits. */
+/** The audit log stores JSON, which has no 64-bit integers. */
 function shownPolicy({ isEnabled, period, defaultLimitMicros }: UsageLimitPolicy) {
   return { isEnabled, period, defaultLimitMicros: defaultLimitMicros?.toString() ?? null };
 }

@@ -1,15 +1,15 @@
-/** Before something paid is begun: whether the limit of whoever pays allows it. */
+/** Checks the chat owner's usage limit before starting anything that costs money. */
 import type { LimitCheck } from "../../domain/usage/usage-limits.js";
 import { LIMIT_UNCHECKED, limitReachedText } from "../../domain/usage/usage-limits.js";
-import type { CommandRefusal } from "../chats/chat-commands.js";
+import type { CommandRefusal } from "../common/command-result.js";
 
-/** What commands ask of those who keep limits. */
+/** The usage limit service, as commands use it. */
 export interface UsageLimitChecks {
-  /** Costs no statement for people without a limit. Never rejects. */
+  /** Executes no statement for users without a limit. Never rejects. */
   check(ownerId: string): Promise<LimitCheck>;
 }
 
-/** Null when it may begin. `ownerId` is the chat's owner, who pays, whoever speaks. */
+/** Null when allowed. `ownerId` is the chat's owner, who pays also for messages of admins. */
 export async function checkUsageLimit(
   { usageLimits }: { usageLimits: UsageLimitChecks },
   ownerId: string,
@@ -21,9 +21,9 @@ export async function checkUsageLimit(
     case "unchecked":
       return { code: "UNAVAILABLE", message: LIMIT_UNCHECKED.message, what: "usage-limit" };
     case "reached": {
-      const { spentMicros, limitMicros, range } = found.standing;
+      const { spentMicros, limitMicros, range } = found.status;
       const usage = { spentMicros, limitMicros, resetsAt: new Date(range.to) };
-      return { code: "LIMIT_EXCEEDED", message: limitReachedText(found.standing), usage };
+      return { code: "LIMIT_EXCEEDED", message: limitReachedText(found.status), usage };
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Admins look after people: who there is, what they are called, what they may do, and whether they may come in. */
+/** User administration by admins: accounts, names, roles and deactivation. Others get `Forbidden`. */
 import { auditChanges, type AuditAction } from "../../domain/users/audit.js";
 import { encodeId } from "../../domain/common/ids.js";
 import { userNameProblem, usernameProblem } from "../../domain/users/user-rules.js";
@@ -14,13 +14,17 @@ import {
 import { createUser as insertUser, type UserRecord } from "../../store/users/users.js";
 import { applyTransition } from "../../engine/transitions/apply-transition.js";
 import { type AdminWork, asAdmin } from "./admin.js";
-import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
+import type { CommandRefusal, CommandResult } from "../common/command-result.js";
 import { notFound, refuse } from "../common/command-dependencies.js";
-import type { CreateUserInput, UserDependencies, UserChanged } from "./user-commands.js";
+import type { UserDependencies } from "./user-dependencies.js";
 
 const FIRST_TOKEN_NAME = "made with the account";
 
-/** Makes a person with a first token. */
+/** `name` absent = the username. */
+export type CreateUserInput = { username: string; name?: string; role: UserRole };
+export type UserChanged = { user: UserRecord };
+
+/** Creates a user with a first token. `secret` is that token, returned here and never again. */
 export async function createUser(
   dependencies: UserDependencies,
   actor: Actor,
@@ -31,7 +35,7 @@ export async function createUser(
     if (refusal) return refuse(refusal);
     const user = await insertUser(transaction, { username, name: (name ?? username).trim(), role });
     if (!user) {
-      const message = "There is somebody of this name already.";
+      const message = "This username is already taken.";
       return refuse({ code: "CONFLICT", message, path: ["username"] });
     }
     const { token: secret } = await createToken(transaction, { userId: user.id, name: FIRST_TOKEN_NAME });
@@ -54,7 +58,7 @@ export async function renameUser(
   return asAdmin(dependencies, actor, async (transaction) => {
     const message = userNameProblem(name.trim());
     if (message) return refuse({ code: "INVALID", message, path: ["name"] });
-    return changeHeld(transaction, { userId, change: { name: name.trim() }, action: "user_updated" });
+    return changeLocked(transaction, { userId, change: { name: name.trim() }, action: "user_updated" });
   });
 }
 
@@ -64,15 +68,15 @@ export async function setUserRole(
   { userId, role }: { userId: string; role: UserRole },
 ): Promise<CommandResult<UserChanged>> {
   const result = await asAdmin(dependencies, actor, (transaction) =>
-    changeHeld(transaction, { userId, change: { role }, action: "user_role_changed" }),
+    changeLocked(transaction, { userId, change: { role }, action: "user_role_changed" }),
   );
   if (result.ok) dependencies.announceUsers();
   return result;
 }
 
 /**
- * The person's tokens and sessions count no more, their turns are stopped and their queues kept. Asked for again it
- * stops what runs still.
+ * Invalidates the user's tokens and sessions and stops their turns; queued messages stay. Repeating it stops turns that
+ * still run.
  */
 export async function deactivateUser(
   dependencies: UserDependencies,
@@ -80,7 +84,7 @@ export async function deactivateUser(
   userId: string,
 ): Promise<CommandResult<UserChanged>> {
   const result = await asAdmin(dependencies, actor, (transaction) =>
-    changeHeld(transaction, { userId, change: { isActive: false }, action: "user_deactivated" }),
+    changeLocked(transaction, { userId, change: { isActive: false }, action: "user_deactivated" }),
   );
   if (!result.ok) return result;
   dependencies.announceUsers();
@@ -88,14 +92,14 @@ export async function deactivateUser(
   return result;
 }
 
-/** Tokens count again; whoever was signed in with a browser signs in anew. */
+/** Tokens are valid again; browser sessions are not. */
 export async function reactivateUser(
   dependencies: UserDependencies,
   actor: Actor,
   userId: string,
 ): Promise<CommandResult<UserChanged>> {
   const result = await asAdmin(dependencies, actor, (transaction) =>
-    changeHeld(transaction, { userId, change: { isActive: true }, action: "user_reactivated" }),
+    changeLocked(transaction, { userId, change: { isActive: true }, action: "user_reactivated" }),
   );
   if (result.ok) dependencies.announceUsers();
   return result;
@@ -103,15 +107,15 @@ export async function reactivateUser(
 
 type Change = { userId: string; change: UserChange; action: AuditAction };
 
-async function changeHeld(
+async function changeLocked(
   transaction: Queryable,
   { userId, change, action }: Change,
 ): Promise<AdminWork<UserChanged>> {
-  const held = await holdUser(transaction, userId);
-  if (!held) return notFound("user", "userId");
-  const { user, isLastAdmin } = held;
+  const locked = await holdUser(transaction, userId);
+  if (!locked) return notFound("user", "userId");
+  const { user, isLastAdmin } = locked;
   if (isLastAdmin && (change.role === "member" || change.isActive === false)) {
-    const message = "This is the last active admin. Make somebody else an admin first.";
+    const message = "This is the last active admin. Make another user an admin first.";
     return refuse({ code: "CONFLICT", message, path: ["userId"] });
   }
   const changed = await changeUser(transaction, userId, change);
@@ -119,13 +123,13 @@ async function changeHeld(
   return { ok: true, result: { user: changed }, audit: isSame ? null : auditOf(action, user, changed) };
 }
 
-/** One chat that cannot be stopped must not keep the others running. */
+/** A chat that cannot be stopped does not keep the others running. */
 async function stopTurns(dependencies: UserDependencies, ownerId: string): Promise<void> {
   for (const chatId of await findBusyChats(dependencies.database, ownerId)) {
     try {
       await applyTransition(dependencies, { chatId, commands: [{ type: "interrupt", keepsQueue: true }] });
     } catch (error) {
-      dependencies.log.error({ err: error, chatId }, "A deactivated person's turn was not stopped");
+      dependencies.log.error({ err: error, chatId }, "turn of a deactivated user was not stopped");
     }
   }
 }

@@ -1,9 +1,9 @@
-/** A person takes a token's rights away, for good. */
+/** Revokes one of the viewer's API tokens, for good and at once. */
 import type { Viewer } from "../../domain/users/viewer.js";
 import { revokeToken } from "../../store/users/tokens.js";
-import type { CommandResult } from "../chats/chat-commands.js";
+import type { CommandResult } from "../common/command-result.js";
 import { notFound } from "../common/command-dependencies.js";
-import type { UserDependencies } from "./user-commands.js";
+import type { UserDependencies } from "./user-dependencies.js";
 
 export async function revokeApiToken(
   { database, announceUsers }: UserDependencies,

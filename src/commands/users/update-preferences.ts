@@ -1,11 +1,19 @@
-/** A person says what they wish for all their chats. */
+/** Changes the viewer's preferences for all their chats. */
 import type { Viewer } from "../../domain/users/viewer.js";
 import { readPreferences, setPreferences, type Preferences } from "../../store/users/users.js";
-import type { CommandRefusal, CommandResult, UpdatePreferencesInput } from "../chats/chat-commands.js";
+import type { CommandRefusal, CommandResult } from "../common/command-result.js";
 import { refuse, type CommandDependencies } from "../common/command-dependencies.js";
 
-/** UTF-8 bytes. It is part of every model call, so what is longer belongs into the workspace's instruction files. */
+/** UTF-8 bytes. It is part of every model call; longer instructions belong in the workspace's instruction files. */
 export const MAX_CUSTOM_PROMPT_BYTES = 128 * 1024;
+
+/** Absent = unchanged. */
+export type UpdatePreferencesInput = {
+  /** Empty = none. */
+  customPrompt?: string;
+  /** Null = the deployment's default. */
+  defaultModelConfigId?: string | null;
+};
 
 export async function updatePreferences(
   dependencies: CommandDependencies,
@@ -15,7 +23,7 @@ export async function updatePreferences(
   const refusal = await check(dependencies, input);
   if (refusal) return refuse(refusal);
   const { customPrompt, ...rest } = input;
-  // PostgreSQL keeps no zero in a text.
+  // PostgreSQL text cannot contain a zero character.
   const prompt =
     customPrompt === undefined
       ? {}

@@ -1,4 +1,4 @@
-/** Admins' commands on templates: each is one transaction with its line in the audit log, told to all replicas. */
+/** Admin commands on templates: each is one transaction with its audit entry, then announced to all replicas. */
 import { randomUUID } from "node:crypto";
 import { auditChanges } from "../../domain/users/audit.js";
 import { encodeId } from "../../domain/common/ids.js";
@@ -6,7 +6,7 @@ import {
   planTemplate,
   planTemplateChange,
   type TemplateChange,
-  type WantedTemplate,
+  type TemplateInput,
 } from "../../domain/workspaces/template-rules.js";
 import type { Actor } from "../../domain/users/viewer.js";
 import {
@@ -19,11 +19,11 @@ import {
   type WorkspaceTemplateRecord,
 } from "../../store/workspaces/workspace-templates.js";
 import { type AdminWork, asAdmin } from "../users/admin.js";
-import type { CommandRefusal, CommandResult } from "../chats/chat-commands.js";
+import type { CommandRefusal, CommandResult } from "../common/command-result.js";
 import { invalid, refuseAll } from "../models/model-outcomes.js";
-import type { WorkspaceDependencies } from "./workspace-commands.js";
+import type { WorkspaceDependencies } from "./workspace-dependencies.js";
 
-/** The list of them is shown whole. */
+/** The list of templates is not paginated. */
 export const MAX_TEMPLATES = 200;
 
 type Changed = { template: WorkspaceTemplateRecord };
@@ -31,7 +31,7 @@ type Changed = { template: WorkspaceTemplateRecord };
 export async function createTemplate(
   dependencies: WorkspaceDependencies,
   actor: Actor,
-  wanted: WantedTemplate,
+  wanted: TemplateInput,
 ): Promise<CommandResult<Changed>> {
   const result = await asAdmin(dependencies, actor, async (transaction): Promise<AdminWork<Changed>> => {
     const plan = planTemplate(wanted, dependencies.judgeSpec);
@@ -44,10 +44,10 @@ export async function createTemplate(
     if (!template) return refuseAll([NAME_TAKEN]);
     return { ok: true, result: { template }, audit: auditEntry("created", null, template) };
   });
-  return told(dependencies, result);
+  return announced(dependencies, result);
 }
 
-/** Workspaces that are there keep the spec that they were made with; idle times count at once. */
+/** Existing workspaces keep the spec that they were created with; a new idle time applies at once. */
 export async function updateTemplate(
   dependencies: WorkspaceDependencies,
   actor: Actor,
@@ -65,7 +65,7 @@ export async function updateTemplate(
     await writeTemplate(transaction, template);
     return { ok: true, result: { template }, audit };
   });
-  return told(dependencies, result);
+  return announced(dependencies, result);
 }
 
 export async function deleteTemplate(
@@ -88,7 +88,7 @@ export async function deleteTemplate(
       return { ok: true, result: { templateId }, audit: auditEntry("deleted", gone, null) };
     },
   );
-  return told(dependencies, result);
+  return announced(dependencies, result);
 }
 
 const NO_SUCH_TEMPLATE: CommandRefusal = {
@@ -102,8 +102,8 @@ const NAME_TAKEN: CommandRefusal = {
   path: ["name"],
 };
 
-/** After the commit, so that whoever reads then reads what was committed. */
-function told<T>(dependencies: WorkspaceDependencies, result: CommandResult<T>): CommandResult<T> {
+/** Announces a change after its commit, so that replicas that reload read the committed state. */
+function announced<T>(dependencies: WorkspaceDependencies, result: CommandResult<T>): CommandResult<T> {
   if (result.ok) dependencies.announceWorkspaces();
   return result;
 }
@@ -122,7 +122,7 @@ function auditEntry(
   };
 }
 
-/** What an admin set, as the log compares it. Texts that only explain are told by their length. */
+/** The admin's settings, as compared for the audit log. The readme is represented by its length. */
 function audited({ id: _id, createdAt: _createdAt, readme, ...template }: WorkspaceTemplateRecord) {
   return { ...template, readme: readme && `${readme.length} characters` };
 }

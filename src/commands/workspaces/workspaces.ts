@@ -1,7 +1,11 @@
-/** People make workspaces from templates, start, stop and delete them, and have chats work in them. */
+/** Commands on workspaces: create from a template, start, stop, delete, and attach to a chat. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { isWorking, wishedStatus, type WorkspaceWish } from "../../domain/workspaces/workspace-lifecycle.js";
-import { resolveParameters } from "../../domain/workspaces/workspace-parameters.js";
+import {
+  isWorking,
+  targetStatus,
+  type WorkspaceAction,
+} from "../../domain/workspaces/workspace-lifecycle.js";
+import { type ParameterInput, resolveParameters } from "../../domain/workspaces/workspace-parameters.js";
 import { generatedWorkspaceName, problemOfWorkspaceName } from "../../domain/workspaces/template-rules.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import { findChat } from "../../store/chats/chats.js";
@@ -17,36 +21,47 @@ import {
 } from "../../store/workspaces/managed-workspaces.js";
 import { findTemplate, type WorkspaceTemplateRecord } from "../../store/workspaces/workspace-templates.js";
 import { findWorkspace } from "../../store/workspaces/workspaces.js";
-import type { ChatChanged, CommandRefusal, CommandResult } from "../chats/chat-commands.js";
+import type { ChatChanged, CommandRefusal, CommandResult } from "../common/command-result.js";
 import { notFound, refuse } from "../common/command-dependencies.js";
 import { invalid, refuseAll } from "../models/model-outcomes.js";
-import type { WantedWorkspace, WorkspaceDependencies } from "./workspace-commands.js";
+import type { WorkspaceDependencies } from "./workspace-dependencies.js";
 
-/** Of one person, from templates, whatever their state: each may be a volume that somebody pays for. */
-export const MAX_WORKSPACES_PER_PERSON = 100;
+/** Of one user, from templates, in any state: each may be a volume that costs money. */
+export const MAX_WORKSPACES_PER_USER = 100;
 
-/** The viewer's own. It is there when this returns, as `creating`; the rest goes on by itself. */
+export type CreateWorkspaceInput = {
+  templateId: string;
+  /** Absent = generated from the template's name. */
+  name?: string | undefined;
+  parameters: readonly ParameterInput[];
+  /** Repeating a key returns the workspace that was created with it. */
+  creationKey?: string | undefined;
+  /** A chat to attach, of the workspace's owner. */
+  chatId?: string | undefined;
+};
+
+/** Creates a workspace of the viewer's. Returns while it is `creating`; the lifecycle service does the rest. */
 export async function createWorkspace(
   dependencies: WorkspaceDependencies,
   viewer: Viewer,
-  wanted: WantedWorkspace,
+  input: CreateWorkspaceInput,
 ): Promise<CommandResult<{ workspaceId: string }>> {
-  const template = await findTemplate(dependencies.database, wanted.templateId);
+  const template = await findTemplate(dependencies.database, input.templateId);
   if (!template?.isEnabled) return notFound("workspace template", "templateId");
-  const values = resolveParameters(template.parameters, wanted.parameters);
-  const nameProblem = wanted.name === undefined ? null : problemOfWorkspaceName(wanted.name);
+  const values = resolveParameters(template.parameters, input.parameters);
+  const nameProblem = input.name === undefined ? null : problemOfWorkspaceName(input.name);
   const problems = [...(nameProblem ? [nameProblem] : []), ...(values.ok ? [] : values.problems)];
   if (!values.ok || problems.length > 0) return refuseAll(problems.map(invalid));
   const workspace = {
     id: randomUUID(),
     ownerId: viewer.userId,
-    name: wanted.name ?? nameFrom(template),
+    name: input.name ?? nameFrom(template),
     templateId: template.id,
     parameters: values.values,
-    creationKey: wanted.creationKey ?? null,
+    creationKey: input.creationKey ?? null,
   };
   const result = await dependencies.database.transaction((transaction) =>
-    insert(dependencies, transaction, workspace, wanted.chatId),
+    insert(dependencies, transaction, workspace, input.chatId),
   );
   if (result.ok) dependencies.announceWorkspaces();
   return result;
@@ -59,20 +74,21 @@ async function insert(
   chatId: string | undefined,
 ): Promise<CommandResult<{ workspaceId: string }>> {
   const { ownerId, creationKey } = workspace;
-  const isMade =
-    (await countManagedWorkspaces(transaction, ownerId)) < MAX_WORKSPACES_PER_PERSON
+  const isInserted =
+    (await countManagedWorkspaces(transaction, ownerId)) < MAX_WORKSPACES_PER_USER
       ? await insertManagedWorkspace(transaction, workspace, dependencies.clock.now())
       : null;
-  const before = isMade || creationKey === null ? null : await findCreated(transaction, creationKey, ownerId);
-  const workspaceId = isMade ? workspace.id : before;
-  if (workspaceId === null) return refuse(isMade === null ? TOO_MANY : NAME_TAKEN);
+  const existing =
+    isInserted || creationKey === null ? null : await findCreated(transaction, creationKey, ownerId);
+  const workspaceId = isInserted ? workspace.id : existing;
+  if (workspaceId === null) return refuse(isInserted === null ? TOO_MANY : NAME_TAKEN);
   if (chatId !== undefined) await bindWorkspace(transaction, chatId, workspaceId);
   return { ok: true, workspaceId };
 }
 
 const TOO_MANY: CommandRefusal = {
   code: "LIMIT_EXCEEDED",
-  message: `A person has at most ${MAX_WORKSPACES_PER_PERSON} workspaces. Delete one first.`,
+  message: `A user has at most ${MAX_WORKSPACES_PER_USER} workspaces. Delete one first.`,
 };
 const NAME_TAKEN: CommandRefusal = {
   code: "CONFLICT",
@@ -85,26 +101,29 @@ function nameFrom({ name }: WorkspaceTemplateRecord): string {
   return generatedWorkspaceName(name, randomBytes(SUFFIX_BYTES).toString("hex"));
 }
 
-/** Also of others' workspaces, for admins. */
-export async function wishOfWorkspace(
+/**
+ * Starts, stops or deletes a workspace; nothing happens when that is already so or under way. Admins may change others'
+ * workspaces.
+ */
+export async function setDesiredState(
   dependencies: WorkspaceDependencies,
   viewer: Viewer,
-  { workspaceId, wish }: { workspaceId: string; wish: WorkspaceWish },
+  { workspaceId, action }: { workspaceId: string; action: WorkspaceAction },
 ): Promise<CommandResult<{ workspaceId: string }>> {
   const workspace = await findWorkspace(dependencies.database, viewer, workspaceId);
   if (workspace === null) return notFound("workspace", "workspaceId");
-  if (workspace.templateId === null) return refuse(NOT_OURS);
+  if (workspace.templateId === null) return refuse(NOT_FROM_TEMPLATE);
   const result = await dependencies.database.transaction(async (transaction) => {
     const status = await holdStatus(transaction, workspaceId);
     if (status === null) return notFound("workspace", "workspaceId");
-    const wished = wishedStatus(status, wish);
-    if (wished === null) {
+    const target = targetStatus(status, action);
+    if (target === null) {
       const message = "The workspace is being deleted.";
       const path = ["workspaceId"];
       return refuse({ code: "UNAVAILABLE", message, path, workspaceStatus: status });
     }
-    const isNew = wished !== status && isWorking(wished);
-    if (isNew) await beginWork(transaction, workspaceId, wished, dependencies.clock.now());
+    const isNew = target !== status && isWorking(target);
+    if (isNew) await beginWork(transaction, workspaceId, target, dependencies.clock.now());
     return { ok: true as const, workspaceId, isNew };
   });
   if (!result.ok) return result;
@@ -112,13 +131,13 @@ export async function wishOfWorkspace(
   return { ok: true, workspaceId };
 }
 
-const NOT_OURS: CommandRefusal = {
+const NOT_FROM_TEMPLATE: CommandRefusal = {
   code: "CONFLICT",
-  message: "This workspace was not made from a template: whoever runs its agent starts and stops it.",
+  message: "This workspace was not made from a template: it is started and stopped where its agent runs.",
   path: ["workspaceId"],
 };
 
-/** Turns that run now end where they began. */
+/** The chat's turns use the workspace from the next one on; a running turn ends in its own. */
 export async function attachWorkspace(
   dependencies: WorkspaceDependencies,
   viewer: Viewer,
@@ -126,7 +145,7 @@ export async function attachWorkspace(
 ): Promise<CommandResult<ChatChanged>> {
   const chat = await findChat(dependencies.database, viewer, chatId);
   if (chat === null) return notFound("chat", "chatId");
-  // Whose chat it is works there, so it must be theirs.
+  // Turns work there in the name of the chat's owner, so the workspace must be theirs.
   const workspace = await findWorkspace(dependencies.database, viewer, workspaceId);
   if (workspace === null || workspace.ownerId !== chat.ownerId) return notFound("workspace", "workspaceId");
   await bindWorkspace(dependencies.database, chatId, workspaceId);

@@ -1,5 +1,5 @@
 /** What every mutation on one chat answers: the chat after it, or why nothing was done. */
-import type { ChatChanged, CommandResult } from "../../commands/chats/chat-commands.js";
+import type { ChatChanged, CommandResult } from "../../commands/common/command-result.js";
 import type { Later } from "../../schema/chats/chat.payloads.js";
 import type { Chat } from "../../schema/chats/chat.type.js";
 import type { Context } from "../common/context.js";

@@ -5,11 +5,11 @@ import type { GitSnapshotsSource } from "../../domain/git/git-snapshot.js";
 import type { ChatListEventsSource } from "../../domain/chats/list-events.js";
 import type { Actor, Viewer } from "../../domain/users/viewer.js";
 import type { WorkspaceAgentFacts } from "../../domain/workspaces/workspace.js";
-import type { ChatCommands } from "../../commands/chats/chat-commands.js";
+import type { Commands } from "../../commands/commands.js";
 import type { DeploymentCommands } from "../../commands/common/update-deployment-settings.js";
 import type { ModelCommands } from "../../commands/models/model-commands.js";
 import type { WorkspaceCommands } from "../../commands/workspaces/workspace-commands.js";
-import type { PeopleCommands } from "../../commands/users/user-commands.js";
+import type { UserCommands } from "../../commands/users/user-commands.js";
 import type { StorageCommands } from "../../commands/files/storage-commands.js";
 import type { UsageLimitCommands } from "../../commands/usage/usage-limit-commands.js";
 import type { McpToolsSource } from "../../commands/mcp/tools-source.js";
@@ -25,8 +25,8 @@ export type Context = {
   loaders: Loaders;
   /** For what admins get by other ways than the loaders, which note it themselves. */
   noteReads: NoteReads;
-  commands: ChatCommands;
-  people: PeopleCommands;
+  commands: Commands;
+  people: UserCommands;
   deployment: DeploymentCommands;
   limits: UsageLimitCommands;
   storage: StorageCommands;

@@ -1,7 +1,7 @@
 /** Facts about the deployment, and what admins set for it. */
 import { Arg, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from "type-graphql";
 import type { DeploymentChange } from "../../domain/common/deployment-rules.js";
-import type { ShownDeploymentSettings } from "../../commands/common/update-deployment-settings.js";
+import type { EffectiveDeploymentSettings } from "../../commands/common/update-deployment-settings.js";
 import {
   Deployment,
   DeploymentSettings,
@@ -22,7 +22,7 @@ export class DeploymentResolver {
 
   @FieldResolver(() => Boolean, {
     complexity: 1,
-    description: "Whether workspaces may show a desktop. No workspace offers one yet.",
+    description: "Whether workspaces may provide a desktop. Not supported by any workspace yet.",
   })
   isDesktopEnabled(@Ctx() { deployment }: Context): Promise<boolean> {
     return deployment.isDesktopEnabled();
@@ -30,7 +30,7 @@ export class DeploymentResolver {
 
   @FieldResolver(() => DeploymentSettings, {
     nullable: true,
-    description: "What is set for everybody. Admins only; null for everyone else.",
+    description: "The deployment's settings. Null unless the viewer is an admin.",
   })
   async settings(@Ctx() { deployment, viewer }: Context): Promise<DeploymentSettings | null> {
     const settings = await deployment.readSettings(viewer);
@@ -38,10 +38,10 @@ export class DeploymentResolver {
   }
 
   @Mutation(() => UpdateDeploymentSettingsPayload, {
-    description: "Changes what is set for everybody. For admins; recorded in the audit log.",
+    description: "Changes the deployment's settings. Admins only; recorded in the audit log.",
   })
   async updateDeploymentSettings(
-    @Arg("input", () => UpdateDeploymentSettingsInput, { description: "What to change." })
+    @Arg("input", () => UpdateDeploymentSettingsInput, { description: "The parameters of the mutation." })
     input: UpdateDeploymentSettingsInput,
     @Ctx() context: Context,
   ): Promise<UpdateDeploymentSettingsPayload> {
@@ -55,7 +55,8 @@ export class DeploymentResolver {
 export class DeploymentSettingsResolver {
   @FieldResolver(() => User, {
     nullable: true,
-    description: "Who changed them last; null when nobody has, or their account is gone.",
+    description:
+      "The user who last changed the settings. Null if they were never changed or the account no longer exists.",
   })
   async updatedBy(
     @Root() { updatedById }: DeploymentSettings,
@@ -76,7 +77,7 @@ function readChange(input: UpdateDeploymentSettingsInput): DeploymentChange {
   };
 }
 
-function toSettings(settings: ShownDeploymentSettings): DeploymentSettings {
+function toSettings(settings: EffectiveDeploymentSettings): DeploymentSettings {
   const { systemPrompt, workspaceTtlMs, isDesktopEnabled, effectiveBatchSize, updatedAt, updatedBy } =
     settings;
   return {

@@ -1,8 +1,8 @@
 /** Reads of single objects, gathered: all that one step of an operation asks for is one statement per kind. */
 import DataLoader from "dataloader";
 import type { MessageRow, QueuedRow } from "../../domain/chats/chat-events.js";
-import type { ShownDiffStatus } from "../../domain/git/branch-facts.js";
-import type { McpStanding } from "../../domain/mcp/types.js";
+import type { DiffStatusView } from "../../domain/git/branch-facts.js";
+import type { McpAccountState } from "../../domain/mcp/types.js";
 import type { MessagePart } from "../../domain/chats/message-parts.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import { type ChatRecord, findChats, findSubagents } from "../../store/chats/chats.js";
@@ -44,10 +44,10 @@ import { type WorkspaceRecord, findWorkspaces } from "../../store/workspaces/wor
 import { type AnswerBudget, answerTooLarge } from "./answer-budget.js";
 
 /** By the server's id, of all that are given. */
-export type ReadMcpStandings = (
+export type ReadMcpAccountStates = (
   servers: readonly McpServerRecord[],
   userId: string,
-) => Promise<ReadonlyMap<string, McpStanding>>;
+) => Promise<ReadonlyMap<string, McpAccountState>>;
 
 /** Puts into the audit log what an admin reads of others; to be awaited before it is shown. */
 export type NoteReads = (kind: ReadKind, ids: readonly string[]) => Promise<void>;
@@ -55,7 +55,7 @@ export type NoteReads = (kind: ReadKind, ids: readonly string[]) => Promise<void
 export type LoaderParts = {
   database: Queryable;
   viewer: Viewer;
-  readMcpStandings: ReadMcpStandings;
+  readMcpAccountStates: ReadMcpAccountStates;
   noteReads: NoteReads;
   /** What is read of messages counts to it. */
   budget: AnswerBudget;
@@ -165,17 +165,17 @@ export class Loaders {
   }
 
   /** How the viewer stands with each server, for servers that they may see. */
-  get mcpStandings(): DataLoader<string, McpStanding> {
+  get mcpStandings(): DataLoader<string, McpAccountState> {
     return this.#once(
-      "mcp-standings",
+      "mcp-accountStates",
       () =>
         new DataLoader(async (ids: readonly string[]) => {
           const found = await this.mcpServers.loadMany(ids);
           const servers = found.flatMap((server) =>
             server === null || server instanceof Error ? [] : [server],
           );
-          const standings = await this.parts.readMcpStandings(servers, this.parts.viewer.userId);
-          return ids.map((id) => demand(standings.get(id)));
+          const accountStates = await this.parts.readMcpAccountStates(servers, this.parts.viewer.userId);
+          return ids.map((id) => demand(accountStates.get(id)));
         }),
     );
   }
@@ -193,7 +193,7 @@ export class Loaders {
   }
 
   /** How each chat's branch stands at its git host, for chats that the viewer may see; null for those without one. */
-  get diffStatuses(): DataLoader<string, ShownDiffStatus | null> {
+  get diffStatuses(): DataLoader<string, DiffStatusView | null> {
     return this.#once(
       "diff-statuses",
       () =>

@@ -1,5 +1,5 @@
 /** Refusals as the payloads' `userErrors` show them. */
-import type { CommandRefusal } from "../../commands/chats/chat-commands.js";
+import type { CommandRefusal } from "../../commands/common/command-result.js";
 import type {
   Conflict,
   InvalidInput,

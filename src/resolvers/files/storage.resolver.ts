@@ -1,7 +1,7 @@
 /** What users store, and what admins let them store. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
 import { effectiveStorageLimit } from "../../domain/files/storage-limits.js";
-import type { CommandResult } from "../../commands/chats/chat-commands.js";
+import type { CommandResult } from "../../commands/common/command-result.js";
 import {
   ClearUserStorageLimitInput,
   ClearUserStorageLimitPayload,
@@ -20,7 +20,7 @@ import { invalid, toUserError } from "../common/user-errors.js";
 export class StorageResolver {
   @FieldResolver(() => UserStorage, {
     nullable: true,
-    description: "What the user stores, and may store. Null unless the viewer is the user or an admin.",
+    description: "The user's storage and its limit. Null unless the viewer is the user or an admin.",
   })
   async storage(@Root() { id }: User, @Ctx() context: Context): Promise<UserStorage | null> {
     const { viewer, loaders, storage } = context;
@@ -32,10 +32,10 @@ export class StorageResolver {
 
   @Mutation(() => SetUserStorageLimitPayload, {
     description:
-      "Lets a user store less or more than the deployment's default; it counts at once, and takes nothing away that is stored. For admins; recorded in the audit log.",
+      "Sets a storage limit for a user, overriding the deployment's default. Takes effect at once; nothing already stored is deleted. Admins only; recorded in the audit log.",
   })
   async setUserStorageLimit(
-    @Arg("input", () => SetUserStorageLimitInput, { description: "Who, and how many bytes." })
+    @Arg("input", () => SetUserStorageLimitInput, { description: "The parameters of the mutation." })
     { userId, limitBytes }: SetUserStorageLimitInput,
     @Ctx() context: Context,
   ): Promise<SetUserStorageLimitPayload> {
@@ -48,10 +48,10 @@ export class StorageResolver {
 
   @Mutation(() => ClearUserStorageLimitPayload, {
     description:
-      "Takes a user's own storage limit away: the deployment's default counts again. For admins; recorded in the audit log.",
+      "Removes a user's own storage limit, so that the deployment's default applies again. Admins only; recorded in the audit log.",
   })
   async clearUserStorageLimit(
-    @Arg("input", () => ClearUserStorageLimitInput, { description: "Who." })
+    @Arg("input", () => ClearUserStorageLimitInput, { description: "The parameters of the mutation." })
     { userId }: ClearUserStorageLimitInput,
     @Ctx() context: Context,
   ): Promise<ClearUserStorageLimitPayload> {

@@ -1,7 +1,7 @@
 /** How the branch that a chat works on stands at its git host: what is known of it, asked anew, and its diff. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
 import type { DiffRefresh } from "../../domain/git/diff-limits.js";
-import type { CommandRefusal } from "../../commands/chats/chat-commands.js";
+import type { CommandRefusal } from "../../commands/common/command-result.js";
 import { Chat } from "../../schema/chats/chat.type.js";
 import {
   Diff,
@@ -21,7 +21,7 @@ export class DiffStatusResolver {
   @FieldResolver(() => DiffStatus, {
     nullable: true,
     description:
-      "How the branch that the chat works on stands at its git host, as it was last told; null while the chat has not fetched or pushed any.",
+      "Status of the chat's branch on its Git host, as last fetched. Null until the chat has fetched or pushed a branch.",
   })
   diffStatus(@Root() chat: Chat, @Ctx() context: Context): Promise<DiffStatus | null> {
     return context.loaders.diffStatuses.load(chat.chatId);
@@ -31,7 +31,7 @@ export class DiffStatusResolver {
     nullable: true,
     complexity: HOST_COST,
     description:
-      "The changes of that branch. Slow and remote: null without a branch or a token of the chat's owner for its host, or when it cannot be had right now.",
+      "The diff of the chat's branch on its Git host. Slow, as it is fetched from the host. Null without a branch, if the chat's owner has no token for the host, or if the host is not available.",
   })
   diff(@Root() chat: Chat, @Ctx() context: Context): Promise<Diff | null> {
     return context.branchDiffs.read(chat.chatId);
@@ -40,10 +40,11 @@ export class DiffStatusResolver {
   @Mutation(() => RefreshChatDiffPayload, {
     complexity: HOST_COST,
     description:
-      "Ask the git host now how the chat's branch stands, with the token of the chat's owner, and wait for the answer.",
+      "Fetches the status of the chat's branch from the Git host with the token of the chat's owner, and waits for the result.",
   })
   async refreshChatDiff(
-    @Arg("input", () => RefreshChatDiffInput, { description: "The chat." }) input: RefreshChatDiffInput,
+    @Arg("input", () => RefreshChatDiffInput, { description: "The parameters of the mutation." })
+    input: RefreshChatDiffInput,
     @Ctx() context: Context,
   ): Promise<RefreshChatDiffPayload> {
     const chatId = databaseId("chat", input.chatId, "chatId");

@@ -1,7 +1,7 @@
 /** Admins' changes of tool servers. */
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
 import { encodeId } from "../../domain/common/ids.js";
-import type { CommandResult } from "../../commands/chats/chat-commands.js";
+import type { CommandResult } from "../../commands/common/command-result.js";
 import {
   CreateMcpServerInput,
   DeleteMcpServerInput,
@@ -22,10 +22,11 @@ import { toUserErrors, type UserErrorObject } from "../common/user-errors.js";
 @Resolver()
 export class McpServerAdminResolver {
   @Mutation(() => CreateMcpServerPayload, {
-    description: "Registers a tool server for everybody. For admins; recorded in the audit log.",
+    description: "Registers an MCP server for all users. Admins only; recorded in the audit log.",
   })
   async createMcpServer(
-    @Arg("input", () => CreateMcpServerInput, { description: "The server." }) input: CreateMcpServerInput,
+    @Arg("input", () => CreateMcpServerInput, { description: "The parameters of the mutation." })
+    input: CreateMcpServerInput,
     @Ctx() context: Context,
   ): Promise<CreateMcpServerPayload> {
     const result = await context.commands.createMcpServer(actorOf(context), readNewMcpServer(input));
@@ -34,10 +35,11 @@ export class McpServerAdminResolver {
 
   @Mutation(() => UpdateMcpServerPayload, {
     description:
-      "Changes a tool server; turns that run keep the connection that they have. For admins; recorded in the audit log.",
+      "Changes an MCP server. Running turns keep their current connection. Admins only; recorded in the audit log.",
   })
   async updateMcpServer(
-    @Arg("input", () => UpdateMcpServerInput, { description: "What to change." }) input: UpdateMcpServerInput,
+    @Arg("input", () => UpdateMcpServerInput, { description: "The parameters of the mutation." })
+    input: UpdateMcpServerInput,
     @Ctx() context: Context,
   ): Promise<UpdateMcpServerPayload> {
     const serverId = databaseId("mcp", input.serverId, "serverId");
@@ -47,10 +49,11 @@ export class McpServerAdminResolver {
 
   @Mutation(() => DeleteMcpServerPayload, {
     description:
-      "Deletes a tool server and everybody's authorisation for it; chats that had chosen it go on without. For admins; recorded in the audit log.",
+      "Deletes an MCP server and all users' authorizations for it. Chats that had selected it continue without it. Admins only; recorded in the audit log.",
   })
   async deleteMcpServer(
-    @Arg("input", () => DeleteMcpServerInput, { description: "Which one." }) input: DeleteMcpServerInput,
+    @Arg("input", () => DeleteMcpServerInput, { description: "The parameters of the mutation." })
+    input: DeleteMcpServerInput,
     @Ctx() context: Context,
   ): Promise<DeleteMcpServerPayload> {
     const serverId = databaseId("mcp", input.serverId, "serverId");

@@ -1,8 +1,9 @@
 /** Admins' changes of model providers and models, and what a provider has. */
 import { Arg, Ctx, ID, Mutation, Query, Resolver } from "type-graphql";
 import { encodeId } from "../../domain/common/ids.js";
-import type { CommandResult } from "../../commands/chats/chat-commands.js";
-import type { ModelChanged, ProviderChanged } from "../../commands/models/model-commands.js";
+import type { CommandResult } from "../../commands/common/command-result.js";
+import type { ModelChanged } from "../../commands/models/model-configs.js";
+import type { ProviderChanged } from "../../commands/models/model-providers.js";
 import { ModelDiscovery } from "../../schema/models/model-discovery.type.js";
 import {
   CreateModelConfigInput,
@@ -35,10 +36,10 @@ export class ModelAdminResolver {
     nullable: true,
     complexity: DISCOVERY_COST,
     description:
-      "Asks a provider, in the viewer's name where people bring their own keys, which models it has. Null when there is no such provider. Admins only.",
+      "Asks a provider which models it offers; with the viewer's key if the provider uses users' own keys. Null if the provider does not exist. Admins only.",
   })
   async discoverModels(
-    @Arg("providerId", () => ID, { description: "The provider; it may be disabled." }) id: string,
+    @Arg("providerId", () => ID, { description: "The provider. May be disabled." }) id: string,
     @Ctx() context: Context,
   ): Promise<ModelDiscovery | null> {
     const providerId = databaseId("prov", id, "providerId");
@@ -49,10 +50,10 @@ export class ModelAdminResolver {
   }
 
   @Mutation(() => CreateModelProviderPayload, {
-    description: "Sets up a model provider. For admins; recorded in the audit log.",
+    description: "Adds a model provider. Admins only; recorded in the audit log.",
   })
   async createModelProvider(
-    @Arg("input", () => CreateModelProviderInput, { description: "The provider." })
+    @Arg("input", () => CreateModelProviderInput, { description: "The parameters of the mutation." })
     input: CreateModelProviderInput,
     @Ctx() context: Context,
   ): Promise<CreateModelProviderPayload> {
@@ -62,10 +63,10 @@ export class ModelAdminResolver {
 
   @Mutation(() => UpdateModelProviderPayload, {
     description:
-      "Changes a model provider; turns that run go on with what they began with. One that came from the environment keeps what is changed here. For admins; recorded in the audit log.",
+      "Changes a model provider. Running turns keep the previous settings. Changes to a provider that was set up from the environment are kept at the next start. Admins only; recorded in the audit log.",
   })
   async updateModelProvider(
-    @Arg("input", () => UpdateModelProviderInput, { description: "What to change." })
+    @Arg("input", () => UpdateModelProviderInput, { description: "The parameters of the mutation." })
     input: UpdateModelProviderInput,
     @Ctx() context: Context,
   ): Promise<UpdateModelProviderPayload> {
@@ -76,10 +77,10 @@ export class ModelAdminResolver {
 
   @Mutation(() => DeleteModelProviderPayload, {
     description:
-      "Deletes a model provider with its models, its key and everybody's own keys for it. What was said and spent keeps its name. Refused while one of its models is the default. For admins; recorded in the audit log.",
+      "Deletes a model provider with its models, its key and all users' keys for it. Past messages and costs keep its name. Refused while one of its models is the default. Admins only; recorded in the audit log.",
   })
   async deleteModelProvider(
-    @Arg("input", () => DeleteModelProviderInput, { description: "Which one." })
+    @Arg("input", () => DeleteModelProviderInput, { description: "The parameters of the mutation." })
     input: DeleteModelProviderInput,
     @Ctx() context: Context,
   ): Promise<DeleteModelProviderPayload> {
@@ -91,10 +92,11 @@ export class ModelAdminResolver {
   }
 
   @Mutation(() => CreateModelConfigPayload, {
-    description: "Sets up a model of a provider. For admins; recorded in the audit log.",
+    description: "Adds a model to a provider. Admins only; recorded in the audit log.",
   })
   async createModelConfig(
-    @Arg("input", () => CreateModelConfigInput, { description: "The model." }) input: CreateModelConfigInput,
+    @Arg("input", () => CreateModelConfigInput, { description: "The parameters of the mutation." })
+    input: CreateModelConfigInput,
     @Ctx() context: Context,
   ): Promise<CreateModelConfigPayload> {
     const { providerId: id, ...rest } = input;
@@ -104,10 +106,10 @@ export class ModelAdminResolver {
 
   @Mutation(() => UpdateModelConfigPayload, {
     description:
-      "Changes a model; turns that run go on with what they began with. For admins; recorded in the audit log.",
+      "Changes a model. Running turns keep the previous settings. Admins only; recorded in the audit log.",
   })
   async updateModelConfig(
-    @Arg("input", () => UpdateModelConfigInput, { description: "What to change." })
+    @Arg("input", () => UpdateModelConfigInput, { description: "The parameters of the mutation." })
     input: UpdateModelConfigInput,
     @Ctx() context: Context,
   ): Promise<UpdateModelConfigPayload> {
@@ -118,10 +120,11 @@ export class ModelAdminResolver {
 
   @Mutation(() => DeleteModelConfigPayload, {
     description:
-      "Deletes a model. What was said and spent keeps its name; chats that had chosen it are answered by the default. The default itself is refused. For admins; recorded in the audit log.",
+      "Deletes a model. Past messages and costs keep its name; chats that had selected it use the default. The default itself cannot be deleted. Admins only; recorded in the audit log.",
   })
   async deleteModelConfig(
-    @Arg("input", () => DeleteModelConfigInput, { description: "Which one." }) input: DeleteModelConfigInput,
+    @Arg("input", () => DeleteModelConfigInput, { description: "The parameters of the mutation." })
+    input: DeleteModelConfigInput,
     @Ctx() context: Context,
   ): Promise<DeleteModelConfigPayload> {
     const modelConfigId = databaseId("model", input.modelConfigId, "modelConfigId");

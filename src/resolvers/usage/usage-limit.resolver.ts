@@ -1,6 +1,6 @@
 /** What people may spend: how the viewer stands, and what admins set. */
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from "type-graphql";
-import { type LimitStanding, remainingMicros } from "../../domain/usage/usage-limits.js";
+import { type LimitStatus, remainingMicros } from "../../domain/usage/usage-limits.js";
 import { demandAdmin } from "../../domain/users/viewer.js";
 import { type Connection, ForwardPageArguments } from "../../schema/common/connection.js";
 import { ModelConfig } from "../../schema/models/model.type.js";
@@ -31,12 +31,14 @@ const OVERRIDES = byUsername("usage-limit-overrides");
 
 @Resolver(() => SignedInViewer)
 export class UsageLimitResolver {
-  @FieldResolver(() => UsageLimitStatus, { description: "What the viewer may spend, and has spent." })
+  @FieldResolver(() => UsageLimitStatus, {
+    description: "The viewer's spending limit and what they have spent.",
+  })
   async usageLimit(@Ctx() { limits, viewer }: Context): Promise<UsageLimitStatus> {
-    return toStatus(await limits.standing(viewer.userId));
+    return toStatus(await limits.status(viewer.userId));
   }
 
-  @Query(() => UsageLimitPolicy, { description: "What people may spend in this deployment. Admins only." })
+  @Query(() => UsageLimitPolicy, { description: "The deployment's spending limits. Admins only." })
   usageLimitPolicy(@Ctx() { database, viewer }: Context): Promise<UsageLimitPolicy> {
     demandAdmin(viewer);
     return readUsageLimitPolicy(database);
@@ -44,10 +46,10 @@ export class UsageLimitResolver {
 
   @Mutation(() => UpdateUsageLimitPolicyPayload, {
     description:
-      "Changes what everybody may spend; it counts at once, for turns that run too. For admins; recorded in the audit log.",
+      "Changes the deployment's spending limits. Takes effect at once, including for running turns. Admins only; recorded in the audit log.",
   })
   async updateUsageLimitPolicy(
-    @Arg("input", () => UpdateUsageLimitPolicyInput, { description: "What to change." })
+    @Arg("input", () => UpdateUsageLimitPolicyInput, { description: "The parameters of the mutation." })
     { isEnabled, period, defaultLimitMicros }: UpdateUsageLimitPolicyInput,
     @Ctx() context: Context,
   ): Promise<UpdateUsageLimitPolicyPayload> {
@@ -62,10 +64,10 @@ export class UsageLimitResolver {
 
   @Mutation(() => SetUserUsageLimitPayload, {
     description:
-      "Gives somebody a limit of their own, lower or higher than everybody's; it counts at once. For admins; recorded in the audit log.",
+      "Sets a spending limit for a user, overriding the deployment's default. Takes effect at once. Admins only; recorded in the audit log.",
   })
   async setUserUsageLimit(
-    @Arg("input", () => SetUserUsageLimitInput, { description: "Who, and how much." })
+    @Arg("input", () => SetUserUsageLimitInput, { description: "The parameters of the mutation." })
     input: SetUserUsageLimitInput,
     @Ctx() context: Context,
   ): Promise<SetUserUsageLimitPayload> {
@@ -77,10 +79,11 @@ export class UsageLimitResolver {
 
   @Mutation(() => ClearUserUsageLimitPayload, {
     description:
-      "Takes somebody's own limit away: everybody's counts for them again. For admins; recorded in the audit log.",
+      "Removes a user's own spending limit, so that the deployment's default applies again. Admins only; recorded in the audit log.",
   })
   async clearUserUsageLimit(
-    @Arg("input", () => ClearUserUsageLimitInput, { description: "Who." }) input: ClearUserUsageLimitInput,
+    @Arg("input", () => ClearUserUsageLimitInput, { description: "The parameters of the mutation." })
+    input: ClearUserUsageLimitInput,
     @Ctx() context: Context,
   ): Promise<ClearUserUsageLimitPayload> {
     const userId = databaseId("user", input.userId, "userId");
@@ -93,7 +96,7 @@ export class UsageLimitResolver {
 @Resolver(() => UsageLimitPolicy)
 export class UsageLimitPolicyResolver {
   @FieldResolver(() => [ModelConfig], {
-    description: "Models in use that have no price, so that no limit can see what they cost. Oldest first.",
+    description: "Enabled models without a price, oldest first. Their cost does not count towards any limit.",
   })
   async unpricedModels(@Ctx() context: Context): Promise<ModelConfig[]> {
     const configs = await listModelConfigs(context.database, { includeDisabled: false });
@@ -101,7 +104,7 @@ export class UsageLimitPolicyResolver {
   }
 
   @FieldResolver(() => UsageLimitOverrideConnection, {
-    description: "People with a limit of their own, by username; 25 unless asked otherwise.",
+    description: "Users with a limit of their own, sorted by username. Default page size: 25.",
   })
   async overrides(
     @Args(() => ForwardPageArguments) page: ForwardPageArguments,
@@ -114,13 +117,13 @@ export class UsageLimitPolicyResolver {
 
 @Resolver(() => UsageLimitOverride)
 export class UsageLimitOverrideResolver {
-  @FieldResolver(() => User, { description: "Whose limit it is." })
+  @FieldResolver(() => User, { description: "Where the limit comes from." })
   user(@Root() { userId }: UsageLimitOverride, @Ctx() context: Context): Promise<User> {
     return findUser(context, userId);
   }
 }
 
-function toStatus(standing: LimitStanding): UsageLimitStatus {
+function toStatus(standing: LimitStatus): UsageLimitStatus {
   const { source, period, limitMicros, spentMicros, range } = standing;
   return {
     ...{ source, period, limitMicros, spentMicros },

@@ -1,8 +1,8 @@
 /** Admins look after people. */
 import { Arg, Args, Ctx, Mutation, Query, Resolver } from "type-graphql";
 import { demandAdmin } from "../../domain/users/viewer.js";
-import type { CommandResult } from "../../commands/chats/chat-commands.js";
-import type { UserChanged } from "../../commands/users/user-commands.js";
+import type { CommandResult } from "../../commands/common/command-result.js";
+import type { UserChanged } from "../../commands/users/change-user.js";
 import { type Connection, ForwardPageArguments } from "../../schema/common/connection.js";
 import {
   CreateUserInput,
@@ -30,13 +30,13 @@ const RULES = byUsername("users");
 @Resolver(() => User)
 export class UserAdministrationResolver {
   @Query(() => UserConnection, {
-    description: "Everybody with an account, by username; 25 unless asked otherwise. Admins only.",
+    description: "All user accounts, sorted by username. Default page size: 25. Admins only.",
   })
   async users(
     @Args(() => ForwardPageArguments) page: ForwardPageArguments,
     @Arg("search", () => String, {
       nullable: true,
-      description: "Part of the username or the name, in any case.",
+      description: "Only users whose username or display name contains this text, ignoring case.",
     })
     search: string | null | undefined,
     @Ctx() context: Context,
@@ -47,10 +47,11 @@ export class UserAdministrationResolver {
   }
 
   @Mutation(() => CreateUserPayload, {
-    description: "Makes an account with a first token. For admins; recorded in the audit log.",
+    description: "Creates a user account with a first API token. Admins only; recorded in the audit log.",
   })
   async createUser(
-    @Arg("input", () => CreateUserInput, { description: "The person." }) input: CreateUserInput,
+    @Arg("input", () => CreateUserInput, { description: "The parameters of the mutation." })
+    input: CreateUserInput,
     @Ctx() context: Context,
   ): Promise<CreateUserPayload> {
     const { username, name, role } = input;
@@ -61,10 +62,11 @@ export class UserAdministrationResolver {
   }
 
   @Mutation(() => UpdateUserPayload, {
-    description: "Changes what somebody is called. For admins; recorded in the audit log.",
+    description: "Changes a user's display name. Admins only; recorded in the audit log.",
   })
   async updateUser(
-    @Arg("input", () => UpdateUserInput, { description: "Who, and the name." }) input: UpdateUserInput,
+    @Arg("input", () => UpdateUserInput, { description: "The parameters of the mutation." })
+    input: UpdateUserInput,
     @Ctx() context: Context,
   ): Promise<UpdateUserPayload> {
     const wanted = { userId: databaseId("user", input.userId, "userId"), name: input.name };
@@ -73,10 +75,11 @@ export class UserAdministrationResolver {
 
   @Mutation(() => SetUserRolePayload, {
     description:
-      "Makes somebody an admin, or a member again. What they have open is looked at anew at once. The last active admin stays one. For admins; recorded in the audit log.",
+      "Changes a user's role. Their open connections are re-authorized at once. The last active admin cannot be demoted. Admins only; recorded in the audit log.",
   })
   async setUserRole(
-    @Arg("input", () => SetUserRoleInput, { description: "Who, and the role." }) input: SetUserRoleInput,
+    @Arg("input", () => SetUserRoleInput, { description: "The parameters of the mutation." })
+    input: SetUserRoleInput,
     @Ctx() context: Context,
   ): Promise<SetUserRolePayload> {
     const wanted = { userId: databaseId("user", input.userId, "userId"), role: input.role };
@@ -85,10 +88,11 @@ export class UserAdministrationResolver {
 
   @Mutation(() => DeactivateUserPayload, {
     description:
-      "Lets somebody in no more: their tokens do not count, their browsers are signed out, their sockets and event streams are closed, and their turns are stopped, while what waits in queues goes on waiting. Asked for again it stops what runs still. The last active admin stays. For admins; recorded in the audit log.",
+      "Deactivates a user account: revokes access for its tokens and sessions, closes its WebSockets and event streams, and interrupts its turns. Queued messages stay queued. Repeating it interrupts turns that are still running. The last active admin cannot be deactivated. Admins only; recorded in the audit log.",
   })
   async deactivateUser(
-    @Arg("input", () => DeactivateUserInput, { description: "Who." }) input: DeactivateUserInput,
+    @Arg("input", () => DeactivateUserInput, { description: "The parameters of the mutation." })
+    input: DeactivateUserInput,
     @Ctx() context: Context,
   ): Promise<DeactivateUserPayload> {
     const userId = databaseId("user", input.userId, "userId");
@@ -97,10 +101,11 @@ export class UserAdministrationResolver {
 
   @Mutation(() => ReactivateUserPayload, {
     description:
-      "Lets somebody in again. Their tokens count again; with a browser they sign in anew. For admins; recorded in the audit log.",
+      "Reactivates a user account. Its tokens work again; in browsers, the user must sign in again. Admins only; recorded in the audit log.",
   })
   async reactivateUser(
-    @Arg("input", () => ReactivateUserInput, { description: "Who." }) input: ReactivateUserInput,
+    @Arg("input", () => ReactivateUserInput, { description: "The parameters of the mutation." })
+    input: ReactivateUserInput,
     @Ctx() context: Context,
   ): Promise<ReactivateUserPayload> {
     const userId = databaseId("user", input.userId, "userId");

@@ -1,6 +1,6 @@
 /** What the viewer wishes for all their chats. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
-import type { UpdatePreferencesInput } from "../../commands/chats/chat-commands.js";
+import type { UpdatePreferencesInput } from "../../commands/users/update-preferences.js";
 import { ModelConfig } from "../../schema/models/model.type.js";
 import { SignedInViewer } from "../../schema/users/user.type.js";
 import {
@@ -16,16 +16,16 @@ import { toUserError } from "../common/user-errors.js";
 
 @Resolver(() => SignedInViewer)
 export class ViewerPreferencesResolver {
-  @FieldResolver(() => UserPreferences, { description: "What they wish for all their chats." })
+  @FieldResolver(() => UserPreferences, { description: "The viewer's preferences for all their chats." })
   preferences(@Ctx() { database, viewer }: Context): Promise<UserPreferences> {
     return readPreferences(database, viewer.userId);
   }
 
   @Mutation(() => UpdateUserPreferencesPayload, {
-    description: "Changes what the viewer wishes for all their chats.",
+    description: "Changes the viewer's preferences, which apply to all their chats.",
   })
   async updateUserPreferences(
-    @Arg("input", () => UpdateUserPreferencesInput, { description: "What to change." })
+    @Arg("input", () => UpdateUserPreferencesInput, { description: "The parameters of the mutation." })
     input: UpdateUserPreferencesInput,
     @Ctx() { commands, viewer }: Context,
   ): Promise<UpdateUserPreferencesPayload> {
@@ -44,7 +44,7 @@ export class ViewerPreferencesResolver {
 export class UserPreferencesResolver {
   @FieldResolver(() => ModelConfig, {
     nullable: true,
-    description: "The model of new chats that choose none; null = the deployment's default.",
+    description: "The model of new chats that choose none. Null for the deployment's default.",
   })
   defaultModelConfig(
     @Root() { defaultModelConfigId }: UserPreferences,

@@ -1,8 +1,8 @@
 /** People make, start, stop and delete workspaces, and have chats work in them. */
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
 import { encodeId } from "../../domain/common/ids.js";
-import type { WorkspaceWish } from "../../domain/workspaces/workspace-lifecycle.js";
-import type { CommandResult } from "../../commands/chats/chat-commands.js";
+import type { WorkspaceAction } from "../../domain/workspaces/workspace-lifecycle.js";
+import type { CommandResult } from "../../commands/common/command-result.js";
 import {
   AttachWorkspaceInput,
   CreateWorkspaceInput,
@@ -27,10 +27,11 @@ import { toUserErrors } from "../common/user-errors.js";
 export class WorkspaceCommandsResolver {
   @Mutation(() => CreateWorkspacePayload, {
     description:
-      "Makes a workspace of the viewer's from a template and starts it; follow its `status` until it is RUNNING or FAILED.",
+      "Creates a workspace from a template and starts it. Watch its `status` until it is RUNNING or FAILED.",
   })
   async createWorkspace(
-    @Arg("input", () => CreateWorkspaceInput, { description: "The workspace." }) input: CreateWorkspaceInput,
+    @Arg("input", () => CreateWorkspaceInput, { description: "The parameters of the mutation." })
+    input: CreateWorkspaceInput,
     @Ctx() context: Context,
   ): Promise<CreateWorkspacePayload> {
     const result = await context.workspaces.createWorkspace(context.viewer, {
@@ -42,20 +43,22 @@ export class WorkspaceCommandsResolver {
   }
 
   @Mutation(() => StartWorkspacePayload, {
-    description: "Starts a workspace that is stopped or has failed; one that runs goes on.",
+    description: "Starts a workspace that is stopped or has failed. Does nothing if it is running.",
   })
   async startWorkspace(
-    @Arg("input", () => StartWorkspaceInput, { description: "Which one." }) input: StartWorkspaceInput,
+    @Arg("input", () => StartWorkspaceInput, { description: "The parameters of the mutation." })
+    input: StartWorkspaceInput,
     @Ctx() context: Context,
   ): Promise<StartWorkspacePayload> {
     return workspacePayload(await wish(context, input.workspaceId, "start"), context);
   }
 
   @Mutation(() => StopWorkspacePayload, {
-    description: "Stops a workspace with everything that runs in it; its files stay.",
+    description: "Stops a workspace and everything that runs in it. Its files remain.",
   })
   async stopWorkspace(
-    @Arg("input", () => StopWorkspaceInput, { description: "Which one." }) input: StopWorkspaceInput,
+    @Arg("input", () => StopWorkspaceInput, { description: "The parameters of the mutation." })
+    input: StopWorkspaceInput,
     @Ctx() context: Context,
   ): Promise<StopWorkspacePayload> {
     return workspacePayload(await wish(context, input.workspaceId, "stop"), context);
@@ -63,10 +66,11 @@ export class WorkspaceCommandsResolver {
 
   @Mutation(() => DeleteWorkspacePayload, {
     description:
-      "Deletes a workspace with its files, for ever; it is DELETING until it is gone. Its chats stay, without a workspace.",
+      "Deletes a workspace and its files permanently. Its status is DELETING until it is gone. Its chats remain, without a workspace.",
   })
   async deleteWorkspace(
-    @Arg("input", () => DeleteWorkspaceInput, { description: "Which one." }) input: DeleteWorkspaceInput,
+    @Arg("input", () => DeleteWorkspaceInput, { description: "The parameters of the mutation." })
+    input: DeleteWorkspaceInput,
     @Ctx() context: Context,
   ): Promise<DeleteWorkspacePayload> {
     const result = await wish(context, input.workspaceId, "delete");
@@ -77,10 +81,10 @@ export class WorkspaceCommandsResolver {
 
   @Mutation(() => AttachWorkspacePayload, {
     description:
-      "Has a chat work in another workspace of its owner's. A turn that runs now ends where it began.",
+      "Attaches a chat to another workspace of its owner. A running turn finishes in the previous one.",
   })
   async attachWorkspace(
-    @Arg("input", () => AttachWorkspaceInput, { description: "Which chat, and where." })
+    @Arg("input", () => AttachWorkspaceInput, { description: "The parameters of the mutation." })
     input: AttachWorkspaceInput,
     @Ctx() context: Context,
   ): Promise<AttachWorkspacePayload> {
@@ -95,8 +99,11 @@ export class WorkspaceCommandsResolver {
   }
 }
 
-function wish(context: Context, id: string, what: WorkspaceWish) {
-  return context.workspaces.wish(context.viewer, databaseId("ws", id, "workspaceId"), what);
+function wish(context: Context, id: string, what: WorkspaceAction) {
+  return context.workspaces.setDesiredState(context.viewer, {
+    workspaceId: databaseId("ws", id, "workspaceId"),
+    action: what,
+  });
 }
 
 async function workspacePayload(

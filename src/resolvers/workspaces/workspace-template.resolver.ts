@@ -2,7 +2,7 @@
 import { Arg, Ctx, Mutation, Query, Resolver } from "type-graphql";
 import { encodeId } from "../../domain/common/ids.js";
 import type { TemplateParameter } from "../../domain/workspaces/workspace-parameters.js";
-import type { CommandResult } from "../../commands/chats/chat-commands.js";
+import type { CommandResult } from "../../commands/common/command-result.js";
 import { WorkspaceTemplate } from "../../schema/workspaces/workspace-template.type.js";
 import {
   CreateWorkspaceTemplateInput,
@@ -24,13 +24,13 @@ import { toUserErrors } from "../common/user-errors.js";
 @Resolver()
 export class WorkspaceTemplateResolver {
   @Query(() => [WorkspaceTemplate], {
-    description: "What workspaces can be made from, by what people call them; at most 200.",
+    description: "The templates that workspaces can be created from, sorted by display name. At most 200.",
   })
   async workspaceTemplates(
     @Arg("includeDisabled", () => Boolean, {
       nullable: true,
       defaultValue: false,
-      description: "Also those that are switched off; for admins, to others it makes no difference.",
+      description: "Whether to include disabled templates. Ignored unless the viewer is an admin.",
     })
     includeDisabled: boolean | null,
     @Ctx() { database, viewer }: Context,
@@ -41,10 +41,10 @@ export class WorkspaceTemplateResolver {
   }
 
   @Mutation(() => CreateWorkspaceTemplatePayload, {
-    description: "Sets up a template of workspaces. For admins; recorded in the audit log.",
+    description: "Creates a workspace template. Admins only; recorded in the audit log.",
   })
   async createWorkspaceTemplate(
-    @Arg("input", () => CreateWorkspaceTemplateInput, { description: "The template." })
+    @Arg("input", () => CreateWorkspaceTemplateInput, { description: "The parameters of the mutation." })
     input: CreateWorkspaceTemplateInput,
     @Ctx() context: Context,
   ): Promise<CreateWorkspaceTemplatePayload> {
@@ -63,10 +63,10 @@ export class WorkspaceTemplateResolver {
 
   @Mutation(() => UpdateWorkspaceTemplatePayload, {
     description:
-      "Changes a template; workspaces that are there keep what they were made with, and idle times count at once. For admins; recorded in the audit log.",
+      "Changes a workspace template. Existing workspaces keep the specification they were created with; idle times take effect at once. Admins only; recorded in the audit log.",
   })
   async updateWorkspaceTemplate(
-    @Arg("input", () => UpdateWorkspaceTemplateInput, { description: "What to change." })
+    @Arg("input", () => UpdateWorkspaceTemplateInput, { description: "The parameters of the mutation." })
     input: UpdateWorkspaceTemplateInput,
     @Ctx() context: Context,
   ): Promise<UpdateWorkspaceTemplatePayload> {
@@ -89,10 +89,10 @@ export class WorkspaceTemplateResolver {
 
   @Mutation(() => DeleteWorkspaceTemplatePayload, {
     description:
-      "Deletes a template. Refused while there are workspaces of it: disable it then. For admins; recorded in the audit log.",
+      "Deletes a workspace template. Refused while it has workspaces; disable it instead. Admins only; recorded in the audit log.",
   })
   async deleteWorkspaceTemplate(
-    @Arg("input", () => DeleteWorkspaceTemplateInput, { description: "Which one." })
+    @Arg("input", () => DeleteWorkspaceTemplateInput, { description: "The parameters of the mutation." })
     input: DeleteWorkspaceTemplateInput,
     @Ctx() context: Context,
   ): Promise<DeleteWorkspaceTemplatePayload> {

@@ -8,7 +8,7 @@ import type { ChatState } from "../../domain/chats/chat-state.js";
 import { contextLimitOf } from "../../domain/models/context-window.js";
 import { isGoodTitle, normaliseTitle } from "../../domain/chats/title.js";
 import type { Traces } from "../../domain/common/traces.js";
-import { greatestCost } from "../../domain/usage/usage-limits.js";
+import { maxCost } from "../../domain/usage/usage-limits.js";
 import { currentContext, runWithContext } from "../../lib/run-context.js";
 import type { Log } from "../../lib/log.js";
 import type { ModelRequest } from "../../providers/types.js";
@@ -109,7 +109,7 @@ export class Titles {
 
   /** Makes a title from the whole talk because a person asked. Works while a turn runs; never rejects for a vendor. */
   async regenerate(chat: TitledChat): Promise<TitleOutcome> {
-    if (this.#jobs.has(chat.chatId)) return { outcome: "under_way" };
+    if (this.#jobs.has(chat.chatId)) return { outcome: "in_progress" };
     if (this.#jobs.size >= MAX_TITLE_CALLS || this.#isClosing) return { outcome: "busy" };
     const outcome = await this.#run(chat.chatId, (signal) => this.#regenerate(chat, signal));
     return outcome ?? { outcome: "failed", message: "The title could not be made." };
@@ -142,7 +142,7 @@ export class Titles {
   async #regenerate(chat: TitledChat, signal: AbortSignal): Promise<TitleOutcome> {
     const { messages, isWhole } = await this.#readEnds(chat.chatId);
     const prompt = conversationPrompt(messages, isWhole);
-    if (!prompt) return { outcome: "nothing_said" };
+    if (!prompt) return { outcome: "empty_chat" };
     const last = messages.findLast(({ role, modelConfigId }) => role === "user" && modelConfigId !== null);
     const ownModel = last?.modelConfigId ?? chat.modelConfigId;
     const proposal = await this.#propose(chat, { prompt, ownModel, isAsked: true }, signal);
@@ -203,8 +203,8 @@ export class Titles {
   ): Promise<Proposal> {
     const request = titleRequest(chatId, model, prompt);
     const { config } = model;
-    const cost = () => greatestCost(greatestUse(request, contextLimitOf(config)), config.pricing);
-    const call = { ownerId, workerId: null, greatestCost: cost, place: "title" as const, waits: false };
+    const cost = () => maxCost(greatestUse(request, contextLimitOf(config)), config.pricing);
+    const call = { ownerId, workerId: null, maxCost: cost, place: "title" as const, waits: false };
     const admission = await this.#dependencies.usageLimits.admit(call, signal);
     if (admission.type === "stopped") return { ok: false, message: TOO_SLOW };
     if (admission.type === "refused") return { ok: false, message: admission.failure.message };
@@ -275,7 +275,7 @@ function onlyMessage(state: ChatState, history: readonly MessageRow[]): MessageR
 
 function titleRequest(
   chatId: string,
-  { config, wantedOutput }: TurnModel,
+  { config, desiredOutputTokens }: TurnModel,
   { system, text }: TitlePrompt,
 ): ModelRequest {
   const options = Object.entries(config.providerOptions).filter(([name]) => !IDLE_OPTIONS.has(name));
@@ -284,7 +284,7 @@ function titleRequest(
     system,
     messages: [{ role: "user", parts: [{ type: "text", text }] }],
     tools: [TITLE_TOOL],
-    maxOutputTokens: Math.min(wantedOutput, TITLE_OUTPUT_TOKENS),
+    maxOutputTokens: Math.min(desiredOutputTokens, TITLE_OUTPUT_TOKENS),
     options: Object.fromEntries(options),
     headers: { "Parley-Chat-Id": chatId },
   };

@@ -4,7 +4,7 @@
  * left there when a server dies in between.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { type FileContent, judgeContent } from "../../domain/files/file-content.js";
+import { type FileContent, verifyContent } from "../../domain/files/file-content.js";
 import { typeByBeginning } from "../../domain/files/file-types.js";
 import type { StoredFile } from "../../domain/chats/message-parts.js";
 import type { ObjectStore } from "../../domain/files/object-store.js";
@@ -118,7 +118,7 @@ export class KeptFiles {
     if (upload === null) return { outcome: "gone" };
     const digest = sha256(bytes);
     if (upload.sha256 !== null) return repeated(upload, upload.sha256, digest);
-    const verdict = judgeContent(upload.mediaType, await contentOfFile(bytes));
+    const verdict = verifyContent(upload.mediaType, await contentOfFile(bytes));
     if ("refused" in verdict) return { outcome: "refused", message: verdict.refused };
     const { mediaType } = verdict;
     const placed = await this.#place({ id, mediaType }, bytes).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 /** What people ask of chats' branches themselves: how one stands right now, and its diff. */
 import { type BranchDiff, MAX_DIFF_BYTES } from "../../domain/git/branch-facts.js";
 import type { BranchDiffs, DiffRefresh } from "../../domain/git/diff-limits.js";
-import type { LookOutcome } from "../../domain/git/diff-status.js";
+import type { PollOutcome } from "../../domain/git/diff-status.js";
 import { claimLook, findBranchWork, releaseLooks } from "../../store/git/diff-statuses.js";
 import { chooseAccount } from "./git-accounts.js";
 import { accountOf, lookAt, type DiffPollDependencies, settleLook } from "./diff-polls.js";
@@ -88,7 +88,7 @@ function leftAloneUntil(time: Date): string {
   return `The host has been asked too often; it is left alone until ${time.toISOString()}.`;
 }
 
-function refreshOf(outcome: LookOutcome): DiffRefresh {
+function refreshOf(outcome: PollOutcome): DiffRefresh {
   switch (outcome.kind) {
     case "seen":
       return { outcome: "refreshed" };

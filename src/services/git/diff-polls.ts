@@ -1,6 +1,6 @@
 /** One look at a chat's branch: the host is asked, what it says is saved, and followers are told what has changed. */
-import { showsTheSameFacts } from "../../domain/git/branch-facts.js";
-import { failureOf, type LookOutcome, nextLookIn } from "../../domain/git/diff-status.js";
+import { haveSameFacts } from "../../domain/git/branch-facts.js";
+import { failureOf, type PollOutcome, nextPollDelayMs } from "../../domain/git/diff-status.js";
 import { type ClaimedLook, finishLook } from "../../store/git/diff-statuses.js";
 import { applyTransition, type TransitionDependencies } from "../../engine/transitions/apply-transition.js";
 import { type AccountChoice, type OauthAccountDependencies, chooseAccount } from "./git-accounts.js";
@@ -20,7 +20,7 @@ export async function lookAt(
   dependencies: Pick<DiffPollDependencies, "hosts">,
   choice: AccountChoice,
   look: Pick<ClaimedLook, "branch" | "facts">,
-): Promise<LookOutcome> {
+): Promise<PollOutcome> {
   if (choice.kind !== "account") return choice;
   const pullRequest = look.facts?.pullRequest?.number ?? null;
   const work = { path: choice.path, branch: look.branch, pullRequest };
@@ -32,13 +32,13 @@ export async function lookAt(
 export async function settleLook(
   dependencies: DiffPollDependencies,
   look: ClaimedLook,
-  outcome: LookOutcome,
+  outcome: PollOutcome,
 ): Promise<boolean> {
   const facts = outcome.kind === "seen" ? outcome.facts : null;
   const came = {
     facts,
     failure: failureOf(outcome),
-    nextInMs: nextLookIn(outcome, look.sinceMarkedMs, dependencies.clock.now()),
+    nextInMs: nextPollDelayMs(outcome, look.sinceMarkedMs, dependencies.clock.now()),
   };
   if (!isNews(look, outcome)) return finishLook(dependencies.database, look, came);
   try {
@@ -57,7 +57,7 @@ export async function settleLook(
 }
 
 /** Whether people are shown something else by it than before. */
-function isNews(look: ClaimedLook, outcome: LookOutcome): boolean {
+function isNews(look: ClaimedLook, outcome: PollOutcome): boolean {
   if (outcome.kind !== "seen") return !look.isStale;
-  return look.isStale || !showsTheSameFacts(look.facts, outcome.facts);
+  return look.isStale || !haveSameFacts(look.facts, outcome.facts);
 }

@@ -4,7 +4,7 @@
  * States: idle → looking → idle …, and from both closed, by `close` alone; what was claimed and not seen by then is given
  * back.
  */
-import { groupByToken, type LookOutcome } from "../../domain/git/diff-status.js";
+import { groupByToken, type PollOutcome } from "../../domain/git/diff-status.js";
 import { PeriodicJob } from "../../lib/concurrency/periodic-job.js";
 import { type ClaimedLook, claimDueLooks, releaseLooks } from "../../store/git/diff-statuses.js";
 import {
@@ -72,14 +72,14 @@ export class DiffStatusWorker {
     const [first] = group;
     if (!first || this.#job.isClosing) return releaseLooks(this.dependencies.database, group);
     const choice = await accountOf(this.dependencies, first);
-    const seen = new Map<string, LookOutcome>();
+    const seen = new Map<string, PollOutcome>();
     let rest = group;
-    let limited: LookOutcome | null = null;
+    let limited: PollOutcome | null = null;
     while (rest.length > 0 && !this.#job.isClosing && this.dependencies.clock.now() < until) {
       const [look, ...others] = rest;
       if (!look) break;
       const key = `${look.branch} ${look.facts?.pullRequest?.number ?? ""}`;
-      const outcome: LookOutcome =
+      const outcome: PollOutcome =
         limited ?? seen.get(key) ?? (await lookAt(this.dependencies, choice, look));
       // What a closing server did not hear is no failure of the host.
       if (this.#job.isClosing && outcome.kind === "failed") break;
@@ -92,7 +92,7 @@ export class DiffStatusWorker {
   }
 
   /** One chat that cannot be saved must not keep the others. */
-  async #settle(look: ClaimedLook, outcome: LookOutcome): Promise<void> {
+  async #settle(look: ClaimedLook, outcome: PollOutcome): Promise<void> {
     const { log } = this.dependencies;
     const { chatId } = look;
     if (outcome.kind === "failed")

@@ -42,7 +42,7 @@ export class GitWatches implements GitSnapshotsSource {
   constructor(private readonly dependencies: GitWatchesDependencies) {}
 
   /** How many chats are watched now. */
-  get watchedChats(): number {
+  get subscribedChats(): number {
     return this.#open.size;
   }
 

@@ -1,6 +1,6 @@
 /** What people's requests to tool servers carry, for every way in which a server knows who asks. */
 import { z } from "zod";
-import type { McpStanding } from "../../domain/mcp/types.js";
+import type { McpAccountState } from "../../domain/mcp/types.js";
 import { sleep } from "../../lib/clock.js";
 import { findMcpConnections, type McpConnectionRecord } from "../../store/mcp/mcp-connections.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
@@ -15,8 +15,8 @@ export type AuthorizationDependencies = OauthDependencies & { identityTokenOf: I
 /** A token that is still good is not waited for longer than this; the next request may find the new one. */
 const PATIENCE_MS = 3_000;
 
-const NOT_NEEDED: McpStanding = { status: "not_needed", connectedAt: null, expiresAt: null };
-const DISCONNECTED: McpStanding = { status: "disconnected", connectedAt: null, expiresAt: null };
+const NOT_NEEDED: McpAccountState = { status: "not_needed", connectedAt: null, expiresAt: null };
+const DISCONNECTED: McpAccountState = { status: "disconnected", connectedAt: null, expiresAt: null };
 const NO_HEADERS: McpHeaders = { ok: true, headers: {} };
 
 const CustomHeaders = z.array(z.object({ name: z.string(), value: z.string() }));
@@ -59,19 +59,19 @@ export class Authorizations implements McpAuthorization {
     });
   }
 
-  async standings(
+  async accountStates(
     servers: readonly McpServerRecord[],
     userId: string,
-  ): Promise<ReadonlyMap<string, McpStanding>> {
+  ): Promise<ReadonlyMap<string, McpAccountState>> {
     const ids = servers.filter(({ authKind }) => authKind === "oauth2").map(({ id }) => id);
     const records = ids.length === 0 ? [] : await findMcpConnections(this.dependencies.database, userId, ids);
     const byServer = new Map(records.map((record) => [record.serverId, record]));
-    const standings = servers.map(async (server): Promise<[string, McpStanding]> => {
-      if (server.authKind === "user_identity") return [server.id, await this.#identityStanding(userId)];
+    const accountStates = servers.map(async (server): Promise<[string, McpAccountState]> => {
+      if (server.authKind === "user_identity") return [server.id, await this.#identityState(userId)];
       if (server.authKind !== "oauth2") return [server.id, NOT_NEEDED];
-      return [server.id, this.#standing(server, byServer.get(server.id))];
+      return [server.id, this.#accountState(server, byServer.get(server.id))];
     });
-    return new Map(await Promise.all(standings));
+    return new Map(await Promise.all(accountStates));
   }
 
   /** Resolves when no token is being renewed any more. */
@@ -79,7 +79,7 @@ export class Authorizations implements McpAuthorization {
     return this.#renewal.close();
   }
 
-  #standing(server: McpServerRecord, record: McpConnectionRecord | undefined): McpStanding {
+  #accountState(server: McpServerRecord, record: McpConnectionRecord | undefined): McpAccountState {
     if (record === undefined) return DISCONNECTED;
     const grant = openGrant(this.dependencies, record);
     if (grant !== null && !isFor(grant, server.url)) return DISCONNECTED;
@@ -89,7 +89,7 @@ export class Authorizations implements McpAuthorization {
     return { status: isOver ? "expired" : "connected", connectedAt, expiresAt };
   }
 
-  async #identityStanding(userId: string): Promise<McpStanding> {
+  async #identityState(userId: string): Promise<McpAccountState> {
     const token = await this.dependencies.identityTokenOf(userId);
     return token === null ? DISCONNECTED : { status: "connected", connectedAt: null, expiresAt: null };
   }

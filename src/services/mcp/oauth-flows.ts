@@ -5,10 +5,10 @@
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type {
-  McpOauthAnswer,
-  McpOauthEnd,
+  McpOauthCallback,
+  McpOauthResult,
   McpOauthPages,
-  McpOauthQuestion,
+  McpOauthConsent,
 } from "../../domain/mcp/oauth-flow.js";
 import { beginAuthorization, exchangeCode, findIssuerProblem, revokeToken } from "../../mcp/oauth.js";
 import { OauthFailure } from "../../mcp/oauth-types.js";
@@ -83,14 +83,14 @@ export class OauthFlows implements McpOauthPages {
     }
   }
 
-  async ask(ticket: string): Promise<McpOauthQuestion | null> {
+  async readConsent(ticket: string): Promise<McpOauthConsent | null> {
     const flow = await findFlow(this.dependencies.database, hash(stateOf(ticket)));
     if (flow === null) return null;
-    const { serverName, personName, username, authorizationUrl } = flow;
-    return { serverName, personName, username, host: new URL(authorizationUrl).host };
+    const { serverName, userName, username, authorizationUrl } = flow;
+    return { serverName, userName, username, host: new URL(authorizationUrl).host };
   }
 
-  async goOn(ticket: string, browser: string): Promise<string | null> {
+  async authorize(ticket: string, browser: string): Promise<string | null> {
     const state = stateOf(ticket);
     const bound = await bindFlow(this.dependencies.database, {
       stateHash: hash(state),
@@ -102,7 +102,7 @@ export class OauthFlows implements McpOauthPages {
     return url.href;
   }
 
-  async finish(answer: McpOauthAnswer, browser: string): Promise<McpOauthEnd> {
+  async finish(answer: McpOauthCallback, browser: string): Promise<McpOauthResult> {
     const { database, log } = this.dependencies;
     const which = { stateHash: hash(answer.state), browserHash: hash(browser) };
     const flow = await takeFlow(database, which);
@@ -134,7 +134,7 @@ export class OauthFlows implements McpOauthPages {
     return true;
   }
 
-  async #end(flow: McpOauthFlow, { code, issuer, error }: McpOauthAnswer): Promise<McpOauthEnd> {
+  async #end(flow: McpOauthFlow, { code, issuer, error }: McpOauthCallback): Promise<McpOauthResult> {
     const { database, secrets } = this.dependencies;
     const { serverName, serverId, returnTo } = flow;
     const [record] = await findMcpServers(database, [serverId]);

@@ -1,5 +1,5 @@
 /** What the turns' side of tool servers asks of those who keep their settings and people's authorisations. */
-import type { McpStanding } from "../../domain/mcp/types.js";
+import type { McpAccountState } from "../../domain/mcp/types.js";
 import type { McpClient, McpClientDependencies } from "../../mcp/types.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 
@@ -27,7 +27,10 @@ export interface McpAuthorization {
     rejected: Readonly<Record<string, string>>,
   ): Promise<McpHeaders>;
   /** How the person stands with each of the servers, true at this moment. By the server's id. */
-  standings(servers: readonly McpServerRecord[], userId: string): Promise<ReadonlyMap<string, McpStanding>>;
+  accountStates(
+    servers: readonly McpServerRecord[],
+    userId: string,
+  ): Promise<ReadonlyMap<string, McpAccountState>>;
 }
 
 export interface McpServerCatalog {

@@ -6,9 +6,9 @@ import { LRUCache } from "lru-cache";
 import type {
   McpServerFailure,
   McpServerFailureKind,
-  McpStanding,
-  McpToolFacts,
-  McpTrial,
+  McpAccountState,
+  McpToolDescription,
+  McpProbeResult,
 } from "../../domain/mcp/types.js";
 import type { Bus } from "../../events/bus/bus.js";
 import type { Clock } from "../../lib/clock.js";
@@ -31,7 +31,7 @@ const MAX_KEPT_CHARACTERS = 32 * 1024 * 1024;
 const ASKED_AT_ONCE = 20;
 const MAX_WAITING = 1_000;
 
-type Listing = { ok: true; tools: readonly McpToolFacts[] } | Failed;
+type Listing = { ok: true; tools: readonly McpToolDescription[] } | Failed;
 type Failed = { ok: false; failure: McpServerFailure };
 type Asked = { server: McpServerRecord; userId: string };
 type Work<Result> = (client: McpClient, signal: AbortSignal) => Promise<Result>;
@@ -63,8 +63,8 @@ export class ServerTools implements McpToolsSource {
   /** Those who ask for the same at one time share the answer. */
   async list(
     server: McpServerRecord,
-    { userId, standing }: { userId: string; standing: McpStanding },
-  ): Promise<readonly McpToolFacts[] | null> {
+    { userId, standing }: { userId: string; standing: McpAccountState },
+  ): Promise<readonly McpToolDescription[] | null> {
     const whose = whoseList(userId, standing);
     if (whose === null) return null;
     const key = `${server.id} ${server.version} ${whose}`;
@@ -73,7 +73,7 @@ export class ServerTools implements McpToolsSource {
   }
 
   /** Tries the server as it is set up now, disabled or not, remembering nothing. Never rejects. */
-  async try(server: McpServerRecord, userId: string): Promise<McpTrial> {
+  async try(server: McpServerRecord, userId: string): Promise<McpProbeResult> {
     const { clock } = this.#dependencies;
     const startedAt = clock.now();
     const latencyMs = () => clock.now() - startedAt;
@@ -165,7 +165,7 @@ function failureOf(error: unknown): McpServerFailure {
 }
 
 /** Null: the person has nothing to show there. Who connects anew may be another person there, and has another list. */
-function whoseList(userId: string, { status, connectedAt }: McpStanding): string | null {
+function whoseList(userId: string, { status, connectedAt }: McpAccountState): string | null {
   switch (status) {
     case "not_needed":
       return "everybody";

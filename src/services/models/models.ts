@@ -6,7 +6,7 @@
 import { LRUCache } from "lru-cache";
 import type { ChatFailure, ModelProviderKind } from "../../domain/common/failures.js";
 import { contextLimitOf } from "../../domain/models/context-window.js";
-import { wantedOutput } from "../../domain/models/output-limit.js";
+import { desiredOutputTokens } from "../../domain/models/output-limit.js";
 import type { Bus } from "../../events/bus/bus.js";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
@@ -43,7 +43,7 @@ export type TurnModel = {
   kind: ModelProviderKind;
   config: ModelConfigRecord;
   /** Tokens of output to ask for where the prompt leaves room for them. */
-  wantedOutput: number;
+  desiredOutputTokens: number;
   /** The scripted model inside the server. */
   isDemo: boolean;
 };
@@ -111,8 +111,8 @@ export class Models {
       modelLimit: (tokens) => this.#observe("output", config, tokens),
       window: (tokens) => this.#observe("context", config, tokens),
     });
-    const wanted = wantedOutput(config, this.#source.maxOutputTokens);
-    const model = { adapter, kind: provider.kind, config, wantedOutput: wanted, isDemo: provider.isDemo };
+    const wanted = desiredOutputTokens(config, this.#source.maxOutputTokens);
+    const model = { adapter, kind: provider.kind, config, desiredOutputTokens: wanted, isDemo: provider.isDemo };
     return { ok: true, model };
   }
 

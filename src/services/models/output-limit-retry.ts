@@ -2,7 +2,11 @@
  * A model's adapter that asks for less output when the vendor refuses what was asked for: at once, in the same attempt,
  * before anything was said or paid for. What a refusal tells is remembered here, for the turn, and told to `learn`.
  */
-import { fittingOutput, LEAST_OUTPUT_TOKENS, outputRoom } from "../../domain/models/output-limit.js";
+import {
+  fittingOutputTokens,
+  LEAST_OUTPUT_TOKENS,
+  availableOutputTokens,
+} from "../../domain/models/output-limit.js";
 import { ModelCallError, type OutputRefusal } from "../../domain/common/failures.js";
 import type { ModelProvider, ModelRequest, ModelStreamPart } from "../../providers/types.js";
 import { promptTokens } from "../../engine/prompt/prompt-tokens.js";
@@ -76,7 +80,7 @@ class FittedParts implements AsyncIterator<ModelStreamPart, void, undefined> {
     const { maxOutputTokens } = this.#request;
     if (maxOutputTokens === null) return null;
     const asked = Math.min(maxOutputTokens, modelLimit);
-    return window === null ? asked : fittingOutput(asked, window, promptTokens(this.#request));
+    return window === null ? asked : fittingOutputTokens(asked, window, promptTokens(this.#request));
   }
 
   /** What to ask for next; null = no limit at all, undefined = it is the prompt that must get shorter. */
@@ -93,7 +97,7 @@ class FittedParts implements AsyncIterator<ModelStreamPart, void, undefined> {
     if (window === undefined) return null;
     known.window = window;
     await learn.window(window);
-    const room = outputRoom(window, prompt ?? promptTokens(this.#request));
+    const room = availableOutputTokens(window, prompt ?? promptTokens(this.#request));
     // What the vendor has counted is the prompt's length; what was only guessed may be too high or too low.
     if (prompt !== undefined) return room < LEAST_OUTPUT_TOKENS ? undefined : Math.min(room, tokens - 1);
     return tokens <= LEAST_OUTPUT_TOKENS

@@ -43,8 +43,8 @@ export type ProviderEndpointDependencies = {
 export type ProviderLine =
   { ok: true; settings: Omit<ProviderSettings, "fetch">; isGuarded: boolean } | NoProviderLine;
 
-/** `wantsKeyOf`: the provider for which the person would have to give a key of their own. */
-export type NoProviderLine = { ok: false; failure: ChatFailure; wantsKeyOf?: string };
+/** `missingKeyProviderId`: the provider for which the person would have to give a key of their own. */
+export type NoProviderLine = { ok: false; failure: ChatFailure; missingKeyProviderId?: string };
 
 type SealedKey = { id: string; sealed: string } | null;
 
@@ -69,7 +69,7 @@ export class ProviderLines {
     const key = await this.#keyOf(provider, userId);
     if (!key.ok) {
       const failure = keyFailure(provider, key.missing);
-      return { ok: false, failure, ...(key.missing === "user" ? { wantsKeyOf: provider.id } : {}) };
+      return { ok: false, failure, ...(key.missing === "user" ? { missingKeyProviderId: provider.id } : {}) };
     }
     const baseUrl = provider.isDemo ? this.#dependencies.demoUrl : (provider.baseUrl ?? undefined);
     if (baseUrl === null) return { ok: false, failure: noDemo(provider) };

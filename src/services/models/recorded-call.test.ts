@@ -25,7 +25,13 @@ const call: RecordedCall = {
 test("a record has what was asked and answered, and when", () => {
   expect(recordOf(call)).toEqual({
     ...{ chatId: "c", generation: "1.1", attempt: 1, purpose: "step", provider: "anthropic", model: "m-1" },
-    ...{ startedAt: new Date(1_000), firstPartMs: 5, durationMs: 10, outcome: "completed", isCut: false },
+    ...{
+      startedAt: new Date(1_000),
+      firstPartMs: 5,
+      durationMs: 10,
+      outcome: "completed",
+      isTruncated: false,
+    },
     request: { ...request },
     response: { parts: [{ type: "text", text: "Hi" }], usage, finishReason: "stop", responseId: "r" },
   });
@@ -71,7 +77,7 @@ test("what is too large loses its middle, and says so", () => {
   const outcome = { type: "stopped" as const, parts: [{ type: "text" as const, text: long }], usage: null };
   const answered = recordOf({ ...call, outcome });
   const sizes = [asked.request, answered.response].map((json) => Buffer.byteLength(JSON.stringify(json)));
-  expect([asked.isCut, answered.isCut]).toEqual([true, true]);
+  expect([asked.isTruncated, answered.isTruncated]).toEqual([true, true]);
   expect(sizes[0]).toBeLessThanOrEqual(MAX_REQUEST_BYTES);
   expect(sizes[1]).toBeLessThanOrEqual(MAX_RESPONSE_BYTES);
   expect(asked.request).toMatchObject({ model: "m-1", messages: request.messages });

@@ -50,7 +50,7 @@ export function recordOf(call: RecordedCall): ModelCallRecord {
     request: kept.request as JsonObject,
     response: kept.response as JsonObject,
     // What fits is given back as it is.
-    isCut: kept.request !== asked || kept.response !== answered,
+    isTruncated: kept.request !== asked || kept.response !== answered,
   };
 }
 

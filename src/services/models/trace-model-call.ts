@@ -62,7 +62,7 @@ function beginningOf({ model, attempt, purpose }: TracedModelCall) {
 
 function tellOutcome(span: Span, outcome: CallOutcome, firstPartMs: number | null): void {
   const { type, usage } = outcome;
-  span.add({
+  span.setAttributes({
     "parley.outcome": type,
     "parley.time_to_first_part_ms": firstPartMs,
     "gen_ai.response.finish_reason": type === "completed" ? outcome.finishReason : null,

@@ -1,13 +1,18 @@
 /**
- * Tells a person's browsers that a turn has come to rest, unless the person has looked at the chat meanwhile. What is
+ * Notifies a user's browsers of a settled turn, unless the user has looked at the chat meanwhile. What is
  * told is what the turn had in its hand: nothing is read for it.
  *
- * A rest waits `LOOK_MS`: whoever follows the chat, at whichever replica, marks it as read within that time, and the
+ * A turn waits `LOOK_MS`: whoever follows the chat, at whichever replica, marks it as read within that time, and the
  * mark is news of the person's list. Then each browser is told, and asked again a few times if its service is busy.
  */
 import { setMaxListeners } from "node:events";
 import { encodeId } from "../../domain/common/ids.js";
-import { pushMessageOf, type PushMessage, type PushOutcome, type Rest } from "../../domain/push/push.js";
+import {
+  pushMessageOf,
+  type PushMessage,
+  type PushOutcome,
+  type SettledTurn,
+} from "../../domain/push/push.js";
 import type { Bus } from "../../events/bus/bus.js";
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
@@ -33,7 +38,7 @@ export type NotifierDependencies = {
   remove(target: PushTarget): Promise<void>;
 };
 
-/** A chat at rest; only what its runner knows. */
+/** A chat whose turn has settled; only what its runner knows. */
 export type SettledChat = { chatId: string; ownerId: string; title: string };
 
 export class Notifier {
@@ -48,7 +53,7 @@ export class Notifier {
   }
 
   /** Returns at once and never throws. */
-  onTurnSettled(chat: SettledChat, rest: Rest): void {
+  onTurnSettled(chat: SettledChat, turn: SettledTurn): void {
     if (this.#closing.signal.aborted) return;
     const { log } = this.#dependencies;
     const { chatId } = chat;
@@ -56,7 +61,7 @@ export class Notifier {
       log.warn({ chatId, limit: MAX_TELLING }, "A notification is left out: too many are under way");
       return;
     }
-    const telling = this.#tell(chat, rest).catch((error: unknown) => {
+    const telling = this.#tell(chat, turn).catch((error: unknown) => {
       log.error({ err: error, chatId }, "A person could not be notified of a turn");
     });
     this.#telling.add(telling);
@@ -69,10 +74,10 @@ export class Notifier {
     await Promise.all(this.#telling);
   }
 
-  async #tell(chat: SettledChat, rest: Rest): Promise<void> {
+  async #tell(chat: SettledChat, turn: SettledTurn): Promise<void> {
     const { targets } = this.#dependencies;
     if ((await targets.of(chat.ownerId)).length === 0 || (await this.#isSeen(chat))) return;
-    const message = pushMessageOf({ chatId: encodeId("chat", chat.chatId), title: chat.title }, rest);
+    const message = pushMessageOf({ chatId: encodeId("chat", chat.chatId), title: chat.title }, turn);
     // Asked anew: a browser that has come since is told too, and one that has gone is not.
     const told = (await targets.of(chat.ownerId)).map((target) => this.#tellOne(chat, target, message));
     await Promise.all(told);

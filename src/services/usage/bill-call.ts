@@ -1,38 +1,37 @@
 /**
- * Keeps what a model call used that left no message of its own: a title, an attempt that failed, an answer that was
- * stopped before its first word. Vendors charge for all of them.
+ * Bills a model call that left no message: a title, a failed attempt, an answer that was stopped before its first word.
+ * Vendors charge for all of them.
  */
 import type { TokenUsage } from "../../domain/chats/message-parts.js";
+import type { ModelCallPurpose } from "../../domain/models/model-calls.js";
 import { costMicros } from "../../domain/usage/money.js";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import type { Queryable } from "../../store/common/database.js";
 import type { ModelConfigRecord } from "../../store/models/models.js";
-import { insertUsageRow } from "../../store/usage/usage-rows.js";
+import { insertModelCall } from "../../store/usage/model-calls.js";
 
 export type BilledCall = {
   chatId: string;
   config: Pick<ModelConfigRecord, "id" | "pricing">;
-  /** The last that the vendor told of; null = nothing, then nothing is kept. */
+  purpose: ModelCallPurpose;
+  /** The last that the vendor reported, or an estimate; null = nothing, then nothing is billed. */
   usage: TokenUsage | null;
-  /** Wall time in milliseconds; null when it is part of another message's. */
+  /** Wall time in milliseconds; null when it is part of a message's. */
   runtimeMs: number | null;
 };
 
-/** Never rejects: what cannot be kept is logged, and costs nobody their turn. */
+/** Never rejects: a failure to write is logged, and does not end the turn. */
 export async function billCall(
   { database, clock, log }: { database: Queryable; clock: Clock; log: Log },
-  { chatId, config, usage, runtimeMs }: BilledCall,
+  { chatId, config, purpose, usage, runtimeMs }: BilledCall,
 ): Promise<void> {
   if (usage === null) return;
   const cost = costMicros(usage, config.pricing);
-  const row = { chatId, modelConfigId: config.id, usage, costMicros: cost, runtimeMs };
+  const call = { chatId, modelConfigId: config.id, purpose, usage, costMicros: cost, runtimeMs };
   try {
-    await insertUsageRow(database, { ...row, now: clock.now() });
+    await insertModelCall(database, { ...call, now: clock.now() });
   } catch (error) {
-    log.error(
-      { err: error, ...row, costMicros: cost?.toString() },
-      "What a model call used could not be kept",
-    );
+    log.error({ err: error, ...call, costMicros: cost?.toString() }, "model call could not be billed");
   }
 }

@@ -8,12 +8,12 @@
  */
 import { randomUUID } from "node:crypto";
 import type { ChatFailure } from "../../domain/common/failures.js";
-import type { LimitRefusalPlace, UsageLimitMeter } from "../../domain/common/meters.js";
+import type { LimitRefusalSite, UsageLimitMeter } from "../../domain/common/meters.js";
 import {
   isReached,
   LIMIT_UNCHECKED,
   type LimitCheck,
-  type LimitStanding,
+  type LimitStatus,
   limitBusyFailure,
   limitReachedFailure,
 } from "../../domain/usage/usage-limits.js";
@@ -54,8 +54,8 @@ export type PaidCall = {
   /** The worker that makes it, by whose lease the hold lives; null = none. */
   workerId: string | null;
   /** What it can cost at most, in microdollars; asked only of people with a limit. */
-  greatestCost(): bigint;
-  place: LimitRefusalPlace;
+  maxCost(): bigint;
+  place: LimitRefusalSite;
   /** False = it is not worth a wait. */
   waits: boolean;
 };
@@ -93,7 +93,7 @@ export class UsageLimits implements UsageLimitChecks {
   }
 
   /** How the person stands now, from the database. */
-  standing(userId: string): Promise<LimitStanding> {
+  standing(userId: string): Promise<LimitStatus> {
     const { database, clock } = this.#dependencies;
     return readLimitStanding(database, userId, clock.now());
   }
@@ -104,7 +104,7 @@ export class UsageLimits implements UsageLimitChecks {
       const standing = await this.standing(ownerId);
       if (!isReached(standing)) return { outcome: "allowed" };
       this.#dependencies.meter.limitRefusal("send", "reached");
-      return { outcome: "reached", standing };
+      return { outcome: "reached", status: standing };
     } catch (error) {
       return { outcome: this.#passesUnchecked(error, ownerId, "send") ? "allowed" : "unchecked" };
     }
@@ -115,7 +115,7 @@ export class UsageLimits implements UsageLimitChecks {
     const { ownerId, place } = call;
     try {
       if (!(await this.#isLimited(ownerId))) return FREELY;
-      const micros = call.greatestCost();
+      const micros = call.maxCost();
       // What costs nothing that anybody will know needs no place beside the others.
       if (micros === 0n) return this.#afterLook(await this.standing(ownerId), place) ?? FREELY;
       const asked = { call, micros, deadline: this.#dependencies.clock.now() + WAIT_MS, line: null };
@@ -147,7 +147,7 @@ export class UsageLimits implements UsageLimitChecks {
   }
 
   /** Whether that is to be let pass all the same. */
-  #passesUnchecked(error: unknown, ownerId: string, place: LimitRefusalPlace): boolean {
+  #passesUnchecked(error: unknown, ownerId: string, place: LimitRefusalSite): boolean {
     const { log, meter, whenUnchecked } = this.#dependencies;
     const isOpen = whenUnchecked === "open";
     log.error({ err: error, ownerId, place, whenUnchecked }, "A usage limit could not be looked at");
@@ -155,7 +155,7 @@ export class UsageLimits implements UsageLimitChecks {
     return isOpen;
   }
 
-  #afterLook(standing: LimitStanding, place: LimitRefusalPlace): Admission | null {
+  #afterLook(standing: LimitStatus, place: LimitRefusalSite): Admission | null {
     if (!isReached(standing)) return null;
     this.#dependencies.meter.limitRefusal(place, "reached");
     return { type: "refused", failure: limitReachedFailure(standing) };
@@ -200,7 +200,7 @@ export class UsageLimits implements UsageLimitChecks {
     }
   }
 
-  #busy({ limitMicros, period }: LimitStanding, place: LimitRefusalPlace): Admission {
+  #busy({ limitMicros, period }: LimitStatus, place: LimitRefusalSite): Admission {
     this.#dependencies.meter.limitRefusal(place, "busy");
     return { type: "refused", failure: limitBusyFailure(limitMicros ?? 0n, period) };
   }

@@ -29,7 +29,7 @@ const LOOK_EVERY_MS = 2_000;
 export type WorkspaceProvisioningDependencies = {
   database: Database;
   bus: Pick<Bus, "onConfigChange">;
-  commands: Pick<WorkspaceCommands, "createWorkspace" | "wish">;
+  commands: Pick<WorkspaceCommands, "createWorkspace" | "setDesiredState">;
   /** Whether the agent of a workspace that should run can be reached. */
   isReachable(workspaceId: string): Promise<boolean>;
   clock: Clock;
@@ -140,16 +140,22 @@ export class ChatProvisioning {
         `Nobody can start the workspace ${name} from here: whoever runs its agent has to. Tell the person.`,
       );
     }
-    const wished = await this.dependencies.commands.wish(ownerOf(chat), id, "start");
-    if (!wished.ok) throw refused(wished.refusal);
+    const changed = await this.dependencies.commands.setDesiredState(ownerOf(chat), {
+      workspaceId: id,
+      action: "start",
+    });
+    if (!changed.ok) throw refused(changed.refusal);
     if (status !== "running") call.say(`The workspace ${name} is started.`);
     return { started: true, ...(await this.#whenReady(asked, id)) };
   }
 
   async #stop({ chat, bind, call }: Asked): Promise<JsonObject> {
     const { id, name } = await this.#own(chat);
-    const wished = await this.dependencies.commands.wish(ownerOf(chat), id, "stop");
-    if (!wished.ok) throw refused(wished.refusal);
+    const changed = await this.dependencies.commands.setDesiredState(ownerOf(chat), {
+      workspaceId: id,
+      action: "stop",
+    });
+    if (!changed.ok) throw refused(changed.refusal);
     call.say(`The workspace ${name} is stopped.`);
     const after = await this.#settled(id, call);
     bind(id);

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ChatEvent } from "../../../src/domain/chats/chat-stream.js";
 import { encodeId } from "../../../src/domain/common/ids.js";
 import type { Viewer } from "../../../src/domain/users/viewer.js";
-import type { ChatCommands, CommandRefusal } from "../../../src/commands/chats/chat-commands.js";
+import type { Commands } from "../../../src/commands/commands.js";
+import type { CommandRefusal } from "../../../src/commands/common/command-result.js";
 import type { Context } from "../../../src/resolvers/common/context.js";
 import { Database } from "../../../src/store/common/database.js";
 import { type TestDatabase, createTestDatabase } from "../../support/database/database.js";
@@ -107,7 +108,7 @@ describe("refusals", () => {
 
 test("a change's payload shows the chat after it, also when the same operation read it before", async () => {
   const chatId = await insertChat(db, { ownerId: anna.userId, title: "before" });
-  const archiveChat = async (): ReturnType<ChatCommands["archiveChat"]> => {
+  const archiveChat = async (): ReturnType<Commands["archiveChat"]> => {
     await own.dataSource.query("UPDATE chats SET title = title || '+' WHERE id = $1", [chatId]);
     return { ok: true, chatId, version: 8 };
   };
@@ -127,7 +128,7 @@ describe("chatEvents", () => {
   const document = parse(`subscription ($chatId: ID!) { chatEvents(chatId: $chatId) {
     __typename ... on StreamEvent { cursor }
     ... on ChatRefreshEvent { refresh: reason chat { title } }
-    ... on ChatPartEvent { generation { id attempt } sequence role partIndex piece {
+    ... on ChatPartEvent { generation { id attempt } sequence role partIndex delta {
       __typename ... on TextDelta { append } ... on ToolCallPart { toolName arguments } } }
     ... on ChatRetryEvent { retry { attempt retryingAt failure { kind isRetryable } } }
     ... on ChatStatusEvent { status chat { title } }
@@ -161,12 +162,12 @@ describe("chatEvents", () => {
     const calls = [{ toolCallId: "c1", toolName: "pick", isClient: true, arguments: { a: 1 } }];
     const seen = await collect(anna, chatId, [
       { cursor: "1", type: "refresh", reason: "first_snapshot", chatId },
-      { cursor: "2", ...part, sequence: 1, piece: { type: "text-delta", append: "Hel" } },
+      { cursor: "2", ...part, sequence: 1, delta: { type: "text-delta", append: "Hel" } },
       {
         cursor: "3",
         ...part,
         sequence: 2,
-        piece: { type: "tool-call", toolCallId: "c1", toolName: "pick", arguments: { a: 1 } },
+        delta: { type: "tool-call", toolCallId: "c1", toolName: "pick", arguments: { a: 1 } },
       },
       { cursor: "4", type: "retry", generation, retry: { attempt: 1, delayMs: 5, retryingAt: 0, failure } },
       { cursor: "5", type: "action-required", calls, deadline: 1 },
@@ -180,14 +181,14 @@ describe("chatEvents", () => {
         cursor: "2",
         ...told,
         sequence: 1,
-        piece: { __typename: "TextDelta", append: "Hel" },
+        delta: { __typename: "TextDelta", append: "Hel" },
       },
       {
         __typename: "ChatPartEvent",
         cursor: "3",
         ...told,
         sequence: 2,
-        piece: { __typename: "ToolCallPart", toolName: "pick", arguments: { a: 1 } },
+        delta: { __typename: "ToolCallPart", toolName: "pick", arguments: { a: 1 } },
       },
       {
         __typename: "ChatRetryEvent",

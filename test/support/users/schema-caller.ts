@@ -2,11 +2,12 @@
 // really do is tested elsewhere.
 import { type ExecutionResult, graphql } from "graphql";
 import type { Viewer } from "../../../src/domain/users/viewer.js";
-import type { ChatCommands, CommandRefusal } from "../../../src/commands/chats/chat-commands.js";
+import type { Commands } from "../../../src/commands/commands.js";
+import type { CommandRefusal } from "../../../src/commands/common/command-result.js";
 import type { UsageLimitCommands } from "../../../src/commands/usage/usage-limit-commands.js";
 import type { WorkspaceCommands } from "../../../src/commands/workspaces/workspace-commands.js";
 import type { ModelCommands } from "../../../src/commands/models/model-commands.js";
-import type { PeopleCommands } from "../../../src/commands/users/user-commands.js";
+import type { UserCommands } from "../../../src/commands/users/user-commands.js";
 import type { Context } from "../../../src/resolvers/common/context.js";
 import { AnswerBudget } from "../../../src/resolvers/common/answer-budget.js";
 import { Loaders } from "../../../src/resolvers/common/loaders.js";
@@ -17,7 +18,7 @@ import type { Database } from "../../../src/store/common/database.js";
 export const schema = buildParleySchema(resolvers);
 
 /** Commands that all answer the same. */
-export function refusing(refusal: CommandRefusal): ChatCommands {
+export function refusing(refusal: CommandRefusal): Commands {
   const answer = () => Promise.resolve({ ok: false as const, refusal });
   return {
     createChat: answer,
@@ -52,7 +53,7 @@ export function refusing(refusal: CommandRefusal): ChatCommands {
 
 /** What belongs to people is not asked for without the doors. */
 const notExpected = () => Promise.reject(new Error("No command was expected."));
-const peopleNeverAsked: PeopleCommands = {
+const peopleNeverAsked: UserCommands = {
   createUser: notExpected,
   renameUser: notExpected,
   setUserRole: notExpected,
@@ -65,7 +66,7 @@ const peopleNeverAsked: PeopleCommands = {
 /** The audit log is tested with the doors. */
 const notNoted = () => Promise.resolve();
 const limitsNeverAsked: UsageLimitCommands = {
-  standing: notExpected,
+  status: notExpected,
   updatePolicy: notExpected,
   setUserLimit: notExpected,
   clearUserLimit: notExpected,
@@ -84,7 +85,7 @@ const modelsNeverAsked: ModelCommands = {
 
 const workspacesNeverAsked: WorkspaceCommands = {
   createWorkspace: notExpected,
-  wish: notExpected,
+  setDesiredState: notExpected,
   attachWorkspace: notExpected,
   createTemplate: notExpected,
   updateTemplate: notExpected,
@@ -99,7 +100,7 @@ export function contextOf(db: Database, viewer: Viewer, more: Partial<Context> =
     loaders: new Loaders({
       database: db,
       viewer,
-      readMcpStandings: () => Promise.resolve(new Map()),
+      readMcpAccountStates: () => Promise.resolve(new Map()),
       noteReads: notNoted,
       budget: new AnswerBudget(16_777_216),
     }),

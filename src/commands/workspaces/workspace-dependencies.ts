@@ -1,0 +1,12 @@
+/** Dependencies of the workspace commands. */
+import type { ValidateSpec } from "../../domain/workspaces/template-rules.js";
+import type { Clock } from "../../lib/clock.js";
+import type { Database } from "../../store/common/database.js";
+
+export type WorkspaceDependencies = {
+  database: Database;
+  clock: Clock;
+  judgeSpec: ValidateSpec;
+  /** Notifies every replica that templates or workspaces have changed. */
+  announceWorkspaces(): void;
+};
