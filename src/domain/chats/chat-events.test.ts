@@ -4,14 +4,14 @@ import { clientCall, failure, stateOf } from "../../../test/support/chat-states.
 import {
   compareGenerations,
   comparePositions,
-  endOf,
+  endOfVersion,
   generationId,
   parseGenerationId,
-  savedNewsAfter,
+  savedEventsAfter,
   STAGES,
   type MessageRow,
   type QueuedRow,
-  type SavedItem,
+  type SavedEvent,
 } from "./chat-events.js";
 import type { ChatState } from "./chat-state.js";
 
@@ -54,25 +54,25 @@ const queue: QueuedRow[] = [
 const retry = { attempt: 2, delayMs: 5, retryingAt: 6, failure };
 
 /** `message 3`, `queue`, `status waiting`… with the version it belongs to. */
-function words(item: SavedItem): string {
+function words(item: SavedEvent): string {
   const detail =
     item.type === "message" ? ` ${item.message.id}` : item.type === "status" ? ` ${item.status}` : "";
   return `${item.position.version} ${item.type}${detail}`;
 }
 
 function told(
-  after: Parameters<typeof savedNewsAfter>[0],
+  after: Parameters<typeof savedEventsAfter>[0],
   state: ChatState,
   messages: MessageRow[] = [],
 ): string[] {
-  return savedNewsAfter(after, state, { messages, queue }).map(words);
+  return savedEventsAfter(after, state, { messages, queue }).map(words);
 }
 
 describe("saved news is told", () => {
   test("in the order of versions, and within one version messages first and by id", () => {
     const state = stateOf("waiting", { snapshotVersion: 9, statusVersion: 9, queueVersion: 8 });
     const messages = [row(12, 9), row(11, 9), row(3, 7), row(4, 8)];
-    expect(told(endOf(0), state, messages)).toEqual([
+    expect(told(endOfVersion(0), state, messages)).toEqual([
       "7 message 3",
       "8 message 4",
       "8 queue",
@@ -99,7 +99,7 @@ describe("saved news is told", () => {
       ["9 queue", "9 status running", "9 retry"],
     ],
   ])("with %s", (_name, state, expected) => {
-    expect(told(endOf(8), state)).toEqual(expected);
+    expect(told(endOfVersion(8), state)).toEqual(expected);
   });
 
   test("only from the reader's place on, also in the middle of a version", () => {
@@ -110,7 +110,7 @@ describe("saved news is told", () => {
       { version: 9, stage: STAGES.message, messageId: 12 },
       { version: 9, stage: STAGES.queue, messageId: 0 },
       { version: 9, stage: STAGES.status, messageId: 0 },
-      endOf(9),
+      endOfVersion(9),
     ];
     expect(places.map((place) => told(place, state, messages))).toEqual([
       ["9 message 12", "9 queue", "9 status running"],
@@ -123,12 +123,12 @@ describe("saved news is told", () => {
 
   test("without what only the model may see", () => {
     const messages = [row(1, 9, { visibility: "model" }), row(2, 9, { visibility: "user" })];
-    expect(told(endOf(8), stateOf("waiting"), messages)).toEqual(["9 message 2"]);
+    expect(told(endOfVersion(8), stateOf("waiting"), messages)).toEqual(["9 message 2"]);
   });
 
   test("with what a client needs to act on it", () => {
     const state = stateOf("running", { retry, retryVersion: 9, queueVersion: 9 });
-    expect(savedNewsAfter(endOf(8), state, { messages: [], queue })).toEqual([
+    expect(savedEventsAfter(endOfVersion(8), state, { messages: [], queue })).toEqual([
       { type: "queue", queue, position: { version: 9, stage: STAGES.queue, messageId: 0 } },
       {
         type: "retry",
@@ -182,7 +182,7 @@ test("the end of a version lies behind everything in it and before everything in
   const within = stages.map((stage) => ({ version: 4, stage, messageId: 999 }));
   const following = stages.map((stage) => ({ version: 5, stage, messageId: 0 }));
   expect({
-    before: within.every((place) => comparePositions(place, endOf(4)) < 0),
-    after: following.every((place) => comparePositions(place, endOf(4)) > 0),
+    before: within.every((place) => comparePositions(place, endOfVersion(4)) < 0),
+    after: following.every((place) => comparePositions(place, endOfVersion(4)) > 0),
   }).toEqual({ before: true, after: true });
 });

@@ -59,7 +59,7 @@ export type QueuedRow = {
 };
 
 /** What one committed transition changed; sent after the commit. May be lost, doubled or reordered on its way. */
-export type SavedNews = {
+export type SavedChange = {
   chatId: string;
   ownerId: string;
   /** The snapshot before this transition: a reader that stands exactly there needs nothing else. */
@@ -97,7 +97,7 @@ export function compareGenerations(a: Generation, b: Generation): number {
 }
 
 /** What a piece adds to the preview of a message. */
-export type Piece =
+export type MessageDelta =
   | { type: "text-delta"; append: string }
   | { type: "reasoning-delta"; append: string }
   | { type: "tool-input-delta"; toolCallId: string; toolName: string; append: string }
@@ -109,10 +109,10 @@ export type Piece =
   | NoticePart;
 
 /** One piece in its place: `sequence` counts 1, 2, 3… within the generation, `partIndex` from 0 in the message. */
-export type LivePiece = { sequence: number; role: MessageRole; partIndex: number; piece: Piece };
+export type LiveDelta = { sequence: number; role: MessageRole; partIndex: number; delta: MessageDelta };
 
 /** Pieces of one generation that travel together, in sequence order. */
-export type LiveBatch = { chatId: string; generation: Generation; pieces: LivePiece[] };
+export type LiveBatch = { chatId: string; generation: Generation; deltas: LiveDelta[] };
 
 /** Where a reader stands in saved news: everything up to and including this place has been told. */
 export type Position = { version: number; stage: number; messageId: number };
@@ -130,7 +130,7 @@ export const STAGES = {
   end: 9,
 } as const;
 
-export type SavedItem = { position: Position } & (
+export type SavedEvent = { position: Position } & (
   | { type: "message"; message: MessageRow }
   | { type: "queue"; queue: QueuedRow[] }
   | { type: "status"; status: ChatStatus }
@@ -143,7 +143,7 @@ export type SavedItem = { position: Position } & (
 );
 
 /** The place of a reader who has been told everything up to `version`. */
-export function endOf(version: number): Position {
+export function endOfVersion(version: number): Position {
   return { version, stage: STAGES.end, messageId: 0 };
 }
 
@@ -155,13 +155,13 @@ export function comparePositions(a: Position, b: Position): number {
  * Everything saved that a reader at `after` has not been told, in the order of the contract. `messages` must
  * hold at least every visible row written after `after.version - 1`, `queue` the whole queue of `state`.
  */
-export function savedNewsAfter(
+export function savedEventsAfter(
   after: Position,
   state: ChatState,
   rows: { messages: MessageRow[]; queue: QueuedRow[] },
-): SavedItem[] {
+): SavedEvent[] {
   const at = (version: number, stage: number, messageId = 0): Position => ({ version, stage, messageId });
-  const items: SavedItem[] = rows.messages
+  const items: SavedEvent[] = rows.messages
     .filter((message) => message.visibility !== "model")
     .map((message) => ({
       type: "message",

@@ -10,7 +10,7 @@ import {
   stateOf,
   wordsFor,
 } from "../../../test/support/chat-states.js";
-import { createdState, transition, transitionAll } from "./chat-lifecycle.js";
+import { initialState, transition, transitionAll } from "./chat-lifecycle.js";
 import { CHAT_STATUSES, type MessageDraft, type ChatState } from "./chat-state.js";
 import type { Command, Fence } from "./transition.js";
 
@@ -258,7 +258,7 @@ describe("several commands in one transaction", () => {
 });
 
 test("a new chat has its first message in history and waits for a worker", () => {
-  expect(createdState("A chat")).toMatchObject({
+  expect(initialState("A chat")).toMatchObject({
     status: "pending",
     snapshotVersion: 1,
     historyVersion: 1,

@@ -4,15 +4,15 @@
  * The table it follows is docs/chat-lifecycle.md; the test beside this file walks every cell.
  */
 import {
-  enterHistory,
-  fillOpenCalls,
-  inserts,
-  isAtRest,
+  changeHistory,
+  answerOpenCalls,
+  insertMessages,
+  isIdle,
   isStale,
-  move,
-  next,
+  changeStatus,
+  nextSnapshot,
   stepWrites,
-  timesOf,
+  callTiming,
   toolDraft,
   withoutRetry,
   withQueue,
@@ -34,7 +34,7 @@ import {
 } from "./transition.js";
 
 /** The state of a chat that has just been created: its first message enters history in the same transition. */
-export function createdState(
+export function initialState(
   title: string,
   titleSource: TitleSource = "first_message",
   { isSubagent = false } = {},
@@ -77,7 +77,7 @@ export function transition(state: ChatState, command: Command, now: number): Tra
 }
 
 function decide(state: ChatState, command: Command, now: number): Transition {
-  if (state.isArchived && !worksWhileArchived(state, command)) return refused("archived");
+  if (state.isArchived && !isAllowedWhileArchived(state, command)) return refused("archived");
   if ("fence" in command && isStale(state, command.fence)) return refused("stale_fence");
   switch (command.type) {
     case "send-message":
@@ -91,41 +91,41 @@ function decide(state: ChatState, command: Command, now: number): Transition {
     case "delete-queued":
       return deleteQueued(state, command.queuedId);
     case "request-compaction":
-      if (!isAtRest(state)) return refused("wrong_status");
+      if (!isIdle(state)) return refused("wrong_status");
       return requestCompaction(state, now);
     case "retry":
       return retry(state, command);
     case "clear-context":
-      if (!isAtRest(state)) return refused("wrong_status");
+      if (!isIdle(state)) return refused("wrong_status");
       if (state.queuedIds.length > 0) return refused("queue_not_empty");
       return changed(
-        enterHistory(move(state, "waiting")),
-        inserts(fillOpenCalls(state, "cancelled", now), ...command.messages),
+        changeHistory(changeStatus(state, "waiting")),
+        insertMessages(answerOpenCalls(state, "cancelled", now), ...command.messages),
       );
     case "submit-tool-results":
       return submitToolResults(state, command.results, now);
     case "set-title":
       return setTitle(state, command);
     case "note-diff": {
-      const moved = next(state);
+      const moved = nextSnapshot(state);
       return changed({ ...moved, diffVersion: moved.snapshotVersion }, []);
     }
     case "archive":
       return archive(state, now);
     case "unarchive":
-      return state.isArchived ? changed(next(state, { isArchived: false }), []) : unchanged();
+      return state.isArchived ? changed(nextSnapshot(state, { isArchived: false }), []) : unchanged();
     case "acquire":
       return acquire(state, command);
     case "begin-attempt":
       if (state.status !== "running") return refused("wrong_status");
-      return changed(withoutRetry(next(state, { attempt: state.attempt + 1 })), []);
+      return changed(withoutRetry(nextSnapshot(state, { attempt: state.attempt + 1 })), []);
     case "record-retry":
       return recordRetry(state, command, now);
     case "commit-step":
       if (state.status !== "running") return refused("wrong_status");
       return changed(
-        enterHistory(
-          next(state, command.settlesCompaction ? { compactionRequestedAt: null } : {}),
+        changeHistory(
+          nextSnapshot(state, command.settlesCompaction ? { compactionRequestedAt: null } : {}),
           command.openCalls,
         ),
         stepWrites(command),
@@ -141,7 +141,7 @@ function decide(state: ChatState, command: Command, now: number): Transition {
       return changed(fail(state, command.failure), []);
     case "release":
       if (state.status !== "running") return refused("wrong_status");
-      return changed(move(state, "pending", { compactionRequestedAt: state.compactionRequestedAt }), []);
+      return changed(changeStatus(state, "pending", { compactionRequestedAt: state.compactionRequestedAt }), []);
     case "expire":
       return expire(state, now);
   }
@@ -157,7 +157,7 @@ export function transitionAll(state: ChatState, commands: Command[], now: number
   let hasChanged = false;
   for (const command of commands) {
     const base = { ...current, snapshotVersion: state.snapshotVersion };
-    const result = transition(base, hasChanged ? refenced(command, base) : command, now);
+    const result = transition(base, hasChanged ? withCurrentFence(command, base) : command, now);
     if (result.outcome === "refused") return result;
     if (result.outcome === "unchanged") continue;
     hasChanged = true;
@@ -167,12 +167,12 @@ export function transitionAll(state: ChatState, commands: Command[], now: number
   return hasChanged ? changed(current, writes) : unchanged();
 }
 
-function refenced(command: Command, state: ChatState): Command {
+function withCurrentFence(command: Command, state: ChatState): Command {
   if (!("fence" in command) || state.runnerId === null) return command;
   return { ...command, fence: { runnerId: state.runnerId, historyVersion: state.historyVersion } };
 }
 
-function worksWhileArchived(state: ChatState, command: Command): boolean {
+function isAllowedWhileArchived(state: ChatState, command: Command): boolean {
   switch (command.type) {
     case "unarchive":
     case "archive":
@@ -191,11 +191,11 @@ function worksWhileArchived(state: ChatState, command: Command): boolean {
 function interrupt(state: ChatState, keepsQueue: boolean, now: number): Transition {
   switch (state.status) {
     case "running":
-      return changed(move(state, "interrupting"), []);
+      return changed(changeStatus(state, "interrupting"), []);
     case "pending":
     case "requires_action": {
       const answer = state.status === "requires_action" ? "cancelled" : null;
-      return keepsQueue ? comeToRest(state, answer, now) : restOrPromote(state, answer, "pending", now);
+      return keepsQueue ? becomeIdle(state, answer, now) : promoteOrIdle(state, answer, "pending", now);
     }
     case "waiting":
     case "error":
@@ -205,24 +205,24 @@ function interrupt(state: ChatState, keepsQueue: boolean, now: number): Transiti
 }
 
 /** The turn is over, and so is the chat's work. */
-function comeToRest(state: ChatState, answer: SyntheticAnswer | null, now: number): Transition {
-  const fill = answer === null ? [] : inserts(fillOpenCalls(state, answer, now));
-  const moved = move(state, "waiting");
-  return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
+function becomeIdle(state: ChatState, answer: SyntheticAnswer | null, now: number): Transition {
+  const fill = answer === null ? [] : insertMessages(answerOpenCalls(state, answer, now));
+  const moved = changeStatus(state, "waiting");
+  return changed(fill.length > 0 ? changeHistory(moved) : moved, fill);
 }
 
 /** The turn is over: the head of the queue enters history, or the chat rests. */
-function restOrPromote(
+function promoteOrIdle(
   state: ChatState,
   answer: SyntheticAnswer | null,
   ifPromoted: "pending" | "running",
   now: number,
 ): Transition {
   const [head, ...rest] = state.queuedIds;
-  if (head === undefined || state.isArchived) return comeToRest(state, answer, now);
-  const moved = ifPromoted === "running" ? next(state, { status: "running" }) : move(state, "pending");
-  return changed(withQueue(enterHistory(moved), rest), [
-    ...inserts(fillOpenCalls(state, answer ?? "cancelled", now)),
+  if (head === undefined || state.isArchived) return becomeIdle(state, answer, now);
+  const moved = ifPromoted === "running" ? nextSnapshot(state, { status: "running" }) : changeStatus(state, "pending");
+  return changed(withQueue(changeHistory(moved), rest), [
+    ...insertMessages(answerOpenCalls(state, answer ?? "cancelled", now)),
     { type: "promote", queuedId: head },
   ]);
 }
@@ -230,24 +230,24 @@ function restOrPromote(
 /** A summary that was asked for and failed is still wanted when the turn is tried again. */
 function fail(state: ChatState, failure: ChatFailure): ChatState {
   const { compactionRequestedAt } = state;
-  return move(state, "error", { lastError: failure, compactionRequestedAt });
+  return changeStatus(state, "error", { lastError: failure, compactionRequestedAt });
 }
 
 /** History as it stands counts as changed: the step has all its attempts again, each a generation of its own. */
 function retry(state: ChatState, { without }: Extract<Command, { type: "retry" }>): Transition {
   if (state.status !== "error") return refused("wrong_status");
   const { compactionRequestedAt, openCalls } = state;
-  const moved = move(state, "pending", { compactionRequestedAt });
-  if (without === undefined) return changed(enterHistory(moved, openCalls), []);
+  const moved = changeStatus(state, "pending", { compactionRequestedAt });
+  if (without === undefined) return changed(changeHistory(moved, openCalls), []);
   if (without.historyVersion !== state.historyVersion) return refused("stale_fence");
-  const rewritten = { ...enterHistory(moved), resetVersion: moved.snapshotVersion };
+  const rewritten = { ...changeHistory(moved), resetVersion: moved.snapshotVersion };
   return changed(rewritten, [{ type: "delete-from", messageId: without.messageId }]);
 }
 
 function requestCompaction(state: ChatState, now: number): Transition {
-  const fill = inserts(fillOpenCalls(state, "cancelled", now));
-  const moved = move(state, "pending", { compactionRequestedAt: now });
-  return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
+  const fill = insertMessages(answerOpenCalls(state, "cancelled", now));
+  const moved = changeStatus(state, "pending", { compactionRequestedAt: now });
+  return changed(fill.length > 0 ? changeHistory(moved) : moved, fill);
 }
 
 function submitToolResults(state: ChatState, results: ClientResult[], now: number): Transition {
@@ -257,11 +257,11 @@ function submitToolResults(state: ChatState, results: ClientResult[], now: numbe
   for (const call of state.openCalls) {
     const answer = given.get(call.toolCallId);
     if (answer)
-      answers.push({ type: "tool-result", toolName: call.toolName, ...answer, ...timesOf(call, now) });
+      answers.push({ type: "tool-result", toolName: call.toolName, ...answer, ...callTiming(call, now) });
   }
   const isExact = answers.length === state.openCalls.length && results.length === answers.length;
   if (!isExact) return refused("results_mismatch");
-  return changed(enterHistory(move(state, "pending")), inserts(toolDraft(answers)));
+  return changed(changeHistory(changeStatus(state, "pending")), insertMessages(toolDraft(answers)));
 }
 
 function setTitle(state: ChatState, command: Extract<Command, { type: "set-title" }>): Transition {
@@ -269,7 +269,7 @@ function setTitle(state: ChatState, command: Extract<Command, { type: "set-title
   if (onlyIf && (state.title !== onlyIf.title || state.titleSource !== onlyIf.titleSource))
     return unchanged();
   if (state.title === title && state.titleSource === source) return unchanged();
-  const moved = next(state, { title, titleSource: source });
+  const moved = nextSnapshot(state, { title, titleSource: source });
   return changed(state.title === title ? moved : { ...moved, titleVersion: moved.snapshotVersion }, []);
 }
 
@@ -277,17 +277,17 @@ function archive(state: ChatState, now: number): Transition {
   if (state.isArchived) return unchanged();
   switch (state.status) {
     case "running":
-      return changed(move(state, "interrupting", { isArchived: true }), []);
+      return changed(changeStatus(state, "interrupting", { isArchived: true }), []);
     case "pending":
     case "requires_action": {
-      const fill = state.status === "requires_action" ? inserts(fillOpenCalls(state, "cancelled", now)) : [];
-      const moved = move(state, "waiting", { isArchived: true });
-      return changed(fill.length > 0 ? enterHistory(moved) : moved, fill);
+      const fill = state.status === "requires_action" ? insertMessages(answerOpenCalls(state, "cancelled", now)) : [];
+      const moved = changeStatus(state, "waiting", { isArchived: true });
+      return changed(fill.length > 0 ? changeHistory(moved) : moved, fill);
     }
     case "waiting":
     case "interrupting":
     case "error":
-      return changed(next(state, { isArchived: true }), []);
+      return changed(nextSnapshot(state, { isArchived: true }), []);
   }
 }
 
@@ -300,11 +300,11 @@ function acquire(state: ChatState, command: Extract<Command, { type: "acquire" }
   const begun = { ...held, status: "running" as const, attempt: state.attempt + 1 };
   switch (state.status) {
     case "pending":
-      return changed(next(state, begun), []);
+      return changed(nextSnapshot(state, begun), []);
     case "running":
-      return command.isLeaseDead ? changed(withoutRetry(next(state, begun)), []) : refused("lease_alive");
+      return command.isLeaseDead ? changed(withoutRetry(nextSnapshot(state, begun)), []) : refused("lease_alive");
     case "interrupting":
-      return command.isLeaseDead ? changed(next(state, held), []) : refused("lease_alive");
+      return command.isLeaseDead ? changed(nextSnapshot(state, held), []) : refused("lease_alive");
     case "waiting":
     case "requires_action":
     case "error":
@@ -318,7 +318,7 @@ function recordRetry(
   now: number,
 ): Transition {
   if (state.status !== "running") return refused("wrong_status");
-  const moved = next(state);
+  const moved = nextSnapshot(state);
   const retry = {
     attempt: state.attempt,
     delayMs: command.delayMs,
@@ -338,13 +338,13 @@ function awaitClient(
     return refused("open_calls");
   const { timeoutMs = CLIENT_TOOL_DEADLINE_MS } = command;
   const actionDeadlineAt = timeoutMs === null ? null : now + timeoutMs;
-  return changed(move(state, "requires_action", { actionDeadlineAt }), []);
+  return changed(changeStatus(state, "requires_action", { actionDeadlineAt }), []);
 }
 
 function finishTurn(state: ChatState, now: number): Transition {
   if (state.status !== "running") return refused("wrong_status");
   if (state.openCalls.length > 0) return refused("open_calls");
-  return restOrPromote(state, null, "running", now);
+  return promoteOrIdle(state, null, "running", now);
 }
 
 function finishInterrupt(
@@ -355,15 +355,15 @@ function finishInterrupt(
   if (state.status !== "interrupting") return refused("wrong_status");
   const saved = { ...state, openCalls: command.openCalls };
   const after = command.keepsQueue
-    ? comeToRest(saved, "interrupted", now)
-    : restOrPromote(saved, "interrupted", "running", now);
+    ? becomeIdle(saved, "interrupted", now)
+    : promoteOrIdle(saved, "interrupted", "running", now);
   if (after.outcome !== "changed") return after;
   const kept = stepWrites(command);
-  return changed(kept.length > 0 ? enterHistory(after.next) : after.next, [...kept, ...after.writes]);
+  return changed(kept.length > 0 ? changeHistory(after.next) : after.next, [...kept, ...after.writes]);
 }
 
 function expire(state: ChatState, now: number): Transition {
   if (state.status !== "requires_action") return refused("wrong_status");
   if (state.actionDeadlineAt === null || now < state.actionDeadlineAt) return refused("deadline_not_reached");
-  return changed(enterHistory(move(state, "pending")), inserts(fillOpenCalls(state, "timed_out", now)));
+  return changed(changeHistory(changeStatus(state, "pending")), insertMessages(answerOpenCalls(state, "timed_out", now)));
 }

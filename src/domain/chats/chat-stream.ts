@@ -1,5 +1,5 @@
 /** What a subscriber of one chat is told, in the order of docs/events.md. Each event has the cursor to resume after it. */
-import type { Generation, LivePiece, MessageRow, QueuedRow } from "./chat-events.js";
+import type { Generation, LiveDelta, MessageRow, QueuedRow } from "./chat-events.js";
 import type { ChatStatus, OpenCall, RetryNotice } from "./chat-state.js";
 import type { ChatFailure } from "../common/failures.js";
 import type { Audience } from "../common/subscription-source.js";
@@ -15,7 +15,7 @@ export type ChatEvent = { cursor: string } & (
   | { type: "refresh"; reason: RefreshReason; chatId: string }
   | { type: "caught-up"; replayedEvents: number }
   | { type: "message"; message: MessageRow }
-  | ({ type: "part"; generation: Generation } & LivePiece)
+  | ({ type: "part"; generation: Generation } & LiveDelta)
   | { type: "preview-reset"; generation: Generation; reason: PreviewResetReason }
   | { type: "status"; status: ChatStatus; chatId: string }
   | { type: "error"; failure: ChatFailure }
@@ -29,7 +29,7 @@ export type ChatEvent = { cursor: string } & (
 );
 
 /** Deltas are most of a stream; whole parts may link to files and MCP servers, which are read with the viewer's rights. */
-const AUDIENCE_OF_PIECE = {
+const AUDIENCE_OF_DELTA = {
   "text-delta": "every_subscriber",
   "reasoning-delta": "every_subscriber",
   "tool-input-delta": "every_subscriber",
@@ -38,7 +38,7 @@ const AUDIENCE_OF_PIECE = {
   "tool-result": "same_viewer",
   source: "every_subscriber",
   notice: "same_viewer",
-} as const satisfies Record<LivePiece["piece"]["type"], Audience>;
+} as const satisfies Record<LiveDelta["delta"]["type"], Audience>;
 
 /** What links to the chat, to users, models, files or MCP servers is read with the viewer's rights. */
 const AUDIENCE_OF_EVENT = {
@@ -57,7 +57,7 @@ const AUDIENCE_OF_EVENT = {
 
 /** Which subscribers of the chat one execution of the event may answer. */
 export function audienceOfChatEvent(event: ChatEvent): Audience {
-  return event.type === "part" ? AUDIENCE_OF_PIECE[event.piece.type] : AUDIENCE_OF_EVENT[event.type];
+  return event.type === "part" ? AUDIENCE_OF_DELTA[event.delta.type] : AUDIENCE_OF_EVENT[event.type];
 }
 
 /** The hub, as the API sees it. */

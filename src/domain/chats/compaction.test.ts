@@ -6,7 +6,7 @@ import {
   compactionsInTurn,
   contextOf,
   contextUse,
-  type FoldableMessage,
+  type CompactableMessage,
   isNotice,
   noticeParts,
   summaryDraft,
@@ -14,7 +14,7 @@ import {
 import type { MessageDraft } from "./chat-state.js";
 import type { MessageRole } from "./message-parts.js";
 
-type Said = FoldableMessage & { text: string };
+type Said = CompactableMessage & { text: string };
 
 function said(role: MessageRole, text: string, more: Partial<Said> = {}): Said {
   return { role, text, parts: [{ type: "text", text }], isSummary: false, ...more };

@@ -21,7 +21,7 @@ export type CompactionSource = "automatic" | "overflow" | "manual";
 export const MAX_COMPACTIONS_PER_TURN = 3;
 
 /** The little of a message that folding looks at. */
-export type FoldableMessage = {
+export type CompactableMessage = {
   role: MessageRole;
   parts: MessagePart[];
   isSummary: boolean;
@@ -87,7 +87,7 @@ export function isNotice(parts: readonly { type: string; toolName?: string }[]):
  * The messages a model is to see, oldest first: from the newest boundary on, followed by what people had said before
  * it without an answer. System messages are not counted among them.
  */
-export function contextOf<Message extends FoldableMessage>(history: readonly Message[]): Message[] {
+export function contextOf<Message extends CompactableMessage>(history: readonly Message[]): Message[] {
   const spoken = history.filter(({ role }) => role !== "system");
   const boundary = lastBoundary(spoken);
   const [first] = spoken.slice(boundary);
@@ -96,12 +96,12 @@ export function contextOf<Message extends FoldableMessage>(history: readonly Mes
 }
 
 /** Whether there is anything since the last boundary that a summary could stand for: an answer of a model. */
-export function canSummarize(history: readonly FoldableMessage[]): boolean {
+export function canSummarize(history: readonly CompactableMessage[]): boolean {
   return history.slice(lastBoundary(history) + 1).some(({ role }) => role === "assistant");
 }
 
 /** Summaries since a person last spoke. */
-export function compactionsInTurn(history: readonly FoldableMessage[]): number {
+export function compactionsInTurn(history: readonly CompactableMessage[]): number {
   const start = history.findLastIndex((message) => message.role === "user" && !message.isSummary);
   return history.slice(start + 1).filter(({ isSummary }) => isSummary).length;
 }
@@ -110,7 +110,7 @@ export function compactionsInTurn(history: readonly FoldableMessage[]): number {
  * Tokens that the next call has to read: what the newest call since the last boundary used, and what came after it by
  * estimate. Without such a call all of it is estimated, but for the system prompt and the tools.
  */
-export function contextUse(history: readonly FoldableMessage[]): number {
+export function contextUse(history: readonly CompactableMessage[]): number {
   const context = contextOf(history);
   const newest = context.findLastIndex(({ role, usage }) => role === "assistant" && usage);
   const used = context[newest]?.usage;
@@ -118,11 +118,11 @@ export function contextUse(history: readonly FoldableMessage[]): number {
   return since.reduce((sum, { parts }) => sum + estimateMessageTokens(parts), used ? contextTokens(used) : 0);
 }
 
-function lastBoundary(history: readonly FoldableMessage[]): number {
+function lastBoundary(history: readonly CompactableMessage[]): number {
   return history.findLastIndex(({ role, isSummary }) => role === "user" && isSummary);
 }
 
-function unansweredBefore<Message extends FoldableMessage>(
+function unansweredBefore<Message extends CompactableMessage>(
   spoken: readonly Message[],
   boundary: number,
 ): Message[] {
@@ -132,7 +132,7 @@ function unansweredBefore<Message extends FoldableMessage>(
   return before.slice(lastOther + 1);
 }
 
-function isClearing(boundary: FoldableMessage | undefined): boolean {
+function isClearing(boundary: CompactableMessage | undefined): boolean {
   const [part] = boundary?.parts ?? [];
   const own = part?.type === "text" ? part.providerMetadata?.["parley"] : undefined;
   return typeof own === "object" && own !== null && "isCleared" in own;

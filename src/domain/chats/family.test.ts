@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ancestorsOf, descendantsOf, isBelow, linksOf } from "./family.js";
+import { ancestorsOf, descendantsOf, isDescendantOf, linksOf } from "./family.js";
 
 const family = [
   { chatId: "root", parentId: null },
@@ -27,7 +27,7 @@ test("descendants are all below, whoever they are asked of, and nobody is below 
     [],
     [],
   ]);
-  expect(isBelow("child", "child", linksOf(family))).toBe(false);
+  expect(isDescendantOf("child", "child", linksOf(family))).toBe(false);
 });
 
 test("a chat whose parent is not known has no ancestors beyond what is known", () => {

@@ -25,7 +25,7 @@ export function ancestorsOf(chatId: string, links: Links): string[] {
 }
 
 /** Whether `chatId` is below `ancestorId`. Nobody is below themselves. */
-export function isBelow(chatId: string, ancestorId: string, links: Links): boolean {
+export function isDescendantOf(chatId: string, ancestorId: string, links: Links): boolean {
   return ancestorsOf(chatId, links).includes(ancestorId);
 }
 
@@ -35,5 +35,5 @@ export function descendantsOf<Member extends FamilyLink>(
   members: readonly Member[],
 ): Member[] {
   const links = linksOf(members);
-  return members.filter((member) => isBelow(member.chatId, chatId, links));
+  return members.filter((member) => isDescendantOf(member.chatId, chatId, links));
 }

@@ -1,25 +1,25 @@
 import { describe, expect, test } from "vitest";
-import type { SavedNews } from "./chat-events.js";
-import { createdState } from "./chat-lifecycle.js";
+import type { SavedChange } from "./chat-events.js";
+import { initialState } from "./chat-lifecycle.js";
 import type { ChatState } from "./chat-state.js";
-import { compareListIds, type ListChange, listNewsOf, readNews } from "./list-events.js";
+import { compareListIds, type ListChange, listUpdatesOf, readUpdate } from "./list-events.js";
 
 const chatId = "0000000a-0000-4000-8000-000000000000";
 /** What the chat's id counts as in a list's weight. */
 const OWN = 10;
-const state: ChatState = { ...createdState("Title"), snapshotVersion: 5, statusVersion: 3 };
+const state: ChatState = { ...initialState("Title"), snapshotVersion: 5, statusVersion: 3 };
 const before = { status: state.status, isArchived: false, titleVersion: 0, diffVersion: 0 };
 
-function news(after: Partial<ChatState>, more: Partial<SavedNews> = {}): SavedNews {
+function news(after: Partial<ChatState>, more: Partial<SavedChange> = {}): SavedChange {
   const next = { ...state, snapshotVersion: 6, ...after };
   return { chatId, ownerId: "ada", previousVersion: 5, before, state: next, messages: [], ...more };
 }
 
-const answer = { role: "assistant", visibility: "both" } as NonNullable<SavedNews["messages"]>[number];
+const answer = { role: "assistant", visibility: "both" } as NonNullable<SavedChange["messages"]>[number];
 const running = { status: "running", statusVersion: 6 } as const;
 const waiting = { status: "waiting", statusVersion: 6 } as const;
 
-test.each<[name: string, news: SavedNews, changes: ListChange[], weight: number]>([
+test.each<[name: string, news: SavedChange, changes: ListChange[], weight: number]>([
   [
     "a new chat is there",
     news({}, { previousVersion: 0, before: undefined }),
@@ -89,13 +89,13 @@ test.each<[name: string, news: SavedNews, changes: ListChange[], weight: number]
     0,
   ],
 ])("%s", (_name, saved, changes, weight) => {
-  const told = listNewsOf(saved);
+  const told = listUpdatesOf(saved);
   expect(told.map(({ change }) => change)).toEqual(changes);
-  expect(told.reduce((sum, entry) => sum + entry.weight, 0)).toBe(weight);
+  expect(told.reduce((sum, entry) => sum + entry.checksumDelta, 0)).toBe(weight);
 });
 
 describe("of two servers' news", () => {
-  const rankOf = (saved: SavedNews) => listNewsOf(saved).map(({ about, rank }) => [about, rank]);
+  const rankOf = (saved: SavedChange) => listUpdatesOf(saved).map(({ subject: about, rank }) => [about, rank]);
 
   test("that of the later version is the newer, each about its own", () => {
     const both = news({ ...running, title: "Other", titleVersion: 6 });
@@ -106,7 +106,7 @@ describe("of two servers' news", () => {
   });
 
   test("that a chat was read is newer than that it rests, and older than what follows", () => {
-    const read = readNews({ chatId, ownerId: "ada", status: "waiting", version: 6, moved: 40 });
+    const read = readUpdate({ chatId, ownerId: "ada", status: "waiting", version: 6, markAdvance: 40 });
     expect(read).toEqual({
       change: { type: "status", chatId, status: "waiting", isUnread: false },
       weight: 40,

@@ -2,7 +2,7 @@
  * News of a person's list of chats: what a sidebar needs and no more. It follows from saved news of chats, and from
  * chats being read. Every piece of it has its place in the person's log, and a weight that lost news betrays itself by.
  */
-import type { SavedNews } from "./chat-events.js";
+import type { SavedChange } from "./chat-events.js";
 import { CHAT_STATUSES, type ChatState, type ChatStatus } from "./chat-state.js";
 import type { RefreshReason } from "./chat-stream.js";
 import type { Audience } from "../common/subscription-source.js";
@@ -24,11 +24,11 @@ export type ListChange =
  * `weight` is what the change adds to the weight of the person's list; may be negative. Two servers may tell of one
  * chat in the wrong order: of news `about` the same, that with the greater `rank` is the newer.
  */
-export type ListNews = {
+export type ListUpdate = {
   /** Null: newer news was told before, so that only the weight counts. */
   change: ListChange | null;
-  weight: number;
-  about: string;
+  checksumDelta: number;
+  subject: string;
   rank: number;
 };
 
@@ -36,10 +36,10 @@ export type ListNews = {
  * News in its place: `id` grows within the person's log, `after` is the id before it. Both are null when it could not
  * be logged, and is told on one replica only.
  */
-export type ListEntry = ListNews & { id: string | null; after: string | null };
+export type ListEntry = ListUpdate & { id: string | null; after: string | null };
 
 /** Where a reader of the list stands: the last entry it was told, and the weight of the list as it knows it. */
-export type ListCursor = { id: string; weight: number };
+export type ListCursor = { id: string; checksum: number };
 
 export type ListEvent = { cursor: string } & (
   { type: "refresh"; reason: RefreshReason } | { type: "caught-up"; replayedEvents: number } | ListChange
@@ -68,7 +68,7 @@ export interface ChatListEventsSource {
 }
 
 /** What of a chat its owner's list shows; title and branch stand for their versions. */
-type Listed = Pick<ChatState, "status" | "isArchived" | "titleVersion" | "diffVersion">;
+type ListedState = Pick<ChatState, "status" | "isArchived" | "titleVersion" | "diffVersion">;
 
 /** Added to a status's place in `CHAT_STATUSES` when the chat is archived; more than there are statuses. */
 export const ARCHIVED_FACTOR = 8;
@@ -78,38 +78,38 @@ export const ARCHIVED_FACTOR = 8;
  * for a rare chance, since each chat counts by a number of its own. The read mark is counted by the store, in whose
  * `LIST_WEIGHTS` statement the same sum is written once more.
  */
-function weightOf(chatId: string, { status, isArchived, titleVersion, diffVersion }: Listed): number {
+function checksumOf(chatId: string, { status, isArchived, titleVersion, diffVersion }: ListedState): number {
   const own = Number.parseInt(chatId.slice(0, 8), 16);
   const factor = CHAT_STATUSES.indexOf(status) + 1 + (isArchived ? ARCHIVED_FACTOR : 0);
   return own * factor + titleVersion + diffVersion;
 }
 
 /** What a committed transition means for the owner's list; empty for most, and for chats that no list shows. */
-export function listNewsOf(news: SavedNews): ListNews[] {
+export function listUpdatesOf(news: SavedChange): ListUpdate[] {
   const { chatId, state } = news;
   if (state.isSubagent) return [];
   const before = news.previousVersion === 0 ? null : listedBefore(news);
   const changes = changesOf(news, before);
-  const weight = weightOf(chatId, state) - (before ? weightOf(chatId, before) : 0);
+  const checksumDelta = checksumOf(chatId, state) - (before ? checksumOf(chatId, before) : 0);
   return changes.map((change, index) => ({
     change,
-    weight: index === 0 ? weight : 0,
-    about: aboutOf(change),
+    checksumDelta: index === 0 ? checksumDelta : 0,
+    subject: subjectOf(change),
     rank: 2 * state.snapshotVersion,
   }));
 }
 
-function aboutOf({ chatId, type }: ListChange): string {
+function subjectOf({ chatId, type }: ListChange): string {
   return `${chatId} ${type === "created" || type === "removed" ? "presence" : type}`;
 }
 
 /** News without `before` is of a worker that took the chat: where that moved the status, it was pending. */
-function listedBefore({ before, state }: SavedNews): Listed {
+function listedBefore({ before, state }: SavedChange): ListedState {
   if (before) return before;
   return state.statusVersion === state.snapshotVersion ? { ...state, status: "pending" } : state;
 }
 
-function changesOf({ chatId, state, messages }: SavedNews, before: Listed | null): ListChange[] {
+function changesOf({ chatId, state, messages }: SavedChange, before: ListedState | null): ListChange[] {
   if (before === null || (before.isArchived && !state.isArchived)) return [{ type: "created", chatId }];
   if (!before.isArchived && state.isArchived) return [{ type: "removed", chatId, reason: "archived" }];
   const changes: ListChange[] = [];
@@ -132,17 +132,17 @@ export type ReadChat = {
   /** The chat's snapshot when it was read. */
   version: number;
   /** How far the mark moved, in message ids. */
-  moved: number;
+  markAdvance: number;
 };
 
 /** Newer than the news of the very version that was read. */
-export function readNews({ chatId, status, version, moved }: ReadChat): ListNews {
+export function readUpdate({ chatId, status, version, markAdvance: moved }: ReadChat): ListUpdate {
   const change: ListChange = { type: "status", chatId, status, isUnread: false };
-  return { change, weight: moved, about: aboutOf(change), rank: 2 * version + 1 };
+  return { change, checksumDelta: moved, subject: subjectOf(change), rank: 2 * version + 1 };
 }
 
 /** Whether a turn has just come to rest, or waits for the client: there may be something new to read. */
-export function restsNow({ state }: SavedNews): boolean {
+export function settlesTurn({ state }: SavedChange): boolean {
   const isResting =
     state.status === "waiting" || state.status === "error" || state.status === "requires_action";
   return isResting && state.statusVersion === state.snapshotVersion;

@@ -79,7 +79,7 @@ export type StoredFile = { fileId: string; name: string; mediaType: string; size
 export type FilePart = { type: "file" } & StoredFile;
 
 /** What a person says: a file only by its id, of which the server knows the rest. */
-export type SaidPart = TextPart | FileReferencePart | { type: "file"; fileId: string };
+export type UserMessagePart = TextPart | FileReferencePart | { type: "file"; fileId: string };
 
 /** How much a notice asks of its reader. `warning`: the turn goes on without something. */
 export const NOTICE_LEVELS = ["warning"] as const;

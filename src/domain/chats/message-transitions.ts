@@ -1,10 +1,10 @@
 /** What people say to a chat: a message sent or edited, and the queue of those that wait. Pure; part of the lifecycle. */
 import {
-  enterHistory,
-  fillOpenCalls,
-  inserts,
-  move,
-  next,
+  changeHistory,
+  answerOpenCalls,
+  insertMessages,
+  changeStatus,
+  nextSnapshot,
   userDraft,
   withQueue,
 } from "./transition-helpers.js";
@@ -28,45 +28,45 @@ export function sendMessage(state: ChatState, command: SendMessage, now: number)
   switch (state.status) {
     case "waiting":
     case "error":
-      return speakNext(state, command, now);
+      return startTurn(state, command, now);
     case "requires_action":
-      if (command.whenBusy === "interrupt") return speakNext(state, command, now);
-      return isFull ? refused("queue_full") : join(next(state), command);
+      if (command.whenBusy === "interrupt") return startTurn(state, command, now);
+      return isFull ? refused("queue_full") : addToQueue(nextSnapshot(state), command);
     case "running":
       if (isFull) return refused("queue_full");
-      return join(command.whenBusy === "queue" ? next(state) : move(state, "interrupting"), command);
+      return addToQueue(command.whenBusy === "queue" ? nextSnapshot(state) : changeStatus(state, "interrupting"), command);
     case "pending":
     case "interrupting":
-      return isFull ? refused("queue_full") : join(next(state), command);
+      return isFull ? refused("queue_full") : addToQueue(nextSnapshot(state), command);
   }
 }
 
 /** `moved` with the message in its queue. */
-function join(moved: ChatState, command: SendMessage): Changed {
-  const [queuedIds, priorityIds] = queueWith(moved, command);
-  return changed(withQueue(moved, queuedIds, priorityIds), [enqueue(command)]);
+function addToQueue(moved: ChatState, command: SendMessage): Changed {
+  const [queuedIds, priorityIds] = queueIdsWith(moved, command);
+  return changed(withQueue(moved, queuedIds, priorityIds), [enqueueWrite(command)]);
 }
 
 /** No turn runs: the message enters history, or the head of the queue does if it was there first. */
-function speakNext(state: ChatState, command: SendMessage, now: number): Changed {
-  const [queuedIds, priorityIds] = queueWith(state, command);
+function startTurn(state: ChatState, command: SendMessage, now: number): Changed {
+  const [queuedIds, priorityIds] = queueIdsWith(state, command);
   const [head, ...rest] = queuedIds;
-  const moved = enterHistory(move(state, "pending"));
-  const fill = fillOpenCalls(state, "cancelled", now);
+  const moved = changeHistory(changeStatus(state, "pending"));
+  const fill = answerOpenCalls(state, "cancelled", now);
   if (head === undefined || head === command.queuedId)
-    return changed(moved, inserts(fill, userDraft(command.message)));
+    return changed(moved, insertMessages(fill, userDraft(command.message)));
   const promote: Write = { type: "promote", queuedId: head };
-  return changed(withQueue(moved, rest, priorityIds), [...inserts(fill), enqueue(command), promote]);
+  return changed(withQueue(moved, rest, priorityIds), [...insertMessages(fill), enqueueWrite(command), promote]);
 }
 
-function queueWith(state: ChatState, { queuedId, whenBusy }: SendMessage): [string[], string[]] {
+function queueIdsWith(state: ChatState, { queuedId, whenBusy }: SendMessage): [string[], string[]] {
   const { queuedIds, priorityIds } = state;
   if (whenBusy === "queue") return [[...queuedIds, queuedId], priorityIds];
   const place = queuedIds.findLastIndex((id) => priorityIds.includes(id)) + 1;
   return [queuedIds.toSpliced(place, 0, queuedId), [...priorityIds, queuedId]];
 }
 
-function enqueue({ queuedId, message }: SendMessage): Write {
+function enqueueWrite({ queuedId, message }: SendMessage): Write {
   return { type: "enqueue", queuedId, message };
 }
 
@@ -74,13 +74,13 @@ export function editMessage(
   state: ChatState,
   command: Extract<Command, { type: "edit-message" }>,
 ): Transition {
-  const moved = enterHistory(move(state, "pending"));
+  const moved = changeHistory(changeStatus(state, "pending"));
   const queueWrites: Write[] =
     state.queuedIds.length === 0 ? [] : [{ type: "delete-queued", queuedIds: state.queuedIds }];
   return changed({ ...withQueue(moved, []), resetVersion: moved.snapshotVersion }, [
     { type: "delete-from", messageId: command.messageId },
     ...queueWrites,
-    ...inserts(userDraft(command.message)),
+    ...insertMessages(userDraft(command.message)),
   ]);
 }
 
@@ -93,17 +93,17 @@ export function promoteQueued(state: ChatState, queuedId: string, now: number): 
   };
   switch (state.status) {
     case "running":
-      return first(move(state, "interrupting"));
+      return first(changeStatus(state, "interrupting"));
     case "interrupting":
     case "pending": {
       const isFirst = state.queuedIds[0] === queuedId && state.priorityIds.includes(queuedId);
-      return isFirst ? unchanged() : first(next(state));
+      return isFirst ? unchanged() : first(nextSnapshot(state));
     }
     case "waiting":
     case "error":
     case "requires_action":
-      return changed(withQueue(enterHistory(move(state, "pending")), others), [
-        ...inserts(fillOpenCalls(state, "cancelled", now)),
+      return changed(withQueue(changeHistory(changeStatus(state, "pending")), others), [
+        ...insertMessages(answerOpenCalls(state, "cancelled", now)),
         { type: "promote", queuedId },
       ]);
   }
@@ -112,5 +112,5 @@ export function promoteQueued(state: ChatState, queuedId: string, now: number): 
 export function deleteQueued(state: ChatState, queuedId: string): Transition {
   if (!state.queuedIds.includes(queuedId)) return unchanged();
   const others = state.queuedIds.filter((id) => id !== queuedId);
-  return changed(withQueue(next(state), others), [{ type: "delete-queued", queuedIds: [queuedId] }]);
+  return changed(withQueue(nextSnapshot(state), others), [{ type: "delete-queued", queuedIds: [queuedId] }]);
 }

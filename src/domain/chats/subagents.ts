@@ -38,7 +38,7 @@ export type Relative = {
   runnerId: string | null;
 };
 
-export type SpawnQuestion = {
+export type SpawnRequest = {
   /** The chat whose agent asks, from which hold on it, and how deep it is. */
   caller: { chatId: string; runnerId: string | null; depth: number; subagentKind: SubagentKind | null };
   /** The whole family as it stands. */
@@ -47,7 +47,7 @@ export type SpawnQuestion = {
 };
 
 /** Why there is to be no new subagent now, worded for the model; null = there may be one. */
-export function spawnRefusal({ caller, family, maxDepth }: SpawnQuestion): string | null {
+export function spawnRefusal({ caller, family, maxDepth }: SpawnRequest): string | null {
   if (!mayHaveSubagents(caller, maxDepth)) return "This agent may not start subagents of its own.";
   const self = family.find(({ chatId }) => chatId === caller.chatId);
   if (!self || self.isArchived || self.status !== "running" || self.runnerId !== caller.runnerId)
@@ -69,7 +69,7 @@ export function isBusy(status: ChatState["status"]): boolean {
 }
 
 /** A subagent as it stands at one moment: its state and the last thing that both people and the model see in it. */
-export type AgentSnapshot = {
+export type SubagentSnapshot = {
   state: Pick<ChatState, "status" | "isArchived" | "queuedIds" | "lastError">;
   last: { role: MessageRole; parts: readonly MessagePart[] } | null;
 };
@@ -90,7 +90,7 @@ export type AgentStatus =
  * while a message waits or is being answered it is at work, and where the last message has no answer there is no
  * report. Places in history decide, never clocks.
  */
-export function agentStatusOf({ state, last }: AgentSnapshot): AgentStatus {
+export function agentStatusOf({ state, last }: SubagentSnapshot): AgentStatus {
   if (isBusy(state.status)) return { status: "working" };
   if (state.isArchived) return { status: "archived" };
   const answered = last?.role === "assistant" && state.queuedIds.length === 0;

@@ -12,4 +12,4 @@ export type ToolFile = { name: string; mediaType: string; bytes: Uint8Array };
 export type ToolOutcome = { result: JsonValue; isError: boolean; files?: readonly ToolFile[] };
 
 /** The same when its files are kept. */
-export type KeptOutcome = { result: JsonValue; isError: boolean; files?: StoredFile[] };
+export type StoredToolOutcome = { result: JsonValue; isError: boolean; files?: StoredFile[] };

@@ -4,14 +4,14 @@ import type { MessagePart } from "./message-parts.js";
 import type { AddedRuntime, Fence, Write } from "./transition.js";
 
 /** The next snapshot with `changes`. */
-export function next(state: ChatState, changes: Partial<ChatState> = {}): ChatState {
+export function nextSnapshot(state: ChatState, changes: Partial<ChatState> = {}): ChatState {
   const snapshotVersion = state.snapshotVersion + 1;
   const moved = { ...state, ...changes, snapshotVersion };
   return moved.status === state.status ? moved : { ...moved, statusVersion: snapshotVersion };
 }
 
 /** The next snapshot in another status: whatever belonged to the old one is over. */
-export function move(
+export function changeStatus(
   state: ChatState,
   status: ChatState["status"],
   changes: Partial<ChatState> = {},
@@ -19,7 +19,7 @@ export function move(
   const keepsRunner = status === "running" || status === "interrupting";
   // While a retry waits nothing is being written: its failed attempt must not look alive again without the notice.
   const attempt = state.retry === null ? state.attempt : state.attempt + 1;
-  const moved = next(state, {
+  const moved = nextSnapshot(state, {
     status,
     attempt,
     lastError: null,
@@ -36,7 +36,7 @@ export function withoutRetry(state: ChatState): ChatState {
 }
 
 /** History changes in this snapshot: attempts start anew. */
-export function enterHistory(state: ChatState, openCalls: OpenCall[] = []): ChatState {
+export function changeHistory(state: ChatState, openCalls: OpenCall[] = []): ChatState {
   return withoutRetry({ ...state, historyVersion: state.snapshotVersion, attempt: 0, openCalls });
 }
 
@@ -50,7 +50,7 @@ export function withQueue(
   return { ...state, queuedIds, priorityIds: waiting, queueVersion: state.snapshotVersion };
 }
 
-export function isAtRest(state: ChatState): boolean {
+export function isIdle(state: ChatState): boolean {
   return state.status === "waiting" || state.status === "error";
 }
 
@@ -67,7 +67,7 @@ const SYNTHETIC_ANSWERS: Record<SyntheticAnswer, string> = {
 };
 
 /** One tool message that answers every open call at `now`, or nothing when none is open. */
-export function fillOpenCalls(state: ChatState, answer: SyntheticAnswer, now: number): MessageDraft | null {
+export function answerOpenCalls(state: ChatState, answer: SyntheticAnswer, now: number): MessageDraft | null {
   if (state.openCalls.length === 0) return null;
   return toolDraft(
     state.openCalls.map((call) => ({
@@ -76,13 +76,13 @@ export function fillOpenCalls(state: ChatState, answer: SyntheticAnswer, now: nu
       toolName: call.toolName,
       result: { error: SYNTHETIC_ANSWERS[answer] },
       isError: true,
-      ...timesOf(call, now),
+      ...callTiming(call, now),
     })),
   );
 }
 
 /** When an open call began and how long it has taken, for the result that ends it at `now`. */
-export function timesOf({ startedAt }: OpenCall, now: number): { startedAt?: number; durationMs?: number } {
+export function callTiming({ startedAt }: OpenCall, now: number): { startedAt?: number; durationMs?: number } {
   return startedAt === undefined ? {} : { startedAt, durationMs: Math.max(0, now - startedAt) };
 }
 
@@ -94,12 +94,12 @@ export function userDraft(message: UserMessage): MessageDraft {
   return { role: "user", visibility: "both", ...message };
 }
 
-export function inserts(...drafts: (MessageDraft | null)[]): Write[] {
+export function insertMessages(...drafts: (MessageDraft | null)[]): Write[] {
   const messages = drafts.filter((draft) => draft !== null);
   return messages.length === 0 ? [] : [{ type: "insert-messages", messages }];
 }
 
 export function stepWrites(command: { messages: MessageDraft[]; addRuntime?: AddedRuntime }): Write[] {
-  const writes = inserts(...command.messages);
+  const writes = insertMessages(...command.messages);
   return command.addRuntime ? [{ type: "add-runtime", ...command.addRuntime }, ...writes] : writes;
 }

@@ -38,7 +38,7 @@ export function decodeListCursor(text: string): ListCursor | null {
   if (fields?.length !== 3 || fields[0] !== "l1") return null;
   const [, id = "", weight = ""] = fields;
   if (!/^\d{1,15}-\d{1,15}$/.test(id) || !/^-?\d{1,16}$/.test(weight)) return null;
-  return { id, weight: Number(weight) };
+  return { id, checksum: Number(weight) };
 }
 
 /** A place in a keyset-sorted list: the sort key and the id of a row, with the name of the order. */

@@ -14,15 +14,15 @@ export const MAX_ARGUMENT_DEPTH = 64;
 
 /** Whether `value` is nested more deeply than `limit`. Walks without recursion, so that no depth breaks it. */
 export function isDeeperThan(value: unknown, limit: number = MAX_JSON_DEPTH): boolean {
-  const waiting: [value: object, depth: number][] = isHolder(value) ? [[value, 1]] : [];
+  const waiting: [value: object, depth: number][] = isContainer(value) ? [[value, 1]] : [];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [holder, depth] = next;
     if (depth > limit) return true;
-    for (const inner of Object.values(holder)) if (isHolder(inner)) waiting.push([inner, depth + 1]);
+    for (const inner of Object.values(holder)) if (isContainer(inner)) waiting.push([inner, depth + 1]);
   }
   return false;
 }
 
-function isHolder(value: unknown): value is object {
+function isContainer(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }

@@ -32,12 +32,12 @@ export type McpCallOutcome =
   "ok" | "refused" | "timeout" | "unreachable" | "unauthorised" | "cancelled" | "tool";
 
 /** Where a usage limit was in the way: before something was begun, between the calls of a turn, before a title. */
-export type LimitRefusalPlace = "send" | "step" | "title";
+export type LimitRefusalSite = "send" | "step" | "title";
 /** `busy`: other calls held what was left for too long. `unchecked`: nobody could find out. */
 export type LimitRefusalReason = "reached" | "busy" | "unchecked";
 
 export interface UsageLimitMeter {
-  limitRefusal(place: LimitRefusalPlace, reason: LimitRefusalReason): void;
+  limitRefusal(place: LimitRefusalSite, reason: LimitRefusalReason): void;
 }
 
 export interface McpMeter {
@@ -79,7 +79,7 @@ export interface RecordMeter {
 export type RequestKind = "query" | "mutation" | "subscription" | "file" | "other";
 
 /** What is read when somebody looks, instead of being told. */
-export const WATCHED = [
+export const OBSERVED_GAUGES = [
   "running_chats",
   "open_sockets",
   "running_operations",
@@ -87,11 +87,11 @@ export const WATCHED = [
   "redis_connected",
   "free_storage_bytes",
 ] as const;
-export type Watched = (typeof WATCHED)[number];
+export type ObservedGauge = (typeof OBSERVED_GAUGES)[number];
 
-export interface Watcher {
+export interface GaugeRegistry {
   /** `read` is called at every look, for as long as the process lives; it must not throw. */
-  watch(watched: Watched, read: () => number): void;
+  observe(watched: ObservedGauge, read: () => number): void;
 }
 
 export type Meters = TurnMeter &
@@ -103,7 +103,7 @@ export type Meters = TurnMeter &
   RequestMeter &
   RateLimitMeter &
   RecordMeter &
-  Watcher;
+  GaugeRegistry;
 
 const nothing = () => undefined;
 
@@ -124,5 +124,5 @@ export const NO_METERS: Meters = {
   request: nothing,
   rateLimited: nothing,
   callRecord: nothing,
-  watch: nothing,
+  observe: nothing,
 };

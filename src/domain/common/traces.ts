@@ -5,11 +5,11 @@
 import type { MeasuredOutcome, StatementMeter } from "./meters.js";
 
 /** By OpenTelemetry's conventions where it has any, else `parley.…`. Null and undefined are left out. */
-export type TraceFacts = Readonly<Record<string, string | number | boolean | null | undefined>>;
+export type SpanAttributes = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** One piece of work. Nothing here throws. */
 export interface Span {
-  add(facts: TraceFacts): void;
+  setAttributes(facts: SpanAttributes): void;
   /** The work has failed; `reason` is a word of ours or an error's kind. */
   fail(reason: string): void;
 }
@@ -22,12 +22,12 @@ export interface OpenSpan extends Span {
   end(): void;
 }
 
-export type SpanBeginning = {
+export type SpanStart = {
   /** Of few different ones. */
   name: string;
   /** `server`: somebody asks us; `client`: we ask somebody else. */
   kind?: "server" | "client";
-  facts?: TraceFacts;
+  attributes?: SpanAttributes;
   /** The W3C header of whoever asks; what is no such thing is passed over. */
   traceparent?: string | undefined;
   /** A trace of its own, pointing to the request that made this chat wait for its turn, if that was here. */
@@ -36,9 +36,9 @@ export type SpanBeginning = {
 
 export interface Traces extends StatementMeter {
   /** Within what is being done now, unless the beginning says otherwise. */
-  open(beginning: SpanBeginning): OpenSpan;
+  open(beginning: SpanStart): OpenSpan;
   /** Does the work within a span of its own, which ends with it; failed when it rejects. */
-  within<T>(beginning: SpanBeginning, work: (span: Span) => Promise<T>): Promise<T>;
+  within<T>(beginning: SpanStart, work: (span: Span) => Promise<T>): Promise<T>;
   /** What is being done now has made the chat wait for a turn. */
   onChatPending(chatId: string): void;
 }
@@ -46,7 +46,7 @@ export interface Traces extends StatementMeter {
 const nothing = () => undefined;
 
 export const NO_SPAN: OpenSpan = {
-  add: nothing,
+  setAttributes: nothing,
   fail: nothing,
   end: nothing,
   trace: undefined,
@@ -62,7 +62,7 @@ export const NO_TRACES: Traces = {
 };
 
 /** Tells several. */
-export function toAll(meters: readonly StatementMeter[]): StatementMeter {
+export function allStatementMeters(meters: readonly StatementMeter[]): StatementMeter {
   return {
     statement(name: string, outcome: MeasuredOutcome, seconds: number) {
       for (const meter of meters) meter.statement(name, outcome, seconds);

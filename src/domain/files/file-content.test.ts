@@ -1,6 +1,6 @@
 // Whether what came is what was announced.
 import { expect, test } from "vitest";
-import { judgeContent } from "./file-content.js";
+import { verifyContent } from "./file-content.js";
 
 const text = (mediaType: string | null = null) => ({ kind: "text" as const, mediaType });
 const binary = (mediaType: string | null = null) => ({ kind: "binary" as const, mediaType });
@@ -26,7 +26,7 @@ test.each([
   ["audio/mp4", binary("video/mp4"), "video/mp4"],
   ["video/quicktime", binary("video/mp4"), "video/mp4"],
 ])("announced as %s, found as %j: kept as %s", (announced, found, mediaType) => {
-  expect(judgeContent(announced, found)).toEqual({ mediaType });
+  expect(verifyContent(announced, found)).toEqual({ mediaType });
 });
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
   ["image/heic", binary("application/x-msdownload"), "application/x-msdownload"],
   ["audio/ogg", binary("audio/mpeg"), "audio/mpeg"],
 ])("announced as %s, found as %j: refused as %s", (announced, found, is) => {
-  expect(judgeContent(announced, found)).toEqual({
+  expect(verifyContent(announced, found)).toEqual({
     refused: `It was announced as ${announced}, but is ${is}.`,
   });
 });

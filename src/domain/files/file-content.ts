@@ -18,7 +18,7 @@ const LETTERED_DOCUMENTS: ReadonlySet<string> = new Set(["application/pdf"]);
  * The media type to keep a file by: the content's own where that is known, the announced one among texts, which look
  * all alike. What contradicts is refused: whoever announces a picture and sends a page means no good.
  */
-export function judgeContent(announced: string, content: FileContent): ContentVerdict {
+export function verifyContent(announced: string, content: FileContent): ContentVerdict {
   const wanted = plainMediaType(announced);
   if (wanted === UNKNOWN_MEDIA_TYPE) return { mediaType: nameOf(content) };
   return content.kind === "text" ? judgeText(wanted, content) : judgeBinary(wanted, content);

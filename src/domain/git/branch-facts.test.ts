@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type BranchFacts, hasChangesRequested, showsTheSameFacts, unknownBranch } from "./branch-facts.js";
+import { type BranchFacts, hasChangesRequested, haveSameFacts, unknownBranch } from "./branch-facts.js";
 
 test.each<[string, string[], boolean]>([
   ["nobody has said anything", [], false],
@@ -33,5 +33,5 @@ test.each<[string, BranchFacts | null, BranchFacts | null, boolean]>([
   ["a review", facts, { ...facts, pullRequest: { ...pullRequest, hasChangesRequested: true } }, false],
   ["no pull request, both", { ...facts, pullRequest: null }, { ...facts, pullRequest: null }, true],
 ])("people are shown the same: %s", (_, a, b, expected) => {
-  expect(showsTheSameFacts(a, b)).toBe(expected);
+  expect(haveSameFacts(a, b)).toBe(expected);
 });

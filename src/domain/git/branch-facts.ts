@@ -27,7 +27,7 @@ export type BranchFacts = {
 };
 
 /** What people are shown. Before the first answer only the branch is known, and it is stale. */
-export type ShownDiffStatus = BranchFacts & { refreshedAt: Date | null; isStale: boolean };
+export type DiffStatusView = BranchFacts & { refreshedAt: Date | null; isStale: boolean };
 
 /** The diff of a chat's branch. `unified` says so in one line where it is too large. */
 export type BranchDiff = {
@@ -47,7 +47,7 @@ export function unknownBranch(branch: string): BranchFacts {
 }
 
 /** Whether people are shown the same of both. */
-export function showsTheSameFacts(a: BranchFacts | null, b: BranchFacts | null): boolean {
+export function haveSameFacts(a: BranchFacts | null, b: BranchFacts | null): boolean {
   if (a === null || b === null) return a === b;
   const { pullRequest: pullA, ...restA } = a;
   const { pullRequest: pullB, ...restB } = b;

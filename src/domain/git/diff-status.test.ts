@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { unknownBranch, type PullRequestState } from "./branch-facts.js";
-import { failureOf, groupByToken, type LookOutcome, nextLookIn } from "./diff-status.js";
+import { failureOf, groupByToken, type PollOutcome, nextPollDelayMs } from "./diff-status.js";
 import type { GitHostFailure } from "./git-hosts.js";
 
 const NOW = 1_000_000;
@@ -8,8 +8,8 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const LONG_AGO = 60 * MINUTE;
 
-const alone: LookOutcome = { kind: "seen", facts: unknownBranch("hello") };
-const withPull = (state: PullRequestState): LookOutcome => ({
+const alone: PollOutcome = { kind: "seen", facts: unknownBranch("hello") };
+const withPull = (state: PullRequestState): PollOutcome => ({
   kind: "seen",
   facts: {
     ...unknownBranch("hello"),
@@ -23,12 +23,12 @@ const withPull = (state: PullRequestState): LookOutcome => ({
     },
   },
 });
-const failed = (failure: Partial<GitHostFailure> & Pick<GitHostFailure, "kind">): LookOutcome => ({
+const failed = (failure: Partial<GitHostFailure> & Pick<GitHostFailure, "kind">): PollOutcome => ({
   kind: "failed",
   failure: { retryAt: null, message: "", ...failure } as GitHostFailure,
 });
 
-test.each<[string, LookOutcome, number, number]>([
+test.each<[string, PollOutcome, number, number]>([
   ["an open pull request", withPull("open"), LONG_AGO, 2 * MINUTE],
   ["one whose push is under way", withPull("open"), 10 * SECOND, 15 * SECOND],
   ["one whose push has settled", withPull("open"), 30 * SECOND, 2 * MINUTE],
@@ -46,7 +46,7 @@ test.each<[string, LookOutcome, number, number]>([
   ["one that is over", failed({ kind: "rate-limited", retryAt: NOW - MINUTE }), 0, 5 * MINUTE],
   ["one for years", failed({ kind: "rate-limited", retryAt: NOW * 1_000_000 }), 0, 65 * MINUTE],
 ])("%s is looked at again in time", (_, outcome, sinceMarkedMs, expected) => {
-  expect(nextLookIn(outcome, sinceMarkedMs, NOW)).toBe(expected);
+  expect(nextPollDelayMs(outcome, sinceMarkedMs, NOW)).toBe(expected);
 });
 
 test("a failure is kept in one word", () => {

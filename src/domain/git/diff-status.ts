@@ -3,7 +3,7 @@ import type { BranchFacts } from "./branch-facts.js";
 import type { GitHostFailure } from "./git-hosts.js";
 
 /** What one look at a chat's branch came to. */
-export type LookOutcome =
+export type PollOutcome =
   | { kind: "seen"; facts: BranchFacts }
   /** The chat's owner has no token for the host. */
   | { kind: "no-token" }
@@ -31,7 +31,7 @@ export const RATE_LIMIT_PADDING_MS = 5 * 60_000;
 const MAX_RATE_LIMIT_MS = 60 * 60_000;
 
 /** Milliseconds until the next look. `sinceMarkedMs`: how long ago work on the branch was last seen. */
-export function nextLookIn(outcome: LookOutcome, sinceMarkedMs: number, now: number): number {
+export function nextPollDelayMs(outcome: PollOutcome, sinceMarkedMs: number, now: number): number {
   switch (outcome.kind) {
     case "seen": {
       const { pullRequest } = outcome.facts;
@@ -63,7 +63,7 @@ function afterFailure(failure: GitHostFailure, now: number): number {
 }
 
 /** In one word for the store; null for a look that saw something. */
-export function failureOf(outcome: LookOutcome): string | null {
+export function failureOf(outcome: PollOutcome): string | null {
   if (outcome.kind === "seen") return null;
   return outcome.kind === "failed" ? outcome.failure.kind : outcome.kind;
 }

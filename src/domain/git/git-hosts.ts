@@ -8,7 +8,7 @@ export type GitHostKind = (typeof GIT_HOST_KINDS)[number];
 export type GitAccount = { host: string; kind: GitHostKind; token: string };
 
 /** A branch of a project; `path` as in `ada/greeter`. `pullRequest`: the number of the one that is known, if any. */
-export type GitWork = { path: string; branch: string; pullRequest: number | null };
+export type BranchReference = { path: string; branch: string; pullRequest: number | null };
 
 export type GitHostFailure =
   /** `retryAt` in milliseconds since the epoch; null when the host does not say. */
@@ -30,7 +30,7 @@ export interface GitHosts {
   /** Who the token is there. */
   loginOf(account: GitAccount): Promise<GitHostAnswer<string>>;
   /** How the branch stands: its pull request, or how it differs from the default branch. */
-  factsOf(account: GitAccount, work: GitWork): Promise<GitHostAnswer<BranchFacts>>;
+  factsOf(account: GitAccount, work: BranchReference): Promise<GitHostAnswer<BranchFacts>>;
   /** The unified diff of the pull request, or of the branch against the default branch. At most `MAX_DIFF_BYTES`. */
-  diffOf(account: GitAccount, work: GitWork): Promise<GitHostAnswer<string>>;
+  diffOf(account: GitAccount, work: BranchReference): Promise<GitHostAnswer<string>>;
 }

@@ -34,10 +34,10 @@ const headers = (...names: string[]): McpAuthChange => ({
 });
 
 test.each<[string, McpAuthChange, string[]]>([
-  ["nothing", { kind: "none", isMeant: true }, []],
-  ["nothing, denied", { kind: "none", isMeant: false }, ["auth.none"]],
-  ["the person's identity", { kind: "user_identity", isMeant: true }, []],
-  ["the person's identity, denied", { kind: "user_identity", isMeant: false }, ["auth.userIdentity"]],
+  ["nothing", { kind: "none", isConfirmed: true }, []],
+  ["nothing, denied", { kind: "none", isConfirmed: false }, ["auth.none"]],
+  ["the person's identity", { kind: "user_identity", isConfirmed: true }, []],
+  ["the person's identity, denied", { kind: "user_identity", isConfirmed: false }, ["auth.userIdentity"]],
   ["OAuth by discovery", { kind: "oauth2" }, []],
   ["OAuth by discovery with scopes", { kind: "oauth2", scopes: ["read:all", "write"] }, []],
   ["a whole client", { kind: "oauth2", ...CLIENT }, []],
@@ -173,7 +173,7 @@ describe("of a server that was set up before", () => {
     ],
     [
       "key",
-      { auth: { kind: "none", isMeant: true } },
+      { auth: { kind: "none", isConfirmed: true } },
       { oauthClientSecret: "clear", apiKey: "clear", customHeaders: "clear" },
     ],
     [
@@ -222,7 +222,7 @@ describe("of a server that was set up before", () => {
     ["key", { url: "http://mcp.example/mcp" }, ["auth.apiKey.value"]],
     ["key", { url: MOVED, auth: { kind: "api_key", header: "X-Other" } }, ["auth.apiKey.value"]],
     ["key", { url: MOVED, auth: key("X-Api-Key", "new") }, []],
-    ["key", { url: MOVED, auth: { kind: "none", isMeant: true } }, []],
+    ["key", { url: MOVED, auth: { kind: "none", isConfirmed: true } }, []],
     ["headers", { url: MOVED }, ["auth.headers"]],
     [
       "headers",

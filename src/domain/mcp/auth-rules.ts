@@ -3,7 +3,7 @@ import type { McpServerSettings } from "./types.js";
 import {
   headerNameProblem,
   headerValueProblem,
-  keptOrCleared,
+  keepOrClear,
   type Note,
   readAddress,
   readScopes,
@@ -14,7 +14,7 @@ export type SecretChange = { set?: string | null | undefined; clear?: boolean | 
 
 /** Within one kind absent keeps and null clears; whoever changes the kind begins anew. */
 export type McpAuthChange =
-  | { kind: "none" | "user_identity"; isMeant: boolean }
+  | { kind: "none" | "user_identity"; isConfirmed: boolean }
   | {
       kind: "oauth2";
       clientId?: string | null;
@@ -33,20 +33,20 @@ export type StoredSecrets = {
   headerNames: readonly string[];
 };
 
-export type WantedSecret = "keep" | "clear" | { set: string };
+export type SecretUpdate = "keep" | "clear" | { set: string };
 /** All headers there will be; a null value is that of the stored header of this name. */
-export type WantedHeaders = "keep" | "clear" | { headers: { name: string; value: string | null }[] };
-export type WantedSecrets = {
-  oauthClientSecret: WantedSecret;
-  apiKey: WantedSecret;
-  customHeaders: WantedHeaders;
+export type HeadersUpdate = "keep" | "clear" | { headers: { name: string; value: string | null }[] };
+export type SecretUpdates = {
+  oauthClientSecret: SecretUpdate;
+  apiKey: SecretUpdate;
+  customHeaders: HeadersUpdate;
 };
 
 type AuthSettings = Pick<
   McpServerSettings,
   "authKind" | "oauthClientId" | "oauthAuthorizeUrl" | "oauthTokenUrl" | "oauthScopes" | "apiKeyHeader"
 >;
-type Planned = { settings: AuthSettings; secrets: WantedSecrets };
+type Planned = { settings: AuthSettings; secrets: SecretUpdates };
 
 /** `movesTo`: the server's new address; null = it stays where it is. */
 export type AuthBefore = { settings: McpServerSettings; secrets: StoredSecrets; movesTo: string | null };
@@ -65,8 +65,8 @@ const NOTHING: AuthSettings = {
   oauthScopes: [],
   apiKeyHeader: null,
 };
-const CLEARED: WantedSecrets = { oauthClientSecret: "clear", apiKey: "clear", customHeaders: "clear" };
-const KEPT: WantedSecrets = { oauthClientSecret: "keep", apiKey: "keep", customHeaders: "keep" };
+const CLEARED: SecretUpdates = { oauthClientSecret: "clear", apiKey: "clear", customHeaders: "clear" };
+const KEPT: SecretUpdates = { oauthClientSecret: "keep", apiKey: "keep", customHeaders: "keep" };
 
 /** Only what is kept sealed can be kept: another kind's secrets go, and so does what was kept for another host. */
 export function changeAuth(before: AuthBefore, change: McpAuthChange | undefined, note: Note): Planned {
@@ -87,7 +87,7 @@ function ofKind(before: AuthBefore, change: McpAuthChange, note: Note): Planned 
   switch (change.kind) {
     case "none":
     case "user_identity":
-      if (!change.isMeant)
+      if (!change.isConfirmed)
         note("To choose this, say true.", change.kind === "none" ? "none" : "userIdentity");
       return { settings: { ...NOTHING, authKind: change.kind }, secrets: CLEARED };
     case "oauth2":
@@ -139,7 +139,7 @@ function ofOauth(
 }
 
 function readClientId(given: string | null | undefined, old: string | null, note: Note): string | null {
-  if (given == null) return keptOrCleared(given, old);
+  if (given == null) return keepOrClear(given, old);
   const trimmed = given.trim();
   if (trimmed.length > MAX_CLIENT_ID_CHARACTERS || !CLIENT_WORD.test(trimmed)) {
     note(`A client's id is 1 to ${MAX_CLIENT_ID_CHARACTERS} visible ASCII characters.`, "clientId");
@@ -152,7 +152,7 @@ function readEndpoint(
   old: string | null,
   note: (message: string) => void,
 ): string | null {
-  if (given == null) return keptOrCleared(given, old);
+  if (given == null) return keepOrClear(given, old);
   return readAddress(given, note);
 }
 
@@ -226,7 +226,7 @@ function readHeaderValue(given: SecretChange | undefined, isStored: boolean, not
 }
 
 /** Blanks around a pasted secret are no part of it. */
-function readSecret(given: SecretChange | undefined, note: Note): WantedSecret {
+function readSecret(given: SecretChange | undefined, note: Note): SecretUpdate {
   if (given === undefined) return "keep";
   if (given.set != null) return { set: given.set.trim() };
   if (given.clear !== true) note("To remove it, say true; to keep it, leave it out.", "clear");

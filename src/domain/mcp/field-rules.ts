@@ -35,7 +35,7 @@ const RESERVED_HEADERS = new Set([
 const RESERVED_BEGINNINGS = ["content-", "mcp-", "proxy-"];
 
 /** Of a value that may be absent, which keeps, or null, which clears. */
-export function keptOrCleared<T>(given: null | undefined, old: T): T | null {
+export function keepOrClear<T>(given: null | undefined, old: T): T | null {
   return given === null ? null : old;
 }
 

@@ -5,9 +5,9 @@
  */
 
 /** What the page asks consent to. */
-export type McpOauthQuestion = {
+export type McpOauthConsent = {
   serverName: string;
-  personName: string;
+  userName: string;
   username: string;
   /** Where the browser is to go: the authorisation server's host. */
   host: string;
@@ -17,7 +17,7 @@ export type McpOauthQuestion = {
  * `over`: unknown, expired, finished already, or another browser's. `declined`: the authorisation server or the person
  * there said no, in `reason`. `failed`: the authorisation server did not do its part; `reference` finds the log's line.
  */
-export type McpOauthEnd =
+export type McpOauthResult =
   | { kind: "connected"; serverId: string; serverName: string; returnTo: string | null }
   | { kind: "over" }
   | { kind: "declined"; serverName: string; reason: string }
@@ -25,7 +25,7 @@ export type McpOauthEnd =
   | { kind: "failed"; serverName: string; reason: string; reference: string };
 
 /** What came back with the browser. */
-export type McpOauthAnswer = {
+export type McpOauthCallback = {
   state: string;
   code: string | null;
   issuer: string | null;
@@ -35,9 +35,9 @@ export type McpOauthAnswer = {
 
 export interface McpOauthPages {
   /** Null: there is no such ticket, or it has expired. */
-  ask(ticket: string): Promise<McpOauthQuestion | null>;
+  readConsent(ticket: string): Promise<McpOauthConsent | null>;
   /** The person said yes in this browser. Where it goes; null: the ticket is over, or another browser's. */
-  goOn(ticket: string, browser: string): Promise<string | null>;
+  authorize(ticket: string, browser: string): Promise<string | null>;
   /** Each state ends once. */
-  finish(answer: McpOauthAnswer, browser: string): Promise<McpOauthEnd>;
+  finish(answer: McpOauthCallback, browser: string): Promise<McpOauthResult>;
 }

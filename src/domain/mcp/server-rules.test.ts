@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { McpServerSettings } from "./types.js";
 import type { McpAuthChange } from "./auth-rules.js";
 import {
-  isAnotherServer,
+  invalidatesAuthorizations,
   type McpServerChange,
   type NewMcpServer,
   planMcpServerChange,
@@ -14,7 +14,7 @@ const NEW: NewMcpServer = {
   displayName: "Files",
   url: "https://mcp.example/mcp",
   transport: "streamable_http",
-  auth: { kind: "none", isMeant: true },
+  auth: { kind: "none", isConfirmed: true },
 };
 
 /** The problems of a new server, as `path: message`. */
@@ -208,10 +208,10 @@ describe("what people authorised was for another server", () => {
     [{ auth: { kind: "oauth2", clientId: "other" } }, true],
     [{ auth: { ...client, tokenUrl: "https://id.example/other" } }, true],
     [{ auth: { kind: "oauth2", clientId: null, authorizeUrl: null, tokenUrl: null } }, true],
-    [{ auth: { kind: "none", isMeant: true } }, true],
+    [{ auth: { kind: "none", isConfirmed: true } }, true],
   ])("after %j: %s", (wanted, isAnother) => {
     const after = change(wanted, old);
     if (Array.isArray(after)) throw new Error(after.join());
-    expect(isAnotherServer(old.settings, after)).toBe(isAnother);
+    expect(invalidatesAuthorizations(old.settings, after)).toBe(isAnother);
   });
 });

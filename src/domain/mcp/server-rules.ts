@@ -3,8 +3,8 @@
  * wrong with it. Pure; secrets pass through and are kept nowhere.
  */
 import type { McpAvailability, McpServerSettings, McpTransport } from "./types.js";
-import { changeAuth, type McpAuthChange, type StoredSecrets, type WantedSecrets } from "./auth-rules.js";
-import { keptOrCleared, type Note, type Problem, readAddress, readPlainText } from "./field-rules.js";
+import { changeAuth, type McpAuthChange, type StoredSecrets, type SecretUpdates } from "./auth-rules.js";
+import { keepOrClear, type Note, type Problem, readAddress, readPlainText } from "./field-rules.js";
 
 /** Absent keeps what is there, or leaves a new server's default; null clears, which not all of them bear. */
 export type McpServerChange = {
@@ -41,7 +41,7 @@ export type NewMcpServer = McpServerChange & {
 };
 
 export type McpServerPlan =
-  { ok: true; settings: McpServerSettings; secrets: WantedSecrets } | { ok: false; problems: Problem[] };
+  { ok: true; settings: McpServerSettings; secrets: SecretUpdates } | { ok: false; problems: Problem[] };
 
 const MAX_SLUG_CHARACTERS = 32;
 const MAX_NAME_CHARACTERS = 100;
@@ -132,7 +132,7 @@ function describe(old: McpServerSettings, change: McpServerChange, note: Note) {
       description === undefined
         ? old.description
         : readPlainText(description ?? "", words, noteAt("description")),
-    iconUrl: iconUrl == null ? keptOrCleared(iconUrl, old.iconUrl) : readAddress(iconUrl, noteAt("iconUrl")),
+    iconUrl: iconUrl == null ? keepOrClear(iconUrl, old.iconUrl) : readAddress(iconUrl, noteAt("iconUrl")),
     url: url == null ? old.url : readAddress(url, noteAt("url")),
   };
 }
@@ -184,7 +184,7 @@ function noteClash(
  * kind of authorisation, another OAuth client or other endpoints of it. Tokens are made for exactly these, and must be
  * shown to nobody else.
  */
-export function isAnotherServer(before: McpServerSettings, after: McpServerSettings): boolean {
+export function invalidatesAuthorizations(before: McpServerSettings, after: McpServerSettings): boolean {
   const fields = ["url", "authKind", "oauthClientId", "oauthAuthorizeUrl", "oauthTokenUrl"] as const;
   return fields.some((field) => before[field] !== after[field]);
 }

@@ -45,7 +45,7 @@ export type McpServerSettings = {
 };
 
 /** How one person stands with one server at this moment. */
-export type McpStanding = {
+export type McpAccountState = {
   status: McpConnectionStatus;
   connectedAt: Date | null;
   /** Of the token that is used now; null = it does not expire, or nobody said. */
@@ -53,7 +53,7 @@ export type McpStanding = {
 };
 
 /** A tool as its server tells of it; the name is the server's own. */
-export type McpToolFacts = { name: string; description: string; inputSchema: JsonObject };
+export type McpToolDescription = { name: string; description: string; inputSchema: JsonObject };
 
 /**
  * Why a server could not be used. `unauthorized`: it wants an authorisation that it was not shown. `blocked`: our own
@@ -74,10 +74,10 @@ export type McpServerFailureKind = (typeof MCP_FAILURES)[number];
 export type McpServerFailure = { kind: McpServerFailureKind; message: string };
 
 /** What came of a try to use a server: from the first request to its whole list of tools. */
-export type McpTrial = { latencyMs: number } & (
+export type McpProbeResult = { latencyMs: number } & (
   | {
       ok: true;
-      tools: readonly McpToolFacts[];
+      tools: readonly McpToolDescription[];
       /** What the server says that it is; null where it does not. */
       serverName: string | null;
       serverVersion: string | null;

@@ -40,7 +40,7 @@ export type ModelChange = {
 export type NewModel = ModelChange & { model: string; displayName: string };
 
 /** What the provider's adapter makes of call options: nothing, or what is wrong with them, each at its place. */
-export type JudgeOptions = (options: JsonObject) => Problem[];
+export type ValidateOptions = (options: JsonObject) => Problem[];
 
 export type ModelPlan = { ok: true; setup: ModelSetup } | { ok: false; problems: Problem[] };
 
@@ -61,7 +61,7 @@ const MAX_OPTIONS_CHARACTERS = 16_384;
 const USUAL_THRESHOLD_PERCENT = 70;
 
 /** What is left out of context and prices comes from the table of known models. */
-export function planNewModel(kind: ModelProviderKind, wanted: NewModel, judge: JudgeOptions): ModelPlan {
+export function planNewModel(kind: ModelProviderKind, wanted: NewModel, judge: ValidateOptions): ModelPlan {
   const problems: Problem[] = [];
   const model = readPlainText(wanted.model, { min: 1, max: MAX_MODEL_CHARACTERS }, (message) =>
     problems.push({ message, path: ["model"] }),
@@ -81,14 +81,14 @@ export function planNewModel(kind: ModelProviderKind, wanted: NewModel, judge: J
   return plan(blank, wanted, { judge, problems });
 }
 
-export function planModelChange(before: ModelSetup, change: ModelChange, judge: JudgeOptions): ModelPlan {
+export function planModelChange(before: ModelSetup, change: ModelChange, judge: ValidateOptions): ModelPlan {
   return plan(before, change, { judge, problems: [] });
 }
 
 function plan(
   old: ModelSetup,
   change: ModelChange,
-  { judge, problems }: { judge: JudgeOptions; problems: Problem[] },
+  { judge, problems }: { judge: ValidateOptions; problems: Problem[] },
 ): ModelPlan {
   const note: Note = (message, ...path) => problems.push({ message, path });
   for (const field of NEVER_CLEARED) {
@@ -138,7 +138,7 @@ function noteNumbers(setup: ModelSetup, change: ModelChange, note: Note): void {
 function readOptions(
   { providerOptions: old }: ModelSetup,
   given: JsonValue | undefined,
-  { judge, note }: { judge: JudgeOptions; note: Note },
+  { judge, note }: { judge: ValidateOptions; note: Note },
 ): JsonObject {
   if (given === undefined) return old;
   if (given === null) return {};

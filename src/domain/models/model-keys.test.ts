@@ -1,6 +1,6 @@
 // Whose key pays, as a table.
 import { expect, test } from "vitest";
-import { chooseKey, goesWithoutKey, type KeyPlace, keyVariableOf, type KeyPolicy } from "./model-keys.js";
+import { chooseKey, goesWithoutKey, type KeySource, keyVariableOf, type KeyPolicy } from "./model-keys.js";
 
 const OURS = "ours";
 const THEIRS = "theirs";
@@ -22,7 +22,7 @@ test.each<[KeyPolicy, boolean, string | null, string | null, string]>([
   expect(choice.ok ? choice.key || "none" : `missing ${choice.missing}`).toBe(expected);
 });
 
-const PLACE: KeyPlace = {
+const PLACE: KeySource = {
   kind: "openai",
   baseUrl: null,
   apiKeyVariable: null,
@@ -30,7 +30,7 @@ const PLACE: KeyPlace = {
   isDemo: false,
 };
 
-test.each<[string, Partial<KeyPlace>, boolean]>([
+test.each<[string, Partial<KeySource>, boolean]>([
   ["a vendor's own address", {}, false],
   ["a server with an address of its own", { baseUrl: "http://127.0.0.1:1/" }, true],
   ["Bedrock, whose calls the machine signs", { kind: "bedrock" }, true],

@@ -30,7 +30,7 @@ export function chooseKey(policy: KeyPolicy, mayGoWithout: boolean, keys: KnownK
 }
 
 /** What of a provider decides where its deployment's key is. */
-export type KeyPlace = {
+export type KeySource = {
   kind: ModelProviderKind;
   baseUrl: string | null;
   apiKeyVariable: string | null;
@@ -39,12 +39,12 @@ export type KeyPlace = {
 };
 
 /** The variable whose value is the key as long as none is stored: it goes only where the environment's address is. */
-export function keyVariableOf({ apiKeyVariable, isAddressOwn }: KeyPlace): string | null {
+export function keyVariableOf({ apiKeyVariable, isAddressOwn }: KeySource): string | null {
   return isAddressOwn ? null : apiKeyVariable;
 }
 
 /** The variable that gives the address, where no admin has chosen another: who must correct it, corrects that. */
-export function addressVariableOf({ kind, ...place }: KeyPlace): string | null {
+export function addressVariableOf({ kind, ...place }: KeySource): string | null {
   return place.isDemo || keyVariableOf({ kind, ...place }) === null ? null : ADDRESS_VARIABLES[kind];
 }
 
@@ -62,7 +62,7 @@ const ADDRESS_VARIABLES: Readonly<Record<ModelProviderKind, string | null>> = {
  * those to Bedrock, which the machine's own AWS credentials sign. Azure always wants one, and so does a provider whose
  * key the environment is to give.
  */
-export function goesWithoutKey(place: KeyPlace): boolean {
+export function goesWithoutKey(place: KeySource): boolean {
   if (place.isDemo) return true;
   if (keyVariableOf(place) !== null || place.kind === "azure_openai") return false;
   return place.kind === "bedrock" || place.baseUrl !== null;

@@ -3,7 +3,7 @@
  * wrong with it. Pure; secrets pass through and are kept nowhere.
  */
 import type { ModelProviderKind } from "../common/failures.js";
-import type { SecretChange, WantedSecret } from "../mcp/auth-rules.js";
+import type { SecretChange, SecretUpdate } from "../mcp/auth-rules.js";
 import { type Note, type Problem, readAddress, readPlainText } from "../mcp/field-rules.js";
 import type { KeyPolicy } from "./model-keys.js";
 
@@ -40,7 +40,7 @@ export type NewProvider = ProviderChange & { kind: ModelProviderKind; displayNam
 
 /** `hasMoved`: it is another host's address than before; no key may follow it there. */
 export type ProviderPlan =
-  | { ok: true; setup: ProviderSetup; key: WantedSecret; hasMoved: boolean }
+  | { ok: true; setup: ProviderSetup; key: SecretUpdate; hasMoved: boolean }
   | { ok: false; problems: Problem[] };
 
 const NEVER_CLEARED = [
@@ -132,7 +132,7 @@ function readBaseUrl(
 }
 
 /** A key as it is pasted. Null clears, as it does everywhere. */
-export function readKey(given: SecretChange | null | undefined, note: Note): WantedSecret {
+export function readKey(given: SecretChange | null | undefined, note: Note): SecretUpdate {
   if (given === undefined) return "keep";
   if (given === null) return "clear";
   if (given.set == null) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fittingOutput, modelOutputLimit, wantedOutput } from "./output-limit.js";
+import { fittingOutputTokens, modelOutputLimit, desiredOutputTokens } from "./output-limit.js";
 
 const bounds = (
   model: string,
@@ -17,12 +17,12 @@ test.each([
   ["what was seen counts for the default", bounds("some-model", null, 4_096), 4_096],
   ["a smaller wish stays", bounds("some-model", 1_000, 4_096), 1_000],
 ])("%s", (_case, given, tokens) => {
-  expect(wantedOutput(given, 32_000)).toBe(tokens);
+  expect(desiredOutputTokens(given, 32_000)).toBe(tokens);
 });
 
 test("the deployment's default may be smaller or larger", () => {
-  expect(wantedOutput(bounds("some-model"), 2_000)).toBe(2_000);
-  expect(wantedOutput(bounds("claude-haiku-4-5"), 100_000)).toBe(64_000);
+  expect(desiredOutputTokens(bounds("some-model"), 2_000)).toBe(2_000);
+  expect(desiredOutputTokens(bounds("claude-haiku-4-5"), 100_000)).toBe(64_000);
 });
 
 test("what was seen is newer than the table", () => {
@@ -40,5 +40,5 @@ test.each([
   [32_000, 8_192, 8_000, 256],
   [100, 8_192, 8_000, 100],
 ])("%d wanted, a window of %s, a prompt of %d: %d", (wanted, window, prompt, tokens) => {
-  expect(fittingOutput(wanted, window, prompt)).toBe(tokens);
+  expect(fittingOutputTokens(wanted, window, prompt)).toBe(tokens);
 });

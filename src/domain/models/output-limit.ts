@@ -26,7 +26,7 @@ export function modelOutputLimit({ model, observedOutputLimit }: OutputBounds): 
  * Tokens to ask for when there is room for all of them: what an administrator said, else the deployment's default as far
  * as the model is known to give it; never more than the vendor was seen to take.
  */
-export function wantedOutput(bounds: OutputBounds, deploymentDefault: number): number {
+export function desiredOutputTokens(bounds: OutputBounds, deploymentDefault: number): number {
   const { maxOutputTokens, observedOutputLimit } = bounds;
   const wanted =
     maxOutputTokens ?? Math.min(deploymentDefault, modelOutputLimit(bounds) ?? deploymentDefault);
@@ -37,12 +37,12 @@ export function wantedOutput(bounds: OutputBounds, deploymentDefault: number): n
  * What of `wanted` fits into the window beside the prompt; with less room than an answer needs, as much as an answer
  * needs: then the vendor counts, and its refusal says exactly. `window` in tokens, null = unknown.
  */
-export function fittingOutput(wanted: number, window: number | null, promptTokens: number): number {
+export function fittingOutputTokens(wanted: number, window: number | null, promptTokens: number): number {
   if (window === null) return wanted;
-  return Math.min(wanted, Math.max(outputRoom(window, promptTokens), LEAST_OUTPUT_TOKENS));
+  return Math.min(wanted, Math.max(availableOutputTokens(window, promptTokens), LEAST_OUTPUT_TOKENS));
 }
 
 /** Tokens that a window leaves beside a prompt of so many; may be negative. */
-export function outputRoom(window: number, promptTokens: number): number {
+export function availableOutputTokens(window: number, promptTokens: number): number {
   return window - promptTokens - Math.ceil(promptTokens * PROMPT_MARGIN_SHARE) - PROMPT_MARGIN_TOKENS;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pushMessageOf, subscriptionMistakes, type Rest } from "./push.js";
+import { pushMessageOf, subscriptionProblems, type SettledTurn } from "./push.js";
 
 const p256dh = Buffer.concat([Buffer.of(4), Buffer.alloc(64, 1)]).toString("base64url");
 const auth = Buffer.alloc(16, 2).toString("base64url");
@@ -16,21 +16,21 @@ test.each([
   ["a short secret", { auth: Buffer.alloc(15).toString("base64url") }, ["auth"]],
   ["what is no base64url", { p256dh: "ä", auth: "ö" }, ["p256dh", "auth"]],
 ])("a subscription: %s", (_, change, fields) => {
-  const mistakes = subscriptionMistakes({ ...GOOD, ...change }, { isPrivateAllowed: false });
+  const mistakes = subscriptionProblems({ ...GOOD, ...change }, { isPrivateAllowed: false });
   expect(mistakes.map(({ field }) => field)).toEqual(fields);
 });
 
 test("within the own network a push service needs no encryption", () => {
   const local = { ...GOOD, endpoint: "http://127.0.0.1:8080/abc" };
-  expect(subscriptionMistakes(local, { isPrivateAllowed: true })).toEqual([]);
-  expect(subscriptionMistakes({ ...GOOD, endpoint: "file:///etc" }, { isPrivateAllowed: true })).toHaveLength(
+  expect(subscriptionProblems(local, { isPrivateAllowed: true })).toEqual([]);
+  expect(subscriptionProblems({ ...GOOD, endpoint: "file:///etc" }, { isPrivateAllowed: true })).toHaveLength(
     1,
   );
 });
 
 const text = (words: string) => ({ type: "text" as const, text: words });
 const failure = { kind: "auth" as const, message: "The vendor refused the key.", isRetryable: false };
-const RESTS: [string, Rest, string][] = [
+const RESTS: [string, SettledTurn, string][] = [
   [
     "the last words",
     { kind: "finished", parts: [text("I look."), text("All is\n\n  well.")] },
@@ -44,14 +44,14 @@ const RESTS: [string, Rest, string][] = [
     "Waits for an answer to ask, pick.",
   ],
 ];
-test.each(RESTS)("a notification tells of %s", (_, rest, body) => {
-  expect(pushMessageOf({ chatId: "chat_1", title: "Broken build" }, rest)).toEqual({
+test.each(RESTS)("a notification tells of %s", (_, turn, body) => {
+  expect(pushMessageOf({ chatId: "chat_1", title: "Broken build" }, turn)).toEqual({
     title: "Broken build",
     body,
     tag: "chat_1",
     data: {
       chatId: "chat_1",
-      kind: { finished: "FINISHED", failed: "FAILED", "needs-client": "NEEDS_CLIENT" }[rest.kind],
+      kind: { finished: "FINISHED", failed: "FAILED", "needs-client": "NEEDS_CLIENT" }[turn.kind],
     },
   });
 });

@@ -1,4 +1,4 @@
-/** Notifications of Web Push: what a subscription must be, and what is told of a turn that has come to rest. Pure. */
+/** Notifications of Web Push: what a subscription must be, and what it says of a settled turn. Pure. */
 import type { ChatFailure } from "../common/failures.js";
 import type { MessagePart } from "../chats/message-parts.js";
 
@@ -15,20 +15,20 @@ const BASE64URL = /^[A-Za-z0-9_-]+={0,2}$/;
 const MAX_BODY_CHARACTERS = 180;
 const MAX_TITLE_CHARACTERS = 120;
 
-export type WantedSubscription = { endpoint: string; p256dh: string; auth: string };
+export type PushSubscriptionFields = { endpoint: string; p256dh: string; auth: string };
 /** `userAgent`: what the browser calls itself; null when it does not say. */
-export type WantedPush = WantedSubscription & { userAgent: string | null };
-type Mistake = { field: keyof WantedSubscription; message: string };
+export type PushRegistration = PushSubscriptionFields & { userAgent: string | null };
+type Problem = { field: keyof PushSubscriptionFields; message: string };
 
 /**
  * What is wrong with a browser's subscription, at most one thing a field. `isPrivateAllowed`: push services within the
  * own network may be used, without encryption too.
  */
-export function subscriptionMistakes(
-  { endpoint, p256dh, auth }: WantedSubscription,
+export function subscriptionProblems(
+  { endpoint, p256dh, auth }: PushSubscriptionFields,
   { isPrivateAllowed }: { isPrivateAllowed: boolean },
-): Mistake[] {
-  const mistakes: Mistake[] = [];
+): Problem[] {
+  const mistakes: Problem[] = [];
   const protocols = isPrivateAllowed ? ["https:", "http:"] : ["https:"];
   if (endpoint.length > MAX_ENDPOINT_CHARACTERS) {
     mistakes.push({
@@ -58,8 +58,8 @@ export type PushOutcome =
   | { kind: "later"; reason: string; retryAfterMs: number | null }
   | { kind: "refused"; reason: string };
 
-/** Why a chat has come to rest. */
-export type Rest =
+/** Why a turn has settled. */
+export type SettledTurn =
   /** `parts` of the turn's last answer; none when it has none. */
   | { kind: "finished"; parts: readonly MessagePart[] }
   | { kind: "failed"; failure: ChatFailure }
@@ -77,12 +77,12 @@ export type PushMessage = {
 };
 
 /** `chatId`: the public one. */
-export function pushMessageOf(chat: { chatId: string; title: string }, rest: Rest): PushMessage {
-  const kind = KINDS[rest.kind];
+export function pushMessageOf(chat: { chatId: string; title: string }, turn: SettledTurn): PushMessage {
+  const kind = KINDS[turn.kind];
   const { chatId } = chat;
   return {
     title: shortened(chat.title, MAX_TITLE_CHARACTERS) || "Chat",
-    body: shortened(bodyOf(rest), MAX_BODY_CHARACTERS),
+    body: shortened(bodyOf(turn), MAX_BODY_CHARACTERS),
     tag: chatId,
     data: { chatId, kind },
   };
@@ -90,14 +90,14 @@ export function pushMessageOf(chat: { chatId: string; title: string }, rest: Res
 
 const KINDS = { finished: "FINISHED", failed: "FAILED", "needs-client": "NEEDS_CLIENT" } as const;
 
-function bodyOf(rest: Rest): string {
-  switch (rest.kind) {
+function bodyOf(turn: SettledTurn): string {
+  switch (turn.kind) {
     case "finished":
-      return wordsOf(rest.parts) || "The turn has finished.";
+      return wordsOf(turn.parts) || "The turn has finished.";
     case "failed":
-      return rest.failure.message;
+      return turn.failure.message;
     case "needs-client":
-      return `Waits for an answer to ${[...new Set(rest.toolNames)].join(", ")}.`;
+      return `Waits for an answer to ${[...new Set(turn.toolNames)].join(", ")}.`;
   }
 }
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import {
   effectiveLimit,
-  greatestCost,
+  maxCost,
   isReached,
   limitBusyFailure,
   type LimitPeriod,
   limitReachedFailure,
-  type LimitStanding,
+  type LimitStatus,
   periodAt,
   remainingMicros,
 } from "./usage-limits.js";
@@ -51,7 +51,7 @@ test.each([
 });
 
 const november = periodAt("month", Date.UTC(2026, 10, 21));
-function standing(limitMicros: bigint | null, spentMicros: bigint): LimitStanding {
+function standing(limitMicros: bigint | null, spentMicros: bigint): LimitStatus {
   return { source: "user", period: "month", limitMicros, spentMicros, range: november };
 }
 
@@ -87,5 +87,5 @@ test.each([
   ["nothing, where it is free", { input: "0", output: "0", cacheRead: null, cacheWrite: null }, 0],
   ["nothing that anybody will know, without prices", null, 0],
 ])("a call can cost %s", (_, pricing, micros) => {
-  expect(greatestCost({ inputTokens: 1000, outputTokens: 500 }, pricing)).toBe(BigInt(micros));
+  expect(maxCost({ inputTokens: 1000, outputTokens: 500 }, pricing)).toBe(BigInt(micros));
 });

@@ -21,7 +21,7 @@ export type UsageLimitPolicy = {
 };
 
 /** How a person stands at a moment. */
-export type LimitStanding = {
+export type LimitStatus = {
   source: LimitSource;
   period: LimitPeriod;
   /** Null = no limit. */
@@ -33,11 +33,11 @@ export type LimitStanding = {
 };
 
 /** A standing with a limit. */
-export type LimitedStanding = LimitStanding & { limitMicros: bigint };
+export type FiniteLimitStatus = LimitStatus & { limitMicros: bigint };
 
 /** Whether something paid may begin. `unchecked`: nobody could find out, and then it may not. */
 export type LimitCheck =
-  { outcome: "allowed" } | { outcome: "reached"; standing: LimitedStanding } | { outcome: "unchecked" };
+  { outcome: "allowed" } | { outcome: "reached"; status: FiniteLimitStatus } | { outcome: "unchecked" };
 
 /** The greatest amount that the database keeps. */
 export const GREATEST_LIMIT_MICROS = 2n ** 63n - 1n;
@@ -63,7 +63,7 @@ export function periodAt(period: LimitPeriod, now: number): DateRange {
 export function effectiveLimit(
   policy: UsageLimitPolicy,
   ownLimitMicros: bigint | null,
-): Pick<LimitStanding, "source" | "limitMicros"> {
+): Pick<LimitStatus, "source" | "limitMicros"> {
   if (!policy.isEnabled) return { source: "none", limitMicros: null };
   if (ownLimitMicros !== null) return { source: "user", limitMicros: ownLimitMicros };
   const { defaultLimitMicros: limitMicros } = policy;
@@ -71,24 +71,24 @@ export function effectiveLimit(
 }
 
 /** Whoever has spent their limit, to the microdollar, may spend no more; so nobody may with a limit of 0. */
-export function isReached(standing: LimitStanding): standing is LimitedStanding {
+export function isReached(standing: LimitStatus): standing is FiniteLimitStatus {
   return standing.limitMicros !== null && standing.spentMicros >= standing.limitMicros;
 }
 
 /** Null = no limit; never below 0, though a call may have cost more than was left. */
-export function remainingMicros({ limitMicros, spentMicros }: LimitStanding): bigint | null {
+export function remainingMicros({ limitMicros, spentMicros }: LimitStatus): bigint | null {
   if (limitMicros === null) return null;
   return spentMicros >= limitMicros ? 0n : limitMicros - spentMicros;
 }
 
 /** For people. */
-export function limitReachedText({ limitMicros, spentMicros, period, range }: LimitedStanding): string {
+export function limitReachedText({ limitMicros, spentMicros, period, range }: FiniteLimitStatus): string {
   const resetsAt = new Date(range.to).toISOString();
   return `The usage limit of ${dollars(limitMicros)} per ${period} is reached: ${dollars(spentMicros)} are spent. It begins anew at ${resetsAt}.`;
 }
 
 /** What ends a turn between two model calls. */
-export function limitReachedFailure(standing: LimitedStanding): ChatFailure {
+export function limitReachedFailure(standing: FiniteLimitStatus): ChatFailure {
   return { kind: "usage_limit", message: limitReachedText(standing), isRetryable: false };
 }
 
@@ -106,14 +106,14 @@ export const LIMIT_UNCHECKED: ChatFailure = {
 };
 
 /** Tokens that one call can use at most. */
-export type GreatestUse = { inputTokens: number; outputTokens: number };
+export type MaxUsage = { inputTokens: number; outputTokens: number };
 
 /**
  * What one call can cost at most, in microdollars: all of the prompt at its dearest kind of input, and the longest
  * answer. 0 for a free model, and for one without prices, whose cost nobody will know.
  */
-export function greatestCost(
-  { inputTokens, outputTokens }: GreatestUse,
+export function maxCost(
+  { inputTokens, outputTokens }: MaxUsage,
   pricing: ModelPricing | null,
 ): bigint {
   const none = { inputTokens: 0, outputTokens, reasoningTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ClaimRules, personOf, roleOf, signInProblem } from "./identity-claims.js";
+import { type ClaimRules, profileOf, roleOf, signInProblem } from "./identity-claims.js";
 
 const rules: ClaimRules = { roleClaim: "groups", adminValues: ["ops", "root"], allowedDomains: [] };
 
@@ -63,5 +63,5 @@ test.each<[object, object]>([
     { username: "user", name: "user" },
   ],
 ])("%j comes in as %j", (claims, person) => {
-  expect(personOf({ ...claims })).toEqual(person);
+  expect(profileOf({ ...claims })).toEqual(person);
 });

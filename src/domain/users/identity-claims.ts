@@ -45,7 +45,7 @@ export function signInProblem(claims: Claims, { allowedDomains }: ClaimRules): s
 }
 
 /** As whom they come in when they are new. */
-export function personOf(claims: Claims): { username: string; name: string } {
+export function profileOf(claims: Claims): { username: string; name: string } {
   const texts = ["preferred_username", "nickname", "email", "name", "sub"].map((name) =>
     textOf(claims, name),
   );

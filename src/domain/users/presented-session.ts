@@ -4,7 +4,7 @@
  */
 const PREFIX = "session ";
 
-export function asShown(session: string): string {
+export function presentSession(session: string): string {
   return PREFIX + session;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeToken, type WishedToken } from "./token-rules.js";
+import { planToken, type TokenRequest } from "./token-rules.js";
 import type { Credential, Viewer } from "./viewer.js";
 
 const NOW = 1_000_000;
@@ -13,7 +13,7 @@ const short = person({ kind: "token", scopes: ["read", "chat"] }, NOW + 10);
 const service = person({ kind: "jwt", scopes: ["read", "chat", "admin"] }, NOW + 10);
 const browser = person({ kind: "session", scopes: ["read", "chat", "admin"] }, NOW + 10);
 
-test.each<[string, Viewer, WishedToken, object]>([
+test.each<[string, Viewer, TokenRequest, object]>([
   ["all that its maker has", whole, { name: "a" }, { name: "a", scopes: ["read", "chat", "admin"] }],
   ["less than its maker has", small, { name: "a", scopes: ["read"] }, { name: "a", scopes: ["read"] }],
   [
@@ -47,10 +47,10 @@ test.each<[string, Viewer, WishedToken, object]>([
     { name: "a", scopes: ["read"] },
   ],
 ])("a token gets %s", (_what, viewer, wish, token) => {
-  expect(judgeToken(viewer, wish, NOW)).toEqual(token);
+  expect(planToken(viewer, wish, NOW)).toEqual(token);
 });
 
-test.each<[string, Viewer, WishedToken, string]>([
+test.each<[string, Viewer, TokenRequest, string]>([
   ["a scope that its maker has not", small, { name: "a", scopes: ["read", "admin"] }, "scopes"],
   ["no scope", whole, { name: "a", scopes: [] }, "scopes"],
   ["a blank name", whole, { name: "  " }, "name"],
@@ -58,5 +58,5 @@ test.each<[string, Viewer, WishedToken, string]>([
   ["a name that the database cannot keep", whole, { name: "a\u0000" }, "name"],
   ["an end that is now", whole, { name: "a", expiresAt: NOW }, "expiresAt"],
 ])("no token has %s", (_what, viewer, wish, field) => {
-  expect(judgeToken(viewer, wish, NOW)).toMatchObject({ path: [field] });
+  expect(planToken(viewer, wish, NOW)).toMatchObject({ path: [field] });
 });

@@ -4,12 +4,12 @@ import { scopesOf, TOKEN_SCOPES, type TokenScope, type Viewer } from "./viewer.j
 export const MAX_TOKEN_NAME_CHARACTERS = 100;
 
 /** `expiresAt` in milliseconds since the epoch; absent = never. */
-export type WishedToken = { name: string; expiresAt?: number; scopes?: readonly TokenScope[] };
+export type TokenRequest = { name: string; expiresAt?: number; scopes?: readonly TokenScope[] };
 export type AllowedToken = { name: string; expiresAt?: number; scopes: TokenScope[] };
-export type TokenProblem = { message: string; path: [keyof WishedToken] };
+export type TokenProblem = { message: string; path: [keyof TokenRequest] };
 
 /** The token as it will be made, or what is wrong with the wish. `now` in milliseconds since the epoch. */
-export function judgeToken(viewer: Viewer, wish: WishedToken, now: number): AllowedToken | TokenProblem {
+export function planToken(viewer: Viewer, wish: TokenRequest, now: number): AllowedToken | TokenProblem {
   const name = wish.name.trim();
   if (name === "" || name.length > MAX_TOKEN_NAME_CHARACTERS || name.includes("\u0000")) {
     return { message: `A name has 1 to ${MAX_TOKEN_NAME_CHARACTERS} characters.`, path: ["name"] };

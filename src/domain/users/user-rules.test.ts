@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { numberedUsername, personNameProblem, toUsername, usernameProblem } from "./user-rules.js";
+import { numberedUsername, userNameProblem, toUsername, usernameProblem } from "./user-rules.js";
 
 test.each(["a", "ada", "ada.lovelace", "ada@example.org", "0", "a".repeat(64), "x_y+z-1"])(
   "%j may be a username",
@@ -17,7 +17,7 @@ test.each([
   ["", false],
   ["x".repeat(201), false],
   ["a\u0000", false],
-])("%j as a name: %s", (name, isGood) => expect(personNameProblem(name) === null).toBe(isGood));
+])("%j as a name: %s", (name, isGood) => expect(userNameProblem(name) === null).toBe(isGood));
 
 test.each<[string, string | null]>([
   ["Ada Lovelace", "ada.lovelace"],

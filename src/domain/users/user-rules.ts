@@ -1,7 +1,7 @@
 /** What people may be called. */
 
 export const MAX_USERNAME_CHARACTERS = 64;
-export const MAX_PERSON_NAME_CHARACTERS = 200;
+export const MAX_NAME_CHARACTERS = 200;
 const USERNAME = /^[a-z0-9][a-z0-9._@+-]{0,63}$/;
 
 /** Null when it may be taken. */
@@ -11,10 +11,10 @@ export function usernameProblem(username: string): string | null {
 }
 
 /** Null when somebody may be called so. `name` without white space around it. */
-export function personNameProblem(name: string): string | null {
+export function userNameProblem(name: string): string | null {
   // PostgreSQL keeps no zero in a text.
-  if (name !== "" && name.length <= MAX_PERSON_NAME_CHARACTERS && !name.includes("\u0000")) return null;
-  return `A name has 1 to ${MAX_PERSON_NAME_CHARACTERS} characters.`;
+  if (name !== "" && name.length <= MAX_NAME_CHARACTERS && !name.includes("\u0000")) return null;
+  return `A name has 1 to ${MAX_NAME_CHARACTERS} characters.`;
 }
 
 /** A username that resembles what an identity provider calls somebody; null when nothing usable is in it. */

@@ -21,15 +21,15 @@ export type TemplateSetup = {
 };
 
 /** As it comes in: the spec may be anything, and the time more than a number holds. */
-export type WantedTemplate = Omit<TemplateSetup, "spec" | "defaultTtlMs"> & {
+export type TemplateInput = Omit<TemplateSetup, "spec" | "defaultTtlMs"> & {
   spec: JsonValue;
   defaultTtlMs: bigint | null;
 };
 /** What is absent stays. */
-export type TemplateChange = Partial<Omit<WantedTemplate, "name" | "provisioner">>;
+export type TemplateChange = Partial<Omit<TemplateInput, "name" | "provisioner">>;
 
 /** What a provisioner says of a spec; `path` begins within it. Parameters are still `${name}`s. */
-export type JudgeSpec = (provisioner: WorkspaceProvisioner, spec: JsonValue) => Problem[];
+export type ValidateSpec = (provisioner: WorkspaceProvisioner, spec: JsonValue) => Problem[];
 
 const MAX_DISPLAY_NAME_CHARACTERS = 100;
 const MAX_DESCRIPTION_CHARACTERS = 1_000;
@@ -43,7 +43,7 @@ const SLUG_RULE = "1 to 40 small letters, digits and hyphens, no hyphen at eithe
 export type Plan = { ok: true; setup: TemplateSetup } | { ok: false; problems: Problem[] };
 
 /** The template as it will be, or everything that is wrong with it, each with its field. */
-export function planTemplate(wanted: WantedTemplate, judgeSpec: JudgeSpec): Plan {
+export function planTemplate(wanted: TemplateInput, judgeSpec: ValidateSpec): Plan {
   const problems = [
     ...problemsOfTexts(wanted),
     ...problemsOfTtl(wanted.defaultTtlMs),
@@ -66,13 +66,13 @@ export function planTemplate(wanted: WantedTemplate, judgeSpec: JudgeSpec): Plan
 export function planTemplateChange(
   before: TemplateSetup,
   change: TemplateChange,
-  judgeSpec: JudgeSpec,
+  judgeSpec: ValidateSpec,
 ): Plan {
   const defaultTtlMs = before.defaultTtlMs === null ? null : BigInt(before.defaultTtlMs);
   return planTemplate({ ...before, defaultTtlMs, ...change }, judgeSpec);
 }
 
-function problemsOfTexts({ name, displayName, description, readme }: WantedTemplate): Problem[] {
+function problemsOfTexts({ name, displayName, description, readme }: TemplateInput): Problem[] {
   const problems: Problem[] = [];
   const note = (message: string, field: string) => void problems.push({ message, path: [field] });
   if (!SLUG.test(name)) note(`A template's name is ${SLUG_RULE}.`, "name");
@@ -97,7 +97,7 @@ function problemsOfTtl(ttlMs: bigint | null): Problem[] {
   return [{ message, path: ["defaultTtlMs"] }];
 }
 
-function problemsOfSpec({ provisioner, spec, parameters }: WantedTemplate, judgeSpec: JudgeSpec): Problem[] {
+function problemsOfSpec({ provisioner, spec, parameters }: TemplateInput, judgeSpec: ValidateSpec): Problem[] {
   const path = ["spec"];
   if (provisioner === "external") {
     const message =

@@ -5,9 +5,9 @@ import {
   effectiveTtlMs,
   isWorking,
   whyUnusable,
-  wishedStatus,
+  targetStatus,
   WORK_LIMIT_MS,
-  type AfterWork,
+  type WorkDecision,
   type WorkingStatus,
   type WorkOutcome,
 } from "./workspace-lifecycle.js";
@@ -17,7 +17,7 @@ test("every wish leads somewhere from every state, but nothing comes back from a
   const table = Object.fromEntries(
     WORKSPACE_STATUSES.map((status) => [
       status,
-      [wishedStatus(status, "start"), wishedStatus(status, "stop"), wishedStatus(status, "delete")],
+      [targetStatus(status, "start"), targetStatus(status, "stop"), targetStatus(status, "delete")],
     ]),
   );
   expect(table).toEqual({
@@ -35,11 +35,11 @@ const waiting: WorkOutcome = { kind: "waiting" };
 const failed: WorkOutcome = { kind: "failed", reason: "No room.", isLasting: false };
 const lasting: WorkOutcome = { ...failed, isLasting: true };
 const done: WorkOutcome = { kind: "done" };
-const rests = (status: "running" | "stopped" | "failed", failure: string | null = null): AfterWork => ({
+const rests = (status: "running" | "stopped" | "failed", failure: string | null = null): WorkDecision => ({
   ...{ kind: "rests", status, failure },
 });
 
-test.each<[string, WorkingStatus, WorkOutcome, { tries?: number; ageMs?: number }, AfterWork]>([
+test.each<[string, WorkingStatus, WorkOutcome, { tries?: number; ageMs?: number }, WorkDecision]>([
   ["made, and runs", "creating", done, {}, rests("running")],
   ["started", "starting", done, {}, rests("running")],
   ["stopped", "stopping", done, {}, rests("stopped")],

@@ -8,10 +8,10 @@
  */
 import type { WorkspaceStatus } from "./workspace.js";
 
-export type WorkspaceWish = "start" | "stop" | "delete";
+export type WorkspaceAction = "start" | "stop" | "delete";
 
 /** Where a wish leads from each state: `null` = it is refused; the same state = it is fulfilled, or being fulfilled. */
-const WISHES: Record<WorkspaceWish, Record<WorkspaceStatus, WorkspaceStatus | null>> = {
+const TARGET_STATUSES: Record<WorkspaceAction, Record<WorkspaceStatus, WorkspaceStatus | null>> = {
   start: {
     creating: "creating",
     starting: "starting",
@@ -42,8 +42,8 @@ const WISHES: Record<WorkspaceWish, Record<WorkspaceStatus, WorkspaceStatus | nu
 };
 
 /** The state that the wish leads to, the same where there is nothing to do; null = it cannot be wished any more. */
-export function wishedStatus(status: WorkspaceStatus, wish: WorkspaceWish): WorkspaceStatus | null {
-  return WISHES[wish][status];
+export function targetStatus(status: WorkspaceStatus, wish: WorkspaceAction): WorkspaceStatus | null {
+  return TARGET_STATUSES[wish][status];
 }
 
 /** States in which the server works. */
@@ -59,7 +59,7 @@ export type WorkOutcome =
   { kind: "done" } | { kind: "waiting" } | { kind: "failed"; reason: string; isLasting: boolean };
 
 /** What is to be written after a try. `gone`: the workspace is no more. `again`: at `dueAt`, in milliseconds. */
-export type AfterWork =
+export type WorkDecision =
   | { kind: "gone" }
   | { kind: "rests"; status: "running" | "stopped" | "failed"; failure: string | null }
   | { kind: "again"; dueAt: number; tries: number };
@@ -67,7 +67,7 @@ export type AfterWork =
 /** Work that has not succeeded by then has failed. An image of some gigabytes is fetched in that time. */
 export const WORK_LIMIT_MS = 15 * 60_000;
 /** Between two looks whether an agent is there. */
-const LOOK_AGAIN_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 const FIRST_RETRY_MS = 2_000;
 const MAX_RETRY_MS = 60_000;
 
@@ -75,7 +75,7 @@ export function afterWork(
   work: { status: WorkingStatus; beganAt: number; tries: number },
   outcome: WorkOutcome,
   now: number,
-): AfterWork {
+): WorkDecision {
   const { status, beganAt, tries } = work;
   if (outcome.kind === "done") return fulfilled(status);
   const isLate = now - beganAt >= WORK_LIMIT_MS;
@@ -86,7 +86,7 @@ export function afterWork(
   }
   if (isLate) return { kind: "rests", status: "failed", failure: LATE[status] };
   // A wait is no failed try: the next failure is the first again.
-  return { kind: "again", dueAt: now + LOOK_AGAIN_MS, tries: 0 };
+  return { kind: "again", dueAt: now + POLL_INTERVAL_MS, tries: 0 };
 }
 
 const MINUTES = WORK_LIMIT_MS / 60_000;
@@ -97,7 +97,7 @@ const LATE: Record<WorkingStatus, string> = {
   deleting: `It could not be deleted within ${MINUTES} minutes.`,
 };
 
-function fulfilled(status: WorkingStatus): AfterWork {
+function fulfilled(status: WorkingStatus): WorkDecision {
   switch (status) {
     case "creating":
     case "starting":

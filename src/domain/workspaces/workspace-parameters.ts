@@ -67,12 +67,12 @@ function isValue(text: string): boolean {
   return text.length <= MAX_PARAMETER_VALUE_CHARACTERS && !text.includes("\u0000");
 }
 
-export type GivenParameter = { name: string; value: string };
+export type ParameterInput = { name: string; value: string };
 
 /** A value for each parameter, or all that is wrong; `path` begins with `parameters`. */
 export function resolveParameters(
   parameters: readonly TemplateParameter[],
-  given: readonly GivenParameter[],
+  given: readonly ParameterInput[],
 ): { ok: true; values: Record<string, string> } | { ok: false; problems: Problem[] } {
   const problems: Problem[] = [];
   const values = new Map<string, string>();

@@ -40,7 +40,7 @@ export type WorkspaceAgentFacts = {
 };
 
 /** Where the call of an external workspace's agent is held. */
-export type AgentPlace = {
+export type AgentLocation = {
   /** Names this one call. */
   registrationId: string;
   instanceId: string;
