@@ -3,14 +3,15 @@ import { defineConfig } from "vitest/config";
 
 const require = createRequire(import.meta.url);
 
+/** Tests that read source files and need neither a database nor a built program. */
+const WITHOUT_SET_UP = ["test/architecture.test.ts"];
+
 export default defineConfig({
   resolve: {
     // graphql must be one copy: without this vite loads its .mjs build while node_modules load the CommonJS one.
     alias: [{ find: /^graphql$/, replacement: require.resolve("graphql") }],
   },
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    globalSetup: ["test/support/global-setup.ts"],
     // For a machine that has other things to do: nothing here waits for them to end.
     testTimeout: 180_000,
     hookTimeout: 180_000,
@@ -20,5 +21,19 @@ export default defineConfig({
     isolate: false,
     // Many tests wait for clocks and processes: more of them than cores, so that the cores do not wait, too.
     maxWorkers: 4,
+    projects: [
+      // Pure code, tested beside it: no database, no program, no process.
+      { extends: true, test: { name: "unit", include: ["src/**/*.test.ts", ...WITHOUT_SET_UP] } },
+      // Everything else, against real parts.
+      {
+        extends: true,
+        test: {
+          name: "system",
+          include: ["test/**/*.test.ts"],
+          exclude: WITHOUT_SET_UP,
+          globalSetup: ["test/support/global-setup.ts"],
+        },
+      },
+    ],
   },
 });

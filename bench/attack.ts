@@ -24,7 +24,7 @@ Each attack has a fresh server with a heap of 1.5 GB, and a process of its own.
                   cpu-N: N connections with a READ token send a document of 4.5 kB that is dear to validate
                   strangers: 10,000 sockets from one address that never say who they are, and come back
                   bytes: 50 queued messages of 900 kB, read with 15 aliases, and 60 sockets that do not read
-  --server FILE   the compiled server of another checkout, dist/src/server.js, to be attacked in the same way
+  --server FILE   the compiled server of another checkout, dist/bin/server.js, to be attacked in the same way
   --members N     members beside the attacker (default: 20)
   --seconds N     how long each attack lasts (default: 30)
   --save NAME     also writes the table to bench/results/NAME.txt

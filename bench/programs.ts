@@ -9,7 +9,7 @@ const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
 
 /** The compiled server of this checkout. */
-export const SERVER = join(import.meta.dirname, "..", "dist", "src", "server.js");
+export const SERVER = join(import.meta.dirname, "..", "dist", "bin", "server.js");
 /** The server knows nothing of the bench, so it is told from outside to end when the bench has gone. */
 const END_WITH_PARENT = `data:text/javascript,process.on("disconnect",()=>process.kill(process.pid,"SIGTERM"))`;
 

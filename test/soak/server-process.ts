@@ -10,7 +10,7 @@ import { SECRETS_KEYS } from "../support/users/secrets-keys.js";
 import type { Tally } from "./chance.js";
 
 const root = resolve(import.meta.dirname, "../..");
-const SERVER = join(root, "dist/src/server.js");
+const SERVER = join(root, "dist/bin/server.js");
 const TOKEN = "pt_admin_token_of_the_soak";
 const LISTENING = /^Parley listens on (\S+)\/graphql/;
 /** A server that nobody ends is ended with the soak. */

@@ -1,9 +1,12 @@
-// Runs once before all tests: compiles the programs, finds or starts PostgreSQL and builds the template database that each test file's
-// own database is cloned from. DATABASE_URL names a server whose user may create databases; without it the
-// embedded PostgreSQL is started in a temporary folder and removed at the end.
+// Runs once before all system tests: builds the programs, finds or starts PostgreSQL, and makes the template database
+// that each test's own database is cloned from. DATABASE_URL names a server whose user may create databases; without it
+// the embedded PostgreSQL is started in a temporary folder and removed at the end. On a server that stays, the template
+// stays as well, until a migration changes.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { chmod, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { createLog } from "../../src/lib/log.js";
@@ -21,13 +24,15 @@ declare module "vitest" {
 
 /** What killed runs leave behind (databases, temporary folders) is removed by later runs once it is this old. */
 const LEFTOVER_AGE_MS = 3_600_000;
+const TEMPLATE_PREFIX = "parley_template_";
+const MIGRATIONS = resolve(import.meta.dirname, "../../migrations");
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await buildPrograms();
   const { server, close } = await openServer();
   try {
     await dropDatabases(server, (startedAt) => Date.now() - startedAt > LEFTOVER_AGE_MS);
-    await buildTemplate(server);
+    await ensureTemplate(server);
   } catch (failure) {
     await close();
     throw failure;
@@ -42,7 +47,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 async function openServer(): Promise<{ server: TestServer; close: () => Promise<void> }> {
   const prefix = nameFor(Date.now(), process.pid);
   const url = process.env["DATABASE_URL"];
-  if (url) return { server: { url, prefix, template: `${prefix}_template` }, close: () => Promise.resolve() };
+  const template = `${TEMPLATE_PREFIX}${migrationsFingerprint()}`;
+  if (url) return { server: { url, prefix, template }, close: () => Promise.resolve() };
   await removeOldFolders();
   const folder = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
   // Run by root, PostgreSQL is another account that must be able to pass.
@@ -54,7 +60,7 @@ async function openServer(): Promise<{ server: TestServer; close: () => Promise<
     log: createLog("warn"),
   });
   return {
-    server: { host, port, user, database, prefix, template: `${prefix}_template` },
+    server: { host, port, user, database, prefix, template },
     async close() {
       await close();
       await rm(folder, { recursive: true, force: true });
@@ -76,15 +82,42 @@ async function removeOldFolders(): Promise<void> {
   }
 }
 
-async function buildTemplate(server: TestServer): Promise<void> {
-  await withAdmin(server, (admin) => admin.query(`CREATE DATABASE ${server.template}`));
-  const dataSource = createDataSource({ ...connectionTo(server, server.template), poolSize: 2 });
-  await dataSource.initialize();
-  try {
-    await migrate(dataSource);
-  } finally {
-    await dataSource.destroy();
-  }
+/** Of all migrations, in file order. */
+function migrationsFingerprint(): string {
+  const hash = createHash("sha256");
+  for (const name of readdirSync(MIGRATIONS).sort())
+    hash.update(name).update(readFileSync(join(MIGRATIONS, name)));
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** Runs that begin at the same time wait for one that makes it; templates of other migrations are dropped. */
+async function ensureTemplate(server: TestServer): Promise<void> {
+  await withAdmin(server, async (admin) => {
+    await admin.query("SELECT pg_advisory_lock(hashtext($1))", [TEMPLATE_PREFIX]);
+    const found = await admin.query<{ name: string }>(
+      "SELECT datname AS name FROM pg_database WHERE datname LIKE $1",
+      [`${TEMPLATE_PREFIX}%`],
+    );
+    const names = found.rows.map(({ name }) => name);
+    if (names.includes(server.template)) return;
+    for (const name of names) await admin.query(`DROP DATABASE IF EXISTS ${name}`).catch(isInUse);
+    // A run that is killed in between leaves no database by the name of a finished one.
+    const unfinished = `${server.prefix}_unfinished`;
+    await admin.query(`CREATE DATABASE ${unfinished}`);
+    const dataSource = createDataSource({ ...connectionTo(server, unfinished), poolSize: 2 });
+    await dataSource.initialize();
+    try {
+      await migrate(dataSource);
+    } finally {
+      await dataSource.destroy();
+    }
+    await admin.query(`ALTER DATABASE ${unfinished} RENAME TO ${server.template}`);
+  });
+}
+
+/** An older checkout may be cloning it; a later run drops it. */
+function isInUse(error: unknown): void {
+  if (!(error instanceof pg.DatabaseError && error.code === "55006")) throw error;
 }
 
 async function dropDatabases(

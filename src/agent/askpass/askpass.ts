@@ -1,7 +1,7 @@
 /**
- * Git's credentials for commands: gives each command what leads its git to us, and answers what git then asks.
- * States: unopened → (a command starts) open or, for good, unavailable → closed. Nothing secret is ever written: the
- * folder holds a script and a socket.
+ * Git credentials for commands: points each command's git at an askpass script, and answers the script's requests.
+ * States: unopened → (a command starts) open or, permanently, unavailable → closed. Nothing secret is ever written: the
+ * folder contains a script and a socket.
  */
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -25,17 +25,17 @@ import { parsePrompt } from "./prompt.js";
 import { readGitContext, type GitContext } from "./git-context.js";
 import { siblingProgram } from "../../lib/sibling-program.js";
 
-/** Two small questions to git, which only reads files. */
+/** Two small git commands that only read files. */
 const GIT_TIMEOUT_MS = 5_000;
-/** Commands that ask at the same time; each holds a small buffer. */
+/** Concurrent requests; each has a small buffer. */
 const MAX_CONNECTIONS = 64;
 
 const FOLDER_PREFIX = "parley-askpass-";
 /**
- * A socket's path has at most 103 bytes on some systems. Longer ones are cut without a word, and the socket would lie
- * outside of the folder; what follows this beginning are six random characters and the socket's name.
+ * A socket's path has at most 103 bytes on some systems. Longer ones are silently truncated, and the socket would be
+ * outside of the folder. This prefix is followed by six random characters and the socket's name.
  */
-const MAX_BEGINNING_BYTES = 103 - "XXXXXX/socket".length;
+const MAX_PREFIX_BYTES = 103 - "XXXXXX/socket".length;
 const SCRIPT_NAME = "askpass";
 const SOCKET_NAME = "socket";
 
@@ -47,7 +47,7 @@ const requestSchema = z.object({
 }) satisfies z.ZodType<AskpassRequest>;
 
 export type AskpassOptions = {
-  /** What git inherits when we ask it for branch and origin. */
+  /** Inherited by git when it is asked for branch and origin. */
   environment: Environment;
   /** Must not reject. */
   askServers(request: GitCredentialsRequest): Promise<GitCredentials>;
@@ -65,7 +65,7 @@ export class Askpass {
 
   constructor(private readonly options: AskpassOptions) {}
 
-  /** What a command's environment says of us; null when there is no way to answer it. */
+  /** The askpass settings for a command's environment; null when no folder can be made. */
   configFor(chatId: string | undefined): AskpassConfig | null {
     // Systems clean their temporary directories while agents live for weeks.
     const isGone = this.#folder && !existsSync(join(this.#folder, SCRIPT_NAME));
@@ -78,7 +78,7 @@ export class Askpass {
     };
   }
 
-  /** Hangs up on whoever still asks; resolves when everything of it is gone. */
+  /** Drops open connections; resolves when socket and folder are gone. */
   async close(): Promise<void> {
     this.#closing.abort();
     const server = this.#server;
@@ -89,21 +89,21 @@ export class Askpass {
     this.#folder = null;
   }
 
-  /** The folder; null, once and for all, when it cannot be made: commands run without us. */
+  /** The folder; null, permanently, when it cannot be made: commands then run without credentials. */
   #open(): string | null {
     if (this.#closing.signal.aborted) return null;
     try {
-      const beginning = join(tmpdir(), FOLDER_PREFIX);
-      if (Buffer.byteLength(beginning) > MAX_BEGINNING_BYTES) {
+      const prefix = join(tmpdir(), FOLDER_PREFIX);
+      if (Buffer.byteLength(prefix) > MAX_PREFIX_BYTES) {
         throw new Error(`${tmpdir()} is too long a path for a socket in it.`);
       }
-      // Nobody else may enter it, and so nobody else reaches the socket.
-      const folder = mkdtempSync(beginning);
+      // `mkdtemp` creates it with mode 0700, so no other user reaches the socket.
+      const folder = mkdtempSync(prefix);
       const script = join(folder, SCRIPT_NAME);
       writeFileSync(script, askpassScript(join(folder, SOCKET_NAME)));
       chmodSync(script, 0o500);
       this.#server = this.#listen(folder);
-      this.#own(removeStaleFolders(tmpdir(), FOLDER_PREFIX, SOCKET_NAME, this.options.clock.now()));
+      this.#track(removeStaleFolders(tmpdir(), FOLDER_PREFIX, SOCKET_NAME, this.options.clock.now()));
       return folder;
     } catch (error) {
       this.#warn(error);
@@ -112,7 +112,7 @@ export class Askpass {
   }
 
   #listen(folder: string): Server {
-    const server = createServer({ allowHalfOpen: true }, (socket) => this.#own(this.#serve(socket)));
+    const server = createServer({ allowHalfOpen: true }, (socket) => this.#track(this.#serve(socket)));
     server.maxConnections = MAX_CONNECTIONS;
     server.on("error", (error) => {
       this.#warn(error);
@@ -123,7 +123,7 @@ export class Askpass {
   }
 
   #warn(error: unknown): void {
-    this.options.log.warn({ err: error }, "Commands will have no git credentials from the server");
+    this.options.log.warn({ err: error }, "git credentials are not available to commands");
   }
 
   async #serve(socket: Socket): Promise<void> {
@@ -145,45 +145,45 @@ export class Askpass {
 
   async #answer(text: string): Promise<AskpassAnswer> {
     const request = requestSchema.safeParse(fromJson(text));
-    if (!request.success) return { refusal: "The question is not one of this agent's askpass program." };
+    if (!request.success) return { refusal: "The request is not one of this agent's askpass program." };
     const { prompt, key } = request.data;
     if (key === undefined) return { refusal: "This command belongs to no chat, so it has no credentials." };
     const chatId = this.#keys.chatOf(key);
-    if (chatId === null) return { refusal: "This command's key was not given by this agent." };
-    const asked = parsePrompt(prompt);
-    if (asked === null) return { refusal: "Only user names and passwords for HTTP(S) hosts are given." };
-    const { site, wants } = asked;
-    const place = await this.#workPlace(request.data);
-    const answer = await this.options.askServers({ chatId, site, ...place });
+    if (chatId === null) return { refusal: "This command's key was not issued by this agent." };
+    const parsed = parsePrompt(prompt);
+    if (parsed === null) return { refusal: "Only user names and passwords for HTTP(S) hosts are available." };
+    const { site, wants } = parsed;
+    const context = await this.#gitContext(request.data);
+    const answer = await this.options.askServers({ chatId, site, ...context });
     this.options.log.debug(
       { chatId, site, wants, outcome: answer.outcome },
-      "A command's git asked for credentials",
+      "git credentials requested by a command",
     );
     if (answer.outcome === "refused") return { refusal: answer.reason };
     return { answer: wants === "username" ? answer.username : answer.password };
   }
 
-  /** Nothing when it cannot be found out: credentials do not depend on it. */
-  async #workPlace({ directory, gitDirectory }: AskpassRequest): Promise<GitContext> {
+  /** Empty on failure: credentials do not depend on it. */
+  async #gitContext({ directory, gitDirectory }: AskpassRequest): Promise<GitContext> {
     const { environment, clock, log } = this.options;
     const runGit = createRunGit({ environment, clock, timeoutMs: GIT_TIMEOUT_MS });
     try {
-      // One of its own for each question: many at once would be many listeners on the same.
+      // A derived signal for each request: many at once would add many listeners to the shared one.
       const signal = AbortSignal.any([this.#closing.signal]);
       return await readGitContext(runGit, { directory, gitDirectory }, signal);
     } catch (error) {
-      log.debug({ err: error }, "It is not known where git asks for credentials");
+      log.debug({ err: error }, "git context of a credential request unknown");
       return {};
     }
   }
 
-  #own(work: Promise<void>): void {
+  #track(work: Promise<void>): void {
     this.#work.add(work);
     void work.finally(() => this.#work.delete(work));
   }
 }
 
-/** All that is sent; null when it is too much, or the connection breaks. */
+/** Everything that is sent; null when it is too much, or the connection breaks. */
 async function readAll(socket: Socket): Promise<string | null> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -194,7 +194,7 @@ async function readAll(socket: Socket): Promise<string | null> {
       chunks.push(chunk as Buffer);
     }
   } catch {
-    // Whoever asked has gone.
+    // The client disconnected.
     return null;
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -209,11 +209,11 @@ function fromJson(text: string): unknown {
   }
 }
 
-/** Git wants one path to run, so the program, how to run it and whom it asks stand in a script. */
+/** The script that git runs: git takes a single path, so interpreter, program and socket path are inside. */
 function askpassScript(socketPath: string): string {
   const { file, nodeArguments } = siblingProgram("askpass", "./program", import.meta.url);
   const words = [process.execPath, ...nodeArguments, file, socketPath].map(quote).join(" ");
-  // A command's own settings of Node, a debugger that waits for example, are not for this program.
+  // A command's own Node options, such as a debugger that waits, must not apply to this program.
   return `#!/bin/sh\nunset NODE_OPTIONS\nexec ${words} "$@"\n`;
 }
 

@@ -104,7 +104,7 @@ export function agentCommandOf(
   mountedAt: string,
 ): string[] {
   if (command !== undefined) return command;
-  return agentPath === undefined ? ["parley", "agent"] : ["node", `${mountedAt}/dist/src/server.js`, "agent"];
+  return agentPath === undefined ? ["parley", "agent"] : ["node", `${mountedAt}/dist/bin/server.js`, "agent"];
 }
 
 const kubernetesName = text(253);

@@ -59,7 +59,7 @@ test("a container is made as the template says, once for each start, and its age
   expect(tokens).toEqual(["pla_0"]);
   expect(engine.containers.get(name)?.wanted).toMatchObject({
     Image: "parley-agent",
-    Cmd: ["node", "/opt/parley/dist/src/server.js", "agent"],
+    Cmd: ["node", "/opt/parley/dist/bin/server.js", "agent"],
     Env: [
       "LANGUAGE=en",
       "PARLEY_AGENT_SERVER_URL=wss://parley.example",

@@ -63,7 +63,7 @@ test("a pod is made as the template says, once for each start, and its agent has
     containers: [
       {
         image: "node:22",
-        command: ["node", "/opt/parley/dist/src/server.js", "agent"],
+        command: ["node", "/opt/parley/dist/bin/server.js", "agent"],
         workingDir: "/workspace",
         resources: { limits: { memory: "512Mi" } },
         volumeMounts: [
