@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import type { QueryResultRow } from "pg";
 import type { DataSource } from "typeorm";
 import { FILL } from "../migrations/0008-costs.js";
+import { FILL_MODEL_CALLS } from "../migrations/0027-model-calls.js";
 import type { DateRange } from "../src/domain/usage/date-range.js";
 import {
   addSpending,
@@ -43,7 +44,7 @@ const GENERATE = [
       to_timestamp(${(END - YEAR_MS) / 1000}) + n * interval '1 second' * ${YEAR_MS / 1000 / CHATS}
     FROM generate_series(1, ${CHATS}) n, (SELECT array_agg(id) AS ids FROM users) p`,
   "ALTER TABLE chat_messages DISABLE TRIGGER ALL",
-  "DROP INDEX chat_messages_history_idx, chat_messages_revision_idx, chat_messages_spending_idx",
+  "DROP INDEX chat_messages_history_idx, chat_messages_revision_idx",
   `INSERT INTO chat_messages (chat_id, role, visibility, content_version, content, model_config_id, input_tokens,
       output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens, cost_micros, runtime_ms, revision,
       is_deleted, created_at)
@@ -54,9 +55,10 @@ const GENERATE = [
       n % 50 = 7, c.created_at + n * interval '3 minutes'
     FROM chats c, generate_series(0, ${MESSAGES_PER_CHAT - 1}) n`,
   "ALTER TABLE chat_messages ENABLE TRIGGER ALL",
-  `CREATE INDEX chat_messages_spending_idx ON chat_messages (chat_id, created_at)
-    WHERE role = 'assistant' AND model_config_id IS NOT NULL`,
   FILL,
+  "ALTER TABLE model_calls DISABLE TRIGGER ALL",
+  FILL_MODEL_CALLS,
+  "ALTER TABLE model_calls ENABLE TRIGGER ALL",
   "VACUUM ANALYZE",
 ];
 

@@ -26,6 +26,7 @@ import { ClientToolDeadlines1763700000022 } from "../../migrations/0022-client-t
 import { Contract1763700000023 } from "../../migrations/0023-contract.js";
 import { QueuePreviews1763700000024 } from "../../migrations/0024-queue-previews.js";
 import { Storage1763700000026 } from "../../migrations/0026-storage.js";
+import { ModelCalls1763700000027 } from "../../migrations/0027-model-calls.js";
 import { entities } from "./entities.js";
 
 /** Oldest first; append-only. */
@@ -54,6 +55,7 @@ export const migrations = [
   Contract1763700000023,
   QueuePreviews1763700000024,
   Storage1763700000026,
+  ModelCalls1763700000027,
 ];
 
 const MIGRATIONS_TABLE = "migrations";

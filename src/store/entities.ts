@@ -14,6 +14,7 @@ import { McpConnectionEntity } from "./mcp/mcp-connection.entity.js";
 import { McpOauthFlowEntity } from "./mcp/mcp-oauth-flow.entity.js";
 import { McpServerEntity } from "./mcp/mcp-server.entity.js";
 import { ModelCallRecordEntity } from "./models/model-call-record.entity.js";
+import { ModelCallEntity } from "./usage/model-call.entity.js";
 import { ModelConfigEntity } from "./models/model-config.entity.js";
 import { ModelProviderEntity } from "./models/model-provider.entity.js";
 import { PushKeysEntity } from "./push/push-keys.entity.js";
@@ -69,4 +70,5 @@ export const entities = [
   PushKeysEntity,
   PushSubscriptionEntity,
   ModelCallRecordEntity,
+  ModelCallEntity,
 ];

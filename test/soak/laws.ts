@@ -50,8 +50,7 @@ export type QueuedRow = { id: string; content: PartRow[] };
 export type ChatRows = { chat: ChatRow; messages: MessageRow[]; queue: QueuedRow[] };
 
 /** Sentences about what is wrong with a chat at rest. */
-export function breachesOf({ messages, ...others }: ChatRows, entries: readonly Entry[]): string[] {
-  const rows = { ...others, messages: messages.filter((message) => !isUsage(message)) };
+export function breachesOf(rows: ChatRows, entries: readonly Entry[]): string[] {
   return [
     ...breachesOfRest(rows.chat),
     ...breachesOfTheEnd(rows),
@@ -65,11 +64,6 @@ export function breachesOf({ messages, ...others }: ChatRows, entries: readonly 
     ...breachesOfWords(rows, entries),
     ...breachesOfEdits(rows.messages, entries),
   ];
-}
-
-/** What a call used that left no message: deleted from the start, part of no history. */
-function isUsage({ role, visibility }: MessageRow): boolean {
-  return role === "assistant" && visibility === "model";
 }
 
 function breachesOfRest(chat: ChatRow): string[] {

@@ -335,8 +335,7 @@ const QUEUED_ROWS = `SELECT id, content FROM chat_queued_messages WHERE chat_id 
 const COUNTS = `
   SELECT 'messages' AS name, count(*)::int AS times FROM chat_messages
   UNION ALL SELECT 'said by people', count(*)::int FROM chat_messages WHERE author_id IS NOT NULL
-  UNION ALL SELECT 'taken away by edits', count(*)::int FROM chat_messages
-    WHERE is_deleted AND NOT (role = 'assistant' AND visibility = 'model')
+  UNION ALL SELECT 'taken away by edits', count(*)::int FROM chat_messages WHERE is_deleted
   UNION ALL SELECT 'summaries', count(*)::int FROM chat_messages WHERE is_summary AND visibility = 'model'
     AND content::text LIKE '%was folded%'
   UNION ALL SELECT 'cleared contexts', count(*)::int FROM chat_messages WHERE is_summary AND visibility = 'model'

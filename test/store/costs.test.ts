@@ -1,4 +1,4 @@
-// Sums of what was spent, against the slow sum over all messages.
+// Sums of what was spent, against the slow sum over all messages and the calls that left none.
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -11,7 +11,7 @@ import {
   readUserSpending,
 } from "../../src/store/usage/costs.js";
 import { Database, type Statement } from "../../src/store/common/database.js";
-import { insertUsageRow } from "../../src/store/usage/usage-rows.js";
+import { insertModelCall } from "../../src/store/usage/model-calls.js";
 import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
 import { insertChat, insertViewer } from "../support/database/rows.js";
 
@@ -29,7 +29,7 @@ const FIRST_PAGE = { direction: "forwards", limit: 100, after: null, before: nul
 const MODELS = [randomUUID(), randomUUID()] as const;
 
 type Call = { chat: number; model: number; at: number; tokens: number | null; micros: number | null };
-type Act = { call: Call; fate: "stays" | "is edited away" | "is hidden" | "takes longer" };
+type Act = { call: Call; fate: "stays" | "is edited away" | "left no message" | "takes longer" };
 
 const call = fc.record({
   chat: fc.nat({ max: 6 }),
@@ -44,7 +44,7 @@ const call = fc.record({
 });
 const act = fc.record({
   call,
-  fate: fc.constantFrom("stays", "is edited away", "is hidden", "takes longer"),
+  fate: fc.constantFrom("stays", "is edited away", "left no message", "takes longer"),
 }) as fc.Arbitrary<Act>;
 const moment = fc.oneof(
   fc.integer({ min: -DAY_MS, max: 5 * DAY_MS }),
@@ -69,7 +69,7 @@ const LENGTHEN: Statement = {
 async function perform(chats: string[], { call: { chat, model, at, tokens, micros }, fate }: Act) {
   const chatId = chats[chat] ?? "";
   const modelConfigId = MODELS[model] ?? "";
-  if (fate === "is hidden" && tokens !== null) {
+  if (fate === "left no message" && tokens !== null) {
     const usage = {
       inputTokens: tokens,
       outputTokens: tokens,
@@ -78,7 +78,8 @@ async function perform(chats: string[], { call: { chat, model, at, tokens, micro
       cacheWriteTokens: tokens,
     };
     const costMicros = micros === null ? null : BigInt(micros);
-    return insertUsageRow(db, { chatId, modelConfigId, usage, costMicros, runtimeMs: 3, now: START + at });
+    const call = { chatId, modelConfigId, purpose: "title", usage, costMicros, runtimeMs: 3 } as const;
+    return insertModelCall(db, { ...call, now: START + at });
   }
   const values = [chatId, modelConfigId, tokens, micros, new Date(START + at)];
   const [row] = await db.query<{ id: string }>(INSERT, values);
@@ -92,8 +93,13 @@ const SLOW: Statement = {
       count(*)::int AS calls, count(m.cost_micros)::int AS priced,
       (count(*) FILTER (WHERE m.cost_micros IS NULL AND m.input_tokens IS NOT NULL))::int AS unpriced,
       coalesce(sum(m.input_tokens), 0)::text AS tokens, coalesce(sum(m.runtime_ms), 0)::text AS runtime
-    FROM chat_messages m JOIN chats c ON c.id = m.chat_id
-    WHERE c.owner_id = ANY ($1::uuid[]) AND m.role = 'assistant' AND m.created_at >= $2 AND m.created_at < $3
+    FROM (
+      SELECT chat_id, model_config_id, cost_micros, input_tokens, runtime_ms, created_at
+      FROM chat_messages WHERE role = 'assistant'
+      UNION ALL
+      SELECT chat_id, model_config_id, cost_micros, input_tokens, runtime_ms, created_at
+      FROM model_calls WHERE message_id IS NULL) m JOIN chats c ON c.id = m.chat_id
+    WHERE c.owner_id = ANY ($1::uuid[]) AND m.created_at >= $2 AND m.created_at < $3
     GROUP BY 1, 2, 3, 4`,
 };
 type SlowRow = {
@@ -145,22 +151,22 @@ test("every sum is the slow sum, for any history and any range", async () => {
       fc.array(fc.tuple(moment, moment), { minLength: 3, maxLength: 3 }),
       async (acts, ranges) => {
         await own.dataSource.query("TRUNCATE chats CASCADE");
-        const people = [(await insertViewer(db)).userId, (await insertViewer(db)).userId];
+        const users = [(await insertViewer(db)).userId, (await insertViewer(db)).userId];
         const chats: string[] = [];
         for (const place of [0, 1, 2, 3]) {
-          chats.push(await insertChat(db, { ownerId: people[place % 2] ?? "" }));
+          chats.push(await insertChat(db, { ownerId: users[place % 2] ?? "" }));
         }
         // The first has two subagents, one of which has one too.
         for (const place of [0, 0, 4]) {
           const parentId = chats[place] ?? "";
-          chats.push(await insertChat(db, { ownerId: people[0] ?? "", parentId }));
+          chats.push(await insertChat(db, { ownerId: users[0] ?? "", parentId }));
         }
         for (const each of acts) await perform(chats, each);
         for (const [one, other] of ranges) {
           const range = { from: START + Math.min(one, other), to: START + Math.max(one, other) };
-          await expectSlowSums(people, range);
+          await expectSlowSums(users, range);
         }
-        const slow = await slowRows(people, { from: 0, to: START * 2 });
+        const slow = await slowRows(users, { from: 0, to: START * 2 });
         const found = await readChatSpending(db, chats);
         const spent = [...found].filter(([, models]) => models.length > 0);
         const belowOthers = slow.filter((row) => row.chat_id !== row.root_chat_id);
@@ -174,18 +180,18 @@ test("every sum is the slow sum, for any history and any range", async () => {
   );
 });
 
-async function slowRows(people: string[], { from, to }: DateRange): Promise<SlowRow[]> {
-  return db.query<SlowRow>(SLOW, [people, new Date(from), new Date(to)]);
+async function slowRows(users: string[], { from, to }: DateRange): Promise<SlowRow[]> {
+  return db.query<SlowRow>(SLOW, [users, new Date(from), new Date(to)]);
 }
 
-async function expectSlowSums(people: string[], range: DateRange): Promise<void> {
-  const slow = await slowRows(people, range);
-  const users = await listUserSpending(db, { range, pattern: null }, FIRST_PAGE);
-  expect(Object.fromEntries(users.rows.map(({ row }) => [row.userId, asText(row)]))).toEqual(
+async function expectSlowSums(users: string[], range: DateRange): Promise<void> {
+  const slow = await slowRows(users, range);
+  const spenders = await listUserSpending(db, { range, pattern: null }, FIRST_PAGE);
+  expect(Object.fromEntries(spenders.rows.map(({ row }) => [row.userId, asText(row)]))).toEqual(
     slowBy(slow, (row) => row.owner_id),
   );
-  expect(users.totalMicros).toBe(slow.reduce((total, row) => total + BigInt(row.micros), 0n));
-  for (const userId of people) {
+  expect(spenders.totalMicros).toBe(slow.reduce((total, row) => total + BigInt(row.micros), 0n));
+  for (const userId of users) {
     const own = slow.filter((row) => row.owner_id === userId);
     const models = await readUserSpending(db, userId, range);
     expect(Object.fromEntries(models.map((row) => [row.modelConfigId, asText(row)]))).toEqual(
@@ -198,7 +204,7 @@ async function expectSlowSums(people: string[], range: DateRange): Promise<void>
   }
 }
 
-test("pages of people and of chats, one at a time, give everyone once and in order, equals included", async () => {
+test("pages of users and of chats, one at a time, give everyone once and in order, equals included", async () => {
   await own.dataSource.query("TRUNCATE chats CASCADE");
   const range = { from: START, to: START + DAY_MS };
   for (const micros of [5, 0, 5, 9, 5]) {

@@ -1,6 +1,6 @@
 /**
- * Folds history into a summary: one model call that people see as "summarising…", then the boundary and its notice in
- * one commit. A summary that cannot be had never costs a turn that could go on without it.
+ * Compaction of history into a summary: one model call, shown to users as "summarising…", then one commit of the
+ * summary and its notice. A failed automatic summary never fails the turn, which goes on with the whole history.
  */
 import { randomUUID } from "node:crypto";
 import type { MessageDraft } from "../../domain/chats/chat-state.js";
@@ -18,67 +18,68 @@ import { costMicros } from "../../domain/usage/money.js";
 import type { Command } from "../../domain/chats/transition.js";
 import type { CallOutcome } from "../turn/call-model.js";
 import type { TurnPorts } from "../turn/ports.js";
-import { noticeRefusal, retryOrFail, waitForRetry } from "./model-step.js";
+import { recordImmediateRetry, retryOrFail, waitForRetry } from "./model-step.js";
 import type { ChatRun } from "./chat-run.js";
 import { meteredModelCall } from "./metered-model-call.js";
 import { withBudget } from "./with-budget.js";
-import type { PreparedCall, TurnContext } from "./turn-context.js";
+import type { TurnContext } from "./turn-context.js";
+import type { PreparedCall } from "./turn-model-context.js";
 
-/** Tries of one summary, each a model call; fewer than of an answer, since a turn may go on without it. */
+/** Tries of one summary, each a model call; fewer than for an answer, since a turn may go on without a summary. */
 const MAX_TRIES = 3;
 
-/** What is asked for; how short the prompt must be, one level more after each refusal of its length; tries so far. */
+/** `level`: how far the prompt is shortened, one more after each refusal of its length. `tries`: so far. */
 export type SummaryTask = { source: CompactionSource; level: number; tries: number };
 
-/** `again`: the next try may begin. `without`: there is no summary, and the turn goes on without one. */
+/** `again`: the next try may begin. `without`: the turn goes on without a summary. */
 export type CompactionEnd = { type: "done" } | { type: "again"; task: SummaryTask } | { type: "without" };
 
-/** `waitMs`: before the next try, once this one's call is billed; 0 = not at all. */
+/** `waitMs`: delay before the next try, once this one's call is billed; 0 = none. */
 type CallEnd =
   Exclude<CompactionEnd, { type: "again" }> | { type: "again"; task: SummaryTask; waitMs: number };
 
-/** One try. Whatever came of it is committed when this resolves. */
+/** Makes one try, whose outcome is committed when this resolves. */
 export async function takeCompactionStep(
-  hold: ChatRun,
+  run: ChatRun,
   context: TurnContext,
   task: SummaryTask,
 ): Promise<CompactionEnd> {
-  hold.startStep();
-  const prepared = await context.prepareSummary(hold.moment, task.level);
-  if (!prepared.ok) return done(hold.fail(prepared.failure));
+  run.startStep();
+  const prepared = await context.model.prepareSummary(run.promptInput, task.level);
+  if (!prepared.ok) return done(run.fail(prepared.failure));
   const { call } = prepared;
-  const end = await withBudget(hold, call, () => callAndCommit(hold, context, { task, call }));
+  const end = await withBudget(run, call, () => callAndCommit(run, context, { task, call }));
   if (end?.type !== "again") return end ?? { type: "done" };
-  await waitForRetry(hold, end.waitMs);
+  await waitForRetry(run, end.waitMs);
   return { type: "again", task: end.task };
 }
 
 async function callAndCommit(
-  hold: ChatRun,
+  run: ChatRun,
   context: TurnContext,
   { task, call }: { task: SummaryTask; call: PreparedCall },
 ): Promise<CallEnd> {
-  if (!(await hold.beginAttempt())) return { type: "done" };
-  const facts = await factsOf(hold, context, task.source);
-  const notice = new Notice(hold.ports(), facts);
-  // The summary itself is for the model; people see the notice.
-  const ports = { ...hold.ports(), publish: () => undefined };
-  const outcome = await meteredModelCall(hold, call, { ports, purpose: "compaction" });
+  if (!(await run.beginAttempt())) return { type: "done" };
+  const facts = await noticeFacts(run, context, task.source);
+  const notice = new Notice(run.ports(), facts);
+  // The summary itself is for the model only; users see the notice.
+  const ports = { ...run.ports(), publish: () => undefined };
+  const outcome = await meteredModelCall(run, call, { ports, purpose: "compaction" });
   const summary = outcome.type === "completed" ? textOf(outcome.parts) : "";
-  hold.parts.meter.compaction({ source: task.source, outcome: summary === "" ? "error" : "ok" });
+  run.dependencies.telemetry.meter.compaction({ source: task.source, outcome: summary === "" ? "error" : "ok" });
   const draft =
     summary === ""
       ? null
-      : noticeDraft(hold, notice.end({ ...facts, summary }), { usage: outcome.usage, call });
+      : noticeDraft(run, notice.end({ ...facts, summary }), { usage: outcome.usage, call });
   try {
-    if (outcome.type === "stopped") return await done(hold.releaseOrPersistPartial(hold.emptyPartial()));
-    if (draft) return await done(commitSummary(hold, task.source, [summaryDraft(summary), draft]));
+    if (outcome.type === "stopped") return await done(run.releaseOrPersistPartial(run.emptyPartial()));
+    if (draft) return await done(commitSummary(run, task.source, [summaryDraft(summary), draft]));
     const failed = outcome.type === "failed" ? outcome : EMPTY_SUMMARY;
-    if (hold.switch.reason !== null) return await done(hold.releaseOrPersistPartial(hold.emptyPartial()));
-    return await afterFailure(hold, context, { task, failed, notice, call });
+    if (run.abort.reason !== null) return await done(run.releaseOrPersistPartial(run.emptyPartial()));
+    return await afterFailure(run, context, { task, failed, notice, call });
   } finally {
     const { config } = call.model;
-    await hold.billUnlessKept(draft, { config, purpose: "compaction", usage: outcome.usage });
+    await run.billUnlessCommitted(draft, { config, purpose: "compaction", usage: outcome.usage });
   }
 }
 
@@ -87,13 +88,13 @@ async function done(work: Promise<void>): Promise<{ type: "done" }> {
   return { type: "done" };
 }
 
-/** What the notice tells besides the summary itself. */
-async function factsOf(hold: ChatRun, context: TurnContext, source: CompactionSource): Promise<JsonObject> {
-  const { contextLimit, compactionThresholdPercent } = await context.rules(hold.history);
+/** What the notice shows besides the summary itself. */
+async function noticeFacts(run: ChatRun, context: TurnContext, source: CompactionSource): Promise<JsonObject> {
+  const { contextLimit, compactionThresholdPercent } = await context.model.rules(run.history);
   return {
     source,
     thresholdPercent: compactionThresholdPercent,
-    contextTokens: contextUse(hold.history),
+    contextTokens: contextUse(run.history),
     contextLimitTokens: contextLimit,
   };
 }
@@ -105,43 +106,43 @@ type Failure = {
   call: PreparedCall;
 };
 
-async function afterFailure(hold: ChatRun, context: TurnContext, failure: Failure): Promise<CallEnd> {
+async function afterFailure(run: ChatRun, context: TurnContext, failure: Failure): Promise<CallEnd> {
   const { failed, call } = failure;
   const task = { ...failure.task, tries: failure.task.tries + 1 };
   if (task.tries < MAX_TRIES) {
     if (failed.failure.kind === "context_too_large") {
-      await context.learnLimit(call.model, failed.contextLimit);
-      await noticeRefusal(hold, failed.failure);
+      await context.model.learnLimit(call.model, failed.contextLimit);
+      await recordImmediateRetry(run, failed.failure);
       return { type: "again", task: { ...task, level: task.level + 1 }, waitMs: 0 };
     }
     if (failed.failure.isRetryable) {
-      return { type: "again", task, waitMs: await retryOrFail(hold, failed, hold.emptyPartial()) };
+      return { type: "again", task, waitMs: await retryOrFail(run, failed, run.emptyPartial()) };
     }
   }
-  if (task.source !== "automatic") return done(hold.fail(failed.failure));
-  await goOnWithout(hold, failure);
+  if (task.source !== "automatic") return done(run.fail(failed.failure));
+  await continueWithoutSummary(run, failure);
   return { type: "without" };
 }
 
-/** People see that there is no summary and why; the turn goes on with the whole history. */
-async function goOnWithout(hold: ChatRun, { failed, notice, call }: Failure): Promise<void> {
-  const { log } = hold.parts;
+/** Shows users why there is no summary; the turn goes on with the whole history. */
+async function continueWithoutSummary(run: ChatRun, { failed, notice, call }: Failure): Promise<void> {
+  const { log } = run.dependencies;
   log.warn(
-    { err: failed.cause, chatId: hold.chat.chatId, failure: failed.failure },
-    "A summary could not be made",
+    { err: failed.cause, chatId: run.chat.chatId, failure: failed.failure },
+    "summary failed; turn continues without it",
   );
   const parts = notice.end({ error: failed.failure.message }, true);
-  const messages = [noticeDraft(hold, parts, { usage: null, call })];
-  await hold.commit([{ type: "commit-step", fence: hold.fence(), messages, openCalls: [] }]);
+  const messages = [noticeDraft(run, parts, { usage: null, call })];
+  await run.commit([{ type: "commit-step", fence: run.fence(), messages, openCalls: [] }]);
 }
 
-/** After a summary that a person asked for the chat rests; any other is the middle of a turn. */
+/** A summary that a user asked for ends the turn; any other is in the middle of one. */
 async function commitSummary(
-  hold: ChatRun,
+  run: ChatRun,
   source: CompactionSource,
   messages: MessageDraft[],
 ): Promise<void> {
-  const fence = hold.fence();
+  const fence = run.fence();
   const next: Command[] =
     source === "manual"
       ? [
@@ -152,10 +153,10 @@ async function commitSummary(
           { type: "commit-step", fence, messages, openCalls: [] },
           { type: "begin-attempt", fence },
         ];
-  if (!(await hold.commit(next))) await hold.finishInterrupt({ messages, openCalls: [] });
+  if (!(await run.commit(next))) await run.finishInterrupt({ messages, openCalls: [] });
 }
 
-/** The notice while it is being made: its call is shown before the slow work, its result before the commit. */
+/** Live notice of a summary: its call is published before the slow work, its result before the commit. */
 class Notice {
   readonly #toolCallId = `summary_${randomUUID()}`;
   readonly #ports: TurnPorts;
@@ -169,31 +170,31 @@ class Notice {
       source: facts["source"] ?? null,
       thresholdPercent: facts["thresholdPercent"] ?? null,
     };
-    this.#show(0, this.#parts(null, false));
+    this.#publish(0, this.#parts(null, false));
   }
 
-  /** Shows how it ended, and returns what is to be kept of it. */
+  /** Publishes the result, and returns the parts to store. */
   end(result: JsonValue, isError = false): MessagePart[] {
     const parts = this.#parts(result, isError);
-    this.#show(1, parts);
+    this.#publish(1, parts);
     return parts;
   }
 
   #parts(result: JsonValue, isError: boolean): MessagePart[] {
     const times = { startedAt: this.#startedAt, durationMs: this.#ports.clock.now() - this.#startedAt };
-    const said = { arguments: this.#arguments, result, isError, ...times };
-    return noticeParts(CHAT_SUMMARIZED, this.#toolCallId, said);
+    const content = { arguments: this.#arguments, result, isError, ...times };
+    return noticeParts(CHAT_SUMMARIZED, this.#toolCallId, content);
   }
 
-  #show(partIndex: number, parts: MessagePart[]): void {
-    const piece = parts[partIndex];
-    if (piece?.type !== "tool-call" && piece?.type !== "tool-result") return;
-    this.#ports.publish([{ sequence: partIndex + 1, role: "assistant", partIndex, delta: piece }]);
+  #publish(partIndex: number, parts: MessagePart[]): void {
+    const delta = parts[partIndex];
+    if (delta?.type !== "tool-call" && delta?.type !== "tool-result") return;
+    this.#ports.publish([{ sequence: partIndex + 1, role: "assistant", partIndex, delta }]);
   }
 }
 
 function noticeDraft(
-  hold: ChatRun,
+  run: ChatRun,
   parts: MessagePart[],
   { usage, call }: { usage: TokenUsage | null; call: PreparedCall },
 ): MessageDraft {
@@ -204,8 +205,8 @@ function noticeDraft(
     usage,
     costMicros: costMicros(usage, call.model.config.pricing),
     modelConfigId: call.model.config.id,
-    runtimeMs: hold.stepRuntimeMs,
-    generation: hold.generationId,
+    runtimeMs: run.stepRuntimeMs,
+    generation: run.generationId,
     isSummary: true,
   };
 }

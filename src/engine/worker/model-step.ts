@@ -1,4 +1,4 @@
-/** The first half of a step: the model is asked, and its answer committed as soon as it has ended. */
+/** First half of a step: calls the model and commits its answer as soon as that has ended. */
 import type { MessageDraft } from "../../domain/chats/chat-state.js";
 import type { ChatFailure } from "../../domain/common/failures.js";
 import type { FinishReason } from "../../domain/chats/finish-reasons.js";
@@ -12,61 +12,62 @@ import { retryDelay } from "../turn/retry.js";
 import { asHistory, type ChatRun, type PartialStep } from "./chat-run.js";
 import { meteredModelCall } from "./metered-model-call.js";
 import { withBudget } from "./with-budget.js";
-import type { PreparedCall, TurnContext } from "./turn-context.js";
+import type { TurnContext } from "./turn-context.js";
+import type { PreparedCall } from "./turn-model-context.js";
 
-/** `overflow`: the vendor refused the prompt as too long, and nothing has been done about it yet. */
+/** `overflow`: the vendor refused the prompt as too long; it is left to the caller. */
 export type ModelStepEnd = { overflow: ChatFailure | null };
 
-/** `waitMs`: before the next attempt, once this one's call is billed; 0 = not at all. */
+/** `waitMs`: delay before the next attempt, once this one's call is billed; 0 = none. */
 type CallEnd = ModelStepEnd & { waitMs: number };
 
 const DONE: CallEnd = { overflow: null, waitMs: 0 };
 
-/** Asks the model once. Whatever else came of it is committed when this resolves. */
-export async function takeModelStep(hold: ChatRun, context: TurnContext): Promise<ModelStepEnd> {
-  hold.startStep();
-  const prepared = await context.prepareCall(hold.moment);
-  if (!prepared.ok) return done(hold.fail(prepared.failure));
+/** Calls the model once. Apart from an overflow, the outcome is committed when this resolves. */
+export async function takeModelStep(run: ChatRun, context: TurnContext): Promise<ModelStepEnd> {
+  run.startStep();
+  const prepared = await context.model.prepareCall(run.promptInput);
+  if (!prepared.ok) return done(run.fail(prepared.failure));
   const { call } = prepared;
-  const end = (await withBudget(hold, call, () => callAndCommit(hold, context, call))) ?? DONE;
-  await waitForRetry(hold, end.waitMs);
+  const end = (await withBudget(run, call, () => callAndCommit(run, context, call))) ?? DONE;
+  await waitForRetry(run, end.waitMs);
   return { overflow: end.overflow };
 }
 
-async function callAndCommit(hold: ChatRun, context: TurnContext, call: PreparedCall): Promise<CallEnd> {
-  if (!(await hold.beginAttempt())) return DONE;
-  const preamble = context.preamble(hold.history);
-  const outcome = await meteredModelCall(hold, call, { ports: hold.ports(), preamble, purpose: "step" });
-  const message = answerDraft(hold, outcome, call);
+async function callAndCommit(run: ChatRun, context: TurnContext, call: PreparedCall): Promise<CallEnd> {
+  if (!(await run.beginAttempt())) return DONE;
+  const preamble = context.tools.preamble(run.history);
+  const outcome = await meteredModelCall(run, call, { ports: run.ports(), preamble, purpose: "step" });
+  const message = answerDraft(run, outcome, call);
   try {
-    return await endModelStep(hold, context, { outcome, message, call });
+    return await endModelStep(run, context, { outcome, message, call });
   } finally {
     const { config } = call.model;
-    await hold.billUnlessKept(message, { config, purpose: "step", usage: outcome.usage });
+    await run.billUnlessCommitted(message, { config, purpose: "step", usage: outcome.usage });
   }
 }
 
 type Called = { outcome: CallOutcome; message: MessageDraft; call: PreparedCall };
 
 async function endModelStep(
-  hold: ChatRun,
+  run: ChatRun,
   context: TurnContext,
   { outcome, message, call }: Called,
 ): Promise<CallEnd> {
   if (outcome.type === "failed") {
-    if (outcome.failure.kind === "context_too_large" && hold.switch.reason === null) {
-      await context.learnLimit(call.model, outcome.contextLimit);
+    if (outcome.failure.kind === "context_too_large" && run.abort.reason === null) {
+      await context.model.learnLimit(call.model, outcome.contextLimit);
       return { overflow: outcome.failure, waitMs: 0 };
     }
   }
-  const openCalls = openCallsOf(outcome.parts, context.clientToolNames);
-  // Notices alone are no answer: the next turn tells them again, if they are still true.
+  const openCalls = openCallsOf(outcome.parts, context.tools.clientToolNames);
+  // Notices alone are no answer: the next turn repeats those that still hold.
   const isAnswer = outcome.parts.some(({ type }) => type !== "notice");
-  const kept = { messages: isAnswer ? [message] : [], openCalls };
-  if (outcome.type === "failed") return { overflow: null, waitMs: await retryOrFail(hold, outcome, kept) };
-  if (outcome.type === "stopped") return done(hold.releaseOrPersistPartial(kept));
-  if (isEmpty(outcome) && !mayBeEmpty(hold)) return done(askAgainOrFail(hold));
-  return done(commitAnswer(hold, context, { message, openCalls, finishReason: outcome.finishReason }));
+  const partial = { messages: isAnswer ? [message] : [], openCalls };
+  if (outcome.type === "failed") return { overflow: null, waitMs: await retryOrFail(run, outcome, partial) };
+  if (outcome.type === "stopped") return done(run.releaseOrPersistPartial(partial));
+  if (isEmpty(outcome) && !mayBeEmpty(run)) return done(askAgainOrFail(run));
+  return done(commitAnswer(run, context, { message, openCalls, finishReason: outcome.finishReason }));
 }
 
 async function done(work: Promise<void>): Promise<CallEnd> {
@@ -80,22 +81,22 @@ type Answer = {
   finishReason: FinishReason;
 };
 
-/** The answer, and in the same transaction the end of the turn when nothing is left to do. */
-async function commitAnswer(hold: ChatRun, context: TurnContext, answer: Answer): Promise<void> {
+/** Commits the answer, and in the same transaction the end of the turn when nothing is left to do. */
+async function commitAnswer(run: ChatRun, context: TurnContext, answer: Answer): Promise<void> {
   const { message, openCalls, finishReason } = answer;
-  const fence = hold.fence();
-  const kept = { messages: [message], openCalls };
-  const commands: Command[] = [{ type: "commit-step", fence, ...kept }];
+  const fence = run.fence();
+  const partial = { messages: [message], openCalls };
+  const commands: Command[] = [{ type: "commit-step", fence, ...partial }];
   if (finishReason === "content-filter") commands.push({ type: "fail", fence, failure: CONTENT_FILTERED });
   else {
     const after = { openCalls, compactionRequestedAt: null };
-    const next = nextAction(asHistory(hold.history, message), after, await context.rules(hold.history));
+    const next = nextAction(asHistory(run.history, message), after, await context.model.rules(run.history));
     if (next.type === "finish") commands.push({ type: "finish-turn", fence });
   }
-  if (!(await hold.commit(commands))) await hold.finishInterrupt(kept);
+  if (!(await run.commit(commands))) await run.finishInterrupt(partial);
 }
 
-/** Neither words nor calls, although nothing cut the answer: thoughts alone are no answer to a person. */
+/** Neither text nor calls, although nothing cut the answer off: reasoning alone is no answer. */
 function isEmpty({ parts, finishReason }: CallOutcome & { type: "completed" }): boolean {
   if (finishReason === "length" || finishReason === "content-filter") return false;
   return !parts.some((part: MessagePart) =>
@@ -103,63 +104,65 @@ function isEmpty({ parts, finishReason }: CallOutcome & { type: "completed" }): 
   );
 }
 
-/** Having done its work with tools, a model may have nothing to add: Claude ends such turns without a word. */
+/** After tool results a model may have nothing to add: Claude ends such turns with an empty answer. */
 function mayBeEmpty({ isAskedAgain, history }: ChatRun): boolean {
   return isAskedAgain && history.findLast(({ role }) => role !== "system")?.role === "tool";
 }
 
-/** An empty answer is mostly a hiccup of the vendor: it is asked for once more, at once, and everybody sees why. */
-async function askAgainOrFail(hold: ChatRun): Promise<void> {
-  if (hold.switch.reason !== null) return hold.releaseOrPersistPartial(hold.emptyPartial());
-  const { isAskedAgain, parts, chat } = hold;
-  parts.log.warn({ chatId: chat.chatId, isAskedAgain }, "A model answered with nothing");
-  if (isAskedAgain) return hold.fail({ ...EMPTY_ANSWER, message: EMPTY_TWICE_TEXT });
-  hold.isAskedAgain = true;
-  await noticeRefusal(hold, EMPTY_ANSWER);
+/** Retries an empty answer once, at once, with a visible notice: it is mostly a hiccup of the vendor. */
+async function askAgainOrFail(run: ChatRun): Promise<void> {
+  if (run.abort.reason !== null) return run.releaseOrPersistPartial(run.emptyPartial());
+  const { isAskedAgain, dependencies, chat } = run;
+  dependencies.log.warn({ chatId: chat.chatId, isAskedAgain }, "empty model answer");
+  if (isAskedAgain) return run.fail({ ...EMPTY_ANSWER, message: EMPTY_TWICE_TEXT });
+  run.isAskedAgain = true;
+  await recordImmediateRetry(run, EMPTY_ANSWER);
 }
 
 /**
- * A failed attempt: the next one after a wait that everybody sees, or the end of the turn. A person who has stopped
- * the turn meanwhile keeps what they saw: `kept`. Returns the wait in milliseconds, for `waitForRetry`; 0 = none.
+ * Records a failed attempt: either the next one follows after a visible delay, or the turn fails. If a user has stopped
+ * the turn meanwhile, `partial` is persisted. Returns the delay in milliseconds, for `waitForRetry`; 0 = none.
  */
 export async function retryOrFail(
-  hold: ChatRun,
+  run: ChatRun,
   outcome: CallOutcome & { type: "failed" },
-  kept: PartialStep,
+  partial: PartialStep,
 ): Promise<number> {
   const { failure, retryAfterMs, cause } = outcome;
-  const { log, random } = hold.parts;
-  const { chatId } = hold.chat;
-  const delayMs = retryDelay(failure, hold.state.attempt, retryAfterMs, random());
-  log.warn({ err: cause, chatId, failure, attempt: hold.state.attempt, delayMs }, "A model call failed");
-  if (hold.switch.reason !== null) {
-    await hold.releaseOrPersistPartial(kept);
+  const { log, random, telemetry } = run.dependencies;
+  const { chatId } = run.chat;
+  const delayMs = retryDelay(failure, run.state.attempt, retryAfterMs, random());
+  const facts = { err: cause, chatId, failure, attempt: run.state.attempt };
+  if (delayMs === null) log.warn(facts, "model call failed");
+  else log.warn({ ...facts, delayMs }, "model call failed; retrying");
+  if (run.abort.reason !== null) {
+    await run.releaseOrPersistPartial(partial);
     return 0;
   }
-  const fence = hold.fence();
+  const fence = run.fence();
   const next: Command =
     delayMs === null ? { type: "fail", fence, failure } : { type: "record-retry", fence, delayMs, failure };
-  if (!(await hold.commit([next]))) {
-    await hold.finishInterrupt(kept);
+  if (!(await run.commit([next]))) {
+    await run.finishInterrupt(partial);
     return 0;
   }
   if (delayMs === null) return 0;
-  hold.parts.meter.retry(failure.kind);
+  telemetry.meter.retry(failure.kind);
   return delayMs;
 }
 
-/** Ends early when the turn is stopped. */
-export async function waitForRetry(hold: ChatRun, waitMs: number): Promise<void> {
-  if (waitMs > 0) await sleep(hold.parts.clock, waitMs, hold.switch.signal);
+/** Resolves early when the turn is stopped. */
+export async function waitForRetry(run: ChatRun, waitMs: number): Promise<void> {
+  if (waitMs > 0) await sleep(run.dependencies.clock, waitMs, run.abort.signal);
 }
 
-/** The next attempt is made at once: with a shorter prompt after one that was refused, or just once more. False when an interrupt came first. */
-export function noticeRefusal(hold: ChatRun, refusal: ChatFailure): Promise<boolean> {
-  const failure = { ...refusal, isRetryable: true };
-  return hold.commit([{ type: "record-retry", fence: hold.fence(), delayMs: 0, failure }]);
+/** Records a failed attempt whose retry follows at once, with the same prompt or a shorter one. False when an interrupt came first. */
+export function recordImmediateRetry(run: ChatRun, cause: ChatFailure): Promise<boolean> {
+  const failure = { ...cause, isRetryable: true };
+  return run.commit([{ type: "record-retry", fence: run.fence(), delayMs: 0, failure }]);
 }
 
-function answerDraft(hold: ChatRun, outcome: CallOutcome, { model }: PreparedCall): MessageDraft {
+function answerDraft(run: ChatRun, outcome: CallOutcome, { model }: PreparedCall): MessageDraft {
   return {
     role: "assistant",
     visibility: "both",
@@ -167,8 +170,8 @@ function answerDraft(hold: ChatRun, outcome: CallOutcome, { model }: PreparedCal
     usage: outcome.usage,
     costMicros: costMicros(outcome.usage, model.config.pricing),
     modelConfigId: model.config.id,
-    runtimeMs: hold.stepRuntimeMs,
-    generation: hold.generationId,
+    runtimeMs: run.stepRuntimeMs,
+    generation: run.generationId,
     finishReason: outcome.type === "completed" ? outcome.finishReason : null,
     responseId: outcome.type === "completed" ? outcome.responseId : null,
   };

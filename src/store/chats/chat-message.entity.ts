@@ -1,4 +1,4 @@
-/** A message in a chat's history. Rows are never removed, only marked: costs count them for ever. */
+/** A message in a chat's history. Rows are never removed, only marked as deleted. Of a model's, the usage is a copy of the ledger's. */
 import { Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from "typeorm";
 import type { FinishReason } from "../../domain/chats/finish-reasons.js";
 import {
@@ -9,15 +9,13 @@ import {
   type MessageVisibility,
   type ReasoningEffort,
 } from "../../domain/chats/message-parts.js";
+import { ModelUsageColumns } from "../usage/model-usage-columns.js";
 import { ChatEntity } from "./chat.entity.js";
 
 @Entity("chat_messages")
 @Index("chat_messages_history_idx", ["chatId", "id"], { where: "NOT is_deleted" })
-@Index("chat_messages_spending_idx", ["chatId", "createdAt"], {
-  where: "role = 'assistant' AND model_config_id IS NOT NULL",
-})
 @Index("chat_messages_revision_idx", ["chatId", "revision"])
-export class ChatMessageEntity {
+export class ChatMessageEntity extends ModelUsageColumns {
   @PrimaryGeneratedColumn("identity", {
     name: "id",
     type: "bigint",
@@ -57,35 +55,9 @@ export class ChatMessageEntity {
   @Column("uuid", { name: "mcp_server_ids", array: true, nullable: true })
   mcpServerIds!: string[] | null;
 
-  @Column("integer", { name: "input_tokens", nullable: true })
-  inputTokens!: number | null;
-
-  @Column("integer", { name: "output_tokens", nullable: true })
-  outputTokens!: number | null;
-
-  @Column("integer", { name: "reasoning_tokens", nullable: true })
-  reasoningTokens!: number | null;
-
-  @Column("integer", { name: "cache_read_tokens", nullable: true })
-  cacheReadTokens!: number | null;
-
-  @Column("integer", { name: "cache_write_tokens", nullable: true })
-  cacheWriteTokens!: number | null;
-
-  /** Millionths of a US dollar; null = unpriced. */
-  @Column("bigint", { name: "cost_micros", nullable: true })
-  costMicros!: string | null;
-
-  @Column("integer", { name: "runtime_ms", nullable: true })
-  runtimeMs!: number | null;
-
   /** The run of streamed pieces that this message became. */
   @Column("text", { name: "generation", nullable: true })
   generation!: string | null;
-
-  /** Some of the counts of tokens are our own estimate. */
-  @Column("boolean", { name: "is_usage_estimated", default: false })
-  isUsageEstimated!: boolean;
 
   /** Why the model stopped; null = it was stopped, none wrote it, or it is older than this column. */
   @Column("text", { name: "finish_reason", nullable: true })

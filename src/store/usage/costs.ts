@@ -1,13 +1,13 @@
 /**
- * What was spent: sums over `usage_days`, which has a row for each day, chat and model. The parts of days that a range
- * begins or ends with are read from the messages themselves, of the chats that were active on those days.
+ * Sums of what was spent. Whole days come from `usage_days`, which has a row for each day, chat and model. The parts of
+ * days that a range begins or ends with come from the ledger, of the chats that were active on those days.
  */
 import type { QueryResultRow } from "pg";
 import { DAY_MS, splitRange, type DateRange } from "../../domain/usage/date-range.js";
 import type { Database, Queryable, Statement } from "../common/database.js";
 import { type Page, type PageRequest, toPage } from "../common/pages.js";
 
-/** Sums of model calls: answers, summaries and titles, deleted ones too. */
+/** Sums of model calls, whatever became of their messages. */
 export type Spending = {
   totalMicros: bigint;
   /** All calls, those without a known use of tokens included. */
@@ -54,20 +54,19 @@ const COUNTS = [
 /** Sums of counts are numeric in PostgreSQL; nothing here comes near the end of int8. */
 const sums = COUNTS.map((name) => `sum(${name})::bigint AS ${name}`).join(", ");
 
-/** The chats that called a model on a range's edges, each once for each edge: `$3`, `$4` and `$5` are the edges' days, beginnings and ends. */
+/** The chats that called a model on a range's edges, once per edge: `$3`, `$4` and `$5` are the edges' days, beginnings and ends. */
 const edgeChats = (who: string) => `(
   SELECT DISTINCT u.owner_id, u.root_chat_id, u.chat_id, edge."from", edge."to"
   FROM unnest($3::date[], $4::timestamptz[], $5::timestamptz[]) AS edge (day, "from", "to")
     JOIN usage_days u ON u.day = edge.day AND ${who})`;
 
-const edgeMessages = (who: string) => `${edgeChats(who)} e
-  JOIN chat_messages m ON m.chat_id = e.chat_id AND m.role = 'assistant' AND m.model_config_id IS NOT NULL
-    AND m.created_at >= e."from" AND m.created_at < e."to"`;
+const edgeCalls = (who: string) => `${edgeChats(who)} e
+  JOIN model_calls m ON m.chat_id = e.chat_id AND m.created_at >= e."from" AND m.created_at < e."to"`;
 
 /**
- * Rows of a range, at most one for each message of a part of a day: `$1`/`$2` are the first whole day and the one
- * after the last. `who` bounds rows of `u`.
- * Indexes: usage_days_pkey, usage_days_day_idx or usage_days_root_idx, by `who`; for edges chat_messages_spending_idx.
+ * Rows of a range: one per day, chat and model, and one per call in a part of a day. `$1`/`$2` are the first whole day and
+ * the one after the last. `who` is a condition on `u`.
+ * Indexes: usage_days_pkey, usage_days_day_idx or usage_days_root_idx, by `who`; for edges model_calls_chat_idx.
  */
 const spent = (who: string) => `
   SELECT u.owner_id, u.root_chat_id, u.model_config_id, ${COUNTS.map((name) => `u.${name}`).join(", ")}
@@ -77,13 +76,13 @@ const spent = (who: string) => `
     (m.cost_micros IS NOT NULL)::int, (m.cost_micros IS NULL AND m.input_tokens IS NOT NULL)::int,
     coalesce(m.input_tokens, 0), coalesce(m.output_tokens, 0), coalesce(m.cache_read_tokens, 0),
     coalesce(m.cache_write_tokens, 0), coalesce(m.runtime_ms, 0)
-  FROM ${edgeMessages(who)}`;
+  FROM ${edgeCalls(who)}`;
 
-/** What everybody's calls of a range cost, and no more: a row of it for each of hundreds of thousands is narrow. */
-const EVERYBODYS_MICROS = `
+/** The cost alone of all users' calls in a range: there may be hundreds of thousands of rows, so they are narrow. */
+const ALL_MICROS = `
   SELECT u.owner_id, u.cost_micros FROM usage_days u WHERE u.day >= $1::date AND u.day < $2::date
   UNION ALL
-  SELECT e.owner_id, coalesce(m.cost_micros, 0) FROM ${edgeMessages("true")}`;
+  SELECT e.owner_id, coalesce(m.cost_micros, 0) FROM ${edgeCalls("true")}`;
 
 function rangeValues(range: DateRange): unknown[] {
   const { days, edges } = splitRange(range);
@@ -107,7 +106,7 @@ const OF_USER: Statement = {
     GROUP BY model_config_id ORDER BY sum(cost_micros) DESC, model_config_id`,
 };
 
-/** What a person's chats cost in the range, by model, the dearest first. */
+/** The cost of a user's chats in the range, by model, the dearest first. */
 export async function readUserSpending(
   db: Queryable,
   userId: string,
@@ -129,8 +128,8 @@ const OF_CHATS: Statement = {
 };
 
 /**
- * What chats with their subagents cost so far, and subagents by themselves, by model, the dearest first; every chat
- * asked for has an entry. The chats' visibility is the caller's.
+ * The cost of chats so far, by model, the dearest first: of a root with its subagents, of a subagent alone. Every chat
+ * asked for has an entry. The caller checks the chats' visibility.
  */
 export async function readChatSpending(
   db: Queryable,
@@ -152,7 +151,7 @@ const CHATS_OF_USER: Statement = {
     ORDER BY cost_micros DESC, root_chat_id DESC LIMIT $9`,
 };
 
-/** A person's chats that had a model call in the range, the dearest first; forwards only. */
+/** A user's chats that had a model call in the range, the dearest first; forwards only. */
 export async function listChatSpending(
   db: Queryable,
   { userId, range }: { userId: string; range: DateRange },
@@ -168,17 +167,17 @@ export async function listChatSpending(
   return toPage(page, found);
 }
 
-// Everybody is summed up once, by cost alone, since that is the order; whatever else is shown is summed for the page.
+// All users are summed once, by cost alone, which is the order; the other sums are made for the page only.
 const USERS: Statement = {
   name: "costs.users",
-  text: `WITH people AS (
-      SELECT s.owner_id, sum(s.cost_micros)::bigint AS total FROM (${EVERYBODYS_MICROS}) s
+  text: `WITH spenders AS (
+      SELECT s.owner_id, sum(s.cost_micros)::bigint AS total FROM (${ALL_MICROS}) s
       WHERE $6::text IS NULL OR s.owner_id IN (SELECT id FROM users WHERE username ILIKE $6 OR name ILIKE $6)
       GROUP BY s.owner_id),
     page AS (
-      SELECT * FROM people WHERE (total, owner_id) < ($7::bigint, $8::uuid)
+      SELECT * FROM spenders WHERE (total, owner_id) < ($7::bigint, $8::uuid)
       ORDER BY total DESC, owner_id DESC LIMIT $9)
-    SELECT page.owner_id, own.*, (SELECT sum(total)::bigint FROM people) AS all_micros
+    SELECT page.owner_id, own.*, (SELECT sum(total)::bigint FROM spenders) AS all_micros
     FROM page CROSS JOIN LATERAL (
       SELECT count(DISTINCT s.root_chat_id) AS chat_count, ${sums} FROM (${spent("u.owner_id = page.owner_id")}) s) own
     ORDER BY page.total DESC, page.owner_id DESC`,
@@ -186,13 +185,13 @@ const USERS: Statement = {
 
 const ALL_USERS: Statement = {
   name: "costs.all-users",
-  text: `SELECT coalesce(sum(s.cost_micros), 0)::bigint AS all_micros FROM (${EVERYBODYS_MICROS}) s
+  text: `SELECT coalesce(sum(s.cost_micros), 0)::bigint AS all_micros FROM (${ALL_MICROS}) s
     WHERE $6::text IS NULL OR s.owner_id IN (SELECT id FROM users WHERE username ILIKE $6 OR name ILIKE $6)`,
 };
 
 /**
- * Statements here are planned once for all values, which is right for whatever an index finds. How many days a range has
- * decides how everybody is summed up best: planned for a year's values, a year takes a third of the time.
+ * Statements are planned once for all values, which suits index lookups. Here the best plan depends on how many days the
+ * range has: planned for its values, a year takes a third of the time.
  */
 const PLAN_FOR_VALUES: Statement = {
   name: "costs.plan-for-values",
@@ -210,12 +209,12 @@ async function queryPlanned<Row extends QueryResultRow>(
   });
 }
 
-/** `totalMicros`: of everybody who matches, not only of the page. */
+/** `totalMicros`: of all users who match, not only of the page. */
 export type UserSpendingPage = Page<SpendingOfUser> & { totalMicros: bigint };
 
 /**
- * People who had a model call in the range, the dearest first; forwards only. `pattern` is for ILIKE on username and
- * name; null = everybody.
+ * Users who had a model call in the range, the dearest first; forwards only. `pattern` is for ILIKE on username and
+ * name; null = all users.
  */
 export async function listUserSpending(
   db: Pick<Database, "transaction">,
@@ -229,7 +228,7 @@ export async function listUserSpending(
     place: { key: row.cost_micros, id: row.owner_id },
     row: { userId: row.owner_id, chatCount: Number(row.chat_count), ...toSpending(row) },
   }));
-  // A page behind the last person has no row that could tell the sum.
+  // A page behind the last user has no row to carry the sum.
   const [{ all_micros: total } = { all_micros: "0" }] =
     rows.length > 0 ? rows : await queryPlanned<{ all_micros: string }>(db, ALL_USERS, asked);
   return { ...toPage(page, found), totalMicros: BigInt(total) };
@@ -243,7 +242,6 @@ function placeValues({ after }: PageRequest): unknown[] {
   return [after?.key ?? GREATEST_INT8, after?.id ?? GREATEST_UUID];
 }
 
-/** Several sums as one. */
 export function addSpending(parts: readonly Spending[]): Spending {
   const total = { ...NOTHING_SPENT };
   for (const part of parts) {

@@ -1,6 +1,6 @@
 /**
- * What one chat used of one model on one day (UTC): sums of the messages that the model wrote, deleted and hidden ones
- * included. Kept by triggers on `chat_messages` in the transaction that writes a message; nothing else writes it.
+ * Daily sums of the ledger (`ModelCallEntity`): one row per day (UTC), chat and model. Written only by triggers on
+ * `model_calls`, in the transaction that enters the call.
  */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
 import { ChatEntity } from "../chats/chat.entity.js";

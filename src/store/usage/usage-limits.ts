@@ -1,7 +1,7 @@
 /** What people may spend: the deployment's policy, single people's own limits, and how somebody stands. */
 import {
   type LimitPeriod,
-  type LimitStanding,
+  type LimitStatus,
   type UsageLimitPolicy,
   effectiveLimit,
   LIMIT_PERIODS,
@@ -156,13 +156,13 @@ const STANDING: Statement = {
 };
 
 /** What the person has spent of what they may; exact as of now, as days begin and end where periods do. */
-export async function readLimitStanding(db: Queryable, userId: string, now: number): Promise<LimitStanding> {
+export async function readLimitStanding(db: Queryable, userId: string, now: number): Promise<LimitStatus> {
   const days = periodDays(now);
   const [row] = await db.query<StandingDbRow>(STANDING, [userId, days.from, days.to]);
   return toStanding(row, now);
 }
 
-export function toStanding(row: StandingDbRow | undefined, now: number): LimitStanding {
+export function toStanding(row: StandingDbRow | undefined, now: number): LimitStatus {
   const policy = demandPolicy(row ? [row] : []);
   const own = row?.own_limit_micros ?? null;
   return {

@@ -2,7 +2,7 @@
  * What model calls under way may cost at most, held against their owner's limit until what they cost is counted. Of one
  * person they are taken one after the other, however many replicas take them; nobody without a limit has any.
  */
-import type { LimitStanding } from "../../domain/usage/usage-limits.js";
+import type { LimitStatus } from "../../domain/usage/usage-limits.js";
 import type { Database, Queryable, Statement } from "../common/database.js";
 import { periodDays, standingText, type StandingDbRow, toStanding } from "./usage-limits.js";
 
@@ -23,7 +23,7 @@ export type HoldRequest = {
 };
 
 /** `isTaken`: false when the limit does not allow it now, and when there is no limit. */
-export type HoldAnswer = { isTaken: boolean; standing: LimitStanding };
+export type HoldAnswer = { isTaken: boolean; standing: LimitStatus };
 
 /**
  * Takes the hold if what is spent and what others hold stays below the person's limit. So all calls together cost at
