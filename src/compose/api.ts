@@ -9,7 +9,7 @@ import { createUserCommands } from "../commands/users/user-commands.js";
 import { createStorageCommands } from "../commands/files/storage-commands.js";
 import { createUsageLimitCommands } from "../commands/usage/usage-limit-commands.js";
 import type { McpOauthCommands } from "../commands/mcp/oauth-port.js";
-import { notePush } from "../services/git/track-branch.js";
+import { trackPush } from "../services/git/track-branch.js";
 import { GitWatches } from "../services/git/git-watches.js";
 import { sanitizePrompt } from "../engine/prompt/sanitize.js";
 import { describeAgent } from "../services/workspaces/workspace-agents.js";
@@ -53,7 +53,7 @@ const HEALTH_LIMIT_MS = 1_500;
 const WAITING_EVENTS_SHARE = 1 / 4;
 
 /** Resolves when the server listens. */
-export async function openDoors(core: Core, agents: Agents, closers: Closers): Promise<ParleyHttp> {
+export async function openApi(core: Core, agents: Agents, closers: Closers): Promise<ParleyHttp> {
   const { config, log, clock, database, bus } = core;
   let { port } = config;
   const publicUrl = () => config.publicUrl ?? `http://localhost:${port}`;
@@ -99,7 +99,7 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
   const gitSnapshots = new GitWatches({
     connect: (workspaceId, chatId) => agents.workspaces.open(workspaceId, chatId),
     ...{ clock, log, random: Math.random },
-    pushSeen: (chatId, work) => notePush(core.transitionDependencies, chatId, work),
+    pushSeen: (chatId, work) => trackPush(core.transitionDependencies, chatId, work),
   });
   closers.add("the git watches", () => gitSnapshots.close());
   const { contexts, workspaces } = agents;
@@ -132,7 +132,7 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
       chatEvents,
       chatListEvents: lists,
       gitSnapshots,
-      branchDiffs: core.branchLooks.diffs,
+      branchDiffs: core.branchDiffs.diffs,
       mcpTools: core.mcpTools,
       workspaceAgent: (workspaceId) => describeAgent(agentDependencies, workspaceId),
       fileUrl: (fileId) => files.links.linkTo(fileId),
@@ -179,7 +179,7 @@ export async function openDoors(core: Core, agents: Agents, closers: Closers): P
   core.meters.observe("running_operations", () => doors.count().operations);
   closers.add("the doors", () => doors.close());
   closers.add("waiting snapshots", async () => admission.close());
-  closers.add("questions to git hosts", async () => core.branchLooks.stopAsking());
+  closers.add("questions to git hosts", async () => core.branchDiffs.stopAsking());
   closers.add("questions about repositories", async () => gitSnapshots.stopAnswering());
   return doors;
 }

@@ -1,10 +1,10 @@
-// A bus whose deliveries are as bad as a network may make them: about 30 % are dropped, doubled or late.
-import type { Generation, LiveBatch, SavedNews } from "../../src/domain/chats/chat-events.js";
+// Bus with unreliable delivery: drops, duplicates or delays about 30 % of messages.
+import type { Generation, LiveBatch, SavedChange } from "../../src/domain/chats/chat-events.js";
 import type { ConfigTopic } from "../../src/domain/common/config-topic.js";
-import type { ListEntry, ListNews } from "../../src/domain/chats/list-events.js";
-import type { Bus, ChatListener, LoggedList, LoggedPieces } from "../../src/events/bus/bus.js";
+import type { ListEntry, ListUpdate } from "../../src/domain/chats/list-events.js";
+import type { Bus, ChatListener, LoggedList, LoggedDeltas } from "../../src/events/bus/bus.js";
 
-/** Numbers in [0, 1) that depend on the seed alone (mulberry32). */
+/** Seeded random numbers in [0, 1) (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -26,12 +26,12 @@ export class ChaosBus implements Bus {
 
   readonly isConnected = true;
 
-  publishSaved(news: SavedNews): void {
-    this.inner.publishSaved(news);
+  publishSaved(change: SavedChange): void {
+    this.inner.publishSaved(change);
   }
 
-  publishList(ownerId: string, news: ListNews): void {
-    this.inner.publishList(ownerId, news);
+  publishList(ownerId: string, update: ListUpdate): void {
+    this.inner.publishList(ownerId, update);
   }
 
   publishLive(batch: LiveBatch): void {
@@ -48,13 +48,13 @@ export class ChaosBus implements Bus {
 
   subscribeChat(chatId: string, listener: ChatListener): Promise<() => void> {
     return this.inner.subscribeChat(chatId, {
-      saved: (news) => this.#deliver(() => listener.saved(news)),
+      saved: (change) => this.#deliver(() => listener.saved(change)),
       live: (batch) => this.#deliver(() => listener.live(batch)),
     });
   }
 
-  onReturn(listener: () => void): () => void {
-    return this.inner.onReturn(listener);
+  onReconnect(listener: () => void): () => void {
+    return this.inner.onReconnect(listener);
   }
 
   wakeWorkers(): void {
@@ -73,8 +73,8 @@ export class ChaosBus implements Bus {
     return this.inner.onConfigChange((topic) => this.#deliver(() => listener(topic)));
   }
 
-  readPieces(chatId: string, generation: Generation): Promise<LoggedPieces | null> {
-    return this.inner.readPieces(chatId, generation);
+  readDeltas(chatId: string, generation: Generation): Promise<LoggedDeltas | null> {
+    return this.inner.readDeltas(chatId, generation);
   }
 
   close(): Promise<void> {
@@ -88,6 +88,6 @@ export class ChaosBus implements Bus {
     if (fate < 0.2) this.#late.push(call);
     else call();
     if (fate >= 0.2 && fate < 0.3) call();
-    for (const old of overdue) old();
+    for (const late of overdue) late();
   }
 }

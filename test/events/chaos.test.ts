@@ -1,11 +1,12 @@
-// Whatever the bus drops, doubles or delays, and however often readers come back: all end with the truth.
+// Every reader converges to the chat, although the bus drops, duplicates and delays messages, and readers leave and
+// return.
 import { expect, test } from "vitest";
 import { generationId } from "../../src/domain/chats/chat-events.js";
 import { ChatHub } from "../../src/events/chats/chat-hub.js";
 import { MemoryBus } from "../../src/events/bus/memory-bus.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "../agent/manual-clock.js";
-import { act } from "./acts.js";
+import { act } from "./random-actions.js";
 import { ChaosBus, seeded } from "./chaos-bus.js";
 import { settle, Transcript } from "./transcript.js";
 import { CHAT_ID, ChatWorld, viewer } from "./world.js";
@@ -14,7 +15,7 @@ const STEPS = 150;
 const READERS = 4;
 const SEEDS = Array.from({ length: 30 }, (_, index) => index + 1);
 
-test.each(SEEDS)("every reader ends with the truth, seed %i", async (seed) => {
+test.each(SEEDS)("every reader converges to the chat, seed %i", async (seed) => {
   const random = seeded(seed);
   const log = createLog("silent");
   const bus = new ChaosBus(new MemoryBus(log), random);
@@ -42,13 +43,13 @@ test.each(SEEDS)("every reader ends with the truth, seed %i", async (seed) => {
   for (const reader of readers) reader.stay();
   await settle();
 
-  const truth = {
+  const expected = {
     messages: world.messages,
     status: "running",
     queue: world.queue,
     previews: { [generationId(world.generation)]: "the last words" },
   };
-  expect(readers.map((reader) => reader.view())).toEqual(readers.map(() => truth));
+  expect(readers.map((reader) => reader.view())).toEqual(readers.map(() => expected));
 
   world.finish("the last words");
   await settle();
@@ -56,11 +57,11 @@ test.each(SEEDS)("every reader ends with the truth, seed %i", async (seed) => {
   expect(readers.map((reader) => reader.view())).toEqual(readers.map(() => rest));
   for (const reader of readers) await reader.leave();
   await settle();
-  expect(hub.watchedChats).toBe(0);
+  expect(hub.subscribedChats).toBe(0);
   await hub.close();
 });
 
-/** Reads, leaves at random, and comes back with its last cursor. */
+/** Client that leaves at random, and resumes with its last cursor. */
 class Reader {
   readonly #transcript: Transcript;
   #isStaying = false;
@@ -82,7 +83,7 @@ class Reader {
   }
 
   view() {
-    if (this.#failure) throw new Error("The live stream failed.", { cause: this.#failure });
+    if (this.#failure) throw new Error("live stream failed", { cause: this.#failure });
     const { messages, status, queue, previews } = this.#transcript;
     const sorted = [...messages.values()].sort((a, b) => Number(a.id) - Number(b.id));
     return { messages: sorted, status, queue, previews: Object.fromEntries(previews) };
@@ -96,7 +97,7 @@ class Reader {
   async #live(): Promise<void> {
     while (!this.#isGone) {
       const stream = await this.hub.subscribe(viewer, CHAT_ID, this.#transcript.cursor);
-      if (!stream) throw new Error("The chat is not there.");
+      if (!stream) throw new Error("chat not found");
       this.#stream = stream;
       for await (const event of stream) {
         this.#transcript.take(event);

@@ -1,4 +1,4 @@
-// What one subscriber is told of a turn, flow by flow.
+// The events of a turn as one subscriber receives them, flow by flow.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ChatFailure } from "../../src/domain/common/failures.js";
 import { MemoryBus } from "../../src/events/bus/memory-bus.js";
@@ -24,7 +24,7 @@ beforeEach(() => build());
 afterEach(() => hub.close());
 
 describe("a turn", () => {
-  test("is told as its status, its pieces, its message and its end", async () => {
+  test("is sent as its status, its deltas, its message and its end", async () => {
     const reader = await read();
     world.start();
     world.write("Hel", "lo");
@@ -40,7 +40,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("that runs already is shown from its first piece to who comes late", async () => {
+  test("that is already running is replayed from its first delta to a late subscriber", async () => {
     world.start();
     const early = await read();
     world.write("Hel", "lo");
@@ -57,7 +57,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("goes on for a returning reader with the piece after its last", async () => {
+  test("resumes for a returning reader with the delta after its last one", async () => {
     world.start();
     const first = await read();
     world.write("Hel");
@@ -69,7 +69,7 @@ describe("a turn", () => {
     expect(second.transcript.events.at(-1)).toMatchObject({ type: "caught-up", replayedEvents: 1 });
   });
 
-  test("that ended meanwhile is told to a returning reader in the order of the contract", async () => {
+  test("that ended meanwhile is replayed to a returning reader in the documented order", async () => {
     world.start();
     const first = await read();
     world.write("Hel");
@@ -86,7 +86,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("is followed without a single read of rows while the bus loses nothing", async () => {
+  test("is followed without reading any rows while the bus loses nothing", async () => {
     await read();
     for (let turn = 0; turn < 10; turn += 1) {
       world.start();
@@ -100,7 +100,7 @@ describe("a turn", () => {
 });
 
 describe("a preview is void", () => {
-  test("when the attempt failed: the retry notice comes first, and the next attempt starts from nothing", async () => {
+  test("when the attempt failed: the retry notice comes first, and the next attempt starts empty", async () => {
     const reader = await read();
     world.start();
     world.write("Hel");
@@ -167,7 +167,7 @@ describe("a preview is void", () => {
     ]);
   });
 
-  test("when its log was cut before a lost piece, and nothing more of it is shown", async () => {
+  test("when its log was cut before a lost delta, and no more of it is sent", async () => {
     build({ maxGenerationBytes: 300 });
     world.start();
     const reader = await read();
@@ -192,7 +192,7 @@ describe("a preview is void", () => {
     ]);
   });
 
-  test("for who comes after its log was cut; who was there from the start sees it to its end", async () => {
+  test("for a subscriber that joins after its log was cut; one that was there from the start sees all of it", async () => {
     build({ maxGenerationBytes: 300 });
     world.start();
     const early = await read();
@@ -204,21 +204,21 @@ describe("a preview is void", () => {
     expect(await late.story()).toEqual(["refresh first_snapshot", "preview-reset worker_lost", "caught-up"]);
   });
 
-  test("for a reader that returns when the log is gone and others have gone on", async () => {
+  test("for a reader that returns when the log has expired and others have continued", async () => {
     world.start();
     await read();
     const leaving = await read();
     world.write("a");
     await leaving.stream.return();
     world.write("b");
-    bus.readPieces = () => Promise.resolve(null);
+    bus.readDeltas = () => Promise.resolve(null);
     const back = await read(leaving.transcript.cursor);
     world.write("c");
 
     expect(await back.story()).toEqual(["preview-reset worker_lost", "caught-up"]);
   });
 
-  test("and stays so: a failed attempt is not shown again to who returns after the retry was interrupted", async () => {
+  test("and stays so: a failed attempt is not replayed to a reader that returns after the retry was interrupted", async () => {
     world.start();
     const first = await read();
     world.write("Hel");
@@ -231,7 +231,7 @@ describe("a preview is void", () => {
     expect(await second.story()).toEqual(["status interrupting", "caught-up"]);
   });
 
-  test("and stays so: what a shut-down worker streamed is not shown again when the next one has the chat", async () => {
+  test("and stays so: the deltas of a worker that shut down are not replayed once the next one has the chat", async () => {
     world.start();
     world.write("Hel");
     world.run([{ type: "release", fence: world.fence }]);
@@ -241,7 +241,7 @@ describe("a preview is void", () => {
   });
 });
 
-/** From now on live batches reach the log but, while `isLossy`, no listener. */
+/** While `isLossy`, live batches reach the log but no listener. */
 function lose(of: MemoryBus): { isLossy: boolean } {
   const control = { isLossy: false };
   const publish = of.publishLive.bind(of);

@@ -1,7 +1,7 @@
-// Readers that are late, slow or unlucky hear everything that was saved; the hub keeps nothing of those who left.
+// Late, slow and unlucky readers receive everything that was committed; the hub retains nothing of those that left.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { encodeEventCursor } from "../../src/domain/common/cursors.js";
-import { endOf } from "../../src/domain/chats/chat-events.js";
+import { endOfVersion } from "../../src/domain/chats/chat-events.js";
 import { HubFixture, opening } from "./hub-fixture.js";
 import { follow, settle, Transcript } from "./transcript.js";
 import { CHAT_ID, said, viewer } from "./world.js";
@@ -21,18 +21,18 @@ function build(options: ConstructorParameters<typeof HubFixture>[0] = {}): void 
 beforeEach(() => build());
 afterEach(() => hub.close());
 
-describe("a reader is told to read the chat anew", () => {
+describe("a reader is told to refresh the chat", () => {
   test.each([
     ["nonsense", "not a cursor"],
     [
-      "a place beyond the newest version",
-      encodeEventCursor({ position: endOf(9_999), generation: null, sequence: 0 }),
+      "a position beyond the newest version",
+      encodeEventCursor({ position: endOfVersion(9_999), generation: null, sequence: 0 }),
     ],
   ])("when its cursor is %s", async (_name, cursor) => {
     expect(await (await read(cursor)).story()).toEqual(["refresh cursor_too_old", "caught-up"]);
   });
 
-  test("when history was edited, then and later", async () => {
+  test("when history was edited, at once or on its return", async () => {
     const live = await read();
     const away = await read();
     await away.stream.return();
@@ -54,13 +54,13 @@ describe("a reader is told to read the chat anew", () => {
     ]);
   });
 
-  test("once when it is slow, and then hears everything from there on without a gap", async () => {
+  test("once when it is slow, and then receives everything after that without a gap", async () => {
     build({ streamBounds: { events: 8, bytes: 100_000 } });
     world.start();
     const stream = await hub.subscribe(viewer, CHAT_ID, null);
-    if (!stream) throw new Error("The chat is not there.");
+    if (!stream) throw new Error("chat not found");
     await settle();
-    for (let piece = 0; piece < 5_000; piece += 1) world.write(`${piece}`);
+    for (let count = 0; count < 5_000; count += 1) world.write(`${count}`);
     world.finish("long");
     const transcript = new Transcript(world);
     follow(stream, transcript);
@@ -80,8 +80,8 @@ describe("a reader is told to read the chat anew", () => {
   });
 });
 
-describe("nothing saved is lost", () => {
-  test("when a commit falls between the rows and the state that a returning reader is served from", async () => {
+describe("no committed change is lost", () => {
+  test("when a commit falls between the reads of the rows and of the state for a returning reader", async () => {
     const first = await read();
     await first.stream.return();
     world.start();
@@ -89,7 +89,7 @@ describe("nothing saved is lost", () => {
     world.beforeRead = (name) => {
       if (name !== "rows") return;
       world.beforeRead = () => undefined;
-      fixture.commitStep("two", { isTold: false });
+      fixture.commitStep("two", { isPublished: false });
     };
     const second = await read(first.transcript.cursor);
     fixture.commitStep("three");
@@ -108,22 +108,22 @@ describe("nothing saved is lost", () => {
       cursor = event.cursor;
       if (event.type === "message") break;
     }
-    expect(hub.watchedChats).toBe(0);
+    expect(hub.subscribedChats).toBe(0);
     expect(texts((await read(cursor)).transcript)).toEqual(["two"]);
   });
 
-  test("when more rows were missed by the bus than are kept in memory", async () => {
+  test("when the bus lost more rows than are retained in memory", async () => {
     const reader = await read();
     world.start();
-    for (let step = 0; step < 400; step += 1) fixture.commitStep(`${step}`, { isTold: false });
+    for (let step = 0; step < 400; step += 1) fixture.commitStep(`${step}`, { isPublished: false });
     hub.sweep();
     await settle();
     expect(texts(reader.transcript)).toEqual(Array.from({ length: 400 }, (_, step) => `${step}`));
   });
 
-  test("when the bus told nothing: the sweep sees it within ten seconds", async () => {
+  test("when the bus delivered nothing: the sweep detects it within ten seconds", async () => {
     const reader = await read();
-    world.run([{ type: "interrupt" }], { isTold: false });
+    world.run([{ type: "interrupt" }], { isPublished: false });
     await settle();
     expect(await reader.story()).toEqual(opening);
     clock.advance(10_000);
@@ -131,7 +131,7 @@ describe("nothing saved is lost", () => {
     expect(await reader.story()).toEqual([...opening, "status waiting"]);
   });
 
-  test("when news comes while the first snapshot is still being read", async () => {
+  test("when a change arrives while the first snapshot is still being read", async () => {
     world.beforeRead = async () => {
       world.beforeRead = () => undefined;
       await Promise.resolve();
@@ -141,7 +141,7 @@ describe("nothing saved is lost", () => {
     expect(reader.transcript.status).toBe("running");
   });
 
-  test("when more news waits than may wait: what was dropped is read instead", async () => {
+  test("when the queue overflows: the dropped changes are read instead", async () => {
     const reader = await read();
     world.start();
     const old = await world.readChat();
@@ -163,10 +163,10 @@ describe("nothing saved is lost", () => {
 });
 
 describe("the hub", () => {
-  test("does not tell strangers whether a chat exists", async () => {
-    const stranger = { ...viewer, userId: "33333333-3333-4333-8333-333333333333" };
-    expect(await hub.subscribe(stranger, CHAT_ID, null)).toBeNull();
-    expect(hub.watchedChats).toBe(0);
+  test("does not reveal to other users whether a chat exists", async () => {
+    const other = { ...viewer, userId: "33333333-3333-4333-8333-333333333333" };
+    expect(await hub.subscribe(other, CHAT_ID, null)).toBeNull();
+    expect(hub.subscribedChats).toBe(0);
   });
 
   test("lets an administrator read any chat", async () => {
@@ -174,20 +174,20 @@ describe("the hub", () => {
     expect(await hub.subscribe(admin, CHAT_ID, null)).not.toBeNull();
   });
 
-  test("keeps nothing of a thousand readers that came and went", async () => {
+  test("retains nothing of a thousand readers that came and went", async () => {
     for (let round = 0; round < 1_000; round += 1) {
       const stream = await hub.subscribe(viewer, CHAT_ID, null);
       if (round % 2) await stream?.next();
       await stream?.return();
     }
-    expect(hub.watchedChats).toBe(0);
+    expect(hub.subscribedChats).toBe(0);
   });
 
-  test("watches a chat once for all its readers, until the last has left", async () => {
+  test("subscribes to a chat once for all its readers, until the last has left", async () => {
     const streams = await Promise.all([1, 2, 3].map(() => hub.subscribe(viewer, CHAT_ID, null)));
-    expect(hub.watchedChats).toBe(1);
+    expect(hub.subscribedChats).toBe(1);
     for (const stream of streams) await stream?.return();
-    expect(hub.watchedChats).toBe(0);
+    expect(hub.subscribedChats).toBe(0);
   });
 
   test("ends the stream of a chat that is deleted", async () => {
@@ -196,10 +196,10 @@ describe("the hub", () => {
     clock.advance(10_000);
     await settle();
     expect(await reader.stream.next()).toEqual({ value: undefined, done: true });
-    expect(hub.watchedChats).toBe(0);
+    expect(hub.subscribedChats).toBe(0);
   });
 
-  test("ends its readers when a read fails, and serves them again when they return", async () => {
+  test("ends its readers' streams when a read fails, and serves them again when they return", async () => {
     const reader = await read();
     world.beforeRead = () => Promise.reject(new Error("The database is away."));
     world.run([{ type: "interrupt" }], { isLarge: true });
@@ -207,9 +207,9 @@ describe("the hub", () => {
       isLarge: true,
     });
     await settle();
-    expect(hub.watchedChats).toBe(0);
+    expect(hub.subscribedChats).toBe(0);
     await expect(hub.subscribe(viewer, CHAT_ID, null)).rejects.toThrow("The database is away.");
-    expect(hub.watchedChats).toBe(0);
+    expect(hub.subscribedChats).toBe(0);
     world.beforeRead = () => undefined;
     const back = await read(reader.transcript.cursor);
     expect(await back.story()).toEqual(["message user", "status pending", "caught-up"]);

@@ -1,4 +1,4 @@
-// A hub over one chat whose truth, clock and bus a test holds in its hands.
+// A hub over one in-memory chat, with a clock and a bus that the test controls.
 import type { StreamBounds } from "../../src/events/common/event-stream.js";
 import { ChatHub } from "../../src/events/chats/chat-hub.js";
 import { MemoryBus } from "../../src/events/bus/memory-bus.js";
@@ -22,17 +22,17 @@ export class HubFixture {
     const log = createLog("silent");
     this.bus = new MemoryBus(log, new PartLog(maxGenerationBytes ? { maxGenerationBytes } : {}));
     this.world = new ChatWorld(this.bus);
-    const parts = { source: this.world, bus: this.bus, clock, log };
-    this.hub = new ChatHub(streamBounds ? { ...parts, streamBounds } : parts);
+    const dependencies = { source: this.world, bus: this.bus, clock, log };
+    this.hub = new ChatHub(streamBounds ? { ...dependencies, streamBounds } : dependencies);
   }
 
   async open(after: string | null = null) {
     const stream = await this.hub.subscribe(viewer, CHAT_ID, after);
-    if (!stream) throw new Error("The chat is not there.");
+    if (!stream) throw new Error("chat not found");
     return stream;
   }
 
-  /** A reader that takes everything at once. */
+  /** A reader that takes all events immediately. */
   async read(after: string | null = null) {
     const stream = await this.open(after);
     const transcript = new Transcript(this.world, after);
@@ -40,14 +40,14 @@ export class HubFixture {
     await settle();
     const story = async () => {
       await settle();
-      if (result.failure) throw new Error("The stream failed.", { cause: result.failure });
+      if (result.failure) throw new Error("stream failed", { cause: result.failure });
       return transcript.story;
     };
     return { stream, transcript, story };
   }
 
-  /** Saves an answer; the turn goes on. */
-  commitStep(text: string, options: { isTold?: boolean } = {}): void {
+  /** Commits an answer without ending the turn. */
+  commitStep(text: string, options: { isPublished?: boolean } = {}): void {
     const messages = [this.world.answer(text)];
     this.world.run([{ type: "commit-step", fence: this.world.fence, messages, openCalls: [] }], options);
   }

@@ -1,4 +1,4 @@
-// A person's list of chats as their subscribers hear of it, over one process's bus.
+// A user's chat list as its subscribers receive it, over an in-process bus.
 import { describe, expect, test } from "vitest";
 import type { ListEvent } from "../../src/domain/chats/list-events.js";
 import type { StreamBounds } from "../../src/events/common/event-stream.js";
@@ -17,7 +17,7 @@ class Fixture {
   readonly clock = new ManualClock();
   readonly world: ListWorld;
   readonly hub: ListHub;
-  readonly reads: ReadMarks;
+  readonly readMarks: ReadMarks;
   isDatabaseAway = false;
 
   constructor(
@@ -30,10 +30,10 @@ class Fixture {
       this.isDatabaseAway
         ? Promise.reject(new Error("The database is away."))
         : Promise.resolve(readings.flatMap(({ chatId }) => this.world.markRead(chatId) ?? []));
-    this.reads = new ReadMarks({ bus, clock, log, markRead });
-    const isFollowed = (chatId: string) => this.reads.isFollowed(chatId);
-    const parts = { source: this.world, bus, clock, log, isFollowed };
-    this.hub = new ListHub(streamBounds ? { ...parts, streamBounds } : parts);
+    this.readMarks = new ReadMarks({ bus, clock, log, markRead });
+    const isFollowed = (chatId: string) => this.readMarks.isFollowed(chatId);
+    const dependencies = { source: this.world, bus, clock, log, isFollowed };
+    this.hub = new ListHub(streamBounds ? { ...dependencies, streamBounds } : dependencies);
   }
 
   get viewer() {
@@ -49,13 +49,13 @@ class Fixture {
     const stream = await this.open(sidebar.cursor);
     const result = followList(stream, sidebar);
     await settle();
-    if (result.failure) throw new Error("The stream failed.", { cause: result.failure });
+    if (result.failure) throw new Error("stream failed", { cause: result.failure });
     return { stream, sidebar };
   }
 
-  /** What a look at the database a second after doubts arose, and another after that, bring. */
-  async lookTwice(): Promise<void> {
-    for (let look = 0; look < 2; look += 1) {
+  /** Lets the hub check the list's checksum twice. */
+  async checkTwice(): Promise<void> {
+    for (let check = 0; check < 2; check += 1) {
       this.clock.advance(1_000);
       await settle();
     }
@@ -63,7 +63,7 @@ class Fixture {
 }
 
 describe("a list that is followed", () => {
-  test("a new subscriber is told to read the list, and hears everything after that once, in order", async () => {
+  test("a new subscriber gets a refresh, and then every change once, in order", async () => {
     const fixture = new Fixture();
     const { sidebar } = await fixture.read();
     const chatId = fixture.world.create("First");
@@ -73,7 +73,7 @@ describe("a list that is followed", () => {
     fixture.world.run(chatId, [{ type: "archive" }]);
     fixture.world.run(chatId, [{ type: "unarchive" }]);
     await settle();
-    await fixture.lookTwice();
+    await fixture.checkTwice();
     expect(sidebar.story).toEqual([
       ...opening,
       "created",
@@ -86,18 +86,18 @@ describe("a list that is followed", () => {
     expect(sidebar.list).toEqual(fixture.world.list);
   });
 
-  test("steps of a turn, retries and the queue are no news of the list", async () => {
+  test("steps of a turn, retries and the queue do not change the list", async () => {
     const fixture = new Fixture();
     const chatId = fixture.world.create();
     fixture.world.acquire(chatId);
     const { sidebar } = await fixture.read();
     fixture.world.send(chatId);
     await settle();
-    await fixture.lookTwice();
+    await fixture.checkTwice();
     expect(sidebar.story).toEqual(opening);
   });
 
-  test("other people's chats are not told", async () => {
+  test("changes of other users' chats are not sent", async () => {
     const fixture = new Fixture();
     const { sidebar } = await fixture.read();
     new ListWorld(fixture.bus).create();
@@ -105,24 +105,24 @@ describe("a list that is followed", () => {
     expect(sidebar.story).toEqual(opening);
   });
 
-  test("of two servers that tell in the wrong order the newer one wins", async () => {
+  test("of two servers that publish in the wrong order the newer change wins", async () => {
     const fixture = new Fixture();
     const { bus, world } = fixture;
     const { sidebar } = await fixture.read();
     const late: (() => void)[] = [];
     const publish = bus.publishSaved.bind(bus);
-    bus.publishSaved = (news) => {
-      if (news.state.status === "pending" && news.previousVersion > 0) late.push(() => publish(news));
-      else publish(news);
+    bus.publishSaved = (change) => {
+      if (change.state.status === "pending" && change.previousVersion > 0) late.push(() => publish(change));
+      else publish(change);
     };
     const chatId = world.create();
     world.acquire(chatId);
     world.finish(chatId);
     world.send(chatId);
     world.acquire(chatId);
-    for (const tell of late) tell();
+    for (const publishLate of late) publishLate();
     await settle();
-    await fixture.lookTwice();
+    await fixture.checkTwice();
     expect(sidebar.story.slice(2)).toEqual([
       "created",
       "status running",
@@ -133,8 +133,8 @@ describe("a list that is followed", () => {
   });
 });
 
-describe("coming back", () => {
-  test("brings exactly what was missed, also between two events of one moment", async () => {
+describe("resuming", () => {
+  test("sends exactly what was missed, also between two simultaneous events", async () => {
     const fixture = new Fixture();
     const { stream, sidebar } = await fixture.read();
     const chatId = fixture.world.create();
@@ -145,7 +145,7 @@ describe("coming back", () => {
     const returned = await fixture.read(sidebar);
     fixture.world.finish(chatId);
     await settle();
-    await fixture.lookTwice();
+    await fixture.checkTwice();
     expect(returned.sidebar.story).toEqual([
       ...opening,
       "created",
@@ -157,7 +157,7 @@ describe("coming back", () => {
   });
 
   test.each(["nonsense", "", "djF8MXwwfDB8fDA", Buffer.from("l1|1-1|0").toString("base64url")])(
-    "with a cursor that is not ours (%s) brings a refresh",
+    "with an invalid cursor (%s) sends a refresh",
     async (after) => {
       const fixture = new Fixture();
       const stream = await fixture.open(after);
@@ -168,18 +168,18 @@ describe("coming back", () => {
     },
   );
 
-  test("with another person's cursor brings a refresh", async () => {
+  test("with another user's cursor sends a refresh", async () => {
     const bus = new MemoryBus(log);
     const [ada, bert] = [new Fixture(bus), new Fixture(bus)];
     const { sidebar } = await ada.read();
     bert.world.create();
-    const foreign = new Sidebar(bert.world);
-    foreign.cursor = sidebar.cursor;
-    await bert.read(foreign);
-    expect(foreign.story).toEqual(["refresh cursor_too_old", "caught-up 0"]);
+    const resumed = new Sidebar(bert.world);
+    resumed.cursor = sidebar.cursor;
+    await bert.read(resumed);
+    expect(resumed.story).toEqual(["refresh cursor_too_old", "caught-up 0"]);
   });
 
-  test("after a restart, or more news than the log holds, brings a refresh", async () => {
+  test("after a restart, or after more changes than the log retains, sends a refresh", async () => {
     const fixture = new Fixture();
     const { stream, sidebar } = await fixture.read();
     await stream.return();
@@ -196,44 +196,44 @@ describe("coming back", () => {
     expect(sidebar.list).toEqual(fixture.world.list);
   });
 
-  test("to a list that moved on without a word brings a refresh after two looks", async () => {
+  test("to a list with an unpublished change sends a refresh after two checks", async () => {
     const fixture = new Fixture();
     const chatId = fixture.world.create();
     const { stream, sidebar } = await fixture.read();
     await stream.return();
-    fixture.world.rename(chatId, "Never told", { isTold: false });
+    fixture.world.rename(chatId, "Never published", { isPublished: false });
     await fixture.read(sidebar);
-    await fixture.lookTwice();
+    await fixture.checkTwice();
     expect(sidebar.story).toEqual([...opening, "caught-up 0", "refresh cursor_too_old"]);
     expect(sidebar.list).toEqual(fixture.world.list);
   });
 });
 
-describe("news that is lost", () => {
-  test("is noticed by the sweep, which leads to one refresh; quiet lists stay quiet", async () => {
+describe("a lost event", () => {
+  test("is detected by the sweep, which sends one refresh; unchanged lists get nothing", async () => {
     const fixture = new Fixture();
     const { sidebar } = await fixture.read();
-    await fixture.lookTwice();
-    fixture.world.create("Never told", { isTold: false });
+    await fixture.checkTwice();
+    fixture.world.create("Never published", { isPublished: false });
     fixture.clock.advance(10_000);
     await settle();
-    await fixture.lookTwice();
+    await fixture.checkTwice();
     fixture.clock.advance(10_000);
     await settle();
-    await fixture.lookTwice();
+    await fixture.checkTwice();
     expect(sidebar.story).toEqual([...opening, "refresh cursor_too_old"]);
     expect(sidebar.list).toEqual(fixture.world.list);
   });
 
-  test("a list that weighs otherwise at every look is not believed for ever", async () => {
+  test("a list whose checksum differs at every check gets a refresh eventually", async () => {
     const fixture = new Fixture();
     const { sidebar } = await fixture.read();
-    await fixture.lookTwice();
-    let weight = 1_000;
-    fixture.world.readListWeights = async () => new Map([[fixture.world.ownerId, (weight += 1)]]);
+    await fixture.checkTwice();
+    let checksum = 1_000;
+    fixture.world.readListChecksums = async () => new Map([[fixture.world.ownerId, (checksum += 1)]]);
     fixture.clock.advance(8_000);
     await settle();
-    for (let look = 0; look < 3; look += 1) {
+    for (let check = 0; check < 3; check += 1) {
       fixture.clock.advance(1_000);
       await settle();
     }
@@ -243,14 +243,16 @@ describe("news that is lost", () => {
     expect(sidebar.story).toEqual([...opening, "refresh cursor_too_old"]);
   });
 
-  test("all watched lists are weighed in one statement", async () => {
+  test("the checksums of all subscribed lists are read in one statement", async () => {
     const bus = new MemoryBus(log);
     const fixture = new Fixture(bus);
     const asked: string[][] = [];
-    const source = { readListWeights: async (ids: string[]) => (asked.push(ids), new Map<string, number>()) };
+    const source = {
+      readListChecksums: async (ids: string[]) => (asked.push(ids), new Map<string, number>()),
+    };
     const hub = new ListHub({ source, bus, clock: fixture.clock, log, isFollowed: () => false });
-    const people = ["a", "b", "c"].map((userId) => ({ ...fixture.viewer, userId }));
-    const streams = await Promise.all(people.map((viewer) => hub.subscribe(viewer, null)));
+    const viewers = ["a", "b", "c"].map((userId) => ({ ...fixture.viewer, userId }));
+    const streams = await Promise.all(viewers.map((viewer) => hub.subscribe(viewer, null)));
     await settle();
     asked.length = 0;
     fixture.clock.advance(10_000);
@@ -261,7 +263,7 @@ describe("news that is lost", () => {
 });
 
 describe("a slow reader", () => {
-  test("gets one refresh in place of what waited, then goes on without a hole", async () => {
+  test("gets one refresh instead of what was queued, then continues without a gap", async () => {
     const fixture = new Fixture(new MemoryBus(log), { events: 4, bytes: 1_000_000 });
     const stream = await fixture.open();
     const sidebar = new Sidebar(fixture.world);
@@ -271,32 +273,35 @@ describe("a slow reader", () => {
     await settle();
     fixture.world.create("Last");
     await settle();
-    await fixture.lookTwice();
+    await fixture.checkTwice();
     expect(sidebar.story).toEqual(["refresh fell_behind", "caught-up 0", "created"]);
     expect(sidebar.list).toEqual(fixture.world.list);
   });
 });
 
 describe("leaving", () => {
-  test("a thousand subscribers that come and go leave nothing behind", async () => {
+  test("nothing remains of a thousand subscribers that came and went", async () => {
     const fixture = new Fixture();
     const chatId = fixture.world.create();
     for (let round = 0; round < 1_000; round += 1) {
-      const [stream, unfollow] = [await fixture.open(), fixture.reads.follow(chatId, fixture.world.ownerId)];
+      const [stream, unfollow] = [
+        await fixture.open(),
+        fixture.readMarks.follow(chatId, fixture.world.ownerId),
+      ];
       if (round % 2 === 0) await settle();
       await stream.return();
       unfollow();
     }
-    expect([fixture.hub.watchedLists, fixture.reads.followedChats]).toEqual([0, 0]);
-    await fixture.reads.close();
+    expect([fixture.hub.subscribedLists, fixture.readMarks.followedChats]).toEqual([0, 0]);
+    await fixture.readMarks.close();
     await fixture.hub.close();
-    const { weighings } = fixture.world;
+    const { checksumReads } = fixture.world;
     fixture.clock.advance(60_000);
     await settle();
-    expect(fixture.world.weighings).toBe(weighings);
+    expect(fixture.world.checksumReads).toBe(checksumReads);
   });
 
-  test("closing ends every stream after what waits for it", async () => {
+  test("closing ends every stream after its queued events", async () => {
     const fixture = new Fixture();
     const { stream, sidebar } = await fixture.read();
     fixture.world.create();
@@ -305,31 +310,31 @@ describe("leaving", () => {
     expect([sidebar.story.at(-1), (await stream.next()).done]).toEqual(["created", true]);
   });
 
-  test("a list that cannot be weighed ends its streams, whose readers come back", async () => {
+  test("a list whose checksum cannot be read ends its streams", async () => {
     const fixture = new Fixture();
     fixture.world.beforeRead = () => Promise.reject(new Error("The database is away."));
     const stream = await fixture.open();
     const events: ListEvent[] = [];
     for await (const event of stream) events.push(event);
-    expect([events, fixture.hub.watchedLists]).toEqual([[], 0]);
+    expect([events, fixture.hub.subscribedLists]).toEqual([[], 0]);
   });
 });
 
 describe("reading", () => {
-  test("a chat that is looked at is read when its turn ends; the list never calls it unread", async () => {
+  test("a followed chat is marked as read when its turn ends; the list never shows it as unread", async () => {
     const fixture = new Fixture();
-    const { world, bus, reads } = fixture;
+    const { world, bus, readMarks } = fixture;
     const chatId = world.create();
     const { sidebar } = await fixture.read();
     const detach = await bus.subscribeChat(chatId, {
-      saved: (news) => reads.saved(news),
+      saved: (change) => readMarks.saved(change),
       live: () => undefined,
     });
-    const unfollow = reads.follow(chatId, world.ownerId);
+    const unfollow = readMarks.follow(chatId, world.ownerId);
     world.acquire(chatId);
     world.finish(chatId);
     await settle();
-    await fixture.lookTwice();
+    await fixture.checkTwice();
     expect(sidebar.story.slice(2)).toEqual([
       "status running read",
       "status waiting read",
@@ -340,30 +345,30 @@ describe("reading", () => {
     detach();
   });
 
-  test("looking at an unread chat reads it, and tells the list so; looking at a read one tells nothing", async () => {
+  test("following an unread chat marks it as read and updates the list; following a read one sends nothing", async () => {
     const fixture = new Fixture();
-    const { world, reads } = fixture;
+    const { world, readMarks } = fixture;
     const chatId = world.create();
     world.acquire(chatId);
     world.finish(chatId);
     const { sidebar } = await fixture.read();
-    reads.follow(chatId, world.ownerId)();
+    readMarks.follow(chatId, world.ownerId)();
     await settle();
-    reads.follow(chatId, world.ownerId)();
+    readMarks.follow(chatId, world.ownerId)();
     await settle();
-    await fixture.lookTwice();
+    await fixture.checkTwice();
     expect(sidebar.story).toEqual([...opening, "status waiting read"]);
     expect(sidebar.list).toEqual(world.list);
   });
 
-  test("what the database did not take is marked with the next sweep", async () => {
+  test("a mark that failed is written by the next sweep", async () => {
     const fixture = new Fixture();
-    const { world, reads } = fixture;
+    const { world, readMarks } = fixture;
     const chatId = world.create();
     world.acquire(chatId);
     world.finish(chatId);
     fixture.isDatabaseAway = true;
-    reads.follow(chatId, world.ownerId)();
+    readMarks.follow(chatId, world.ownerId)();
     await settle();
     fixture.isDatabaseAway = false;
     expect(world.show(chatId).isUnread).toBe(true);

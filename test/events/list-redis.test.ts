@@ -1,10 +1,10 @@
-// Lists of chats on several replicas, through a real Redis, which is killed and restarted.
+// Chat lists on several replicas, through a real Redis, which is killed and restarted.
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ListEntry, ListNews } from "../../src/domain/chats/list-events.js";
+import type { ListEntry, ListUpdate } from "../../src/domain/chats/list-events.js";
 import { ListHub } from "../../src/events/lists/list-hub.js";
 import { RedisBus } from "../../src/events/bus/redis-bus.js";
-import { SETUP_TOPIC, WAKE_TOPIC } from "../../src/events/bus/redis-envelope.js";
+import { CONFIG_CHANGES_TOPIC, WAKE_TOPIC } from "../../src/events/bus/redis-envelope.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "../agent/manual-clock.js";
@@ -55,54 +55,60 @@ async function follow(hub: ListHub, world: ListWorld, sidebar = new Sidebar(worl
   return { stream, sidebar };
 }
 
-/** Lets the replicas look at the database again and again until it is so. */
+/** Lets the replicas check the database repeatedly until the expectation is met. */
 const healed = (expectation: () => void) =>
   eventually(() => {
     clock.advance(1_000);
     expectation();
   });
 
-function renamed(title: string, rank: number): ListNews {
-  return { change: { type: "title", chatId: "c", title }, weight: 1, about: "c title", rank };
+function renamed(title: string, rank: number): ListUpdate {
+  return { change: { type: "title", chatId: "c", title }, checksumDelta: 1, subject: "c title", rank };
 }
 
-async function ask<T>(question: (client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
+async function withRedis<T>(query: (client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
   const client = createClient({ url: redis.url });
   await client.connect();
-  const answer = await question(client as ReturnType<typeof createClient>);
+  const result = await query(client as ReturnType<typeof createClient>);
   await client.close();
-  return answer;
+  return result;
 }
 
 describe.skipIf(!hasRedis)("the log of a list in Redis", () => {
-  test("all replicas hear the same entries in the same places, each with the one before it", async () => {
+  test("all replicas receive the same entries in the same order, each with the id of the one before it", async () => {
     const [here, there] = await Promise.all([connect(), connect()]);
-    const heard: ListEntry[][] = [[], []];
-    await here.subscribeList("ada", (entry) => heard[0]?.push(entry));
-    await there.subscribeList("ada", (entry) => heard[1]?.push(entry));
+    const received: ListEntry[][] = [[], []];
+    await here.subscribeList("ada", (entry) => received[0]?.push(entry));
+    await there.subscribeList("ada", (entry) => received[1]?.push(entry));
     const { last } = await here.readList("ada", null);
     for (let count = 1; count <= 10; count += 1)
       (count % 2 === 0 ? here : there).publishList("ada", renamed(`"${count}" \u0000 \u{1F600}`, count));
     here.publishList("bert", renamed("not Ada's", 1));
-    await eventually(() => expect(heard.map(({ length }) => length)).toEqual([10, 10]));
-    expect(heard[0]).toEqual(heard[1]);
-    expect(heard[0]?.map(({ after }) => after)).toEqual([
+    await eventually(() => expect(received.map(({ length }) => length)).toEqual([10, 10]));
+    expect(received[0]).toEqual(received[1]);
+    expect(received[0]?.map(({ after }) => after)).toEqual([
       last,
-      ...(heard[0] ?? []).map(({ id }) => id).slice(0, -1),
+      ...(received[0] ?? []).map(({ id }) => id).slice(0, -1),
     ]);
-    expect(await there.readList("ada", last)).toEqual({ last: heard[0]?.at(-1)?.id, entries: heard[0] });
+    expect(await there.readList("ada", last)).toEqual({
+      last: received[0]?.at(-1)?.id,
+      entries: received[0],
+    });
   });
 
-  test("news that an older server tells late counts, but says nothing", async () => {
+  test("a late update of an older version counts toward the checksum, but shows no change", async () => {
     const bus = await connect();
     const { last } = await bus.readList("late", null);
     bus.publishList("late", renamed("new", 8));
     bus.publishList("late", renamed("old", 6));
-    bus.publishList("late", { ...renamed("another chat", 6), about: "d title" });
+    bus.publishList("late", { ...renamed("another chat", 6), subject: "d title" });
     await eventually(async () => expect((await bus.readList("late", last)).entries).toHaveLength(3));
     const { entries } = await bus.readList("late", last);
     expect(
-      entries?.map(({ change, weight }) => [change && "title" in change && change.title, weight]),
+      entries?.map(({ change, checksumDelta }) => [
+        change && "title" in change && change.title,
+        checksumDelta,
+      ]),
     ).toEqual([
       ["new", 1],
       [null, 1],
@@ -110,7 +116,7 @@ describe.skipIf(!hasRedis)("the log of a list in Redis", () => {
     ]);
   });
 
-  test("it is capped and expires; a place that is no longer in it is known as such", async () => {
+  test("is capped and expires; a position that is no longer in it is recognized", async () => {
     const bus = await connect();
     const { last } = await bus.readList("busy", null);
     for (let count = 1; count <= 1_000; count += 1) bus.publishList("busy", renamed(`${count}`, count));
@@ -118,9 +124,9 @@ describe.skipIf(!hasRedis)("the log of a list in Redis", () => {
       const { entries, last: end } = await bus.readList("busy", last);
       expect([entries, end === last]).toEqual([null, false]);
     });
-    const kept = await ask((client) => client.xLen("parley:{owner:busy}:log"));
-    expect(kept).toBeLessThan(512);
-    const lives = await ask((client) =>
+    const length = await withRedis((client) => client.xLen("parley:{owner:busy}:log"));
+    expect(length).toBeLessThan(512);
+    const lives = await withRedis((client) =>
       Promise.all(["log", "ranks"].map((key) => client.pTTL(`parley:{owner:busy}:${key}`))),
     );
     expect(lives.every((ms) => ms > 0)).toBe(true);
@@ -128,7 +134,7 @@ describe.skipIf(!hasRedis)("the log of a list in Redis", () => {
 });
 
 describe.skipIf(!hasRedis)("a list on several replicas", () => {
-  test("is told alike on all, and a cursor of one is good on the other", async () => {
+  test("is the same on all, and a cursor of one is valid on the other", async () => {
     const [here, there] = await Promise.all([connect(), connect()]);
     const world = new ListWorld(here);
     const [hubHere, hubThere] = [replica(here, world), replica(there, world)];
@@ -148,7 +154,7 @@ describe.skipIf(!hasRedis)("a list on several replicas", () => {
     expect(first.sidebar.cursor).toBe(second.sidebar.cursor);
   });
 
-  test("goes on while Redis is away: here at once, elsewhere with a refresh, then again as before", async () => {
+  test("continues while Redis is away: locally at once, elsewhere with a refresh, and normally once Redis is back", async () => {
     const [here, there] = await Promise.all([connect(), connect()]);
     const world = new ListWorld(here);
     const [first, second] = [
@@ -172,7 +178,7 @@ describe.skipIf(!hasRedis)("a list on several replicas", () => {
     );
   });
 
-  test("a server that starts without Redis begins a list all the same, and comes to its log later", async () => {
+  test("a server that starts without Redis serves lists all the same, and connects to their logs later", async () => {
     await redis.kill();
     const bus = await connect();
     const world = new ListWorld(bus);
@@ -201,10 +207,15 @@ describe.skipIf(!hasRedis)("a list on several replicas", () => {
       await Promise.all(streams.map((stream) => stream.return()));
     }
     const topics = () =>
-      ask(async (client) => [...(await client.pubSubShardChannels()), ...(await client.pubSubChannels())]);
+      withRedis(async (client) => [
+        ...(await client.pubSubShardChannels()),
+        ...(await client.pubSubChannels()),
+      ]);
     await eventually(async () =>
-      expect((await topics()).filter((name) => name !== WAKE_TOPIC && name !== SETUP_TOPIC)).toEqual([]),
+      expect((await topics()).filter((name) => name !== WAKE_TOPIC && name !== CONFIG_CHANGES_TOPIC)).toEqual(
+        [],
+      ),
     );
-    expect(hubs[0]?.watchedLists).toBe(0);
+    expect(hubs[0]?.subscribedLists).toBe(0);
   });
 });

@@ -1,25 +1,30 @@
-// One person's chats, whose truth is kept in memory by the real lifecycle: what the store and the worker are to the
-// list hub. And a client that keeps a sidebar, as docs/events.md tells it to.
+// In-memory chats of one user, driven by the real lifecycle: stand in for the store and the worker of a list hub. And a
+// client that maintains a sidebar according to docs/events.md.
 import { randomUUID } from "node:crypto";
-import { createdState, transitionAll } from "../../src/domain/chats/chat-lifecycle.js";
+import { initialState, transitionAll } from "../../src/domain/chats/chat-lifecycle.js";
 import type { ChatState, ChatStatus } from "../../src/domain/chats/chat-state.js";
-import type { MessageRow, SavedNews } from "../../src/domain/chats/chat-events.js";
-import { type ListEvent, listNewsOf, readNews, type ReadChat } from "../../src/domain/chats/list-events.js";
+import type { MessageRow, SavedChange } from "../../src/domain/chats/chat-events.js";
+import {
+  type ListEvent,
+  listUpdatesOf,
+  readUpdate,
+  type ReadChat,
+} from "../../src/domain/chats/list-events.js";
 import type { Command } from "../../src/domain/chats/transition.js";
 import type { Bus } from "../../src/events/bus/bus.js";
 import type { ListSource } from "../../src/events/lists/list-channel.js";
 import { said } from "./world.js";
 
 type Chat = { state: ChatState; newestAnswer: number; lastRead: number };
-type Shown = { title: string; status: ChatStatus; isUnread: boolean };
-type Told = { isTold?: boolean };
+type ListItem = { title: string; status: ChatStatus; isUnread: boolean };
+type PublishOptions = { isPublished?: boolean };
 
 export class ListWorld implements ListSource {
   readonly chats = new Map<string, Chat>();
-  /** Runs before each weighing answers. */
+  /** Hook that runs before each read of the checksum returns. */
   beforeRead: () => void | Promise<void> = () => undefined;
-  weighings = 0;
-  #weight = 0;
+  checksumReads = 0;
+  #checksum = 0;
   #nextMessage = 1;
 
   constructor(
@@ -27,16 +32,16 @@ export class ListWorld implements ListSource {
     readonly ownerId: string = randomUUID(),
   ) {}
 
-  create(title = "A chat", { isTold = true }: Told = {}): string {
+  create(title = "A chat", { isPublished = true }: PublishOptions = {}): string {
     const chatId = randomUUID();
-    const state = createdState(title);
+    const state = initialState(title);
     this.chats.set(chatId, { state, newestAnswer: 0, lastRead: 0 });
-    this.#tell({ chatId, ownerId: this.ownerId, previousVersion: 0, state, messages: [] }, isTold);
+    this.#publish({ chatId, ownerId: this.ownerId, previousVersion: 0, state, messages: [] }, isPublished);
     return chatId;
   }
 
-  /** Commits and tells; false when the lifecycle refuses or has nothing to do. `isTold: false` is lost news. */
-  run(chatId: string, commands: Command[], { isTold = true }: Told = {}): boolean {
+  /** Commits and publishes; false when the lifecycle refuses or has nothing to do. `isPublished: false`: the event is lost. */
+  run(chatId: string, commands: Command[], { isPublished = true }: PublishOptions = {}): boolean {
     const chat = this.#chat(chatId);
     const before = chat.state;
     const result = transitionAll(before, commands, 1_000);
@@ -47,7 +52,7 @@ export class ListWorld implements ListSource {
     if (answers.length > 0) chat.newestAnswer = this.#nextMessage++;
     const { snapshotVersion: previousVersion, status, isArchived, titleVersion, diffVersion } = before;
     const isAcquired = commands[0]?.type === "acquire";
-    const news: SavedNews = {
+    const change: SavedChange = {
       chatId,
       ownerId: this.ownerId,
       previousVersion,
@@ -55,29 +60,29 @@ export class ListWorld implements ListSource {
       state: result.next,
       messages: answers as unknown as MessageRow[],
     };
-    this.#tell(news, isTold);
+    this.#publish(change, isPublished);
     return true;
   }
 
-  rename(chatId: string, title: string, told: Told = {}): boolean {
-    return this.run(chatId, [{ type: "set-title", title, source: "person" }], told);
+  rename(chatId: string, title: string, options: PublishOptions = {}): boolean {
+    return this.run(chatId, [{ type: "set-title", title, source: "person" }], options);
   }
 
-  send(chatId: string, told: Told = {}): boolean {
+  send(chatId: string, options: PublishOptions = {}): boolean {
     const queuedId = randomUUID();
     return this.run(
       chatId,
       [{ type: "send-message", whenBusy: "queue", message: said("Hello"), queuedId }],
-      told,
+      options,
     );
   }
 
-  acquire(chatId: string, told: Told = {}): boolean {
-    const held = { workerId: randomUUID(), runnerId: randomUUID() };
-    return this.run(chatId, [{ type: "acquire", ...held, isLeaseDead: false }], told);
+  acquire(chatId: string, options: PublishOptions = {}): boolean {
+    const ids = { workerId: randomUUID(), runnerId: randomUUID() };
+    return this.run(chatId, [{ type: "acquire", ...ids, isLeaseDead: false }], options);
   }
 
-  finish(chatId: string, told: Told = {}): boolean {
+  finish(chatId: string, options: PublishOptions = {}): boolean {
     const { runnerId, historyVersion } = this.#chat(chatId).state;
     const fence = { runnerId: runnerId ?? "", historyVersion };
     const message = {
@@ -91,7 +96,7 @@ export class ListWorld implements ListSource {
         { type: "commit-step", fence, messages: [{ ...message, parts: [...message.parts] }], openCalls: [] },
         { type: "finish-turn", fence },
       ],
-      told,
+      options,
     );
   }
 
@@ -99,50 +104,50 @@ export class ListWorld implements ListSource {
   markRead(chatId: string): ReadChat | null {
     const chat = this.#chat(chatId);
     if (chat.newestAnswer <= chat.lastRead) return null;
-    const moved = chat.newestAnswer - chat.lastRead;
+    const markAdvance = chat.newestAnswer - chat.lastRead;
     chat.lastRead = chat.newestAnswer;
-    this.#weight += moved;
+    this.#checksum += markAdvance;
     const { status, snapshotVersion: version } = chat.state;
-    return { chatId, ownerId: this.ownerId, status, version, moved };
+    return { chatId, ownerId: this.ownerId, status, version, markAdvance };
   }
 
-  read(chatId: string, { isTold = true }: Told = {}): void {
+  read(chatId: string, { isPublished = true }: PublishOptions = {}): void {
     const read = this.markRead(chatId);
-    if (read && isTold) this.bus.publishList(this.ownerId, readNews(read));
+    if (read && isPublished) this.bus.publishList(this.ownerId, readUpdate(read));
   }
 
-  /** What a sidebar shows that reads the list now. */
-  get list(): Map<string, Shown> {
-    const inSight = [...this.chats].filter(([, { state }]) => !state.isArchived);
-    return new Map(inSight.map(([chatId]) => [chatId, this.show(chatId)]));
+  /** The list as a client reads it now. */
+  get list(): Map<string, ListItem> {
+    const visible = [...this.chats].filter(([, { state }]) => !state.isArchived);
+    return new Map(visible.map(([chatId]) => [chatId, this.show(chatId)]));
   }
 
-  show(chatId: string): Shown {
+  show(chatId: string): ListItem {
     const { state, newestAnswer, lastRead } = this.#chat(chatId);
     return { title: state.title, status: state.status, isUnread: newestAnswer > lastRead };
   }
 
-  async readListWeights(): Promise<Map<string, number>> {
+  async readListChecksums(): Promise<Map<string, number>> {
     await this.beforeRead();
-    this.weighings += 1;
-    return new Map([[this.ownerId, this.#weight]]);
+    this.checksumReads += 1;
+    return new Map([[this.ownerId, this.#checksum]]);
   }
 
   #chat(chatId: string): Chat {
     const chat = this.chats.get(chatId);
-    if (!chat) throw new Error("There is no such chat.");
+    if (!chat) throw new Error("chat not found");
     return chat;
   }
 
-  #tell(news: SavedNews, isTold: boolean): void {
-    for (const { weight } of listNewsOf(news)) this.#weight += weight;
-    if (isTold) this.bus.publishSaved(news);
+  #publish(change: SavedChange, isPublished: boolean): void {
+    for (const { checksumDelta } of listUpdatesOf(change)) this.#checksum += checksumDelta;
+    if (isPublished) this.bus.publishSaved(change);
   }
 }
 
-/** Keeps the list as the events say; the list outlives the stream. */
+/** Client that applies the events to its list; it outlives the stream. */
 export class Sidebar {
-  list = new Map<string, Shown>();
+  list = new Map<string, ListItem>();
   cursor: string | null = null;
   readonly story: string[] = [];
 
@@ -150,7 +155,7 @@ export class Sidebar {
 
   take(event: ListEvent): void {
     this.cursor = event.cursor;
-    this.story.push(inWords(event));
+    this.story.push(describe(event));
     switch (event.type) {
       case "refresh":
         this.list = this.world.list;
@@ -175,13 +180,13 @@ export class Sidebar {
     }
   }
 
-  #change(chatId: string, changes: Partial<Shown>): void {
-    const shown = this.list.get(chatId);
-    if (shown) this.list.set(chatId, { ...shown, ...changes });
+  #change(chatId: string, changes: Partial<ListItem>): void {
+    const item = this.list.get(chatId);
+    if (item) this.list.set(chatId, { ...item, ...changes });
   }
 }
 
-function inWords(event: ListEvent): string {
+function describe(event: ListEvent): string {
   switch (event.type) {
     case "refresh":
       return `refresh ${event.reason}`;
@@ -199,7 +204,7 @@ function inWords(event: ListEvent): string {
   }
 }
 
-/** Takes everything that waits on a stream into the sidebar; the stream stays open. */
+/** Applies all events of the stream to the sidebar, in the background. */
 export function followList(stream: AsyncIterator<ListEvent>, sidebar: Sidebar): { failure: unknown } {
   const result = { failure: null as unknown };
   const loop = async () => {

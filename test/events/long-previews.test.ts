@@ -1,12 +1,12 @@
-// Followers who come in the middle of something long.
+// Subscribers that join in the middle of a long preview.
 import { expect, test } from "vitest";
-import type { LivePiece } from "../../src/domain/chats/chat-events.js";
+import type { LiveDelta } from "../../src/domain/chats/chat-events.js";
 import { HubFixture } from "./hub-fixture.js";
 import { CHAT_ID } from "./world.js";
 
 const words = (count: number) => Array.from({ length: count }, (_, index) => `${index} `);
 
-test("whoever comes after thousands of pieces is shown them all at their own pace, and then what is live", async () => {
+test("a subscriber that joins after thousands of deltas gets them all at its own pace, and then goes live", async () => {
   const fixture = new HubFixture();
   fixture.world.start();
   for (const word of words(3_000)) fixture.world.write(word);
@@ -23,7 +23,7 @@ test("whoever comes after thousands of pieces is shown them all at their own pac
   expect(late.transcript.events.at(-2)).toMatchObject({ replayedEvents: 3_000 });
 });
 
-test("whoever is still being shown a long preview when its message comes gets the message", async () => {
+test("a subscriber that is still catching up on a long preview when its message arrives gets the message", async () => {
   const fixture = new HubFixture();
   fixture.world.start();
   for (const word of words(3_000)) fixture.world.write(word);
@@ -41,24 +41,24 @@ test("whoever is still being shown a long preview when its message comes gets th
   expect(rest.indexOf("message")).toBeLessThan(3_000);
 });
 
-const output = (sequence: number, append: string, partIndex = 0): LivePiece => ({
+const output = (sequence: number, append: string, partIndex = 0): LiveDelta => ({
   ...{ sequence, role: "tool", partIndex },
-  piece: { type: "tool-output-delta", toolCallId: `call_${partIndex}`, append },
+  delta: { type: "tool-output-delta", toolCallId: `call_${partIndex}`, append },
 });
-const result = (sequence: number, partIndex = 0): LivePiece => ({
+const result = (sequence: number, partIndex = 0): LiveDelta => ({
   ...{ sequence, role: "tool", partIndex },
-  piece: {
+  delta: {
     ...{ type: "tool-result", toolCallId: `call_${partIndex}`, toolName: "execute" },
     ...{ result: "all of it", isError: false },
   },
 });
 
-test("whoever comes to a talkative command is shown the newest of it, a mark before it, and every result", async () => {
+test("a subscriber that joins a verbose command gets its newest output after an omission mark, and every result", async () => {
   const fixture = new HubFixture();
   fixture.world.start();
   const { bus, world } = fixture;
   const { generation } = world;
-  const publish = (...pieces: LivePiece[]) => bus.publishLive({ chatId: CHAT_ID, generation, pieces });
+  const publish = (...deltas: LiveDelta[]) => bus.publishLive({ chatId: CHAT_ID, generation, deltas });
   publish(output(1, "quiet", 1));
   for (let sequence = 2; sequence <= 101; sequence += 1) publish(output(sequence, "x".repeat(10_000)));
   publish(output(102, "ending", 2), result(103, 2));
@@ -66,7 +66,7 @@ test("whoever comes to a talkative command is shown the newest of it, a mark bef
   publish(output(104, "live"));
   await late.story();
   const shown = late.transcript.events.flatMap((event) =>
-    event.type === "part" ? [[event.sequence, event.partIndex, event.piece] as const] : [],
+    event.type === "part" ? [[event.sequence, event.partIndex, event.delta] as const] : [],
   );
   expect(shown.map(([sequence, partIndex]) => [sequence, partIndex])).toEqual([
     [1, 1],

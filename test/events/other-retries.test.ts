@@ -1,4 +1,4 @@
-// A chat may be waiting for a retry that has nothing to do with the preview which a returning reader holds.
+// A chat may be waiting for a retry that is unrelated to the preview of a returning reader.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HubFixture } from "./hub-fixture.js";
 
@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => fixture.hub.close());
 
-test("a preview that was lost long before the present retry is void before messages come in its place", async () => {
+test("a preview that was lost long before the current retry is reset before the messages that replace it", async () => {
   const { world } = fixture;
   world.start();
   const first = await fixture.read();

@@ -1,4 +1,4 @@
-// A read of the database may see the end of a generation while its last pieces still wait to be told.
+// A database read may see the end of a generation while its last deltas still wait in the queue.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HubFixture, opening } from "./hub-fixture.js";
 import { settle } from "./transcript.js";
@@ -14,7 +14,7 @@ const queue = (queuedId: string) => [
   { type: "send-message" as const, whenBusy: "queue" as const, message: said(queuedId), queuedId },
 ];
 
-/** Something happens while the next read of the chat is under way. */
+/** Calls `happening` during the next read of the chat. */
 function during(happening: () => void): void {
   const { world } = fixture;
   world.beforeRead = (name) => {
@@ -24,7 +24,7 @@ function during(happening: () => void): void {
   };
 }
 
-test("the last pieces come before their message when a read overtakes them", async () => {
+test("the last deltas come before their message when a read overtakes them", async () => {
   const { world } = fixture;
   world.start();
   const reader = await fixture.read();
@@ -33,13 +33,13 @@ test("the last pieces come before their message when a read overtakes them", asy
     world.write("lo");
     fixture.commitStep("Hello");
   });
-  world.run(queue("lost"), { isTold: false });
-  world.run(queue("told"));
+  world.run(queue("lost"), { isPublished: false });
+  world.run(queue("published"));
 
   expect(await reader.story()).toEqual([...opening, "part Hel", "part lo", "queue", "message assistant"]);
 });
 
-test("a preview whose last pieces are gone when a read overtakes them is called void", async () => {
+test("a preview is reset when a read overtakes its last deltas and their log is gone", async () => {
   const { world } = fixture;
   world.start();
   const reader = await fixture.read();
@@ -50,8 +50,8 @@ test("a preview whose last pieces are gone when a read overtakes them is called 
     world.run([{ type: "begin-attempt", fence: world.fence }]);
     world.write("Next");
   });
-  world.run(queue("lost"), { isTold: false });
-  world.run(queue("told"));
+  world.run(queue("lost"), { isPublished: false });
+  world.run(queue("published"));
 
   expect(await reader.story()).toEqual([
     ...opening,
@@ -65,19 +65,19 @@ test("a preview whose last pieces are gone when a read overtakes them is called 
 
 test("a message comes before the output of its tool, however often commits fall between reads", async () => {
   const { world } = fixture;
-  const begin = () => world.run([{ type: "begin-attempt", fence: world.fence }], { isTold: false });
+  const begin = () => world.run([{ type: "begin-attempt", fence: world.fence }], { isPublished: false });
   const ask = () => {
-    fixture.commitStep("asks", { isTold: false });
+    fixture.commitStep("asks", { isPublished: false });
     begin();
     world.write("output");
   };
-  /** Writes the message that asked for the tool once more. */
+  /** Rewrites the message that called the tool. */
   const endTool = () => {
     const messageId = world.messages.findLast((row) => row.generation !== null)?.id ?? "";
     const addRuntime = { messageId, runtimeMs: 5 };
     const messages = [{ ...world.answer("result"), role: "tool" as const }];
     const step = { type: "commit-step" as const, fence: world.fence, messages, openCalls: [], addRuntime };
-    world.run([step], { isTold: false });
+    world.run([step], { isPublished: false });
   };
   world.start();
   const reader = await fixture.read();
@@ -95,7 +95,7 @@ test("a message comes before the output of its tool, however often commits fall 
   await settle();
   fixture.hub.sweep();
 
-  // The transcript refuses a message that comes while the preview of a later one is open.
+  // The transcript fails on a message that arrives while the preview of a later one is open.
   const story = await reader.story();
   expect(story.filter((event) => event.startsWith("part"))).toEqual(["part output"]);
 });

@@ -1,11 +1,11 @@
-// News between replicas through a real Redis, which is killed and restarted.
+// Events between replicas through a real Redis, which is killed and restarted.
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { CONFIG_TOPICS } from "../../src/domain/common/config-topic.js";
-import type { LiveBatch, Piece, SavedNews } from "../../src/domain/chats/chat-events.js";
-import { createdState } from "../../src/domain/chats/chat-lifecycle.js";
+import type { LiveBatch, MessageDelta, SavedChange } from "../../src/domain/chats/chat-events.js";
+import { initialState } from "../../src/domain/chats/chat-lifecycle.js";
 import { RedisBus } from "../../src/events/bus/redis-bus.js";
-import { SETUP_TOPIC, WAKE_TOPIC } from "../../src/events/bus/redis-envelope.js";
+import { CONFIG_CHANGES_TOPIC, WAKE_TOPIC } from "../../src/events/bus/redis-envelope.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { hasRedis, startRedis, type TestRedis } from "../support/network/redis.js";
@@ -32,25 +32,25 @@ async function connect(): Promise<RedisBus> {
   return bus;
 }
 
-function news(snapshotVersion: number, chatId = CHAT): SavedNews {
-  const state = { ...createdState("A chat"), snapshotVersion };
+function changeTo(snapshotVersion: number, chatId = CHAT): SavedChange {
+  const state = { ...initialState("A chat"), snapshotVersion };
   return { chatId, ownerId: "ada", previousVersion: snapshotVersion - 1, state, messages: [] };
 }
 
 function batch(sequence: number, append: string, attempt = 1): LiveBatch {
   const generation = { historyVersion: 1, attempt };
-  const piece = { type: "text-delta" as const, append };
-  return { chatId: CHAT, generation, pieces: [{ sequence, role: "assistant", partIndex: 0, piece }] };
+  const delta = { type: "text-delta" as const, append };
+  return { chatId: CHAT, generation, deltas: [{ sequence, role: "assistant", partIndex: 0, delta }] };
 }
 
-/** What a listener hears, in words. */
-async function listen(bus: RedisBus, chatId = CHAT): Promise<{ heard: string[]; detach: () => void }> {
-  const heard: string[] = [];
+/** Collects what a listener receives, one short description each. */
+async function listen(bus: RedisBus, chatId = CHAT): Promise<{ received: string[]; detach: () => void }> {
+  const received: string[] = [];
   const detach = await bus.subscribeChat(chatId, {
-    saved: ({ state }) => heard.push(`saved ${state.snapshotVersion}`),
-    live: ({ pieces }) => heard.push(...pieces.map(({ sequence }) => `piece ${sequence}`)),
+    saved: ({ state }) => received.push(`saved ${state.snapshotVersion}`),
+    live: ({ deltas }) => received.push(...deltas.map(({ sequence }) => `delta ${sequence}`)),
   });
-  return { heard, detach };
+  return { received, detach };
 }
 
 async function topics(): Promise<string[]> {
@@ -58,76 +58,76 @@ async function topics(): Promise<string[]> {
   await client.connect();
   const found = [...(await client.pubSubShardChannels()), ...(await client.pubSubChannels())];
   await client.close();
-  return found.filter((name) => name !== WAKE_TOPIC && name !== SETUP_TOPIC);
+  return found.filter((name) => name !== WAKE_TOPIC && name !== CONFIG_CHANGES_TOPIC);
 }
 
 describe.skipIf(!hasRedis)("with a Redis", () => {
-  test("news of a commit and pieces reach listeners of every replica once, in order, the own ones without Redis", async () => {
+  test("commits and deltas reach the listeners of every replica once, in order, local ones without Redis", async () => {
     const [here, there] = await Promise.all([connect(), connect()]);
     const own = await listen(here);
     const others = [await listen(there), await listen(there)];
     const elsewhere = await listen(there, OTHER);
-    here.publishSaved(news(2));
+    here.publishSaved(changeTo(2));
     here.publishLive(batch(1, "a"));
     here.publishLive(batch(2, "b"));
-    here.publishSaved(news(3));
-    const all = ["saved 2", "piece 1", "piece 2", "saved 3"];
-    expect(own.heard).toEqual(all);
-    await eventually(() => expect(others.map(({ heard }) => heard)).toEqual([all, all]));
-    here.publishSaved(news(9, OTHER));
-    await eventually(() => expect(elsewhere.heard).toEqual(["saved 9"]));
-    expect(own.heard).toEqual(all);
+    here.publishSaved(changeTo(3));
+    const all = ["saved 2", "delta 1", "delta 2", "saved 3"];
+    expect(own.received).toEqual(all);
+    await eventually(() => expect(others.map(({ received }) => received)).toEqual([all, all]));
+    here.publishSaved(changeTo(9, OTHER));
+    await eventually(() => expect(elsewhere.received).toEqual(["saved 9"]));
+    expect(own.received).toEqual(all);
   });
 
-  test("who comes late on another replica reads the pieces so far", async () => {
+  test("a late subscriber on another replica reads the deltas so far", async () => {
     const [writer, reader] = await Promise.all([connect(), connect()]);
     writer.publishLive(batch(1, "once ", 7));
     writer.publishLive(batch(2, "upon \u0000 \uD83D\uDE00", 7));
     const generation = { historyVersion: 1, attempt: 7 };
     await eventually(async () => {
-      const logged = await reader.readPieces(CHAT, generation);
-      expect(logged?.pieces.map(({ sequence, piece }) => [sequence, piece])).toEqual([
+      const logged = await reader.readDeltas(CHAT, generation);
+      expect(logged?.deltas.map(({ sequence, delta }) => [sequence, delta])).toEqual([
         [1, { type: "text-delta", append: "once " }],
         [2, { type: "text-delta", append: "upon \u0000 \uD83D\uDE00" }],
       ]);
     });
-    expect(await reader.readPieces(CHAT, { historyVersion: 1, attempt: 8 })).toBeNull();
+    expect(await reader.readDeltas(CHAT, { historyVersion: 1, attempt: 8 })).toBeNull();
   });
 
-  test("of what running tools say the log keeps the newest, says what it dropped, and keeps nothing beside a result", async () => {
+  test("the log retains the newest tool output, records what it dropped, and drops output that has a result", async () => {
     const [writer, reader] = await Promise.all([connect(), connect()]);
     const generation = { historyVersion: 1, attempt: 12 };
-    const publish = (sequence: number, partIndex: number, piece: Piece) =>
+    const publish = (sequence: number, partIndex: number, delta: MessageDelta) =>
       writer.publishLive({
         chatId: CHAT,
         generation,
-        pieces: [{ sequence, role: "tool", partIndex, piece }],
+        deltas: [{ sequence, role: "tool", partIndex, delta }],
       });
-    const says = (sequence: number, partIndex: number, append: string) =>
+    const print = (sequence: number, partIndex: number, append: string) =>
       publish(sequence, partIndex, { type: "tool-output-delta", toolCallId: `call_${partIndex}`, append });
     const part = { type: "tool-result" as const, toolCallId: "call_1", toolName: "execute", isError: false };
     for (let sequence = 1; sequence <= 20; sequence += 1) {
-      says(sequence, 0, "x".repeat(10_000));
-      // So that the number of each entry is known when it is to go.
+      print(sequence, 0, "x".repeat(10_000));
+      // Waits until the entry's id is known, so that it can be dropped.
       await eventually(async () => {
-        expect((await reader.readPieces(CHAT, generation))?.pieces.at(-1)?.sequence).toBe(sequence);
+        expect((await reader.readDeltas(CHAT, generation))?.deltas.at(-1)?.sequence).toBe(sequence);
       });
     }
-    says(21, 1, "one");
-    says(22, 0, "\u0000end");
+    print(21, 1, "one");
+    print(22, 0, "\u0000end");
     await eventually(async () => {
-      expect((await reader.readPieces(CHAT, generation))?.pieces.at(-1)?.sequence).toBe(22);
+      expect((await reader.readDeltas(CHAT, generation))?.deltas.at(-1)?.sequence).toBe(22);
     });
     publish(23, 1, { ...part, result: "all" });
     await eventually(async () => {
       for (const bus of [reader, writer]) {
-        const logged = await bus.readPieces(CHAT, generation);
-        expect([logged?.isCut, logged?.droppedUpTo, logged?.pieces.map(({ sequence }) => sequence)]).toEqual([
+        const logged = await bus.readDeltas(CHAT, generation);
+        expect([logged?.isCut, logged?.droppedUpTo, logged?.deltas.map(({ sequence }) => sequence)]).toEqual([
           false,
           21,
           [15, 16, 17, 18, 19, 20, 22, 23],
         ]);
-        expect(logged?.pieces[0]?.piece).toMatchObject({
+        expect(logged?.deltas[0]?.delta).toMatchObject({
           append: `... [earlier output left out] ...\n${"x".repeat(10_000)}`,
         });
       }
@@ -140,8 +140,8 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
       writer.publishLive(batch(sequence, "x".repeat(1_000_000), 9));
     const generation = { historyVersion: 1, attempt: 9 };
     await eventually(async () => {
-      const logged = await reader.readPieces(CHAT, generation);
-      expect([logged?.pieces.length, logged?.isCut]).toEqual([4, true]);
+      const logged = await reader.readDeltas(CHAT, generation);
+      expect([logged?.deltas.length, logged?.isCut]).toEqual([4, true]);
     });
     const client = createClient({ url: redis.url });
     await client.connect();
@@ -160,27 +160,27 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     await eventually(() => expect(woken.sort()).toEqual(["here", "there"]));
   });
 
-  test("what is set up anew is heard on every replica, on the one where it happened before anything else does", async () => {
+  test("a configuration change is received on every replica, synchronously on the one that made it", async () => {
     const [here, there] = await Promise.all([connect(), connect()]);
-    const heard: string[] = [];
-    here.onConfigChange((topic) => heard.push(`here ${topic}`));
-    there.onConfigChange((topic) => heard.push(`there ${topic}`));
+    const received: string[] = [];
+    here.onConfigChange((topic) => received.push(`here ${topic}`));
+    there.onConfigChange((topic) => received.push(`there ${topic}`));
     here.publishConfigChange("mcp-servers");
-    expect(heard).toEqual(["here mcp-servers"]);
-    await eventually(() => expect(heard).toEqual(["here mcp-servers", "there mcp-servers"]));
+    expect(received).toEqual(["here mcp-servers"]);
+    await eventually(() => expect(received).toEqual(["here mcp-servers", "there mcp-servers"]));
   });
 
-  test("what is no news of ours is passed over", async () => {
+  test("messages that are not valid envelopes are skipped", async () => {
     const bus = await connect();
-    const { heard } = await listen(bus);
+    const { received } = await listen(bus);
     const client = createClient({ url: redis.url });
     await client.connect();
     const topic = `parley:{${CHAT}}:news`;
     for (const text of ["", "null", "{}", '{"type":"saved"}', '{"type":"poem","origin":"x"}']) {
       await client.sPublish(topic, text);
     }
-    await client.sPublish(topic, JSON.stringify({ origin: "another", type: "saved", news: news(5) }));
-    await eventually(() => expect(heard).toEqual(["saved 5"]));
+    await client.sPublish(topic, JSON.stringify({ origin: "another", type: "saved", news: changeTo(5) }));
+    await eventually(() => expect(received).toEqual(["saved 5"]));
     await client.close();
   });
 
@@ -197,42 +197,42 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
 });
 
 describe.skipIf(!hasRedis)("when Redis goes away", () => {
-  test("this replica's listeners hear on, nothing waits, and all is heard again when it is back", async () => {
+  test("local listeners still receive events, nothing waits, and all events arrive again when it is back", async () => {
     const [here, there] = await Promise.all([connect(), connect()]);
     const [own, other] = [await listen(here), await listen(there)];
     const returns: string[] = [];
-    there.onReturn(() => returns.push("there"));
+    there.onReconnect(() => returns.push("there"));
     await redis.kill();
     await eventually(() => expect([here.isConnected, there.isConnected]).toEqual([false, false]));
-    here.publishSaved(news(2));
+    here.publishSaved(changeTo(2));
     here.publishLive(batch(1, "a", 11));
-    expect(own.heard).toEqual(["saved 2", "piece 1"]);
+    expect(own.received).toEqual(["saved 2", "delta 1"]);
     const late = await listen(there, OTHER);
-    expect(await there.readPieces(CHAT, { historyVersion: 1, attempt: 11 })).toBeNull();
+    expect(await there.readDeltas(CHAT, { historyVersion: 1, attempt: 11 })).toBeNull();
     const setUp: string[] = [];
     there.onConfigChange((topic) => setUp.push(topic));
     here.publishConfigChange("models");
     await redis.restart();
     await eventually(() => expect(returns).toEqual(["there"]));
-    // Whatever it was that could not be heard meanwhile.
+    // Any of these may have been missed meanwhile.
     expect(setUp).toEqual([...CONFIG_TOPICS]);
     await eventually(() => expect(here.isConnected).toBe(true));
-    here.publishSaved(news(3));
-    here.publishSaved(news(4, OTHER));
-    await eventually(() => expect([other.heard, late.heard]).toEqual([["saved 3"], ["saved 4"]]));
+    here.publishSaved(changeTo(3));
+    here.publishSaved(changeTo(4, OTHER));
+    await eventually(() => expect([other.received, late.received]).toEqual([["saved 3"], ["saved 4"]]));
   });
 
-  test("a server that starts meanwhile is up after a bounded wait, and joins the others later", async () => {
+  test("a server that starts meanwhile is ready after a bounded wait, and connects to the others later", async () => {
     await redis.kill();
     const bus = await connect();
     expect(bus.isConnected).toBe(false);
-    const { heard } = await listen(bus);
+    const { received } = await listen(bus);
     await redis.restart();
     await eventually(() => expect(bus.isConnected).toBe(true));
     const other = await connect();
     await eventually(() => {
-      other.publishSaved(news(6));
-      expect(heard).toContain("saved 6");
+      other.publishSaved(changeTo(6));
+      expect(received).toContain("saved 6");
     });
   });
 });

@@ -1,4 +1,4 @@
-// What several servers count together in a real Redis, and what each does alone while that is away.
+// Rate limits counted by several servers in a real Redis, and by each server alone while it is away.
 import { pino } from "pino";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -24,7 +24,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     const scripts = new RedisScripts({ url: redis.url, log, clock, meanwhile: "meanwhile" });
     const limits = new WindowLimits({ sizes, redis: scripts, log });
     const ping = async () => scripts.eval("return 1", { keys: [], arguments: [] });
-    /** Resolves when Redis answers; time is made to pass meanwhile. */
+    /** Resolves when Redis responds; advances the clock meanwhile. */
     const ready = async () => {
       while (
         await ping().then(
@@ -40,7 +40,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     return { lines, clock, scripts, limits, ready, wait };
   }
 
-  test("servers count together, each for itself while Redis is away, and together again; the log says each once", async () => {
+  test("servers count together, separately while Redis is away, and together again; each transition is logged once", async () => {
     const [one, two] = [openReplica(), openReplica()];
     await Promise.all([one.ready(), two.ready()]);
     one.lines.length = 0;
@@ -58,12 +58,12 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     expect(await two.wait("bob")).toBeGreaterThan(0);
     expect(one.lines.filter((line) => line.startsWith("Redis"))).toEqual([
       "Redis fails; meanwhile",
-      "Redis answers again",
+      "Redis recovered",
     ]);
     await Promise.all([one.scripts.close(), two.scripts.close()]);
   });
 
-  test("a Redis that says nothing is waited for once, then left alone for a while", async () => {
+  test("an unresponsive Redis times out once, and then is not asked for a while", async () => {
     const replica = openReplica();
     await replica.ready();
     const client = await createClient({ url: redis.url }).connect();
@@ -72,7 +72,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     await new Promise((resolve) => setImmediate(resolve));
     replica.clock.advance(250);
     expect(await waiting).toBe(null);
-    // No time passes here: it would wait for ever if it asked.
+    // The clock stands still here: a request to Redis would never time out.
     expect(await replica.wait("ida")).toBe(null);
     expect(await replica.wait("ida")).toBeGreaterThan(0);
     client.destroy();
@@ -80,12 +80,12 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     await replica.scripts.close();
   });
 
-  describe("whole servers", () => {
+  describe("complete servers", () => {
     let place: TestPlace;
     beforeAll(async () => void (place = await createTestPlace()));
     afterAll(() => place.remove());
 
-    test("a person who has sent too much at one replica is turned away at the other", async () => {
+    test("a user who exceeded a limit at one replica is rejected by the other", async () => {
       const settings = {
         REDIS_URL: redis.url,
         PARLEY_RATE_LIMITS: "on",
@@ -101,11 +101,11 @@ describe.skipIf(!hasRedis)("with Redis", () => {
       const counted = async () => new Set(await client.keys("parley:rate:user-mutations:*"));
       for (const [index, server] of [one, two].entries()) {
         const before = await counted();
-        const knocker = await server.enter(`knocker-${index}`);
-        // Until its line to Redis stands each counts for itself, and tries again when time has gone by.
+        const prober = await server.enter(`prober-${index}`);
+        // Each server counts alone until it is connected to Redis, and retries after a while.
         await eventually(async () => {
           clocks[index]?.advance(2_000);
-          await knocker.ask(change);
+          await prober.ask(change);
           expect([...(await counted())].filter((key) => !before.has(key))).toHaveLength(1);
         });
       }

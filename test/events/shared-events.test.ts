@@ -1,4 +1,4 @@
-// Readers at the same place are given the same event, so that it can be answered once for all of them.
+// Readers at the same cursor get the same event object, so that it can be executed once for all of them.
 import { describe, expect, test } from "vitest";
 import type { ChatEvent } from "../../src/domain/chats/chat-stream.js";
 import { HubFixture } from "./hub-fixture.js";
@@ -6,7 +6,7 @@ import { settle } from "./transcript.js";
 
 type Stream = AsyncIterableIterator<ChatEvent>;
 
-/** Everything that waits for a reader now. */
+/** All events queued for a reader now. */
 async function take(stream: Stream): Promise<ChatEvent[]> {
   const taken: ChatEvent[] = [];
   void (async () => {
@@ -16,8 +16,8 @@ async function take(stream: Stream): Promise<ChatEvent[]> {
   return taken;
 }
 
-describe("followers of one chat", () => {
-  test("are given one and the same event for each thing that happens to them at once", async () => {
+describe("subscribers of one chat", () => {
+  test("share one event object per change", async () => {
     const fixture = new HubFixture();
     const [first, second] = [await fixture.open(), await fixture.open()];
     await settle();
@@ -32,7 +32,7 @@ describe("followers of one chat", () => {
     expect(live.filter((event, index) => other[index + 2] === event)).toEqual(live);
   });
 
-  test("have a refresh of their own when they come, since each reads the chat as it then is", async () => {
+  test("each get their own refresh, since each reads the chat at its own time", async () => {
     const fixture = new HubFixture();
     const [first, second] = [await fixture.open(), await fixture.open()];
     await settle();

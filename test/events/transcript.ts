@@ -1,8 +1,8 @@
-// A client of one chat's events: folds them as docs/events.md tells it to, and notes every broken promise.
+// Client of one chat's events: applies them according to docs/events.md, and fails on every broken guarantee.
 import { expect } from "vitest";
 import {
   comparePositions,
-  endOf,
+  endOfVersion,
   generationId,
   type MessageRow,
   type Position,
@@ -23,24 +23,24 @@ export class Transcript {
   status: ChatStatus | null = null;
   queue: QueuedRow[] = [];
   readonly #sequences = new Map<string, number>();
-  #position: Position = endOf(0);
+  #position: Position = endOfVersion(0);
 
   /** `after` is the cursor that the reader returns with. */
   constructor(
     private readonly world: ChatWorld,
     after: string | null = null,
   ) {
-    const place = after === null ? null : decodeEventCursor(after);
-    if (place?.generation) this.#sequences.set(generationId(place.generation), place.sequence);
+    const cursor = after === null ? null : decodeEventCursor(after);
+    if (cursor?.generation) this.#sequences.set(generationId(cursor.generation), cursor.sequence);
   }
 
   take(event: ChatEvent): void {
-    this.#keepPlace(event);
+    this.#advance(event);
     this.events.push(event);
     this.cursor = event.cursor;
     switch (event.type) {
       case "refresh":
-        return this.#readAnew();
+        return this.#refresh();
       case "message":
         this.#expectInOrder(event.message);
         this.messages.set(event.message.id, event.message);
@@ -67,18 +67,18 @@ export class Transcript {
     }
   }
 
-  /** The types of the events so far, the noteworthy detail beside it. */
+  /** One short description per event. */
   get story(): string[] {
     return this.events.map((event) => {
       if (event.type === "refresh" || event.type === "preview-reset") return `${event.type} ${event.reason}`;
       if (event.type === "status") return `status ${event.status}`;
       if (event.type === "message") return `message ${event.message.role}`;
-      if (event.type === "part" && "append" in event.piece) return `part ${event.piece.append}`;
+      if (event.type === "part" && "append" in event.delta) return `part ${event.delta.append}`;
       return event.type;
     });
   }
 
-  #readAnew(): void {
+  #refresh(): void {
     this.messages.clear();
     this.previews.clear();
     this.#sequences.clear();
@@ -87,44 +87,44 @@ export class Transcript {
     this.queue = this.world.queue;
   }
 
-  /** What is new comes after the message that a preview becomes. */
+  /** New messages must come after the message of an open preview. */
   #expectInOrder({ id, generation }: MessageRow): void {
     if (this.messages.has(id)) return;
     const others = [...this.previews.keys()].filter((preview) => preview !== generation);
-    expect(others, `previews that are open when message ${id} comes`).toEqual([]);
+    expect(others, `open previews when message ${id} arrives`).toEqual([]);
   }
 
   #append(event: Extract<ChatEvent, { type: "part" }>): void {
     const id = generationId(event.generation);
     const last = this.#sequences.get(id) ?? 0;
-    // Output of tools that is no longer kept leaves a gap.
-    if (event.role === "tool") expect(event.sequence, `${id} goes forward`).toBeGreaterThan(last);
-    else expect(event.sequence, `${id} goes on where it was`).toBe(last + 1);
+    // Dropped tool output leaves a gap.
+    if (event.role === "tool") expect(event.sequence, `${id} advances`).toBeGreaterThan(last);
+    else expect(event.sequence, `${id} continues without a gap`).toBe(last + 1);
     this.#sequences.set(id, event.sequence);
-    const text = "append" in event.piece ? event.piece.append : "";
+    const text = "append" in event.delta ? event.delta.append : "";
     this.previews.set(id, (this.previews.get(id) ?? "") + text);
   }
 
-  #keepPlace(event: ChatEvent): void {
+  #advance(event: ChatEvent): void {
     const position = decodeEventCursor(event.cursor)?.position;
-    if (!position) throw new Error(`The cursor of ${JSON.stringify(event)} cannot be read.`);
+    if (!position) throw new Error(`invalid cursor in ${JSON.stringify(event)}`);
     if (event.type !== "refresh") {
       const least = SAVED.has(event.type) ? 1 : 0;
       expect(
         comparePositions(position, this.#position),
-        `${event.type} goes forward from ${JSON.stringify(this.#position)} to ${JSON.stringify(position)}`,
+        `${event.type} advances from ${JSON.stringify(this.#position)} to ${JSON.stringify(position)}`,
       ).toBeGreaterThanOrEqual(least);
     }
     this.#position = position;
   }
 }
 
-/** Lets everything that can happen without time passing happen. */
+/** Waits until all work that needs no timer is done. */
 export async function settle(): Promise<void> {
   for (let round = 0; round < 20; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Takes everything that waits on a stream into the transcript; the stream stays open. */
+/** Applies all events of the stream to the transcript, in the background. */
 export function follow(stream: AsyncIterator<ChatEvent>, transcript: Transcript): { failure: unknown } {
   const result = { failure: null as unknown };
   const loop = async () => {

@@ -1,11 +1,11 @@
-// A chat whose truth is kept in memory by the real lifecycle: what the store and the worker are to the hub.
-import { transitionAll, createdState } from "../../src/domain/chats/chat-lifecycle.js";
+// An in-memory chat, driven by the real lifecycle: stands in for the store and the worker of a hub.
+import { transitionAll, initialState } from "../../src/domain/chats/chat-lifecycle.js";
 import type { ChatState, MessageDraft, UserMessage } from "../../src/domain/chats/chat-state.js";
 import {
   generationId,
-  type LivePiece,
+  type LiveDelta,
   type MessageRow,
-  type Piece,
+  type MessageDelta,
   type QueuedRow,
 } from "../../src/domain/chats/chat-events.js";
 import type { Command, Fence, Write } from "../../src/domain/chats/transition.js";
@@ -35,10 +35,10 @@ export function said(text: string): UserMessage {
 }
 
 export class ChatWorld implements HubSource {
-  state: ChatState = createdState("A chat");
-  /** Every piece ever written, by generation. */
-  readonly pieces = new Map<string, LivePiece[]>();
-  /** Runs before each read answers: where a test puts what happens meanwhile. */
+  state: ChatState = initialState("A chat");
+  /** All deltas written, by generation. */
+  readonly deltas = new Map<string, LiveDelta[]>();
+  /** Hook that runs before each read returns, for what a test lets happen meanwhile. */
   beforeRead: (name: "chat" | "rows" | "together" | "versions") => void | Promise<void> = () => undefined;
   isDeleted = false;
   rowReads = 0;
@@ -58,7 +58,7 @@ export class ChatWorld implements HubSource {
     return { historyVersion: this.state.historyVersion, attempt: this.state.attempt };
   }
 
-  /** What a reader of the whole chat sees now. */
+  /** The messages that a user sees now. */
   get messages(): MessageRow[] {
     return this.#rows.filter((row) => !row.isGone && row.visibility !== "model").map((row) => ({ ...row }));
   }
@@ -67,15 +67,15 @@ export class ChatWorld implements HubSource {
     return this.state.queuedIds.flatMap((id) => this.#queue.get(id) ?? []);
   }
 
-  /** Commits and tells; false when the lifecycle refuses or has nothing to do. `isTold: false` is a lost hint. */
-  run(commands: Command[], { isTold = true, isLarge = false } = {}): boolean {
+  /** Commits and publishes; false when the lifecycle refuses or has nothing to do. `isPublished: false`: the event is lost. */
+  run(commands: Command[], { isPublished = true, isLarge = false } = {}): boolean {
     const before = this.state;
     const result = transitionAll(before, commands, 1_000);
     if (result.outcome !== "changed") return false;
     this.state = result.next;
     const messages = result.writes.flatMap((write) => this.#write(write));
     const hasQueue = result.next.queueVersion === result.next.snapshotVersion;
-    if (!isTold) return true;
+    if (!isPublished) return true;
     this.bus.publishSaved({
       chatId: CHAT_ID,
       ownerId: OWNER_ID,
@@ -92,13 +92,13 @@ export class ChatWorld implements HubSource {
     this.run([{ type: "acquire", workerId, runnerId, isLeaseDead }]);
   }
 
-  /** The assistant's message that the present generation becomes. */
+  /** The assistant's message of the current generation. */
   answer(text: string): MessageDraft {
     const generation = generationId(this.generation);
     return { role: "assistant", visibility: "both", parts: [{ type: "text", text }], generation };
   }
 
-  /** Commits an answer; the turn then rests. */
+  /** Commits an answer and ends the turn. */
   finish(text: string): boolean {
     const { fence } = this;
     return this.run([
@@ -107,18 +107,18 @@ export class ChatWorld implements HubSource {
     ]);
   }
 
-  /** Streams words of the present generation, one piece each, in one batch. */
+  /** Streams words of the current generation, one delta each, in one batch. */
   write(...words: string[]): void {
     const { generation } = this;
-    const all = this.pieces.get(generationId(generation)) ?? [];
-    this.pieces.set(generationId(generation), all);
-    const fresh = words.map((append): LivePiece => {
-      const piece: Piece = { type: "text-delta", append };
-      const placed = { sequence: all.length + 1, role: "assistant" as const, partIndex: 0, piece };
-      all.push(placed);
-      return placed;
+    const all = this.deltas.get(generationId(generation)) ?? [];
+    this.deltas.set(generationId(generation), all);
+    const fresh = words.map((append): LiveDelta => {
+      const delta: MessageDelta = { type: "text-delta", append };
+      const live = { sequence: all.length + 1, role: "assistant" as const, partIndex: 0, delta };
+      all.push(live);
+      return live;
     });
-    this.bus.publishLive({ chatId: CHAT_ID, generation, pieces: fresh });
+    this.bus.publishLive({ chatId: CHAT_ID, generation, deltas: fresh });
   }
 
   async readChat(): Promise<ChatSnapshot | null> {
@@ -171,7 +171,7 @@ export class ChatWorld implements HubSource {
       }
       case "promote": {
         const queued = this.#queue.get(write.queuedId);
-        if (!queued) throw new Error("A message was promoted that is not in the queue.");
+        if (!queued) throw new Error("The promoted message is not in the queue.");
         this.#queue.delete(write.queuedId);
         const { parts, authorId, modelConfigId, reasoningEffort } = queued;
         const message = { parts, authorId, modelConfigId, reasoningEffort };

@@ -8,7 +8,7 @@ import { ChatHub } from "../../src/events/chats/chat-hub.js";
 import { MemoryBus } from "../../src/events/bus/memory-bus.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "../agent/manual-clock.js";
-import { act } from "../events/acts.js";
+import { act } from "../events/random-actions.js";
 import { ChaosBus, seeded } from "../events/chaos-bus.js";
 import { settle } from "../events/transcript.js";
 import { CHAT_ID, ChatWorld, viewer } from "../events/world.js";

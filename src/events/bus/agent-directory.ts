@@ -1,28 +1,28 @@
 /**
- * Which replica holds the call of an external workspace's agent, told through Redis: one key for each workspace, gone
- * by itself when nobody renews it. Redis may go away; then nobody finds the calls that others hold until it is back
- * and they were renewed.
+ * Redis directory of external workspaces' agents: which replica each one is connected to. One key per workspace, which
+ * expires unless renewed. While Redis is away, agents connected to other replicas cannot be found, until it is back and
+ * their entries were renewed.
  */
 import { createClient } from "redis";
 import { z } from "zod";
-import type { AgentPlace } from "../../domain/workspaces/workspace.js";
+import type { AgentLocation } from "../../domain/workspaces/workspace.js";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 
-/** Longer than any healthy answer of Redis, shorter than a model's patience with a tool. */
-const PATIENCE_MS = 2_000;
+/** Longer than any healthy response of Redis, shorter than the timeout of a tool call. */
+const TIMEOUT_MS = 2_000;
 const LONGEST_RETRY_MS = 5_000;
 const FIRST_RETRY_MS = 100;
-/** Commands that may wait for the socket; there is one for each dial, each call and each renewal. */
+/** Commands that may wait for the socket: one per connect, request and renewal. */
 const MAX_WAITING_COMMANDS = 20_000;
 /** Failures are logged at most this often. */
 const WARNING_INTERVAL_MS = 10_000;
 
-/** Takes the entry away if it is still the one that was put there. */
+/** Deletes the entry if it is unchanged. */
 const REMOVE_SCRIPT =
   "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0";
 
-const placeSchema = z.object({
+const locationSchema = z.object({
   registrationId: z.string(),
   instanceId: z.string(),
   replicaUrl: z.string().nullable(),
@@ -34,7 +34,7 @@ export class RedisAgentDirectory {
   readonly #clock: Clock;
   #warnedAt = -Infinity;
 
-  /** Begins to connect, and goes on trying. */
+  /** Starts connecting, and retries for as long as it is open. */
   constructor({ url, log, clock }: { url: string; log: Log; clock: Clock }) {
     this.#log = log;
     this.#clock = clock;
@@ -43,41 +43,41 @@ export class RedisAgentDirectory {
       disableOfflineQueue: true,
       commandsQueueMaxLength: MAX_WAITING_COMMANDS,
       pingInterval: 10_000,
-      socket: { connectTimeout: PATIENCE_MS, reconnectStrategy: retryWait },
+      socket: { connectTimeout: TIMEOUT_MS, reconnectStrategy: retryWait },
     });
     this.#client.on("error", (error: unknown) => this.#failed(error));
     this.#client.connect().catch((error: unknown) => this.#failed(error));
   }
 
-  /** Holds for `leaseMs` unless renewed by another call. Never rejects. */
-  async announce(workspaceId: string, place: AgentPlace, leaseMs: number): Promise<void> {
-    const text = JSON.stringify(place);
-    await this.#ask(() =>
+  /** Publishes where the agent is connected; expires after `leaseMs` unless called again. Never rejects. */
+  async announce(workspaceId: string, location: AgentLocation, leaseMs: number): Promise<void> {
+    const text = JSON.stringify(location);
+    await this.#request(() =>
       this.#client.set(keyOf(workspaceId), text, { expiration: { type: "PX", value: leaseMs } }),
     );
   }
 
-  /** Nothing happens when another place was announced since. Never rejects. */
-  async withdraw(workspaceId: string, place: AgentPlace): Promise<void> {
-    await this.#ask(() =>
-      this.#client.eval(REMOVE_SCRIPT, { keys: [keyOf(workspaceId)], arguments: [JSON.stringify(place)] }),
+  /** Deletes the entry unless another location was announced since. Never rejects. */
+  async withdraw(workspaceId: string, location: AgentLocation): Promise<void> {
+    await this.#request(() =>
+      this.#client.eval(REMOVE_SCRIPT, { keys: [keyOf(workspaceId)], arguments: [JSON.stringify(location)] }),
     );
   }
 
-  /** Null when nobody holds it, and when Redis is away. Never rejects. */
-  async find(workspaceId: string): Promise<AgentPlace | null> {
-    const text = await this.#ask(() => this.#client.get(keyOf(workspaceId)));
-    return typeof text === "string" ? readPlace(text) : null;
+  /** Null when the agent is not connected anywhere, or Redis is away. Never rejects. */
+  async find(workspaceId: string): Promise<AgentLocation | null> {
+    const text = await this.#request(() => this.#client.get(keyOf(workspaceId)));
+    return typeof text === "string" ? readLocation(text) : null;
   }
 
   async close(): Promise<void> {
-    await this.#ask(() => (this.#client.isReady ? this.#client.close() : Promise.resolve()));
+    await this.#request(() => (this.#client.isReady ? this.#client.close() : Promise.resolve()));
     if (this.#client.isOpen) this.#client.destroy();
   }
 
-  async #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
+  async #request<Result>(send: () => Promise<Result>): Promise<Result | null> {
     try {
-      return await within(this.#clock, ask());
+      return await within(this.#clock, send());
     } catch (error) {
       this.#failed(error);
       return null;
@@ -88,7 +88,7 @@ export class RedisAgentDirectory {
     const now = this.#clock.now();
     if (now - this.#warnedAt < WARNING_INTERVAL_MS) return;
     this.#warnedAt = now;
-    this.#log.warn({ err: error }, "Redis fails; agents that called other replicas cannot be found");
+    this.#log.warn({ err: error }, "Redis unavailable; agents connected to other replicas cannot be found");
   }
 }
 
@@ -96,11 +96,11 @@ function keyOf(workspaceId: string): string {
   return `parley:{${workspaceId}}:agent`;
 }
 
-function readPlace(text: string): AgentPlace | null {
+function readLocation(text: string): AgentLocation | null {
   try {
-    return placeSchema.safeParse(JSON.parse(text)).data ?? null;
+    return locationSchema.safeParse(JSON.parse(text)).data ?? null;
   } catch {
-    // Not ours; its expiry takes it away.
+    // Not one of ours.
     return null;
   }
 }
@@ -112,8 +112,8 @@ function retryWait(retries: number): number {
 
 function within<T>(clock: Clock, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(PATIENCE_MS, () =>
-      reject(new Error(`Redis did not answer within ${PATIENCE_MS} ms`)),
+    const cancel = clock.after(TIMEOUT_MS, () =>
+      reject(new Error(`Redis did not respond within ${TIMEOUT_MS} ms`)),
     );
     work.then(resolve, reject).finally(cancel);
   });

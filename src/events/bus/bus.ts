@@ -1,68 +1,68 @@
 /**
- * How news travels between commits, workers and subscribers, on one replica or many. Saved news and wake-ups are
- * hints: they may be lost, doubled or reordered, versions decide. Live pieces are data, kept in their generation's
+ * The event bus between commits, workers and subscribers, on one replica or many. Committed changes and wake-ups are
+ * hints: they may be lost, duplicated or reordered; versions decide. Live deltas are data, stored in their generation's
  * log until it expires.
  */
-import type { Generation, LiveBatch, LivePiece, SavedNews } from "../../domain/chats/chat-events.js";
+import type { Generation, LiveBatch, LiveDelta, SavedChange } from "../../domain/chats/chat-events.js";
 import type { ConfigTopic } from "../../domain/common/config-topic.js";
-import type { ListEntry, ListNews } from "../../domain/chats/list-events.js";
+import type { ListEntry, ListUpdate } from "../../domain/chats/list-events.js";
 
-/** The last piece that was written of a generation. */
-export type LastPiece = { generation: Generation; sequence: number };
+/** The last delta written of a generation. */
+export type LastDelta = { generation: Generation; sequence: number };
 
 /**
- * Saved news as it is heard. `lastPiece` is that of the generation which is over with it, so that pieces lost on the way
- * are missed before their message is told; null = its sender does not know; absent = none can have been lost.
+ * A committed change as listeners receive it. `lastDelta` is the last delta of the generation that the change ends, so
+ * that lost deltas are detected before their message is emitted; null = unknown to the sender; absent = none can be lost.
  */
-export type HeardNews = SavedNews & { lastPiece?: LastPiece | null };
+export type PublishedChange = SavedChange & { lastDelta?: LastDelta | null };
 
 export type ChatListener = {
-  saved(news: HeardNews): void;
+  saved(change: PublishedChange): void;
   live(batch: LiveBatch): void;
 };
 
 /**
- * What a generation's log still holds. `isCut`: its bound was reached, the pieces do not start or go on without a gap.
- * Numbers up to `droppedUpTo` that are missing were output of tools, of which only the newest is kept.
- * `end` is the number of the last piece, as soon as the writer has noted it; null = there may be more, or have been;
- * absent = everything that was written is there.
+ * The contents of a generation's log. `isCut`: the log reached its bound, so the deltas may have gaps.
+ * Missing sequence numbers up to `droppedUpTo` were tool output, of which only the newest is retained.
+ * `end` is the sequence number of the last delta, once the writer has recorded it; null = there may be more, or have
+ * been; absent = everything that was written is there.
  */
-export type LoggedPieces = { pieces: LivePiece[]; isCut: boolean; droppedUpTo: number; end?: number | null };
+export type LoggedDeltas = { deltas: LiveDelta[]; isCut: boolean; droppedUpTo: number; end?: number | null };
 
 /**
- * What a person's log of list news holds behind some place. `entries` null: that place is no longer in it. `last`: the
- * place of the newest entry; null when the log cannot be reached, then `entries` is null too.
+ * The entries of a user's list log after a position. `entries` is null when that position is no longer in the log.
+ * `last` is the id of the newest entry; null when the log cannot be reached, and then `entries` is null too.
  */
 export type LoggedList = { last: string | null; entries: ListEntry[] | null };
 
 export interface Bus {
-  /** Whether news reaches other replicas now; always true where there are none. */
+  /** Whether events reach other replicas now; always true on a single replica. */
   readonly isConnected: boolean;
-  /** After a commit; tells the owner's lists too. Never throws; what is lost here is healed by the readers' sweeps. */
-  publishSaved(news: SavedNews): void;
-  /** Appends to the person's log of list news and tells whoever watches that list. Never throws. */
-  publishList(ownerId: string, news: ListNews): void;
-  /** Appends to the generation's log and tells the chat's listeners. Never throws. */
+  /** Publishes a change after its commit, also to the owner's list. Never throws; the version sweeps heal what is lost. */
+  publishSaved(change: SavedChange): void;
+  /** Appends to the user's list log and notifies the list's subscribers. Never throws. */
+  publishList(ownerId: string, update: ListUpdate): void;
+  /** Appends to the generation's log and notifies the chat's listeners. Never throws. */
   publishLive(batch: LiveBatch): void;
-  /** Tells every worker that a chat may be waiting for one. Never throws. */
+  /** Wakes every worker: a chat may be claimable. Never throws. */
   wakeWorkers(): void;
   /**
-   * Tells every replica, this one before the call returns, that something of this kind was set up anew. After the
-   * commit. Never throws; who remembers what was set up forgets it by itself after a few seconds.
+   * Announces a committed configuration change to every replica, to this one before the call returns. Never throws;
+   * caches of configuration expire by themselves within a few seconds.
    */
   publishConfigChange(topic: ConfigTopic): void;
-  /** Resolves once the listener is attached: news committed after that reaches it. */
+  /** Resolves once the listener is attached: changes committed after that reach it. */
   subscribeChat(chatId: string, listener: ChatListener): Promise<() => void>;
-  /** The same for the news of a person's list. Entries come in the log's order, but may be lost. */
+  /** The same for a user's list. Entries arrive in the log's order, but may be lost. */
   subscribeList(ownerId: string, listener: (entry: ListEntry) => void): Promise<() => void>;
   onWake(listener: () => void): () => void;
-  /** Hears of changes on any replica; of each topic also when the way to the others is whole again. */
+  /** Called for changes on any replica, and for each topic when the connection to other replicas is restored. */
   onConfigChange(listener: (topic: ConfigTopic) => void): () => void;
-  /** The way to other replicas was broken and is whole again: news may have been lost meanwhile. */
-  onReturn(listener: () => void): () => void;
-  /** Null when the log is gone or never was. */
-  readPieces(chatId: string, generation: Generation): Promise<LoggedPieces | null>;
-  /** What the log holds behind `after`; behind its end when that is null. Never rejects. */
+  /** Called when the connection to other replicas is restored: events may have been lost meanwhile. */
+  onReconnect(listener: () => void): () => void;
+  /** Null when the log has expired or never existed. */
+  readDeltas(chatId: string, generation: Generation): Promise<LoggedDeltas | null>;
+  /** Reads the log after `after`, or only its end when that is null. Never rejects. */
   readList(ownerId: string, after: string | null): Promise<LoggedList>;
   close(): Promise<void>;
 }

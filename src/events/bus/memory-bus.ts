@@ -1,9 +1,9 @@
-/** The bus of a single process: listeners are called at once, in order, each in isolation from the others' errors. */
-import type { Generation, LiveBatch, SavedNews } from "../../domain/chats/chat-events.js";
+/** In-process event bus: listeners are called synchronously, in order, each isolated from the others' errors. */
+import type { Generation, LiveBatch, SavedChange } from "../../domain/chats/chat-events.js";
 import type { ConfigTopic } from "../../domain/common/config-topic.js";
-import { type ListEntry, type ListNews, listNewsOf } from "../../domain/chats/list-events.js";
+import { type ListEntry, type ListUpdate, listUpdatesOf } from "../../domain/chats/list-events.js";
 import type { Log } from "../../lib/log.js";
-import type { Bus, ChatListener, HeardNews, LastPiece, LoggedList, LoggedPieces } from "./bus.js";
+import type { Bus, ChatListener, PublishedChange, LastDelta, LoggedList, LoggedDeltas } from "./bus.js";
 import { ListLog } from "../lists/list-log.js";
 import { PartLog } from "./part-log.js";
 
@@ -13,42 +13,42 @@ export class MemoryBus implements Bus {
   readonly #wakes = new Set<() => void>();
   readonly #configs = new Set<(topic: ConfigTopic) => void>();
   readonly #log: Log;
-  readonly #parts: PartLog;
+  readonly #deltas: PartLog;
   readonly #listLog = new ListLog();
 
-  constructor(log: Log, parts: PartLog = new PartLog()) {
+  constructor(log: Log, deltas: PartLog = new PartLog()) {
     this.#log = log;
-    this.#parts = parts;
+    this.#deltas = deltas;
   }
 
   readonly isConnected = true;
 
-  publishSaved(news: SavedNews): void {
-    for (const listNews of listNewsOf(news)) this.publishList(news.ownerId, listNews);
-    this.passSaved(news);
+  publishSaved(change: SavedChange): void {
+    for (const update of listUpdatesOf(change)) this.publishList(change.ownerId, update);
+    this.notifySaved(change);
   }
 
-  publishList(ownerId: string, news: ListNews): void {
-    this.passList(ownerId, this.#listLog.append(ownerId, news));
+  publishList(ownerId: string, update: ListUpdate): void {
+    this.notifyList(ownerId, this.#listLog.append(ownerId, update));
   }
 
-  /** Tells the chat's listeners alone, not those of its owner's list. */
-  passSaved(news: HeardNews): void {
-    for (const listener of this.#listeners(news.chatId)) this.#call(() => listener.saved(news));
+  /** Notifies the chat's listeners, not those of its owner's list. */
+  notifySaved(change: PublishedChange): void {
+    for (const listener of this.#listeners(change.chatId)) this.#call(() => listener.saved(change));
   }
 
   publishLive(batch: LiveBatch): void {
-    this.#call(() => this.#parts.append(batch));
-    this.passLive(batch);
+    this.#call(() => this.#deltas.append(batch));
+    this.notifyLive(batch);
   }
 
-  /** Tells the chat's listeners of pieces whose log is kept elsewhere. */
-  passLive(batch: LiveBatch): void {
+  /** Notifies the chat's listeners of deltas that are logged elsewhere. */
+  notifyLive(batch: LiveBatch): void {
     for (const listener of this.#listeners(batch.chatId)) this.#call(() => listener.live(batch));
   }
 
-  /** Tells those who watch the list of what is logged elsewhere, or not at all. */
-  passList(ownerId: string, entry: ListEntry): void {
+  /** Notifies the list's listeners of an entry that is logged elsewhere, or not at all. */
+  notifyList(ownerId: string, entry: ListEntry): void {
     for (const listener of [...(this.#lists.get(ownerId) ?? [])]) this.#call(() => listener(entry));
   }
 
@@ -78,18 +78,18 @@ export class MemoryBus implements Bus {
     return () => void this.#configs.delete(listener);
   }
 
-  /** Nothing goes away within one process. */
-  onReturn(): () => void {
+  /** A single process never loses its connection. */
+  onReconnect(): () => void {
     return () => undefined;
   }
 
-  readPieces(chatId: string, generation: Generation): Promise<LoggedPieces | null> {
-    return Promise.resolve(this.#parts.read(chatId, generation));
+  readDeltas(chatId: string, generation: Generation): Promise<LoggedDeltas | null> {
+    return Promise.resolve(this.#deltas.read(chatId, generation));
   }
 
-  /** Of the chat's newest generation, if all of it was written here. */
-  lastPiece(chatId: string): LastPiece | null {
-    return this.#parts.last(chatId);
+  /** The last delta of the chat's newest generation; null unless this process wrote all of it. */
+  lastDelta(chatId: string): LastDelta | null {
+    return this.#deltas.last(chatId);
   }
 
   readList(ownerId: string, after: string | null): Promise<LoggedList> {
@@ -108,11 +108,11 @@ export class MemoryBus implements Bus {
     return [...(this.#chats.get(chatId) ?? [])];
   }
 
-  #call(work: () => void): void {
+  #call(listener: () => void): void {
     try {
-      work();
+      listener();
     } catch (error) {
-      this.#log.error({ err: error }, "A listener of the bus failed");
+      this.#log.error({ err: error }, "bus listener failed");
     }
   }
 }

@@ -1,35 +1,35 @@
 /**
- * The pieces of running generations, in memory: what a late or returning subscriber reads before it goes live.
- * One log per chat, that of its newest generation; a new generation takes the place of the old one.
+ * In-memory log of the deltas of running generations, which a late or returning subscriber reads before it goes live.
+ * One log per chat, that of its newest generation; a new generation replaces it.
  */
 import { LRUCache } from "lru-cache";
-import type { Generation, LiveBatch, LivePiece } from "../../domain/chats/chat-events.js";
+import type { Generation, LiveBatch, LiveDelta } from "../../domain/chats/chat-events.js";
 import { compareGenerations } from "../../domain/chats/chat-events.js";
-import type { LastPiece, LoggedPieces } from "./bus.js";
-import { isOutput, KeptOutput, marked, type OutputPiece } from "./retained-output.js";
+import type { LastDelta, LoggedDeltas } from "./bus.js";
+import { isOutput, RetainedOutput, withOmissionMark, type OutputDelta } from "./retained-output.js";
 
-/** JSON size after which a generation's log takes no more; subscribers are then told to wait for the message. */
+/** JSON size at which a generation's log is cut; subscribers then wait for the finished message. */
 const MAX_GENERATION_BYTES = 4 * 1024 * 1024;
-/** All logs together; the chats quiet for longest lose theirs first. */
+/** Size of all logs together; the least recently written are evicted first. */
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
-/** A log's size is told to the cache in steps of this, since telling it costs more than most pieces. */
+/** Granularity at which the cache learns a log's size: updating it costs more than appending most deltas. */
 const ACCOUNTING_STEP_BYTES = 16 * 1024;
 
 type Log = {
   generation: Generation;
-  /** All but the output of tools. */
-  pieces: LivePiece[];
+  /** All deltas except tool output. */
+  deltas: LiveDelta[];
   bytes: number;
-  output: KeptOutput<KeptPiece>;
+  output: RetainedOutput<RetainedDelta>;
   outputBytes: number;
-  /** A log that lost its beginning cannot say what was dropped. */
+  /** Whether the log starts with sequence 1; otherwise `droppedUpTo` is unknown. */
   hasBeginning: boolean;
-  /** What the cache counts this log as; at least what it holds. */
+  /** The size that the cache assumes for this log; never less than the actual size. */
   accountedBytes: number;
   isCut: boolean;
 };
 
-type KeptPiece = { sequence: number; bytes: number; piece: OutputPiece };
+type RetainedDelta = { sequence: number; bytes: number; delta: OutputDelta };
 
 export class PartLog {
   readonly #logs: LRUCache<string, Log>;
@@ -41,76 +41,76 @@ export class PartLog {
 
   readonly #maxGenerationBytes: number;
 
-  append({ chatId, generation, pieces }: LiveBatch): void {
+  append({ chatId, generation, deltas }: LiveBatch): void {
     const current = this.#logs.get(chatId);
     const order = current ? compareGenerations(generation, current.generation) : 1;
     if (order < 0) return;
-    const log = current && order === 0 ? current : emptyLog(generation, pieces[0]?.sequence === 1);
-    for (const piece of pieces) {
-      if (isOutput(piece)) keepOutput(log, piece);
-      else this.#keep(log, piece);
+    const log = current && order === 0 ? current : emptyLog(generation, deltas[0]?.sequence === 1);
+    for (const delta of deltas) {
+      if (isOutput(delta)) appendOutput(log, delta);
+      else this.#append(log, delta);
     }
     const bytes = log.bytes + log.outputBytes;
     if (log === current && bytes <= log.accountedBytes) return;
     log.accountedBytes = bytes + ACCOUNTING_STEP_BYTES;
-    // The cache takes a changed size only from another object.
+    // The cache recalculates the size only for a different object.
     this.#logs.set(chatId, { ...log });
   }
 
-  read(chatId: string, generation: Generation): LoggedPieces | null {
+  read(chatId: string, generation: Generation): LoggedDeltas | null {
     const log = this.#logs.get(chatId);
     if (!log || compareGenerations(generation, log.generation) !== 0) return null;
     const { isCut, hasBeginning, output } = log;
-    return { pieces: allPieces(log), isCut, droppedUpTo: hasBeginning ? output.droppedUpTo : 0 };
+    return { deltas: allDeltas(log), isCut, droppedUpTo: hasBeginning ? output.droppedUpTo : 0 };
   }
 
-  /** The last piece of the chat's newest generation; null when that was not written here from its beginning on. */
-  last(chatId: string): LastPiece | null {
+  /** The last delta of the chat's newest generation; null unless this log has all of it. */
+  last(chatId: string): LastDelta | null {
     const log = this.#logs.get(chatId);
     if (!log || log.isCut || !log.hasBeginning) return null;
     const newest = [...log.output.calls.values()].map(({ items }) => items.at(-1)?.sequence ?? 0);
-    return { generation: log.generation, sequence: Math.max(log.pieces.at(-1)?.sequence ?? 0, ...newest) };
+    return { generation: log.generation, sequence: Math.max(log.deltas.at(-1)?.sequence ?? 0, ...newest) };
   }
 
-  #keep(log: Log, piece: LivePiece): void {
-    if (piece.piece.type === "tool-result") forget(log, log.output.settle(piece.partIndex));
-    const bytes = pieceBytes(piece);
+  #append(log: Log, delta: LiveDelta): void {
+    if (delta.delta.type === "tool-result") subtractBytes(log, log.output.settle(delta.partIndex));
+    const bytes = deltaBytes(delta);
     if (log.isCut || log.bytes + bytes > this.#maxGenerationBytes) log.isCut = true;
     else {
-      log.pieces.push(piece);
+      log.deltas.push(delta);
       log.bytes += bytes;
     }
   }
 }
 
 function emptyLog(generation: Generation, hasBeginning: boolean): Log {
-  const output = new KeptOutput<KeptPiece>();
+  const output = new RetainedOutput<RetainedDelta>();
   return {
-    ...{ generation, pieces: [], bytes: 0, output, outputBytes: 0 },
+    ...{ generation, deltas: [], bytes: 0, output, outputBytes: 0 },
     ...{ hasBeginning, accountedBytes: 0, isCut: false },
   };
 }
 
-function keepOutput(log: Log, piece: OutputPiece): void {
-  const bytes = pieceBytes(piece);
+function appendOutput(log: Log, delta: OutputDelta): void {
+  const bytes = deltaBytes(delta);
   log.outputBytes += bytes;
-  forget(log, log.output.add(piece.partIndex, { sequence: piece.sequence, bytes, piece }));
+  subtractBytes(log, log.output.add(delta.partIndex, { sequence: delta.sequence, bytes, delta }));
 }
 
-function forget(log: Log, dropped: KeptPiece[]): void {
+function subtractBytes(log: Log, dropped: RetainedDelta[]): void {
   for (const { bytes } of dropped) log.outputBytes -= bytes;
 }
 
-function allPieces({ pieces, output }: Log): LivePiece[] {
-  if (output.calls.size === 0) return [...pieces];
-  const shown = [...output.calls.values()].flatMap(({ items, hasDropped }) =>
-    items.map(({ piece }, index) => (index === 0 && hasDropped ? marked(piece) : piece)),
+function allDeltas({ deltas, output }: Log): LiveDelta[] {
+  if (output.calls.size === 0) return [...deltas];
+  const retained = [...output.calls.values()].flatMap(({ items, hasDropped }) =>
+    items.map(({ delta }, index) => (index === 0 && hasDropped ? withOmissionMark(delta) : delta)),
   );
-  return [...pieces, ...shown].sort((a, b) => a.sequence - b.sequence);
+  return [...deltas, ...retained].sort((a, b) => a.sequence - b.sequence);
 }
 
-/** About the memory a piece holds; exact enough for a bound, and cheap for the common small delta. */
-function pieceBytes({ piece }: LivePiece): number {
+/** Approximate memory of a delta: exact enough for a bound, and cheap for the common small one. */
+function deltaBytes({ delta }: LiveDelta): number {
   const overhead = 128;
-  return overhead + ("append" in piece ? piece.append.length : JSON.stringify(piece).length);
+  return overhead + ("append" in delta ? delta.append.length : JSON.stringify(delta).length);
 }

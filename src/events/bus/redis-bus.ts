@@ -1,42 +1,42 @@
 /**
- * The bus of several replicas: Redis carries news between them, and keeps the pieces of running generations for
- * whoever comes later or runs elsewhere. This replica's own listeners hear at once, without Redis; what comes back
- * from there with our own mark is passed over.
+ * Event bus over Redis: carries events between replicas, and stores the deltas of running generations for late
+ * subscribers and other replicas. This replica's own listeners are notified directly, without Redis; its own messages
+ * coming back from Redis are skipped.
  *
- * Redis may go away at any time. Turns and local listeners do not notice; what others missed is healed by their
- * version sweep, which is due when `onReturn` says that Redis is back. No call waits for Redis longer than
- * `PATIENCE_MS`.
+ * Redis may go away at any time. Turns and local listeners are not affected; what other replicas missed is healed by
+ * their version sweep, which `onReconnect` triggers. No call waits for Redis longer than `TIMEOUT_MS`.
  */
 import { randomUUID } from "node:crypto";
 import { createClient } from "redis";
-import type { Generation, LiveBatch, SavedNews } from "../../domain/chats/chat-events.js";
+import type { Generation, LiveBatch, SavedChange } from "../../domain/chats/chat-events.js";
 import { CONFIG_TOPICS, type ConfigTopic } from "../../domain/common/config-topic.js";
-import { type ListEntry, type ListNews, listNewsOf } from "../../domain/chats/list-events.js";
+import { type ListEntry, type ListUpdate, listUpdatesOf } from "../../domain/chats/list-events.js";
 import { type MeasuredOutcome, NO_METERS, type RedisMeter } from "../../domain/common/meters.js";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import type { Bus, ChatListener, LastPiece, LoggedList, LoggedPieces } from "./bus.js";
+import type { Bus, ChatListener, LastDelta, LoggedList, LoggedDeltas } from "./bus.js";
 import { isSameGeneration, liveGeneration } from "../chats/chat-view.js";
 import { RedisListLog } from "../lists/list-redis-log.js";
 import { MemoryBus } from "./memory-bus.js";
 import {
   type Envelope,
   listTopic,
-  newsTopic,
+  chatTopic,
   readEnvelope,
-  SETUP_TOPIC,
+  CONFIG_CHANGES_TOPIC,
   WAKE_TOPIC,
+  writeEnvelope,
 } from "./redis-envelope.js";
 import { RedisPartLog } from "./redis-part-log.js";
 
-/** Longer than any healthy answer of Redis, shorter than a person's patience. */
-const PATIENCE_MS = 2_000;
-/** Between two tries to reach Redis again: doubled from the first to the second, with jitter. */
+/** Longer than any healthy response of Redis, shorter than a user's patience. */
+const TIMEOUT_MS = 2_000;
+/** Backoff between attempts to reconnect: doubled from the first to the second, with jitter. */
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
-/** Commands that may wait for the socket; beyond it Redis does not keep up, and news is dropped to be healed. */
+/** Commands that may wait for the socket; beyond it Redis does not keep up, and events are dropped and healed later. */
 const MAX_WAITING_COMMANDS = 20_000;
-/** Failures are logged at most this often, with their number. */
+/** Failures are logged at most this often, with their count. */
 const WARNING_INTERVAL_MS = 10_000;
 
 type Client = ReturnType<typeof createClient>;
@@ -48,18 +48,18 @@ export class RedisBus implements Bus {
   readonly #local: MemoryBus;
   readonly #publisher: Client;
   readonly #subscriber: Client;
-  readonly #parts: RedisPartLog;
+  readonly #deltas: RedisPartLog;
   readonly #lists: RedisListLog;
   readonly #log: Log;
   readonly #clock: Clock;
-  /** How many listeners each topic has here; it is subscribed to once however many there are. */
+  /** Number of local listeners per topic; each topic is subscribed to once. */
   readonly #watched = new Map<string, number>();
-  readonly #returns = new Set<() => void>();
-  /** How topics are subscribed to on the present connection; null = not known yet. */
+  readonly #reconnectListeners = new Set<() => void>();
+  /** Whether the current connection uses sharded topics; null = not known yet. */
   #isSharded: boolean | null = null;
-  /** How news is told: as topics were subscribed to last, since the server that comes back is mostly the same. */
-  #tellsSharded = false;
-  /** The first connection's topics are subscribed to. */
+  /** Whether to publish to sharded topics: as on the last connection, since the server is mostly the same. */
+  #publishesSharded = false;
+  /** Resolves when the topics of the first connection are subscribed to. */
   readonly #firstReady: Promise<void>;
   readonly #meter: RedisMeter;
   #failures = 0;
@@ -75,11 +75,11 @@ export class RedisBus implements Bus {
       disableOfflineQueue: true,
       commandsQueueMaxLength: MAX_WAITING_COMMANDS,
       pingInterval: 10_000,
-      socket: { connectTimeout: PATIENCE_MS, reconnectStrategy: retryWait },
+      socket: { connectTimeout: TIMEOUT_MS, reconnectStrategy: retryWait },
     };
     this.#publisher = createClient(options);
     this.#subscriber = createClient(options);
-    this.#parts = new RedisPartLog(this.#publisher, clock);
+    this.#deltas = new RedisPartLog(this.#publisher, clock);
     this.#lists = new RedisListLog(this.#publisher);
     for (const client of [this.#publisher, this.#subscriber]) {
       client.on("error", (error: unknown) => this.#failed(error));
@@ -90,50 +90,47 @@ export class RedisBus implements Bus {
     this.#subscriber.on("reconnecting", () => (this.#isSharded = null));
   }
 
-  /** Resolves when Redis answers, or after a bounded wait without: then it goes on trying. */
+  /** Resolves when Redis is connected, or after a bounded wait without it: then it keeps retrying. */
   static async connect(options: RedisBusOptions): Promise<RedisBus> {
     const bus = new RedisBus(options);
     const connecting = Promise.all([bus.#publisher.connect(), bus.#subscriber.connect(), bus.#firstReady]);
     connecting.catch((error: unknown) => bus.#failed(error));
     await within(options.clock, connecting).catch((error: unknown) => {
-      options.log.warn(
-        { err: error },
-        "Redis cannot be reached; events stay inside this server until it can",
-      );
+      options.log.warn({ err: error }, "Redis unreachable; events stay within this replica until it is back");
     });
     return bus;
   }
 
-  /** Whether news reaches other replicas now. */
+  /** Whether events reach other replicas now. */
   get isConnected(): boolean {
     return this.#publisher.isReady && this.#subscriber.isReady;
   }
 
-  publishSaved(news: SavedNews): void {
-    for (const listNews of listNewsOf(news)) this.publishList(news.ownerId, listNews);
-    const heard = { ...news, lastPiece: this.#endPieces(news) };
-    this.#local.passSaved(heard);
-    this.#publish(newsTopic(news.chatId), { origin: this.#origin, type: "saved", news: heard });
+  publishSaved(change: SavedChange): void {
+    for (const update of listUpdatesOf(change)) this.publishList(change.ownerId, update);
+    const published = { ...change, lastDelta: this.#endDeltas(change) };
+    this.#local.notifySaved(published);
+    this.#publish(chatTopic(change.chatId), { origin: this.#origin, type: "saved", change: published });
   }
 
   /**
-   * This replica's own listeners hear of it through Redis too, which gives it its place in the log. What Redis does
-   * not take they are told without one.
+   * Notifies this replica's own listeners through Redis too, which assigns the entry's position in the log. When Redis
+   * fails, they get the entry without a position.
    */
-  publishList(ownerId: string, news: ListNews): void {
-    const telling = { origin: this.#origin, isSharded: this.#tellsSharded };
-    within(this.#clock, this.#lists.append(ownerId, news, telling)).catch((error: unknown) => {
+  publishList(ownerId: string, update: ListUpdate): void {
+    const options = { origin: this.#origin, isSharded: this.#publishesSharded };
+    within(this.#clock, this.#lists.append(ownerId, update, options)).catch((error: unknown) => {
       this.#failed(error);
-      this.#local.passList(ownerId, { ...news, id: null, after: null });
+      this.#local.notifyList(ownerId, { ...update, id: null, after: null });
     });
   }
 
   publishLive(batch: LiveBatch): void {
     this.#local.publishLive(batch);
     if (!this.#publisher.isReady) return this.#failed(new Error("Redis is away"));
-    // Sent in the same turn of the event loop, so the two are one round trip.
-    this.#parts.append(batch).catch((error: unknown) => this.#failed(error));
-    this.#publish(newsTopic(batch.chatId), { origin: this.#origin, type: "live", batch });
+    // Sent in the same turn of the event loop, so that both take one round trip.
+    this.#deltas.append(batch).catch((error: unknown) => this.#failed(error));
+    this.#publish(chatTopic(batch.chatId), { origin: this.#origin, type: "live", batch });
   }
 
   wakeWorkers(): void {
@@ -143,12 +140,12 @@ export class RedisBus implements Bus {
 
   publishConfigChange(topic: ConfigTopic): void {
     this.#local.publishConfigChange(topic);
-    this.#publish(SETUP_TOPIC, { origin: this.#origin, type: "config", topic });
+    this.#publish(CONFIG_CHANGES_TOPIC, { origin: this.#origin, type: "config", topic });
   }
 
-  /** Resolves once news from other replicas arrives too; after a bounded wait also without, for the sweep to heal. */
+  /** Resolves once events of other replicas arrive too, or after a bounded wait without them: the sweep heals those. */
   async subscribeChat(chatId: string, listener: ChatListener): Promise<() => void> {
-    return this.#watch(newsTopic(chatId), await this.#local.subscribeChat(chatId, listener));
+    return this.#watch(chatTopic(chatId), await this.#local.subscribeChat(chatId, listener));
   }
 
   async subscribeList(ownerId: string, listener: (entry: ListEntry) => void): Promise<() => void> {
@@ -163,17 +160,17 @@ export class RedisBus implements Bus {
     return this.#local.onConfigChange(listener);
   }
 
-  onReturn(listener: () => void): () => void {
-    this.#returns.add(listener);
-    return () => void this.#returns.delete(listener);
+  onReconnect(listener: () => void): () => void {
+    this.#reconnectListeners.add(listener);
+    return () => void this.#reconnectListeners.delete(listener);
   }
 
-  /** From this replica's memory when the pieces were written here, else from Redis. Never rejects. */
-  async readPieces(chatId: string, generation: Generation): Promise<LoggedPieces | null> {
-    const own = await this.#local.readPieces(chatId, generation);
-    if (own && (own.pieces[0]?.sequence ?? 1) <= own.droppedUpTo + 1) return own;
+  /** Reads from this replica's memory when the deltas were written here, else from Redis. Never rejects. */
+  async readDeltas(chatId: string, generation: Generation): Promise<LoggedDeltas | null> {
+    const own = await this.#local.readDeltas(chatId, generation);
+    if (own && (own.deltas[0]?.sequence ?? 1) <= own.droppedUpTo + 1) return own;
     try {
-      return await within(this.#clock, this.#parts.read(chatId, generation));
+      return await within(this.#clock, this.#deltas.read(chatId, generation));
     } catch (error) {
       this.#failed(error);
       return null;
@@ -190,11 +187,11 @@ export class RedisBus implements Bus {
   }
 
   async close(): Promise<void> {
-    this.#returns.clear();
+    this.#reconnectListeners.clear();
     await this.#local.close();
     for (const client of [this.#subscriber, this.#publisher]) {
       client.removeAllListeners("ready");
-      // What was published a moment ago is still on its way out.
+      // Events published a moment ago may still be in flight.
       await within(this.#clock, client.isReady ? client.close() : Promise.resolve()).catch(() => undefined);
       if (client.isOpen) client.destroy();
     }
@@ -202,19 +199,19 @@ export class RedisBus implements Bus {
 
   // ── from Redis ───────────────────────────────────────────────────────────
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     const envelope = readEnvelope(text);
-    if (envelope === null) return this.#failed(new Error("News in an unknown form was passed over"));
+    if (envelope === null) return this.#failed(new Error("Skipped a message in an unknown format"));
     if (envelope.type === "list") {
-      const { ownerId, news, id, after } = envelope;
-      return this.#local.passList(ownerId, { ...news, id, after });
+      const { ownerId, update, id, after } = envelope;
+      return this.#local.notifyList(ownerId, { ...update, id, after });
     }
     if (envelope.origin === this.#origin) return;
     switch (envelope.type) {
       case "saved":
-        return this.#local.passSaved(envelope.news);
+        return this.#local.notifySaved(envelope.change);
       case "live":
-        return this.#local.passLive(envelope.batch);
+        return this.#local.notifyLive(envelope.batch);
       case "wake":
         return this.#local.wakeWorkers();
       case "config":
@@ -222,14 +219,14 @@ export class RedisBus implements Bus {
     }
   }
 
-  /** A fresh connection knows of no topic that failed to be subscribed to before. Never rejects. */
+  /** Subscribes a fresh connection to all topics, also to those that failed before. Never rejects. */
   async #resubscribe(): Promise<void> {
     try {
       this.#isSharded = await hasShardedTopics(this.#subscriber);
-      this.#tellsSharded = this.#isSharded;
-      const topics = [WAKE_TOPIC, SETUP_TOPIC, ...this.#watched.keys()];
+      this.#publishesSharded = this.#isSharded;
+      const topics = [WAKE_TOPIC, CONFIG_CHANGES_TOPIC, ...this.#watched.keys()];
       await Promise.all(topics.map((topic) => this.#subscribe(topic)));
-      for (const listener of this.#returns) listener();
+      for (const listener of this.#reconnectListeners) listener();
       this.#local.wakeWorkers();
       for (const topic of CONFIG_TOPICS) this.#local.publishConfigChange(topic);
     } catch (error) {
@@ -237,7 +234,7 @@ export class RedisBus implements Bus {
     }
   }
 
-  /** `detach` takes the listener away here; what is returned also leaves the topic, with its last listener. */
+  /** Subscribes to the topic for its first listener. The returned function also calls `detach`, which removes the local one. */
   async #watch(topic: string, detach: () => void): Promise<() => void> {
     const before = this.#watched.get(topic) ?? 0;
     this.#watched.set(topic, before + 1);
@@ -252,17 +249,16 @@ export class RedisBus implements Bus {
   }
 
   async #subscribe(topic: string): Promise<void> {
-    // A topic that cannot be subscribed to yet is, with all others, when the connection is there.
+    // Without a connection, `#resubscribe` does it later.
     if (!this.#subscriber.isReady || this.#isSharded === null) return;
-    const hear = this.#listener;
     const subscribing = this.#isSharded
-      ? this.#subscriber.sSubscribe(topic, hear)
-      : this.#subscriber.subscribe(topic, hear);
+      ? this.#subscriber.sSubscribe(topic, this.#listener)
+      : this.#subscriber.subscribe(topic, this.#listener);
     await within(this.#clock, subscribing).catch((error: unknown) => this.#failed(error));
   }
 
-  /** One function for all topics: subscribing twice to a topic with it is subscribing once. */
-  readonly #listener = (text: string) => this.#hear(text);
+  /** One function for all topics, so that subscribing twice to a topic has no effect. */
+  readonly #listener = (text: string) => this.#receive(text);
 
   #unwatch(topic: string): void {
     const left = (this.#watched.get(topic) ?? 1) - 1;
@@ -277,27 +273,28 @@ export class RedisBus implements Bus {
 
   // ── to Redis ─────────────────────────────────────────────────────────────
 
-  /** The last piece of the generation that is over with this news; null when not all of it was written here. */
-  #endPieces({ chatId, state }: SavedNews): LastPiece | null {
-    const last = this.#local.lastPiece(chatId);
+  /** The last delta of the generation that the change ends; null unless this replica wrote all of it. */
+  #endDeltas({ chatId, state }: SavedChange): LastDelta | null {
+    const last = this.#local.lastDelta(chatId);
     if (!last || isSameGeneration(last.generation, liveGeneration(state))) return null;
-    if (this.#publisher.isReady) this.#parts.end(chatId, last).catch((error: unknown) => this.#failed(error));
+    if (this.#publisher.isReady)
+      this.#deltas.end(chatId, last).catch((error: unknown) => this.#failed(error));
     return last;
   }
 
   #publish(topic: string, envelope: Envelope): void {
     if (!this.#publisher.isReady) return this.#failed(new Error("Redis is away"));
-    const text = JSON.stringify(envelope);
+    const text = writeEnvelope(envelope);
     const startedAt = performance.now();
-    const told = (outcome: MeasuredOutcome) =>
+    const record = (outcome: MeasuredOutcome) =>
       this.#meter.published(envelope.type, outcome, (performance.now() - startedAt) / 1_000);
-    const publishing = this.#tellsSharded
+    const publishing = this.#publishesSharded
       ? this.#publisher.sPublish(topic, text)
       : this.#publisher.publish(topic, text);
     publishing.then(
-      () => told("ok"),
+      () => record("ok"),
       (error: unknown) => {
-        told("error");
+        record("error");
         this.#failed(error);
       },
     );
@@ -310,7 +307,7 @@ export class RedisBus implements Bus {
     this.#warnedAt = now;
     this.#log.warn(
       { err: error, failures: this.#failures },
-      "Redis fails; other replicas hear of news by polling",
+      "Redis unavailable; other replicas learn of changes by polling",
     );
     this.#failures = 0;
   }
@@ -321,7 +318,7 @@ function retryWait(retries: number): number {
   return ceiling / 2 + (Math.random() * ceiling) / 2;
 }
 
-/** Redis 7 can keep a topic on the shard that owns its key, so that a cluster need not tell every node. */
+/** Whether topics can be sharded, as of Redis 7: a cluster then need not forward each message to every node. */
 async function hasShardedTopics(client: Client): Promise<boolean> {
   const server = await client.info("server");
   return Number(/redis_version:(\d+)/.exec(server)?.[1] ?? 0) >= 7;
@@ -329,8 +326,8 @@ async function hasShardedTopics(client: Client): Promise<boolean> {
 
 function within<T>(clock: Clock, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(PATIENCE_MS, () =>
-      reject(new Error(`Redis did not answer within ${PATIENCE_MS} ms`)),
+    const cancel = clock.after(TIMEOUT_MS, () =>
+      reject(new Error(`Redis did not respond within ${TIMEOUT_MS} ms`)),
     );
     work.then(resolve, reject).finally(cancel);
   });

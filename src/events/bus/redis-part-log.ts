@@ -1,94 +1,95 @@
 /**
- * The pieces of running generations in Redis: one stream per generation, bounded by its writer, gone some time after
- * the last piece. Whoever comes late, or runs on another replica, reads it whole.
+ * Redis log of the deltas of running generations: one stream per generation, bounded by its writer, expiring some time
+ * after the last delta. Late subscribers and other replicas read it from the beginning.
  */
 import { LRUCache } from "lru-cache";
 import type { createClient } from "redis";
-import type { Generation, LiveBatch, LivePiece } from "../../domain/chats/chat-events.js";
+import type { Generation, LiveBatch, LiveDelta } from "../../domain/chats/chat-events.js";
 import type { Clock } from "../../lib/clock.js";
-import type { LastPiece, LoggedPieces } from "./bus.js";
-import { isOutput, KeptOutput, marked, type OutputPiece } from "./retained-output.js";
-import { piecesKey } from "./redis-envelope.js";
+import type { LastDelta, LoggedDeltas } from "./bus.js";
+import { isOutput, RetainedOutput, withOmissionMark, type OutputDelta } from "./retained-output.js";
+import { deltasKey } from "./redis-envelope.js";
+import { fromWireDelta, toWireDelta, type WireDelta } from "./wire-format.js";
 
-/** JSON size after which a generation's log takes no more; subscribers are then told to wait for the message. */
+/** JSON size at which a generation's log is cut; subscribers then wait for the finished message. */
 const MAX_GENERATION_BYTES = 4 * 1024 * 1024;
-/** Longer than any silence within a model call or a tool's output, so that a running generation keeps its log. */
+/** Longer than any silence within a model call or a tool's output, so that the log of a running generation does not expire. */
 const EXPIRY_MS = 30 * 60_000;
-/** The expiry is renewed by a piece that comes this long after the last renewal, to spare a command for each. */
+/** Shortest time between two renewals of the expiry, to spare a command per delta. */
 const RENEWAL_MS = 60_000;
-/** Generations that this process writes at the same time, with room to spare. */
-const MAX_WRITTEN = 10_000;
+/** Generations that this process writes at the same time, with ample headroom. */
+const MAX_WRITTEN_GENERATIONS = 10_000;
 
 type Client = ReturnType<typeof createClient>;
-/** A piece of a tool's output, an entry of its own so that it can be dropped; `id` is null when Redis did not take it. */
+/** One delta of tool output, in an entry of its own so that it can be dropped; `id` is null when Redis rejected it. */
 type Entry = { sequence: number; bytes: number; id: Promise<string | null> };
-type Written = {
+type WriteState = {
   bytes: number;
   isCut: boolean;
   isEnded: boolean;
   renewedAt: number;
-  output: KeptOutput<Entry>;
+  output: RetainedOutput<Entry>;
 };
 
-const PIECES = "p";
+const DELTAS = "p";
 const CUT = "cut";
-/** The number of the last piece, in the entry behind all others. */
+/** The sequence number of the last delta, in the final entry. */
 const END = "end";
-/** `droppedUpTo` as it was when the entry was written. */
+/** `droppedUpTo` as it was when the entry was state. */
 const DROPPED = "d";
-/** On a piece of output: older pieces of the same call were dropped. */
+/** On tool output: older output of the same call was dropped. */
 const HAS_DROPPED = "m";
 
 export class RedisPartLog {
-  readonly #written = new LRUCache<string, Written>({ max: MAX_WRITTEN });
+  readonly #states = new LRUCache<string, WriteState>({ max: MAX_WRITTEN_GENERATIONS });
 
   constructor(
     private readonly client: Client,
     private readonly clock: Clock,
   ) {}
 
-  /** Sends at once; the caller may send more in the same round trip. */
-  async append({ chatId, generation, pieces }: LiveBatch): Promise<void> {
-    const key = piecesKey(chatId, generation);
-    const written = this.#written.get(key) ?? newLog();
-    this.#written.set(key, written);
-    if (written.isCut) return;
-    const sent: Promise<unknown>[] = pieces
+  /** Sends synchronously, so that the caller can send more in the same round trip. */
+  async append({ chatId, generation, deltas }: LiveBatch): Promise<void> {
+    const key = deltasKey(chatId, generation);
+    const state = this.#states.get(key) ?? newLog();
+    this.#states.set(key, state);
+    if (state.isCut) return;
+    const sent: Promise<unknown>[] = deltas
       .filter(isOutput)
-      .map((piece) => this.#appendOutput(key, written, piece));
-    const others = pieces.filter((piece) => !isOutput(piece));
-    if (others.length > 0) sent.push(this.#appendOthers(key, written, others));
+      .map((delta) => this.#appendOutput(key, state, delta));
+    const others = deltas.filter((delta) => !isOutput(delta));
+    if (others.length > 0) sent.push(this.#appendOthers(key, state, others));
     const now = this.clock.now();
-    if (now - written.renewedAt >= RENEWAL_MS) {
-      written.renewedAt = now;
+    if (now - state.renewedAt >= RENEWAL_MS) {
+      state.renewedAt = now;
       sent.push(this.client.pExpire(key, EXPIRY_MS));
     }
     await Promise.all(sent);
   }
 
-  async #appendOthers(key: string, written: Written, pieces: LivePiece[]): Promise<void> {
-    const text = JSON.stringify(pieces);
-    written.bytes += text.length;
-    written.isCut = written.bytes > MAX_GENERATION_BYTES;
-    const settled = pieces.flatMap(({ piece, partIndex }) =>
-      piece.type === "tool-result" ? written.output.settle(partIndex) : [],
+  async #appendOthers(key: string, state: WriteState, deltas: LiveDelta[]): Promise<void> {
+    const text = JSON.stringify(deltas.map(toWireDelta));
+    state.bytes += text.length;
+    state.isCut = state.bytes > MAX_GENERATION_BYTES;
+    const settled = deltas.flatMap(({ delta, partIndex }) =>
+      delta.type === "tool-result" ? state.output.settle(partIndex) : [],
     );
-    const entry: Record<string, string> = written.isCut ? { [CUT]: "1" } : { [PIECES]: text };
-    await this.#add(key, { ...entry, ...droppedField(written.output) }, settled);
+    const entry: Record<string, string> = state.isCut ? { [CUT]: "1" } : { [DELTAS]: text };
+    await this.#add(key, { ...entry, ...droppedField(state.output) }, settled);
   }
 
-  async #appendOutput(key: string, { output }: Written, piece: OutputPiece): Promise<void> {
-    const text = JSON.stringify([piece]);
-    const entry: Entry = { sequence: piece.sequence, bytes: text.length, id: Promise.resolve(null) };
-    const dropped = output.add(piece.partIndex, entry);
-    const fields: Record<string, string> = { [PIECES]: text, ...droppedField(output) };
-    if (output.calls.get(piece.partIndex)?.hasDropped) fields[HAS_DROPPED] = "1";
+  async #appendOutput(key: string, { output }: WriteState, delta: OutputDelta): Promise<void> {
+    const text = JSON.stringify([toWireDelta(delta)]);
+    const entry: Entry = { sequence: delta.sequence, bytes: text.length, id: Promise.resolve(null) };
+    const dropped = output.add(delta.partIndex, entry);
+    const fields: Record<string, string> = { [DELTAS]: text, ...droppedField(output) };
+    if (output.calls.get(delta.partIndex)?.hasDropped) fields[HAS_DROPPED] = "1";
     const adding = this.#add(key, fields, dropped);
     entry.id = adding.catch(() => null);
     await adding;
   }
 
-  /** First the entry that tells of the drop, then the drop, so that no reader sees a gap that nobody explains. */
+  /** Adds the entry that records the drop before it deletes anything, so that no reader sees an unexplained gap. */
   async #add(key: string, fields: Record<string, string>, dropped: Entry[]): Promise<string> {
     const adding = this.client.xAdd(key, "*", fields);
     const [id] = await Promise.all([adding, dropped.length > 0 ? this.#remove(key, dropped) : null]);
@@ -101,50 +102,50 @@ export class RedisPartLog {
     if (known.length > 0) await this.client.xDel(key, known);
   }
 
-  /** Notes behind the last piece that it is the last; a log that is cut has no end. */
-  async end(chatId: string, { generation, sequence }: LastPiece): Promise<void> {
-    const key = piecesKey(chatId, generation);
-    const written = this.#written.get(key);
-    if (!written || written.isCut || written.isEnded) return;
-    written.isEnded = true;
+  /** Records that `sequence` was the last delta; a log that was cut has no end. */
+  async end(chatId: string, { generation, sequence }: LastDelta): Promise<void> {
+    const key = deltasKey(chatId, generation);
+    const state = this.#states.get(key);
+    if (!state || state.isCut || state.isEnded) return;
+    state.isEnded = true;
     await this.client.xAdd(key, "*", { [END]: String(sequence) });
   }
 
-  /** Null when the log is gone or never was. */
-  async read(chatId: string, generation: Generation): Promise<LoggedPieces | null> {
-    const entries = (await this.client.xRange(piecesKey(chatId, generation), "-", "+")) ?? [];
+  /** Null when the log has expired or never existed. */
+  async read(chatId: string, generation: Generation): Promise<LoggedDeltas | null> {
+    const entries = (await this.client.xRange(deltasKey(chatId, generation), "-", "+")) ?? [];
     if (entries.length === 0) return null;
-    const bySequence = new Map<number, LivePiece>();
+    const bySequence = new Map<number, LiveDelta>();
     const cutCalls = new Set<number>();
     let droppedUpTo = 0;
     for (const { message } of entries) {
       droppedUpTo = Math.max(droppedUpTo, Number(message[DROPPED] ?? 0));
-      const text = message[PIECES];
+      const text = message[DELTAS];
       if (text === undefined) continue;
-      for (const piece of JSON.parse(text) as LivePiece[]) {
-        bySequence.set(piece.sequence, piece);
-        if (message[HAS_DROPPED] !== undefined) cutCalls.add(piece.partIndex);
+      for (const delta of (JSON.parse(text) as WireDelta[]).map(fromWireDelta)) {
+        bySequence.set(delta.sequence, delta);
+        if (message[HAS_DROPPED] !== undefined) cutCalls.add(delta.partIndex);
       }
     }
-    const pieces = [...bySequence.values()].sort((a, b) => a.sequence - b.sequence);
+    const deltas = [...bySequence.values()].sort((a, b) => a.sequence - b.sequence);
     const isCut = entries.some(({ message }) => message[CUT] !== undefined);
     const end = entries.at(-1)?.message[END];
     const known = { isCut, droppedUpTo, end: end === undefined ? null : Number(end) };
-    return { pieces: markFirst(pieces, cutCalls), ...known };
+    return { deltas: markOmissions(deltas, cutCalls), ...known };
   }
 }
 
-function newLog(): Written {
-  return { bytes: 0, isCut: false, isEnded: false, renewedAt: -Infinity, output: new KeptOutput() };
+function newLog(): WriteState {
+  return { bytes: 0, isCut: false, isEnded: false, renewedAt: -Infinity, output: new RetainedOutput() };
 }
 
-function droppedField(output: KeptOutput<Entry>): Record<string, string> {
+function droppedField(output: RetainedOutput<Entry>): Record<string, string> {
   return output.droppedUpTo > 0 ? { [DROPPED]: String(output.droppedUpTo) } : {};
 }
 
-function markFirst(pieces: LivePiece[], cutCalls: Set<number>): LivePiece[] {
-  return pieces.map((piece) => {
-    if (!isOutput(piece) || !cutCalls.delete(piece.partIndex)) return piece;
-    return marked(piece);
+function markOmissions(deltas: LiveDelta[], cutCalls: Set<number>): LiveDelta[] {
+  return deltas.map((delta) => {
+    if (!isOutput(delta) || !cutCalls.delete(delta.partIndex)) return delta;
+    return withOmissionMark(delta);
   });
 }

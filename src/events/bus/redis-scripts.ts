@@ -1,15 +1,15 @@
 /**
- * Small scripts in Redis for those who ask in the middle of a request, and can do without: an answer comes soon or not
- * at all. After a failure nobody waits for a while, so that a Redis that hangs slows one request down and not all.
+ * Runs optional Lua scripts in Redis on the path of a request: each call times out quickly, and after a failure all
+ * calls fail fast for a while, so that a hanging Redis slows one request down and not all.
  */
 import { createClient } from "redis";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 
-/** Ten times a healthy answer on a busy network; a person does not notice it. */
-const PATIENCE_MS = 250;
-/** After a failure Redis is not asked for this long. */
-const REST_MS = 2_000;
+/** Ten times a healthy response time on a busy network, and too short for a user to notice. */
+const TIMEOUT_MS = 250;
+/** Calls fail fast for this long after a failure. */
+const BACKOFF_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
@@ -29,11 +29,11 @@ export class RedisScripts {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #meanwhile: string;
-  #restsUntil = -Infinity;
+  #backoffUntil = -Infinity;
   #isFailing = false;
   #isClosing = false;
 
-  /** Begins to connect, and goes on trying. */
+  /** Starts connecting, and retries for as long as it is open. */
   constructor({ url, log, clock, meanwhile }: RedisScriptsOptions) {
     this.#log = log;
     this.#clock = clock;
@@ -49,16 +49,16 @@ export class RedisScripts {
     this.#client.connect().catch((error: unknown) => this.#failed(error));
   }
 
-  /** Rejects when Redis is away, silent, or was so a moment ago. */
+  /** Rejects when Redis is unreachable, times out, or has failed within the last two seconds. */
   async eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown> {
-    if (this.#clock.now() < this.#restsUntil) throw new Error("Redis has failed a moment ago");
+    if (this.#clock.now() < this.#backoffUntil) throw new Error("Redis failed a moment ago");
     try {
       const answer = await this.#within(this.#client.eval(script, options));
-      if (this.#isFailing) this.#log.info("Redis answers again");
+      if (this.#isFailing) this.#log.info("Redis recovered");
       this.#isFailing = false;
       return answer;
     } catch (error) {
-      this.#restsUntil = this.#clock.now() + REST_MS;
+      this.#backoffUntil = this.#clock.now() + BACKOFF_MS;
       this.#failed(error);
       throw error;
     }
@@ -70,7 +70,7 @@ export class RedisScripts {
     if (this.#client.isOpen) this.#client.destroy();
   }
 
-  /** Logged once until Redis has answered again. */
+  /** Logs the first failure until Redis recovers. */
   #failed(error: unknown): void {
     if (this.#isFailing || this.#isClosing) return;
     this.#isFailing = true;
@@ -79,8 +79,8 @@ export class RedisScripts {
 
   #within<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const cancel = this.#clock.after(PATIENCE_MS, () =>
-        reject(new Error(`Redis did not answer within ${PATIENCE_MS} ms`)),
+      const cancel = this.#clock.after(TIMEOUT_MS, () =>
+        reject(new Error(`Redis did not respond within ${TIMEOUT_MS} ms`)),
       );
       work.then(resolve, reject).finally(cancel);
     });

@@ -1,46 +1,46 @@
 /**
- * What a generation's log keeps of the output of running tools. It is a preview of results that will come, and a tool
- * may say more than a log can hold: of each call the newest pieces stay, and none once its result is there. Pure.
+ * Retention of tool output in a generation's log. The output only previews results that will follow, and a tool may
+ * print more than a log can store: the newest deltas of each call are retained, and none once its result is there. Pure.
  */
-import type { LivePiece, Piece } from "../../domain/chats/chat-events.js";
+import type { LiveDelta, MessageDelta } from "../../domain/chats/chat-events.js";
 
-/** Of each call: enough to see what a command is doing now. Its result has its beginning too. */
-export const KEPT_OUTPUT_BYTES = 64 * 1024;
-/** Of each call that says little at a time, so that a late comer need not take thousands. */
-const KEPT_OUTPUT_PIECES = 200;
+/** Per call; enough to see what a command is doing now. Its result will include the beginning too. */
+export const RETAINED_OUTPUT_BYTES = 64 * 1024;
+/** Per call; spares a late subscriber thousands of tiny deltas. */
+const RETAINED_OUTPUT_DELTAS = 200;
 
-/** Put before the oldest output of a call that is kept, where older was dropped. */
-const DROPPED_MARK = "... [earlier output left out] ...\n";
+/** Put before the oldest retained output of a call whose earlier output was dropped. */
+const OMISSION_MARK = "... [earlier output left out] ...\n";
 
-export type OutputPiece = LivePiece & { piece: Piece & { type: "tool-output-delta" } };
-type Kept = { sequence: number; bytes: number };
+export type OutputDelta = LiveDelta & { delta: MessageDelta & { type: "tool-output-delta" } };
+type Measured = { sequence: number; bytes: number };
 type Call<Item> = { items: Item[]; bytes: number; hasDropped: boolean };
 
-export function isOutput(piece: LivePiece): piece is OutputPiece {
-  return piece.piece.type === "tool-output-delta";
+export function isOutput(delta: LiveDelta): delta is OutputDelta {
+  return delta.delta.type === "tool-output-delta";
 }
 
-/** With the mark, when it is the oldest that is kept of a call that said more. */
-export function marked(piece: OutputPiece): OutputPiece {
-  return { ...piece, piece: { ...piece.piece, append: DROPPED_MARK + piece.piece.append } };
+/** The delta with the mark before its text; for the oldest retained delta of a call whose earlier output was dropped. */
+export function withOmissionMark(delta: OutputDelta): OutputDelta {
+  return { ...delta, delta: { ...delta.delta, append: OMISSION_MARK + delta.delta.append } };
 }
 
-/** Which output of one generation is kept; `Item` is how its owner finds a piece again. */
-export class KeptOutput<Item extends Kept> {
+/** The retained output of one generation; `Item` is how the owner identifies a stored delta. */
+export class RetainedOutput<Item extends Measured> {
   readonly #calls = new Map<number, Call<Item>>();
   #droppedUpTo = 0;
 
-  /** Every piece that was dropped has this number or a lower one; 0 = none was. */
+  /** The highest sequence number of a dropped delta; 0 = none was dropped. */
   get droppedUpTo(): number {
     return this.#droppedUpTo;
   }
 
-  /** Each call's pieces, oldest first. */
+  /** The retained items of each call, oldest first, by part index. */
   get calls(): ReadonlyMap<number, Readonly<Call<Item>>> {
     return this.#calls;
   }
 
-  /** Takes the next piece of a call, and returns those that must go for it. */
+  /** Adds the next item of a call, and returns those that must be dropped for it. */
   add(partIndex: number, item: Item): Item[] {
     const call = this.#calls.get(partIndex) ?? { items: [], bytes: 0, hasDropped: false };
     this.#calls.set(partIndex, call);
@@ -48,8 +48,8 @@ export class KeptOutput<Item extends Kept> {
     call.bytes += item.bytes;
     const dropped: Item[] = [];
     while (
-      call.items.length > KEPT_OUTPUT_PIECES ||
-      (call.bytes > KEPT_OUTPUT_BYTES && call.items.length > 1)
+      call.items.length > RETAINED_OUTPUT_DELTAS ||
+      (call.bytes > RETAINED_OUTPUT_BYTES && call.items.length > 1)
     ) {
       const oldest = call.items.shift();
       if (!oldest) break;
@@ -60,7 +60,7 @@ export class KeptOutput<Item extends Kept> {
     return this.#drop(dropped);
   }
 
-  /** The call's result is there: all of its output goes. */
+  /** Drops all output of a call whose result is there, and returns it. */
   settle(partIndex: number): Item[] {
     const items = this.#calls.get(partIndex)?.items ?? [];
     this.#calls.delete(partIndex);

@@ -1,61 +1,66 @@
 /**
- * One watched chat on this replica: saved changes and live pieces become one ordered stream for all its readers.
+ * Event channel of one subscribed chat on this replica: merges committed changes and live deltas into one ordered
+ * stream for all its readers.
  *
- * Everything happens one after the other. While nothing has to be waited for, news is handled at once, in the
- * caller's own call; as soon as something must be read (a gap, a reader that joins), all later news waits its turn.
+ * All work is serialized. Events are handled synchronously while nothing has to be awaited; once something must be read
+ * (a gap, a joining reader), later events wait in the queue.
  */
 import type {
   Generation,
   LiveBatch,
-  LivePiece,
+  LiveDelta,
   MessageRow,
   Position,
-  SavedItem,
-  SavedNews,
+  SavedEvent,
+  SavedChange,
 } from "../../domain/chats/chat-events.js";
 import { compareGenerations, generationId } from "../../domain/chats/chat-events.js";
 import type { PreviewResetReason } from "../../domain/chats/chat-stream.js";
 import type { ChatState } from "../../domain/chats/chat-state.js";
-import type { Bus, ChatListener, HeardNews } from "../bus/bus.js";
+import type { Bus, ChatListener, PublishedChange } from "../bus/bus.js";
 import { ChatReads, isNewerThan, type ChatAndRows, type ChatSource } from "./chat-reads.js";
 import type { ChatReader, PreviewReset } from "./chat-reader.js";
 import { ChatView, hasMessageOf, isSameGeneration, liveGeneration, type ChatSnapshot } from "./chat-view.js";
-import { OneByOne, type Work } from "../common/serial-queue.js";
+import { SerialQueue, type Task } from "../common/serial-queue.js";
 import { follows, reaches } from "./delta-gaps.js";
 import { SharedEvents } from "./shared-events.js";
 
-/** News that may wait while something is read. Beyond it news is dropped, and what it said is read instead. */
-const MAX_WAITING_NEWS = 2_000;
-/** How previews may have ended: the rows written since, and why a preview without one of them is void. */
+/** Events that may wait while something is read. Beyond it they are dropped, and the chat is read instead. */
+const MAX_WAITING_EVENTS = 2_000;
+/** How previews may have ended: the rows written since, and the reason for a reset of a preview without one of them. */
 type PreviewEnd = {
   rows: MessageRow[];
   reason: PreviewResetReason;
-  /** Those told so far, so that all readers are told of one object. */
+  /** Resets sent so far, so that all readers get the same object. */
   resets: PreviewReset[];
 };
 
-/** `broken` hears of a read that failed: this channel is then not to be trusted any more. */
-type ChannelParts = { source: ChatSource; bus: Bus; broken(channel: ChatChannel, error: unknown): void };
+type ChannelDependencies = {
+  source: ChatSource;
+  bus: Bus;
+  /** Called when a read failed: the channel may have missed changes and must be closed. */
+  onFailure(channel: ChatChannel, error: unknown): void;
+};
 
 export class ChatChannel implements ChatListener {
   readonly readers = new Set<ChatReader>();
   readonly shared = new SharedEvents();
-  readonly #work: OneByOne;
+  readonly #queue: SerialQueue;
   readonly #reads: ChatReads;
   #view: ChatView;
-  /** Pieces of the live generation handled so far; the next one must follow. */
-  #shown: { generation: Generation; sequence: number; isVoid: boolean } | null = null;
-  /** Too much waited: the work that reads what was dropped is on its way. */
+  /** The live generation and its last delta handled; the next one must follow it. `isVoid`: its preview was reset. */
+  #preview: { generation: Generation; sequence: number; isVoid: boolean } | null = null;
+  /** The queue overflowed: a task that reads the dropped changes is queued. */
   #hasDropped = false;
 
   constructor(
     readonly chatId: string,
     snapshot: ChatSnapshot,
-    private readonly parts: ChannelParts,
+    private readonly dependencies: ChannelDependencies,
   ) {
     this.#view = new ChatView(snapshot);
-    this.#reads = new ChatReads(chatId, parts.source);
-    this.#work = new OneByOne((error) => parts.broken(this, error));
+    this.#reads = new ChatReads(chatId, dependencies.source);
+    this.#queue = new SerialQueue((error) => dependencies.onFailure(this, error));
   }
 
   get ownerId(): string {
@@ -66,29 +71,29 @@ export class ChatChannel implements ChatListener {
     return this.#view.version;
   }
 
-  saved(news: HeardNews): void {
-    this.#hear(() => {
-      if (news.state.snapshotVersion <= this.version) return;
-      const missed = news.previousVersion === this.version ? this.#readMissed(news) : null;
-      return missed ? missed.then(() => this.#take(news)) : this.#take(news);
+  saved(change: PublishedChange): void {
+    this.#enqueue(() => {
+      if (change.state.snapshotVersion <= this.version) return;
+      const missed = change.previousVersion === this.version ? this.#readMissedDeltas(change) : null;
+      return missed ? missed.then(() => this.#apply(change)) : this.#apply(change);
     });
   }
 
   live(batch: LiveBatch): void {
-    this.#hear(() => this.#handleLive(batch));
+    this.#enqueue(() => this.#handleLive(batch));
   }
 
-  /** Reads what the bus lost: somebody saw that the database is ahead of us, or too much news came at once. */
+  /** Reads what the bus lost: the database is ahead of this channel, or too many events came at once. */
   heal(): void {
-    this.#work.do(() => this.#catchUp());
+    this.#queue.run(() => this.#catchUp());
   }
 
   /**
-   * Snapshot or catch-up, pieces so far, then live. Also for a reader that fell behind and has caught breath, and for
-   * one that has taken as many of the pieces as fit.
+   * Sends a snapshot or catch-up and the deltas so far, then goes live. Also resumes a reader that fell behind or was
+   * paused, once its stream has drained.
    */
   join(reader: ChatReader): void {
-    this.#work.do(async () => {
+    this.#queue.run(async () => {
       if (!this.readers.has(reader)) return;
       const isReturning = reader.isBehind || reader.isPaused;
       if (reader.isBehind) reader.replayedEvents = 0;
@@ -96,64 +101,64 @@ export class ChatChannel implements ChatListener {
       reader.isPaused = false;
       reader.replayedEvents += isReturning ? await this.#replay(reader) : await this.#open(reader);
       const generation = liveGeneration(this.#view.state);
-      if (generation) await this.#showSoFar(reader, generation);
+      if (generation) await this.#replayDeltas(reader, generation);
       if (!reader.isPaused) reader.caughtUp(this.version);
     });
   }
 
-  #hear(work: Work): void {
+  #enqueue(task: Task): void {
     if (this.#hasDropped) return;
-    if (this.#work.waiting < MAX_WAITING_NEWS) return this.#work.do(work);
+    if (this.#queue.waiting < MAX_WAITING_EVENTS) return this.#queue.run(task);
     this.#hasDropped = true;
-    this.#work.do(() => {
+    this.#queue.run(() => {
       this.#hasDropped = false;
       return this.#catchUp();
     });
   }
 
-  // ── saved news ───────────────────────────────────────────────────────────
+  // ── committed changes ────────────────────────────────────────────────────
 
-  #take(news: SavedNews): void | Promise<void> {
+  #apply(change: SavedChange): void | Promise<void> {
     const before = this.#view.state;
-    if (!this.#view.apply(news)) return this.#catchUp();
-    this.#tellAll(before, news.messages ?? []);
+    if (!this.#view.apply(change)) return this.#catchUp();
+    this.#sendToAll(before, change.messages ?? []);
   }
 
-  /** Null when no piece of the message that the news brings can have been lost. */
-  #readMissed({ lastPiece, messages }: HeardNews): Promise<void> | null {
-    const shown = this.#shown;
-    if (lastPiece === undefined || !shown || shown.isVoid) return null;
-    if (!hasMessageOf(messages ?? [], shown.generation)) return null;
-    if (!lastPiece || !isSameGeneration(lastPiece.generation, shown.generation))
-      return this.#endShown(messages ?? []);
-    return lastPiece.sequence > shown.sequence ? this.#continueLive(lastPiece.sequence) : null;
+  /** Null when no delta of the change's message can have been lost. */
+  #readMissedDeltas({ lastDelta, messages }: PublishedChange): Promise<void> | null {
+    const preview = this.#preview;
+    if (lastDelta === undefined || !preview || preview.isVoid) return null;
+    if (!hasMessageOf(messages ?? [], preview.generation)) return null;
+    if (!lastDelta || !isSameGeneration(lastDelta.generation, preview.generation))
+      return this.#completePreview(messages ?? []);
+    return lastDelta.sequence > preview.sequence ? this.#continueLive(lastDelta.sequence) : null;
   }
 
   async #catchUp(): Promise<void> {
     const read = await this.#reads.from(this.version + 1);
-    if (read) return this.#moveOn(read);
+    if (read) return this.#advance(read);
     for (const reader of [...this.readers]) reader.end();
   }
 
-  /** `rows` is every row written since the version so far. */
-  async #moveOn({ fresh, rows }: ChatAndRows): Promise<void> {
+  /** `rows` must be all rows written since the current version. */
+  async #advance({ fresh, rows }: ChatAndRows): Promise<void> {
     const before = this.#view.state;
     if (fresh.state.snapshotVersion > before.snapshotVersion) {
-      await this.#endShown(rows ?? []);
+      await this.#completePreview(rows ?? []);
       if (rows) this.#view.advance(fresh.state, rows, fresh.queue);
       else this.#view = new ChatView(fresh);
       const refresh = { reason: "cursor_too_old" as const, version: this.version };
       for (const reader of rows ? [] : this.#liveReaders()) reader.refresh(refresh);
-      this.#tellAll(before, rows ?? []);
+      this.#sendToAll(before, rows ?? []);
     }
     await this.#continueLive();
   }
 
-  /** `rows` is what was written since `before`: every live reader has been told all that came earlier. */
-  #tellAll(before: ChatState, rows: MessageRow[]): void {
+  /** Sends every live reader what changed since `before`; `rows` are the rows written since, earlier ones were sent. */
+  #sendToAll(before: ChatState, rows: MessageRow[]): void {
     const { state } = this.#view;
     const isRewritten = state.resetVersion > before.snapshotVersion;
-    const batches = new Map<string, ReturnType<ChatView["newsAfter"]>>();
+    const batches = new Map<string, ReturnType<ChatView["itemsAfter"]>>();
     const refresh = { reason: "history_edited" as const, version: this.version };
     const end = { rows, reason: this.#resetReason(before), resets: [] };
     for (const reader of this.#liveReaders()) {
@@ -162,38 +167,38 @@ export class ChatChannel implements ChatListener {
         continue;
       }
       const key = positionKey(reader.position);
-      const items = batches.get(key) ?? this.#view.newsAfter(reader.position, rows);
+      const items = batches.get(key) ?? this.#view.itemsAfter(reader.position, rows);
       batches.set(key, items);
-      this.#tell(reader, items, end);
+      this.#send(reader, items, end);
       reader.settle(this.version);
     }
     const generation = liveGeneration(state);
-    if (!isSameGeneration(this.#shown?.generation ?? null, generation)) {
-      this.#shown = generation && { generation, sequence: 0, isVoid: false };
+    if (!isSameGeneration(this.#preview?.generation ?? null, generation)) {
+      this.#preview = generation && { generation, sequence: 0, isVoid: false };
     }
   }
 
   /**
-   * A preview that is no longer being written has become one of the messages, or is void; so is one whose message was
-   * written once more and comes after later ones now. A void one is taken away before messages come in its place; only
-   * a retry is told before the preview that it voids.
+   * Sends items, and ends or resets the reader's preview. A preview that is no longer being written has become one of
+   * the messages, or is void; so is one whose message was rewritten and now comes after later ones. A void preview is
+   * reset before the messages that replace it; only a retry is sent before its reset.
    */
-  #tell(reader: ChatReader, items: SavedItem[], { rows, reason: presumed, resets }: PreviewEnd): void {
-    const shown = reader.generation;
-    // The present retry may be that of a later generation; then what the reader was shown ended in another way.
-    const reason = presumed === "retry" && !this.#isRetried(shown) ? "worker_lost" : presumed;
-    const isOver = shown !== null && !isSameGeneration(shown, liveGeneration(this.#view.state));
-    const hasMessage = isOver && (this.#view.hasMessageOf(shown) || hasMessageOf(rows, shown));
-    const isVoid = isOver && (!hasMessage || comesAfterLaterOnes(items, shown));
-    if (isVoid && reason !== "retry") reader.resetPreview(resetOf(resets, shown, reason));
-    for (const item of items) reader.tell(item);
-    if (isVoid && reason === "retry") reader.resetPreview(resetOf(resets, shown, reason));
+  #send(reader: ChatReader, items: SavedEvent[], { rows, reason: presumed, resets }: PreviewEnd): void {
+    const previewed = reader.generation;
+    // The current retry may belong to a later generation; then the reader's preview ended in another way.
+    const reason = presumed === "retry" && !this.#isRetried(previewed) ? "worker_lost" : presumed;
+    const isOver = previewed !== null && !isSameGeneration(previewed, liveGeneration(this.#view.state));
+    const hasMessage = isOver && (this.#view.hasMessageOf(previewed) || hasMessageOf(rows, previewed));
+    const isVoid = isOver && (!hasMessage || comesAfterLaterOnes(items, previewed));
+    if (isVoid && reason !== "retry") reader.resetPreview(resetOf(resets, previewed, reason));
+    for (const event of items) reader.send(event);
+    if (isVoid && reason === "retry") reader.resetPreview(resetOf(resets, previewed, reason));
     if (isOver && !isVoid) reader.endPreview();
   }
 
-  #isRetried(shown: Generation | null): boolean {
+  #isRetried(generation: Generation | null): boolean {
     const { historyVersion, retry } = this.#view.state;
-    return retry !== null && isSameGeneration(shown, { historyVersion, attempt: retry.attempt });
+    return retry !== null && isSameGeneration(generation, { historyVersion, attempt: retry.attempt });
   }
 
   #resetReason(before: ChatState): PreviewResetReason {
@@ -201,15 +206,15 @@ export class ChatChannel implements ChatListener {
     return before.status === "interrupting" ? "interrupt" : "worker_lost";
   }
 
-  // ── live pieces ──────────────────────────────────────────────────────────
+  // ── live deltas ──────────────────────────────────────────────────────────
 
-  #handleLive({ generation, pieces }: LiveBatch): void | Promise<void> {
+  #handleLive({ generation, deltas }: LiveBatch): void | Promise<void> {
     const current = liveGeneration(this.#view.state);
     const order = current ? compareGenerations(generation, current) : 1;
     if (order < 0) return;
-    // The pieces overtook the news that their attempt has begun.
+    // The deltas overtook the change that began their attempt.
     if (!current || order > 0) return this.#isAhead(generation) ? this.#catchUp() : undefined;
-    return this.#showPieces(current, pieces);
+    return this.#sendDeltas(current, deltas);
   }
 
   #isAhead(generation: Generation): boolean {
@@ -217,62 +222,62 @@ export class ChatChannel implements ChatListener {
     return compareGenerations(generation, { historyVersion, attempt }) > 0;
   }
 
-  #showPieces(generation: Generation, pieces: LivePiece[]): void | Promise<void> {
-    const shown = this.#shown;
-    if (!shown || shown.isVoid) return;
-    for (const piece of pieces) {
-      if (piece.sequence <= shown.sequence) continue;
-      if (piece.sequence > shown.sequence + 1) return this.#continueLive(piece.sequence);
-      shown.sequence = piece.sequence;
-      const news = { generation, piece };
-      for (const reader of this.#liveReaders()) reader.show(news);
+  #sendDeltas(generation: Generation, deltas: LiveDelta[]): void | Promise<void> {
+    const preview = this.#preview;
+    if (!preview || preview.isVoid) return;
+    for (const delta of deltas) {
+      if (delta.sequence <= preview.sequence) continue;
+      if (delta.sequence > preview.sequence + 1) return this.#continueLive(delta.sequence);
+      preview.sequence = delta.sequence;
+      const sent = { generation, delta };
+      for (const reader of this.#liveReaders()) reader.sendDelta(sent);
     }
   }
 
   /**
-   * Shows what the log has beyond what was shown. If that does not reach `upTo`, pieces are lost: the preview is
-   * void, and the saved message will follow.
+   * Sends the logged deltas after the last one sent. If they do not reach `upTo`, deltas are lost: the preview is reset,
+   * and the saved message will follow.
    */
   async #continueLive(upTo = 0): Promise<void> {
-    const shown = this.#shown;
-    if (!shown || shown.isVoid) return;
-    const logged = await this.parts.bus.readPieces(this.chatId, shown.generation);
-    const missing = logged?.pieces.filter((piece) => piece.sequence > shown.sequence) ?? [];
-    for (const piece of missing) {
-      if (!follows(piece, shown.sequence, logged)) break;
-      shown.sequence = piece.sequence;
-      const news = { generation: shown.generation, piece };
-      for (const reader of this.#liveReaders()) reader.show(news);
+    const preview = this.#preview;
+    if (!preview || preview.isVoid) return;
+    const logged = await this.dependencies.bus.readDeltas(this.chatId, preview.generation);
+    const missing = logged?.deltas.filter((delta) => delta.sequence > preview.sequence) ?? [];
+    for (const delta of missing) {
+      if (!follows(delta, preview.sequence, logged)) break;
+      preview.sequence = delta.sequence;
+      const sent = { generation: preview.generation, delta };
+      for (const reader of this.#liveReaders()) reader.sendDelta(sent);
     }
-    if (shown.sequence < upTo) this.#voidPreview(shown);
+    if (preview.sequence < upTo) this.#resetPreview(preview);
   }
 
   /**
-   * What was read may hold the message of a generation whose last pieces still wait for their turn: they are told
-   * before it, from the log. Where the log does not have them all, or may not, the preview is void.
+   * Completes the preview of a generation whose message is among `rows`: its last deltas may still wait in the queue, so
+   * they are sent from the log, before the message. If the log may not have them all, the preview is reset.
    */
-  async #endShown(rows: MessageRow[]): Promise<void> {
-    const shown = this.#shown;
-    if (!shown || shown.isVoid || !hasMessageOf(rows, shown.generation)) return;
-    const logged = await this.parts.bus.readPieces(this.chatId, shown.generation);
+  async #completePreview(rows: MessageRow[]): Promise<void> {
+    const preview = this.#preview;
+    if (!preview || preview.isVoid || !hasMessageOf(rows, preview.generation)) return;
+    const logged = await this.dependencies.bus.readDeltas(this.chatId, preview.generation);
     if (logged && !logged.isCut && logged.end !== null) return this.#continueLive(logged.end);
-    shown.isVoid = true;
-    const viewers = this.#liveReaders().filter((reader) =>
-      isSameGeneration(reader.generation, shown.generation),
+    preview.isVoid = true;
+    const previewing = this.#liveReaders().filter((reader) =>
+      isSameGeneration(reader.generation, preview.generation),
     );
-    const reset: PreviewReset = { generation: shown.generation, reason: "worker_lost" };
-    for (const reader of viewers) reader.resetPreview(reset);
+    const reset: PreviewReset = { generation: preview.generation, reason: "worker_lost" };
+    for (const reader of previewing) reader.resetPreview(reset);
   }
 
-  #voidPreview(shown: { generation: Generation; isVoid: boolean }): void {
-    shown.isVoid = true;
-    const reset: PreviewReset = { generation: shown.generation, reason: "worker_lost" };
+  #resetPreview(preview: { generation: Generation; isVoid: boolean }): void {
+    preview.isVoid = true;
+    const reset: PreviewReset = { generation: preview.generation, reason: "worker_lost" };
     for (const reader of this.#liveReaders()) reader.resetPreview(reset);
   }
 
   // ── joining ──────────────────────────────────────────────────────────────
 
-  /** How many saved events were replayed. */
+  /** Returns the number of replayed saved events. */
   async #open(reader: ChatReader): Promise<number> {
     const { after } = reader;
     if (after === null) {
@@ -298,13 +303,13 @@ export class ChatChannel implements ChatListener {
       reader.refresh({ reason: "cursor_too_old", version: this.version });
       return 0;
     }
-    const items = this.#view.newsAfter(position, this.#view.covers(position) ? undefined : rows);
+    const items = this.#view.itemsAfter(position, this.#view.covers(position) ? undefined : rows);
     const reason = this.#view.state.retry === null ? "worker_lost" : "retry";
-    this.#tell(reader, items, { rows, reason, resets: [] });
+    this.#send(reader, items, { rows, reason, resets: [] });
     return items.length;
   }
 
-  /** Rows from `revision` on, none newer than the view: with a commit that came between, all readers catch up. */
+  /** Rows from `revision` on, none newer than the view: if a commit came in between, all readers catch up first. */
   async #rowsUpToNow(revision: number): Promise<MessageRow[] | null> {
     const rows = await this.#reads.rowsFrom(revision);
     if (!isNewerThan(this.version, rows)) return rows;
@@ -314,32 +319,32 @@ export class ChatChannel implements ChatListener {
       return null;
     }
     const { version } = this;
-    await this.#moveOn({ fresh: read.fresh, rows: read.rows.filter((row) => row.revision > version) });
+    await this.#advance({ fresh: read.fresh, rows: read.rows.filter((row) => row.revision > version) });
     return read.rows;
   }
 
   /**
-   * The pieces that were written before this reader came; its preview is void when they cannot all be had. A log may
-   * hold more of them than a reader's queue does: then the reader is paused.
+   * Sends the deltas written before this reader joined; resets its preview when some are missing. The reader is paused
+   * when there are more than its stream takes.
    */
-  async #showSoFar(reader: ChatReader, generation: Generation): Promise<void> {
-    this.#shown ??= { generation, sequence: 0, isVoid: false };
-    const shown = this.#shown;
-    const logged = await this.parts.bus.readPieces(this.chatId, generation);
+  async #replayDeltas(reader: ChatReader, generation: Generation): Promise<void> {
+    this.#preview ??= { generation, sequence: 0, isVoid: false };
+    const preview = this.#preview;
+    const logged = await this.dependencies.bus.readDeltas(this.chatId, generation);
     const seen = isSameGeneration(reader.generation, generation) ? reader.sequence : 0;
-    const missing = (logged?.pieces ?? []).filter((piece) => piece.sequence > seen);
-    const reached = Math.max(shown.sequence, logged?.pieces.at(-1)?.sequence ?? 0);
-    if (shown.isVoid || logged?.isCut || !reaches(missing, { seen, reached, logged })) {
+    const missing = (logged?.deltas ?? []).filter((delta) => delta.sequence > seen);
+    const reached = Math.max(preview.sequence, logged?.deltas.at(-1)?.sequence ?? 0);
+    if (preview.isVoid || logged?.isCut || !reaches(missing, { seen, reached, logged })) {
       reader.resetPreview({ generation, reason: "worker_lost" });
       return;
     }
-    for (const piece of missing) {
-      if (reader.isCrowded) return reader.pause();
-      reader.show({ generation, piece });
+    for (const delta of missing) {
+      if (reader.isHalfFull) return reader.pause();
+      reader.sendDelta({ generation, delta });
       reader.replayedEvents += 1;
     }
-    // Others hear of the newest of these when their news takes its turn; this reader passes them over.
-    if (![...this.readers].some((other) => other.isLive)) shown.sequence = reached;
+    // The other live readers get the newest of these when their event is dequeued; this reader then skips them.
+    if (![...this.readers].some((other) => other.isLive)) preview.sequence = reached;
   }
 
   #liveReaders(): ChatReader[] {
@@ -347,9 +352,9 @@ export class ChatChannel implements ChatListener {
   }
 }
 
-/** Whether messages that are newer than the generation's come before it. */
-function comesAfterLaterOnes(items: SavedItem[], generation: Generation): boolean {
-  const messages = items.flatMap((item) => (item.type === "message" ? [item.message] : []));
+/** Whether the generation's message comes after newer messages. */
+function comesAfterLaterOnes(items: SavedEvent[], generation: Generation): boolean {
+  const messages = items.flatMap((event) => (event.type === "message" ? [event.message] : []));
   const own = messages.findIndex((message) => message.generation === generationId(generation));
   return messages.slice(0, own + 1).some(({ id }) => Number(id) > Number(messages[own]?.id));
 }

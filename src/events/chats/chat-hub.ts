@@ -1,6 +1,6 @@
 /**
- * The replica's watch over chats: one channel per chat however many viewers, opened with the first reader and
- * closed with the last. Attach before you read: a channel listens to the bus before it reads the chat.
+ * Hub for chat subscriptions on this replica: one channel per chat however many subscribers, opened with the first
+ * reader and closed with the last. A channel attaches to the bus before it reads the chat, so that no change is missed.
  */
 import type { LiveBatch } from "../../domain/chats/chat-events.js";
 import type { ChatEvent, ChatEventsSource } from "../../domain/chats/chat-stream.js";
@@ -9,37 +9,37 @@ import type { SubscriberMeter } from "../../domain/common/meters.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
-import type { Bus, HeardNews } from "../bus/bus.js";
+import type { Bus, PublishedChange } from "../bus/bus.js";
 import { ChatChannel } from "./chat-channel.js";
 import type { ChatSource } from "./chat-reads.js";
 import { ChatReader } from "./chat-reader.js";
 import { EventStream, type SharedBound, type StreamBounds } from "../common/event-stream.js";
 import type { ReadMarks } from "../bus/read-marks.js";
 
-/** How often the versions of all watched chats are compared with the database: heals whatever the bus lost. */
+/** How often the versions of all subscribed chats are compared with the database: heals whatever the bus lost. */
 const SWEEP_MS = 10_000;
-/** A chat's readers that fall behind are logged at most this often. */
+/** Slow readers of one chat are logged at most this often. */
 const WARNING_INTERVAL_MS = 10_000;
 
-/** News kept while a channel's first snapshot is read; if more came, the channel reads once more. */
-const MAX_EARLY_NEWS = 1_000;
+/** Events buffered while a channel's first snapshot is read; if more arrive, the channel reads again. */
+const MAX_EARLY_EVENTS = 1_000;
 
-/** What the hub reads besides each channel's own reads. */
+/** Database reads of the hub and its channels. */
 export interface HubSource extends ChatSource {
-  /** The snapshot versions of those of the chats that exist, in one statement. */
+  /** Snapshot versions of the chats that exist, in one statement. */
   readVersions(chatIds: string[]): Promise<Map<string, number>>;
 }
 
-export type HubParts = {
+export type ChatHubDependencies = {
   source: HubSource;
   bus: Bus;
   clock: Clock;
   log: Log;
-  /** Hears who looks at their own chats, and of what is saved in watched ones. */
-  reads?: Pick<ReadMarks, "follow" | "saved">;
+  /** Notified when owners follow their chats, and of committed changes in subscribed ones. */
+  readMarks?: Pick<ReadMarks, "follow" | "saved">;
   meter?: SubscriberMeter;
   streamBounds?: StreamBounds;
-  /** Bytes of events that wait in all streams of each reader; without it each stream has its own bound alone. */
+  /** Bound on the event bytes queued in all streams of one user; without it each stream only has its own bound. */
   waitingEvents?: { open(userId: string): SharedBound };
 };
 
@@ -47,25 +47,25 @@ export type HubParts = {
 type Opening = { channel: Promise<ChatChannel | null>; detach: () => void; users: number };
 
 export class ChatHub implements ChatEventsSource {
-  readonly #parts: HubParts;
+  readonly #dependencies: ChatHubDependencies;
   readonly #open = new Map<string, Opening>();
   readonly #channels = new Map<string, ChatChannel>();
   readonly #warned = new Map<string, { at: number; dropped: number }>();
   readonly #stopSweep: () => void;
   #sweep: Promise<void> | null = null;
 
-  constructor(parts: HubParts) {
-    this.#parts = parts;
-    const stopClock = parts.clock.every(SWEEP_MS, () => this.sweep());
-    const stopListening = parts.bus.onReturn(() => this.#makeUp());
+  constructor(dependencies: ChatHubDependencies) {
+    this.#dependencies = dependencies;
+    const stopClock = dependencies.clock.every(SWEEP_MS, () => this.sweep());
+    const stopListening = dependencies.bus.onReconnect(() => this.#healAll());
     this.#stopSweep = () => {
       stopClock();
       stopListening();
     };
   }
 
-  /** How many chats are watched now. */
-  get watchedChats(): number {
+  /** Number of chats with subscribers. */
+  get subscribedChats(): number {
     return this.#open.size;
   }
 
@@ -74,22 +74,22 @@ export class ChatHub implements ChatEventsSource {
     chatId: string,
     after: string | null,
   ): Promise<EventStream<ChatEvent> | null> {
-    const opening = this.#enter(chatId);
+    const opening = this.#acquire(chatId);
     const channel = await opening.channel.catch((error: unknown) => {
-      this.#leave(chatId, opening);
+      this.#release(chatId, opening);
       throw error;
     });
     if (!channel || (channel.ownerId !== viewer.userId && viewer.role !== "admin")) {
-      this.#leave(chatId, opening);
+      this.#release(chatId, opening);
       return null;
     }
     const isOwn = channel.ownerId === viewer.userId;
-    const unfollow = isOwn ? this.#parts.reads?.follow(chatId, viewer.userId) : undefined;
+    const unfollow = isOwn ? this.#dependencies.readMarks?.follow(chatId, viewer.userId) : undefined;
     const stream: EventStream<ChatEvent> = new EventStream(
       () => {
         unfollow?.();
         channel.readers.delete(reader);
-        this.#leave(chatId, opening);
+        this.#release(chatId, opening);
       },
       ...this.#boundsOf(viewer),
     );
@@ -97,12 +97,12 @@ export class ChatHub implements ChatEventsSource {
       chatId,
       shared: channel.shared,
       stream,
-      after: after === null ? null : (decodeEventCursor(after) ?? UNUSABLE),
-      fellBehind: (_reader, dropped) => {
-        this.#parts.meter?.fellBehind("chat", dropped);
+      after: after === null ? null : (decodeEventCursor(after) ?? INVALID_CURSOR),
+      onOverflow: (_reader, dropped) => {
+        this.#dependencies.meter?.fellBehind("chat", dropped);
         this.#warn(chatId, dropped);
       },
-      caughtBreath: (behind) => channel.join(behind),
+      onDrained: (behind) => channel.join(behind),
     });
     channel.readers.add(reader);
     channel.join(reader);
@@ -110,20 +110,23 @@ export class ChatHub implements ChatEventsSource {
   }
 
   #boundsOf({ userId }: Viewer): [StreamBounds | undefined, SharedBound | undefined] {
-    return [this.#parts.streamBounds, this.#parts.waitingEvents?.open(userId)];
+    return [this.#dependencies.streamBounds, this.#dependencies.waitingEvents?.open(userId)];
   }
 
-  /** Compares the versions of all watched chats with the database; runs by itself, and when a bus has been away. */
+  /** Compares the versions of all subscribed chats with the database. Also runs periodically. */
   sweep(): void {
     this.#sweep ??= this.#compareVersions()
       .catch((error: unknown) =>
-        this.#parts.log.warn({ err: error }, "The version sweep failed; the next one retries"),
+        this.#dependencies.log.warn(
+          { err: error },
+          "chat version sweep failed; retrying with the next sweep",
+        ),
       )
       .finally(() => (this.#sweep = null));
   }
 
-  /** The bus has been away: saved news and pieces that it lost are read. */
-  #makeUp(): void {
+  /** Reads the changes and deltas that the bus lost while it was disconnected. */
+  #healAll(): void {
     for (const channel of this.#channels.values()) channel.heal();
   }
 
@@ -135,7 +138,7 @@ export class ChatHub implements ChatEventsSource {
     await this.#sweep;
   }
 
-  #enter(chatId: string): Opening {
+  #acquire(chatId: string): Opening {
     const existing = this.#open.get(chatId);
     if (existing) {
       existing.users += 1;
@@ -147,7 +150,7 @@ export class ChatHub implements ChatEventsSource {
     return opening;
   }
 
-  #leave(chatId: string, opening: Opening): void {
+  #release(chatId: string, opening: Opening): void {
     opening.users -= 1;
     if (opening.users > 0) return;
     if (this.#open.get(chatId) === opening) {
@@ -159,53 +162,56 @@ export class ChatHub implements ChatEventsSource {
   }
 
   async #openChannel(chatId: string, opening: Opening): Promise<ChatChannel | null> {
-    const early: (HeardNews | LiveBatch)[] = [];
+    const early: (PublishedChange | LiveBatch)[] = [];
     let channel: ChatChannel | null = null;
-    const wait = (news: HeardNews | LiveBatch) => void (early.length <= MAX_EARLY_NEWS && early.push(news));
-    const detach = await this.#parts.bus.subscribeChat(chatId, {
-      saved: (news) => {
-        if (channel) channel.saved(news);
-        else wait(news);
-        this.#parts.reads?.saved(news);
+    const buffer = (event: PublishedChange | LiveBatch) =>
+      void (early.length <= MAX_EARLY_EVENTS && early.push(event));
+    const detach = await this.#dependencies.bus.subscribeChat(chatId, {
+      saved: (change) => {
+        if (channel) channel.saved(change);
+        else buffer(change);
+        this.#dependencies.readMarks?.saved(change);
       },
-      live: (batch) => (channel ? channel.live(batch) : wait(batch)),
+      live: (batch) => (channel ? channel.live(batch) : buffer(batch)),
     });
     if (opening.users === 0) detach();
     else opening.detach = detach;
-    const snapshot = await this.#parts.source.readChat(chatId);
+    const snapshot = await this.#dependencies.source.readChat(chatId);
     if (!snapshot) return null;
-    const { source, bus } = this.#parts;
-    const broken = (of: ChatChannel, error: unknown) => this.#endBroken(of, error);
-    channel = new ChatChannel(chatId, snapshot, { source, bus, broken });
+    const { source, bus } = this.#dependencies;
+    const onFailure = (failed: ChatChannel, error: unknown) => this.#endFailed(failed, error);
+    channel = new ChatChannel(chatId, snapshot, { source, bus, onFailure });
     if (this.#open.get(chatId) === opening) this.#channels.set(chatId, channel);
-    for (const news of early) {
-      if ("state" in news) channel.saved(news);
-      else channel.live(news);
+    for (const event of early) {
+      if ("state" in event) channel.saved(event);
+      else channel.live(event);
     }
-    if (early.length > MAX_EARLY_NEWS) channel.heal();
+    if (early.length > MAX_EARLY_EVENTS) channel.heal();
     return channel;
   }
 
-  /** A channel that could not read is not to be trusted: its readers are ended and come back with their cursors. */
-  #endBroken(channel: ChatChannel, error: unknown): void {
-    this.#parts.log.error(
+  /** Ends the readers of a channel whose read failed, since its view may be incomplete; clients resume by cursor. */
+  #endFailed(channel: ChatChannel, error: unknown): void {
+    this.#dependencies.log.error(
       { err: error, chatId: channel.chatId },
-      "A chat's event channel failed; its subscribers must resume",
+      "chat event channel failed; its subscribers must resume",
     );
     for (const reader of [...channel.readers]) reader.end();
   }
 
   async #compareVersions(): Promise<void> {
-    const watched = [...this.#channels.values()];
-    if (watched.length === 0) return;
-    const versions = await this.#parts.source.readVersions(watched.map((channel) => channel.chatId));
-    for (const channel of watched) {
+    const subscribed = [...this.#channels.values()];
+    if (subscribed.length === 0) return;
+    const versions = await this.#dependencies.source.readVersions(
+      subscribed.map((channel) => channel.chatId),
+    );
+    for (const channel of subscribed) {
       if ((versions.get(channel.chatId) ?? Infinity) > channel.version) channel.heal();
     }
   }
 
   #warn(chatId: string, dropped: number): void {
-    const now = this.#parts.clock.now();
+    const now = this.#dependencies.clock.now();
     const last = this.#warned.get(chatId);
     const total = (last?.dropped ?? 0) + dropped;
     if (last && now - last.at < WARNING_INTERVAL_MS) {
@@ -213,15 +219,15 @@ export class ChatHub implements ChatEventsSource {
       return;
     }
     this.#warned.set(chatId, { at: now, dropped: 0 });
-    this.#parts.log.warn(
+    this.#dependencies.log.warn(
       { chatId, dropped: total },
-      "A subscriber fell behind; it was told to read the chat anew",
+      "slow subscriber; events dropped, it must refresh the chat",
     );
   }
 }
 
-/** Stands for a cursor that cannot be read: beyond every version, so the reader is told to refresh. */
-const UNUSABLE = {
+/** Replaces a cursor that cannot be decoded: beyond every version, so that the reader gets a refresh. */
+const INVALID_CURSOR = {
   position: { version: Number.MAX_SAFE_INTEGER, stage: 0, messageId: 0 },
   generation: null,
   sequence: 0,

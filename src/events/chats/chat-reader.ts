@@ -1,9 +1,14 @@
 /**
- * One subscriber of one chat: where it stands, and how saved items and pieces become its events. Everything it
- * is told moves its place, so each event's cursor is where a returning client goes on.
+ * One subscriber of one chat: its position, and the mapping of saved items and deltas to its events. Every event moves
+ * the position, so that each event's cursor is where a returning client resumes.
  */
-import type { Generation, LivePiece, Position, SavedItem } from "../../domain/chats/chat-events.js";
-import { compareGenerations, comparePositions, endOf, generationId } from "../../domain/chats/chat-events.js";
+import type { Generation, LiveDelta, Position, SavedEvent } from "../../domain/chats/chat-events.js";
+import {
+  compareGenerations,
+  comparePositions,
+  endOfVersion,
+  generationId,
+} from "../../domain/chats/chat-events.js";
 import type { ChatEvent, PreviewResetReason, RefreshReason } from "../../domain/chats/chat-stream.js";
 import { encodeEventCursor, type EventCursor } from "../../domain/common/cursors.js";
 import { isSameGeneration } from "./chat-view.js";
@@ -11,148 +16,148 @@ import type { EventStream } from "../common/event-stream.js";
 import { rowSize } from "./row-size.js";
 import type { EventBody, SharedEvents, SizedBody } from "./shared-events.js";
 
-/** A saved row's event is counted by its text; everything else is small and counts as this. */
+/** Size assumed for each event; those with saved rows or deltas add the size of their text. */
 const SMALL_EVENT_BYTES = 256;
 
-/** A piece, as one object for all who are shown it now. */
-export type ShownPiece = { generation: Generation; piece: LivePiece };
-/** The end of a preview without its message, as one object for all who are told of it now. */
+/** A delta in one delivery; the same object for all its readers. */
+export type SentDelta = { generation: Generation; delta: LiveDelta };
+/** The reset of a preview in one delivery; the same object for all its readers. */
 export type PreviewReset = { generation: Generation; reason: PreviewResetReason };
-/** A call to read the chat anew, as one object for all who are called now. */
+/** A refresh in one delivery; the same object for all its readers. */
 export type Refresh = { reason: RefreshReason; version: number };
 
-export type ReaderOptions = {
+export type ChatReaderOptions = {
   chatId: string;
-  /** What this chat's other readers are told. */
+  /** Shared with the chat's other readers. */
   shared: SharedEvents;
   stream: EventStream<ChatEvent>;
   after: EventCursor | null;
-  /** The stream was full: called with the number of events thrown away. */
-  fellBehind(reader: ChatReader, dropped: number): void;
-  /** The reader has taken its refresh and may be told things again. */
-  caughtBreath(reader: ChatReader): void;
+  /** The stream was full: called with the number of discarded events. */
+  onOverflow(reader: ChatReader, dropped: number): void;
+  /** The subscriber has taken everything queued, and the reader may join again. */
+  onDrained(reader: ChatReader): void;
 };
 
 export class ChatReader {
   /** False until it has had its snapshot or catch-up. */
   isLive = false;
-  /** Its stream was full: it is told nothing until it has taken the refresh and joined again. */
+  /** Its stream overflowed: it gets nothing until it has taken the refresh and joined again. */
   isBehind = false;
-  /** It was shown as much of a preview as fits, and will be shown the rest once it has taken that. */
+  /** It has as much of a preview as fits, and gets the rest once it has taken that. */
   isPaused = false;
-  /** Events that it was told before it was live. */
+  /** Events sent before it was live. */
   replayedEvents = 0;
   position: Position;
-  /** The generation whose pieces it has been shown. */
+  /** The generation of the deltas sent last. */
   generation: Generation | null;
   sequence: number;
-  /** The newest generation whose preview was called void; nothing more is shown of it or of older ones. */
-  #void: Generation | null = null;
+  /** The newest generation whose preview was reset; deltas of it and of older ones are no longer sent. */
+  #lastReset: Generation | null = null;
   readonly after: EventCursor | null;
-  readonly #options: ReaderOptions;
+  readonly #options: ChatReaderOptions;
 
-  constructor(options: ReaderOptions) {
+  constructor(options: ChatReaderOptions) {
     this.#options = options;
     this.after = options.after;
-    this.position = options.after?.position ?? endOf(0);
+    this.position = options.after?.position ?? endOfVersion(0);
     this.generation = options.after?.generation ?? null;
     this.sequence = options.after?.sequence ?? 0;
   }
 
-  /** Tells one saved item unless the reader has had it. */
-  tell(item: SavedItem): void {
+  /** Sends a saved item unless the reader has had it. */
+  send(item: SavedEvent): void {
     if (this.isBehind || comparePositions(item.position, this.position) <= 0) return;
     this.position = item.position;
-    // The preview is over with its message, so that event's cursor must not speak of it any more.
+    // The message ends its preview, so that its event's cursor must no longer name the generation.
     const preview = this.generation && generationId(this.generation);
     if (item.type === "message" && preview !== null && item.message.generation === preview) this.endPreview();
     this.#push(item, () => describeItem(item, this.#options.chatId));
   }
 
-  /** Shows a piece unless the reader has seen it; the caller has made sure that none before it is missing. */
-  show(shown: ShownPiece): void {
-    const { generation, piece } = shown;
+  /** Sends a delta unless the reader has had it; the caller ensures that none before it is missing. */
+  sendDelta(sent: SentDelta): void {
+    const { generation, delta } = sent;
     const isSame = isSameGeneration(this.generation, generation);
-    if (this.isBehind || (isSame && piece.sequence <= this.sequence)) return;
-    if (this.#void && compareGenerations(generation, this.#void) <= 0) return;
+    if (this.isBehind || (isSame && delta.sequence <= this.sequence)) return;
+    if (this.#lastReset && compareGenerations(generation, this.#lastReset) <= 0) return;
     this.generation = generation;
-    this.sequence = piece.sequence;
-    this.#push(shown, () => {
-      const bytes = "append" in piece.piece ? piece.piece.append.length : JSON.stringify(piece.piece).length;
-      return sized({ type: "part", generation, ...piece }, bytes);
+    this.sequence = delta.sequence;
+    this.#push(sent, () => {
+      const bytes = "append" in delta.delta ? delta.delta.append.length : JSON.stringify(delta.delta).length;
+      return sized({ type: "part", generation, ...delta }, bytes);
     });
   }
 
-  /** The message that its preview became has been told: the preview is over. */
+  /** Forgets the preview, whose message has been sent. */
   endPreview(): void {
     this.generation = null;
     this.sequence = 0;
   }
 
-  /** What was shown of the generation is void, and nothing more of it will be shown: its message follows, if any. */
+  /** Discards the preview of a generation, of which no more deltas will be sent; its message follows, if any. */
   resetPreview(reset: PreviewReset): void {
     this.endPreview();
-    this.#void = reset.generation;
+    this.#lastReset = reset.generation;
     this.#push(reset, () => sized({ type: "preview-reset", ...reset }));
   }
 
   refresh(refresh: Refresh): void {
     const { reason, version } = refresh;
-    this.position = endOf(version);
+    this.position = endOfVersion(version);
     this.endPreview();
     this.#push(refresh, () => sized({ type: "refresh", reason, chatId: this.#options.chatId }));
   }
 
-  /** Whether it should be told no more of what can wait. */
-  get isCrowded(): boolean {
+  /** Backpressure signal: deltas that can be sent later should wait. */
+  get isHalfFull(): boolean {
     return this.#options.stream.isHalfFull;
   }
 
-  /** It joins again when it has taken what waits for it. */
+  /** Joins again when the subscriber has taken everything queued. */
   pause(): void {
     this.isPaused = true;
-    this.#options.stream.whenDrained(() => this.#options.caughtBreath(this));
+    this.#options.stream.whenDrained(() => this.#options.onDrained(this));
   }
 
   caughtUp(version: number): void {
     const { replayedEvents } = this;
-    this.position = endOf(version);
+    this.position = endOfVersion(version);
     this.#push({}, () => sized({ type: "caught-up", replayedEvents }));
     this.isLive = !this.isBehind;
   }
 
-  /** Nothing of this version is left to tell. */
+  /** Marks everything of this version as sent. */
   settle(version: number): void {
-    if (!this.isBehind) this.position = endOf(version);
+    if (!this.isBehind) this.position = endOfVersion(version);
   }
 
   end(): void {
     this.#options.stream.end();
   }
 
-  /** `news` is the same object for all readers that are told the same now. */
-  #push(news: object, describe: () => SizedBody): void {
+  /** `change` is the same object for all readers of one delivery. */
+  #push(change: object, describe: () => SizedBody): void {
     if (this.isBehind) return;
     const { stream, shared } = this.#options;
-    const { event, bytes } = shared.eventOf(news, this.#place(), describe);
+    const { event, bytes } = shared.eventOf(change, this.#cursor(), describe);
     if (stream.push(event, bytes)) return;
     this.isLive = false;
     this.isBehind = true;
     this.endPreview();
-    this.position = endOf(this.position.version);
-    // Read for this reader alone, when it has found the time.
+    this.position = endOfVersion(this.position.version);
+    // Not shared: each reader takes its refresh at its own time.
     const body: EventBody = { type: "refresh", reason: "fell_behind", chatId: this.#options.chatId };
-    const refresh: ChatEvent = { ...body, cursor: encodeEventCursor(this.#place()) };
-    const dropped = stream.replaceAll(refresh, () => this.#options.caughtBreath(this));
-    this.#options.fellBehind(this, dropped + 1);
+    const refresh: ChatEvent = { ...body, cursor: encodeEventCursor(this.#cursor()) };
+    const dropped = stream.replaceAll(refresh, () => this.#options.onDrained(this));
+    this.#options.onOverflow(this, dropped + 1);
   }
 
-  #place(): EventCursor {
+  #cursor(): EventCursor {
     return { position: this.position, generation: this.generation, sequence: this.sequence };
   }
 }
 
-function describeItem(item: SavedItem, chatId: string): SizedBody {
+function describeItem(item: SavedEvent, chatId: string): SizedBody {
   switch (item.type) {
     case "message":
       return sized({ type: "message", message: item.message }, rowSize(item.message));

@@ -1,23 +1,22 @@
-/** What a channel reads of its chat: the state, and the messages written since some revision that belong to it. */
+/** Database reads of a chat channel: a chat's state together with the messages written since a revision. */
 import type { MessageRow } from "../../domain/chats/chat-events.js";
 import type { ChatSnapshot } from "./chat-view.js";
 
-/** A returning reader that missed more rows than this reads the chat anew instead. */
+/** Most rows replayed to a returning reader; one that missed more is told to refresh. */
 const MAX_REPLAYED_ROWS = 1_000;
 
-/** The reads a channel needs. */
 export interface ChatSource {
   readChat(chatId: string): Promise<ChatSnapshot | null>;
   /**
-   * Rows people may see, with a revision of at least `fromRevision`, oldest revision first; null when their contents are
-   * larger than a replay may carry.
+   * Rows visible to users, with a revision of at least `fromRevision`, oldest revision first; null when their contents
+   * are larger than a replay may carry.
    */
   readRowsFrom(chatId: string, fromRevision: number, limit: number): Promise<MessageRow[] | null>;
-  /** Both as of one instant, in one transaction; null when there is no such chat. */
+  /** Both from one snapshot of the database; null when the chat does not exist. */
   readChatAndRowsFrom(chatId: string, fromRevision: number, limit: number): Promise<ChatAndRows | null>;
 }
 
-/** A chat as it stands and its rows from some revision on; null when these are larger than a replay may carry. */
+/** A chat's current state and its rows from a revision on; `rows` is null when larger than a replay may carry. */
 export type ChatAndRows = { fresh: ChatSnapshot; rows: MessageRow[] | null };
 
 export class ChatReads {
@@ -27,8 +26,8 @@ export class ChatReads {
   ) {}
 
   /**
-   * The chat as it stands and its rows from `revision` on. They are read apart, which costs least; when a commit came
-   * between, both are read again at once, because a message that it rewrote can no longer be had as of the state.
+   * Reads the chat and its rows from `revision` on. Two separate reads cost least; when a commit came between them, both
+   * are read again in one transaction, because a message that it rewrote no longer matches the state.
    */
   async from(revision: number): Promise<ChatAndRows | null> {
     const fresh = await this.source.readChat(this.chatId);

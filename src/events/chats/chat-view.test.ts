@@ -1,11 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { endOf, type MessageRow, type Position, type SavedNews } from "../../domain/chats/chat-events.js";
-import { createdState } from "../../domain/chats/chat-lifecycle.js";
+import {
+  endOfVersion,
+  type MessageRow,
+  type Position,
+  type SavedChange,
+} from "../../domain/chats/chat-events.js";
+import { initialState } from "../../domain/chats/chat-lifecycle.js";
 import type { ChatState } from "../../domain/chats/chat-state.js";
 import { ChatView, hasMessageOf, liveGeneration } from "./chat-view.js";
 
 function state(snapshotVersion: number, changes: Partial<ChatState> = {}): ChatState {
-  return { ...createdState("A chat"), status: "running", snapshotVersion, ...changes };
+  return { ...initialState("A chat"), status: "running", snapshotVersion, ...changes };
 }
 
 function row(id: number, revision: number, generation: string | null = null): MessageRow {
@@ -35,7 +40,7 @@ function viewAt(version: number): ChatView {
   return new ChatView({ ownerId: "owner", state: state(version), queue: [] });
 }
 
-function news(version: number, changes: Partial<SavedNews> = {}): SavedNews {
+function changeTo(version: number, changes: Partial<SavedChange> = {}): SavedChange {
   const previousVersion = version - 1;
   return {
     chatId: "chat",
@@ -47,80 +52,83 @@ function news(version: number, changes: Partial<SavedNews> = {}): SavedNews {
   };
 }
 
-/** The ids of the messages that a reader at `after` is told. */
+/** The ids of the messages that a reader at `after` gets. */
 function messagesAfter(view: ChatView, after: Position): string[] {
-  return view.newsAfter(after).flatMap((item) => (item.type === "message" ? [item.message.id] : []));
+  return view.itemsAfter(after).flatMap((item) => (item.type === "message" ? [item.message.id] : []));
 }
 
-test("large rows are not remembered for those who return: their place is read from the database", () => {
+test("large rows are not retained for returning readers: those positions are read from the database", () => {
   const view = viewAt(5);
   const large: MessageRow = { ...row(1, 6), parts: [{ type: "text", text: "x".repeat(600_000) }] };
-  view.apply(news(6, { messages: [large] }));
-  expect({ version: view.version, isCovered: view.covers(endOf(5)) }).toEqual({
+  view.apply(changeTo(6, { messages: [large] }));
+  expect({ version: view.version, isCovered: view.covers(endOfVersion(5)) }).toEqual({
     version: 6,
     isCovered: false,
   });
-  view.apply(news(7, { messages: [row(2, 7)] }));
-  expect([view.covers(endOf(5)), view.covers(endOf(6)), messagesAfter(view, endOf(6))]).toEqual([
-    false,
-    true,
-    ["2"],
-  ]);
+  view.apply(changeTo(7, { messages: [row(2, 7)] }));
+  expect([
+    view.covers(endOfVersion(5)),
+    view.covers(endOfVersion(6)),
+    messagesAfter(view, endOfVersion(6)),
+  ]).toEqual([false, true, ["2"]]);
 });
 
-describe("news is applied", () => {
-  const cases: [string, SavedNews, { applied: boolean; version: number }][] = [
-    ["when it follows", news(6), { applied: true, version: 6 }],
-    ["as nothing when it is old", news(5), { applied: true, version: 5 }],
-    ["never when something before it is missing", news(7), { applied: false, version: 5 }],
-    ["never when its rows were too large", news(6, { messages: null }), { applied: false, version: 5 }],
-    ["never when its queue was too large", news(6, { queue: null }), { applied: false, version: 5 }],
+describe("a change is applied", () => {
+  const cases: [string, SavedChange, { applied: boolean; version: number }][] = [
+    ["when it follows", changeTo(6), { applied: true, version: 6 }],
+    ["without effect when it is old", changeTo(5), { applied: true, version: 5 }],
+    ["never when an earlier one is missing", changeTo(7), { applied: false, version: 5 }],
+    ["never when its rows were too large", changeTo(6, { messages: null }), { applied: false, version: 5 }],
+    ["never when its queue was too large", changeTo(6, { queue: null }), { applied: false, version: 5 }],
   ];
-  test.each(cases)("%s", (_name, given, expected) => {
+  test.each(cases)("%s", (_name, change, expected) => {
     const view = viewAt(5);
-    expect({ applied: view.apply(given), version: view.version }).toEqual(expected);
+    expect({ applied: view.apply(change), version: view.version }).toEqual(expected);
   });
 
-  test("and a row that is written again takes the place of its older form", () => {
+  test("and a rewritten row replaces its older version", () => {
     const view = viewAt(5);
-    view.apply(news(6, { messages: [row(1, 6), row(2, 6)] }));
-    view.apply(news(7, { messages: [row(1, 7)] }));
-    expect(messagesAfter(view, endOf(5))).toEqual(["2", "1"]);
-    expect(messagesAfter(view, endOf(6))).toEqual(["1"]);
+    view.apply(changeTo(6, { messages: [row(1, 6), row(2, 6)] }));
+    view.apply(changeTo(7, { messages: [row(1, 7)] }));
+    expect(messagesAfter(view, endOfVersion(5))).toEqual(["2", "1"]);
+    expect(messagesAfter(view, endOfVersion(6))).toEqual(["1"]);
   });
 });
 
 describe("memory covers", () => {
   const middleOf = (version: number): Position => ({ version, stage: 0, messageId: 1 });
   const cases: [string, Position, boolean][] = [
-    ["a place after everything that was known from the start", endOf(5), true],
-    ["no place before that", endOf(4), false],
-    ["no place between the messages of the first version", middleOf(5), false],
-    ["a place between the messages of a later version", middleOf(6), true],
-    ["the newest place", endOf(7), true],
+    ["the position after the first snapshot", endOfVersion(5), true],
+    ["no position before that", endOfVersion(4), false],
+    ["no position between the messages of the first version", middleOf(5), false],
+    ["a position between the messages of a later version", middleOf(6), true],
+    ["the newest position", endOfVersion(7), true],
   ];
   test.each(cases)("%s", (_name, position, expected) => {
     const view = viewAt(5);
-    view.apply(news(6, { messages: [row(1, 6), row(2, 6)] }));
-    view.apply(news(7, { messages: [row(3, 7)] }));
+    view.apply(changeTo(6, { messages: [row(1, 6), row(2, 6)] }));
+    view.apply(changeTo(7, { messages: [row(3, 7)] }));
     expect(view.covers(position)).toBe(expected);
   });
 
-  test("only what it keeps: the oldest of many rows are forgotten", () => {
+  test("only retained rows: the oldest of many are dropped", () => {
     const view = viewAt(5);
     for (let version = 6; version <= 305; version += 1) {
-      view.apply(news(version, { messages: [row(version, version)] }));
+      view.apply(changeTo(version, { messages: [row(version, version)] }));
     }
-    expect([48, 49, 50].map((version) => view.covers(endOf(version)))).toEqual([false, true, true]);
-    expect(messagesAfter(view, endOf(49))).toHaveLength(256);
+    expect([48, 49, 50].map((version) => view.covers(endOfVersion(version)))).toEqual([false, true, true]);
+    expect(messagesAfter(view, endOfVersion(49))).toHaveLength(256);
   });
 
   test("nothing from before an edit", () => {
     const view = viewAt(5);
-    view.apply(news(6, { messages: [row(1, 6)] }));
-    view.apply(news(7, { state: state(7, { resetVersion: 7 }), messages: [row(2, 7)] }));
-    expect([endOf(6), endOf(7)].map((position) => view.covers(position))).toEqual([false, true]);
-    expect(messagesAfter(view, endOf(5))).toEqual(["2"]);
+    view.apply(changeTo(6, { messages: [row(1, 6)] }));
+    view.apply(changeTo(7, { state: state(7, { resetVersion: 7 }), messages: [row(2, 7)] }));
+    expect([endOfVersion(6), endOfVersion(7)].map((position) => view.covers(position))).toEqual([
+      false,
+      true,
+    ]);
+    expect(messagesAfter(view, endOfVersion(5))).toEqual(["2"]);
   });
 });
 

@@ -1,22 +1,27 @@
 /**
- * What a replica knows of a watched chat: its newest state and queue, and the rows that changed lately. Pure: news
- * goes in, and comes out as what a reader at some place still has to be told.
+ * In-memory view of a subscribed chat: its newest state and queue, and the recently changed rows. Pure: it applies
+ * committed changes, and computes the items that a reader at a given position has not had.
  */
 import type {
   Generation,
   MessageRow,
   Position,
   QueuedRow,
-  SavedItem,
-  SavedNews,
+  SavedEvent,
+  SavedChange,
 } from "../../domain/chats/chat-events.js";
-import { compareGenerations, generationId, savedNewsAfter, STAGES } from "../../domain/chats/chat-events.js";
+import {
+  compareGenerations,
+  generationId,
+  savedEventsAfter,
+  STAGES,
+} from "../../domain/chats/chat-events.js";
 import type { ChatState } from "../../domain/chats/chat-state.js";
 import { rowSize } from "./row-size.js";
 
-/** Changed rows kept per chat for readers that return; older places are read from the database. */
+/** Changed rows retained per chat for returning readers; for older positions they are read from the database. */
 const MAX_RECENT_ROWS = 256;
-/** Their contents together; a user may have hundreds of chats watched, and a message may have a megabyte. */
+/** Size of these rows; a user may subscribe to hundreds of chats, and a message may have a megabyte. */
 const MAX_RECENT_CHARACTERS = 512 * 1024;
 
 export type ChatSnapshot = { ownerId: string; state: ChatState; queue: QueuedRow[] };
@@ -44,15 +49,16 @@ export class ChatView {
     return this.#state.snapshotVersion;
   }
 
-  /** False when the news cannot be applied as it is: something before it, or part of it, must be read first. */
-  apply(news: SavedNews): boolean {
-    if (news.state.snapshotVersion <= this.version) return true;
-    if (news.previousVersion !== this.version || news.messages === null || news.queue === null) return false;
-    this.advance(news.state, news.messages, news.queue ?? this.#queue);
+  /** False when the change cannot be applied: an earlier one is missing, or it carries only part of its rows. */
+  apply(change: SavedChange): boolean {
+    if (change.state.snapshotVersion <= this.version) return true;
+    if (change.previousVersion !== this.version || change.messages === null || change.queue === null)
+      return false;
+    this.advance(change.state, change.messages, change.queue ?? this.#queue);
     return true;
   }
 
-  /** Moves on to `state`; `rows` is every row whose revision is above the version so far. */
+  /** Moves to `state`; `rows` must be all rows with a revision above the current version. */
   advance(state: ChatState, rows: MessageRow[], queue: QueuedRow[]): void {
     if (state.resetVersion > this.version) {
       this.#rows = [];
@@ -69,33 +75,33 @@ export class ChatView {
     this.#queue = queue;
   }
 
-  /** Whether a reader at `position` can be served from memory: all rows it has not been told are there. */
+  /** Whether a reader at `position` can be served from memory: all rows after it are retained. */
   covers(position: Position): boolean {
     const hasMessagesOfFloor = position.version === this.#floor && position.stage > STAGES.message;
     return position.version > this.#floor || hasMessagesOfFloor;
   }
 
-  /** `rows` replaces the remembered ones when they do not reach back to `after`. */
-  newsAfter(after: Position, rows: MessageRow[] = this.#rows): SavedItem[] {
-    return savedNewsAfter(after, this.#state, { messages: rows, queue: this.#queue });
+  /** Items after `after`; pass `rows` when the retained ones do not reach back that far. */
+  itemsAfter(after: Position, rows: MessageRow[] = this.#rows): SavedEvent[] {
+    return savedEventsAfter(after, this.#state, { messages: rows, queue: this.#queue });
   }
 
-  /** Whether the message that grew out of this generation's pieces is among the recent rows. */
+  /** Whether the generation's message is among the recent rows. */
   hasMessageOf(generation: Generation): boolean {
     return hasMessageOf(this.#rows, generation);
   }
 }
 
-/** How many of the oldest rows are too many. */
+/** Number of oldest rows beyond the bounds. */
 function excessOf(rows: readonly MessageRow[]): number {
   let characters = 0;
-  let kept = 0;
+  let retained = 0;
   for (const row of rows.toReversed()) {
     characters += rowSize(row);
-    if (kept === MAX_RECENT_ROWS || characters > MAX_RECENT_CHARACTERS) break;
-    kept += 1;
+    if (retained === MAX_RECENT_ROWS || characters > MAX_RECENT_CHARACTERS) break;
+    retained += 1;
   }
-  return rows.length - kept;
+  return rows.length - retained;
 }
 
 export function hasMessageOf(rows: MessageRow[], generation: Generation): boolean {
@@ -103,7 +109,7 @@ export function hasMessageOf(rows: MessageRow[], generation: Generation): boolea
   return rows.some((row) => row.generation === id);
 }
 
-/** The generation whose pieces count now; null when nothing is being written. */
+/** The generation whose deltas are current; null when no message is being written. */
 export function liveGeneration(state: ChatState): Generation | null {
   const isWriting = state.status === "running" || state.status === "interrupting";
   if (!isWriting || state.retry !== null) return null;

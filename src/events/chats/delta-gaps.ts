@@ -1,21 +1,21 @@
-/** Which pieces may follow which: a log has no gaps but where it dropped the output of tools. Pure. */
-import type { LivePiece } from "../../domain/chats/chat-events.js";
-import type { LoggedPieces } from "../bus/bus.js";
+/** Gap detection in logged deltas: the only legitimate gaps are where the log dropped tool output. Pure. */
+import type { LiveDelta } from "../../domain/chats/chat-events.js";
+import type { LoggedDeltas } from "../bus/bus.js";
 
-/** Whether nothing is missing before `piece` but output of tools that is no longer kept. */
-export function follows(piece: LivePiece, last: number, logged: LoggedPieces | null): boolean {
-  return piece.sequence <= Math.max(last, logged?.droppedUpTo ?? 0) + 1;
+/** Whether nothing but dropped tool output is missing between `last` and `delta`. */
+export function follows(delta: LiveDelta, last: number, logged: LoggedDeltas | null): boolean {
+  return delta.sequence <= Math.max(last, logged?.droppedUpTo ?? 0) + 1;
 }
 
-/** Whether `missing` leads a reader that has had `seen` pieces up to the piece `reached`. */
+/** Whether `missing` takes a reader from sequence `seen` to `reached` without a gap. */
 export function reaches(
-  missing: LivePiece[],
-  { seen, reached, logged }: { seen: number; reached: number; logged: LoggedPieces | null },
+  missing: LiveDelta[],
+  { seen, reached, logged }: { seen: number; reached: number; logged: LoggedDeltas | null },
 ): boolean {
   let last = seen;
-  for (const piece of missing) {
-    if (!follows(piece, last, logged)) return false;
-    last = piece.sequence;
+  for (const delta of missing) {
+    if (!follows(delta, last, logged)) return false;
+    last = delta.sequence;
   }
   return last === reached;
 }

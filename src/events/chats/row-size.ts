@@ -1,7 +1,7 @@
-/** How much of a row of history there is, for bounds of memory. */
+/** Approximate size of a message row, for memory bounds. */
 import type { MessageRow } from "../../domain/chats/chat-events.js";
 
-/** Rows never change, and many want to know. */
+/** Rows are immutable, and their size is needed often. */
 const sizes = new WeakMap<MessageRow, number>();
 
 /** Characters of its parts as JSON. */

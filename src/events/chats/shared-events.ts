@@ -1,6 +1,6 @@
 /**
- * Readers that stand at the same place are told the same, as one event object: it takes memory once, its cursor is
- * written once, and whoever answers it may do that once for all of them.
+ * Event objects shared between readers at the same cursor: an event takes memory once, its cursor is encoded once, and
+ * it can be executed once for all of them.
  */
 import type { ChatEvent } from "../../domain/chats/chat-stream.js";
 import { compareGenerations, comparePositions } from "../../domain/chats/chat-events.js";
@@ -8,31 +8,31 @@ import { encodeEventCursor, type EventCursor } from "../../domain/common/cursors
 
 export type EventBody<E = ChatEvent> = E extends ChatEvent ? Omit<E, "cursor"> : never;
 
-/** An event before it has its cursor; `bytes` is its size, roughly. */
+/** An event without its cursor; `bytes` is its approximate size. */
 export type SizedBody = { body: EventBody; bytes: number };
-/** An event on its way to a reader. */
 export type SizedEvent = { event: ChatEvent; bytes: number };
 
-type Told = SizedEvent & { place: EventCursor };
+type SharedEvent = SizedEvent & { cursor: EventCursor };
 
 export class SharedEvents {
-  readonly #told = new WeakMap<object, Told>();
+  readonly #shared = new WeakMap<object, SharedEvent>();
 
   /**
-   * The event of `news` for a reader that is then at `place`. `news` is one object for all who are told of it at one
-   * time, and another one the next time: what is read for an event may not be older than its telling.
+   * The event of `change` for a reader that is at `cursor` afterwards. `change` is compared by identity: one object for
+   * all readers that get it in one delivery, and another object for the next delivery, since what is read for an event
+   * may not be older than its delivery.
    */
-  eventOf(news: object, place: EventCursor, describe: () => SizedBody): SizedEvent {
-    const told = this.#told.get(news);
-    if (told && isSamePlace(told.place, place)) return told;
+  eventOf(change: object, cursor: EventCursor, describe: () => SizedBody): SizedEvent {
+    const shared = this.#shared.get(change);
+    if (shared && isSameCursor(shared.cursor, cursor)) return shared;
     const { body, bytes } = describe();
-    const made = { event: { ...body, cursor: encodeEventCursor(place) }, bytes, place };
-    this.#told.set(news, made);
-    return made;
+    const created = { event: { ...body, cursor: encodeEventCursor(cursor) }, bytes, cursor };
+    this.#shared.set(change, created);
+    return created;
   }
 }
 
-function isSamePlace(a: EventCursor, b: EventCursor): boolean {
+function isSameCursor(a: EventCursor, b: EventCursor): boolean {
   if (a.sequence !== b.sequence || comparePositions(a.position, b.position) !== 0) return false;
   if (a.generation === null || b.generation === null) return a.generation === b.generation;
   return compareGenerations(a.generation, b.generation) === 0;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ByteAccounts } from "../../lib/streams/byte-accounts.js";
+import { ByteBudget } from "../../lib/streams/byte-budget.js";
 import { EventStream } from "./event-stream.js";
 
 const over = { value: undefined, done: true };
@@ -11,8 +11,8 @@ function build(bounds?: { events: number; bytes: number }) {
 }
 
 describe("a reader with many streams", () => {
-  test("has a bound for all of them, which what it takes gives back", async () => {
-    const accounts = new ByteAccounts(200_000);
+  test("has one bound for all of them, which taking events frees again", async () => {
+    const accounts = new ByteBudget(200_000);
     const open = () => new EventStream<string>(() => undefined, undefined, accounts.open("ada"));
     const [one, two, three] = [open(), open(), open()];
     expect([one.push("a", 100_000), one.push("b", 50_000)]).toEqual([true, true]);
@@ -51,7 +51,7 @@ describe("a stream's reader", () => {
     ]);
   });
 
-  test("that waits is let go when it leaves, and its place is released once", async () => {
+  test("that waits is resolved when it leaves, and the stream is released once", async () => {
     const { stream, released } = build();
     const asked = stream.next();
     await stream.return();
@@ -60,7 +60,7 @@ describe("a stream's reader", () => {
     expect(released).toEqual(["released"]);
   });
 
-  test("gets what waits and then the end when the stream is ended", async () => {
+  test("gets the queued events and then the end when the stream is ended", async () => {
     const { stream, released } = build();
     stream.push("a", 1);
     stream.end();
@@ -69,14 +69,14 @@ describe("a stream's reader", () => {
     expect(released).toEqual(["released"]);
   });
 
-  test("that leaves gets nothing of what waited", async () => {
+  test("that leaves gets none of the queued events", async () => {
     const { stream } = build();
     stream.push("a", 1);
     await stream.return();
     expect(await stream.next()).toEqual(over);
   });
 
-  test("that throws into the stream leaves it and gets its error back", async () => {
+  test("that throws into the stream closes it and gets its error back", async () => {
     const { stream, released } = build();
     await expect(stream.throw(new Error("gone"))).rejects.toThrow("gone");
     expect(released).toEqual(["released"]);
@@ -87,7 +87,7 @@ describe("a full stream", () => {
   test.each([
     ["events", { events: 2, bytes: 1_000 }, 1],
     ["bytes", { events: 1_000, bytes: 20 }, 10],
-  ])("takes nothing more when its %s are used up", async (_name, bounds, bytes) => {
+  ])("rejects events when its bound on %s is reached", async (_name, bounds, bytes) => {
     const { stream } = build(bounds);
     expect(["a", "b", "c"].map((event) => stream.push(event, bytes))).toEqual([true, true, false]);
     await stream.next();
@@ -95,27 +95,27 @@ describe("a full stream", () => {
     expect([(await stream.next()).value, (await stream.next()).value]).toEqual(["b", "d"]);
   });
 
-  test("still takes one event that is larger than all its bytes when nothing else waits", () => {
+  test("accepts one event larger than its byte bound when the queue is empty", () => {
     const { stream } = build({ events: 10, bytes: 20 });
     expect([stream.push("large", 1_000), stream.push("next", 1)]).toEqual([true, false]);
   });
 
-  test("can be given one event for all that waits, and says how many that were and when it was taken", async () => {
+  test("can replace all queued events with one, and reports how many were dropped and when the new one is taken", async () => {
     const { stream } = build({ events: 2, bytes: 100 });
     const drained: string[] = [];
     stream.push("a", 1);
     stream.push("b", 1);
-    expect(stream.replaceAll("read again", () => void drained.push("drained"))).toBe(2);
+    expect(stream.replaceAll("refresh", () => void drained.push("drained"))).toBe(2);
     expect(drained).toEqual([]);
-    expect(await stream.next()).toEqual({ value: "read again", done: false });
+    expect(await stream.next()).toEqual({ value: "refresh", done: false });
     expect(drained).toEqual(["drained"]);
   });
 
-  test("tells nobody that it was drained when its reader left instead", async () => {
+  test("does not report being drained when its reader left instead", async () => {
     const { stream } = build({ events: 1, bytes: 100 });
     const drained: string[] = [];
     stream.push("a", 1);
-    stream.replaceAll("read again", () => void drained.push("drained"));
+    stream.replaceAll("refresh", () => void drained.push("drained"));
     await stream.return();
     await stream.next();
     expect(drained).toEqual([]);

@@ -1,18 +1,18 @@
 /**
- * One subscriber's queue: an async iterator that never grows past its bounds, never drops in silence and lets go
- * at once on `return()`. When it is full it takes nothing more; its owner decides what the reader is told instead.
+ * Bounded event queue of one subscriber, as an async iterator. `push` reports when it is full, and the owner decides
+ * what the reader gets instead; nothing is dropped silently. `return()` releases it at once.
  */
 
-/** Events that may wait for one subscriber. */
+/** Events queued for one subscriber. */
 const MAX_WAITING_EVENTS = 1_024;
-/** Their size; a reader that stalls must not cost more. */
+/** Bytes queued for one subscriber; bounds what a stalled reader costs. */
 const MAX_WAITING_BYTES = 2 * 1024 * 1024;
 
-/** Up to this what waits is not counted to the reader's other streams: it is the usual, and costs nothing so. */
+/** Queues up to this size are not counted against the bound shared by the reader's streams: the common case is free. */
 const UNCOUNTED_BYTES = 64 * 1024;
 
 export type StreamBounds = { events: number; bytes: number };
-/** Bytes that wait in all streams of one reader; false = there is no room for so many. */
+/** Bound on the bytes queued in all streams of one reader. `resize` returns false when the bytes do not fit. */
 export type SharedBound = { resize(bytes: number): boolean; force(bytes: number): void };
 
 export class EventStream<T> implements AsyncIterableIterator<T> {
@@ -23,21 +23,21 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   #drained: (() => void) | null = null;
   readonly #released: () => void;
   readonly #bounds: StreamBounds;
-  readonly #ofReader: SharedBound | undefined;
+  readonly #sharedBound: SharedBound | undefined;
   #counted = 0;
 
   /** `released` is called once, when the reader leaves or the stream is ended. */
   constructor(
     released: () => void,
     bounds: StreamBounds = { events: MAX_WAITING_EVENTS, bytes: MAX_WAITING_BYTES },
-    ofReader?: SharedBound,
+    sharedBound?: SharedBound,
   ) {
     this.#released = released;
     this.#bounds = bounds;
-    this.#ofReader = ofReader;
+    this.#sharedBound = sharedBound;
   }
 
-  /** False when the event does not fit; then nothing was queued. `bytes` is the event's size, roughly. */
+  /** False when the event does not fit; then nothing was queued. `bytes` is the event's approximate size. */
   push(event: T, bytes: number): boolean {
     if (this.#isClosed) return true;
     const waiter = this.#waiting.shift();
@@ -54,8 +54,8 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   }
 
   /**
-   * Throws away what waits and puts `event` in its place; `drained` is called once the reader has taken it.
-   * Returns how many events were thrown away.
+   * Replaces all queued events with `event`; `drained` is called once the reader has taken it.
+   * Returns the number of discarded events.
    */
   replaceAll(event: T, drained: () => void): number {
     const dropped = this.#queue.length;
@@ -66,12 +66,12 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     return dropped;
   }
 
-  /** More of what can wait should be told once the reader has taken what is there: see `whenDrained`. */
+  /** Backpressure signal: events that can be produced later should wait for `whenDrained`. */
   get isHalfFull(): boolean {
     return this.#queue.length >= this.#bounds.events / 2 || this.#queuedBytes >= this.#bounds.bytes / 2;
   }
 
-  /** Calls `drained` once the reader has taken everything that waits now or joins it; something must wait. */
+  /** Calls `drained` once when the queue becomes empty. The queue must not be empty now. */
   whenDrained(drained: () => void): void {
     this.#drained = drained;
   }
@@ -92,7 +92,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** No more events: the reader gets what waits, then the end. */
+  /** Takes no more events: the reader gets what is queued, then the end. */
   end(): void {
     this.#close();
   }
@@ -114,11 +114,11 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     return this;
   }
 
-  /** False when the reader's streams have no room for so many bytes in this one. */
+  /** False when `bytes` do not fit into the bound shared by the reader's streams. */
   #count(bytes: number): boolean {
     const counted = bytes > UNCOUNTED_BYTES ? bytes : 0;
-    if (counted > this.#counted && this.#ofReader?.resize(counted) === false) return false;
-    if (counted < this.#counted) this.#ofReader?.force(counted);
+    if (counted > this.#counted && this.#sharedBound?.resize(counted) === false) return false;
+    if (counted < this.#counted) this.#sharedBound?.force(counted);
     this.#counted = counted;
     return true;
   }

@@ -1,46 +1,46 @@
 /**
- * Work that must not overlap. While nothing has to be waited for, it is done at once, in the caller's own call; as
- * soon as something must be, all later work waits its turn.
+ * FIFO queue that runs one task at a time. A task runs synchronously inside `run` while the queue is idle; once a task
+ * returns a promise, all later tasks wait for it.
  */
 
-export type Work = () => void | Promise<void>;
+export type Task = () => void | Promise<void>;
 
-export class OneByOne {
-  readonly #waiting: Work[] = [];
-  #isWorking = false;
+export class SerialQueue {
+  readonly #waiting: Task[] = [];
+  #isRunning = false;
   readonly #failed: (error: unknown) => void;
 
-  /** `failed` hears of every piece of work that threw; the next one is done all the same. */
+  /** `failed` receives every error that a task throws or rejects with; the next task runs all the same. */
   constructor(failed: (error: unknown) => void) {
     this.#failed = failed;
   }
 
-  /** How much waits: the caller keeps its bound. */
+  /** Tasks that wait. The queue is unbounded; the caller enforces a bound. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  do(work: Work): void {
-    if (this.#isWorking) {
-      this.#waiting.push(work);
+  run(task: Task): void {
+    if (this.#isRunning) {
+      this.#waiting.push(task);
       return;
     }
-    this.#isWorking = true;
-    this.#run(work);
+    this.#isRunning = true;
+    this.#drain(task);
   }
 
-  #run(first: Work | undefined): void {
-    for (let work = first; work; work = this.#waiting.shift()) {
+  #drain(first: Task | undefined): void {
+    for (let task = first; task; task = this.#waiting.shift()) {
       try {
-        const later = work();
-        if (later) {
-          void later.catch(this.#failed).then(() => this.#run(this.#waiting.shift()));
+        const pending = task();
+        if (pending) {
+          void pending.catch(this.#failed).then(() => this.#drain(this.#waiting.shift()));
           return;
         }
       } catch (error) {
         this.#failed(error);
       }
     }
-    this.#isWorking = false;
+    this.#isRunning = false;
   }
 }

@@ -1,139 +1,140 @@
 /**
- * One watched list on this replica: the news of a person's chats, in the order of that person's log, for all readers.
+ * Event channel of one subscribed chat list on this replica: sends the updates of a user's chats to all readers, in the
+ * order of that user's log.
  *
- * Each entry names the one before it, so that a lost or late one is noticed and read from the log. What never reached
- * the log (its server died between commit and news, or Redis was away) shows in the list's weight.
+ * Each entry names the one before it, so that a lost or late one is detected and read from the log. Updates that never
+ * reached the log (the server died between commit and publish, or Redis was away) show in the list's checksum.
  */
 import type { RefreshReason } from "../../domain/chats/chat-stream.js";
 import { compareListIds, type ListEntry } from "../../domain/chats/list-events.js";
 import type { Bus } from "../bus/bus.js";
 import type { ListReader } from "./list-reader.js";
-import { OneByOne, type Work } from "../common/serial-queue.js";
+import { SerialQueue, type Task } from "../common/serial-queue.js";
 
-/** News that may wait while something is read. Beyond it news is dropped, and read from the log instead. */
-const MAX_WAITING_NEWS = 1_000;
+/** Entries that may wait while something is read. Beyond it they are dropped, and read from the log instead. */
+const MAX_WAITING_ENTRIES = 1_000;
 
-/** What lists weigh in the database, in one statement; a list without chats is left out. */
+/** Reads the checksums of lists from the database, in one statement; a list without chats is left out. */
 export interface ListSource {
-  readListWeights(ownerIds: string[]): Promise<Map<string, number>>;
+  readListChecksums(ownerIds: string[]): Promise<Map<string, number>>;
 }
 
-type ChannelParts = {
+type ChannelDependencies = {
   source: ListSource;
   bus: Bus;
-  /** Hears of a read that failed: this channel is then not to be trusted any more. */
-  broken(channel: ListChannel, error: unknown): void;
-  /** Some reader's list seems wrong, or was not looked at yet: look again soon. */
-  doubted(channel: ListChannel): void;
+  /** Called when a read failed: the channel may have missed updates and must be closed. */
+  onFailure(channel: ListChannel, error: unknown): void;
+  /** Called when a reader's checksum differs, or was not checked yet: it should be checked soon. */
+  requestCheck(channel: ListChannel): void;
 };
 
 export class ListChannel {
   readonly readers = new Set<ListReader>();
-  readonly #work: OneByOne;
+  readonly #queue: SerialQueue;
   /** The newest entry handled; null before the first reader, or without a log. */
   #position: string | null = null;
-  /** Too much waited: the work that reads what was dropped is on its way. */
+  /** The queue overflowed: a task that reads the dropped entries is queued. */
   #hasDropped = false;
 
   constructor(
     readonly ownerId: string,
-    private readonly parts: ChannelParts,
+    private readonly dependencies: ChannelDependencies,
   ) {
-    this.#work = new OneByOne((error) => parts.broken(this, error));
+    this.#queue = new SerialQueue((error) => dependencies.onFailure(this, error));
   }
 
-  /** The bus brings an entry. */
-  take(entry: ListEntry): void {
-    this.#hear(() => this.#take(entry));
+  /** Receives an entry from the bus. */
+  receive(entry: ListEntry): void {
+    this.#enqueue(() => this.#handle(entry));
   }
 
-  /** Reads from the log what the bus may have lost. */
+  /** Reads what the bus may have lost from the log. */
   heal(): void {
-    this.#work.do(() => this.#catchUp());
+    this.#queue.run(() => this.#catchUp());
   }
 
-  /** Refresh or catch-up, then live. Also for a reader that fell behind and has caught breath. */
+  /** Sends a refresh or catch-up, then goes live. Also resumes a reader that fell behind, once its stream has drained. */
   join(reader: ListReader, reason: RefreshReason): void {
-    // Who has just taken a refresh reads a list that holds all we have heard of.
+    // A subscriber that has just taken a refresh reads a list that contains every entry handled so far.
     const known = reader.isBehind ? this.#position : null;
-    this.#work.do(async () => {
+    this.#queue.run(async () => {
       if (!this.readers.has(reader)) return;
       reader.isBehind = false;
       const replayed = await this.#replay(reader, { reason, known });
       if (!this.#liveReaders().some((other) => other !== reader)) this.#position = reader.position;
       reader.caughtUp(replayed);
-      this.parts.doubted(this);
+      this.dependencies.requestCheck(this);
     });
   }
 
-  /** `weight` is what the list weighed in the database a moment ago. */
-  compare(weight: number): void {
-    this.#work.do(async () => {
-      if (this.#liveReaders().some((reader) => !reader.weighs(weight))) await this.#catchUp();
-      const wrong = this.#liveReaders().filter((reader) => !reader.believes(weight));
-      for (const reader of wrong) reader.refresh("cursor_too_old", { position: reader.position, weight });
-      if (this.#liveReaders().some((reader) => reader.isDoubting)) this.parts.doubted(this);
+  /** Verifies the readers against the list's checksum, as read from the database a moment ago. */
+  verify(checksum: number): void {
+    this.#queue.run(async () => {
+      if (this.#liveReaders().some((reader) => !reader.hasChecksum(checksum))) await this.#catchUp();
+      const wrong = this.#liveReaders().filter((reader) => !reader.verify(checksum));
+      for (const reader of wrong) reader.refresh("cursor_too_old", { position: reader.position, checksum });
+      if (this.#liveReaders().some((reader) => reader.hasMismatch)) this.dependencies.requestCheck(this);
     });
   }
 
-  #hear(work: Work): void {
+  #enqueue(task: Task): void {
     if (this.#hasDropped) return;
-    if (this.#work.waiting < MAX_WAITING_NEWS) return this.#work.do(work);
+    if (this.#queue.waiting < MAX_WAITING_ENTRIES) return this.#queue.run(task);
     this.#hasDropped = true;
-    this.#work.do(() => {
+    this.#queue.run(() => {
       this.#hasDropped = false;
       return this.#catchUp();
     });
   }
 
-  #take(entry: ListEntry): void | Promise<void> {
+  #handle(entry: ListEntry): void | Promise<void> {
     const { id, after } = entry;
     if (id !== null && this.#position !== null) {
-      // Doubled, or read from the log before it came.
+      // A duplicate, or already read from the log.
       if (compareListIds(id, this.#position) <= 0) return;
       if (after !== this.#position) return this.#catchUp();
     }
     this.#position = id ?? this.#position;
-    for (const reader of this.#liveReaders()) reader.tell(entry);
+    for (const reader of this.#liveReaders()) reader.send(entry);
   }
 
   async #catchUp(): Promise<void> {
-    const { last, entries } = await this.parts.bus.readList(this.ownerId, this.#position);
-    // Without a log the readers go on as they are; their lists are weighed.
+    const { last, entries } = await this.dependencies.bus.readList(this.ownerId, this.#position);
+    // Without a log the readers continue as they are; their checksums are verified later.
     if (last === null) return;
     const readers = this.#liveReaders();
     this.#position = last;
     if (entries === null) return this.#refresh(readers, last);
-    for (const entry of entries) for (const reader of readers) reader.tell(entry);
+    for (const entry of entries) for (const reader of readers) reader.send(entry);
   }
 
   async #refresh(readers: ListReader[], position: string): Promise<void> {
-    const weight = await this.#weigh();
-    for (const reader of readers) reader.refresh("cursor_too_old", { position, weight });
+    const checksum = await this.#readChecksum();
+    for (const reader of readers) reader.refresh("cursor_too_old", { position, checksum });
   }
 
-  /** How many entries were told again. */
+  /** Returns the number of replayed entries. */
   async #replay(
     reader: ListReader,
     joining: { reason: RefreshReason; known: string | null },
   ): Promise<number> {
     const { reason, known } = joining;
-    const { last, entries } = await this.parts.bus.readList(this.ownerId, reader.position);
+    const { last, entries } = await this.dependencies.bus.readList(this.ownerId, reader.position);
     if (reader.position !== null && entries !== null) {
       const isKnown = ({ id }: ListEntry) => id !== null && known !== null && compareListIds(id, known) <= 0;
       const missed = entries.filter((entry) => !isKnown(entry));
-      for (const entry of entries.filter(isKnown)) reader.pass(entry);
-      for (const entry of missed) reader.tell(entry);
+      for (const entry of entries.filter(isKnown)) reader.skip(entry);
+      for (const entry of missed) reader.send(entry);
       return missed.length;
     }
-    // Weighed after its place in the log is known: what is committed in between is told twice rather than never.
-    const place = { position: last, weight: await this.#weigh() };
-    reader.refresh(reader.position === null ? reason : "cursor_too_old", place);
+    // Read after the position in the log: what is committed in between is sent twice rather than never.
+    const state = { position: last, checksum: await this.#readChecksum() };
+    reader.refresh(reader.position === null ? reason : "cursor_too_old", state);
     return 0;
   }
 
-  async #weigh(): Promise<number> {
-    return (await this.parts.source.readListWeights([this.ownerId])).get(this.ownerId) ?? 0;
+  async #readChecksum(): Promise<number> {
+    return (await this.dependencies.source.readListChecksums([this.ownerId])).get(this.ownerId) ?? 0;
   }
 
   #liveReaders(): ListReader[] {

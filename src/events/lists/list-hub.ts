@@ -1,6 +1,6 @@
 /**
- * The replica's watch over people's lists of chats: one channel per person however many subscribers, opened with the
- * first and closed with the last. Attach before you read.
+ * Hub for chat list subscriptions on this replica: one channel per user however many subscribers, opened with the first
+ * and closed with the last. A channel attaches to the bus before it reads the list, so that no update is missed.
  */
 import type { RefreshReason } from "../../domain/chats/chat-stream.js";
 import { decodeListCursor } from "../../domain/common/cursors.js";
@@ -14,19 +14,19 @@ import { EventStream, type StreamBounds } from "../common/event-stream.js";
 import { ListChannel, type ListSource } from "./list-channel.js";
 import { ListReader } from "./list-reader.js";
 
-/** How often all watched lists are weighed against the database, in one statement. */
+/** How often the checksums of all subscribed lists are compared with the database, in one statement. */
 const SWEEP_MS = 10_000;
-/** A list that weighs otherwise is looked at again after this, when news on its way has arrived. */
-const SECOND_LOOK_MS = 1_000;
-/** A list's readers that fall behind are logged at most this often. */
+/** Delay before a list with a mismatch is checked again: by then updates in flight have arrived. */
+const RECHECK_DELAY_MS = 1_000;
+/** Slow readers of one list are logged at most this often. */
 const WARNING_INTERVAL_MS = 10_000;
 
-export type ListHubParts = {
+export type ListHubDependencies = {
   source: ListSource;
   bus: Bus;
   clock: Clock;
   log: Log;
-  /** Whether the chat's owner is looking at it, through this replica. */
+  /** Whether the chat's owner follows it through this replica. */
   isFollowed(chatId: string): boolean;
   meter?: SubscriberMeter;
   streamBounds?: StreamBounds;
@@ -37,85 +37,89 @@ type Opening = {
   attached: Promise<void>;
   detach: () => void;
   users: number;
-  /** When falling behind was last logged, and what was dropped since. */
+  /** When an overflow was last logged, and the number of events dropped since. */
   warned: { at: number; dropped: number };
 };
 
 export class ListHub implements ChatListEventsSource {
-  readonly #parts: ListHubParts;
+  readonly #dependencies: ListHubDependencies;
   readonly #open = new Map<string, Opening>();
-  readonly #doubted = new Set<ListChannel>();
+  /** Channels to be checked again. */
+  readonly #unverified = new Set<ListChannel>();
   readonly #cancels: (() => void)[];
-  #cancelSecondLook: (() => void) | null = null;
-  #look: Promise<void> | null = null;
+  #cancelRecheck: (() => void) | null = null;
+  #check: Promise<void> | null = null;
   #isClosed = false;
 
-  constructor(parts: ListHubParts) {
-    this.#parts = parts;
-    const makeUp = () => {
+  constructor(dependencies: ListHubDependencies) {
+    this.#dependencies = dependencies;
+    const healAll = () => {
       for (const { channel } of this.#open.values()) channel.heal();
       this.sweep();
     };
-    this.#cancels = [parts.clock.every(SWEEP_MS, () => this.sweep()), parts.bus.onReturn(makeUp)];
+    this.#cancels = [
+      dependencies.clock.every(SWEEP_MS, () => this.sweep()),
+      dependencies.bus.onReconnect(healAll),
+    ];
   }
 
-  /** How many people's lists are watched now. */
-  get watchedLists(): number {
+  /** Number of lists with subscribers. */
+  get subscribedLists(): number {
     return this.#open.size;
   }
 
   async subscribe({ userId }: Viewer, after: string | null): Promise<EventStream<ListEvent>> {
-    const opening = this.#enter(userId);
+    const opening = this.#acquire(userId);
     await opening.attached.catch((error: unknown) => {
-      this.#leave(userId, opening);
+      this.#release(userId, opening);
       throw error;
     });
     const { channel } = opening;
     const reason: RefreshReason = after === null ? "first_snapshot" : "cursor_too_old";
     const stream: EventStream<ListEvent> = new EventStream(() => {
       channel.readers.delete(reader);
-      this.#leave(userId, opening);
-    }, this.#parts.streamBounds);
+      this.#release(userId, opening);
+    }, this.#dependencies.streamBounds);
     const reader = new ListReader({
       stream,
       after: after === null ? null : decodeListCursor(after),
-      isFollowed: (chatId) => this.#parts.isFollowed(chatId),
-      fellBehind: (dropped) => {
-        this.#parts.meter?.fellBehind("chat-list", dropped);
+      isFollowed: (chatId) => this.#dependencies.isFollowed(chatId),
+      onOverflow: (dropped) => {
+        this.#dependencies.meter?.fellBehind("chat-list", dropped);
         this.#warn(userId, opening, dropped);
       },
-      caughtBreath: (behind) => channel.join(behind, "fell_behind"),
+      onDrained: (behind) => channel.join(behind, "fell_behind"),
     });
     channel.readers.add(reader);
     channel.join(reader, reason);
     return stream;
   }
 
-  /** Weighs all watched lists; runs by itself, and when a bus has been away. */
+  /** Compares the checksums of all subscribed lists with the database. Also runs periodically. */
   sweep(): void {
-    this.#compare([...this.#open.values()].map(({ channel }) => channel));
+    this.#verify([...this.#open.values()].map(({ channel }) => channel));
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const cancel of this.#cancels) cancel();
-    this.#cancelSecondLook?.();
+    this.#cancelRecheck?.();
     for (const { channel } of [...this.#open.values()]) endAll(channel);
-    await this.#look;
+    await this.#check;
   }
 
-  #enter(ownerId: string): Opening {
+  #acquire(ownerId: string): Opening {
     const existing = this.#open.get(ownerId);
     if (existing) {
       existing.users += 1;
       return existing;
     }
-    const { source, bus } = this.#parts;
+    const { source, bus } = this.#dependencies;
     const channel = new ListChannel(ownerId, {
       source,
       bus,
-      broken: (of, error) => this.#endBroken(of, error),
-      doubted: (of) => this.#lookAgain(of),
+      onFailure: (failed, error) => this.#endFailed(failed, error),
+      requestCheck: (unverified) => this.#scheduleRecheck(unverified),
     });
     const opening: Opening = {
       channel,
@@ -131,68 +135,75 @@ export class ListHub implements ChatListEventsSource {
 
   async #attach(opening: Opening): Promise<void> {
     const { channel } = opening;
-    const detach = await this.#parts.bus.subscribeList(channel.ownerId, (entry) => channel.take(entry));
+    const detach = await this.#dependencies.bus.subscribeList(channel.ownerId, (entry) =>
+      channel.receive(entry),
+    );
     if (opening.users === 0) detach();
     else opening.detach = detach;
   }
 
-  #leave(ownerId: string, opening: Opening): void {
+  #release(ownerId: string, opening: Opening): void {
     opening.users -= 1;
     if (opening.users > 0) return;
     if (this.#open.get(ownerId) === opening) this.#open.delete(ownerId);
-    this.#doubted.delete(opening.channel);
-    if (this.#doubted.size === 0) this.#forgetSecondLook();
+    this.#unverified.delete(opening.channel);
+    if (this.#unverified.size === 0) this.#clearRecheck();
     opening.detach();
   }
 
-  #lookAgain(channel: ListChannel): void {
+  #scheduleRecheck(channel: ListChannel): void {
     if (this.#isClosed || channel.readers.size === 0) return;
-    this.#doubted.add(channel);
-    this.#cancelSecondLook ??= this.#parts.clock.after(SECOND_LOOK_MS, () => {
-      this.#cancelSecondLook = null;
-      const doubted = [...this.#doubted];
-      // A look that is under way may have begun too early for them.
-      if (this.#look) return doubted.forEach((waiting) => this.#lookAgain(waiting));
-      this.#doubted.clear();
-      this.#compare(doubted);
+    this.#unverified.add(channel);
+    this.#cancelRecheck ??= this.#dependencies.clock.after(RECHECK_DELAY_MS, () => {
+      this.#cancelRecheck = null;
+      const unverified = [...this.#unverified];
+      // A check that is running may have begun too early for them.
+      if (this.#check) return unverified.forEach((waiting) => this.#scheduleRecheck(waiting));
+      this.#unverified.clear();
+      this.#verify(unverified);
     });
   }
 
-  #forgetSecondLook(): void {
-    this.#cancelSecondLook?.();
-    this.#cancelSecondLook = null;
+  #clearRecheck(): void {
+    this.#cancelRecheck?.();
+    this.#cancelRecheck = null;
   }
 
-  #compare(channels: ListChannel[]): void {
-    if (this.#look || this.#isClosed || channels.length === 0) return;
-    const look = async () => {
-      const weights = await this.#parts.source.readListWeights(channels.map(({ ownerId }) => ownerId));
-      for (const channel of channels) channel.compare(weights.get(channel.ownerId) ?? 0);
+  #verify(channels: ListChannel[]): void {
+    if (this.#check || this.#isClosed || channels.length === 0) return;
+    const check = async () => {
+      const checksums = await this.#dependencies.source.readListChecksums(
+        channels.map(({ ownerId }) => ownerId),
+      );
+      for (const channel of channels) channel.verify(checksums.get(channel.ownerId) ?? 0);
     };
-    this.#look = look()
+    this.#check = check()
       .catch((error: unknown) =>
-        this.#parts.log.warn({ err: error }, "Lists of chats could not be weighed; the next sweep retries"),
+        this.#dependencies.log.warn(
+          { err: error },
+          "reading list checksums failed; retrying with the next sweep",
+        ),
       )
-      .finally(() => (this.#look = null));
+      .finally(() => (this.#check = null));
   }
 
-  /** A channel that could not read is not to be trusted: its readers are ended and come back with their cursors. */
-  #endBroken(channel: ListChannel, error: unknown): void {
+  /** Ends the readers of a channel whose read failed, since it may have missed updates; clients resume by cursor. */
+  #endFailed(channel: ListChannel, error: unknown): void {
     const { ownerId } = channel;
-    this.#parts.log.error(
+    this.#dependencies.log.error(
       { err: error, ownerId },
-      "A list's event channel failed; its subscribers must resume",
+      "chat list event channel failed; its subscribers must resume",
     );
     endAll(channel);
   }
 
   #warn(ownerId: string, { warned }: Opening, dropped: number): void {
-    const now = this.#parts.clock.now();
+    const now = this.#dependencies.clock.now();
     warned.dropped += dropped;
     if (now - warned.at < WARNING_INTERVAL_MS) return;
-    this.#parts.log.warn(
+    this.#dependencies.log.warn(
       { ownerId, dropped: warned.dropped },
-      "A subscriber of a list fell behind; it was told to read the list anew",
+      "slow list subscriber; events dropped, it must refresh the list",
     );
     Object.assign(warned, { at: now, dropped: 0 });
   }

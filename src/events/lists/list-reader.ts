@@ -1,6 +1,6 @@
 /**
- * One subscriber of a person's list: where it stands in the log, what its list weighs if it missed nothing, and how
- * entries become its events.
+ * One subscriber of a user's chat list: its position in the log, the checksum that its list has if it missed nothing,
+ * and the mapping of entries to its events.
  */
 import type { RefreshReason } from "../../domain/chats/chat-stream.js";
 import { encodeListCursor } from "../../domain/common/cursors.js";
@@ -15,56 +15,56 @@ import type { EventStream } from "../common/event-stream.js";
 
 /** Every event of a list is small: a title has at most 200 characters. */
 const EVENT_BYTES = 512;
-/** A list that is in motion may weigh otherwise at any single look; at so many in a row it is wrong. */
-const MAX_DOUBTS = 5;
+/** The checksum of a busy list may differ at any single check; after this many in a row the list is wrong. */
+const MAX_MISMATCHES = 5;
 
 export type ListReaderOptions = {
   stream: EventStream<ListEvent>;
-  /** Where the reader returns to; null begins anew. */
+  /** The position to resume from; null = a new subscriber. */
   after: ListCursor | null;
-  /** Whether the list's owner is looking at the chat, through this replica. */
+  /** Whether the list's owner follows the chat through this replica. */
   isFollowed(chatId: string): boolean;
-  /** The stream was full: called with the number of events thrown away. */
-  fellBehind(dropped: number): void;
-  /** The reader has taken its refresh and may be told things again. */
-  caughtBreath(reader: ListReader): void;
+  /** The stream was full: called with the number of discarded events. */
+  onOverflow(dropped: number): void;
+  /** The subscriber has taken its refresh, and the reader may join again. */
+  onDrained(reader: ListReader): void;
 };
 
-type Place = { position: string | null; weight: number };
+type ListState = { position: string | null; checksum: number };
 type EventBody<E = ListEvent> = E extends ListEvent ? Omit<E, "cursor"> : never;
 
 export class ListReader {
   /** False until it has had its refresh or catch-up. */
   isLive = false;
-  /** Its stream was full: it is told nothing until it has taken the refresh and joined again. */
+  /** Its stream overflowed: it gets nothing until it has taken the refresh and joined again. */
   isBehind = false;
-  /** The newest entry that it was told. */
+  /** The newest entry sent. */
   position: string | null;
-  #weight: number;
-  /** How far the list's weight was off at the last looks in a row. */
-  #doubt: { difference: number; looks: number } | null = null;
+  #checksum: number;
+  /** The checksum's last difference, and the number of checks in a row with one. */
+  #mismatch: { difference: number; checks: number } | null = null;
   readonly #options: ListReaderOptions;
 
   constructor(options: ListReaderOptions) {
     this.#options = options;
     this.position = options.after?.id ?? null;
-    this.#weight = options.after?.weight ?? 0;
+    this.#checksum = options.after?.checksum ?? 0;
   }
 
-  /** Tells an entry unless the reader has had it. */
-  tell(entry: ListEntry): void {
-    if (this.#moveTo(entry) && entry.change !== null) this.#push(this.#shown(entry.change));
+  /** Sends an entry unless the reader has had it. */
+  send(entry: ListEntry): void {
+    if (this.#moveTo(entry) && entry.change !== null) this.#push(this.#withReadState(entry.change));
   }
 
-  /** The reader knows what the entry says, from the list itself. */
-  pass(entry: ListEntry): void {
+  /** Moves past an entry that the refreshed list already contains. */
+  skip(entry: ListEntry): void {
     this.#moveTo(entry);
   }
 
-  refresh(reason: RefreshReason, { position, weight }: Place): void {
+  refresh(reason: RefreshReason, { position, checksum }: ListState): void {
     this.position = position;
-    this.#weight = weight;
-    this.#doubt = null;
+    this.#checksum = checksum;
+    this.#mismatch = null;
     this.#push({ type: "refresh", reason });
   }
 
@@ -73,28 +73,28 @@ export class ListReader {
     this.isLive = !this.isBehind;
   }
 
-  weighs(weight: number): boolean {
-    return this.#weight === weight;
+  hasChecksum(checksum: number): boolean {
+    return this.#checksum === checksum;
   }
 
   /**
-   * What the database says the list weighs. News that is on its way makes it differ for a moment; false when it
-   * differs for good, so that the reader has missed something that no log holds.
+   * Compares the reader's checksum with that of the database. Updates in flight make it differ for a moment; false when
+   * it differs persistently, so that the reader has missed an update that is in no log.
    */
-  believes(weight: number): boolean {
-    const difference = weight - this.#weight;
+  verify(checksum: number): boolean {
+    const difference = checksum - this.#checksum;
     if (difference === 0) {
-      this.#doubt = null;
+      this.#mismatch = null;
       return true;
     }
-    const looks = (this.#doubt?.looks ?? 0) + 1;
-    const isSettled = this.#doubt?.difference === difference;
-    this.#doubt = { difference, looks };
-    return !isSettled && looks < MAX_DOUBTS;
+    const checks = (this.#mismatch?.checks ?? 0) + 1;
+    const isPersistent = this.#mismatch?.difference === difference;
+    this.#mismatch = { difference, checks };
+    return !isPersistent && checks < MAX_MISMATCHES;
   }
 
-  get isDoubting(): boolean {
-    return this.#doubt !== null;
+  get hasMismatch(): boolean {
+    return this.#mismatch !== null;
   }
 
   end(): void {
@@ -102,18 +102,18 @@ export class ListReader {
   }
 
   /** False when the reader has had the entry. */
-  #moveTo({ id, weight }: ListEntry): boolean {
+  #moveTo({ id, checksumDelta: weight }: ListEntry): boolean {
     if (this.isBehind) return false;
     if (id !== null) {
       if (this.position !== null && compareListIds(id, this.position) <= 0) return false;
       this.position = id;
     }
-    this.#weight += weight;
+    this.#checksum += weight;
     return true;
   }
 
-  /** Who looks at a chat has read it: what says otherwise was written before. */
-  #shown(change: ListChange): EventBody {
+  /** A followed chat is read: an entry that says otherwise was written before it was marked. */
+  #withReadState(change: ListChange): EventBody {
     const isRead = change.type === "status" && this.#options.isFollowed(change.chatId);
     return isRead ? { ...change, isUnread: false } : change;
   }
@@ -125,11 +125,11 @@ export class ListReader {
     this.isLive = false;
     this.isBehind = true;
     const refresh = this.#withCursor({ type: "refresh", reason: "fell_behind" });
-    const dropped = stream.replaceAll(refresh, () => this.#options.caughtBreath(this));
-    this.#options.fellBehind(dropped + 1);
+    const dropped = stream.replaceAll(refresh, () => this.#options.onDrained(this));
+    this.#options.onOverflow(dropped + 1);
   }
 
   #withCursor(body: EventBody): ListEvent {
-    return { ...body, cursor: encodeListCursor(this.position, this.#weight) };
+    return { ...body, cursor: encodeListCursor(this.position, this.#checksum) };
   }
 }

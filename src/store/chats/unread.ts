@@ -61,11 +61,11 @@ export async function markRead(
     ownerId,
     status,
     version: Number(version),
-    moved: Number(moved),
+    markAdvance: Number(moved),
   }));
 }
 
-// The sum of `weightOf` in domain/list-events, and of how far the chats are read; a test holds them together. Below
+// The sum of `checksumOf` in domain/chats/list-events, and of how far the chats are read; a test holds them together. Below
 // 2^53 up to 100,000 chats. Index: chats_owner_created_idx.
 const LIST_WEIGHTS: Statement = {
   name: "chat-list-weights",
@@ -78,7 +78,7 @@ const LIST_WEIGHTS: Statement = {
 };
 
 /** What each person's list of chats weighs; who has none is left out. */
-export async function readListWeights(
+export async function readListChecksums(
   db: Queryable,
   ownerIds: readonly string[],
 ): Promise<Map<string, number>> {

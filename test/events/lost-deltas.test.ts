@@ -1,5 +1,5 @@
-// Pieces that are lost on their way to another replica are missed there before their message is told, from Redis' log
-// of them; where that does not have them all, the preview is void.
+// Deltas that are lost on the way to another replica are read from their Redis log before their message is sent; where
+// the log does not have them all, the preview is reset.
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { LiveBatch } from "../../src/domain/chats/chat-events.js";
@@ -23,9 +23,9 @@ afterAll(async () => {
   if (hasRedis) await redis.stop();
 });
 
-/** A chat that runs here and is followed there, by way of a bus that may lose pieces. */
-class Distance {
-  /** Whether pieces arrive. */
+/** A chat that runs on one replica and is followed on another, over a bus that may lose deltas. */
+class TwoReplicas {
+  /** Whether a batch is lost. */
   isLost = (_batch: LiveBatch) => false;
   readonly clock = new ManualClock();
 
@@ -37,7 +37,7 @@ class Distance {
     const subscribe = there.subscribeChat.bind(there);
     there.subscribeChat = (chatId, listener) =>
       subscribe(chatId, {
-        saved: (news) => listener.saved(news),
+        saved: (change) => listener.saved(change),
         live: (batch) => this.isLost(batch) || listener.live(batch),
       });
     this.hub = new ChatHub({ source: world, bus: there, clock: this.clock, log });
@@ -45,25 +45,25 @@ class Distance {
 
   readonly hub: ChatHub;
 
-  static async open(): Promise<Distance> {
+  static async open(): Promise<TwoReplicas> {
     const connect = () => RedisBus.connect({ url: redis.url, log, clock: systemClock });
     const [here, there] = await Promise.all([connect(), connect()]);
     const world = new ChatWorld(here);
     world.start();
-    return new Distance(world, [here, there], there);
+    return new TwoReplicas(world, [here, there], there);
   }
 
   async read(): Promise<Transcript> {
     const stream = await this.hub.subscribe(viewer, CHAT_ID, null);
-    if (!stream) throw new Error("The chat is not there.");
+    if (!stream) throw new Error("chat not found");
     const transcript = new Transcript(this.world, null);
     follow(stream, transcript);
-    await told(transcript, opening);
+    await expectStory(transcript, opening);
     return transcript;
   }
 
-  /** Saves what was written as an answer; the turn goes on. */
-  commit(text: string, options: { isTold?: boolean } = {}): void {
+  /** Commits an answer without ending the turn. */
+  commit(text: string, options: { isPublished?: boolean } = {}): void {
     const { world } = this;
     const messages = [world.answer(text)];
     world.run([{ type: "commit-step", fence: world.fence, messages, openCalls: [] }], options);
@@ -75,74 +75,76 @@ class Distance {
   }
 }
 
-const told = (transcript: Transcript, story: string[]) =>
+const expectStory = (transcript: Transcript, story: string[]) =>
   eventually(() => expect(transcript.story).toEqual(story));
 
-const speakToRedis = () => createClient({ url: redis.url });
+const createRedisClient = () => createClient({ url: redis.url });
 
-async function withRedis(work: (client: ReturnType<typeof speakToRedis>) => Promise<unknown>): Promise<void> {
-  const client = speakToRedis();
+async function withRedis(
+  work: (client: ReturnType<typeof createRedisClient>) => Promise<unknown>,
+): Promise<void> {
+  const client = createRedisClient();
   await client.connect();
   await work(client);
   await client.close();
 }
 
 describe.skipIf(!hasRedis)("with a Redis", () => {
-  let distance: Distance;
+  let replicas: TwoReplicas;
   beforeEach(async () => {
     await withRedis((client) => client.flushAll());
-    distance = await Distance.open();
+    replicas = await TwoReplicas.open();
   });
-  afterEach(() => distance.close());
+  afterEach(() => replicas.close());
 
-  test("the last pieces are told before their message when they are lost on the way", async () => {
-    const { world } = distance;
-    const reader = await distance.read();
+  test("the last deltas are sent before their message when they were lost", async () => {
+    const { world } = replicas;
+    const reader = await replicas.read();
     world.write("Hel");
-    await told(reader, [...opening, "part Hel"]);
-    distance.isLost = () => true;
+    await expectStory(reader, [...opening, "part Hel"]);
+    replicas.isLost = () => true;
     world.write("lo");
-    distance.commit("Hello");
-    await told(reader, [...opening, "part Hel", "part lo", "message assistant"]);
+    replicas.commit("Hello");
+    await expectStory(reader, [...opening, "part Hel", "part lo", "message assistant"]);
   });
 
-  test("the last pieces are told before their message when the news of it is lost too", async () => {
-    const { world } = distance;
-    const reader = await distance.read();
+  test("the last deltas are sent before their message when its event was lost too", async () => {
+    const { world } = replicas;
+    const reader = await replicas.read();
     world.write("Hel");
-    await told(reader, [...opening, "part Hel"]);
-    distance.isLost = () => true;
+    await expectStory(reader, [...opening, "part Hel"]);
+    replicas.isLost = () => true;
     world.write("lo");
-    distance.commit("Hello", { isTold: false });
+    replicas.commit("Hello", { isPublished: false });
     world.run([{ type: "finish-turn", fence: world.fence }]);
-    await told(reader, [...opening, "part Hel", "part lo", "message assistant", "status waiting"]);
+    await expectStory(reader, [...opening, "part Hel", "part lo", "message assistant", "status waiting"]);
   });
 
-  test("a preview whose last pieces are in no log either is called void before its message", async () => {
-    const { world } = distance;
-    const reader = await distance.read();
+  test("a preview whose last deltas are not in the log either is reset before its message", async () => {
+    const { world } = replicas;
+    const reader = await replicas.read();
     world.write("Hel");
-    await told(reader, [...opening, "part Hel"]);
-    distance.isLost = () => true;
+    await expectStory(reader, [...opening, "part Hel"]);
+    replicas.isLost = () => true;
     world.write("lo");
     await withRedis(async (client) => {
       const [key = ""] = await client.keys("parley:*pieces:*");
       const [last] = (await client.xRevRange(key, "+", "-", { COUNT: 1 })) ?? [];
       await client.xDel(key, last?.id ?? "");
     });
-    distance.commit("Hello");
-    await told(reader, [...opening, "part Hel", "preview-reset worker_lost", "message assistant"]);
+    replicas.commit("Hello");
+    await expectStory(reader, [...opening, "part Hel", "preview-reset worker_lost", "message assistant"]);
   });
 
-  test("a preview whose log has no end is called void when a read of the database finds its message", async () => {
-    const { world } = distance;
-    const reader = await distance.read();
+  test("a preview whose log has no end is reset when a database read finds its message", async () => {
+    const { world } = replicas;
+    const reader = await replicas.read();
     world.write("Hel");
-    await told(reader, [...opening, "part Hel"]);
-    distance.isLost = () => true;
+    await expectStory(reader, [...opening, "part Hel"]);
+    replicas.isLost = () => true;
     world.write("lo");
-    distance.commit("Hello", { isTold: false });
-    distance.clock.advance(10_000);
-    await told(reader, [...opening, "part Hel", "preview-reset worker_lost", "message assistant"]);
+    replicas.commit("Hello", { isPublished: false });
+    replicas.clock.advance(10_000);
+    await expectStory(reader, [...opening, "part Hel", "preview-reset worker_lost", "message assistant"]);
   });
 });

@@ -1,14 +1,14 @@
-// A life of a chat by chance: whatever its people and its workers may do.
+// Random life of a chat: anything that its users and workers may do.
 import type { ChatFailure } from "../../src/domain/common/failures.js";
 import { type ChatWorld, said } from "./world.js";
 
 const failure: ChatFailure = { kind: "overloaded", message: "Busy.", isRetryable: true };
 
-/** One thing that may happen to the chat now; what the lifecycle refuses does not happen. */
+/** Performs one random action on the chat; those that the lifecycle refuses have no effect. */
 export function act(world: ChatWorld, random: () => number, step: number): void {
   const { state, fence } = world;
   const dice = random();
-  const options = { isTold: random() > 0.05, isLarge: random() < 0.1 };
+  const options = { isPublished: random() > 0.05, isLarge: random() < 0.1 };
   const run = (...commands: Parameters<ChatWorld["run"]>[0]) => world.run(commands, options);
   const ids = { workerId: `worker-${step}`, runnerId: `runner-${step}` };
   const queuedId = `queued-${step}`;
@@ -36,7 +36,7 @@ export function act(world: ChatWorld, random: () => number, step: number): void 
   }
 }
 
-/** What a runner may do next. */
+/** Performs one random action of a runner. */
 function work(world: ChatWorld, random: () => number, step: number): void {
   const { state, fence } = world;
   const dice = random();
@@ -54,8 +54,8 @@ function work(world: ChatWorld, random: () => number, step: number): void {
     const messages = [world.answer(`asks ${step}`)];
     return void run({ type: "commit-step", fence, messages, openCalls }, { type: "await-client", fence });
   }
-  const asking = world.messages.findLast((row) => row.role === "assistant");
-  const addRuntime = asking ? { addRuntime: { messageId: asking.id, runtimeMs: 5 } } : {};
+  const lastAnswer = world.messages.findLast((row) => row.role === "assistant");
+  const addRuntime = lastAnswer ? { addRuntime: { messageId: lastAnswer.id, runtimeMs: 5 } } : {};
   if (dice < 0.9) {
     const messages = [world.answer(`step ${step}`)];
     return void run({ type: "commit-step", fence, messages, openCalls: [], ...addRuntime });

@@ -1,11 +1,11 @@
-// What news says a list weighs, and what the database says: the same, whatever happened; and how chats are read.
+// A list's checksum according to its events always equals the one in the database; and how chats are marked as read.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Unread1763700000003 } from "../../migrations/0003-unread.js";
-import { type ListEntry, readNews } from "../../src/domain/chats/list-events.js";
-import { noteWork } from "../../src/services/git/track-branch.js";
+import { type ListEntry, readUpdate } from "../../src/domain/chats/list-events.js";
+import { trackBranch } from "../../src/services/git/track-branch.js";
 import type { Viewer } from "../../src/domain/users/viewer.js";
 import { listChats } from "../../src/store/chats/chats.js";
-import { findUnread, markRead, readListWeights } from "../../src/store/chats/unread.js";
+import { findUnread, markRead, readListChecksums } from "../../src/store/chats/unread.js";
 import { isAtRest, type Replica, World } from "../engine/world.js";
 import { insertChat, insertMessage, insertViewer } from "../support/database/rows.js";
 
@@ -17,41 +17,41 @@ beforeAll(async () => {
 afterAll(() => world.close());
 afterEach(() => world.closeReplicas());
 
-/** Everything that is told of the person's list from now on. */
+/** Collects all entries published for the user's list from now on. */
 async function listen(ownerId: string): Promise<ListEntry[]> {
-  const heard: ListEntry[] = [];
-  await world.bus.subscribeList(ownerId, (entry) => heard.push(entry));
-  return heard;
+  const received: ListEntry[] = [];
+  await world.bus.subscribeList(ownerId, (entry) => received.push(entry));
+  return received;
 }
 
-async function weigh(ownerId: string): Promise<number> {
-  return (await readListWeights(world.database, [ownerId])).get(ownerId) ?? 0;
+async function readChecksum(ownerId: string): Promise<number> {
+  return (await readListChecksums(world.database, [ownerId])).get(ownerId) ?? 0;
 }
 
-function told(entries: ListEntry[]): number {
-  return entries.reduce((sum, { weight }) => sum + weight, 0);
+function published(entries: ListEntry[]): number {
+  return entries.reduce((sum, { checksumDelta }) => sum + checksumDelta, 0);
 }
 
-test("a list weighs what its news says, through a chat's whole life", async () => {
+test("a list's checksum equals the sum of its updates, through a chat's whole life", async () => {
   replica = world.replica();
   const { commands } = replica;
   const { viewer } = world;
-  const heard = await listen(viewer.userId);
+  const received = await listen(viewer.userId);
   const chatId = await world.createChat(replica, "Hello");
   const other = await world.createChat(replica, "Something else", { title: "Other" });
-  const check = async () => expect(told(heard)).toBe(await weigh(viewer.userId));
+  const check = async () => expect(published(received)).toBe(await readChecksum(viewer.userId));
   await check();
   await commands.updateChat(viewer, { chatId: other, title: "Renamed", labels: [] });
   await commands.interruptChat(viewer, other);
   await check();
   for (const branch of ["one", "one", "two"])
-    await noteWork(replica.parts, other, { branch, remoteOrigin: "https://git.example/ada/greeter.git" });
+    await trackBranch(replica.parts, other, { branch, remoteOrigin: "https://git.example/ada/greeter.git" });
   await check();
   await replica.worker.start();
   await world.until(chatId, isAtRest);
   await check();
   for (const read of await markRead(world.database, [{ chatId, readerId: viewer.userId }]))
-    world.bus.publishList(read.ownerId, readNews(read));
+    world.bus.publishList(read.ownerId, readUpdate(read));
   await check();
   world.answer = () => ({ text: ["stays ", "open"], hang: 1 });
   await world.send(replica, chatId, "Again");
@@ -63,7 +63,7 @@ test("a list weighs what its news says, through a chat's whole life", async () =
   await commands.unarchiveChat(viewer, chatId);
   await commands.archiveChat(viewer, other);
   await check();
-  const kinds = heard.flatMap(({ change }) => (change?.chatId === chatId ? [change.type] : []));
+  const kinds = received.flatMap(({ change }) => (change?.chatId === chatId ? [change.type] : []));
   expect(kinds).toEqual([
     "created",
     "status",
@@ -77,12 +77,12 @@ test("a list weighs what its news says, through a chat's whole life", async () =
   ]);
 });
 
-test("a chat that is taken over from a dead worker changes no list", async () => {
+test("taking a chat over from a dead worker changes no list", async () => {
   world.answer = () => ({ text: ["never ", "ends"], hang: 1 });
   const dead = world.replica();
   await dead.worker.start();
-  const heard = await listen(world.viewer.userId);
-  const before = await weigh(world.viewer.userId);
+  const received = await listen(world.viewer.userId);
+  const before = await readChecksum(world.viewer.userId);
   const chatId = await world.createChat(dead, "Hello");
   await world.untilStreamed(chatId, "never");
   await world.killLease(dead);
@@ -90,7 +90,7 @@ test("a chat that is taken over from a dead worker changes no list", async () =>
   const next = world.replica();
   await next.worker.start();
   await world.until(chatId, isAtRest);
-  expect(told(heard)).toBe((await weigh(world.viewer.userId)) - before);
+  expect(published(received)).toBe((await readChecksum(world.viewer.userId)) - before);
 });
 
 describe("reading", () => {
@@ -140,7 +140,7 @@ describe("reading", () => {
     ]);
   });
 
-  test("marking says what changed, moves nothing else, and is the owner's alone", async () => {
+  test("marking returns what changed, changes nothing else, and only works for the owner", async () => {
     const chatId = await insertChat(world.database, { ownerId: ada.userId });
     const first = await answer(chatId);
     const row = () => world.run("SELECT updated_at, snapshot_version FROM chats WHERE id = $1", [chatId]);
@@ -148,18 +148,18 @@ describe("reading", () => {
     const mark = (readerId: string) => markRead(world.database, [{ chatId, readerId }]);
     expect(await mark(bert.userId)).toEqual([]);
     const read = { chatId, ownerId: ada.userId, status: "waiting", version: 7 };
-    expect(await mark(ada.userId)).toEqual([{ ...read, moved: Number(first) }]);
+    expect(await mark(ada.userId)).toEqual([{ ...read, markAdvance: Number(first) }]);
     expect(await mark(ada.userId)).toEqual([]);
     const question = await insertMessage(world.database, { chatId, text: "And?" });
     expect([await mark(ada.userId), await unread(chatId)]).toEqual([[], [false]]);
     const second = await answer(chatId);
     expect(await unread(chatId)).toEqual([true]);
-    expect(await mark(ada.userId)).toEqual([{ ...read, moved: Number(second) - Number(first) }]);
+    expect(await mark(ada.userId)).toEqual([{ ...read, markAdvance: Number(second) - Number(first) }]);
     expect(Number(second)).toBeGreaterThan(Number(question));
     expect(await row()).toEqual(before);
   });
 
-  test("many replicas mark the same chats at once without waiting for each other in a circle", async () => {
+  test("many replicas mark the same chats at once without a deadlock", async () => {
     const chats = await Promise.all(
       Array.from({ length: 50 }, () => insertChat(world.database, { ownerId: ada.userId })),
     );
@@ -179,7 +179,7 @@ describe("reading", () => {
     expect((await unread(...chats)).includes(true)).toBe(false);
   });
 
-  test("in a deployment that is upgraded, what was there already counts as read", async () => {
+  test("in an upgraded deployment, existing messages count as read", async () => {
     const [empty, answered] = [
       await insertChat(world.database, { ownerId: ada.userId }),
       await insertChat(world.database, { ownerId: ada.userId }),
