@@ -1,4 +1,4 @@
-/** The workspace agent as a plain object: processes, files and instructions of one directory. `http.ts` is its endpoint. */
+/** The workspace agent without its transport: processes, files and instructions of one directory. See `http.ts`. */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
@@ -39,16 +39,16 @@ import type { AgentHealth } from "./protocol/health.js";
 import { AGENT_CAPABILITIES, AGENT_PROTOCOL_VERSION } from "./protocol/paths.js";
 
 export type AgentOptions = {
-  /** Where relative paths start and commands run; absolute. */
+  /** Base of relative paths and working directory of commands; absolute. */
   directory: string;
-  /** Where commands run when `directory` is gone, and where the context's `~` leads. */
+  /** Working directory of commands when `directory` is gone, and the meaning of `~` in context paths. */
   homeDirectory: string;
   contextPaths: ContextPaths;
-  /** What commands inherit. */
+  /** Inherited by commands. */
   environment: Environment;
-  /** How much commands stand back behind all others, 0 (the default) to 19; see `nice`. */
+  /** Niceness of commands, 0 (the default) to 19; see `nice`. */
   commandNice?: number;
-  /** How many may run; `DEFAULT_PROCESS_LIMITS` when absent. */
+  /** Default: `DEFAULT_PROCESS_LIMITS`. */
   processLimits?: ProcessLimits;
   clock: Clock;
   log: Log;
@@ -62,7 +62,7 @@ export type Agent = {
   mcpServers: WorkspaceMcpServers;
   git: GitWatches;
   search: Search;
-  /** Where servers can be asked. */
+  /** For requests from the agent to its servers. */
   controlChannels: ControlChannels;
   readLines(request: ReadLinesRequest): Promise<ReadLinesAnswer>;
   readBytes(query: ReadBytesQuery): Promise<Outcome<FileBytes>>;
@@ -70,7 +70,7 @@ export type Agent = {
   resolvePath(request: ResolvePathRequest): Promise<Outcome<ResolvePathAnswer>>;
   writeFile(request: WriteFileRequest): Promise<Outcome<WriteFileAnswer>>;
   editFiles(request: EditFilesRequest): Promise<Outcome<EditFilesAnswer>>;
-  /** Ends every command and tool server; resolves when they are gone. */
+  /** Ends every command and MCP server; resolves when they are gone. */
   close(): Promise<void>;
 };
 
@@ -124,7 +124,7 @@ export function createAgent(options: AgentOptions): Agent {
     close: async () => {
       controlChannels.close();
       await Promise.all([processes.close(), mcpServers.close(), search.close(), git.close()]);
-      // Commands that end still have their script.
+      // Last: commands that are ending may still run the askpass script.
       await askpass.close();
     },
   };

@@ -1,20 +1,20 @@
-/** How the agent is reached, as its settings say it: it listens, or it calls servers. */
+/** Settings of the agent's endpoint: it listens, or it dials out to servers. */
 import { z } from "zod";
 import { DIAL_OUT_PATH } from "./protocol/dial-out.js";
 
-/** Nobody but this machine may reach an agent unless somebody says otherwise. */
+/** By default an agent can be reached from its own machine only. */
 export const DEFAULT_AGENT_HOST = "127.0.0.1";
 
 export type EndpointSettings =
   | {
       kind: "listen";
       host: string;
-      /** 0 takes any free one. */
+      /** 0 = any free port. */
       port: number;
-      /** PEM texts; null speaks plain HTTP. */
+      /** PEM texts; null = plain HTTP. */
       tls: { cert: string; key: string } | null;
     }
-  /** WebSocket addresses, tried in turn until one takes the call. */
+  /** WebSocket addresses, tried in turn until one registers the agent. */
   | { kind: "dial-out"; servers: readonly string[] };
 
 export const endpointVariables = {
@@ -29,7 +29,7 @@ export const endpointVariables = {
 };
 type EndpointVariables = z.infer<z.ZodObject<typeof endpointVariables>>;
 
-/** Throws an `Error` whose message is for whoever made the settings. `readText` reads a file. */
+/** Throws an `Error` whose message names the wrong setting. `readText` reads a file. */
 export function readEndpoint(
   variables: EndpointVariables,
   readText: (path: string) => string,
@@ -49,7 +49,7 @@ export function readEndpoint(
   }
   if (host !== undefined || port !== undefined || cert !== undefined) {
     throw new Error(
-      "PARLEY_AGENT_SERVER_URL: an agent that calls a server does not listen; give no host, port or TLS files",
+      "PARLEY_AGENT_SERVER_URL: an agent that dials out does not listen; give no host, port or TLS files",
     );
   }
   return { kind: "dial-out", servers: servers.split(",").map((text) => serverAddress(text.trim())) };
@@ -62,7 +62,7 @@ const WEB_SOCKET_PROTOCOLS: Record<string, string> = {
   "https:": "wss:",
 };
 
-/** A server's plain address will do: the path is known. */
+/** Completes a server's base URL: the scheme becomes that of WebSockets, and the path defaults to `DIAL_OUT_PATH`. */
 function serverAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const protocol = url && WEB_SOCKET_PROTOCOLS[url.protocol];

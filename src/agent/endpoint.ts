@@ -1,4 +1,4 @@
-/** How the agent is reached: a port on which it listens, or a call to a server that it keeps up. */
+/** The agent's endpoint: a listening port, or a supervised outgoing connection to a server. */
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
 import type { Agent } from "./agent.js";
@@ -12,41 +12,41 @@ export type EndpointOptions = {
   agent: Agent;
   endpoint: EndpointSettings;
   token: string;
-  /** Tells whoever started the agent, in a line on stdout. */
-  say: (line: ListeningLine | RegisteredLine) => void;
+  /** Prints a line on stdout, for the process that started the agent. */
+  print: (line: ListeningLine | RegisteredLine) => void;
   clock: Clock;
   log: Log;
 };
 
 export type Endpoint = {
-  /** Requests under way are cut; end what they wait for first. */
+  /** Cuts requests under way; end what they wait for first. */
   close(): Promise<void>;
 };
 
-/** A endpoint that listens does so when this resolves; it rejects when it cannot. One that calls goes on trying. */
+/** A listening endpoint is ready when this resolves, or rejects; one that dials out keeps trying in the background. */
 export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
   return options.endpoint.kind === "listen"
     ? listen(options, options.endpoint)
-    : call(options, options.endpoint);
+    : dialOut(options, options.endpoint);
 }
 
 const LOOPBACK = /^(?:127\.[\d.]+|::1|localhost)$/;
 
 async function listen(
-  { agent, token, say, log }: EndpointOptions,
+  { agent, token, print, log }: EndpointOptions,
   { host, port, tls }: Extract<EndpointSettings, { kind: "listen" }>,
 ): Promise<Endpoint> {
   if (tls === null && !LOOPBACK.test(host)) {
-    log.warn({ host }, "The agent listens without TLS: its token and all it does can be read on the way");
+    log.warn({ host }, "listening without TLS: the token and all traffic can be read in transit");
   }
   const server = createAgentServer({ agent, token, tls, log });
   const url = await server.listen({ host, port });
-  say({ event: "listening", url, instanceId: agent.health().instanceId });
+  print({ event: "listening", url, instanceId: agent.health().instanceId });
   return { close: () => server.close() };
 }
 
-async function call(
-  { agent, token, say, clock, log }: EndpointOptions,
+async function dialOut(
+  { agent, token, print, clock, log }: EndpointOptions,
   { servers }: Extract<EndpointSettings, { kind: "dial-out" }>,
 ): Promise<Endpoint> {
   warnOfPlainServers(servers, log);
@@ -54,7 +54,7 @@ async function call(
   const tokenInside = tokenWithin(hashAgentToken(token), instanceId);
   const server = createAgentServer({ agent, token: tokenInside, log });
   await server.ready();
-  const dialOut = new DialOut({
+  const connection = new DialOut({
     servers,
     token,
     instanceId,
@@ -63,7 +63,7 @@ async function call(
       agent.metrics.setRegistered(registeredAt !== null);
       if (registeredAt === null) return;
       agent.metrics.countCall("registered");
-      say({ event: "registered", server: registeredAt, instanceId });
+      print({ event: "registered", server: registeredAt, instanceId });
     },
     onFailure: () => agent.metrics.countCall("failed"),
     clock,
@@ -71,9 +71,9 @@ async function call(
   });
   return {
     async close() {
-      // What is answered now still gets through; the goodbye comes last.
+      // Responses under way still get through; the connection closes last.
       await server.close();
-      await dialOut.close();
+      await connection.close();
     },
   };
 }
@@ -84,7 +84,7 @@ function warnOfPlainServers(servers: readonly string[], log: Log): void {
     if (protocol === "wss:" || LOOPBACK.test(hostname)) continue;
     log.warn(
       { server },
-      "The server is called without TLS: the token and all that is done can be read on the way",
+      "connecting to server without TLS: the token and all traffic can be read in transit",
     );
   }
 }

@@ -1,4 +1,4 @@
-/** The agent's HTTP endpoint: checks the token, turns failures into statuses. What it answers is in `routes/`. */
+/** The agent's HTTP server: checks the token and maps failures to statuses. The routes are in `routes/`. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { systemClock } from "../lib/clock.js";
@@ -19,12 +19,12 @@ import { refuse, RefusedRequest } from "./routes/requests.js";
 import { controlChannelHandler } from "./routes/control-channel.js";
 import { addUpgrades } from "./routes/upgrades.js";
 
-/** Time to send a whole request; answers may take as long as they need, waits have their own limit. */
+/** For a client to send its whole request. Responses may take longer; waits have their own limits. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
 export type AgentServerOptions = {
   agent: Agent;
-  /** What callers must present. */
+  /** The bearer token that clients must present. */
   token: string;
   /** PEM texts; absent: plain HTTP. Throws when they are no certificate and its key. */
   tls?: { cert: string; key: string } | null;
@@ -34,7 +34,7 @@ export type AgentServerOptions = {
 /** An HTTP server for `agent` that is not listening yet. Closing it does not close the agent. */
 export function createAgentServer({ agent, token, tls, log }: AgentServerOptions): FastifyInstance {
   const server = createFastify(tls ?? null);
-  // JSON is all that is spoken here; without it anything else gets a 415.
+  // Only JSON is accepted; anything else gets a 415.
   server.removeContentTypeParser("text/plain");
   const isToken = tokenCheck(token);
   addUpgrades(server, {
@@ -75,25 +75,25 @@ function createFastify(tls: { cert: string; key: string } | null): FastifyInstan
     requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: true,
   } as const;
-  // The types keep the two kinds of server apart; routes do not care which one they are on.
+  // Fastify's types distinguish the two kinds of server; the routes are the same for both.
   return tls === null
     ? Fastify(options)
     : (Fastify({ ...options, https: tls }) as unknown as FastifyInstance);
 }
 
-/** Without the query: it may hold what a person typed. */
+/** Logs the path without the query, which may contain the user's text. */
 function addAccessLog(server: FastifyInstance, log: Log): void {
   server.addHook("onResponse", (request, reply, done) => {
     const path = request.url.split("?", 1)[0];
     const chatId = request.headers[CHAT_ID_HEADER];
     const { method } = request;
     const facts = { method, path, status: reply.statusCode, elapsedMs: Math.round(reply.elapsedTime) };
-    log.debug({ ...facts, chatId }, "A request was answered");
+    log.debug({ ...facts, chatId }, "request completed");
     done();
   });
 }
 
-/** Compares digests, which are equally long, so that the time taken tells nothing about the token. */
+/** Compares digests of equal length in constant time. */
 function tokenCheck(token: string): (authorization: string | undefined) => boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   const expected = digest(`Bearer ${token}`);
@@ -104,6 +104,6 @@ function refusalOf(error: unknown, request: FastifyRequest, log: Log): Refusal {
   if (error instanceof RefusedRequest) return error.refusal;
   const status = error instanceof Error && "statusCode" in error ? Number(error.statusCode) : 500;
   if (status >= 400 && status < 500) return refused(status, errorText(error));
-  log.error({ err: error, method: request.method, url: request.url }, "A request failed");
+  log.error({ err: error, method: request.method, url: request.url }, "request failed");
   return refused(500, "The workspace agent failed.", { detail: errorText(error) });
 }

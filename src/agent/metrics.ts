@@ -1,4 +1,4 @@
-/** What one agent has done and is doing, in numbers, for Prometheus. Each agent has its own registry. */
+/** Prometheus metrics of one agent. Each agent has its own registry. */
 import type { FastifyInstance } from "fastify";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { AGENT_PATHS } from "./protocol/paths.js";
@@ -7,14 +7,14 @@ import type { ShellProcess } from "./process/shell-process.js";
 
 /** From a file's few milliseconds to the longest wait for a command. */
 const DURATION_BUCKETS_SECONDS = [0.005, 0.025, 0.1, 0.5, 2, 10, 60, 300];
-/** Paths that do not exist are one, so that nobody can make names without end. */
+/** One label value for all unknown paths: clients must not create unbounded label values. */
 const UNKNOWN_ROUTE = "none";
 
 export type AgentMetrics = {
   registry: Registry;
   /** Counts the command's start, its output and its end. */
   watchProcess(shell: StartedShell, process: ShellProcess): void;
-  /** Whether a server holds this agent's call; only agents that call servers say it. */
+  /** Whether a server has registered this agent; only for agents that dial out. */
   setRegistered(isRegistered: boolean): void;
   countCall(outcome: "registered" | "failed"): void;
 };
@@ -25,7 +25,7 @@ export function createAgentMetrics(): AgentMetrics {
   collectDefaultMetrics({ register: registry });
   const running = new Gauge({
     name: "parley_agent_processes_running",
-    help: "Commands that run now.",
+    help: "Running commands.",
     registers,
   });
   const starts = new Counter({
@@ -41,7 +41,7 @@ export function createAgentMetrics(): AgentMetrics {
   });
   const output = new Counter({
     name: "parley_agent_process_output_bytes_total",
-    help: "Bytes that commands wrote, kept or not.",
+    help: "Bytes of output that commands wrote, retained or not.",
     registers,
   });
   return {
@@ -68,12 +68,12 @@ function outcomeOf(process: ShellProcess): "success" | "failure" | "signal" {
 function callMetrics(registers: Registry[]): Pick<AgentMetrics, "setRegistered" | "countCall"> {
   const registered = new Gauge({
     name: "parley_agent_registered",
-    help: "1 while a server holds the call of this agent; agents that listen have always 0.",
+    help: "1 while a server has registered this agent; always 0 for agents that listen.",
     registers,
   });
   const calls = new Counter({
     name: "parley_agent_calls_total",
-    help: "Calls to servers: registered, or failed in whatever way.",
+    help: "Outgoing connections to servers: registered or failed.",
     labelNames: ["outcome"],
     registers,
   });
@@ -83,17 +83,17 @@ function callMetrics(registers: Registry[]): Pick<AgentMetrics, "setRegistered" 
   };
 }
 
-/** Counts every request, and answers `GET /metrics`. Call it before the routes are added. */
+/** Counts every request, and adds `GET /metrics`. Call it before the routes are added. */
 export function addMetrics(server: FastifyInstance, { registry }: AgentMetrics): void {
   const requests = new Counter({
     name: "parley_agent_requests_total",
-    help: "Requests answered, refused ones included.",
+    help: "Completed requests, including refused ones.",
     labelNames: ["method", "route", "status"],
     registers: [registry],
   });
   const durations = new Histogram({
     name: "parley_agent_request_duration_seconds",
-    help: "From a request's headers to the end of its answer; waits for commands are part of it.",
+    help: "From a request's headers to the end of its response, including waits for commands.",
     labelNames: ["route"],
     buckets: DURATION_BUCKETS_SECONDS,
     registers: [registry],

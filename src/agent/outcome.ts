@@ -1,6 +1,6 @@
-/** How the agent says no: a refusal is a value with an HTTP status, so that only the endpoint speaks HTTP. */
+/** Results of the agent's operations. A refusal is a value with an HTTP status, so that only the HTTP server knows HTTP. */
 
-/** `field` names the part of the request that is wrong; `detail` is the system's own words. */
+/** `field` names the part of the request that is wrong; `detail` is the system's own message. */
 export type Refusal = {
   kind: "refused";
   status: number;

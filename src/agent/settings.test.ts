@@ -132,7 +132,7 @@ test.each([
   [["--server", "parley.example"], "PARLEY_AGENT_SERVER_URL: must be like wss://parley.example/agents"],
   [["--server", "ftp://parley.example"], "PARLEY_AGENT_SERVER_URL: must be like wss://parley.example/agents"],
   [["--server", "wss://me:secret@parley.example"], "PARLEY_AGENT_SERVER_URL: must be like"],
-  [["--server", "wss://parley.example", "--host", "::"], "an agent that calls a server does not listen"],
+  [["--server", "wss://parley.example", "--host", "::"], "an agent that dials out does not listen"],
   [["--token-file", "token"], "PARLEY_AGENT_TOKEN and PARLEY_AGENT_TOKEN_FILE: must not both be set"],
 ])("%j is refused with a reason", (argv, reason) => {
   const read = () => readSettings(argv, { PARLEY_AGENT_TOKEN: TOKEN }, "/code", readFile);

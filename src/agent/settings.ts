@@ -1,4 +1,4 @@
-/** What the agent program can be told: by flags, and by variables for a supervisor. Flags win. */
+/** Settings of the agent program, from flags and environment variables. Flags win. */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { resolve } from "node:path";
@@ -13,27 +13,27 @@ import {
   type EndpointSettings,
 } from "./endpoint-settings.js";
 
-/** Shorter tokens could be guessed. */
+/** Shorter tokens could be guessed by brute force. */
 const MIN_TOKEN_CHARACTERS = 16;
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 export type AgentSettings = {
-  /** What callers present; to a server that is called, what the agent presents. */
+  /** Presented by clients; with dial-out, presented by the agent to the server. */
   token: string;
   endpoint: EndpointSettings;
   /** Absolute. */
   directory: string;
-  /** The parent holds the other end of stdin: when it closes, the parent is gone or wants the agent gone. */
+  /** Stop when stdin closes: the parent process has the other end, and has exited or wants the agent to stop. */
   exitsWithStdin: boolean;
   logLevel: (typeof LOG_LEVELS)[number];
   contextPaths: ContextPaths;
-  /** How much commands stand back behind all others, 0 to 19; see `nice`. */
+  /** Niceness of commands, 0 to 19; see `nice`. */
   commandNice: number;
   processLimits: ProcessLimits;
 };
 
-/** Its message says for each wrong setting what was expected, and never shows the token. */
+/** The message says for each wrong setting what was expected, and never contains the token. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }
@@ -41,37 +41,37 @@ export class SettingsError extends Error {
 export const AGENT_USAGE = `Usage: parley agent [options]
 
 Runs commands and edits files in one directory on behalf of a Parley server. Listens, and prints one JSON line with
-its address; or, with --server, calls a server from wherever it is and needs no open port.
+its address; or, with --server, connects to a server from anywhere and needs no open port.
 
 Options (variable in brackets):
   --directory <path>    where to work; default: the current directory [PARLEY_AGENT_DIRECTORY]
-  --token-file <path>   a file that holds the token [PARLEY_AGENT_TOKEN_FILE]
+  --token-file <path>   a file that contains the token [PARLEY_AGENT_TOKEN_FILE]
   --host <address>      where to listen; default: ${DEFAULT_AGENT_HOST}, this machine only [PARLEY_AGENT_HOST]
   --port <number>       0 takes any free port; default: 0 [PARLEY_AGENT_PORT]
   --tls-cert <path>     speak HTTPS with this certificate (PEM) … [PARLEY_AGENT_TLS_CERT]
   --tls-key <path>      … and this key (PEM) [PARLEY_AGENT_TLS_KEY]
-  --server <url>        call this server, for example wss://parley.example/agents, instead of listening; several,
+  --server <url>        connect to this server, for example wss://parley.example/agents, instead of listening; several,
                         separated by commas, are tried in turn [PARLEY_AGENT_SERVER_URL]
   --exit-with-stdin     stop when stdin closes [PARLEY_AGENT_EXIT_WITH_STDIN=true]
   --log-level <level>   ${LOG_LEVELS.join(", ")}; default: info [PARLEY_AGENT_LOG_LEVEL]
   --help                show this text
 
-PARLEY_AGENT_TOKEN, or the file, must hold the bearer token that callers will present, at least
+PARLEY_AGENT_TOKEN, or the file, must contain the bearer token that clients will present, at least
 ${MIN_TOKEN_CHARACTERS} characters; with --server the token that \`parley workspace add\` printed.
 
-Where to look for what models should know; lists are separated by commas, paths may begin with ~ or be relative to
-the directory:
+Search paths for the context of models; lists are separated by commas, paths may begin with ~ or be relative to the
+directory:
   PARLEY_AGENT_INSTRUCTIONS_DIRS   before the directory itself; default: ${DEFAULT_CONTEXT_PATHS.instructionDirectories.join(",")}
   PARLEY_AGENT_INSTRUCTIONS_FILE   its name; default: ${DEFAULT_CONTEXT_PATHS.instructionFile}
   PARLEY_AGENT_SKILLS_DIRS         default: ${DEFAULT_CONTEXT_PATHS.skillDirectories.join(",")}
   PARLEY_AGENT_SKILL_META_FILE     its name; default: ${DEFAULT_CONTEXT_PATHS.skillFile}
   PARLEY_AGENT_MCP_CONFIG_FILES    default: ${DEFAULT_CONTEXT_PATHS.mcpConfigFiles.join(",")}
 
-How many processes may run at the same time; 0 = any number:
+Limits on processes that run at the same time; 0 = no limit:
   PARLEY_AGENT_MAX_PROCESSES_PER_CHAT   default: ${DEFAULT_PROCESS_LIMITS.perChat}
   PARLEY_AGENT_MAX_PROCESSES_PER_USER   of all chats of one user in this workspace; default: ${DEFAULT_PROCESS_LIMITS.perUser}
 
-PARLEY_AGENT_COMMAND_NICE makes commands stand back behind other programs, 0 to 19 as \`nice\` has it; default: 0.
+PARLEY_AGENT_COMMAND_NICE is the niceness of commands, 0 to 19, see \`nice\`; default: 0.
 `;
 
 const pathListSchema = (fallback: readonly string[]) =>
@@ -121,7 +121,7 @@ export function loadSettings(argv: readonly string[]): AgentSettings | "help" {
   return readSettings(argv, process.env, process.cwd());
 }
 
-/** As `loadSettings`, from what it is given. An empty variable counts as unset. */
+/** As `loadSettings`, from its arguments. An empty variable counts as unset. */
 export function readSettings(
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -130,16 +130,19 @@ export function readSettings(
 ): AgentSettings | "help" {
   const flags = readFlags(argv);
   if (flags.help) return "help";
-  const given = { ...withoutEmpty(environment), ...withoutEmpty(variablesOf(flags)) };
+  const variables = { ...withoutEmpty(environment), ...withoutEmpty(variablesOf(flags)) };
   const readText = (path: string) => readFile(resolve(currentDirectory, path));
-  const parsed = settingsSchema.safeParse({ ...given, ...explaining(() => tokenFromFile(given, readText)) });
+  const parsed = settingsSchema.safeParse({
+    ...variables,
+    ...asSettingsErrors(() => tokenFromFile(variables, readText)),
+  });
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
     throw new SettingsError(`The agent's settings are not valid.\n${lines.join("\n")}`);
   }
   return {
     token: parsed.data.PARLEY_AGENT_TOKEN,
-    endpoint: explaining(() => readEndpoint(parsed.data, readText)),
+    endpoint: asSettingsErrors(() => readEndpoint(parsed.data, readText)),
     directory: resolve(currentDirectory, parsed.data.PARLEY_AGENT_DIRECTORY),
     exitsWithStdin: parsed.data.PARLEY_AGENT_EXIT_WITH_STDIN === "true",
     logLevel: parsed.data.PARLEY_AGENT_LOG_LEVEL,
@@ -158,8 +161,8 @@ export function readSettings(
   };
 }
 
-/** Whatever cannot be read or does not fit together is the settings' fault. */
-function explaining<Value>(read: () => Value): Value {
+/** Turns every error of `read` into a `SettingsError`. */
+function asSettingsErrors<Value>(read: () => Value): Value {
   try {
     return read();
   } catch (error) {
@@ -176,10 +179,10 @@ function withoutEmpty(variables: Variables): Variables {
   );
 }
 
-function tokenFromFile(given: Variables, readText: (path: string) => string): Variables {
-  const path = given["PARLEY_AGENT_TOKEN_FILE"];
+function tokenFromFile(variables: Variables, readText: (path: string) => string): Variables {
+  const path = variables["PARLEY_AGENT_TOKEN_FILE"];
   if (path === undefined) return {};
-  if (given["PARLEY_AGENT_TOKEN"] !== undefined) {
+  if (variables["PARLEY_AGENT_TOKEN"] !== undefined) {
     throw new Error("PARLEY_AGENT_TOKEN and PARLEY_AGENT_TOKEN_FILE: must not both be set");
   }
   return { PARLEY_AGENT_TOKEN: readText(path).trim() };

@@ -23,22 +23,22 @@ export type AskingServers = {
   hang(): Promise<GitCredentials>;
 };
 
-/** Anew for each test of the file; their lines end with it. */
+/** Fresh for each test of the file; their channels close with it. */
 export function askingServers(agent: () => RunningAgent): AskingServers {
-  const lines: ControlChannel[] = [];
+  const channels: ControlChannel[] = [];
   const servers: AskingServers = {
     asked: [],
     waiting: [],
     async open(answer) {
-      const line = await agent().connection.openControlChannel({
+      const channel = await agent().connection.openControlChannel({
         answer(request) {
           servers.asked.push(request);
           return typeof answer === "function" ? answer() : Promise.resolve(answer);
         },
-        failed: () => undefined,
+        onError: () => undefined,
       });
-      lines.push(line);
-      return line;
+      channels.push(channel);
+      return channel;
     },
     hang: () => new Promise((resolve) => servers.waiting.push(resolve)),
   };
@@ -46,9 +46,9 @@ export function askingServers(agent: () => RunningAgent): AskingServers {
     servers.asked = [];
   });
   afterEach(async () => {
-    for (const line of lines) line.close();
+    for (const channel of channels) channel.close();
     for (const answer of servers.waiting.splice(0)) answer(refusal);
-    await Promise.all(lines.splice(0).map(({ ended }) => ended));
+    await Promise.all(channels.splice(0).map(({ ended }) => ended));
   });
   return servers;
 }

@@ -7,7 +7,7 @@ import { WebSocket } from "ws";
 import { openAgents, type Agents } from "../../src/compose/agents.js";
 import { Closers } from "../../src/compose/closers.js";
 import { openCore } from "../../src/compose/core.js";
-import { openDoors } from "../../src/compose/api.js";
+import { openApi } from "../../src/compose/api.js";
 import { readConfig } from "../../src/config/config.js";
 import { PING_INTERVAL_MS } from "../../src/lib/streams/byte-streams.js";
 import { systemClock, type Clock } from "../../src/lib/clock.js";
@@ -79,7 +79,7 @@ async function openServer(port = 0, clock: Clock = systemClock): Promise<Server>
   const closers = new Closers(log);
   const core = { ...(await openCore(readConfig(settings, folder), log, closers)), clock };
   const agents = await openAgents(core, closers, {});
-  const doors = await openDoors(core, agents, closers);
+  const doors = await openApi(core, agents, closers);
   const ownerId = (await findOldestAdmin(core.database))?.id ?? "";
   return { url: doors.url, agents, database: core.database, ownerId, close: () => closers.closeAll() };
 }

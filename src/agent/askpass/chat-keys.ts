@@ -1,24 +1,24 @@
-/** How a command shows for which chat it runs: a key that only this agent can make, one for each chat. */
+/** Keys that prove for which chat a command runs: one for each chat, signed by this agent (HMAC-SHA-256). */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** As long as the digest that it makes. */
+/** The length of the digest. */
 const SECRET_BYTES = 32;
 
 export class ChatKeys {
-  /** Forgotten with the agent; nothing has to be kept for each command. */
+  /** Lives as long as the agent; no state is needed for each command. */
   readonly #secret = randomBytes(SECRET_BYTES);
 
   keyFor(chatId: string): string {
     return `${this.#digest(chatId).toString("base64url")}.${chatId}`;
   }
 
-  /** Null when the key was not made here. Takes as long for a wrong key as for a right one. */
+  /** Null when the key was not issued here. The comparison takes constant time. */
   chatOf(key: string): string | null {
     const [digest = "", ...rest] = key.split(".");
     const chatId = rest.join(".");
-    const shown = Buffer.from(digest, "base64url");
+    const received = Buffer.from(digest, "base64url");
     const expected = this.#digest(chatId);
-    return shown.length === expected.length && timingSafeEqual(shown, expected) ? chatId : null;
+    return received.length === expected.length && timingSafeEqual(received, expected) ? chatId : null;
   }
 
   #digest(chatId: string): Buffer {

@@ -1,4 +1,4 @@
-/** The lines to servers that are open now, and how a question is put to them. */
+/** The open control channels to servers, and requests to all of them at once. */
 import { setMaxListeners } from "node:events";
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
@@ -8,49 +8,49 @@ import {
   type GitCredentialsRequest,
 } from "../protocol/control-channel.js";
 
-/** From the question to the answer, a server's way back included; git waits no longer. */
-export const QUESTION_TIMEOUT_MS = 10_000;
+/** From the request to the answer, a server's reconnect included; git waits no longer. */
+export const CREDENTIALS_TIMEOUT_MS = 10_000;
 
-/** One server's line for one workspace. */
+/** One server's control channel for one workspace. */
 export type ControlChannel = {
-  /** Rejects when the line breaks before the answer, or when `signal` is aborted. */
+  /** Rejects when the channel closes before the answer, or when `signal` is aborted. */
   ask(request: GitCredentialsRequest, signal: AbortSignal): Promise<GitCredentials>;
 };
 
 export class ControlChannels {
-  readonly #lines = new Set<ControlChannel>();
-  readonly #arrivals = new Set<() => void>();
+  readonly #channels = new Set<ControlChannel>();
+  readonly #addListeners = new Set<() => void>();
   readonly #closing = new AbortController();
   #waiting = 0;
 
-  constructor(private readonly parts: { clock: Clock; log: Log }) {}
+  constructor(private readonly dependencies: { clock: Clock; log: Log }) {}
 
   get count(): number {
-    return this.#lines.size;
+    return this.#channels.size;
   }
 
-  add(line: ControlChannel): void {
-    this.#lines.add(line);
-    for (const arrived of [...this.#arrivals]) arrived();
+  add(channel: ControlChannel): void {
+    this.#channels.add(channel);
+    for (const listener of [...this.#addListeners]) listener();
   }
 
-  remove(line: ControlChannel): void {
-    this.#lines.delete(line);
+  remove(channel: ControlChannel): void {
+    this.#channels.delete(channel);
   }
 
   /**
-   * Asks all servers at once: only one of them has the chat, and one that hangs keeps nobody from answering. A server
-   * that is just coming back is waited for. Never rejects.
+   * Asks all servers at once: only one of them has the chat, and one that hangs does not block the others. Waits for a
+   * server that is reconnecting. Never rejects.
    */
   async ask(request: GitCredentialsRequest): Promise<GitCredentials> {
     if (this.#waiting >= MAX_PENDING_CONTROL_REQUESTS) {
-      this.parts.log.warn({ waiting: this.#waiting }, "Too many commands ask for git credentials at once");
+      this.dependencies.log.warn({ waiting: this.#waiting }, "too many concurrent git credential requests");
       return refused("Too many commands ask for credentials at once.");
     }
-    const late = new AbortController();
-    const cancel = this.parts.clock.after(QUESTION_TIMEOUT_MS, () => late.abort());
-    const signal = AbortSignal.any([late.signal, this.#closing.signal]);
-    // As many lines as there are listen to it.
+    const timeout = new AbortController();
+    const cancel = this.dependencies.clock.after(CREDENTIALS_TIMEOUT_MS, () => timeout.abort());
+    const signal = AbortSignal.any([timeout.signal, this.#closing.signal]);
+    // Every open channel adds a listener.
     setMaxListeners(0, signal);
     this.#waiting += 1;
     try {
@@ -58,12 +58,12 @@ export class ControlChannels {
     } finally {
       this.#waiting -= 1;
       cancel();
-      // What other servers still think about it is of no interest any more.
-      late.abort();
+      // Cancels the requests to the other servers.
+      timeout.abort();
     }
   }
 
-  /** Nobody is asked any more; who waits is refused. */
+  /** Refuses pending requests and all later ones. */
   close(): void {
     this.#closing.abort();
   }
@@ -71,40 +71,40 @@ export class ControlChannels {
   async #askUntil(request: GitCredentialsRequest, signal: AbortSignal): Promise<GitCredentials> {
     const asked = new Set<ControlChannel>();
     while (!signal.aborted) {
-      const lines = [...this.#lines].filter((line) => !asked.has(line));
-      for (const line of lines) asked.add(line);
-      const answer = await firstGiven(lines, request, signal);
+      const channels = [...this.#channels].filter((channel) => !asked.has(channel));
+      for (const channel of channels) asked.add(channel);
+      const answer = await firstGiven(channels, request, signal);
       if (answer !== null) return answer;
-      if (![...this.#lines].some((line) => !asked.has(line))) await this.#arrival(signal);
+      if (![...this.#channels].some((channel) => !asked.has(channel))) await this.#channelAdded(signal);
     }
     return refused("No Parley server that could give credentials can be reached now.");
   }
 
-  /** Resolves when a line is added, or when `signal` is aborted. */
-  async #arrival(signal: AbortSignal): Promise<void> {
-    const arrived = new AbortController();
-    const note = () => arrived.abort();
-    this.#arrivals.add(note);
-    // Until the question is given up; its time is measured elsewhere.
-    await sleep(this.parts.clock, QUESTION_TIMEOUT_MS, AbortSignal.any([arrived.signal, signal]));
-    this.#arrivals.delete(note);
+  /** Resolves when a channel is added, or when `signal` is aborted. */
+  async #channelAdded(signal: AbortSignal): Promise<void> {
+    const added = new AbortController();
+    const listener = () => added.abort();
+    this.#addListeners.add(listener);
+    // `signal` carries the request's own timeout.
+    await sleep(this.dependencies.clock, CREDENTIALS_TIMEOUT_MS, AbortSignal.any([added.signal, signal]));
+    this.#addListeners.delete(listener);
   }
 }
 
-/** The first credentials; when nobody gives any, a refusal; null when nobody answers. */
+/** The first credentials; a refusal when no server has any; null when no server answers. */
 async function firstGiven(
-  lines: readonly ControlChannel[],
+  channels: readonly ControlChannel[],
   request: GitCredentialsRequest,
   signal: AbortSignal,
 ): Promise<GitCredentials | null> {
   let refusal: GitCredentials | null = null;
-  const given = lines.map(async (line) => {
-    const answer = await line.ask(request, signal);
+  const given = channels.map(async (channel) => {
+    const answer = await channel.ask(request, signal);
     if (answer.outcome === "given") return answer;
     refusal = answer;
     throw new Error("Refused.");
   });
-  // It rejects when all are refused, lost or late; a refusal among them is what is told.
+  // Rejects when all are refused, lost or late; a refusal among them is returned.
   return Promise.any(given).catch(() => refusal);
 }
 

@@ -1,20 +1,20 @@
-/** What the askpass program and the agent say to each other: one line of JSON each way over a unix socket. */
+/** Messages between the askpass program and the agent: one line of JSON each way over a Unix socket. */
 
 /** More than the longest prompt, key and two paths together. */
 export const MAX_EXCHANGE_BYTES = 32 * 1024;
-/** More than the agent needs at most, with a look at the repository before the question. */
+/** Longer than the agent needs at most: it runs git twice before it asks the server. */
 export const EXCHANGE_TIMEOUT_MS = 20_000;
 
 export type AskpassRequest = {
-  /** What git asks, word for word. */
+  /** Git's prompt, verbatim. */
   prompt: string;
-  /** Shows for which chat the command runs; absent: for none. */
+  /** See `ChatKeys`; absent for a command of no chat. */
   key?: string;
-  /** Where git asks. */
+  /** Git's working directory. */
   directory: string;
   /** Its `GIT_DIR`. */
   gitDirectory?: string;
 };
 
-/** `answer` is what git is told; `refusal` a sentence for whoever reads the command's output. */
+/** `answer` is passed to git; `refusal` is a sentence for the reader of the command's output. */
 export type AskpassAnswer = { answer: string } | { refusal: string };

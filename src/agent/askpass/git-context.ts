@@ -1,9 +1,9 @@
-/** Which branch of which origin a command works on, as git itself says. */
+/** The branch and origin that a command works on, as git reports them. */
 import { resolve } from "node:path";
 import { redactOrigin } from "../git/remote-origin.js";
 import type { RunGit } from "../git/run-git.js";
 
-/** Longer names are of no use to whoever looks for their pull request; the protocol's own bounds are above these. */
+/** Longer names are useless for finding a pull request; the protocol's own limits are above these. */
 const MAX_BRANCH_CHARACTERS = 512;
 const MAX_ORIGIN_CHARACTERS = 2_048;
 /** In UTF-8, with the newline. */
@@ -12,8 +12,8 @@ const MAX_ANSWER_BYTES = 8 * 1024;
 export type GitContext = { branch?: string; remoteOrigin?: string };
 
 /**
- * `directory` is where git asked, `gitDirectory` what it has in `GIT_DIR`, if anything. What cannot be said is absent:
- * a branch without commits, a detached head, an origin that is not set. Rejects only with the reason of `signal`.
+ * `directory` is git's working directory, `gitDirectory` its `GIT_DIR`, if set. Absent fields: a branch without
+ * commits, a detached HEAD, an origin that is not set. Rejects only with the reason of `signal`.
  */
 export async function readGitContext(
   runGit: RunGit,
@@ -21,18 +21,18 @@ export async function readGitContext(
   signal: AbortSignal,
 ): Promise<GitContext> {
   const { directory, gitDirectory } = where;
-  const which = gitDirectory ? [`--git-dir=${resolve(directory, gitDirectory)}`] : [];
-  const ask = async (...words: string[]) => {
+  const repository = gitDirectory ? [`--git-dir=${resolve(directory, gitDirectory)}`] : [];
+  const run = async (...args: string[]) => {
     const outcome = await runGit(
-      { directory, arguments: [...which, ...words], maxBytes: MAX_ANSWER_BYTES },
+      { directory, arguments: [...repository, ...args], maxBytes: MAX_ANSWER_BYTES },
       signal,
     );
     if (outcome.kind !== "ended" || outcome.exitCode !== 0) return "";
     return outcome.output.toString("utf8").replace(/\n$/, "");
   };
   const [branch, origin] = await Promise.all([
-    ask("rev-parse", "--abbrev-ref", "HEAD"),
-    ask("config", "--get", "remote.origin.url"),
+    run("rev-parse", "--abbrev-ref", "HEAD"),
+    run("config", "--get", "remote.origin.url"),
   ]);
   const remoteOrigin = redactOrigin(origin);
   return {

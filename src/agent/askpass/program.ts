@@ -1,6 +1,7 @@
 /**
- * The program that git runs when it needs a user name or a password (`GIT_ASKPASS`). It asks the agent, and says the
- * answer on stdout; without one it says why on stderr and fails, and git goes on by itself. Imports little: git waits.
+ * The program that git runs when it needs a user name or a password (`GIT_ASKPASS`). Asks the agent and prints the
+ * answer on stdout; on failure it prints the reason on stderr and exits with 1, and git goes on without an answer.
+ * Imports little, as git waits for it.
  */
 import { createConnection } from "node:net";
 import { askpassVariables } from "../process/environment.js";
@@ -11,7 +12,7 @@ import {
   type AskpassRequest,
 } from "./exchange.js";
 
-/** Rejects when the agent is not there, does not answer in time, or not in one line. */
+/** Rejects when the agent is not there, does not answer in time, or answers with invalid JSON. */
 function ask(socketPath: string, request: AskpassRequest): Promise<AskpassAnswer> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(socketPath);
@@ -19,15 +20,16 @@ function ask(socketPath: string, request: AskpassRequest): Promise<AskpassAnswer
     socket.setEncoding("utf8").setTimeout(EXCHANGE_TIMEOUT_MS);
     socket.once("timeout", () => socket.destroy(new Error("the workspace agent does not answer")));
     socket.once("error", reject);
-    socket.on("data", (piece: string) => {
-      text += piece;
-      if (text.length > MAX_EXCHANGE_BYTES) socket.destroy(new Error("the workspace agent says too much"));
+    socket.on("data", (chunk: string) => {
+      text += chunk;
+      if (text.length > MAX_EXCHANGE_BYTES)
+        socket.destroy(new Error("the workspace agent's answer is too long"));
     });
     socket.once("end", () => {
       try {
         resolve(JSON.parse(text) as AskpassAnswer);
       } catch (error) {
-        reject(new Error("the workspace agent hung up", { cause: error }));
+        reject(new Error("the workspace agent closed the connection", { cause: error }));
       }
     });
     socket.end(`${JSON.stringify(request)}\n`);
@@ -36,20 +38,20 @@ function ask(socketPath: string, request: AskpassRequest): Promise<AskpassAnswer
 
 async function main(socketPath: string | undefined, prompt: string): Promise<number> {
   const { key, gitDirectory } = askpassVariables();
-  if (socketPath === undefined) return complain("This is for git, in commands that a workspace agent runs.");
+  if (socketPath === undefined) return fail("This is for git, in commands that a workspace agent runs.");
   const where = { directory: process.cwd(), ...(gitDirectory !== undefined && { gitDirectory }) };
   try {
-    const said = await ask(socketPath, { prompt, ...where, ...(key !== undefined && { key }) });
-    if ("refusal" in said) return complain(said.refusal);
-    process.stdout.write(`${said.answer}\n`);
+    const response = await ask(socketPath, { prompt, ...where, ...(key !== undefined && { key }) });
+    if ("refusal" in response) return fail(response.refusal);
+    process.stdout.write(`${response.answer}\n`);
     return 0;
   } catch (error) {
-    return complain(`No credentials: ${error instanceof Error ? error.message : String(error)}.`);
+    return fail(`No credentials: ${error instanceof Error ? error.message : String(error)}.`);
   }
 }
 
-function complain(words: string): number {
-  process.stderr.write(`parley: ${words}\n`);
+function fail(message: string): number {
+  process.stderr.write(`parley: ${message}\n`);
   return 1;
 }
 

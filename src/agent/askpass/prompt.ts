@@ -1,4 +1,4 @@
-/** What git asks an askpass program. Pure. */
+/** Parser for the prompts that git passes to an askpass program. Pure. */
 
 /** Longer ones are not git's. */
 const MAX_PROMPT_CHARACTERS = 4_096;
@@ -6,13 +6,13 @@ const MAX_PROMPT_CHARACTERS = 4_096;
 const MAX_HOST_CHARACTERS = 260;
 /** Never translated. The address has a path only when `credential.useHttpPath` is set. */
 const PROMPT = /^(Username|Password) for '(https?):\/\/(.+)': ?$/;
-/** Not in a host's name as git writes it; in a user name they mean that somebody wants to be misread. */
+/** Never in a host as git writes it; in a user name they are an attempt to be misread. */
 const MISLEADING = /[\\?#%\s]/;
 
 /** `site` is the origin: scheme, host, and port unless it is the usual one. */
 export type CredentialPrompt = { wants: "username" | "password"; site: string };
 
-/** Null for any other question, such as that for the passphrase of a key, and for one whose host is not sure. */
+/** Null for any other prompt, such as that for a key's passphrase, and for an ambiguous host. */
 export function parsePrompt(prompt: string): CredentialPrompt | null {
   if (prompt.length > MAX_PROMPT_CHARACTERS) return null;
   const [, what, scheme, address = ""] = PROMPT.exec(prompt) ?? [];
@@ -23,8 +23,8 @@ export function parsePrompt(prompt: string): CredentialPrompt | null {
 }
 
 /**
- * Older gits write user names decoded: whoever made an address with the user `github.com/` at another host would be
- * asked for as `https://github.com/@evil.example`. So a host counts only when there is no other way to read it.
+ * The host, unless the address can be read in another way. Older gits print user names decoded: an address with the
+ * user `github.com/` at another host appears as `https://github.com/@evil.example`.
  */
 function hostOf(address: string): string | null {
   const slash = address.indexOf("/");
@@ -32,10 +32,10 @@ function hostOf(address: string): string | null {
   if (slash !== -1 && address.includes("@", slash)) return null;
   const at = authority.lastIndexOf("@");
   const host = authority.slice(at + 1);
-  const isSure =
+  const isUnambiguous =
     host !== "" &&
     host.length <= MAX_HOST_CHARACTERS &&
     !MISLEADING.test(host) &&
     !/[\\?#]/.test(authority.slice(0, at + 1));
-  return isSure ? host : null;
+  return isUnambiguous ? host : null;
 }

@@ -1,13 +1,13 @@
-/** Agents that were killed leave their folder behind, with a socket on which nobody listens. */
+/** Removal of askpass folders that killed agents left behind: their sockets have no listener. */
 import { lstat, readdir, rm } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { errorCode } from "../outcome.js";
 
-/** Younger ones may belong to an agent that is just about to listen. */
+/** Younger ones may belong to an agent that is about to listen. */
 const MIN_AGE_MS = 60_000;
 
-/** Removes those in `parent` whose names begin with `prefix`; what is not ours, or in use, stays. Never rejects. */
+/** Removes those in `parent` whose names begin with `prefix`; other users' folders and those in use stay. Never rejects. */
 export async function removeStaleFolders(
   parent: string,
   prefix: string,
@@ -18,14 +18,14 @@ export async function removeStaleFolders(
   for (const name of names) {
     if (!name.startsWith(prefix)) continue;
     const folder = join(parent, name);
-    if (await isLeft(join(folder, socketName), folder, nowMs)) {
+    if (await isStale(join(folder, socketName), folder, nowMs)) {
       // Another agent may be doing the same.
       await rm(folder, { recursive: true, force: true }).catch(() => undefined);
     }
   }
 }
 
-async function isLeft(socketPath: string, folder: string, nowMs: number): Promise<boolean> {
+async function isStale(socketPath: string, folder: string, nowMs: number): Promise<boolean> {
   try {
     const { mtimeMs, uid } = await lstat(folder);
     if (uid !== process.getuid?.() || nowMs - mtimeMs < MIN_AGE_MS) return false;
@@ -35,7 +35,7 @@ async function isLeft(socketPath: string, folder: string, nowMs: number): Promis
   return new Promise((resolve) => {
     const socket = createConnection(socketPath);
     socket.once("connect", () => (socket.destroy(), resolve(false)));
-    // Nothing listens; any other failure says nothing about that.
+    // ECONNREFUSED: no listener. Any other failure is inconclusive.
     socket.once("error", (error) => resolve(errorCode(error) === "ECONNREFUSED"));
   });
 }

@@ -1,4 +1,4 @@
-/** Finds and reads the instruction files that people and repositories keep for coding agents. */
+/** Finds and reads the instruction files for coding agents in a repository and in the user's directories. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../lib/log.js";
@@ -7,7 +7,7 @@ import type { InstructionFile } from "../protocol/context.js";
 import { cleanText } from "./clean-text.js";
 import { readStart, type FileStart } from "./read-start.js";
 
-/** Of each file. More would crowd out the conversation that it is to guide. */
+/** Of each file. More would crowd the conversation out of the context. */
 const MAX_INSTRUCTION_FILE_BYTES = 64 * 1024;
 /** Of all files together: about 64,000 tokens in every model call. */
 const MAX_INSTRUCTION_BYTES = 256 * 1024;
@@ -21,21 +21,21 @@ export type InstructionSearch = {
   log: Log;
 };
 
-/** One file of each directory at most. What cannot be read, or has nothing to say, is left out. Never rejects. */
-export async function readInstructionFiles(places: InstructionSearch): Promise<InstructionFile[]> {
-  const { workingDirectory, log } = places;
+/** One file of each directory at most; unreadable and empty files are skipped. Never rejects. */
+export async function readInstructionFiles(search: InstructionSearch): Promise<InstructionFile[]> {
+  const { workingDirectory, log } = search;
   const found: InstructionFile[] = [];
   let totalBytes = 0;
-  for (const directory of new Set([...places.directories, workingDirectory])) {
-    // Others write what is in a repository: its links must not bring the person's own files into a prompt.
+  for (const directory of new Set([...search.directories, workingDirectory])) {
+    // A repository is untrusted: its links must not bring the user's own files into a prompt.
     const within = directory === workingDirectory ? workingDirectory : undefined;
-    const file = await readInstructionFile(directory, within, places);
+    const file = await readInstructionFile(directory, within, search);
     if (file === undefined) continue;
     totalBytes += Buffer.byteLength(file.content);
     if (totalBytes > MAX_INSTRUCTION_BYTES) {
       log.warn(
         { path: file.path, limitBytes: MAX_INSTRUCTION_BYTES },
-        "An instruction file is left out: together they are too long",
+        "instruction file skipped: all files together are too long",
       );
       break;
     }
@@ -49,11 +49,11 @@ async function readInstructionFile(
   within: string | undefined,
   { fileName, log }: InstructionSearch,
 ): Promise<InstructionFile | undefined> {
-  for (const name of await namesAlike(directory, fileName, log)) {
+  for (const name of await matchingNames(directory, fileName, log)) {
     const path = join(directory, name);
     const read = await readStart(path, { limitBytes: MAX_INSTRUCTION_FILE_BYTES, within });
     if (read.kind === "done") return asInstructions(path, read.value);
-    log.warn({ path, reason: read.message }, "An instruction file cannot be read");
+    log.warn({ path, reason: read.message }, "instruction file unreadable");
   }
   return undefined;
 }
@@ -63,15 +63,15 @@ function asInstructions(path: string, { text, isTruncated }: FileStart): Instruc
   return content === "" ? undefined : { path, content, isTruncated };
 }
 
-/** Entries with the name in any case, sorted; none when the directory is not there. */
-async function namesAlike(directory: string, fileName: string, log: Log): Promise<string[]> {
+/** Entries with the name in any case, sorted; empty when the directory does not exist. */
+async function matchingNames(directory: string, fileName: string, log: Log): Promise<string[]> {
   try {
     const wanted = fileName.toLowerCase();
     const names = await readdir(directory);
     return names.filter((name) => name.trim().toLowerCase() === wanted).sort();
   } catch (error) {
     if (errorCode(error) !== "ENOENT" && errorCode(error) !== "ENOTDIR")
-      log.warn({ err: error, directory }, "A directory cannot be searched for instruction files");
+      log.warn({ err: error, directory }, "cannot search directory for instruction files");
     return [];
   }
 }

@@ -1,17 +1,17 @@
-/** Where the agent looks for instruction files, skills and tool servers: five settings, resolved for each request. Pure. */
+/** Search paths for instruction files, skills and MCP configuration: five settings, resolved for each request. Pure. */
 import { join, resolve } from "node:path";
 
-/** As they were set: paths may begin with `~` or be relative to the working directory. */
+/** As configured: paths may begin with `~` or be relative to the working directory. */
 export type ContextPaths = {
-  /** Searched for an instruction file before the working directory itself, which always comes last. */
+  /** Searched for an instruction file before the working directory, which always comes last. */
   instructionDirectories: readonly string[];
-  /** Name of the instruction file, found in any case. */
+  /** Name of the instruction file, matched in any case. */
   instructionFile: string;
-  /** Each holds one folder for each skill. */
+  /** Directories with one folder for each skill. */
   skillDirectories: readonly string[];
   /** Name of the file that makes a folder a skill. */
   skillFile: string;
-  /** Files that name the workspace's own tool servers. */
+  /** Files that configure the workspace's own MCP servers. */
   mcpConfigFiles: readonly string[];
 };
 
@@ -26,8 +26,8 @@ export const DEFAULT_CONTEXT_PATHS: ContextPaths = {
 export type BaseDirectories = { workingDirectory: string; homeDirectory: string };
 
 /** Absolute paths, each once, in the order of the setting. */
-export function resolvePaths(paths: readonly string[], places: BaseDirectories): string[] {
-  return [...new Set(paths.map((path) => resolvePath(path, places)))];
+export function resolvePaths(paths: readonly string[], base: BaseDirectories): string[] {
+  return [...new Set(paths.map((path) => resolvePath(path, base)))];
 }
 
 function resolvePath(path: string, { workingDirectory, homeDirectory }: BaseDirectories): string {

@@ -1,4 +1,4 @@
-/** Reads the beginning of a text file that others wrote: bounded, never blocking, and not led astray by links. */
+/** Reads the beginning of an untrusted text file: bounded, never blocking, and contained in a directory despite links. */
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { sep } from "node:path";
@@ -10,11 +10,11 @@ export type FileStart = { text: string; isTruncated: boolean };
 
 export type ReadStartOptions = {
   limitBytes: number;
-  /** A directory, absolute: a file that lies elsewhere once all links are followed is refused. Absent: anywhere. */
+  /** Absolute directory; a file outside of it, once all links are resolved, is refused. Absent: any location. */
   within?: string;
 };
 
-/** `path` is absolute. Never rejects; what lies beyond `limitBytes` is left out. */
+/** `path` is absolute. Never rejects; content beyond `limitBytes` is omitted. */
 export async function readStart(path: string, options: ReadStartOptions): Promise<Outcome<FileStart>> {
   try {
     const real = await realpath(path);
@@ -37,9 +37,9 @@ function isInside(directory: string, path: string): boolean {
   return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
-/** Undefined when it is not a regular file. `path` has no links left; one that appears now is not followed. */
+/** Undefined when it is not a regular file. `path` is free of links; one that appears meanwhile is not followed. */
 async function readBytes(path: string, maxBytes: number): Promise<Buffer | undefined> {
-  // Without blocking: opening a pipe would otherwise wait for a writer.
+  // Non-blocking: opening a pipe would otherwise wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
     if (!(await file.stat()).isFile()) return undefined;

@@ -1,4 +1,4 @@
-/** The text of a skill's own file: front matter that names it, then what it teaches. Pure. */
+/** Parser for a skill's own file: front matter with its name and description, then the instructions. Pure. */
 import { parse } from "yaml";
 import { z } from "zod";
 import { cutText } from "../../lib/text/utf8.js";
@@ -8,12 +8,12 @@ import { cleanText } from "./clean-text.js";
 export const MAX_SKILL_NAME_CHARACTERS = 64;
 const MAX_DESCRIPTION_BYTES = 1024;
 
-/** Much more than honest front matter has; reading hostile YAML takes the longer the more there is of it. */
+/** Far above real front matter; bounds the time that parsing hostile YAML can take. */
 const MAX_FRONT_MATTER_CHARACTERS = 8 * 1024;
 
 const FENCE = "---";
 
-/** Other keys are the business of other programs. */
+/** Other keys are for other programs. */
 const frontMatterSchema = z.object({
   name: z
     .string()
@@ -41,7 +41,7 @@ export function parseSkillText(text: string): SkillText | undefined {
   };
 }
 
-/** Undefined for anything that is not YAML, and for too much of it. */
+/** Undefined for invalid YAML, and for too much of it. */
 function fromYaml(text: string): unknown {
   if (text.length > MAX_FRONT_MATTER_CHARACTERS) return undefined;
   try {

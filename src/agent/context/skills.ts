@@ -1,4 +1,4 @@
-/** Skills: folders of the workspace that each teach one task. Lists them, and reads them and their files. */
+/** Skills: folders of the workspace, each with instructions for one task. Lists them, and reads them and their files. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../lib/log.js";
@@ -16,30 +16,30 @@ const MAX_SKILL_TEXT_BYTES = 64 * 1024;
 const MAX_SKILL_FILE_BYTES = 512 * 1024;
 /** All names and descriptions are in every model call: about 25,000 tokens at most. */
 const MAX_SKILLS = 100;
-/** Folders of one directory that are looked into. */
+/** Folders that are read of one directory. */
 const MAX_SKILL_FOLDERS = 1_000;
 /** More names than a model can use. */
 const MAX_LISTED_FILES = 500;
 
 export type SkillSearch = {
-  /** Absolute; of two skills with one name the one in the earlier directory counts. */
+  /** Absolute; of two skills with one name the one in the earlier directory wins. */
   directories: readonly string[];
   /** Name of the file that makes a folder a skill. */
   fileName: string;
   log: Log;
 };
 
-/** What is not a skill is passed over. Never rejects. */
-export async function listSkills(places: SkillSearch): Promise<Skill[]> {
-  const { directories, log } = places;
+/** Skips folders that are not skills. Never rejects. */
+export async function listSkills(search: SkillSearch): Promise<Skill[]> {
+  const { directories, log } = search;
   const skills = new Map<string, Skill>();
   for (const directory of directories) {
     for (const folder of await visibleNames(directory, log)) {
       if (skills.has(folder) || !(await isDirectory(join(directory, folder)))) continue;
-      const skill = await readSkillIn(directory, folder, places);
+      const skill = await readSkillIn(directory, folder, search);
       if (skill === undefined) continue;
       if (skills.size === MAX_SKILLS) {
-        log.warn({ directory, limit: MAX_SKILLS }, "There are more skills than are shown");
+        log.warn({ directory, limit: MAX_SKILLS }, "too many skills; the rest is skipped");
         return [...skills.values()];
       }
       skills.set(folder, { name: skill.name, description: skill.description, directory: skill.directory });
@@ -48,20 +48,20 @@ export async function listSkills(places: SkillSearch): Promise<Skill[]> {
   return [...skills.values()];
 }
 
-/** What the skill teaches and which files come with it. Refuses a name that no skill has. */
-export async function readSkill(places: SkillSearch, name: string): Promise<Outcome<ReadSkillAnswer>> {
-  const skill = await findSkill(places, name);
+/** The skill's instructions and the names of its files. Refuses an unknown name. */
+export async function readSkill(search: SkillSearch, name: string): Promise<Outcome<ReadSkillAnswer>> {
+  const skill = await findSkill(search, name);
   if (skill === undefined) return unknownSkill(name);
   const { directory, body, isTruncated } = skill;
-  return done({ name, directory, body, isTruncated, files: await skillFiles(directory, places) });
+  return done({ name, directory, body, isTruncated, files: await skillFiles(directory, search) });
 }
 
-/** `path` is in the form that the protocol asks for; links may not lead out of the skill's folder. */
+/** `path` is as `readSkillFileRequestSchema` requires; links may not lead out of the skill's folder. */
 export async function readSkillFile(
-  places: SkillSearch,
+  search: SkillSearch,
   { name, path }: ReadSkillFileRequest,
 ): Promise<Outcome<ReadSkillFileAnswer>> {
-  const skill = await findSkill(places, name);
+  const skill = await findSkill(search, name);
   if (skill === undefined) return unknownSkill(name);
   const { directory } = skill;
   const read = await readStart(join(directory, path), {
@@ -74,9 +74,9 @@ export async function readSkillFile(
 
 type FoundSkill = SkillText & { directory: string; isTruncated: boolean };
 
-async function findSkill(places: SkillSearch, name: string): Promise<FoundSkill | undefined> {
-  for (const directory of places.directories) {
-    const skill = await readSkillIn(directory, name, places);
+async function findSkill(search: SkillSearch, name: string): Promise<FoundSkill | undefined> {
+  for (const directory of search.directories) {
+    const skill = await readSkillIn(directory, name, search);
     if (skill !== undefined) return skill;
   }
   return undefined;
@@ -86,7 +86,7 @@ function unknownSkill(name: string) {
   return refused(404, `There is no skill named ${JSON.stringify(name)}.`, { field: "name" });
 }
 
-/** A skill is named like its folder, so that it can be found by its name. */
+/** The skill in `folder`; its front matter must have the folder's name, by which skills are found. */
 async function readSkillIn(
   parent: string,
   folder: string,
@@ -96,16 +96,16 @@ async function readSkillIn(
   const path = join(directory, fileName);
   const read = await readStart(path, { limitBytes: MAX_SKILL_TEXT_BYTES, within: directory });
   if (read.kind === "refused") {
-    if (read.status !== 404) log.warn({ path, reason: read.message }, "A skill cannot be read");
+    if (read.status !== 404) log.warn({ path, reason: read.message }, "skill unreadable");
     return undefined;
   }
   const skill = parseSkillText(read.value.text);
   if (skill?.name === folder) return { ...skill, directory, isTruncated: read.value.isTruncated };
-  log.warn({ path }, "A skill is passed over: its front matter does not give it its folder's name");
+  log.warn({ path }, "skill skipped: the name in its front matter is not its folder's name");
   return undefined;
 }
 
-/** The folder's own entries but the skill's text; folders end with `/`. Hidden ones cannot be read and are left out. */
+/** The folder's own entries except the skill's text and hidden ones; folders end with `/`. */
 async function skillFiles(directory: string, { fileName, log }: SkillSearch): Promise<string[]> {
   const names = await visibleNames(directory, log);
   const files = names.filter((name) => name !== fileName).slice(0, MAX_LISTED_FILES);
@@ -117,19 +117,19 @@ async function isDirectory(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch {
-    // A link to nowhere, or something that went away: not a folder.
+    // A dangling link, or an entry that was removed meanwhile.
     return false;
   }
 }
 
-/** Sorted; none when the directory is not there. */
+/** Sorted; empty when the directory does not exist. */
 async function visibleNames(directory: string, log: Log): Promise<string[]> {
   try {
     const names = (await readdir(directory)).filter((name) => !name.startsWith("."));
     return names.sort().slice(0, MAX_SKILL_FOLDERS);
   } catch (error) {
     if (errorCode(error) !== "ENOENT" && errorCode(error) !== "ENOTDIR")
-      log.warn({ err: error, directory }, "A directory cannot be searched for skills");
+      log.warn({ err: error, directory }, "cannot search directory for skills");
     return [];
   }
 }

@@ -1,4 +1,4 @@
-/** What a model should know of a workspace before its first word: where it is, its instructions, its skills. */
+/** A workspace's context for models: operating system, working directory, instruction files and skills. */
 import type { Log } from "../../lib/log.js";
 import type { Outcome } from "../outcome.js";
 import { chooseWorkingDirectory } from "../process/working-directory.js";
@@ -14,14 +14,14 @@ import { resolvePaths, type ContextPaths, type BaseDirectories } from "./paths.j
 import { listSkills, readSkill, readSkillFile, type SkillSearch } from "./skills.js";
 
 export type ContextOptions = {
-  /** The agent's own. */
+  /** The agent's own directory. */
   directory: string;
   homeDirectory: string;
   contextPaths: ContextPaths;
   log: Log;
 };
 
-/** Reads anew at each call: files come and go, and so may the working directory. */
+/** Reads from disk at each call: the files and the working directory may change at any time. */
 export type ContextReader = {
   /** Never rejects because of a file. */
   read(): Promise<WorkspaceContext>;
@@ -31,23 +31,23 @@ export type ContextReader = {
 
 export function createContextReader(options: ContextOptions): ContextReader {
   const { contextPaths, log } = options;
-  const skillSearch = (places: BaseDirectories): SkillSearch => ({
-    directories: resolvePaths(contextPaths.skillDirectories, places),
+  const skillSearch = (base: BaseDirectories): SkillSearch => ({
+    directories: resolvePaths(contextPaths.skillDirectories, base),
     fileName: contextPaths.skillFile,
     log,
   });
   return {
     async read() {
-      const places = await baseDirectories(options);
-      const { workingDirectory } = places;
+      const base = await baseDirectories(options);
+      const { workingDirectory } = base;
       const [instructionFiles, skills] = await Promise.all([
         readInstructionFiles({
-          directories: resolvePaths(contextPaths.instructionDirectories, places),
+          directories: resolvePaths(contextPaths.instructionDirectories, base),
           workingDirectory,
           fileName: contextPaths.instructionFile,
           log,
         }),
-        listSkills(skillSearch(places)),
+        listSkills(skillSearch(base)),
       ]);
       const operatingSystem = `${process.platform} ${process.arch}`;
       return { operatingSystem, workingDirectory, instructionFiles, skills };
@@ -57,7 +57,7 @@ export function createContextReader(options: ContextOptions): ContextReader {
   };
 }
 
-/** The working directory is where a command would run now. */
+/** The working directory is the one that a command started now would get. */
 async function baseDirectories({ directory, homeDirectory }: ContextOptions): Promise<BaseDirectories> {
   const choices = { wanted: undefined, agentDirectory: directory, homeDirectory };
   const chosen = await chooseWorkingDirectory(choices);

@@ -1,6 +1,6 @@
 /**
- * Keeps a call from this agent to a server, for ever: as long as one holds, the server reaches the agent through it.
- * States: calling → registered → (it ended) waiting → calling …, and from any of them closed, by `close` alone.
+ * Supervised outgoing connection: connects to one of the servers, and reconnects whenever the connection ends.
+ * States: connecting → registered → (it ended) waiting → connecting …, and from any of them closed, by `close` alone.
  */
 import type { Duplex } from "node:stream";
 import { sleep, type Clock } from "../../lib/clock.js";
@@ -13,11 +13,11 @@ export type DialOutOptions = {
   servers: readonly string[];
   token: string;
   instanceId: string;
-  /** Takes a stream on which the server speaks HTTP. */
+  /** Serves a stream on which the server speaks HTTP. */
   accept: (stream: Duplex) => void;
-  /** A server holds a call now, or does not any more. */
+  /** Called with the server that has registered the agent, and with null when that connection ends. */
   onChange: (registeredAt: string | null) => void;
-  /** A call ended or never came to be. */
+  /** Called when a connection ends before the server has registered the agent. */
   onFailure: () => void;
   clock: Clock;
   log: Log;
@@ -25,63 +25,63 @@ export type DialOutOptions = {
 
 export class DialOut {
   readonly #closing = new AbortController();
-  readonly #calling: Promise<void>;
-  #call: ServerConnection | null = null;
-  /** Once a server has taken this agent, it must not push another one out any more: two would do so for ever. */
+  readonly #running: Promise<void>;
+  #connection: ServerConnection | null = null;
+  /** Once registered, this agent must not replace another one any more: two would replace each other for ever. */
   #wasRegistered = false;
 
   constructor(private readonly options: DialOutOptions) {
-    this.#calling = this.#callForEver();
+    this.#running = this.#run();
   }
 
-  /** Says goodbye, so that the server knows at once. Resolves when the last call is over. */
+  /** Closes the connection with a closing handshake, so that the server notices at once. Resolves when it has ended. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#call?.close();
-    await this.#calling;
+    this.#connection?.close();
+    await this.#running;
   }
 
-  async #callForEver(): Promise<void> {
+  async #run(): Promise<void> {
     const { servers, clock } = this.options;
     let failures = 0;
     let reason = "";
-    for (let turn = 0; !this.#closing.signal.aborted; turn += 1) {
-      const server = servers[turn % servers.length] ?? "";
-      const end = await this.#callOnce(server);
+    for (let attempt = 0; !this.#closing.signal.aborted; attempt += 1) {
+      const server = servers[attempt % servers.length] ?? "";
+      const end = await this.#connectOnce(server);
       if (this.#closing.signal.aborted) return;
       failures = end.wasRegistered ? 0 : failures + 1;
-      // Each server is tried before the wait grows.
-      const waitMs = reconnectDelay(end, Math.floor(failures / servers.length), Math.random());
-      this.#report(end, { server, waitMs, isNews: reason !== end.reason });
+      // Each server is tried once before the delay grows.
+      const delayMs = reconnectDelay(end, Math.floor(failures / servers.length), Math.random());
+      this.#logEnd(end, { server, delayMs, isNewReason: reason !== end.reason });
       reason = end.wasRegistered ? "" : end.reason;
-      await sleep(clock, waitMs, this.#closing.signal);
+      await sleep(clock, delayMs, this.#closing.signal);
     }
   }
 
-  async #callOnce(server: string): Promise<ConnectionEnd> {
+  async #connectOnce(server: string): Promise<ConnectionEnd> {
     const { token, instanceId, accept, onChange, onFailure, clock, log } = this.options;
     const onRegistered = () => {
       this.#wasRegistered = true;
-      log.info({ server }, "A server holds this agent's call");
+      log.info({ server }, "registered with server");
       onChange(server);
     };
     const facts = { server, token, instanceId, isFirst: !this.#wasRegistered };
-    this.#call = connectToServer(facts, { accept, onRegistered, clock });
-    const end = await this.#call.ended;
-    this.#call = null;
+    this.#connection = connectToServer(facts, { accept, onRegistered, clock });
+    const end = await this.#connection.ended;
+    this.#connection = null;
     if (end.wasRegistered) onChange(null);
     else onFailure();
     return end;
   }
 
-  /** The same failure over and over is said once at a level that everybody sees. */
-  #report(
+  /** A repeated failure is a warning the first time only. */
+  #logEnd(
     end: ConnectionEnd,
-    { isNews, ...facts }: { server: string; waitMs: number; isNews: boolean },
+    { isNewReason, ...facts }: { server: string; delayMs: number; isNewReason: boolean },
   ): void {
     const { log } = this.options;
-    const line = { ...facts, reason: end.reason };
-    if (isNews) log.warn(line, "The server does not hold this agent's call; it will be called again");
-    else log.debug(line, "The server does not hold this agent's call yet");
+    const fields = { ...facts, reason: end.reason };
+    if (isNewReason) log.warn(fields, "not connected to server; retrying");
+    else log.debug(fields, "still not connected to server");
   }
 }

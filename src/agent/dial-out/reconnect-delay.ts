@@ -1,15 +1,15 @@
-/** How long an agent waits before it calls a server again. Pure. */
+/** Delay before an agent reconnects: exponential backoff with jitter. Pure. */
 import type { ConnectionEnd } from "./server-connection.js";
 
 const FIRST_DELAY_MS = 250;
-/** A server that restarts is found within this. */
+/** A restarted server is found within this time. */
 export const LONGEST_DELAY_MS = 15_000;
-/** Whose place was taken stands by: it calls now and then, and is taken when the other has gone. */
+/** A replaced agent is on standby: it reconnects at this interval, and is registered once the other one has gone. */
 export const STANDBY_DELAY_MS = 30_000;
 
 /**
- * `failures` in a row double the wait. `chance` in [0, 1) takes up to half of it away, so that a thousand agents of a
- * server that fell do not come back in one moment.
+ * Doubles with each of `failures` in a row. `chance` in [0, 1) takes off up to half, so that a thousand agents of a
+ * failed server do not reconnect at the same time.
  */
 export function reconnectDelay(end: ConnectionEnd, failures: number, chance: number): number {
   const doubled = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures, 10));

@@ -1,4 +1,4 @@
-/** One call from an agent to a server: a WebSocket that carries the server's streams to the agent. */
+/** One outgoing connection from the agent to a server: a WebSocket that carries the server's streams to the agent. */
 import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import { multiplexStreams, MAX_MULTIPLEXED_MESSAGE_BYTES } from "../../lib/streams/byte-streams.js";
@@ -12,27 +12,27 @@ import {
 } from "../protocol/dial-out.js";
 import { AGENT_PROTOCOL_VERSION } from "../protocol/paths.js";
 
-/** To reach the server and hear that it takes the call. */
+/** For the WebSocket handshake. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** More than the 10 s that the server gives itself to look at the agent. */
+/** More than the 10 s within which the server checks the agent. */
 const REGISTRATION_TIMEOUT_MS = 20_000;
-/** A server that does not answer a goodbye is left without one. */
-const GOODBYE_TIMEOUT_MS = 2_000;
+/** For the server's answer to the closing handshake. */
+const CLOSE_TIMEOUT_MS = 2_000;
 const NORMAL_CLOSE_CODE = 1000;
 
 export type ConnectionFacts = {
   server: string;
   token: string;
   instanceId: string;
-  /** Whether it may take another living agent's place. */
+  /** The first connection since the agent's start may replace another connected agent. */
   isFirst: boolean;
 };
 
 export type ConnectionEnd = {
-  /** In words, for the log. */
+  /** For the log. */
   reason: string;
   wasRegistered: boolean;
-  /** Another agent has the place. */
+  /** Another agent is registered for the workspace. */
   wasReplaced: boolean;
 };
 
@@ -52,13 +52,13 @@ export function connectToServer(
     headers: headersOf(facts),
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     maxPayload: MAX_MULTIPLEXED_MESSAGE_BYTES,
-    // What is carried is mostly small, and compressing it would keep a window of memory for each agent.
+    // Messages are mostly small, and compression would cost a window of memory for each agent.
     perMessageDeflate: false,
   });
   let failure: string | null = null;
   let wasRegistered = false;
   const cancelTimeout = clock.after(REGISTRATION_TIMEOUT_MS, () => {
-    failure = "the server did not say that it takes the call";
+    failure = "the server did not register the agent in time";
     socket.terminate();
   });
   const onText = (text: string) => {
@@ -80,7 +80,7 @@ export function connectToServer(
       resolve({ reason, wasRegistered, wasReplaced: code === REPLACED_CLOSE_CODE });
     });
   });
-  return { ended, close: () => sayGoodbye(socket, clock) };
+  return { ended, close: () => closeGracefully(socket, clock) };
 }
 
 function headersOf({ token, instanceId, isFirst }: ConnectionFacts): Record<string, string> {
@@ -105,9 +105,9 @@ function refusalText(status: number): string {
   }
 }
 
-function sayGoodbye(socket: WebSocket, clock: Clock): void {
+function closeGracefully(socket: WebSocket, clock: Clock): void {
   if (socket.readyState !== socket.OPEN) return socket.terminate();
-  const cancel = clock.after(GOODBYE_TIMEOUT_MS, () => socket.terminate());
+  const cancel = clock.after(CLOSE_TIMEOUT_MS, () => socket.terminate());
   socket.once("close", cancel);
   socket.close(NORMAL_CLOSE_CODE, "The agent stops");
 }

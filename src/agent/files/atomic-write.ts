@@ -1,6 +1,6 @@
 /**
- * Replaces a file in one step: the new content is staged in a hidden file beside it and then takes its name, so
- * a reader sees the old content or the new, never a part. The file keeps its mode and owner.
+ * Atomic replacement of a file: the new content is staged in a hidden file beside it, which is then renamed, so a
+ * reader sees the old content or the new, never a part. The file keeps its mode and owner.
  */
 import { randomBytes } from "node:crypto";
 import type { Stats } from "node:fs";
@@ -11,21 +11,21 @@ import { done, errorCode, refused, type Outcome } from "../outcome.js";
 import { fileRefusal } from "./paths.js";
 
 const PERMISSION_BITS = 0o7777;
-/** The umask takes its share of it. */
+/** Before the umask applies. */
 const NEW_FILE_MODE = 0o666;
 const NEW_DIRECTORY_MODE = 0o755;
-/** Leaves room for the marks around it: names may have 255 bytes. */
+/** Names may have 255 bytes, prefix and suffix included. */
 const MAX_STAGED_NAME_BYTES = 200;
 
-/** Exactly one of the two must be called, once. */
+/** The caller must call exactly one of the two, once. */
 export type StagedFile = {
-  /** Gives the content its name. When refused, the staged file is gone and the original as it was. */
+  /** Renames the staged file to its target. When refused, the staged file is gone and the original unchanged. */
   commit(): Promise<Outcome<undefined>>;
-  /** Forgets the content. Never fails: at worst the hidden file stays. */
+  /** Removes the staged file. Never fails: at worst the hidden file stays. */
   discard(): Promise<void>;
 };
 
-/** Stages `content` for `path`, which must be absolute and free of links. Makes missing parent directories. */
+/** Stages `content` for `path`, which must be absolute and free of links. Creates missing parent directories. */
 export async function stageFile(path: string, content: string): Promise<Outcome<StagedFile>> {
   const directory = dirname(path);
   const stagedPath = join(
@@ -70,7 +70,7 @@ async function writeStaged(path: string, content: string, existing: Stats | unde
   try {
     await file.writeFile(content);
     if (existing) await adopt(file, existing);
-    // Without it a power cut after the rename could leave an empty file under the old name.
+    // Otherwise a power failure after the rename could leave an empty file under the old name.
     await file.sync();
     await file.close();
   } catch (error) {
@@ -80,7 +80,7 @@ async function writeStaged(path: string, content: string, existing: Stats | unde
   }
 }
 
-/** Owner first: changing it clears the bits that the mode then restores. Only root may give files away. */
+/** Owner first: changing it clears mode bits, which `chmod` then restores. Only root may change the owner. */
 async function adopt(file: FileHandle, existing: Stats): Promise<void> {
   const staged = await file.stat();
   if (staged.uid !== existing.uid || staged.gid !== existing.gid) {
@@ -93,7 +93,7 @@ async function adopt(file: FileHandle, existing: Stats): Promise<void> {
   await file.chmod(existing.mode & PERMISSION_BITS);
 }
 
-/** What cannot be removed is left: the failure that led here is the one to report. */
+/** A failure to remove is ignored: the earlier failure is the one to report. */
 async function discard(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => {});
 }

@@ -1,30 +1,30 @@
-/** What an edit did to a file, as a unified diff that is bounded in length and in the time it takes. Pure. */
+/** Unified diff of an edited file, bounded in length and in computing time. Pure. */
 import { FILE_HEADERS_ONLY, formatPatch, structuredPatch, type StructuredPatchHunk } from "diff";
 import { cutText } from "../../lib/text/utf8.js";
 
 const CONTEXT_LINES = 3;
-/** Longest diff of a file: as much as a model reads at once. */
+/** Longest diff of a file: as much as a model can read at once. */
 const MAX_DIFF_BYTES = 32 * 1024;
-/** Longest diffs of a request. */
+/** All diffs of a request together. */
 const MAX_DIFFS_BYTES = 1024 * 1024;
-/** Comparing takes time in the square of the changed lines: a tenth of a second for these, in a request together. */
+/** Comparing takes time in the square of the changed lines: 0.1 s for these, all files of a request together. */
 const MAX_CHANGED_LINES = 1500;
-/** Changed regions of more lines are not compared: cutting them up takes longer than comparing. */
+/** Changed regions of more lines are not compared: splitting them takes longer than comparing. */
 const MAX_COMPARED_LINES = 100_000;
-/** In a diff that is too long lines are cut to this before whole ones are left out. */
+/** In a diff that is too long, lines are cut to this before whole lines are omitted. */
 const MAX_CUT_LINE_BYTES = 1024;
 const CUT_MARK = "... [cut]";
-/** For the line that says how much is missing. */
+/** Reserved for the line that says how much is omitted. */
 const NOTE_BYTES = 64;
 const NO_NEWLINE = "\\ No newline at end of file";
 
-/** Lines that both texts have around what changed, up to the context; `skippedLines` came before `before`. */
+/** The changed lines of both texts with their context; `skippedLines` is the number of lines before them. */
 type Region = { before: string; after: string; skippedLines: number };
 
-/** `maxBytes` is at least some hundred; `maxChangedLines` are those removed and added, together. */
+/** `maxBytes` must be at least a few hundred; `maxChangedLines` counts removed and added lines together. */
 export type DiffLimits = { maxBytes: number; maxChangedLines: number };
 
-/** How long a diff may be and how hard it may be searched for, when a request has so many of them. */
+/** Each diff's limits in a request with `count` of them. */
 export function diffLimits(count: number): DiffLimits {
   return {
     maxBytes: Math.min(MAX_DIFF_BYTES, Math.floor(MAX_DIFFS_BYTES / count)),
@@ -32,7 +32,7 @@ export function diffLimits(count: number): DiffLimits {
   };
 }
 
-/** `""` when nothing changed. `path` stands on both sides. */
+/** `""` when nothing changed. `path` is the name on both sides. */
 export function unifiedDiff(path: string, before: string, after: string, limits: DiffLimits): string {
   if (before === after) return "";
   const { maxBytes, maxChangedLines } = limits;
@@ -63,17 +63,17 @@ function changedRegion(before: string, after: string): Region {
     before.charCodeAt(before.length - 1 - tail) === after.charCodeAt(after.length - 1 - tail)
   )
     tail += 1;
-  const start = linesBack(before, head);
-  const kept = linesOn(before, before.length - tail);
+  const start = contextStart(before, head);
+  const end = contextEnd(before, before.length - tail);
   return {
-    before: before.slice(start, kept),
-    after: after.slice(start, after.length - (before.length - kept)),
+    before: before.slice(start, end),
+    after: after.slice(start, after.length - (before.length - end)),
     skippedLines: countNewlines(before.slice(0, start)),
   };
 }
 
-/** The beginning of the line at `offset`, and then of the context before it. */
-function linesBack(text: string, offset: number): number {
+/** Start of the context before the line at `offset`. */
+function contextStart(text: string, offset: number): number {
   let start = lineStart(text, offset);
   for (let line = 0; line < CONTEXT_LINES; line += 1) start = lineStart(text, start - 1);
   return start;
@@ -83,8 +83,8 @@ function lineStart(text: string, offset: number): number {
   return offset <= 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
 }
 
-/** The end of the line at `offset`, and then of the context after it. */
-function linesOn(text: string, offset: number): number {
+/** End of the context after the line at `offset`. */
+function contextEnd(text: string, offset: number): number {
   let end = offset;
   for (let line = 0; line <= CONTEXT_LINES; line += 1) {
     const newline = text.indexOf("\n", end);
@@ -104,7 +104,7 @@ function countLines(text: string): number {
   return countNewlines(text) + (text === "" || text.endsWith("\n") ? 0 : 1);
 }
 
-/** The one text removed and the other added; of both only as much as can be shown. */
+/** A hunk that replaces the whole region; of both texts only as much as can be shown. */
 function wholeHunk({ before, after }: Region, maxBytes: number): StructuredPatchHunk {
   return {
     oldStart: 1,
@@ -117,26 +117,26 @@ function wholeHunk({ before, after }: Region, maxBytes: number): StructuredPatch
 
 function marked(mark: string, text: string, maxBytes: number): string[] {
   if (text === "") return [];
-  // Every line shown takes a byte at least.
+  // Every shown line takes at least one byte.
   const lines = text.split("\n", maxBytes).map((line) => mark + line);
   if (lines.length === maxBytes) return lines;
   if (text.endsWith("\n")) return lines.slice(0, -1);
   return [...lines, NO_NEWLINE];
 }
 
-/** Long lines are cut first; if that is not enough, the last lines are left out. */
+/** Cuts long lines first; if that is not enough, omits the last lines. */
 function shorten(diff: string, maxBytes: number): string {
   if (Buffer.byteLength(diff) <= maxBytes) return diff;
   const lines = diff.slice(0, -1).split("\n");
-  const kept: string[] = [];
+  const shownLines: string[] = [];
   let bytes = NOTE_BYTES;
   for (const line of lines) {
     const cut = cutText(line, MAX_CUT_LINE_BYTES);
     const shown = cut === line ? line : cut + CUT_MARK;
     bytes += Buffer.byteLength(shown) + 1;
     if (bytes > maxBytes) break;
-    kept.push(shown);
+    shownLines.push(shown);
   }
-  const rest = lines.length - kept.length;
-  return `${kept.join("\n")}\n${rest > 0 ? `\\ ${rest} or more lines of this diff are left out\n` : ""}`;
+  const rest = lines.length - shownLines.length;
+  return `${shownLines.join("\n")}\n${rest > 0 ? `\\ ${rest} or more lines of this diff are left out\n` : ""}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Replaces pieces of text in one or more files: all edits of all files are worked out first, and nothing is
- * written unless every one of them succeeds.
+ * Replaces text in one or more files: all edits of all files are computed first, and nothing is written unless every
+ * one of them succeeds.
  */
 import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
@@ -18,8 +18,8 @@ type Target = { path: string; realPath: string; edits: Edit[] };
 type EditedFile = { target: Target; before: string; text: string; replacements: number };
 
 /**
- * Status and message of a refusal gather all problems of all files. A failure of the very last step, giving the
- * prepared files their names, can leave some of them changed; the message then names them.
+ * A refusal combines the problems of all files. A failure of the last step, the renaming of the staged files, can leave
+ * some files changed; the message then names them.
  */
 export async function editFiles(
   directory: string,
@@ -29,8 +29,8 @@ export async function editFiles(
   const targets = await findTargets(directory, request);
   if (targets.kind === "refused") return targets;
   const realPaths = targets.value.map(({ realPath }) => realPath);
-  return locks.hold(realPaths, async () => {
-    const edited = gather(await inOrder(targets.value, editOne));
+  return locks.runExclusive(realPaths, async () => {
+    const edited = combine(await inOrder(targets.value, editOne));
     if (edited.kind === "refused") return edited;
     const answer = await describe(edited.value, request.includeDiff ?? false);
     const written = await writeAll(edited.value.filter(({ before, text }) => text !== before));
@@ -49,7 +49,7 @@ async function describe(files: readonly EditedFile[], includeDiff: boolean): Pro
   };
 }
 
-/** Entries for the same path are one target with all their edits; two names for one file are refused. */
+/** Merges entries for the same path into one target; refuses two names for one file. */
 async function findTargets(directory: string, request: EditFilesRequest): Promise<Outcome<Target[]>> {
   const byPath = new Map<string, { path: string; edits: Edit[] }>();
   for (const { path, edits } of request.files) {
@@ -58,7 +58,7 @@ async function findTargets(directory: string, request: EditFilesRequest): Promis
     if (known === undefined) byPath.set(absolute, { path, edits: [...edits] });
     else known.edits.push(...edits);
   }
-  const targets = gather(
+  const targets = combine(
     await inOrder([...byPath], async ([absolute, { path, edits }]): Promise<Outcome<Target>> => {
       const resolved = await resolveLinks(absolute);
       return resolved.kind === "refused" ? resolved : done({ path, realPath: resolved.value, edits });
@@ -87,7 +87,7 @@ async function editOne(target: Target): Promise<Outcome<EditedFile>> {
   let text = original.value;
   let replacements = 0;
   for (const [index, edit] of target.edits.entries()) {
-    // Large files and many edits take seconds; others are answered in between.
+    // Large files and many edits take seconds; other requests are served in between.
     await setImmediate();
     const outcome = applyEdit(text, edit, MAX_WRITE_BYTES);
     if (outcome.kind !== "edited") {
@@ -116,7 +116,7 @@ async function readEditable({ path, realPath }: Target): Promise<Outcome<string>
       );
     }
     const bytes = await readFile(realPath);
-    // Writing it back as UTF-8 would change bytes that nobody asked to change.
+    // Writing it back as UTF-8 would change bytes outside of the edit.
     if (!isUtf8(bytes))
       return refused(400, `${path} is not UTF-8 text; change it with a command.`, { field: "path" });
     return done(bytes.toString("utf8"));
@@ -146,13 +146,13 @@ async function writeAll(files: EditedFile[]): Promise<Outcome<undefined>> {
   return done(undefined);
 }
 
-/** A refusal goes without saying so; after a failure nobody would know. */
+/** Refusals below 500 imply that nothing was written; a failure must say so. */
 function nothingWritten(refusal: Refusal): Refusal {
   if (refusal.status < 500) return refusal;
   return { ...refusal, message: `${refusal.message} Nothing was written.` };
 }
 
-/** One after the other: a request may name many files, and open files are few. */
+/** Sequential: a request may name many files, and file descriptors are limited. */
 async function inOrder<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
@@ -162,8 +162,8 @@ async function inOrder<Item, Result>(
   return results;
 }
 
-/** All values, or one refusal that tells all problems; its status is the highest. */
-function gather<Value>(outcomes: readonly Outcome<Value>[]): Outcome<Value[]> {
+/** All values, or one refusal with the messages of all refusals and the highest status. */
+function combine<Value>(outcomes: readonly Outcome<Value>[]): Outcome<Value[]> {
   const values: Value[] = [];
   const refusals: Refusal[] = [];
   for (const outcome of outcomes) {

@@ -1,6 +1,6 @@
-/** The lines of a text as an edit compares and writes them: indentation, words, trailing space, line ending. Pure. */
+/** Lines of a text, split for edits into indentation, body, trailing space and line ending. Pure. */
 
-/** All four together are the line. A line of white space alone has it in `lead`; the last one may lack an ending. */
+/** The line is the concatenation of all four. A blank line has its white space in `lead`; the last line may lack an ending. */
 export type Line = { lead: string; body: string; trail: string; ending: Ending | "" };
 export type Ending = "\n" | "\r\n";
 
@@ -22,13 +22,13 @@ export function hasLookalike(text: string): boolean {
   return ANY_LOOKALIKE.test(text);
 }
 
-/** Typographic dashes, quotes and spaces become ASCII ones; every character stays where it is. */
+/** Replaces typographic dashes, quotes and spaces by ASCII ones, one for one. */
 export function toPlain(text: string): string {
   if (!hasLookalike(text)) return text;
   return LOOKALIKES.reduce((plain, [pattern, ascii]) => plain.replace(pattern, ascii), text);
 }
 
-/** Where each line begins; a newline at the end begins no line, a byte order mark belongs to none. */
+/** Start offset of each line; a newline at the end begins no line, a byte order mark belongs to none. */
 export function lineStarts(text: string): number[] {
   const starts: number[] = [];
   let start = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
@@ -40,7 +40,7 @@ export function lineStarts(text: string): number[] {
   return starts;
 }
 
-/** `areOddSpacesWhite`: typographic spaces count as white space, as they do once they are plain. */
+/** `areOddSpacesWhite`: typographic spaces count as white space, as after `toPlain`. */
 export function parseLine(raw: string, areOddSpacesWhite: boolean): Line {
   const ending = endingOf(raw);
   const contentEnd = raw.length - ending.length;
@@ -72,7 +72,7 @@ function endingOf(raw: string): Line["ending"] {
   return raw.endsWith("\r\n") ? "\r\n" : "\n";
 }
 
-/** How many line endings of each kind there are. */
+/** The number of line endings of each kind. */
 export function countEndings(text: string): { lf: number; crlf: number } {
   const counts = { lf: 0, crlf: 0 };
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
@@ -82,14 +82,14 @@ export function countEndings(text: string): { lf: number; crlf: number } {
   return counts;
 }
 
-/** The one ending that all terminated lines share; undefined when there is none or more than one. */
+/** The line ending that all terminated lines share; undefined when there is none or more than one. */
 export function sharedEnding(text: string): Ending | undefined {
   const { lf, crlf } = countEndings(text);
   if (lf > 0 === crlf > 0) return undefined;
   return crlf > 0 ? "\r\n" : "\n";
 }
 
-/** CRLF only where it is in the majority; undefined for a text without line endings. */
+/** The more frequent line ending, LF when equal; undefined for a text without line endings. */
 export function dominantEnding(text: string): Ending | undefined {
   const { lf, crlf } = countEndings(text);
   if (lf + crlf === 0) return undefined;

@@ -1,4 +1,4 @@
-/** Lists what is in a folder: folders first, then by name. */
+/** Directory listing: directories first, then by name. */
 import { readdir, readlink, stat } from "node:fs/promises";
 import type { Dirent } from "node:fs";
 import { join } from "node:path";
@@ -11,10 +11,10 @@ import {
 } from "../protocol/files.js";
 import { absolutePath, fileRefusal } from "./paths.js";
 
-/** Sizes and links are asked for so many at a time. */
+/** Concurrent `stat` and `readlink` calls. */
 const BATCH = 64;
 
-/** Follows links; what an entry is, is what its link leads to. */
+/** Follows links: a link has the kind of its target. */
 export async function listDirectory(
   directory: string,
   request: ListDirectoryRequest,
@@ -60,7 +60,7 @@ async function describeAll(
   return described;
 }
 
-/** An entry that goes away, or leads nowhere, meanwhile is still listed. */
+/** An entry that is removed meanwhile, and a broken link, are still listed. */
 async function describe(path: string, entry: Dirent, known?: DirectoryEntry): Promise<DirectoryEntry> {
   if (known !== undefined) return known;
   const { name } = entry;
@@ -68,7 +68,7 @@ async function describe(path: string, entry: Dirent, known?: DirectoryEntry): Pr
   if (entry.isDirectory()) return { name, kind: "directory" };
   try {
     const linkTarget = entry.isSymbolicLink() ? { linkTarget: await readlink(target) } : {};
-    const stats = await statIfLeadsSomewhere(target);
+    const stats = await statUnlessBroken(target);
     if (stats === undefined) return { name, kind: "broken-link", ...linkTarget };
     if (stats.isDirectory()) return { name, kind: "directory", ...linkTarget };
     if (stats.isFile()) return { name, kind: "file", size: stats.size, ...linkTarget };
@@ -78,7 +78,7 @@ async function describe(path: string, entry: Dirent, known?: DirectoryEntry): Pr
   }
 }
 
-async function statIfLeadsSomewhere(path: string) {
+async function statUnlessBroken(path: string) {
   try {
     return await stat(path);
   } catch (error) {

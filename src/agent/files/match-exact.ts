@@ -1,11 +1,11 @@
-/** Finds a text as it is, or as it is but for its line endings. Pure. */
+/** Search for a text, exactly or up to its line endings. Pure. */
 import { findText } from "./match-runs.js";
 
-/** A piece of the file: `text.slice(start, end)`. */
+/** A range of the file's text: `text.slice(start, end)`. */
 export type Span = { start: number; end: number };
 
-/** No place begins inside a `\r\n`: what is put there would leave half of it behind. */
-export function findExact(text: string, wanted: string, found: (place: Span) => void): void {
+/** Skips matches that begin inside a `\r\n`: a replacement would leave half of it behind. */
+export function findExact(text: string, wanted: string, found: (span: Span) => void): void {
   const mayBeginInside = wanted.startsWith("\n");
   findText(text, wanted, (start) => {
     if (mayBeginInside && text.charAt(start - 1) === "\r") return;
@@ -13,8 +13,8 @@ export function findExact(text: string, wanted: string, found: (place: Span) => 
   });
 }
 
-/** `\n` and `\r\n` count as equal. */
-export function findWithAnyEnding(text: string, wanted: string, found: (place: Span) => void): void {
+/** Treats `\n` and `\r\n` as equal. */
+export function findWithAnyEnding(text: string, wanted: string, found: (span: Span) => void): void {
   const plainWanted = wanted.replaceAll("\r\n", "\n");
   const startOf = originalOffsets(text);
   const endOf = originalOffsets(text);
@@ -23,7 +23,7 @@ export function findWithAnyEnding(text: string, wanted: string, found: (place: S
   });
 }
 
-/** From offsets in a text with `\n` alone, asked for in ascending order, to those in the text itself. */
+/** Maps offsets in the text with `\n` endings, which must ascend, to offsets in the text itself. */
 function originalOffsets(text: string): (plainOffset: number) => number {
   let removed = 0;
   let next = text.indexOf("\r\n");

@@ -1,21 +1,21 @@
-/** Says where a file comes closest to a text that it does not have, so that the next attempt can succeed. Pure. */
+/** Hint for a failed edit: where the file comes closest to the text that was not found. Pure. */
 import { parseLines, type Line } from "./lines.js";
 import { numberLines, OTHER_LINE, type LineTable } from "./match-lines.js";
 
-/** Comparing stops here, so that a hint costs milliseconds also for a file of a million equal lines. */
+/** Limits a hint to milliseconds, even for a file of a million equal lines. */
 const MAX_HINT_COMPARISONS = 200_000;
 const MAX_HINT_LINE_CHARACTERS = 160;
-/** Of a long line so much is shown before the first difference. */
+/** Of a long line, the characters shown before the first difference. */
 const SHOWN_BEFORE_DIFFERENCE = 60;
-/** An equal line speaks for a place with each of its characters up to these: `}` is everywhere. */
+/** An equal line counts with its length, up to this: short lines such as `}` are everywhere. */
 const MAX_LINE_WEIGHT = 20;
-/** A place needs at least that weight, and a line as many visible characters to be recognised by them. */
-const MIN_TELLING_CHARACTERS = 3;
-/** A beginning of the text counts as found from here on, and is not looked for beyond the other. */
-const MIN_BEGINNING_CHARACTERS = 8;
-const MAX_BEGINNING_CHARACTERS = 128;
-const MAX_CODE_POINTS_TOLD = 5;
-/** Of equal lines of the text so many take part in finding the place. */
+/** Smallest weight of a location, and fewest visible characters by which a line is recognised. */
+const MIN_SIGNIFICANT_CHARACTERS = 3;
+/** Shortest prefix of the text that counts as found, and the longest that is searched for. */
+const MIN_PREFIX_CHARACTERS = 8;
+const MAX_PREFIX_CHARACTERS = 128;
+const MAX_LISTED_CODE_POINTS = 5;
+/** Of equal lines of the text, the number that takes part in the search for the location. */
 const MAX_EQUAL_LINES = 20;
 
 const ADVICE = "Read the file again: it must match character by character.";
@@ -23,12 +23,12 @@ const ADVICE = "Read the file again: it must match character by character.";
 /** `wanted` must not be in the text. */
 export function describeNearest(table: LineTable, wanted: string): string {
   return (
-    describePlace(table, wanted) ?? describeLine(table, wanted) ?? describeBeginning(table, wanted) ?? ADVICE
+    describeLocation(table, wanted) ?? describeLine(table, wanted) ?? describePrefix(table, wanted) ?? ADVICE
   );
 }
 
-/** The place where the most lines are as wanted, and the first line there that is not. */
-function describePlace(table: LineTable, wanted: string): string | undefined {
+/** The location where the most lines match, and the first line there that does not. */
+function describeLocation(table: LineTable, wanted: string): string | undefined {
   const wantedLines = parseLines(wanted, true);
   const { ids, wantedIds } = numberLines(wantedLines, "punctuation");
   const fileIds = table.idsOf(ids, "punctuation");
@@ -46,7 +46,7 @@ function describePlace(table: LineTable, wanted: string): string | undefined {
   return `${where}line ${line + 1} of the file ${compare(contentAt(table, line), raw[index] ?? "")}`;
 }
 
-/** Where the text would begin for its weightiest lines to fall on equal ones; the earliest of equally good. */
+/** The first line of the location with the greatest total weight of equal lines; the earliest of several. */
 function mostEqual(
   fileIds: Int32Array,
   wantedIds: readonly number[],
@@ -75,10 +75,10 @@ function mostEqual(
         best = { first, weight };
     }
   }
-  return best && best.weight >= MIN_TELLING_CHARACTERS ? best.first : undefined;
+  return best && best.weight >= MIN_SIGNIFICANT_CHARACTERS ? best.first : undefined;
 }
 
-/** A text's first line may begin, and its last one end, in the middle of a line of the file. */
+/** Index of the first differing line. The text may begin and end in the middle of a line of the file. */
 function firstDifference(
   wanted: readonly string[],
   fileLine: (index: number) => string,
@@ -97,12 +97,12 @@ function firstDifference(
   );
 }
 
-/** A line that is the wanted one but for inner spaces and for accents, letters of other scripts, hidden characters. */
+/** A line that differs from the wanted one only in inner spaces, accents, letters of other scripts or hidden characters. */
 function describeLine(table: LineTable, wanted: string): string | undefined {
-  const line = parseLines(wanted, true).find(({ body }) => body.length >= MIN_TELLING_CHARACTERS);
+  const line = parseLines(wanted, true).find(({ body }) => body.length >= MIN_SIGNIFICANT_CHARACTERS);
   if (line === undefined) return undefined;
   const skeleton = skeletonOf(line.body);
-  if (skeleton.length < MIN_TELLING_CHARACTERS) return undefined;
+  if (skeleton.length < MIN_SIGNIFICANT_CHARACTERS) return undefined;
   for (let index = 0; index < table.count; index += 1) {
     const raw = table.raw(index);
     if (raw.length < skeleton.length || skeletonOf(raw) !== skeleton) continue;
@@ -111,23 +111,23 @@ function describeLine(table: LineTable, wanted: string): string | undefined {
   return undefined;
 }
 
-/** The visible ASCII characters. A letter with an accent is a letter and an accent, in whichever form it is written. */
+/** The visible ASCII characters. An accented letter counts as its base letter, in whichever form it is encoded. */
 function skeletonOf(text: string): string {
   const isAscii = !/[^\0-\x7f]/.test(text);
   return (isAscii ? text : text.normalize("NFKD")).replace(/[^!-~]+/g, "");
 }
 
-/** The longest beginning of the text that the file has; longer ones are rarer, so the length can be halved into. */
-function describeBeginning({ text }: LineTable, wanted: string): string | undefined {
+/** The longest prefix of the text that the file contains, by binary search over its length. */
+function describePrefix({ text }: LineTable, wanted: string): string | undefined {
   const start = wanted.trimStart();
   let found = 0;
-  let missing = Math.min(start.length, MAX_BEGINNING_CHARACTERS) + 1;
+  let missing = Math.min(start.length, MAX_PREFIX_CHARACTERS) + 1;
   while (missing - found > 1) {
     const middle = (found + missing) >>> 1;
     if (text.includes(start.slice(0, middle))) found = middle;
     else missing = middle;
   }
-  if (found < MIN_BEGINNING_CHARACTERS) return undefined;
+  if (found < MIN_PREFIX_CHARACTERS) return undefined;
   const at = text.indexOf(start.slice(0, found));
   const lineStart = start.lastIndexOf("\n", found - 1) + 1;
   const first = countNewlines(text, at) + 1;
@@ -155,7 +155,7 @@ function rawContent({ lead, body, trail }: Line): string {
   return lead + body + trail;
 }
 
-/** "has … where oldText has …", and which characters beyond ASCII only one of them has. */
+/** "has … where oldText has …", and the non-ASCII characters that only one of them has. */
 function compare(fileLine: string, wantedLine: string): string {
   let same = 0;
   while (same < fileLine.length && fileLine[same] === wantedLine[same]) same += 1;
@@ -174,7 +174,7 @@ function nonAsciiNote(fileLine: string, wantedLine: string): string {
   const onlyFile = moreIn(fromFile, fromWanted);
   const onlyWanted = moreIn(fromWanted, fromFile);
   if (onlyFile.length + onlyWanted.length === 0) return "";
-  return ` Beyond ASCII the file has ${tell(onlyFile)} and oldText has ${tell(onlyWanted)}.`;
+  return ` Beyond ASCII the file has ${listCodePoints(onlyFile)} and oldText has ${listCodePoints(onlyWanted)}.`;
 }
 
 function countNonAscii(line: string): Map<string, number> {
@@ -191,10 +191,10 @@ function moreIn(counts: ReadonlyMap<string, number>, others: ReadonlyMap<string,
   );
 }
 
-function tell(characters: readonly string[]): string {
+function listCodePoints(characters: readonly string[]): string {
   if (characters.length === 0) return "nothing more";
   const names = characters
-    .slice(0, MAX_CODE_POINTS_TOLD)
+    .slice(0, MAX_LISTED_CODE_POINTS)
     .map((character) => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`);
   const more = characters.length - names.length;
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;

@@ -1,14 +1,14 @@
-/** Finds the lines that are meant by a text whose white space or punctuation is not quite the file's. Pure. */
+/** Tolerant search for whole lines, ignoring differences in white space or punctuation. Pure. */
 import { hasLookalike, lineStarts, parseLine, toPlain, type Line } from "./lines.js";
 import { findRuns } from "./match-runs.js";
 
-/** What does not count when lines are compared; each tolerance includes those before it. */
+/** What is ignored when lines are compared; each tolerance includes those before it. */
 export type Tolerance = "trailing-space" | "indentation" | "punctuation";
 
-/** A line that is none of the lines looked for. */
+/** The id of a line that equals no wanted line. */
 export const OTHER_LINE = -1;
 
-/** Equal lines get equal numbers, from 0 on. */
+/** Assigns ids from 0 on; equal lines get equal ids. */
 export function numberLines(
   lines: readonly Line[],
   tolerance: Tolerance,
@@ -40,7 +40,7 @@ export function areOddSpacesWhite(tolerance: Tolerance): boolean {
   return tolerance === "punctuation";
 }
 
-/** A text cut into lines once, and looked at in several ways. */
+/** A text split into lines once, for searches with several tolerances. */
 export class LineTable {
   #starts: readonly number[] | undefined;
   #hasLookalike: boolean | undefined;
@@ -56,12 +56,12 @@ export class LineTable {
     return this.#hasLookalike;
   }
 
-  /** The line as it is, its ending included. */
+  /** The line with its ending. */
   raw(index: number): string {
     return this.text.slice(this.startOf(index), this.startOf(index + 1));
   }
 
-  /** For the number of lines: where the text ends. */
+  /** For an index of `count`: the end of the text. */
   startOf(index: number): number {
     return this.#lineStarts()[index] ?? this.text.length;
   }
@@ -70,20 +70,20 @@ export class LineTable {
     return parseLine(this.raw(index), areOddSpacesWhite(tolerance));
   }
 
-  /** Calls `found` with the first line of every run of lines that equals `wanted`, overlapping ones too. */
+  /** Calls `found` with the first line of every run of lines that equals `wanted`, including overlapping ones. */
   findLines(wanted: readonly Line[], tolerance: Tolerance, found: (line: number) => void): void {
     const { ids, wantedIds } = numberLines(wanted, tolerance);
     findRuns(this.idsOf(ids, tolerance), wantedIds, found);
   }
 
-  /** For each line the number that `ids` gives to its key, or `OTHER_LINE`. */
+  /** For each line the id of its key in `ids`, or `OTHER_LINE`. */
   idsOf(ids: ReadonlyMap<string, number>, tolerance: Tolerance): Int32Array {
     const fileIds = new Int32Array(this.count);
     let raw: string | undefined;
     let id = OTHER_LINE;
     for (let index = 0; index < fileIds.length; index += 1) {
       const next = this.raw(index);
-      // Files with very many lines have very many equal ones, mostly in a row.
+      // Files with very many lines have many equal ones, mostly in a row.
       if (next !== raw)
         id = ids.get(lineKey(parseLine(next, areOddSpacesWhite(tolerance)), tolerance)) ?? OTHER_LINE;
       raw = next;

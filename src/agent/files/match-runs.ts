@@ -1,4 +1,4 @@
-/** Finds every place of a run of numbers or characters, overlapping ones too, in time linear in both. Pure. */
+/** Knuth-Morris-Pratt search: every occurrence of a run of numbers or characters, including overlapping ones. Pure. */
 
 /**
  * Up to this length `indexOf` finds text faster. Its worst case is the product of both lengths: half a second for
@@ -23,7 +23,7 @@ export function findRuns(
   }
 }
 
-/** For each beginning of the run: how long its longest other beginning is that is also its end. */
+/** For each prefix of the run: the length of its longest proper prefix that is also its suffix. */
 function fallbacksOf(wanted: ArrayLike<number>): Int32Array {
   const fallback = new Int32Array(wanted.length);
   let matched = 0;
@@ -35,7 +35,7 @@ function fallbacksOf(wanted: ArrayLike<number>): Int32Array {
   return fallback;
 }
 
-/** The same for text. */
+/** `findRuns` for text. */
 export function findText(text: string, wanted: string, found: (start: number) => void): void {
   const first = text.indexOf(wanted.slice(0, MAX_BUILT_IN_SEARCH_CHARACTERS));
   if (first === -1) return;

@@ -1,6 +1,6 @@
 /**
- * Finds and replaces the text of one edit. Pure. Looks for the text as it is first and then ever more tolerantly;
- * what it finds more than once, or not at all, it explains. The rules are in docs/agent/edits.md.
+ * Find and replace for one edit. Pure. Searches for the exact text first and then with increasing tolerance; explains
+ * ambiguous and missing matches. The rules are in docs/agent/edits.md.
  */
 import { dominantEnding, hasLookalike, parseLines, sharedEnding, withEnding } from "./lines.js";
 import { findExact, findWithAnyEnding, type Span } from "./match-exact.js";
@@ -11,28 +11,28 @@ import { commonestStep } from "./splice-indent.js";
 
 export type Edit = { oldText: string; newText: string; replaceAll?: boolean | undefined };
 
-/** `reason` is made for a model to read. */
+/** `reason` is written for a model. */
 export type EditOutcome =
   | { kind: "edited"; text: string; replacements: number }
   | { kind: "unmatched"; reason: string }
   | { kind: "too-large"; reason: string };
 
-/** `firstLine` counts from 0; only whole lines have it. */
-type Place = Span & { firstLine?: number };
+/** `firstLine` counts from 0; only matches of whole lines have it. */
+type Match = Span & { firstLine?: number };
 
-/** One way of looking. `write` gives the text for a place that `find` found. */
-type Way = {
-  /** What is said of a place found by it; undefined when it is quite as it was asked for. */
+/** One search strategy. `write` returns the replacement of a match that `find` found. */
+type Strategy = {
+  /** What the strategy ignores, for messages; undefined for an exact search. */
   ignored: string | undefined;
-  find(found: (place: Place) => void): void;
-  write(place: Place): string;
+  find(found: (match: Match) => void): void;
+  write(match: Match): string;
 };
 
-/** Of the places where an ambiguous text was found, so many are told. */
-const MAX_PLACES_TOLD = 5;
+/** Matches that are listed for an ambiguous text. */
+const MAX_LISTED_MATCHES = 5;
 const HALF_A_CHARACTER = /\p{Surrogate}/u;
 
-const LINE_WAYS: readonly { tolerance: Tolerance; ignored: string }[] = [
+const LINE_STRATEGIES: readonly { tolerance: Tolerance; ignored: string }[] = [
   { tolerance: "trailing-space", ignored: "spaces at line ends" },
   { tolerance: "indentation", ignored: "indentation and spaces at line ends" },
   { tolerance: "punctuation", ignored: "indentation, spaces at line ends and typographic punctuation" },
@@ -43,11 +43,11 @@ export function applyEdit(text: string, edit: Edit, maxCharacters: number): Edit
   const problem = problemOf(edit);
   if (problem !== undefined) return unmatched(problem);
   const table = new LineTable(text);
-  for (const way of waysOf(table, edit)) {
-    const places = collect(way, edit.replaceAll ?? false);
-    if (places.count === 0) continue;
-    if (!edit.replaceAll && places.count > 1) return unmatched(describeAmbiguity(text, way, places));
-    return replace(text, places.chosen, way, maxCharacters);
+  for (const strategy of strategiesFor(table, edit)) {
+    const matches = collect(strategy, edit.replaceAll ?? false);
+    if (matches.count === 0) continue;
+    if (!edit.replaceAll && matches.count > 1) return unmatched(describeAmbiguity(text, strategy, matches));
+    return replace(text, matches.chosen, strategy, maxCharacters);
   }
   return unmatched(`oldText was not found. ${whyNotFound(table, edit)}`);
 }
@@ -64,25 +64,25 @@ function problemOf({ oldText, newText }: Edit): string | undefined {
 }
 
 function whyNotFound(table: LineTable, edit: Edit): string {
-  for (const way of changesEndings(edit) ? waysOf(table, { ...edit, newText: "" }) : []) {
-    if (collect(way, false).count > 0) {
+  for (const strategy of changesEndings(edit) ? strategiesFor(table, { ...edit, newText: "" }) : []) {
+    if (collect(strategy, false).count > 0) {
       return (
         "newText has other line endings than oldText, so that oldText must be in the file exactly; " +
-        `it is there only when ${way.ignored ?? "they"} do not count.`
+        `it is there only when ${strategy.ignored ?? "they"} do not count.`
       );
     }
   }
   return describeNearest(table, edit.oldText);
 }
 
-/** Texts of one kind of line endings each, and not the same: the wish is to change them. */
+/** Whether the edit is meant to change line endings: each text has one kind, and the two differ. */
 function changesEndings({ oldText, newText }: Edit): boolean {
   const [oldEnding, newEnding] = [sharedEnding(oldText), sharedEnding(newText)];
   return oldEnding !== undefined && newEnding !== undefined && oldEnding !== newEnding;
 }
 
-/** In the order in which they are tried; each is built only when those before it found nothing. */
-function* waysOf(table: LineTable, edit: Edit): Generator<Way> {
+/** In the order in which they are tried; lazy, as each is needed only when those before it found nothing. */
+function* strategiesFor(table: LineTable, edit: Edit): Generator<Strategy> {
   const { text } = table;
   const { oldText, newText } = edit;
   const isOneEnding = sharedEnding(newText) !== undefined;
@@ -95,15 +95,15 @@ function* waysOf(table: LineTable, edit: Edit): Generator<Way> {
     yield { ignored: "line endings", find: (found) => findWithAnyEnding(text, oldText, found), write };
   }
   if (parseLines(oldText, true).every(({ body }) => body === "")) return;
-  for (const { tolerance, ignored } of LINE_WAYS) {
+  for (const { tolerance, ignored } of LINE_STRATEGIES) {
     if (tolerance === "punctuation" && !table.hasLookalike && !hasLookalike(oldText)) return;
-    yield lineWay(table, { oldText, newText: adapted, isOneEnding }, tolerance, ignored);
+    yield lineStrategy(table, { oldText, newText: adapted, isOneEnding }, tolerance, ignored);
   }
 }
 
 type LineEdit = { oldText: string; newText: string; isOneEnding: boolean };
 
-function lineWay(table: LineTable, edit: LineEdit, tolerance: Tolerance, ignored: string): Way {
+function lineStrategy(table: LineTable, edit: LineEdit, tolerance: Tolerance, ignored: string): Strategy {
   const wanted = parseLines(edit.oldText, areOddSpacesWhite(tolerance));
   const replacement = parseLines(edit.newText, areOddSpacesWhite(tolerance));
   let step: { spaces: number | undefined } | undefined;
@@ -129,42 +129,47 @@ function* leadsOf(table: LineTable, tolerance: Tolerance): Generator<string> {
   }
 }
 
-/** `count` counts overlapping places too: with "aa" in "aaa" it is not clear which is meant. */
-type Places = { count: number; chosen: Place[] };
+/** `count` includes overlapping matches: with "aa" in "aaa" it is ambiguous which is meant. */
+type Matches = { count: number; chosen: Match[] };
 
-function collect(way: Way, isAllWanted: boolean): Places {
-  const places: Places = { count: 0, chosen: [] };
+function collect(strategy: Strategy, isAllWanted: boolean): Matches {
+  const matches: Matches = { count: 0, chosen: [] };
   let end = 0;
-  way.find((place) => {
-    places.count += 1;
-    const isChosen = isAllWanted ? place.start >= end : places.count <= MAX_PLACES_TOLD;
+  strategy.find((match) => {
+    matches.count += 1;
+    const isChosen = isAllWanted ? match.start >= end : matches.count <= MAX_LISTED_MATCHES;
     if (!isChosen) return;
-    places.chosen.push(place);
-    end = place.end;
+    matches.chosen.push(match);
+    end = match.end;
   });
-  return places;
+  return matches;
 }
 
-function replace(text: string, places: readonly Place[], way: Way, maxCharacters: number): EditOutcome {
-  const pieces: string[] = [];
+function replace(
+  text: string,
+  matches: readonly Match[],
+  strategy: Strategy,
+  maxCharacters: number,
+): EditOutcome {
+  const parts: string[] = [];
   let newCharacters = 0;
   let oldCharacters = 0;
   let end = 0;
-  for (const place of places) {
-    const written = way.write(place);
+  for (const match of matches) {
+    const written = strategy.write(match);
     newCharacters += written.length;
-    oldCharacters += place.end - place.start;
+    oldCharacters += match.end - match.start;
     if (newCharacters > maxCharacters) break;
-    pieces.push(text.slice(end, place.start), written);
-    end = place.end;
+    parts.push(text.slice(end, match.start), written);
+    end = match.end;
   }
   if (Math.max(newCharacters, text.length - oldCharacters + newCharacters) > maxCharacters)
     return { kind: "too-large", reason: `the result would have more than ${maxCharacters} characters.` };
-  pieces.push(text.slice(end));
-  return { kind: "edited", text: pieces.join(""), replacements: places.length };
+  parts.push(text.slice(end));
+  return { kind: "edited", text: parts.join(""), replacements: matches.length };
 }
 
-function describeAmbiguity(text: string, { ignored }: Way, { count, chosen }: Places): string {
+function describeAmbiguity(text: string, { ignored }: Strategy, { count, chosen }: Matches): string {
   const lines = [...new Set(linesAt(text, chosen))];
   const more = count > chosen.length ? " and further on" : "";
   const where = `${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${more}`;
@@ -175,11 +180,11 @@ function describeAmbiguity(text: string, { ignored }: Way, { count, chosen }: Pl
   );
 }
 
-/** `places` are in ascending order. */
-function linesAt(text: string, places: readonly Span[]): number[] {
+/** `matches` are in ascending order. */
+function linesAt(text: string, matches: readonly Span[]): number[] {
   let line = 1;
   let newline = text.indexOf("\n");
-  return places.map(({ start }) => {
+  return matches.map(({ start }) => {
     for (; newline !== -1 && newline < start; newline = text.indexOf("\n", newline + 1)) line += 1;
     return line;
   });

@@ -11,9 +11,9 @@ test("changes of one path happen one after the other, also when one fails", asyn
     if (name === "second") throw new Error("broken");
   };
   const results = await Promise.allSettled([
-    locks.hold(["/a", "/b"], change("first")),
-    locks.hold(["/b", "/c"], change("second")),
-    locks.hold(["/c", "/a"], change("third")),
+    locks.runExclusive(["/a", "/b"], change("first")),
+    locks.runExclusive(["/b", "/c"], change("second")),
+    locks.runExclusive(["/c", "/a"], change("third")),
   ]);
   expect(story).toEqual([
     "first begins",
@@ -29,8 +29,8 @@ test("changes of one path happen one after the other, also when one fails", asyn
 test("changes of different paths do not wait for each other", async () => {
   const locks = new PathLocks();
   let release = () => {};
-  const held = locks.hold(["/a"], () => new Promise<void>((resolve) => (release = resolve)));
-  expect(await locks.hold(["/b"], () => Promise.resolve("done"))).toBe("done");
+  const held = locks.runExclusive(["/a"], () => new Promise<void>((resolve) => (release = resolve)));
+  expect(await locks.runExclusive(["/b"], () => Promise.resolve("done"))).toBe("done");
   release();
   await held;
 });

@@ -1,10 +1,10 @@
-/** From the path that a caller wrote to the file it means: relative paths, links, missing parts, system errors. */
+/** Path resolution: relative paths, links and missing parts; and refusals for file system errors. */
 import { lstat, readlink } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, parse, resolve, sep } from "node:path";
 import { done, errorCode, errorText, refused, type Outcome, type Refusal } from "../outcome.js";
 
-/** As many links as Linux itself follows. */
+/** The limit of Linux itself. */
 const MAX_LINKS = 40;
 
 const REFUSALS: Readonly<Record<string, { status: number; reason: string }>> = {
@@ -21,7 +21,7 @@ const REFUSALS: Readonly<Record<string, { status: number; reason: string }>> = {
   ENOSPC: { status: 507, reason: "does not fit: no space is left on the device" },
 };
 
-/** Says what a file system error means for the caller of `path`. */
+/** The refusal for a file system error at `path`. */
 export function fileRefusal(error: unknown, path: string): Refusal {
   const known = REFUSALS[errorCode(error) ?? ""];
   const more = { field: "path", detail: errorText(error) };
@@ -50,8 +50,8 @@ async function linkTarget(path: string): Promise<string | undefined> {
 }
 
 /**
- * Follows the links in every component of an absolute path. Missing parts are kept as they are, so that the path
- * of a file to be made, also through a dangling link, can be resolved.
+ * Resolves the links in every component of an absolute path. Missing parts stay, so that the path of a file that does
+ * not exist yet can be resolved, also through a dangling link.
  */
 export async function resolveLinks(path: string): Promise<Outcome<string>> {
   const remaining = partsOf(path).reverse();

@@ -1,4 +1,4 @@
-/** Gives the bytes of a file, whole or a part, without holding them in memory. */
+/** Streams the bytes of a file or of a part of it. */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
@@ -6,13 +6,13 @@ import { done, refused, type Outcome } from "../outcome.js";
 import type { ReadBytesQuery } from "../protocol/files.js";
 import { absolutePath, fileRefusal } from "./paths.js";
 
-/** `content` has exactly `length` bytes, or breaks when the file becomes shorter meanwhile; it must be read or destroyed. */
+/** `content` has exactly `length` bytes, or fails when the file becomes shorter meanwhile; it must be read or destroyed. */
 export type FileBytes = { length: number; fileSize: number; content: Readable };
 
 export async function readBytes(directory: string, query: ReadBytesQuery): Promise<Outcome<FileBytes>> {
   const path = absolutePath(directory, query.path);
   try {
-    // Without blocking: opening a pipe would otherwise wait for a writer.
+    // Non-blocking: opening a pipe would otherwise wait for a writer.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile()) {

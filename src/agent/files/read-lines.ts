@@ -1,4 +1,4 @@
-/** Shows a part of a text file as numbered lines, within limits that a model can digest. */
+/** Numbered lines of a text file or of a part of it, within limits for a model. */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { prefixEnd } from "../../lib/text/utf8.js";
@@ -12,7 +12,7 @@ const MAX_ANSWER_BYTES = 32 * 1024;
 const LINE_SUFFIX = "... [truncated]";
 const NEWLINE = 0x0a;
 
-/** Never rejects: whatever keeps the file from being read is said in `error`. */
+/** Never rejects: `error` says why the file cannot be read. */
 export async function readLines(directory: string, request: ReadLinesRequest): Promise<ReadLinesAnswer> {
   const path = absolutePath(directory, request.path);
   try {
@@ -27,7 +27,7 @@ function failure(error: string): ReadLinesAnswer {
   return { success: false, error };
 }
 
-/** The content, or why it cannot be shown. Reads what is there, not what `stat` promises: /proc says 0. */
+/** The content, or the reason why it cannot be shown. Reads to the end, as `stat` reports a size of 0 in /proc. */
 async function readSmallFile(path: string): Promise<Buffer | string> {
   const file = await openRegular(path);
   if (typeof file === "string") return file;
@@ -52,7 +52,7 @@ function tooLarge(path: string, bytes: number): string {
   return `${path} has ${bytes} bytes, more than the ${MAX_READ_FILE_BYTES} that can be read; show parts of it with a command (for example sed -n '1,100p').`;
 }
 
-/** Without blocking: opening a pipe would otherwise wait for a writer. */
+/** Non-blocking: opening a pipe would otherwise wait for a writer. */
 async function openRegular(path: string) {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stats = await file.stat();
@@ -90,7 +90,7 @@ function showLines(path: string, bytes: Buffer, request: ReadLinesRequest): Read
   return { success: true, fileSize, totalLines, linesRead: rows.length, content: rows.join("\n") };
 }
 
-/** A newline at the end of the file ends its last line; it does not begin another. */
+/** A newline at the end of the file ends the last line; it does not begin another. */
 function splitLines(bytes: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   let start = 0;

@@ -1,27 +1,27 @@
-/** How far a line that an edit writes is indented, when the edit's own indentation is not the file's. Pure. */
+/** Indentation of the lines that an edit writes, when the edit's own indentation is not the file's. Pure. */
 import type { Line } from "./lines.js";
 
-/** The lines of one place: `window` the file's, as many as `wanted`. */
+/** The lines of one match: `window` has the file's, as many as `wanted`. */
 export type Indentation = {
   window: readonly Line[];
   wanted: readonly Line[];
   replacement: readonly Line[];
-  /** The commonest step of the whole file in spaces, or undefined; asked for at most once for a place. */
+  /** The commonest step of the whole file in spaces, or undefined; called at most once for a match. */
   fileStep(): number | undefined;
 };
 
-/** `line` follows the pattern of `wanted`, which stands for the file's line `found`. */
+/** `line` is indented like `wanted`, whose counterpart in the file is `found`. */
 export type Pattern = { line: Line; wanted: Line; found: Line; isInserted: boolean };
 
 type Unit = { character: " " | "\t"; size: number };
 
-/** What is known of a place is worked out once, and then used for each of its lines. */
-export function indenter(place: Indentation): (pattern: Pattern) => string {
-  const isAsWanted = place.wanted.every(
-    ({ lead, body }, index) => body === "" || lead === place.window[index]?.lead,
+/** A function that returns the indentation of each line of one match. */
+export function indenter(match: Indentation): (pattern: Pattern) => string {
+  const isAsWanted = match.wanted.every(
+    ({ lead, body }, index) => body === "" || lead === match.window[index]?.lead,
   );
-  const callersUnit = isAsWanted ? undefined : unitOf([...place.wanted, ...place.replacement]);
-  const fileUnit = isAsWanted ? undefined : fileUnitOf(place, callersUnit);
+  const callersUnit = isAsWanted ? undefined : unitOf([...match.wanted, ...match.replacement]);
+  const fileUnit = isAsWanted ? undefined : fileUnitOf(match, callersUnit);
   return ({ line, wanted, found, isInserted }) => {
     if (line.lead === wanted.lead) return found.lead;
     if (isAsWanted) return line.lead;
@@ -64,7 +64,7 @@ function isAllOf(lead: string, character: " " | "\t"): boolean {
   return lead === character.repeat(lead.length);
 }
 
-/** Undefined for a part of a level. */
+/** Undefined for a fraction of a level. */
 function levelOf(lead: string, { character, size }: Unit): number | undefined {
   return isAllOf(lead, character) && lead.length % size === 0 ? lead.length / size : undefined;
 }
@@ -74,8 +74,8 @@ function commonDivisor(first: number, second: number): number {
 }
 
 /**
- * By how many spaces a line is most often indented more than the non-blank line before it; the smaller of two equally
- * common steps. Lines indented by anything else count as blank. `leads` are those of the non-blank lines, in order.
+ * The commonest increase of indentation, in spaces, from one non-blank line to the next; the smaller of two equally
+ * common ones. Lines indented by anything else count as blank. `leads` are those of the non-blank lines, in order.
  */
 export function commonestStep(leads: Iterable<string>): number | undefined {
   const counts = new Map<number, number>();

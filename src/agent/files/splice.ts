@@ -1,17 +1,17 @@
-/** Writes the new lines of a place that was matched as whole lines, in the file's own way. Pure. */
+/** Replacement text for a match of whole lines, in the file's own indentation and line endings. Pure. */
 import type { Line } from "./lines.js";
 import { indenter, type Indentation, type Pattern } from "./splice-indent.js";
 
-/** `isOneEnding`: the new text's line endings are all of one kind, and have become the file's already. */
-export type Place = Indentation & { isOneEnding: boolean };
+/** `isOneEnding`: the new text's line endings are all of one kind, and were converted to the file's already. */
+export type LineMatch = Indentation & { isOneEnding: boolean };
 
-/** The text for the place of the matched lines; every line but the last one of the new text has an ending. */
-export function spliceLines(place: Place): string {
-  const { replacement, wanted, window } = place;
-  const kept = keptEnds(wanted, replacement);
-  const indent = indenter(place);
+/** The replacement text; every line of the new text except the last has an ending. */
+export function spliceLines(match: LineMatch): string {
+  const { replacement, wanted, window } = match;
+  const ends = equalEnds(wanted, replacement);
+  const indent = indenter(match);
   const lines = replacement.map((line, index) => {
-    const { index: at, isInserted } = patternOf(index, place, kept);
+    const { index: at, isInserted } = patternOf(index, match, ends);
     const pattern = {
       line,
       wanted: wanted[at] ?? line,
@@ -19,16 +19,16 @@ export function spliceLines(place: Place): string {
       isInserted,
     };
     const isLast = index === replacement.length - 1;
-    const ending = isLast ? (window.at(-1)?.ending ?? "") : endingFor(pattern, place.isOneEnding);
+    const ending = isLast ? (window.at(-1)?.ending ?? "") : endingFor(pattern, match.isOneEnding);
     return contentOf(pattern, indent) + ending;
   });
   return lines.join("");
 }
 
-type KeptEnds = { first: number; last: number };
+type EqualEnds = { first: number; last: number };
 
-/** How many lines at the beginning, and then at the end, have the same body before and after. */
-function keptEnds(wanted: readonly Line[], replacement: readonly Line[]): KeptEnds {
+/** The number of lines at the beginning, and at the end, whose body is the same in old and new text. */
+function equalEnds(wanted: readonly Line[], replacement: readonly Line[]): EqualEnds {
   const shorter = Math.min(wanted.length, replacement.length);
   let first = 0;
   while (first < shorter && wanted[first]?.body === replacement[first]?.body) first += 1;
@@ -37,11 +37,11 @@ function keptEnds(wanted: readonly Line[], replacement: readonly Line[]): KeptEn
   return { first, last };
 }
 
-/** Which line of the old text the new text's line `index` is written after. */
+/** The line of the old text whose indentation and ending the new text's line `index` follows. */
 function patternOf(
   index: number,
-  { wanted, replacement }: Place,
-  { first, last }: KeptEnds,
+  { wanted, replacement }: LineMatch,
+  { first, last }: EqualEnds,
 ): { index: number; isInserted: boolean } {
   const fromEnd = replacement.length - index;
   if (fromEnd <= last) return { index: wanted.length - fromEnd, isInserted: false };
@@ -63,8 +63,8 @@ function contentOf(pattern: Pattern, indent: (pattern: Pattern) => string): stri
 }
 
 /**
- * The file's own characters at both ends, as far as the new text leaves them alone. The file's body and the wanted one
- * have the same length: they differ at most in look-alikes.
+ * The new body, with the file's own characters where old and new text are equal at both ends. The file's body and the
+ * wanted one have the same length: they differ at most in look-alikes.
  */
 function mergeBody({ line: { body }, wanted: { body: wanted }, found: { body: found } }: Pattern): string {
   const shorter = Math.min(body.length, wanted.length);

@@ -1,11 +1,11 @@
-/** Writes a whole file, making its parent directories; an existing file keeps its mode. */
+/** Writes a whole file and creates its parent directories; an existing file keeps its mode. */
 import { done, refused, type Outcome } from "../outcome.js";
 import { MAX_WRITE_BYTES, type WriteFileAnswer, type WriteFileRequest } from "../protocol/files.js";
 import { stageFile } from "./atomic-write.js";
 import type { PathLocks } from "./path-locks.js";
 import { absolutePath, resolveLinks } from "./paths.js";
 
-/** All or nothing: a refusal leaves the file as it was. */
+/** Atomic: a refusal leaves the file unchanged. */
 export async function writeFile(
   directory: string,
   locks: PathLocks,
@@ -26,7 +26,7 @@ export async function writeFile(
   const resolved = await resolveLinks(absolutePath(directory, request.path));
   if (resolved.kind === "refused") return resolved;
   const path = resolved.value;
-  return locks.hold([path], async () => {
+  return locks.runExclusive([path], async () => {
     const staged = await stageFile(path, request.content);
     if (staged.kind === "refused") return staged;
     const committed = await staged.value.commit();

@@ -1,20 +1,20 @@
 /**
- * Which places each chat has worked in: where its commands ran and what it wrote. In memory only: a new agent knows
- * nothing. An ancestor's list has what its descendants did as well, so that whoever watches the ancestor sees it.
+ * The folders that each chat has worked in: where its commands ran and what it wrote. In memory only, empty after the
+ * agent's start. An ancestor's list includes its descendants' folders, so that a watch of the ancestor shows them.
  */
 import { LRUCache } from "lru-cache";
 import type { ChatScope } from "../process/process-registry.js";
 
-/** Chats that nobody heard of for the longest time are forgotten first. */
+/** The least recently used chats are evicted first. */
 const MAX_CHATS = 1_000;
-/** A chat works in few folders; of one that works in very many the first ones are forgotten. */
+/** A chat works in few folders; beyond this its least recently used ones are evicted. */
 const MAX_FOLDERS_PER_CHAT = 500;
 
 export class ChatPaths {
   readonly #folders = new LRUCache<string, Set<string>>({ max: MAX_CHATS });
   readonly #listeners = new Map<string, Set<() => void>>();
 
-  /** Adds absolute folders to the chat's and its ancestors' lists, and tells their watchers, also of known ones. */
+  /** Adds absolute folders to the chat's and its ancestors' lists, and notifies their subscribers, also of known ones. */
   add({ chatId, ancestorChatIds }: ChatScope, folders: readonly string[]): void {
     if (chatId === undefined) return;
     for (const id of new Set([chatId, ...ancestorChatIds])) {
@@ -28,7 +28,7 @@ export class ChatPaths {
     return [...(this.#folders.get(chatId) ?? [])].sort();
   }
 
-  /** Calls `listener` whenever something was done in the chat's name, until the returned function is called. */
+  /** Calls `listener` at each `add` for the chat, until the returned function is called. */
   subscribe(chatId: string, listener: () => void): () => void {
     const listeners = this.#listeners.get(chatId) ?? new Set();
     this.#listeners.set(chatId, listeners.add(listener));
@@ -41,7 +41,7 @@ export class ChatPaths {
   #addTo(chatId: string, added: readonly string[]): void {
     const folders = this.#folders.get(chatId) ?? new Set();
     for (const folder of added) {
-      // The latest use counts: it goes to the end of the row.
+      // Moves a known folder to the end: the set is in order of use.
       folders.delete(folder);
       folders.add(folder);
     }

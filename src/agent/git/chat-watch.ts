@@ -1,7 +1,7 @@
 /**
- * Watches the repositories that one chat has worked in, for one listener: looks when the chat did something, when it is
- * asked to, and from time to time; tells what is new since it last told.
- * States: looking ⇄ resting, until its signal ends it.
+ * Watch of the repositories that one chat has worked in, for one subscriber: scans after the chat's activity, on
+ * refresh, and periodically; sends the changes since its last message.
+ * States: scanning ⇄ waiting, until its signal ends it.
  */
 import { createHash } from "node:crypto";
 import { sleep, type Clock } from "../../lib/clock.js";
@@ -15,81 +15,81 @@ import type { ChatPaths } from "./chat-paths.js";
 import type { RepositoryState } from "./scan-repository.js";
 import type { Repositories } from "./repositories.js";
 
-/** A chat that writes many files in a row is looked at this often at most. */
-export const MIN_ROUND_INTERVAL_MS = 1_000;
-/** What other programs change is seen after this. */
+/** Shortest interval between two scans, for a chat that writes many files in a row. */
+export const MIN_SCAN_INTERVAL_MS = 1_000;
+/** Interval of scans without activity, which find the changes of other programs. */
 export const POLL_MS = 5_000;
-/** Resting takes this many times as long as looking: a repository that git needs seconds for is asked less often. */
-const REST_FACTOR = 3;
+/** Waiting takes at least this many times as long as the scan before: a slow repository is scanned less often. */
+const IDLE_FACTOR = 3;
 
 export type ChatWatchDependencies = {
   chatId: string;
   paths: ChatPaths;
   repositories: Repositories;
-  /** Where the chat works when it has not worked anywhere yet. */
+  /** Scanned for a chat that has not worked anywhere yet. */
   directory: string;
   clock: Clock;
   log: Log;
-  /** Resolves when the message has left, so that a slow listener slows the watch. Must not reject. */
+  /** Resolves when the message was written, so that a slow subscriber slows the watch. Must not reject. */
   send(message: GitWatchMessage): Promise<void>;
 };
 
 export class ChatWatch {
-  /** Digests of what was told of each root. */
-  readonly #told = new Map<string, string>();
+  /** Digest of the state that was last sent of each root. */
+  readonly #sentDigests = new Map<string, string>();
   readonly #roots = new Set<string>();
   #isFull = false;
-  /** What is told must have been so after this moment. */
+  /** The next scan's states must be newer than this ticket. */
   #after: number;
-  /** The next round tells all there is. */
-  #isWhole = true;
+  /** The next scan sends all states, changed or not. */
+  #sendsAll = true;
   #refreshId = 0;
   #wake: () => void = () => undefined;
-  #isAwaited = true;
-  #stopRound: () => void = () => undefined;
+  #isScanPending = true;
+  #cancelScan: () => void = () => undefined;
 
-  constructor(private readonly parts: ChatWatchDependencies) {
-    this.#after = parts.repositories.ticket();
+  constructor(private readonly dependencies: ChatWatchDependencies) {
+    this.#after = dependencies.repositories.ticket();
   }
 
-  /** Resolves soon after `signal` is aborted, when nothing that it started is left. Rejects when something is broken. */
+  /** Resolves soon after `signal` is aborted, when nothing that it started is left. Rejects when a scan or `send` throws. */
   async run(signal: AbortSignal): Promise<void> {
-    const { paths, chatId, clock } = this.parts;
-    // Before anything is read: what happens while it is read must not be missed.
-    const unsubscribe = paths.subscribe(chatId, () => this.#look());
+    const { paths, chatId, clock } = this.dependencies;
+    // Subscribes before the first scan, so that no activity is missed.
+    const unsubscribe = paths.subscribe(chatId, () => this.#requestScan());
     try {
       await this.#prepare(signal);
       while (!signal.aborted) {
         const startedAtMs = clock.now();
-        await this.#round(signal);
+        await this.#scan(signal);
         const tookMs = clock.now() - startedAtMs;
-        await this.#rest(Math.max(POLL_MS, REST_FACTOR * tookMs), signal);
-        await sleep(clock, startedAtMs + MIN_ROUND_INTERVAL_MS - clock.now(), signal);
+        await this.#wait(Math.max(POLL_MS, IDLE_FACTOR * tookMs), signal);
+        await sleep(clock, startedAtMs + MIN_SCAN_INTERVAL_MS - clock.now(), signal);
       }
     } finally {
       unsubscribe();
     }
   }
 
-  /** Looks at everything anew and tells all of it; a look that is under way is given up. */
+  /** Scans everything again and sends all states; cancels a scan under way. */
   refresh(id = this.#refreshId): void {
     this.#refreshId = Math.max(this.#refreshId, id);
-    this.#isWhole = true;
-    this.#look();
-    this.#stopRound();
+    this.#sendsAll = true;
+    this.#requestScan();
+    this.#cancelScan();
   }
 
-  #look(): void {
-    this.#after = this.parts.repositories.ticket();
-    this.#isAwaited = true;
+  #requestScan(): void {
+    this.#after = this.dependencies.repositories.ticket();
+    this.#isScanPending = true;
     this.#wake();
   }
 
-  /** Where there is no git this waits until the end. */
+  /** Sends `ready`. Without git it then waits until `signal` is aborted. */
   async #prepare(signal: AbortSignal): Promise<void> {
-    const hasGit = await unlessStopped(this.parts.repositories.prepare(signal), signal);
+    const hasGit = await unlessStopped(this.dependencies.repositories.prepare(signal), signal);
     if (hasGit === undefined) return;
-    await this.parts.send({ type: "ready", hasGit });
+    await this.dependencies.send({ type: "ready", hasGit });
     if (hasGit) return;
     await new Promise<void>((resolve) => {
       if (signal.aborted) return resolve();
@@ -97,91 +97,91 @@ export class ChatWatch {
     });
   }
 
-  async #rest(ms: number, signal: AbortSignal): Promise<void> {
-    const resting = new AbortController();
-    const wake = () => resting.abort();
+  async #wait(ms: number, signal: AbortSignal): Promise<void> {
+    const waiting = new AbortController();
+    const wake = () => waiting.abort();
     signal.addEventListener("abort", wake, { once: true });
     this.#wake = wake;
-    if (!this.#isAwaited && !signal.aborted) await sleep(this.parts.clock, ms, resting.signal);
+    if (!this.#isScanPending && !signal.aborted) await sleep(this.dependencies.clock, ms, waiting.signal);
     this.#wake = () => undefined;
     signal.removeEventListener("abort", wake);
   }
 
-  /** One look at all repositories. A refresh in the middle ends it early; the next one tells all. */
-  async #round(signal: AbortSignal): Promise<void> {
-    const { repositories, clock } = this.parts;
+  /** One scan of all repositories. A refresh cancels it; the next one then sends all states. */
+  async #scan(signal: AbortSignal): Promise<void> {
+    const { repositories, clock } = this.dependencies;
     const stop = new AbortController();
-    const end = () => stop.abort(new Error("The round was given up."));
-    signal.addEventListener("abort", end, { once: true });
-    this.#stopRound = end;
-    const isWhole = this.#isWhole;
+    const cancel = () => stop.abort(new Error("The scan was cancelled."));
+    signal.addEventListener("abort", cancel, { once: true });
+    this.#cancelScan = cancel;
+    const sendsAll = this.#sendsAll;
     const after = this.#after;
-    this.#isAwaited = false;
-    this.#isWhole = false;
+    this.#isScanPending = false;
+    this.#sendsAll = false;
     const answers = this.#refreshId;
     const at = new Date(clock.now()).toISOString();
     try {
-      if (isWhole) this.#startAnew();
+      if (sendsAll) this.#reset();
       await this.#findRoots(stop.signal);
       const hadRoots = this.#roots.size > 0;
-      for (const root of [...this.#roots].sort()) await this.#scanRepository(root, after, stop.signal);
-      // Where there is no repository there is nothing to say, but once.
-      if (hadRoots || isWhole) await this.parts.send({ type: "scanned", at, answers });
-      // The next round wants to see more than this one, unless more was asked for already.
+      for (const root of [...this.#roots].sort()) await this.#scanRoot(root, after, stop.signal);
+      // Without a repository there is nothing to report, except once.
+      if (hadRoots || sendsAll) await this.dependencies.send({ type: "scanned", at, answers });
+      // The next scan needs newer states than this one; a request meanwhile has set a newer ticket already.
       if (this.#after === after) this.#after = repositories.ticket();
     } catch (error) {
       if (!stop.signal.aborted) throw error;
-      if (isWhole) this.#isWhole = true;
+      if (sendsAll) this.#sendsAll = true;
     } finally {
-      signal.removeEventListener("abort", end);
-      this.#stopRound = () => undefined;
+      signal.removeEventListener("abort", cancel);
+      this.#cancelScan = () => undefined;
     }
   }
 
-  #startAnew(): void {
-    this.#told.clear();
-    for (const root of this.#roots) this.parts.repositories.forget(root);
+  #reset(): void {
+    this.#sentDigests.clear();
+    for (const root of this.#roots) this.dependencies.repositories.evict(root);
   }
 
-  /** A chat that has worked in no repository yet shows the one around the agent's directory. */
+  /** For a chat that has not worked anywhere yet: the repository around the agent's directory. */
   async #findRoots(signal: AbortSignal): Promise<void> {
-    const { paths, chatId, directory, repositories, log } = this.parts;
+    const { paths, chatId, directory, repositories, log } = this.dependencies;
     const folders = paths.folders(chatId);
-    const places = folders.length > 0 ? folders : [directory];
-    const found = await repositories.findRoots(places, this.#roots, signal);
+    const searched = folders.length > 0 ? folders : [directory];
+    const found = await repositories.findRoots(searched, this.#roots, signal);
     const fresh = found.filter((root) => !this.#roots.has(root));
-    const room = MAX_WATCHED_REPOSITORIES - this.#roots.size;
-    for (const root of fresh.slice(0, room)) this.#roots.add(root);
-    if (fresh.length > room && !this.#isFull) {
+    const capacity = MAX_WATCHED_REPOSITORIES - this.#roots.size;
+    for (const root of fresh.slice(0, capacity)) this.#roots.add(root);
+    if (fresh.length > capacity && !this.#isFull) {
       log.warn(
         { chatId, watched: this.#roots.size },
-        "The chat works in too many repositories; not all are watched",
+        "chat works in too many repositories; not all are watched",
       );
     }
-    this.#isFull = fresh.length > room;
+    this.#isFull = fresh.length > capacity;
   }
 
-  async #scanRepository(root: string, after: number, signal: AbortSignal): Promise<void> {
-    const seen = await this.parts.repositories.look(root, after, signal);
-    switch (seen.kind) {
-      case "seen":
-        return this.#tell(root, seen.state);
+  async #scanRoot(root: string, after: number, signal: AbortSignal): Promise<void> {
+    const status = await this.dependencies.repositories.status(root, after, signal);
+    switch (status.kind) {
+      case "scanned":
+        return this.#sendState(root, status.state);
       case "gone":
         this.#roots.delete(root);
-        this.#told.delete(root);
-        return this.parts.send({ type: "removed", root });
+        this.#sentDigests.delete(root);
+        return this.dependencies.send({ type: "removed", root });
       case "failed":
         return undefined;
     }
   }
 
-  async #tell(root: string, state: RepositoryState): Promise<void> {
+  async #sendState(root: string, state: RepositoryState): Promise<void> {
     const digest = digestOf(state);
-    if (this.#told.get(root) === digest) return;
-    this.#told.set(root, digest);
+    if (this.#sentDigests.get(root) === digest) return;
+    this.#sentDigests.set(root, digest);
     const { unifiedDiff, ...facts } = state;
-    for (const text of piecesOf(unifiedDiff)) await this.parts.send({ type: "diff", root, text });
-    await this.parts.send({ type: "repository", root, ...facts });
+    for (const text of chunksOf(unifiedDiff)) await this.dependencies.send({ type: "diff", root, text });
+    await this.dependencies.send({ type: "repository", root, ...facts });
   }
 }
 
@@ -197,7 +197,7 @@ async function unlessStopped<Value>(
   }
 }
 
-/** A state that was not seen to change is the same object for everybody, and told or compared very often. */
+/** Cached by object: an unchanged state is the same object for all watches, and compared very often. */
 const digests = new WeakMap<RepositoryState, string>();
 
 function digestOf(state: RepositoryState): string {
@@ -214,11 +214,11 @@ function computeDigest(state: RepositoryState): string {
     .digest("base64url");
 }
 
-/** A pair of halves of one character may come in two pieces: JSON keeps each half. */
-function piecesOf(text: string): string[] {
-  const pieces: string[] = [];
+/** A chunk may end inside a surrogate pair: JSON preserves each half. */
+function chunksOf(text: string): string[] {
+  const chunks: string[] = [];
   for (let start = 0; start < text.length; start += MAX_DIFF_CHUNK_CHARACTERS) {
-    pieces.push(text.slice(start, start + MAX_DIFF_CHUNK_CHARACTERS));
+    chunks.push(text.slice(start, start + MAX_DIFF_CHUNK_CHARACTERS));
   }
-  return pieces;
+  return chunks;
 }

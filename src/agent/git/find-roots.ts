@@ -1,4 +1,4 @@
-/** Where repositories are: the one around a folder, and whether one that was there still is. */
+/** Repository discovery: the roots around folders, and whether a known root still exists. */
 import { lstat, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { errorCode } from "../outcome.js";
@@ -9,7 +9,7 @@ const MAX_GIT_FILE_BYTES = 16 * 1024;
 /** A path has at most 4,096 bytes; it may have newlines. */
 const MAX_ROOT_BYTES = 16 * 1024;
 
-/** Missing in any of its parts; every other failure is thrown. */
+/** False when any component is missing; throws every other failure. */
 async function exists(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -25,7 +25,7 @@ function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** False when the root, its `.git`, or the folder that a `.git` file names is gone. Throws when that cannot be told. */
+/** False when the root, its `.git`, or the folder that a `.git` file names is gone. Throws when that cannot be checked. */
 export async function isRepositoryThere(root: string): Promise<boolean> {
   const marker = join(root, ".git");
   const stats = await stat(marker).catch((error: unknown) => {
@@ -40,8 +40,8 @@ export async function isRepositoryThere(root: string): Promise<boolean> {
 
 /**
  * The roots of the repositories around the folders, each once and without links, sorted. The innermost repository
- * counts. Folders that are gone count as their nearest parent that is not; those in no repository, or in one that git
- * refuses, have none. Roots that are `known` already need no git to be found again.
+ * counts. Folders that are gone count as their nearest existing parent; those in no repository, or in one that git
+ * refuses, have none. Roots in `known` are not verified with git again.
  */
 export async function findRoots(
   folders: readonly string[],
@@ -49,8 +49,8 @@ export async function findRoots(
   runGit: RunGit,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const looked = new Map<string, Promise<string | undefined>>();
-  const candidates = await Promise.all(folders.map((folder) => nearestMarked(folder, looked)));
+  const visited = new Map<string, Promise<string | undefined>>();
+  const candidates = await Promise.all(folders.map((folder) => nearestMarked(folder, visited)));
   const roots = new Set<string>();
   for (const candidate of new Set(candidates)) {
     if (candidate === undefined) continue;
@@ -60,25 +60,25 @@ export async function findRoots(
   return [...roots].sort();
 }
 
-/** The nearest folder with something called `.git` in it; each folder on the way is looked at once. */
+/** The nearest folder with an entry named `.git`; each folder is checked once. */
 function nearestMarked(
   folder: string,
-  looked: Map<string, Promise<string | undefined>>,
+  visited: Map<string, Promise<string | undefined>>,
 ): Promise<string | undefined> {
-  const earlier = looked.get(folder);
+  const earlier = visited.get(folder);
   if (earlier !== undefined) return earlier;
-  const look = async () => {
-    // What cannot be looked at is no repository that could be shown.
+  const search = async () => {
+    // An unreadable folder cannot be shown as a repository.
     if (await exists(join(folder, ".git")).catch(() => false)) return folder;
     const parent = dirname(folder);
-    return parent === folder ? undefined : nearestMarked(parent, looked);
+    return parent === folder ? undefined : nearestMarked(parent, visited);
   };
-  const found = look();
-  looked.set(folder, found);
+  const found = search();
+  visited.set(folder, found);
   return found;
 }
 
-/** Something called `.git` need not be a repository; git itself knows, and goes on outwards when it is none. */
+/** The root according to git: an entry named `.git` need not be a repository, and git then searches outwards. */
 async function rootAround(
   candidate: string,
   runGit: RunGit,
@@ -91,12 +91,12 @@ async function rootAround(
   };
   const outcome = await runGit(run, signal);
   if (outcome.kind !== "ended" || outcome.exitCode !== 0) return undefined;
-  const said = outcome.output.toString("utf8").replace(/\n$/, "");
+  const toplevel = outcome.output.toString("utf8").replace(/\n$/, "");
   try {
-    const root = await realpath(said);
+    const root = await realpath(toplevel);
     return (await exists(join(root, ".git"))) ? root : undefined;
   } catch {
-    // It went away while it was looked at; the next look sees that.
+    // It was removed meanwhile.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** What an agent knows and tells of its repositories: the places of each chat, and those who watch them. */
+/** The git watches of an agent, and the folders that each chat has worked in. */
 import { dirname } from "node:path";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
@@ -28,12 +28,12 @@ export class GitWatches {
     this.#repositories = new Repositories(options);
   }
 
-  /** A command of the chat runs in the folder, or did. */
+  /** Records that a command of the chat runs, or has run, in the folder. */
   workedIn(scope: ChatScope, folder: string): void {
     this.#paths.add(scope, [folder]);
   }
 
-  /** The chat has changed these files, named as in its request. */
+  /** Records that the chat has changed these files, named as in its request. */
   changedFiles(scope: ChatScope, paths: readonly string[]): void {
     this.#paths.add(
       scope,
@@ -41,14 +41,14 @@ export class GitWatches {
     );
   }
 
-  /** Tells what is new in the chat's repositories until it is stopped, or broken: then `failed` is called. */
+  /** Sends the changes of the chat's repositories until it is stopped, or fails and calls `failed`. */
   watch(
     chatId: string,
     send: (message: GitWatchMessage) => Promise<void>,
     failed: (error: unknown) => void,
   ): RunningWatch {
     const { directory, clock, log } = this.options;
-    const parts = {
+    const dependencies = {
       chatId,
       paths: this.#paths,
       repositories: this.#repositories,
@@ -57,7 +57,7 @@ export class GitWatches {
       log,
       send,
     };
-    const watch = new ChatWatch(parts);
+    const watch = new ChatWatch(dependencies);
     const stopping = new AbortController();
     if (this.#isClosed) stopping.abort(new Error("The workspace agent is shutting down."));
     const ended = watch.run(stopping.signal).catch((error: unknown) => {
@@ -75,7 +75,7 @@ export class GitWatches {
     return running;
   }
 
-  /** Ends all watches; resolves when no git is left. */
+  /** Ends all watches; resolves when no git process is left. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#running].map((running) => running.stop()));

@@ -1,6 +1,6 @@
-/** Where a repository comes from, without the secrets that people write into addresses. Pure. */
+/** A repository's origin without the secrets that its URL may contain. Pure. */
 
-/** Over HTTP the name may be the token itself; over SSH it only says whose account it is. */
+/** Removes user name and password; over SSH the name stays, over HTTP it may be a token. */
 export function redactOrigin(origin: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(origin)) return origin;
   return origin.replace(/^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i, (_whole, scheme: string, account: string) => {

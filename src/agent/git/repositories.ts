@@ -1,7 +1,7 @@
 /**
- * The repositories that are watched, whoever watches them: all who ask for the same one share one look at it, and a
- * look at one that has not changed costs a status.
- * A ticket is a moment: what was seen by a look with a later ticket was so after that moment.
+ * Cache of repository states, shared by all watches: concurrent requests for one repository share one scan, and the scan
+ * of an unchanged repository costs a `git status`.
+ * A ticket is a logical timestamp: a scan with a later ticket started after that moment.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,35 +16,40 @@ import { findRoots } from "./find-roots.js";
 import { createRunGit, readTrustedDirectories, type RunGit } from "./run-git.js";
 
 /** Git keeps a core busy; the others are for the chats' own commands. */
-const LOOKS_AT_ONCE = 4;
-const MAX_WAITING_LOOKS = 1_000;
-const MAX_LOOK_WAIT_MS = 60_000;
-/** What was seen is kept for the next asker; the repository that nobody asked for the longest is seen anew. */
-const MAX_KNOWN = 1_000;
-const MAX_KNOWN_CHARACTERS = 32 * 1024 * 1024;
-/** Of what has no length of its own. */
+const MAX_RUNNING_SCANS = 4;
+const MAX_WAITING_SCANS = 1_000;
+const MAX_SCAN_WAIT_MS = 60_000;
+/** Cached states; the least recently used are evicted. */
+const MAX_CACHED = 1_000;
+const MAX_CACHED_CHARACTERS = 32 * 1024 * 1024;
+/** Estimate for an entry without its diff. */
 const ENTRY_CHARACTERS = 1_024;
 
-export type Seen =
-  | { kind: "seen"; state: RepositoryState }
+export type RepositoryStatus =
+  | { kind: "scanned"; state: RepositoryState }
   | { kind: "gone" }
-  /** Nothing is known; it was logged. */
+  /** The scan failed, which was logged. */
   | { kind: "failed" };
 
-type Known = { state: RepositoryState; fingerprint: string | undefined; ticket: number };
-type Running = { ticket: number; askers: number; seen: Promise<Seen>; stop: AbortController };
+type CacheEntry = { state: RepositoryState; fingerprint: string | undefined; ticket: number };
+type RunningScan = {
+  ticket: number;
+  callers: number;
+  status: Promise<RepositoryStatus>;
+  stop: AbortController;
+};
 
 export type RepositoriesOptions = { environment: Environment; clock: Clock; log: Log };
 
 export class Repositories {
-  readonly #known = new LRUCache<string, Known>({
-    max: MAX_KNOWN,
-    maxSize: MAX_KNOWN_CHARACTERS,
+  readonly #cache = new LRUCache<string, CacheEntry>({
+    max: MAX_CACHED,
+    maxSize: MAX_CACHED_CHARACTERS,
     sizeCalculation: ({ state }) => ENTRY_CHARACTERS + state.unifiedDiff.length,
   });
-  readonly #running = new Map<string, Running>();
-  /** Why looks at each repository fail, so that the same failure is logged once. */
-  readonly #failures = new LRUCache<string, string>({ max: MAX_KNOWN });
+  readonly #running = new Map<string, RunningScan>();
+  /** The last failure of each repository, so that the same failure is logged once. */
+  readonly #failures = new LRUCache<string, string>({ max: MAX_CACHED });
   readonly #semaphore: BoundedSemaphore;
   #isClosed = false;
   #runGit: RunGit;
@@ -54,23 +59,23 @@ export class Repositories {
 
   constructor(private readonly options: RepositoriesOptions) {
     this.#runGit = createRunGit(options);
-    const bounds = { maxRunning: LOOKS_AT_ONCE, maxWaiting: MAX_WAITING_LOOKS, waitMs: MAX_LOOK_WAIT_MS };
+    const bounds = { maxRunning: MAX_RUNNING_SCANS, maxWaiting: MAX_WAITING_SCANS, waitMs: MAX_SCAN_WAIT_MS };
     this.#semaphore = new BoundedSemaphore(bounds, options.clock);
   }
 
-  /** This moment. */
+  /** A ticket for the present moment. */
   ticket(): number {
     this.#lastTicket += 1;
     return this.#lastTicket;
   }
 
-  /** Whether there is a git to ask. Also hears anew which directories it may trust. */
+  /** Whether git is installed. Also reads `safe.directory` again. */
   async prepare(signal: AbortSignal): Promise<boolean> {
     const run = { directory: "/", arguments: ["--version"], maxBytes: 1_024 };
     const outcome = await this.#runGit(run, signal);
     if (outcome.kind === "not-started") {
       if (!this.#hasWarnedOfNoGit) {
-        this.options.log.warn({ reason: outcome.complaint }, "There is no git; changes are not shown");
+        this.options.log.warn({ reason: outcome.stderr }, "git not found; changes are not shown");
       }
       this.#hasWarnedOfNoGit = true;
       return false;
@@ -80,61 +85,60 @@ export class Repositories {
     return true;
   }
 
-  /** The roots of the repositories around these folders. Rejects only when it is stopped. */
+  /** The roots of the repositories around these folders. Rejects only when `signal` is aborted. */
   findRoots(folders: readonly string[], known: ReadonlySet<string>, signal: AbortSignal): Promise<string[]> {
     return findRoots(folders, known, this.#runGit, signal);
   }
 
   /**
-   * How the repository was at some moment after the ticket. Rejects only when `signal` is aborted or this is closed;
-   * git is stopped with its last asker.
+   * The repository's state at some moment after the ticket. Rejects only when `signal` is aborted or this is closed;
+   * a scan is cancelled with its last caller.
    */
-  async look(root: string, after: number, signal: AbortSignal): Promise<Seen> {
+  async status(root: string, after: number, signal: AbortSignal): Promise<RepositoryStatus> {
     for (;;) {
       signal.throwIfAborted();
       if (this.#isClosed) throw closed();
-      const known = this.#known.get(root);
-      if (known !== undefined && known.ticket > after) return { kind: "seen", state: known.state };
+      const cached = this.#cache.get(root);
+      if (cached !== undefined && cached.ticket > after) return { kind: "scanned", state: cached.state };
       const running = this.#running.get(root) ?? this.#start(root);
-      const seen = await this.#join(running, signal);
-      if (running.ticket > after && seen !== "stopped") return seen;
+      const status = await this.#join(running, signal);
+      if (running.ticket > after && status !== "stopped") return status;
     }
   }
 
-  /** Nothing that was seen before counts any more. */
-  forget(root: string): void {
-    this.#known.delete(root);
+  evict(root: string): void {
+    this.#cache.delete(root);
   }
 
-  /** Stops all looks; resolves when no git is left. Whoever finds roots must be stopped by its own signal. */
+  /** Cancels all scans; resolves when no git process is left. Calls of `findRoots` must be aborted by their own signal. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { stop } of this.#running.values()) stop.abort(closed());
     this.#semaphore.close();
-    await Promise.allSettled([...this.#running.values()].map(({ seen }) => seen));
+    await Promise.allSettled([...this.#running.values()].map(({ status }) => status));
     const directory = await this.#temporaryDirectory?.catch(() => undefined);
     if (directory !== undefined) await rm(directory, { recursive: true, force: true });
   }
 
-  #start(root: string): Running {
+  #start(root: string): RunningScan {
     const stop = new AbortController();
     const ticket = this.ticket();
-    const seen = this.#see(root, ticket, stop.signal).finally(() => this.#running.delete(root));
-    const running = { ticket, askers: 0, seen, stop };
+    const status = this.#scan(root, ticket, stop.signal).finally(() => this.#running.delete(root));
+    const running = { ticket, callers: 0, status, stop };
     this.#running.set(root, running);
     return running;
   }
 
-  /** "stopped" when the look ended for want of askers before this one came. */
-  async #join(running: Running, signal: AbortSignal): Promise<Seen | "stopped"> {
-    running.askers += 1;
+  /** "stopped" when the scan was cancelled with its last caller before this one joined. */
+  async #join(running: RunningScan, signal: AbortSignal): Promise<RepositoryStatus | "stopped"> {
+    running.callers += 1;
     const leave = () => {
-      running.askers -= 1;
-      if (running.askers === 0) running.stop.abort(new Error("Nobody asks any more."));
+      running.callers -= 1;
+      if (running.callers === 0) running.stop.abort(new Error("No caller waits for the scan."));
     };
     signal.addEventListener("abort", leave, { once: true });
     try {
-      return await running.seen;
+      return await running.status;
     } catch (error) {
       signal.throwIfAborted();
       if (running.stop.signal.aborted) return "stopped";
@@ -144,37 +148,37 @@ export class Repositories {
     }
   }
 
-  async #see(root: string, ticket: number, signal: AbortSignal): Promise<Seen> {
-    const leave = await this.#semaphore.acquire();
+  async #scan(root: string, ticket: number, signal: AbortSignal): Promise<RepositoryStatus> {
+    const release = await this.#semaphore.acquire();
     signal.throwIfAborted();
-    if (leave === null) return this.#failed(root, "Too many repositories are looked at.");
+    if (release === null) return this.#failed(root, "Too many scans are waiting.");
     try {
-      const known = this.#known.get(root);
-      const parts = { runGit: this.#runGit, temporaryDirectory: () => this.#makeTemporaryDirectory() };
-      const look = await scanRepository(root, known?.fingerprint, parts, signal);
-      return this.#remember(root, ticket, look, known);
+      const cached = this.#cache.get(root);
+      const dependencies = { runGit: this.#runGit, temporaryDirectory: () => this.#makeTemporaryDirectory() };
+      const result = await scanRepository(root, cached?.fingerprint, dependencies, signal);
+      return this.#store(root, ticket, result, cached);
     } finally {
-      leave();
+      release();
     }
   }
 
-  #remember(root: string, ticket: number, look: ScanResult, known: Known | undefined): Seen {
-    if (look.kind === "failed") return this.#failed(root, look.reason);
+  #store(root: string, ticket: number, result: ScanResult, cached: CacheEntry | undefined): RepositoryStatus {
+    if (result.kind === "failed") return this.#failed(root, result.reason);
     this.#failures.delete(root);
-    if (look.kind === "gone") {
-      this.#known.delete(root);
+    if (result.kind === "gone") {
+      this.#cache.delete(root);
       return { kind: "gone" };
     }
-    const now = look.kind === "seen" ? look : known;
-    if (now === undefined) return this.#failed(root, "It is unchanged and unknown.");
-    const { state, fingerprint } = now;
-    this.#known.set(root, { state, fingerprint, ticket });
-    return { kind: "seen", state };
+    const current = result.kind === "scanned" ? result : cached;
+    if (current === undefined) return this.#failed(root, "It is unchanged, but not cached.");
+    const { state, fingerprint } = current;
+    this.#cache.set(root, { state, fingerprint, ticket });
+    return { kind: "scanned", state };
   }
 
-  #failed(root: string, reason: string): Seen {
+  #failed(root: string, reason: string): RepositoryStatus {
     if (this.#failures.get(root) !== reason) {
-      this.options.log.warn({ root, reason }, "A repository cannot be looked at; its last state stands");
+      this.options.log.warn({ root, reason }, "repository scan failed; its last state remains");
     }
     this.#failures.set(root, reason);
     return { kind: "failed" };

@@ -1,7 +1,6 @@
 /**
- * One run of git that only looks: nothing of the user's or the machine's configuration has a say, nothing is locked,
- * asked for or written. Every run is bounded in time and in output; whatever goes beyond is killed with all that it
- * started.
+ * Read-only git runs: ignore the user's and the machine's configuration, take no locks, prompt for nothing and write
+ * nothing. Every run is bounded in time and in output; beyond that its whole process group is killed.
  */
 import { spawn } from "node:child_process";
 import { errorCode, errorText } from "../outcome.js";
@@ -9,10 +8,10 @@ import type { Environment } from "../process/environment.js";
 import { signalGroup } from "../process/process-group.js";
 import type { Clock } from "../../lib/clock.js";
 
-/** Even a status of a huge repository on a cold disk is done by then; a git that hangs is not waited for. */
+/** Enough for the status of a huge repository on a cold disk. */
 export const GIT_TIMEOUT_MS = 30_000;
-/** Enough of what git complains about to understand it in a log. */
-const MAX_COMPLAINT_BYTES = 4 * 1024;
+/** Enough of stderr to understand a failure in a log. */
+const MAX_STDERR_BYTES = 4 * 1024;
 
 /** Local settings of a repository that would change the output, run other programs or write beside a temporary index. */
 const PINNED_SETTINGS = [
@@ -22,7 +21,7 @@ const PINNED_SETTINGS = [
   "core.splitIndex=false",
   "core.hooksPath=/dev/null",
   "core.abbrev=auto",
-  // Git reads a file whole to compare it; what is larger counts as binary.
+  // Git reads a file whole to compare it; larger ones count as binary.
   "core.bigFileThreshold=64m",
   "diff.suppressBlankEmpty=false",
   "diff.orderFile=/dev/null",
@@ -34,41 +33,41 @@ const PINNED_ENVIRONMENT: Environment = {
   GIT_CONFIG_GLOBAL: "/dev/null",
   GIT_OPTIONAL_LOCKS: "0",
   GIT_TERMINAL_PROMPT: "0",
-  // A partial clone would fetch what it lacks from the network.
+  // A partial clone would fetch missing objects from the network.
   GIT_NO_LAZY_FETCH: "1",
 };
 
 export type GitRun = {
   directory: string;
   arguments: readonly string[];
-  /** Written to its standard input; without it there is none. */
+  /** Written to stdin; absent: no stdin. */
   input?: Buffer;
-  /** An index of one's own in place of the repository's. */
+  /** Used instead of the repository's index. */
   indexFile?: string;
   /** Longer output ends the run. */
   maxBytes: number;
 };
 
 export type GitOutcome =
-  | { kind: "ended"; exitCode: number; output: Buffer; complaint: string }
+  | { kind: "ended"; exitCode: number; output: Buffer; stderr: string }
   /** `output` is the beginning, at most `maxBytes` of it. */
   | { kind: "too-long"; output: Buffer }
   | { kind: "timed-out" }
-  /** There is no git, or it cannot be started. */
-  | { kind: "not-started"; complaint: string };
+  /** Git is not installed, or cannot be started; `stderr` is the reason. */
+  | { kind: "not-started"; stderr: string };
 
 export type RunGit = (run: GitRun, signal: AbortSignal) => Promise<GitOutcome>;
 
 export type GitOptions = {
-  /** What git inherits beside what is pinned. */
+  /** Inherited by git, below the pinned variables. */
   environment: Environment;
   clock: Clock;
-  /** Directories that git may look into though they belong to another user, as in `safe.directory`. */
+  /** Directories of other users that git may read, as in `safe.directory`. */
   trustedDirectories?: readonly string[];
   timeoutMs?: number;
 };
 
-/** Rejects only with the reason of an aborted `signal`; by then git is gone. */
+/** Rejects only with the reason of an aborted `signal`, once git has ended. */
 export function createRunGit(options: GitOptions): RunGit {
   const trusted = (options.trustedDirectories ?? []).map((directory) => `safe.directory=${directory}`);
   const settings = [...PINNED_SETTINGS, ...trusted].flatMap((setting) => ["-c", setting]);
@@ -81,7 +80,7 @@ export function createRunGit(options: GitOptions): RunGit {
   };
 }
 
-/** What the user's and the machine's own settings trust; the one thing that they may say. */
+/** `safe.directory` of the user's and the machine's configuration: the only setting that is honoured. */
 export async function readTrustedDirectories(options: GitOptions, signal: AbortSignal): Promise<string[]> {
   const run = {
     directory: "/",
@@ -90,13 +89,13 @@ export async function readTrustedDirectories(options: GitOptions, signal: AbortS
   };
   const limits = { clock: options.clock, timeoutMs: options.timeoutMs ?? GIT_TIMEOUT_MS };
   const outcome = await runBounded(run, options.environment, limits, signal);
-  // Exit code 1 says that nothing is set.
+  // Exit code 1: not set.
   if (outcome.kind !== "ended" || outcome.exitCode !== 0) return [];
-  // An empty value takes back what was said before it; git does that itself when it is given the same list.
+  // An empty value resets the list; git does that itself when it gets the same values.
   return outcome.output.toString("utf8").split("\0").slice(0, -1);
 }
 
-/** Those of an enclosing git, such as `GIT_DIR`, would lead it to another repository. */
+/** Variables of an enclosing git, such as `GIT_DIR`, would select another repository. */
 function withoutGitVariables(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("GIT_")));
 }
@@ -118,12 +117,12 @@ function runBounded(
     stdio: [run.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   const output = new BoundedOutput(run.maxBytes);
-  const complaint = new BoundedOutput(MAX_COMPLAINT_BYTES);
+  const stderr = new BoundedOutput(MAX_STDERR_BYTES);
   let verdict: Verdict | undefined;
   const end = (kind: Verdict["kind"]) => {
     verdict ??= { kind };
     if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
-    // Whoever left the group may hold them open for ever.
+    // A process that left the group could keep them open for ever.
     child.stdout?.destroy();
     child.stderr?.destroy();
   };
@@ -133,8 +132,8 @@ function runBounded(
   child.stdout?.on("data", (chunk: Buffer) => {
     if (!output.add(chunk)) end("too-long");
   });
-  child.stderr?.on("data", (chunk: Buffer) => void complaint.add(chunk));
-  // It may end without having read all of its input; how it ended says what there is to say.
+  child.stderr?.on("data", (chunk: Buffer) => void stderr.add(chunk));
+  // Git may end without reading all of its input; its exit code is what counts.
   child.stdin?.on("error", () => undefined);
   child.stdin?.end(run.input);
   return new Promise((resolve, reject) => {
@@ -147,31 +146,31 @@ function runBounded(
       if (verdict?.kind === "timed-out") return resolve({ kind: "timed-out" });
       if (verdict?.kind === "too-long") return resolve({ kind: "too-long", output: output.bytes() });
       if (failure !== undefined) return resolve(notStarted(failure));
-      const said = complaint.bytes().toString("utf8").trim();
-      resolve({ kind: "ended", exitCode: code ?? -1, output: output.bytes(), complaint: said });
+      const message = stderr.bytes().toString("utf8").trim();
+      resolve({ kind: "ended", exitCode: code ?? -1, output: output.bytes(), stderr: message });
     });
   });
 }
 
 function notStarted(failure: unknown): GitOutcome {
   const code = errorCode(failure);
-  return { kind: "not-started", complaint: code === undefined ? errorText(failure) : `git: ${code}` };
+  return { kind: "not-started", stderr: code === undefined ? errorText(failure) : `git: ${code}` };
 }
 
 /** Keeps the first bytes of a stream. */
 class BoundedOutput {
   readonly #chunks: Buffer[] = [];
-  #room: number;
+  #remainingBytes: number;
 
   constructor(maxBytes: number) {
-    this.#room = maxBytes;
+    this.#remainingBytes = maxBytes;
   }
 
   /** False when there is more than fits. */
   add(chunk: Buffer): boolean {
-    if (this.#room > 0) this.#chunks.push(chunk.subarray(0, this.#room));
-    this.#room -= chunk.length;
-    return this.#room >= 0;
+    if (this.#remainingBytes > 0) this.#chunks.push(chunk.subarray(0, this.#remainingBytes));
+    this.#remainingBytes -= chunk.length;
+    return this.#remainingBytes >= 0;
   }
 
   bytes(): Buffer {

@@ -1,6 +1,6 @@
 /**
- * One look at one repository: its branch, where it comes from, and what differs from the last commit, staged or not,
- * untracked files included. The repository and its index are only read.
+ * One scan of one repository: its branch, its origin, and the differences from the last commit, staged or not,
+ * including untracked files. The repository and its index are only read.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { access, constants, lstat, rm } from "node:fs/promises";
@@ -11,52 +11,52 @@ import { redactOrigin } from "./remote-origin.js";
 import type { GitOutcome, RunGit } from "./run-git.js";
 import { parseStatus, type GitStatus } from "./status.js";
 
-/** Longer diffs are for nobody to read, and would have to be held and sent. */
+/** Longer diffs are of no use to a reader, and would cost memory and bandwidth. */
 export const MAX_DIFF_BYTES = 3 * 1024 * 1024;
 /**
- * A changed file takes less than three times as much of the status as of the diff, so a longer status means a diff
- * that is too large.
+ * A changed file takes less than three times as many bytes in the status as in the diff, so a longer status means a
+ * diff that is too large.
  */
 const MAX_STATUS_BYTES = 3 * MAX_DIFF_BYTES;
 const MAX_ORIGIN_BYTES = 16 * 1024;
-/** Of more files git itself learns faster what became of them. */
-const MAX_METERED_FILES = 5_000;
-/** Files that are asked after at the same time. */
-const FILES_AT_ONCE = 64;
+/** For more files, git's own check is faster than a fingerprint. */
+const MAX_FINGERPRINTED_FILES = 5_000;
+/** Concurrent `lstat` or `access` calls. */
+const CONCURRENT_FILES = 64;
 
 export type RepositoryState = {
   branch: string | null;
   remoteOrigin: string | null;
-  /** The newest commit, when it is where the branch is pushed to, too. */
+  /** The newest commit, when the branch's push target is at it as well. */
   pushedCommit?: string;
   unifiedDiff: string;
-  /** `unifiedDiff` says why it is not the diff. */
+  /** The diff was too large or slow; `unifiedDiff` is a sentence with the reason. */
   isTruncated: boolean;
 };
 
 export type ScanResult =
-  /** `fingerprint`, when there is one, stays the same for as long as nothing changes. */
-  | { kind: "seen"; state: RepositoryState; fingerprint: string | undefined }
+  /** `fingerprint`, when there is one, is stable as long as nothing changes. */
+  | { kind: "scanned"; state: RepositoryState; fingerprint: string | undefined }
   | { kind: "unchanged" }
   | { kind: "gone" }
   | { kind: "failed"; reason: string };
 
 export type ScanDependencies = {
   runGit: RunGit;
-  /** Where temporary indexes may lie. */
+  /** Directory for temporary indexes. */
   temporaryDirectory(): Promise<string>;
 };
 
-/** `known` is the fingerprint of an earlier look: when it still holds, nothing more is asked. */
+/** `known` is the fingerprint of an earlier scan; when it is still current, the diff is not computed. */
 export async function scanRepository(
   root: string,
   known: string | undefined,
-  parts: ScanDependencies,
+  dependencies: ScanDependencies,
   signal: AbortSignal,
 ): Promise<ScanResult> {
   try {
     if (!(await isRepositoryThere(root))) return { kind: "gone" };
-    return await new RepositoryScan(root, parts, signal).look(known);
+    return await new RepositoryScan(root, dependencies, signal).run(known);
   } catch (error) {
     if (signal.aborted) throw error;
     if (error instanceof GitFailure) return { kind: "failed", reason: error.message };
@@ -64,7 +64,7 @@ export async function scanRepository(
   }
 }
 
-/** Git said no; the look is over. */
+/** A git command failed, which ends the scan. */
 class GitFailure extends Error {
   override readonly name = "GitFailure";
 }
@@ -74,26 +74,26 @@ type Diff = { bytes: Buffer } | { tooLarge: string };
 class RepositoryScan {
   constructor(
     private readonly root: string,
-    private readonly parts: ScanDependencies,
+    private readonly dependencies: ScanDependencies,
     private readonly signal: AbortSignal,
   ) {}
 
-  async look(known: string | undefined): Promise<ScanResult> {
-    const said = await this.#run({ arguments: STATUS, maxBytes: MAX_STATUS_BYTES });
-    if (said.kind === "timed-out") throw new GitFailure("git status took too long.");
-    const status = parseStatus(said.output);
+  async run(known: string | undefined): Promise<ScanResult> {
+    const statusRun = await this.#run({ arguments: STATUS, maxBytes: MAX_STATUS_BYTES });
+    if (statusRun.kind === "timed-out") throw new GitFailure("git status took too long.");
+    const status = parseStatus(statusRun.output);
     const origin = await this.#origin();
-    // The fingerprint is taken first: what changes from here on makes the next look see a change.
+    // Before the diff: a change from here on gives the next scan another fingerprint.
     const fingerprint =
-      said.kind === "too-long" ? undefined : await this.#fingerprint(said.output, status, origin);
+      statusRun.kind === "too-long" ? undefined : await this.#fingerprint(statusRun.output, status, origin);
     if (fingerprint !== undefined && fingerprint === known) return { kind: "unchanged" };
-    const diff = said.kind === "too-long" ? TOO_LARGE : await this.#diff(status);
+    const diff = statusRun.kind === "too-long" ? TOO_LARGE : await this.#diff(status);
     const { branch, pushedCommit } = status;
     const state = {
       ...{ branch, remoteOrigin: origin && redactOrigin(origin), ...textOf(diff) },
       ...(pushedCommit === null ? {} : { pushedCommit }),
     };
-    return { kind: "seen", state, fingerprint };
+    return { kind: "scanned", state, fingerprint };
   }
 
   async #origin(): Promise<string | null> {
@@ -103,20 +103,20 @@ class RepositoryScan {
     return outcome.output.toString("utf8").trim() || null;
   }
 
-  /** Undefined when there are too many files to ask after each. */
+  /** Undefined when there are too many files. */
   async #fingerprint(
-    said: Buffer,
+    statusOutput: Buffer,
     { changed, untracked }: GitStatus,
     origin: string | null,
   ): Promise<string | undefined> {
     const names = [...changed, ...untracked];
-    if (names.length > MAX_METERED_FILES) return undefined;
+    if (names.length > MAX_FINGERPRINTED_FILES) return undefined;
     const hash = createHash("sha256")
-      .update(said)
+      .update(statusOutput)
       .update(`\0${origin ?? ""}`);
-    for (let start = 0; start < names.length; start += FILES_AT_ONCE) {
+    for (let start = 0; start < names.length; start += CONCURRENT_FILES) {
       this.signal.throwIfAborted();
-      const facts = names.slice(start, start + FILES_AT_ONCE).map((name) => this.#factsOf(name));
+      const facts = names.slice(start, start + CONCURRENT_FILES).map((name) => this.#factsOf(name));
       hash.update((await Promise.all(facts)).join("\0"));
     }
     return hash.digest("base64url");
@@ -131,12 +131,12 @@ class RepositoryScan {
     }
   }
 
-  /** The name's bytes as they are: it need not be UTF-8. */
+  /** As bytes: the name need not be UTF-8. */
   #pathOf(name: string): Buffer {
     return Buffer.concat([Buffer.from(`${this.root}/`), Buffer.from(name, "latin1")]);
   }
 
-  /** What `git diff HEAD` says, and after it each untracked file as a new one. */
+  /** The output of `git diff HEAD`, followed by each untracked file as a new one. */
   async #diff(status: GitStatus): Promise<Diff> {
     const emptyTree = await this.#emptyTree();
     const base = status.hasCommit ? "HEAD" : emptyTree;
@@ -148,7 +148,7 @@ class RepositoryScan {
     return { bytes: Buffer.concat([tracked.bytes, untracked.bytes]) };
   }
 
-  /** Its name depends on how the repository hashes. */
+  /** The id of the empty tree, which depends on the repository's hash function. */
   async #emptyTree(): Promise<string> {
     const run = { arguments: ["hash-object", "-t", "tree", "/dev/null"], maxBytes: MAX_ORIGIN_BYTES };
     const outcome = await this.#run(run);
@@ -157,13 +157,13 @@ class RepositoryScan {
   }
 
   /**
-   * All of them in one run: an index of our own names the files and nothing of what is in them, so that git finds all
-   * of them changed against an empty tree and reads them where they lie.
+   * All untracked files in one run: a temporary index names the files without their content, so that git finds all of
+   * them changed against an empty tree and reads them from the working tree.
    */
   async #diffUntracked(names: readonly string[], emptyTree: string, maxBytes: number): Promise<Diff> {
     const readable = await this.#readable(names);
     if (readable.length === 0) return { bytes: Buffer.alloc(0) };
-    const indexFile = join(await this.parts.temporaryDirectory(), randomUUID());
+    const indexFile = join(await this.dependencies.temporaryDirectory(), randomUUID());
     try {
       const input = Buffer.from(
         readable.map((name) => `100644 ${emptyTree} 0\t${name}\0`).join(""),
@@ -178,12 +178,12 @@ class RepositoryScan {
     }
   }
 
-  /** Git gives up the whole diff for one file that it may not read. */
+  /** The readable files: git fails the whole diff for a single unreadable file. */
   async #readable(names: readonly string[]): Promise<string[]> {
     const readable: string[] = [];
-    for (let start = 0; start < names.length; start += FILES_AT_ONCE) {
+    for (let start = 0; start < names.length; start += CONCURRENT_FILES) {
       this.signal.throwIfAborted();
-      const some = names.slice(start, start + FILES_AT_ONCE);
+      const some = names.slice(start, start + CONCURRENT_FILES);
       const answers = await Promise.all(some.map((name) => isReadable(this.#pathOf(name))));
       readable.push(...some.filter((_name, index) => answers[index]));
     }
@@ -191,28 +191,31 @@ class RepositoryScan {
   }
 
   async #runDiff(run: { arguments: string[]; indexFile?: string; maxBytes: number }): Promise<Diff> {
-    const outcome = await this.#run({ ...run, arguments: ["diff", ...PLAIN, ...run.arguments, "--"] });
+    const outcome = await this.#run({
+      ...run,
+      arguments: ["diff", ...DEFAULT_DIFF_OPTIONS, ...run.arguments, "--"],
+    });
     if (outcome.kind === "too-long") return TOO_LARGE;
-    if (outcome.kind === "timed-out") return { tooLarge: "The diff takes too long to be made" };
+    if (outcome.kind === "timed-out") return { tooLarge: "The diff takes too long to compute" };
     return { bytes: outcome.output };
   }
 
-  /** Throws when git cannot be run or ends otherwise than it may. */
+  /** Throws when git cannot be run or ends with an unexpected exit code. */
   async #run(
     run: { arguments: readonly string[]; indexFile?: string; input?: Buffer; maxBytes: number },
     exitCodes: readonly number[] = [0],
   ): Promise<Exclude<GitOutcome, { kind: "not-started" }>> {
-    const outcome = await this.parts.runGit({ directory: this.root, ...run }, this.signal);
-    if (outcome.kind === "not-started") throw new GitFailure(outcome.complaint);
+    const outcome = await this.dependencies.runGit({ directory: this.root, ...run }, this.signal);
+    if (outcome.kind === "not-started") throw new GitFailure(outcome.stderr);
     if (outcome.kind === "ended" && !exitCodes.includes(outcome.exitCode)) {
       const [name] = run.arguments;
-      throw new GitFailure(`git ${name} ended with ${outcome.exitCode}: ${outcome.complaint}`);
+      throw new GitFailure(`git ${name} ended with ${outcome.exitCode}: ${outcome.stderr}`);
     }
     return outcome;
   }
 }
 
-/** A link is read itself, whatever it leads to. */
+/** A link is always readable: git reads the link itself, not its target. */
 async function isReadable(path: Buffer): Promise<boolean> {
   try {
     await access(path, constants.R_OK);
@@ -235,8 +238,8 @@ const STATUS = [
   "--no-renames",
 ];
 
-/** Whatever the repository's own settings say of diffs, this one looks as git makes it by itself. */
-const PLAIN = [
+/** Git's default diff format, regardless of the repository's settings. */
+const DEFAULT_DIFF_OPTIONS = [
   "--patch",
   "--no-color",
   "--no-color-moved",

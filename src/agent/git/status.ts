@@ -1,25 +1,25 @@
 /**
- * What `git status --porcelain=v2 --branch -z` says. Names are read as Latin-1, one character for each byte, because a
- * file's name need not be UTF-8. Pure.
+ * Parser for `git status --porcelain=v2 --branch -z`. Names are decoded as Latin-1, one character for each byte, because
+ * a file's name need not be UTF-8. Pure.
  */
 
 export type GitStatus = {
-  /** Null when HEAD names no branch, or nothing at all. */
+  /** Null when HEAD is detached. */
   branch: string | null;
   /** False before the first commit. */
   hasCommit: boolean;
-  /** The newest commit, when the branch is at it where it is pushed to, too; null when it is not, or is pushed nowhere. */
+  /** The newest commit, when the branch's push target is at it as well; null when it is not, or there is no target. */
   pushedCommit: string | null;
   /** Names of files that differ from HEAD or from the index. */
   changed: string[];
-  /** Names of files that git does not know and does not ignore; no folders. */
+  /** Names of files that are neither tracked nor ignored; no folders. */
   untracked: string[];
 };
 
 /** Fields before the name of a changed file, by the record's first character. */
 const FIELDS_BEFORE_NAME: Readonly<Record<string, number>> = { "1": 8, "2": 9, u: 10 };
 
-/** A record that was cut off at the end is left out. */
+/** Skips a truncated last record. */
 export function parseStatus(output: Buffer): GitStatus {
   const records = output.toString("latin1").split("\0").slice(0, -1);
   const status: GitStatus = {
@@ -31,19 +31,19 @@ export function parseStatus(output: Buffer): GitStatus {
     const record = records[index] ?? "";
     const kind = record.charAt(0);
     if (kind === "#") commit = readHeader(record, status) ?? commit;
-    // Said behind the commit, and only of a branch that has a place to be pushed to.
+    // Follows the commit's record, and exists only for a branch with a push target.
     if (record === "# branch.ab +0 -0") status.pushedCommit = commit;
-    // A folder is a repository of its own, which is not this one's to show.
+    // A folder is a nested repository, which is not part of this one.
     else if (kind === "?" && !record.endsWith("/")) status.untracked.push(record.slice(2));
     const fields = FIELDS_BEFORE_NAME[kind];
     if (fields !== undefined) status.changed.push(afterFields(record, fields));
-    // The name before a renaming is a record of its own.
+    // The old name of a renamed file is a record of its own.
     if (kind === "2") index += 1;
   }
   return status;
 }
 
-/** The newest commit, when the record tells it. */
+/** Reads a header record into `status`; returns the newest commit when the record has it. */
 function readHeader(record: string, status: GitStatus): string | undefined {
   const [, name, value = ""] = record.split(" ");
   if (name === "branch.oid") status.hasCommit = value !== "(initial)";

@@ -1,8 +1,8 @@
-/** What a model should know of a workspace beforehand, and skills that it may read. */
+/** Protocol of the workspace context: what a model knows of a workspace from the start, and skills that it may read. */
 import { z } from "zod";
 import { pathSchema } from "./text.js";
 
-/** `content` is fit for a prompt: clean and at most 64 KiB of the file, of which `isTruncated` says there is more. */
+/** `content` is cleaned for a prompt, and at most 64 KiB of the file; `isTruncated`: the file is longer. */
 export const instructionFileSchema = z.object({
   path: z.string(),
   content: z.string(),
@@ -10,11 +10,11 @@ export const instructionFileSchema = z.object({
 });
 export type InstructionFile = z.infer<typeof instructionFileSchema>;
 
-/** `description` is one line, perhaps empty; `directory` holds the skill's files. */
+/** `description` is one line, perhaps empty; `directory` contains the skill's files. */
 export const skillSchema = z.object({ name: z.string(), description: z.string(), directory: z.string() });
 export type Skill = z.infer<typeof skillSchema>;
 
-/** What a model should know of the workspace beforehand. Instruction files are in the order of their weight, last wins. */
+/** Instruction files are in ascending order of precedence: the last wins. */
 export const workspaceContextSchema = z.object({
   operatingSystem: z.string(),
   workingDirectory: z.string(),
@@ -23,7 +23,7 @@ export const workspaceContextSchema = z.object({
 });
 export type WorkspaceContext = z.infer<typeof workspaceContextSchema>;
 
-/** A name is also a folder's name: it must not lead anywhere else. */
+/** A name is also a folder's name, so it must not contain a path. */
 const skillNameSchema = z
   .string()
   .max(64)
@@ -32,7 +32,7 @@ const skillNameSchema = z
 export const readSkillRequestSchema = z.object({ name: skillNameSchema });
 export type ReadSkillRequest = z.infer<typeof readSkillRequestSchema>;
 
-/** `body` is what the skill teaches, cut at 64 KiB; `files` are what lies beside it, folders ending with `/`. */
+/** `body` has the skill's instructions, cut at 64 KiB; `files` are the other entries of its folder, folders ending with `/`. */
 export const readSkillAnswerSchema = z.object({
   name: z.string(),
   directory: z.string(),

@@ -1,19 +1,19 @@
 /**
- * The line on which an agent asks its server: a WebSocket that the server opens and keeps, text frames of JSON. Every
- * server that uses an agent has one for each workspace there; the agent asks all of them.
+ * Control channel: a WebSocket that the server opens and keeps open, on which the agent sends requests to the server as
+ * text frames of JSON. Every server that uses an agent has one for each workspace there; the agent asks all of them.
  */
 import { z } from "zod";
 
-/** Longest message either way: all of a question's texts at their longest, with every character escaped. */
+/** Longest message in either direction: all texts of a request at their longest, with every character escaped. */
 export const MAX_CONTROL_MESSAGE_BYTES = 32 * 1024;
-/** Both ends ask for a sign of life this often and hang up when the one before was not answered. */
+/** Ping interval of both ends; a connection whose previous ping was not answered is closed. */
 export const CONTROL_CHANNEL_HEARTBEAT_MS = 12_000;
-/** Questions on one line that wait for their answers. */
+/** Requests on one channel that wait for their answers. */
 export const MAX_PENDING_CONTROL_REQUESTS = 32;
 
 /**
- * A chat's git needs a user name and a password. `site` is an origin, such as `https://github.com`. `branch` and
- * `remoteOrigin` are of the repository it works in, when it is on a branch that has commits, and has an origin.
+ * A request for a user name and a password for a chat's git. `site` is an origin, such as `https://github.com`.
+ * `branch` and `remoteOrigin` are those of its repository; absent without a branch that has commits, or an origin.
  */
 export const gitCredentialsRequestSchema = z.object({
   type: z.literal("git-credentials"),
@@ -27,7 +27,7 @@ export type GitCredentialsRequest = Omit<z.infer<typeof gitCredentialsRequestSch
 
 const credentials = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("given"), username: z.string(), password: z.string() }),
-  /** `reason` is a sentence for people and models. */
+  /** `reason` is a sentence for users and models. */
   z.object({ outcome: z.literal("refused"), reason: z.string() }),
 ]);
 export type GitCredentials = z.infer<typeof credentials>;

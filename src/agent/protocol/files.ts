@@ -1,16 +1,16 @@
-/** Files and folders: listed, read by lines or as bytes, written, edited. */
+/** Protocol of files and folders: list, read by lines or as bytes, write, edit. */
 import { z } from "zod";
 import { pathSchema } from "./text.js";
 
 /** Largest JSON body of a write or an edit. */
 export const MAX_FILE_BODY_BYTES = 16 * 1024 * 1024;
-/** Largest file that a write or an edit may leave behind, and the largest that can be edited. */
+/** Largest result of a write or an edit, and the largest file that can be edited. */
 export const MAX_WRITE_BYTES = 10 * 1024 * 1024;
 /** Files of one edit, and edits of one file. */
 export const MAX_EDITED_FILES = 200;
 export const MAX_EDITS_PER_FILE = 500;
 
-/** `offset` is the first line wanted, counted from 1; `limit` a number of lines. */
+/** `offset` is the number of the first line, from 1; `limit` is a number of lines. */
 export const readLinesRequestSchema = z.object({
   path: pathSchema,
   offset: z.number().int().min(1).optional(),
@@ -18,7 +18,7 @@ export const readLinesRequestSchema = z.object({
 });
 export type ReadLinesRequest = z.infer<typeof readLinesRequestSchema>;
 
-/** Each row of `content` is the line's number, a tab and its text. `error` is made for a model to read. */
+/** Each row of `content` is the line's number, a tab and its text. `error` is written for a model. */
 export const readLinesAnswerSchema = z.discriminatedUnion("success", [
   z.object({
     success: z.literal(true),
@@ -31,17 +31,17 @@ export const readLinesAnswerSchema = z.discriminatedUnion("success", [
 ]);
 export type ReadLinesAnswer = z.infer<typeof readLinesAnswerSchema>;
 
-/** Of a query. `offset` and `limit` are bytes; a limit of 0, or none, means the rest of the file. */
+/** Query parameters. `offset` and `limit` are in bytes; a limit of 0, or none, means the rest of the file. */
 export const readBytesQuerySchema = z.object({
   path: pathSchema,
   offset: z.coerce.number().int().min(0).optional(),
   limit: z.coerce.number().int().min(0).optional(),
 });
 export type ReadBytesQuery = z.infer<typeof readBytesQuerySchema>;
-/** Tells with the bytes of a file how many it has as a whole. */
+/** Response header: size of the whole file in bytes. */
 export const FILE_SIZE_HEADER = "parley-file-size";
 
-/** Entries of one answer. */
+/** Entries of one response. */
 export const DEFAULT_LISTED_ENTRIES = 500;
 export const MAX_LISTED_ENTRIES = 5_000;
 
@@ -52,7 +52,7 @@ export const listDirectoryRequestSchema = z.object({
 });
 export type ListDirectoryRequest = z.infer<typeof listDirectoryRequestSchema>;
 
-/** A link counts as what it leads to and has a `linkTarget`, as it is written in the link. `size` is in bytes. */
+/** A link has the kind of its target, and a `linkTarget` as written in the link. `size` is in bytes. */
 export const directoryEntrySchema = z.object({
   name: z.string(),
   kind: z.enum(["directory", "file", "broken-link", "other"]),
@@ -71,19 +71,19 @@ export type ListDirectoryAnswer = z.infer<typeof listDirectoryAnswerSchema>;
 
 export const resolvePathRequestSchema = z.object({ path: pathSchema });
 export type ResolvePathRequest = z.infer<typeof resolvePathRequestSchema>;
-/** Absolute, all links followed; parts that do not exist are kept as they are. */
+/** Absolute, all links resolved; parts that do not exist stay as they are. */
 export const resolvePathAnswerSchema = z.object({ path: z.string() });
 export type ResolvePathAnswer = z.infer<typeof resolvePathAnswerSchema>;
 
 export const writeFileRequestSchema = z.object({ path: pathSchema, content: z.string() });
 export type WriteFileRequest = z.infer<typeof writeFileRequestSchema>;
-/** `path` is where the content went, all links followed. */
+/** `path` is the written file, all links resolved. */
 export const writeFileAnswerSchema = z.object({ path: z.string(), bytes: z.number().int() });
 export type WriteFileAnswer = z.infer<typeof writeFileAnswerSchema>;
 
-/** Edits of one file happen in order, each on the result of the one before. */
+/** Edits of one file apply in order, each to the result of the one before. */
 export const editFilesRequestSchema = z.object({
-  /** Whether the answer tells what changed, as unified diffs. */
+  /** Whether the response contains the changes as unified diffs. */
   includeDiff: z.boolean().optional(),
   files: z
     .array(
@@ -106,7 +106,7 @@ export const editFilesAnswerSchema = z.object({
     z.object({
       path: z.string(),
       replacements: z.number().int(),
-      /** Against what the file was before the request; "" when nothing changed; bounded. Only when asked for. */
+      /** Against the file before the request; "" when nothing changed; bounded. Only with `includeDiff`. */
       diff: z.string().optional(),
     }),
   ),

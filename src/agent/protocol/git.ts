@@ -1,21 +1,21 @@
 /**
- * Git watch: one WebSocket for each chat that is watched, text frames of JSON. What the agent says between two `scanned`
- * belongs together: a reader takes it all over at the second one.
+ * Protocol of the git watch: one WebSocket for each watched chat, text frames of JSON. The agent's messages between two
+ * `scanned` belong together: the client applies them all at the second one.
  */
 import { z } from "zod";
 
-/** Longest message either way. */
+/** Longest message in either direction. */
 export const MAX_GIT_MESSAGE_BYTES = 4 * 1024 * 1024;
-/** Longest text of one `diff`: as JSON it fits into a message, whatever characters it has. */
+/** Longest text of one `diff`: as JSON it fits into a message with any characters. */
 export const MAX_DIFF_CHUNK_CHARACTERS = 256 * 1024;
-/** Longest diff of one repository; instead of a longer one there is a line that says so. */
+/** Longest diff of one repository; a longer one is replaced by a sentence that says so. */
 export const MAX_DIFF_CHARACTERS = 3 * 1024 * 1024;
 /** Repositories of one chat. */
 export const MAX_WATCHED_REPOSITORIES = 32;
-/** Both ends ask for a sign of life this often and hang up when the one before was not answered. */
+/** Ping interval of both ends; a connection whose previous ping was not answered is closed. */
 export const GIT_HEARTBEAT_MS = 12_000;
 
-/** Said by the server. `refresh`: look at everything anew, now, and tell all of it. `id` grows. */
+/** From the server. `refresh`: scan all repositories now and send all states. `id` increases. */
 export const gitWatchRequestSchema = z.object({
   type: z.literal("refresh"),
   id: z.number().int().min(1).optional(),
@@ -25,9 +25,10 @@ export type GitWatchRequest = z.infer<typeof gitWatchRequestSchema>;
 const root = z.string();
 
 /**
- * Said by the agent. First `ready`; without git nothing else follows. `diff` gives the next piece of the diff whose
- * repository is told next; `repository` closes it. `scanned`: that was one look at all repositories; what was not
- * mentioned is as it was. `answers`: the latest refresh that came before the look, 0 when there was none. `error`: the server said something that has no meaning.
+ * From the agent. `ready` comes first; without git nothing follows. `diff` is the next chunk of the diff of the
+ * repository that follows; `repository` completes it. `scanned` ends one scan of all repositories: those not mentioned
+ * are unchanged; `answers` is the latest refresh before the scan, 0 when there was none. `error`: the server sent an
+ * invalid message.
  */
 export const gitWatchMessageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ready"), hasGit: z.boolean() }),
@@ -37,7 +38,7 @@ export const gitWatchMessageSchema = z.discriminatedUnion("type", [
     root,
     branch: z.string().nullable(),
     remoteOrigin: z.string().nullable(),
-    // The newest commit, when it is where the branch is pushed to, too; agents from before do not tell.
+    // The newest commit, when the branch's push target is at it as well; older agents never send it.
     pushedCommit: z.string().optional(),
     isTruncated: z.boolean(),
   }),

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 /**
  * `instanceId` changes with every start of the agent: processes of another instance are gone. `version` is the
- * protocol's, `programVersion` the agent's own; `capabilities` are the subjects that it can be asked about.
+ * protocol's, `programVersion` the agent's own; for `capabilities` see `AGENT_CAPABILITIES`.
  */
 export const healthSchema = z.object({
   version: z.number().int(),

@@ -19,7 +19,7 @@ export const AGENT_PATHS = {
   searchFiles: "/v1/files/search",
   /** A WebSocket; see `protocol/git.ts`. */
   gitWatch: "/v1/git/watch",
-  /** A WebSocket; see `protocol/server-line.ts`. */
+  /** A WebSocket; see `protocol/control-channel.ts`. */
   controlChannel: "/v1/server-line",
   metrics: "/metrics",
   context: "/v1/context",
@@ -29,11 +29,11 @@ export const AGENT_PATHS = {
   mcpCall: "/v1/mcp/call",
 } as const;
 
-/** Subjects that this version of the agent can be asked about, for example `files`. */
-export const AGENT_CAPABILITIES: string[] = [...new Set(Object.values(AGENT_PATHS).flatMap(subjectOf))];
+/** Groups of routes that this version of the agent has, for example `files`. */
+export const AGENT_CAPABILITIES: string[] = [...new Set(Object.values(AGENT_PATHS).flatMap(capabilityOf))];
 
-/** `/v1/files/write` is about `files`; the paths of single things are below those of their subject. */
-function subjectOf(path: unknown): string[] {
-  const subject = typeof path === "string" ? /^\/v1\/([a-z-]+)/.exec(path)?.[1] : undefined;
-  return subject === undefined || subject === "health" ? [] : [subject];
+/** `/v1/files/write` belongs to `files`. */
+function capabilityOf(path: unknown): string[] {
+  const capability = typeof path === "string" ? /^\/v1\/([a-z-]+)/.exec(path)?.[1] : undefined;
+  return capability === undefined || capability === "health" ? [] : [capability];
 }

@@ -1,4 +1,4 @@
-/** Pieces of text that many requests have. */
+/** Schemas of text fields that many requests have. */
 import { z } from "zod";
 
 export const hasNoNul = (text: string) => !text.includes("\0");

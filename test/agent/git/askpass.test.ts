@@ -134,7 +134,7 @@ describe("for whom a command asks", () => {
     const said = await Promise.all(
       forged.map((forge) => runIn(chat(), `${forge}; ${ASK_PASSWORD}; echo "code $?"`)),
     );
-    const words = "parley: This command's key was not given by this agent.\ncode 1\n";
+    const words = "parley: This command's key was not issued by this agent.\ncode 1\n";
     expect(said.map(({ output }) => output)).toEqual(forged.map(() => words));
     expect(servers.asked).toEqual([]);
   });
@@ -247,7 +247,7 @@ describe("where nothing is left", () => {
     expect({ exitCode: pushed.exitCode, output: pushed.output }).toEqual({ exitCode: 0, output: "" });
     expect(await readFile(seen, "utf8")).toContain("git push --quiet origin hooked");
     expect(await readFile(seen, "utf8")).not.toContain(TOKEN);
-    expect(logged).toContain("A command's git asked for credentials");
+    expect(logged).toContain("git credentials requested by a command");
     expect(logged).not.toContain(TOKEN);
     // 1: nothing was found.
     const found = () => execFileSync("grep", ["-rlF", TOKEN, agent.folder], { encoding: "utf8" });

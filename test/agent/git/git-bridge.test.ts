@@ -56,14 +56,14 @@ test("all who look at a chat share one watch, which goes with the last of them",
   const streams = Array.from({ length: 20 }, () => watches.subscribe(chat("shared")));
   const first = await Promise.all(streams.map(next));
   const read = await watches.read(chat("shared"));
-  const during = watches.watchedChats;
+  const during = watches.subscribedChats;
   for (const stream of streams) await stream?.return();
   expect({ same: new Set([...first, read]).size, during, opened: connections - before }).toEqual({
     same: 1,
     during: 1,
     opened: 1,
   });
-  expect([watches.watchedChats, first[0] && textsOf(first[0])]).toEqual([0, [await diffByHand(root)]]);
+  expect([watches.subscribedChats, first[0] && textsOf(first[0])]).toEqual([0, [await diffByHand(root)]]);
   await watches.close();
 });
 
@@ -192,7 +192,7 @@ test("a thousand times looked at and left, nothing is watched any more", async (
     if (count % 100 === 0) await next(stream);
     await stream?.return();
   }
-  const left = watches.watchedChats;
+  const left = watches.subscribedChats;
   await watches.close();
   expect(left).toBe(0);
 });

@@ -78,7 +78,7 @@ test("[G13] a diff that takes too long is a line that says so", async () => {
     fingerprint: expect.any(String) as string,
     state: {
       ...{ branch: "main", remoteOrigin: null, isTruncated: true },
-      unifiedDiff: "The diff takes too long to be made; only the branch and the origin are shown.\n",
+      unifiedDiff: "The diff takes too long to compute; only the branch and the origin are shown.\n",
     },
   });
 });
