@@ -23,7 +23,7 @@ export const EVENTS = `subscription Events($chatId: ID!) {
     ... on ChatQueueEvent { queuedMessages { id createdAt } }
     ... on ChatPartEvent {
       generation { id attempt } sequence role partIndex
-      piece {
+      delta {
         __typename
         ... on TextDelta { append }
         ... on ReasoningDelta { append }
@@ -62,7 +62,7 @@ type Events = {
     __typename: string;
     status?: string;
     failure?: { message: string };
-    piece?: { append?: string; toolName?: string };
+    delta?: { append?: string; toolName?: string };
   };
 };
 
@@ -168,7 +168,7 @@ async function subscribe(
           if (!data || errors) return fail(errors);
           const event = data.chatEvents;
           if (event.__typename === "ChatCaughtUpEvent") resolve();
-          watch.frame(arrivedMicros, event.piece?.toolName ? null : (event.piece?.append ?? null));
+          watch.frame(arrivedMicros, event.delta?.toolName ? null : (event.delta?.append ?? null));
           if (event.status === "WAITING") watch.end();
           if (event.failure) watch.fail(new Error(event.failure.message));
         },

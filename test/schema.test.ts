@@ -101,7 +101,7 @@ test("lists are whole: [T!]!, but for nodes(ids:), whose places may be empty, an
     "TemplateParameter.options",
     "Query.nodes",
     "ModelDiscovery.models",
-    "McpServerTrial.tools",
+    "McpServerTestResult.tools",
   ]);
 });
 

@@ -23,7 +23,7 @@ const FOLLOW = /* GraphQL */ `
         generation {
           id
         }
-        piece {
+        delta {
           ... on TextDelta {
             append
           }
@@ -54,7 +54,7 @@ const FOLLOW = /* GraphQL */ `
 type Event = { cursor: string } & (
   | { __typename: "ChatRefreshEvent"; chat: { status: string } }
   | { __typename: "ChatCaughtUpEvent" }
-  | { __typename: "ChatPartEvent"; generation: { id: string }; piece: { append?: string } }
+  | { __typename: "ChatPartEvent"; generation: { id: string }; delta: { append?: string } }
   | { __typename: "ChatPreviewResetEvent"; generation: { id: string } }
   | { __typename: "ChatMessageEvent"; message: { role: string; parts: { text?: string }[] } }
   | { __typename: "ChatStatusEvent"; status: string }
@@ -87,7 +87,7 @@ function take(event: Event): void {
       return;
     case "ChatPartEvent":
       if (preview.generation !== event.generation.id) preview = { generation: event.generation.id, text: "" };
-      preview.text += event.piece.append ?? "";
+      preview.text += event.delta.append ?? "";
       return show(preview.text);
     case "ChatPreviewResetEvent":
       preview = { generation: "", text: "" };

@@ -18,7 +18,7 @@ import type {
 type ChatEvent = ChatEventsSubscription["chatEvents"];
 type RefreshedChat = Extract<ChatEvent, { __typename: "ChatRefreshEvent" }>["chat"];
 type PartEvent = Extract<ChatEvent, { __typename: "ChatPartEvent" }>;
-type Piece = PartEvent["piece"];
+type Delta = PartEvent["delta"];
 
 /** A saved message. Who said it to which model is known of those that came with a refresh or a query. */
 export type TranscriptMessage = MessageContentFragment & {
@@ -38,14 +38,14 @@ export type ToolOutput = { __typename: "ToolOutput"; toolCallId: string; text: s
 /** A command may run and talk for hours; nobody reads more of it than this. */
 export const TOOL_OUTPUT_CHARACTERS = 256 * 1024;
 
-type Delta = "TextDelta" | "ReasoningDelta" | "ToolInputDelta" | "ToolOutputDelta";
+type TextDeltaName = "TextDelta" | "ReasoningDelta" | "ToolInputDelta" | "ToolOutputDelta";
 
 export type PreviewPart =
   | { __typename: "TextPart"; text: string }
   | { __typename: "ReasoningPart"; text: string }
   | ToolInput
   | ToolOutput
-  | Exclude<Piece, { __typename: Delta }>;
+  | Exclude<Delta, { __typename: TextDeltaName }>;
 
 /** The message that is being written. */
 export type Preview = {
@@ -53,7 +53,7 @@ export type Preview = {
   /** Which try this is, from 1. */
   attempt: number;
   role: MessageRole;
-  /** The last piece that is in it. */
+  /** The last delta that is in it. */
   sequence: number;
   /** In the order of the message; `index` is the place of the part in it. */
   parts: readonly { index: number; part: PreviewPart }[];
@@ -70,7 +70,7 @@ export type TranscriptState = {
   /** Older messages are before this one: pass it as `before` to the query `chat`, then its nodes to `addOlder`. */
   olderCursor: string | null;
   preview: Preview | null;
-  /** In the order of saying. Of a long message `parts` has the beginning, and `isCut` is true: `queuedMessage({ id })` has the whole. */
+  /** In the order of saying. Of a long message `parts` has the beginning, and `isTruncated` is true: `queuedMessage({ id })` has the whole. */
   queue: readonly QueuedMessageFieldsFragment[];
   /** The model is about to be asked again. */
   retry: RetryFieldsFragment | null;
@@ -229,11 +229,11 @@ function entered(status: ChatStatus, state: TranscriptState): Partial<Transcript
 }
 
 function grow(preview: Preview | null, event: PartEvent): Preview {
-  const { generation, sequence, role, partIndex, piece } = event;
+  const { generation, sequence, role, partIndex, delta } = event;
   const before = preview?.generation === generation.id ? preview.parts : [];
   const place = before.findLastIndex(({ index }) => index <= partIndex);
   const known = before[place]?.index === partIndex ? before[place].part : undefined;
-  const part = grown(known, piece);
+  const part = grown(known, delta);
   return {
     ...{ generation: generation.id, attempt: generation.attempt, role, sequence },
     parts: part ? placed(before, { index: partIndex, part }, place) : before,
@@ -246,32 +246,32 @@ function placed(parts: Preview["parts"], one: Preview["parts"][number], place: n
   return isKnown ? parts.with(place, one) : parts.toSpliced(place + 1, 0, one);
 }
 
-/** Undefined for a piece of a newer server. */
-function grown(known: PreviewPart | undefined, piece: Piece): PreviewPart | undefined {
-  switch (piece.__typename) {
+/** Undefined for a delta of a newer server. */
+function grown(known: PreviewPart | undefined, delta: Delta): PreviewPart | undefined {
+  switch (delta.__typename) {
     case "TextDelta": {
       const text = known?.__typename === "TextPart" ? known.text : "";
-      return { __typename: "TextPart", text: text + piece.append };
+      return { __typename: "TextPart", text: text + delta.append };
     }
     case "ReasoningDelta": {
       const text = known?.__typename === "ReasoningPart" ? known.text : "";
-      return { __typename: "ReasoningPart", text: text + piece.append };
+      return { __typename: "ReasoningPart", text: text + delta.append };
     }
     case "ToolInputDelta": {
-      const { toolCallId, toolName } = piece;
+      const { toolCallId, toolName } = delta;
       const text = known?.__typename === "ToolInput" ? known.text : "";
-      return { __typename: "ToolInput", toolCallId, toolName, text: text + piece.append };
+      return { __typename: "ToolInput", toolCallId, toolName, text: text + delta.append };
     }
     case "ToolOutputDelta": {
       const said = known?.__typename === "ToolOutput" ? known.text : "";
-      const text = (said + piece.append).slice(-TOOL_OUTPUT_CHARACTERS);
-      return { __typename: "ToolOutput", toolCallId: piece.toolCallId, text };
+      const text = (said + delta.append).slice(-TOOL_OUTPUT_CHARACTERS);
+      return { __typename: "ToolOutput", toolCallId: delta.toolCallId, text };
     }
     case "ToolCallPart":
     case "ToolResultPart":
     case "SourcePart":
     case "NoticePart":
-      return piece;
+      return delta;
     default:
       return known;
   }

@@ -1,4 +1,4 @@
-/** The executable schema, made once from the decorated types and the list of resolvers. */
+/** Builds the executable schema from the decorated types and the resolver classes. */
 import {
   GraphQLInputObjectType,
   GraphQLInterfaceType,
@@ -9,10 +9,10 @@ import {
 } from "graphql";
 import { type BuildSchemaOptions, type PubSub, buildSchemaSync } from "type-graphql";
 
-/** Inputs of which exactly one field must be set. */
+/** Inputs with exactly one field set. */
 const ONE_OF_INPUTS = ["MessagePartInput", "McpAuthInput", "SecretInput"];
 
-/** TypeGraphQL wants one although every subscription of ours brings its own source. */
+/** Required by TypeGraphQL, but never used: every subscription has its own `subscribe` function. */
 const noPubSub: PubSub = {
   publish: () => {
     throw new Error("Parley publishes through its own bus, not through TypeGraphQL.");
@@ -22,26 +22,27 @@ const noPubSub: PubSub = {
   },
 };
 
-/** Throws when the types do not fit together, which is a bug found at the start. */
+/** Throws if the types are inconsistent, which is a bug that shows at startup. */
 export function buildParleySchema(resolvers: BuildSchemaOptions["resolvers"]): GraphQLSchema {
   const schema = buildSchemaSync({ resolvers, validate: false, pubSub: noPubSub });
   describeRoots(schema);
-  demandOneField(schema);
+  markOneOfInputs(schema);
   resolveTypesByName(schema);
   return schema;
 }
 
-/** The schema's text, sorted, as it is committed in `schema.graphql`. */
+/** The sorted SDL, as committed in `schema.graphql`. */
 export function printParleySchema(schema: GraphQLSchema): string {
   return `${printSchema(lexicographicSortSchema(schema))}\n`;
 }
 
-/** TypeGraphQL has no place for these. */
+/** Describes the root types, for which TypeGraphQL has no option. */
 function describeRoots(schema: GraphQLSchema): void {
   const roots = {
-    Query: "What can be read. Nothing here changes anything.",
-    Mutation: "What can be done. Each says in `userErrors` why it was not.",
-    Subscription: "What can be followed. Each stream can be resumed behind any of its events.",
+    Query: "The query root. Queries have no side effects.",
+    Mutation:
+      "The mutation root. A refused mutation changes nothing and returns the reasons in `userErrors`.",
+    Subscription: "The subscription root. Event streams can be resumed after any of their events.",
   };
   for (const [name, description] of Object.entries(roots)) {
     const type = schema.getType(name);
@@ -49,8 +50,8 @@ function describeRoots(schema: GraphQLSchema): void {
   }
 }
 
-/** TypeGraphQL has no way to say `@oneOf`; graphql-js prints and checks it by this flag alone. */
-function demandOneField(schema: GraphQLSchema): void {
+/** Marks inputs as `@oneOf`, which TypeGraphQL does not support. graphql-js prints and validates it by this flag alone. */
+function markOneOfInputs(schema: GraphQLSchema): void {
   for (const name of ONE_OF_INPUTS) {
     const input = schema.getType(name);
     if (!(input instanceof GraphQLInputObjectType)) throw new Error(`${name} is not an input of the schema.`);

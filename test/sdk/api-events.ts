@@ -20,7 +20,7 @@ export function toApiMessage({ id, role, parts, runtimeMs }: MessageRow): object
 }
 
 export function toApiQueued({ id, parts, isCut }: QueuedRow): object {
-  return { id, parts: parts.map(toApiPart), isCut };
+  return { id, parts: parts.map(toApiPart), isTruncated: isCut };
 }
 
 function toApiPart(part: MessagePart): object {
@@ -39,11 +39,11 @@ function bodyOf(event: HubEvent, world: ChatWorld): object {
       return { __typename: "ChatMessageEvent", message: toApiMessage(event.message), replacedGeneration };
     }
     case "part": {
-      const { sequence, partIndex, piece, role } = event;
-      const append = "append" in piece ? piece.append : "";
+      const { sequence, partIndex, delta, role } = event;
+      const append = "append" in delta ? delta.append : "";
       return {
         ...{ __typename: "ChatPartEvent", sequence, partIndex, role: role.toUpperCase() },
-        ...{ generation: toApiGeneration(event.generation), piece: { __typename: "TextDelta", append } },
+        ...{ generation: toApiGeneration(event.generation), delta: { __typename: "TextDelta", append } },
       };
     }
     case "preview-reset":

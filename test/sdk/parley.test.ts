@@ -69,7 +69,7 @@ test(`a turn whose follower is cut off ${CUTS} times ends with the server's mess
   const chatId = await start(parley, "[[demo: deltas=1500 delay=2 reasoning]]");
   const transcript = await follow(parley, chatId, ({ state }, event) => {
     careful.apply(forCareful(event));
-    // What comes after a cut is a catch-up, in which pieces of a saved message are left out.
+    // What comes after a cut is a catch-up, in which deltas of a saved message are left out.
     if (untilCut-- > 0 || cuts === CUTS || !state.isCaughtUp) return;
     untilCut = random(8);
     cuts += proxy.cut();

@@ -16,8 +16,8 @@ function after(...events: object[]): TranscriptState {
   return transcript.state;
 }
 
-const part = (sequence: number, partIndex: number, piece: object) => ({
-  ...{ __typename: "ChatPartEvent", generation, sequence, role: "ASSISTANT", partIndex, piece },
+const part = (sequence: number, partIndex: number, delta: object) => ({
+  ...{ __typename: "ChatPartEvent", generation, sequence, role: "ASSISTANT", partIndex, delta },
 });
 const message = (id: string, more: object = {}) => ({
   ...{
@@ -29,13 +29,13 @@ const message = (id: string, more: object = {}) => ({
 });
 const failure = { kind: "AUTH", message: "No." };
 
-test("pieces grow into parts in the order of the message, a tool's input until the call is whole", () => {
+test("deltas grow into parts in the order of the message, a tool's input until the call is whole", () => {
   const text = (append: string) => ({ __typename: "TextDelta", append });
   const input = (append: string) => ({
     ...{ __typename: "ToolInputDelta", toolCallId: "call_1", toolName: "execute", append },
   });
   const call = { __typename: "ToolCallPart", toolCallId: "call_1", toolName: "execute", arguments: { a: 1 } };
-  const pieces = [
+  const deltas = [
     part(1, 1, text("Hel")),
     part(2, 0, { __typename: "ReasoningDelta", append: "Hm." }),
     part(3, 1, text("lo")),
@@ -47,11 +47,11 @@ test("pieces grow into parts in the order of the message, a tool's input until t
     { index: 1, part: { __typename: "TextPart", text: "Hello" } },
   ];
   const growing = { __typename: "ToolInput", toolCallId: "call_1", toolName: "execute", text: '{"a":1}' };
-  expect(after(...pieces).preview).toEqual({
+  expect(after(...deltas).preview).toEqual({
     ...{ generation: "gen_1_1", attempt: 1, role: "ASSISTANT", sequence: 5 },
     parts: [...first, { index: 2, part: growing }],
   });
-  expect(after(...pieces, part(6, 2, call)).preview?.parts).toEqual([...first, { index: 2, part: call }]);
+  expect(after(...deltas, part(6, 2, call)).preview?.parts).toEqual([...first, { index: 2, part: call }]);
 });
 
 test("what a running tool says grows in its call's place, the newest of it, until its result takes the place", () => {
@@ -75,20 +75,20 @@ test("what a running tool says grows in its call's place, the newest of it, unti
 });
 
 test("a preview ends with its own message or reset, and not with another's", () => {
-  const piece = part(1, 0, { __typename: "TextDelta", append: "Hi" });
+  const delta = part(1, 0, { __typename: "TextDelta", append: "Hi" });
   const other = { id: "gen_1_2", attempt: 2 };
   const reset = (of: object) => ({
     __typename: "ChatPreviewResetEvent",
     generation: of,
     resetReason: "RETRY",
   });
-  const isOpen = (...events: object[]) => after(piece, ...events).preview !== null;
+  const isOpen = (...events: object[]) => after(delta, ...events).preview !== null;
   expect({
     message: isOpen(message("1")),
     reset: isOpen(reset(generation)),
     personsMessage: isOpen(message("1", { replacedGeneration: null })),
     otherReset: isOpen(reset(other)),
-    newGeneration: after(piece, { ...piece, generation: other }).preview?.generation,
+    newGeneration: after(delta, { ...delta, generation: other }).preview?.generation,
   }).toEqual({
     message: false,
     reset: false,
@@ -161,11 +161,11 @@ test("calls wait for the client until the turn goes on", () => {
   expect(shown(after(status("REQUIRES_ACTION"), asked, status("PENDING")))).toEqual([[], null]);
 });
 
-test("events and pieces of a newer server move the cursor and nothing else", () => {
-  const piece = part(1, 0, { __typename: "TextDelta", append: "Hi" });
-  const before = after(piece);
+test("events and deltas of a newer server move the cursor and nothing else", () => {
+  const delta = part(1, 0, { __typename: "TextDelta", append: "Hi" });
+  const before = after(delta);
   const later = after(
-    piece,
+    delta,
     { __typename: "ChatHologramEvent" },
     part(2, 1, { __typename: "HologramDelta" }),
   );

@@ -1,6 +1,6 @@
 // The law that no event is applied twice can be broken, and only by events that are.
 import { expect, test } from "vitest";
-import { endOf, type Position, STAGES } from "../../src/domain/chats/chat-events.js";
+import { endOfVersion, type Position, STAGES } from "../../src/domain/chats/chat-events.js";
 import { encodeEventCursor } from "../../src/domain/common/cursors.js";
 import type { ChatEvent } from "../support/clients/transcript.js";
 import { AppliedOnce } from "./applied-once.js";
@@ -19,22 +19,22 @@ const status = (version: number) =>
     __typename: "ChatStatusEvent",
     status: "RUNNING",
   }) satisfies ChatEvent;
-const piece = (attempt: number, sequence: number) =>
+const delta = (attempt: number, sequence: number) =>
   ({
-    cursor: at(endOf(3)),
+    cursor: at(endOfVersion(3)),
     __typename: "ChatPartEvent",
     generation: { id: `gen_3_${attempt}`, attempt, startedAt: null },
-    ...{ sequence, role: "ASSISTANT", partIndex: 0, piece: { __typename: "TextDelta", append: "a" } },
+    ...{ sequence, role: "ASSISTANT", partIndex: 0, delta: { __typename: "TextDelta", append: "a" } },
   }) satisfies ChatEvent;
 const reset = {
-  cursor: at(endOf(3)),
+  cursor: at(endOfVersion(3)),
   __typename: "ChatPreviewResetEvent",
   generation: { id: "gen_3_1", attempt: 1, startedAt: null },
   resetReason: "WORKER_LOST",
 } satisfies ChatEvent;
 const refresh = (version: number) =>
   ({
-    cursor: at(endOf(version)),
+    cursor: at(endOfVersion(version)),
     __typename: "ChatRefreshEvent",
     reason: "CURSOR_TOO_OLD",
     chat: {
@@ -43,7 +43,11 @@ const refresh = (version: number) =>
     },
   }) satisfies ChatEvent;
 const caughtUp = (version: number) =>
-  ({ cursor: at(endOf(version)), __typename: "ChatCaughtUpEvent", replayedEvents: 0 }) satisfies ChatEvent;
+  ({
+    cursor: at(endOfVersion(version)),
+    __typename: "ChatCaughtUpEvent",
+    replayedEvents: 0,
+  }) satisfies ChatEvent;
 
 function told(...events: ChatEvent[]) {
   const once = new AppliedOnce();
@@ -65,13 +69,13 @@ test.each<[string, ChatEvent[], string[]]>([
   ],
   ["what a refresh held", [refresh(3), message(3, 1)], ["ChatMessageEvent of 3.0.1 was told again"]],
   ["what a catch-up ended", [caughtUp(3), status(3)], ["ChatStatusEvent of 3.2.0 was told again"]],
-  ["a piece twice", [piece(1, 1), piece(1, 2), piece(1, 2)], ["piece 2 of gen_3_1 was told again"]],
+  ["a delta twice", [delta(1, 1), delta(1, 2), delta(1, 2)], ["delta 2 of gen_3_1 was told again"]],
   [
-    "a piece after its message",
-    [piece(1, 1), message(4, 1), piece(1, 1)],
-    ["piece 1 of gen_3_1 was told again"],
+    "a delta after its message",
+    [delta(1, 1), message(4, 1), delta(1, 1)],
+    ["delta 1 of gen_3_1 was told again"],
   ],
-  ["a piece of an older try", [piece(1, 1), piece(2, 1), piece(1, 2)], ["piece 2 of gen_3_1 was told again"]],
+  ["a delta of an older try", [delta(1, 1), delta(2, 1), delta(1, 2)], ["delta 2 of gen_3_1 was told again"]],
 ])("%s is found out", (_name, events, doubles) => {
   expect(told(...events)).toEqual({ applied: events.filter(isSaying).length - 1, doubles });
 });
@@ -80,9 +84,9 @@ const isSaying = ({ __typename }: ChatEvent) => __typename !== "ChatCaughtUpEven
 
 test("what is told once, told anew after a refresh or in a new preview is left in peace", () => {
   const events = [
-    ...[refresh(1), caughtUp(1), message(2, 1), status(2), piece(1, 1), piece(1, 2), reset],
-    ...[piece(1, 1), piece(2, 1), message(4, 1), message(4, 2), message(5, 1), refresh(9), refresh(7)],
-    ...[message(8, 1), piece(2, 1)],
+    ...[refresh(1), caughtUp(1), message(2, 1), status(2), delta(1, 1), delta(1, 2), reset],
+    ...[delta(1, 1), delta(2, 1), message(4, 1), message(4, 2), message(5, 1), refresh(9), refresh(7)],
+    ...[message(8, 1), delta(2, 1)],
   ];
   expect(told(...events)).toEqual({ applied: 14, doubles: [] });
 });

@@ -1,9 +1,9 @@
 // Whether a client was made to apply an event twice, or out of its order. Saved news has one place in the chat's
-// history, which only grows; a piece has its number, for as long as the preview that it belongs to is kept.
+// history, which only grows; a delta has its number, for as long as the preview that it belongs to is kept.
 import {
   compareGenerations,
   comparePositions,
-  endOf,
+  endOfVersion,
   type Generation,
   parseGenerationId,
 } from "../../src/domain/chats/chat-events.js";
@@ -16,7 +16,7 @@ export class AppliedOnce {
   /** Sentences about each that did not. */
   readonly doubles: string[] = [];
   /** Everything saved up to here has been told. */
-  #place = endOf(0);
+  #place = endOfVersion(0);
   /** The newest generation that was shown, and how far. */
   #shown: { generation: Generation; sequence: number } = {
     generation: { historyVersion: 0, attempt: 0 },
@@ -59,7 +59,7 @@ export class AppliedOnce {
     const generation = parseGenerationId(id);
     const order = generation ? compareGenerations(generation, this.#shown.generation) : -1;
     const isNew = order > 0 || (order === 0 && sequence > this.#shown.sequence);
-    this.#note(isNew, `piece ${sequence} of ${id}`);
+    this.#note(isNew, `delta ${sequence} of ${id}`);
     if (generation && isNew) this.#shown = { generation, sequence };
   }
 

@@ -45,7 +45,7 @@ const INPUT = { description: "What to do." };
 
 @Resolver()
 export class ChatCommandsResolver {
-  @Mutation(() => CreateChatPayload, { description: "Starts a chat with its first message." })
+  @Mutation(() => CreateChatPayload, { description: "Creates a chat with its first message." })
   async createChat(
     @Arg("input", () => CreateChatInput, INPUT) input: CreateChatInput,
     @Ctx() context: Context,
@@ -68,7 +68,9 @@ export class ChatCommandsResolver {
     return { eventCursor: result.ok ? cursorAt(BEFORE_CREATION) : null, ...(await changed(context, result)) };
   }
 
-  @Mutation(() => SendChatMessagePayload, { description: "Says something; queues it when the chat is busy." })
+  @Mutation(() => SendChatMessagePayload, {
+    description: "Sends a user message. Queued while a turn is running.",
+  })
   async sendChatMessage(
     @Arg("input", () => SendChatMessageInput, INPUT) input: SendChatMessageInput,
     @Ctx() context: Context,
@@ -97,7 +99,7 @@ export class ChatCommandsResolver {
 
   @Mutation(() => EditChatMessagePayload, {
     description:
-      "Replaces a message of one's own and takes away all that came after it; the chat goes on from there.",
+      "Replaces one of the viewer's own messages and deletes all later ones. The chat continues from there.",
   })
   async editChatMessage(
     @Arg("input", () => EditChatMessageInput, INPUT) input: EditChatMessageInput,
@@ -121,7 +123,9 @@ export class ChatCommandsResolver {
     };
   }
 
-  @Mutation(() => InterruptChatPayload, { description: "Stops the running turn and keeps what it has." })
+  @Mutation(() => InterruptChatPayload, {
+    description: "Interrupts the running turn and saves its partial output.",
+  })
   async interruptChat(
     @Arg("input", () => InterruptChatInput, INPUT) input: InterruptChatInput,
     @Ctx() context: Context,
@@ -132,7 +136,7 @@ export class ChatCommandsResolver {
 
   @Mutation(() => RetryChatPayload, {
     description:
-      "Tries the failed turn of a chat in status `ERROR` again as it is: same history, with the chat's model and tool servers as they are now. The queue waits behind it.",
+      "Retries the failed turn of a chat in status `ERROR`: with the same history, and with the chat's current model and MCP servers. Queued messages are sent after it.",
   })
   async retryChat(
     @Arg("input", () => RetryChatInput, INPUT) input: RetryChatInput,
@@ -144,7 +148,7 @@ export class ChatCommandsResolver {
   }
 
   @Mutation(() => ArchiveChatPayload, {
-    description: "Stops the chat and puts it away; it can be taken out again.",
+    description: "Interrupts and archives a chat. Reversible with `unarchiveChat`.",
   })
   async archiveChat(
     @Arg("input", () => ArchiveChatInput, INPUT) input: ArchiveChatInput,
@@ -155,7 +159,7 @@ export class ChatCommandsResolver {
   }
 
   @Mutation(() => UnarchiveChatPayload, {
-    description: "Takes a chat out of the archive; nothing starts by itself.",
+    description: "Restores a chat from the archive. Does not start a turn.",
   })
   async unarchiveChat(
     @Arg("input", () => UnarchiveChatInput, INPUT) input: UnarchiveChatInput,
@@ -166,7 +170,7 @@ export class ChatCommandsResolver {
   }
 
   @Mutation(() => PromoteQueuedMessagePayload, {
-    description: "Says a waiting message next, stopping the running turn.",
+    description: "Moves a queued message to the front of the queue and interrupts the running turn.",
   })
   async promoteQueuedMessage(
     @Arg("input", () => PromoteQueuedMessageInput, INPUT) input: PromoteQueuedMessageInput,
@@ -176,7 +180,7 @@ export class ChatCommandsResolver {
     return changed(context, await context.commands.promoteQueuedMessage(context.viewer, queuedId));
   }
 
-  @Mutation(() => DeleteQueuedMessagePayload, { description: "Takes a waiting message back." })
+  @Mutation(() => DeleteQueuedMessagePayload, { description: "Removes a message from the queue." })
   async deleteQueuedMessage(
     @Arg("input", () => DeleteQueuedMessageInput, INPUT) input: DeleteQueuedMessageInput,
     @Ctx() context: Context,
@@ -187,7 +191,7 @@ export class ChatCommandsResolver {
   }
 
   @Mutation(() => SubmitToolResultsPayload, {
-    description: "Answers the tool calls that wait for the client; the turn goes on.",
+    description: "Submits the results of the tool calls that wait for the client. The turn continues.",
   })
   async submitToolResults(
     @Arg("input", () => SubmitToolResultsInput, INPUT) input: SubmitToolResultsInput,

@@ -19,7 +19,8 @@ const INPUT = { description: "The chat." };
 export class ChatContextResolver {
   @FieldResolver(() => ContextUsage, {
     nullable: true,
-    description: "How full the model's context is; null before the first answer and after a summary.",
+    description:
+      "How full the model's context window is. Null before the first response and after a compaction.",
   })
   async contextUsage(@Root() chat: Chat, @Ctx() context: Context): Promise<ContextUsage | null> {
     const last = await context.loaders.lastUsages.load(chat.chatId);
@@ -34,7 +35,7 @@ export class ChatContextResolver {
   }
 
   @Mutation(() => CompactChatPayload, {
-    description: "Summarise now what would otherwise be summarised when the context fills up.",
+    description: "Compacts the chat's history now instead of when the context window fills up.",
   })
   async compactChat(
     @Arg("input", () => CompactChatInput, INPUT) input: CompactChatInput,
@@ -45,7 +46,7 @@ export class ChatContextResolver {
   }
 
   @Mutation(() => ClearChatContextPayload, {
-    description: "Keep the talk on screen, but start the model afresh from here.",
+    description: "Clears the model's context: the history stays visible, but the model no longer sees it.",
   })
   async clearChatContext(
     @Arg("input", () => ClearChatContextInput, INPUT) input: ClearChatContextInput,

@@ -57,7 +57,7 @@ async function noteOpening(
 export class ChatEventsResolver {
   @LiveSubscription(() => ChatEventUnion, {
     description:
-      "Everything that happens in one chat. No cursor: snapshot first, then live. With a cursor: what was missed, then live.",
+      "All events of a chat. Without a cursor, starts with a snapshot, followed by live events. With a cursor, starts with the missed events.",
     subscribe: openChatEvents,
   })
   chatEvents(
@@ -66,7 +66,7 @@ export class ChatEventsResolver {
     @Arg("after", () => String, {
       nullable: true,
       description:
-        "The cursor of the last event that was received; a cursor that cannot be used means a refresh.",
+        "The cursor of the last event received. With a cursor that cannot be used, the stream starts with a refresh event.",
     })
     _after: string | null | undefined,
     @Ctx() context: Context,

@@ -14,22 +14,21 @@ const mostSubagents = ({ childComplexity }: Pick<ComplexityEstimatorArgs, "child
 export class ChatFamilyResolver {
   @FieldResolver(() => Chat, {
     nullable: true,
-    description:
-      "The chat whose agent started this one as a subagent; null for a chat that a person started.",
+    description: "The chat whose agent started this one as a subagent. Null if a user started it.",
   })
   parent(@Root() { parentChatId }: Chat, @Ctx() context: Context): Promise<Chat> | null {
     return parentChatId === null ? null : demandChat(context, parentChatId);
   }
 
   @FieldResolver(() => Chat, {
-    description: "The chat of its family that a person started; the chat itself if it is that one.",
+    description: "The top-level chat of a tree of subagents. The chat itself if a user started it.",
   })
   root(@Root() chat: Chat, @Ctx() context: Context): Promise<Chat> | Chat {
     return chat.rootChatId === chat.chatId ? chat : demandChat(context, chat.rootChatId);
   }
 
   @FieldResolver(() => [Chat], {
-    description: `The subagents that its agent has started, the oldest first, archived ones too; at most ${MAX_FAMILY_SUBAGENTS}.`,
+    description: `Subagents started by the chat's agent, oldest first, including archived ones. At most ${MAX_FAMILY_SUBAGENTS}.`,
     complexity: mostSubagents,
   })
   async subagents(@Root() chat: Chat, @Ctx() context: Context): Promise<Chat[]> {

@@ -31,7 +31,7 @@ async function openChatListEvents({
 export class ChatListEventsResolver {
   @LiveSubscription(() => ChatListEventUnion, {
     description:
-      "What happens to the viewer's own chats, as a list shows them. No cursor: read the list, then live. With a cursor: what was missed, then live.",
+      "Events of the viewer's chat list. Without a cursor, starts with a refresh event, followed by live events. With a cursor, starts with the missed events.",
     subscribe: openChatListEvents,
   })
   chatListEvents(
@@ -39,7 +39,7 @@ export class ChatListEventsResolver {
     @Arg("after", () => String, {
       nullable: true,
       description:
-        "The cursor of the last event that was received; a cursor that cannot be used means a refresh.",
+        "The cursor of the last event received. With a cursor that cannot be used, the stream starts with a refresh event.",
     })
     _after: string | null | undefined,
     @Ctx() context: Context,

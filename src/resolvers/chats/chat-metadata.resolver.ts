@@ -24,7 +24,7 @@ export class ChatMetadataResolver {
     nullable: true,
     complexity: 1,
     description:
-      "What the model said last, in one plain line of at most 100 characters; null when that was nothing.",
+      "The beginning of the model's last response, as one line of plain text with at most 100 characters. Null if there is none.",
   })
   async lastTurnSummary(@Root() chat: Chat, @Ctx() context: Context): Promise<string | null> {
     const said = await context.loaders.lastAnswers.load(chat.chatId);
@@ -32,7 +32,7 @@ export class ChatMetadataResolver {
   }
 
   @Mutation(() => UpdateChatPayload, {
-    description: "Renames a chat, labels it, or chooses its model and tool servers.",
+    description: "Changes a chat's title, labels, model or MCP servers.",
   })
   async updateChat(
     @Arg("input", () => UpdateChatInput, INPUT) input: UpdateChatInput,
@@ -55,7 +55,7 @@ export class ChatMetadataResolver {
 
   @Mutation(() => RegenerateChatTitlePayload, {
     complexity: MODEL_CALL_COST,
-    description: "Has a model name the chat from the whole talk. Takes up to half a minute.",
+    description: "Has a model generate a title from the whole chat. Takes up to 30 seconds.",
   })
   async regenerateChatTitle(
     @Arg("input", () => RegenerateChatTitleInput, INPUT) input: RegenerateChatTitleInput,

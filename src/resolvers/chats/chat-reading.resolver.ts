@@ -11,7 +11,7 @@ export class ChatReadingResolver {
   @FieldResolver(() => Boolean, {
     complexity: 1,
     description:
-      "Whether there is an answer that its owner has not seen. A chat is read while its owner follows it with `chatEvents`.",
+      "Whether the chat has a response that its owner has not seen. A chat counts as read while its owner is subscribed to its `chatEvents`.",
   })
   isUnread(@Root() chat: Chat, @Ctx() context: Context): Promise<boolean> {
     return context.loaders.unread.load(chat.chatId);
@@ -19,10 +19,11 @@ export class ChatReadingResolver {
 
   @Mutation(() => MarkChatReadPayload, {
     description:
-      "Says that the viewer has seen what is in a chat of theirs, for clients that do not follow it.",
+      "Marks one of the viewer's own chats as read, for clients that do not subscribe to its events.",
   })
   async markChatRead(
-    @Arg("input", () => MarkChatReadInput, { description: "What to do." }) input: MarkChatReadInput,
+    @Arg("input", () => MarkChatReadInput, { description: "The parameters of the mutation." })
+    input: MarkChatReadInput,
     @Ctx() context: Context,
   ): Promise<MarkChatReadPayload> {
     const chatId = databaseId("chat", input.chatId, "chatId");

@@ -26,7 +26,7 @@ const ORDERS = {
 export class ChatResolver {
   @Query(() => Chat, {
     nullable: true,
-    description: "One chat; null when it does not exist or is not the viewer's to see.",
+    description: "Looks up a chat by ID. Null if it does not exist or is not visible to the viewer.",
   })
   async chat(
     @Arg("id", () => ID, { description: "The chat." }) id: string,
@@ -37,7 +37,7 @@ export class ChatResolver {
   }
 
   @Query(() => ChatConnection, {
-    description: "The viewer's chats, newest first; 25 unless asked otherwise.",
+    description: "The viewer's chats, sorted by `orderBy`. Default page size: 25.",
   })
   async chats(
     @Args(() => ChatListArguments) { filter, orderBy, ...page }: ChatListArguments,
@@ -55,14 +55,14 @@ export class ChatResolver {
     return toConnection(rules, found, toChat);
   }
 
-  @FieldResolver(() => User, { description: "Who started it." })
+  @FieldResolver(() => User, { description: "The user who created the chat." })
   owner(@Root() chat: Chat, @Ctx() context: Context): Promise<User> {
     return findUser(context, chat.ownerId);
   }
 
   @FieldResolver(() => Workspace, {
     nullable: true,
-    description: "Where its agent works; null for a talk without a workspace.",
+    description: "The workspace the chat's agent works in. Null for chats without a workspace.",
   })
   async workspace(@Root() chat: Chat, @Ctx() context: Context): Promise<Workspace | null> {
     if (chat.workspaceId === null) return null;
@@ -72,7 +72,7 @@ export class ChatResolver {
 
   @FieldResolver(() => ModelConfig, {
     nullable: true,
-    description: "The model that it chose; null when the deployment's default is asked at each turn.",
+    description: "The model chosen for the chat. Null if each turn uses the deployment's default.",
   })
   modelConfig(@Root() chat: Chat, @Ctx() context: Context): Promise<ModelConfig | null> | null {
     return findModelConfig(context, chat.modelConfigId);
@@ -80,7 +80,7 @@ export class ChatResolver {
 
   @FieldResolver(() => ChatMessageConnection, {
     description:
-      "Newest last; the last 50 unless asked otherwise. Page backwards with `last` and `before`; inserts never shift a page.",
+      "The chat's messages, oldest first. Returns the last 50 by default. Page backwards with `last` and `before`; new messages never shift a page.",
   })
   async messages(
     @Root() chat: Chat,
@@ -93,7 +93,7 @@ export class ChatResolver {
   }
 
   @FieldResolver(() => [QueuedMessage], {
-    description: "Waiting to be said, in the order they will be said; at most 50.",
+    description: "Messages waiting to be sent, in the order in which they will be sent. At most 50.",
   })
   async queuedMessages(@Root() chat: Chat, @Ctx() context: Context): Promise<QueuedMessage[]> {
     const rows = await context.loaders.queues.load(chat.chatId);

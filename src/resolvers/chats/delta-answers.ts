@@ -28,7 +28,7 @@ type Answer = ExecutionResult | Promise<ExecutionResult>;
 type PartEvent = ChatEvent & { type: "part" };
 
 /** How an answer is made of an event, for one operation. */
-type AnswerEvent<Asking> = (event: unknown, asking: Asking) => Answer;
+type EventExecutor<Asking> = (event: unknown, asking: Asking) => Answer;
 
 export type Operation = {
   schema: GraphQLSchema;
@@ -43,14 +43,14 @@ type Project = (source: Source) => Record<string, unknown>;
 
 /** Wraps an operation's execution, for all subscribers that share it. Events other than deltas are executed. */
 export function answerDeltasFromTemplates<Asking>(
-  execute: AnswerEvent<Asking>,
+  execute: EventExecutor<Asking>,
   operation: Operation,
-): AnswerEvent<Asking> {
+): EventExecutor<Asking> {
   const projections = new Map<string, Project | null>();
   return (event, asking) => {
     if (!isDelta(event)) return execute(event, asking);
     const object = toPartEvent(event);
-    const kind = object.piece.__typename;
+    const kind = object.delta.__typename;
     let project = projections.get(kind);
     if (project === undefined) {
       project = compile(operation, object);
@@ -61,8 +61,8 @@ export function answerDeltasFromTemplates<Asking>(
 }
 
 function isDelta(event: unknown): event is PartEvent {
-  const { type, piece } = event as Partial<PartEvent>;
-  return type === "part" && piece !== undefined && piece.type.endsWith("-delta");
+  const { type, delta } = event as Partial<PartEvent>;
+  return type === "part" && delta !== undefined && delta.type.endsWith("-delta");
 }
 
 type Compiling = {

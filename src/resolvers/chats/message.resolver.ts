@@ -22,19 +22,22 @@ export async function demandChat(context: Context, chatId: string): Promise<Chat
 
 @Resolver(() => ChatMessage)
 export class ChatMessageResolver {
-  @FieldResolver(() => Chat, { description: "The chat that it belongs to." })
+  @FieldResolver(() => Chat, { description: "The chat the message belongs to." })
   chat(@Root() message: ChatMessage, @Ctx() context: Context): Promise<Chat> {
     return demandChat(context, message.chatId);
   }
 
-  @FieldResolver(() => User, { nullable: true, description: "The person who said it; null for all others." })
+  @FieldResolver(() => User, {
+    nullable: true,
+    description: "The user who wrote the message. Null for all other messages.",
+  })
   author(@Root() message: ChatMessage, @Ctx() context: Context): Promise<User> | null {
     return message.authorId === null ? null : findUser(context, message.authorId);
   }
 
   @FieldResolver(() => ModelConfig, {
     nullable: true,
-    description: "The model that wrote it, or that a person asked for with it.",
+    description: "The model that wrote the message, or that the user requested with it.",
   })
   modelConfig(@Root() message: ChatMessage, @Ctx() context: Context): Promise<ModelConfig | null> | null {
     return findModelConfig(context, message.modelConfigId);
@@ -47,25 +50,25 @@ export class QueuedMessageResolver {
     nullable: true,
     complexity: FULL_PARTS_COST,
     description:
-      "The whole of what will be said, for editing; null when it no longer waits. Read when it is asked for: ask for one message at a time, by `node`, and use `parts` in lists and events.",
+      "The complete content, for editing. Null once the message has left the queue. Loaded on request: query it for one message at a time with `node`, and use `parts` in lists and events.",
   })
   async fullParts(
     @Root() message: QueuedMessage,
     @Ctx() context: Context,
   ): Promise<readonly MessagePart[] | null> {
-    if (!message.isCut) return message.parts;
+    if (!message.isTruncated) return message.parts;
     const parts = await context.loaders.queuedContents.load(message.queuedId);
     return parts && parts.map(toMessagePart);
   }
 
-  @FieldResolver(() => User, { description: "The person who wants to say it." })
+  @FieldResolver(() => User, { description: "The user who sent the message." })
   author(@Root() message: QueuedMessage, @Ctx() context: Context): Promise<User> {
     return findUser(context, message.authorId);
   }
 
   @FieldResolver(() => ModelConfig, {
     nullable: true,
-    description: "The model to ask with it; null = the chat's choice.",
+    description: "The model requested with the message. Null for the chat's model.",
   })
   modelConfig(@Root() message: QueuedMessage, @Ctx() context: Context): Promise<ModelConfig | null> | null {
     return findModelConfig(context, message.modelConfigId);

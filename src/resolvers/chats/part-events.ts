@@ -2,14 +2,14 @@
 import { type Generation as DomainGeneration, generationId } from "../../domain/chats/chat-events.js";
 import type { ChatEvent } from "../../domain/chats/chat-stream.js";
 import type { ChatPartEvent, Generation } from "../../schema/chats/chat-event.union.js";
-import { toPartPiece } from "../common/shapes.js";
+import { toMessageDelta } from "../common/shapes.js";
 
-/** Plain data whatever is selected of it: needs no context unless the piece is a whole part. */
+/** Plain data whatever is selected of it: needs no context unless the delta is a whole part. */
 export function toPartEvent(event: ChatEvent & { type: "part" }): ChatPartEvent {
   const { cursor, sequence, role, partIndex } = event;
   const generation = toGeneration(event.generation);
-  const piece = toPartPiece(event.piece);
-  return { __typename: "ChatPartEvent", cursor, generation, sequence, role, partIndex, piece };
+  const delta = toMessageDelta(event.delta);
+  return { __typename: "ChatPartEvent", cursor, generation, sequence, role, partIndex, delta };
 }
 
 export function toGeneration(generation: DomainGeneration): Generation {

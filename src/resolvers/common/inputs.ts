@@ -15,7 +15,7 @@ import { areLongerThan, characterCount } from "../../domain/common/characters.js
 import { plainJson } from "../../domain/common/plain-json.js";
 import { wellFormed } from "../../domain/common/well-formed.js";
 import { NO_CLIENT_TOOL_TIMEOUT } from "../../domain/chats/client-tools.js";
-import type { SaidPart, ToolResultPart } from "../../domain/chats/message-parts.js";
+import type { UserMessagePart, ToolResultPart } from "../../domain/chats/message-parts.js";
 import type { ChatLabel, ClientTool } from "../../domain/chats/chat-state.js";
 import type {
   ChatLabelInput,
@@ -38,7 +38,10 @@ const MAX_PATH_CHARACTERS = 4_096;
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The parts as they are kept; what is noted in `problems` must stop the caller. */
-export function readParts(inputs: readonly MessagePartInput[], problems: UserErrorObject[]): SaidPart[] {
+export function readParts(
+  inputs: readonly MessagePartInput[],
+  problems: UserErrorObject[],
+): UserMessagePart[] {
   if (inputs.length === 0) problems.push(invalid("A message needs at least one part.", "parts"));
   if (inputs.length > MAX_MESSAGE_PARTS) {
     problems.push(invalid(`A message has at most ${MAX_MESSAGE_PARTS} parts.`, "parts"));
@@ -51,7 +54,7 @@ export function readParts(inputs: readonly MessagePartInput[], problems: UserErr
   return parts;
 }
 
-function readPart(input: MessagePartInput, place: number, problems: UserErrorObject[]): SaidPart {
+function readPart(input: MessagePartInput, place: number, problems: UserErrorObject[]): UserMessagePart {
   if (input.text) {
     const { text } = input.text;
     if (text.trim() === "") problems.push(invalid("The text is blank.", "parts", place, "text", "text"));
@@ -75,7 +78,7 @@ function readPart(input: MessagePartInput, place: number, problems: UserErrorObj
   };
 }
 
-function textsOf(part: SaidPart): string[] {
+function textsOf(part: UserMessagePart): string[] {
   if (part.type === "text") return [part.text];
   return part.type === "file-reference" ? [part.content, part.path] : [];
 }

@@ -32,10 +32,10 @@ const MAX_NODES = 100;
 export class NodeResolver {
   @Query(() => Node, {
     nullable: true,
-    description: "Any object by its id; null when it does not exist or is not the viewer's to see.",
+    description: "Looks up an object by ID. Null if it does not exist or is not visible to the viewer.",
   })
   node(
-    @Arg("id", () => ID, { description: "The object." }) id: string,
+    @Arg("id", () => ID, { description: "The object's ID." }) id: string,
     @Ctx() context: Context,
   ): Promise<Node | null> {
     return findNode(context, id, "id");
@@ -43,10 +43,11 @@ export class NodeResolver {
 
   @Query(() => [Node], {
     nullable: "items",
-    description: "Several objects at once, at most 100, each in its id's place; null as in `node`.",
+    description:
+      "Looks up several objects by ID, at most 100. The result has the order of `ids`, with null where `node` would return null.",
   })
   nodes(
-    @Arg("ids", () => [ID], { description: "The objects." }) ids: string[],
+    @Arg("ids", () => [ID], { description: "The objects' IDs." }) ids: string[],
     @Ctx() context: Context,
   ): Promise<(Node | null)[]> {
     if (ids.length > MAX_NODES) throw badInput(`ids must be at most ${MAX_NODES}, but are ${ids.length}.`);

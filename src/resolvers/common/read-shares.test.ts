@@ -18,7 +18,11 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test("a viewer's statements run a few at a time, and delay no other viewer's", async () => {
   const { database, waiting, answer } = heldDatabase();
-  const shares = new ReadShares(database, new ManualClock(), { inside: 2, waiting: 10, waitMs: 1_000 });
+  const shares = new ReadShares(database, new ManualClock(), {
+    maxRunning: 2,
+    maxWaiting: 10,
+    waitMs: 1_000,
+  });
   const reads = [1, 2, 3].map(() => shares.of("a").query(STATEMENT, []));
   await settled();
   expect(waiting).toHaveLength(2);
@@ -34,7 +38,7 @@ test("a viewer's statements run a few at a time, and delay no other viewer's", a
 test("one that waits too long, or behind too many, fails with a code; one that fails gives its place back", async () => {
   const { database, answer } = heldDatabase();
   const clock = new ManualClock();
-  const shares = new ReadShares(database, clock, { inside: 1, waiting: 1, waitMs: 1_000 });
+  const shares = new ReadShares(database, clock, { maxRunning: 1, maxWaiting: 1, waitMs: 1_000 });
   const failing = shares.of("a").transaction(() => Promise.reject(new Error("no")));
   await expect(failing).rejects.toThrow("no");
   const first = shares.of("a").query(STATEMENT, []);

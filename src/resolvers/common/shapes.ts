@@ -1,12 +1,17 @@
 /** From rows of the store to objects of the API. Pure; links to other objects are the resolvers'. */
 import { encodeEventCursor } from "../../domain/common/cursors.js";
-import { type MessageRow, type Piece, type QueuedRow, endOf } from "../../domain/chats/chat-events.js";
+import {
+  type MessageRow,
+  type MessageDelta as DomainDelta,
+  type QueuedRow,
+  endOfVersion,
+} from "../../domain/chats/chat-events.js";
 import type { OpenCall, RetryNotice } from "../../domain/chats/chat-state.js";
 import type { ChatFailure as DomainFailure } from "../../domain/common/failures.js";
 import { encodeId } from "../../domain/common/ids.js";
 import type { MessagePart as DomainPart } from "../../domain/chats/message-parts.js";
 import type { AuditLogEntry } from "../../schema/users/audit-log.type.js";
-import type { PartPiece } from "../../schema/chats/chat-event.union.js";
+import type { MessageDelta } from "../../schema/chats/chat-event.union.js";
 import type { ApiToken } from "../../schema/users/api-token.type.js";
 import type { Chat } from "../../schema/chats/chat.type.js";
 import type { ChatFailure, RetryState } from "../../schema/chats/failure.type.js";
@@ -64,7 +69,7 @@ export function toChat(record: ChatRecord): Chat {
 
 /** The event cursor of a reader who knows the chat as it is at `version`. */
 export function cursorAt(version: number): string {
-  return encodeEventCursor({ position: endOf(version), generation: null, sequence: 0 });
+  return encodeEventCursor({ position: endOfVersion(version), generation: null, sequence: 0 });
 }
 
 /** The client's own calls among those that wait. */
@@ -125,7 +130,7 @@ export function toQueuedMessage(row: QueuedRow): QueuedMessage {
     modelConfigId: row.modelConfigId,
     queuedId: row.id,
     parts: row.parts.map(toMessagePart),
-    isCut: row.isCut,
+    isTruncated: row.isCut,
     createdAt: row.createdAt,
   };
 }
@@ -200,23 +205,23 @@ export function toApiToken({ id, ...rest }: TokenRecord): ApiToken {
   return { __typename: "ApiToken", id: encodeId("token", id), ...rest };
 }
 
-export function toPartPiece(piece: Piece): PartPiece {
-  switch (piece.type) {
+export function toMessageDelta(delta: DomainDelta): MessageDelta {
+  switch (delta.type) {
     case "text-delta":
-      return { __typename: "TextDelta", append: piece.append };
+      return { __typename: "TextDelta", append: delta.append };
     case "reasoning-delta":
-      return { __typename: "ReasoningDelta", append: piece.append };
+      return { __typename: "ReasoningDelta", append: delta.append };
     case "tool-input-delta": {
-      const { toolCallId, toolName, append } = piece;
+      const { toolCallId, toolName, append } = delta;
       return { __typename: "ToolInputDelta", toolCallId, toolName, append };
     }
     case "tool-output-delta":
-      return { __typename: "ToolOutputDelta", toolCallId: piece.toolCallId, append: piece.append };
+      return { __typename: "ToolOutputDelta", toolCallId: delta.toolCallId, append: delta.append };
     case "tool-call":
     case "tool-result":
     case "source":
     case "notice":
-      return toMessagePart(piece) as PartPiece;
+      return toMessagePart(delta) as MessageDelta;
   }
 }
 

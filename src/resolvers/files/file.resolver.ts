@@ -23,7 +23,7 @@ const OF_CHAT = newestFirst("chat.files");
 export class FileResolver {
   @FieldResolver(() => UrlScalar, {
     description:
-      "Where its bytes are, for 15 to 30 minutes also without a token; read it anew after that. Takes range requests.",
+      "A URL to download the file from. Works without a token for 15 to 30 minutes; query it again after that. Supports range requests.",
   })
   url(@Root() file: File, @Ctx() context: Context): string {
     return context.fileUrl(idOf(file));
@@ -31,7 +31,7 @@ export class FileResolver {
 
   @FieldResolver(() => Boolean, {
     description:
-      "Whether its bytes are there: false before they are uploaded, and after the file made room for newer ones of its chat.",
+      "Whether the file can be downloaded. False before it is uploaded, and after it was removed to make room for newer files of its chat.",
   })
   async isAvailable(@Root() file: File, @Ctx() { loaders }: Context): Promise<boolean> {
     return (await loaders.files.load(idOf(file))) !== null;
@@ -39,7 +39,7 @@ export class FileResolver {
 
   @FieldResolver(() => DateTimeScalar, {
     nullable: true,
-    description: "When its bytes came; null when they are not available.",
+    description: "When the file was uploaded. Null if it is not available.",
   })
   async createdAt(@Root() file: File, @Ctx() { loaders }: Context): Promise<Date | null> {
     return (await loaders.files.load(idOf(file)))?.createdAt ?? null;
@@ -47,10 +47,11 @@ export class FileResolver {
 
   @Mutation(() => CreateFileUploadPayload, {
     description:
-      "Announces a file of the viewer's and says where to put its bytes, within an hour. At most 50 files may be in no chat; such a file is gone after a day.",
+      "Announces a file and returns a URL to upload it to within an hour. A user may have at most 50 files that are not in a chat; such files are deleted after a day.",
   })
   async createFileUpload(
-    @Arg("input", () => CreateFileUploadInput, { description: "The file." }) input: CreateFileUploadInput,
+    @Arg("input", () => CreateFileUploadInput, { description: "The parameters of the mutation." })
+    input: CreateFileUploadInput,
     @Ctx() { commands, viewer, uploadUrl }: Context,
   ): Promise<CreateFileUploadPayload> {
     const result = await commands.createFileUpload(viewer, input);
@@ -70,7 +71,7 @@ export class FileResolver {
 export class ChatFilesResolver {
   @FieldResolver(() => FileConnection, {
     description:
-      "What people and tools have given to it, newest first; 25 unless asked otherwise. At most 50: then the oldest go.",
+      "Files added to the chat by users and tools, newest first. Default page size: 25. A chat keeps at most 50 files; the oldest are removed first.",
   })
   async files(
     @Root() chat: Chat,

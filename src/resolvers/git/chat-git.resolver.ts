@@ -34,17 +34,18 @@ export class ChatGitResolver {
   @FieldResolver(() => GitSnapshot, {
     nullable: true,
     description:
-      "What differs from the last commit where the chat works. Slow and remote: null without a workspace, or when it cannot be had right now.",
+      "Uncommitted changes in the chat's repositories. Slow, as it is read from the workspace. Null without a workspace or if the workspace is not available.",
   })
   git(@Root() chat: Chat, @Ctx() context: Context): Promise<GitSnapshot | null> {
     return context.gitSnapshots.read({ chatId: chat.chatId, workspaceId: chat.workspaceId });
   }
 
   @Mutation(() => RefreshChatGitPayload, {
-    description: "Look at the chat's repositories now, and wait for what is seen.",
+    description: "Scans the chat's repositories and waits for the result.",
   })
   async refreshChatGit(
-    @Arg("input", () => RefreshChatGitInput, { description: "The chat." }) input: RefreshChatGitInput,
+    @Arg("input", () => RefreshChatGitInput, { description: "The parameters of the mutation." })
+    input: RefreshChatGitInput,
     @Ctx() context: Context,
   ): Promise<RefreshChatGitPayload> {
     const chatId = databaseId("chat", input.chatId, "chatId");
@@ -59,7 +60,7 @@ export class ChatGitResolver {
 
   @LiveSubscription(() => GitSnapshot, {
     description:
-      "The chat's repositories: as they are now, then whole again whenever something in them has changed. Who reads slowly gets only the newest.",
+      "The chat's repositories: their current state, then a complete snapshot after each change. A slow subscriber only receives the latest one.",
     subscribe: openGitSnapshots,
   })
   gitSnapshots(

@@ -18,7 +18,8 @@ import { toUserError } from "../common/user-errors.js";
 @Resolver(() => SignedInViewer)
 export class GitHostAccountResolver {
   @FieldResolver(() => [GitHostAccount], {
-    description: "Git hosts that commands of their chats may use in their name, by host; at most 50.",
+    description:
+      "Git hosts that commands in the viewer's chats can use on their behalf, sorted by host. At most 50.",
   })
   async gitHostAccounts(@Ctx() { database, viewer }: Context): Promise<GitHostAccount[]> {
     return (await listGitConnections(database, viewer.userId)).map(toGitHostAccount);
@@ -26,10 +27,10 @@ export class GitHostAccountResolver {
 
   @Mutation(() => ConnectGitHostPayload, {
     description:
-      "Gives commands of the viewer's chats a token for a git host, from their next fetch or push on. Parley itself asks the host with it who it is, and how those chats' branches stand. Takes the place of an earlier account there, also of its id.",
+      "Adds a token for a Git host. Commands in the viewer's chats use it from their next fetch or push on; Parley uses it to look up the account and the status of those chats' branches. Replaces an earlier account on the same host, which loses its ID.",
   })
   async connectGitHost(
-    @Arg("input", () => ConnectGitHostInput, { description: "The host and the token." })
+    @Arg("input", () => ConnectGitHostInput, { description: "The parameters of the mutation." })
     input: ConnectGitHostInput,
     @Ctx() { commands, viewer }: Context,
   ): Promise<ConnectGitHostPayload> {
@@ -39,10 +40,11 @@ export class GitHostAccountResolver {
   }
 
   @Mutation(() => DisconnectGitHostPayload, {
-    description: "Takes a git host's token away and forgets it. It stays valid at the host: revoke it there.",
+    description:
+      "Removes a Git host account and its token. The token remains valid on the host until it is revoked there.",
   })
   async disconnectGitHost(
-    @Arg("input", () => DisconnectGitHostInput, { description: "Which one." })
+    @Arg("input", () => DisconnectGitHostInput, { description: "The parameters of the mutation." })
     input: DisconnectGitHostInput,
     @Ctx() { commands, viewer }: Context,
   ): Promise<DisconnectGitHostPayload> {

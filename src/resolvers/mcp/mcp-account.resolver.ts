@@ -14,17 +14,17 @@ import { toUserError } from "../common/user-errors.js";
 
 @Resolver(() => McpServer)
 export class McpConnectionResolver {
-  @FieldResolver(() => McpAccount, { description: "How the viewer stands with it." })
+  @FieldResolver(() => McpAccount, { description: "The viewer's connection to the server." })
   account(@Root() { serverId }: McpServer, @Ctx() { loaders }: Context): Promise<McpAccount> {
     return loaders.mcpStandings.load(serverId);
   }
 
   @Mutation(() => StartMcpOauthPayload, {
     description:
-      "Begins to connect the viewer's account with a tool server. An earlier connection stays until this one is finished. At most ten are open at a time; the oldest makes place.",
+      "Starts to connect the viewer's account with an MCP server. An existing connection remains until the new one is completed. At most ten attempts can be pending; beyond that, the oldest is discarded.",
   })
   async startMcpOauth(
-    @Arg("input", () => StartMcpOauthInput, { description: "The server, and where to return to." })
+    @Arg("input", () => StartMcpOauthInput, { description: "The parameters of the mutation." })
     input: StartMcpOauthInput,
     @Ctx() { commands, viewer }: Context,
   ): Promise<StartMcpOauthPayload> {
@@ -38,10 +38,10 @@ export class McpConnectionResolver {
 
   @Mutation(() => DisconnectMcpServerPayload, {
     description:
-      "Forgets the viewer's authorisation for a tool server and has the server revoke it, where it can be reached within five seconds. Does nothing to one that is not connected.",
+      "Deletes the viewer's authorization for an MCP server, and revokes it on the server if that responds within five seconds. Does nothing if the server is not connected.",
   })
   async disconnectMcpServer(
-    @Arg("input", () => DisconnectMcpServerInput, { description: "Which one." })
+    @Arg("input", () => DisconnectMcpServerInput, { description: "The parameters of the mutation." })
     input: DisconnectMcpServerInput,
     @Ctx() { commands, viewer, loaders }: Context,
   ): Promise<DisconnectMcpServerPayload> {

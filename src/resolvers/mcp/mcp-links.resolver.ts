@@ -17,7 +17,7 @@ async function findServer({ loaders, viewer }: Context, id: string | null): Prom
 export class ChatMcpServersResolver {
   @FieldResolver(() => [McpServer], {
     description:
-      "The tool servers of what is said next, by slug: the chat's own choice, and those that are on in every turn. Disabled ones are left out.",
+      "The MCP servers available to the next turn, sorted by slug: those chosen for the chat and those that are always on. Excludes disabled servers.",
   })
   async mcpServers(@Root() chat: Chat, @Ctx() { selectedMcpServers, viewer }: Context): Promise<McpServer[]> {
     return (await selectedMcpServers(chat.mcpServerIds)).map((record) => toMcpServer(record, viewer));
@@ -29,7 +29,7 @@ export class ToolCallMcpServerResolver {
   @FieldResolver(() => McpServer, {
     nullable: true,
     description:
-      "The registered server whose tool it is; null for all other tools, and when the server is gone.",
+      "The registered MCP server that provides the tool. Null for all other tools, and if the server no longer exists.",
   })
   mcpServer(@Root() part: ToolCallPart, @Ctx() context: Context): Promise<McpServer | null> {
     return findServer(context, part.mcpServerId);
@@ -40,7 +40,7 @@ export class ToolCallMcpServerResolver {
 export class NoticeMcpServerResolver {
   @FieldResolver(() => McpServer, {
     nullable: true,
-    description: "The tool server that it is about; null when it is about none, or the server is gone.",
+    description: "The MCP server the notice is about. Null if there is none or it no longer exists.",
   })
   mcpServer(@Root() part: NoticePart, @Ctx() context: Context): Promise<McpServer | null> {
     return findServer(context, part.mcpServerId);
@@ -49,7 +49,7 @@ export class NoticeMcpServerResolver {
 
 @Resolver(() => McpAuthRequired)
 export class McpAuthRequiredResolver {
-  @FieldResolver(() => [McpServer], { description: "The servers that want the person's authorisation." })
+  @FieldResolver(() => [McpServer], { description: "The servers to authorize." })
   async servers(@Root() refusal: McpAuthRequired, @Ctx() context: Context): Promise<McpServer[]> {
     const found = await Promise.all(refusal.serverIds.map((id) => findServer(context, id)));
     return found.filter((server) => server !== null);

@@ -58,8 +58,8 @@ function readAuth(input: McpAuthInput): McpAuthChange {
     );
     return { kind: "custom_headers", headers: read };
   }
-  if (userIdentity !== undefined) return { kind: "user_identity", isMeant: userIdentity };
-  return { kind: "none", isMeant: none ?? false };
+  if (userIdentity !== undefined) return { kind: "user_identity", isConfirmed: userIdentity };
+  return { kind: "none", isConfirmed: none ?? false };
 }
 
 /** Null clears, as it does everywhere. */

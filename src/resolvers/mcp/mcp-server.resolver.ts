@@ -7,12 +7,14 @@ import { toMcpServer } from "./mcp-server-shape.js";
 
 @Resolver(() => McpServer)
 export class McpServerResolver {
-  @Query(() => [McpServer], { description: "The tool servers that chats may use, by slug; at most 200." })
+  @Query(() => [McpServer], {
+    description: "The MCP servers that chats may use, sorted by slug. At most 200.",
+  })
   async mcpServers(
     @Arg("includeDisabled", () => Boolean, {
       nullable: true,
       defaultValue: false,
-      description: "Also those that are switched off. For admins; makes no difference to others.",
+      description: "Whether to include disabled servers. Ignored unless the viewer is an admin.",
     })
     includeDisabled: boolean | null,
     @Ctx() { database, viewer, loaders }: Context,

@@ -1,61 +1,66 @@
-/** What tools a server has: for the viewer who chooses, and for the admin who tries it out. */
+/** The tools of an MCP server, as the viewer sees them, and the test of its connection by an admin. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
-import type { McpToolFacts, McpTrial } from "../../domain/mcp/types.js";
+import type { McpToolDescription, McpProbeResult } from "../../domain/mcp/types.js";
 import { isToolAllowed } from "../../domain/mcp/tools.js";
 import { McpServer } from "../../schema/mcp/mcp-server.type.js";
 import { McpTool } from "../../schema/mcp/mcp-tool.type.js";
 import {
-  type McpServerTrial,
+  type McpServerTestResult,
   TestMcpServerInput,
   TestMcpServerPayload,
-} from "../../schema/mcp/mcp-trial.type.js";
+} from "../../schema/mcp/mcp-server-test.type.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import { actorOf, type Context } from "../common/context.js";
 import { toMcpServer } from "./mcp-server-shape.js";
 import { databaseId } from "../common/public-ids.js";
 import { toUserErrors } from "../common/user-errors.js";
 
-/** As much as any field that another server answers. */
-const TRIAL_COST = 25;
+/** As much as any field that is answered by another server. */
+const TEST_COST = 25;
 
 @Resolver(() => McpServer)
 export class McpToolsResolver {
   @FieldResolver(() => [McpTool], {
     nullable: true,
     description:
-      "Its tools by name, at most some minutes old: asked of the server itself in the viewer's name. Null when it cannot be reached within 10 seconds, or the viewer has not authorised it.",
+      "The server's tools by name, cached for a few minutes. Listed on the viewer's behalf. Null if the server cannot be reached within 10 seconds or the viewer has not authorized it.",
   })
   async tools(@Root() { serverId }: McpServer, @Ctx() context: Context): Promise<McpTool[] | null> {
     const { loaders, viewer, mcpTools } = context;
     const server = await loaders.mcpServers.load(serverId);
     if (server === null) return null;
-    const standing = await loaders.mcpStandings.load(serverId);
-    const tools = await mcpTools.list(server, { userId: viewer.userId, standing });
+    const account = await loaders.mcpStandings.load(serverId);
+    const tools = await mcpTools.list(server, { userId: viewer.userId, account });
     return tools && toTools(server, tools);
   }
 
   @Mutation(() => TestMcpServerPayload, {
-    complexity: TRIAL_COST,
+    complexity: TEST_COST,
     description:
-      "Connects to a tool server in the admin's own name with its present settings and lists its tools. For admins; recorded in the audit log.",
+      "Connects to an MCP server on the admin's behalf with its current settings and lists its tools. Admins only; recorded in the audit log.",
   })
   async testMcpServer(
-    @Arg("input", () => TestMcpServerInput, { description: "Which one." }) input: TestMcpServerInput,
+    @Arg("input", () => TestMcpServerInput, { description: "The parameters of the mutation." })
+    input: TestMcpServerInput,
     @Ctx() context: Context,
   ): Promise<TestMcpServerPayload> {
     const serverId = databaseId("mcp", input.serverId, "serverId");
-    const result = await context.commands.testMcpServer(actorOf(context), serverId);
-    if (!result.ok) return { server: null, trial: null, userErrors: toUserErrors(result.refusal) };
-    const { server, trial } = result;
-    return { server: toMcpServer(server, context.viewer), trial: toTrial(server, trial), userErrors: [] };
+    const tested = await context.commands.testMcpServer(actorOf(context), serverId);
+    if (!tested.ok) return { server: null, result: null, userErrors: toUserErrors(tested.refusal) };
+    const { server, trial } = tested;
+    return {
+      server: toMcpServer(server, context.viewer),
+      result: toTestResult(server, trial),
+      userErrors: [],
+    };
   }
 }
 
-function toTools(server: McpServerRecord, tools: readonly McpToolFacts[]): McpTool[] {
+function toTools(server: McpServerRecord, tools: readonly McpToolDescription[]): McpTool[] {
   return tools.map((tool) => ({ ...tool, isAllowed: isToolAllowed(server, tool.name) }));
 }
 
-function toTrial(server: McpServerRecord, trial: McpTrial): McpServerTrial {
+function toTestResult(server: McpServerRecord, trial: McpProbeResult): McpServerTestResult {
   const unknown = {
     serverName: null,
     serverVersion: null,

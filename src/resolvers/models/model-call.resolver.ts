@@ -11,7 +11,7 @@ import { databaseId } from "../common/public-ids.js";
 export class ModelCallResolver {
   @Query(() => ModelCallRecordConnection, {
     description:
-      "What models were asked for a chat and what they answered, newest first; 5 unless asked otherwise, 20 at most. Empty where nothing is recorded. Admins only; reading another person's is recorded in the audit log.",
+      "The recorded model calls of a chat, newest first. Default page size: 5, at most 20. Empty if nothing is recorded. Admins only; reading those of another user's chat is recorded in the audit log.",
   })
   async modelCallRecords(
     @Arg("chatId", () => ID, { description: "The chat." }) id: string,

@@ -53,7 +53,7 @@ export function toModelProvider(record: ProviderRecord, { viewer, keyVariables }
           openaiApi: speaksOpenai(kind) ? record.openaiApi : null,
           isPrivateNetworkAllowed: record.allowsPrivateAddresses,
           hasEnvironmentKey,
-          isAddressFromEnvironment: record.apiKeyVariable !== null && !record.isAddressOwn,
+          isBaseUrlFromEnvironment: record.apiKeyVariable !== null && !record.isAddressOwn,
         }
       : null,
   };

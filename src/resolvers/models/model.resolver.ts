@@ -8,13 +8,15 @@ import { toModelConfig, toModelProvider } from "./model-shape.js";
 
 @Resolver(() => ModelProvider)
 export class ModelProviderResolver {
-  @Query(() => [ModelProvider], { description: "All providers, oldest first." })
+  @Query(() => [ModelProvider], { description: "All model providers, oldest first." })
   async modelProviders(@Ctx() context: Context): Promise<ModelProvider[]> {
     const records = await listProviders(context.database);
     return records.map((record) => toModelProvider(record, context));
   }
 
-  @FieldResolver(() => [ModelConfig], { description: "Its models, oldest first, disabled ones too." })
+  @FieldResolver(() => [ModelConfig], {
+    description: "The provider's models, oldest first, including disabled ones.",
+  })
   async models(@Root() provider: ModelProvider, @Ctx() context: Context): Promise<ModelConfig[]> {
     const records = await context.loaders.configsOfProviders.load(provider.providerId);
     return records.map((record) => toModelConfig(record, context));
@@ -28,7 +30,7 @@ export class ModelConfigResolver {
     @Arg("includeDisabled", () => Boolean, {
       nullable: true,
       defaultValue: false,
-      description: "Also those that are switched off, by themselves or with their provider.",
+      description: "Whether to include models that are disabled or whose provider is disabled.",
     })
     includeDisabled: boolean | null,
     @Ctx() context: Context,
@@ -37,13 +39,14 @@ export class ModelConfigResolver {
     return records.map((record) => toModelConfig(record, context));
   }
 
-  @FieldResolver(() => ModelProvider, { description: "Whose endpoint it is asked through." })
+  @FieldResolver(() => ModelProvider, { description: "The provider the model is called through." })
   async provider(@Root() config: ModelConfig, @Ctx() context: Context): Promise<ModelProvider> {
     return toModelProvider(await findProvider(config, context), context);
   }
 
   @FieldResolver(() => [ModelCapabilityEnum], {
-    description: "What it can do here, by its name and its options; a name that is not known counts as able.",
+    description:
+      "The model's capabilities, derived from its name and options. Unknown models are assumed to have all of them.",
   })
   async capabilities(@Root() config: ModelConfig, @Ctx() context: Context): Promise<ModelCapability[]> {
     const { kind } = await findProvider(config, context);

@@ -13,7 +13,8 @@ import { databaseId } from "../common/public-ids.js";
 @Resolver(() => ModelProvider)
 export class ProviderKeyResolver {
   @FieldResolver(() => Boolean, {
-    description: "Whether the viewer has stored an own key for it. It only counts where `keyPolicy` says so.",
+    description:
+      "Whether the viewer has stored their own API key for the provider. Only used if `keyPolicy` allows it.",
   })
   hasViewerKey(@Root() { providerId }: ModelProvider, @Ctx() { loaders }: Context): Promise<boolean> {
     return loaders.hasProviderKey.load(providerId);
@@ -21,10 +22,10 @@ export class ProviderKeyResolver {
 
   @Mutation(() => SetViewerProviderKeyPayload, {
     description:
-      "Stores the viewer's own key for a provider, which turns of their chats are then paid with, or forgets it.",
+      "Stores or deletes the viewer's own API key for a provider, which then pays for the turns of their chats.",
   })
   async setViewerProviderKey(
-    @Arg("input", () => SetViewerProviderKeyInput, { description: "The key." })
+    @Arg("input", () => SetViewerProviderKeyInput, { description: "The parameters of the mutation." })
     input: SetViewerProviderKeyInput,
     @Ctx() context: Context,
   ): Promise<SetViewerProviderKeyPayload> {
@@ -38,7 +39,7 @@ export class ProviderKeyResolver {
 export class ProviderKeyRequiredResolver {
   @FieldResolver(() => ModelProvider, {
     nullable: true,
-    description: "The provider that wants the key; null when it has gone meanwhile.",
+    description: "The provider that requires the key. Null if it no longer exists.",
   })
   async provider(
     @Root() { providerId }: ProviderKeyRequired,

@@ -21,7 +21,8 @@ const MAX_USER_AGENT_CHARACTERS = 300;
 @Resolver(() => SignedInViewer)
 export class PushResolver {
   @FieldResolver(() => [PushSubscription], {
-    description: "Their browsers that are told when a turn ends and nobody looks, oldest first; at most 20.",
+    description:
+      "Browsers that are notified when one of the viewer's turns ends while no client follows the chat, oldest first. At most 20.",
   })
   async pushSubscriptions(@Ctx() { database, viewer }: Context): Promise<PushSubscription[]> {
     return (await listPushSubscriptions(database, viewer.userId)).map(toPushSubscription);
@@ -29,10 +30,10 @@ export class PushResolver {
 
   @Mutation(() => RegisterPushSubscriptionPayload, {
     description:
-      "Has a browser told of the viewer's turns from now on. Takes the place of what was registered for that endpoint, also of its id; beyond 20 the oldest goes.",
+      "Registers a browser for push notifications about the viewer's turns. Replaces an earlier registration of the same endpoint, which loses its ID. Beyond 20, the oldest registration is removed.",
   })
   async registerPushSubscription(
-    @Arg("input", () => RegisterPushSubscriptionInput, { description: "The browser's subscription." })
+    @Arg("input", () => RegisterPushSubscriptionInput, { description: "The parameters of the mutation." })
     { endpoint, p256dh, auth, userAgent }: RegisterPushSubscriptionInput,
     @Ctx() { commands, viewer }: Context,
   ): Promise<RegisterPushSubscriptionPayload> {
@@ -48,10 +49,10 @@ export class PushResolver {
   }
 
   @Mutation(() => UnregisterPushSubscriptionPayload, {
-    description: "Has a browser of the viewer's told no more.",
+    description: "Removes the registration of one of the viewer's browsers for push notifications.",
   })
   async unregisterPushSubscription(
-    @Arg("input", () => UnregisterPushSubscriptionInput, { description: "Which one." })
+    @Arg("input", () => UnregisterPushSubscriptionInput, { description: "The parameters of the mutation." })
     { endpoint }: UnregisterPushSubscriptionInput,
     @Ctx() { commands, viewer }: Context,
   ): Promise<UnregisterPushSubscriptionPayload> {
@@ -66,7 +67,7 @@ export class PushKeyResolver {
   @FieldResolver(() => String, {
     nullable: true,
     description:
-      "What a browser subscribes with (`applicationServerKey`), in base64url; null when the deployment cannot open its own key.",
+      "The VAPID public key to subscribe with in a browser (`applicationServerKey`), in base64url. Null if the deployment cannot decrypt its own key.",
   })
   pushPublicKey(@Ctx() { pushPublicKey }: Context): Promise<string | null> {
     return pushPublicKey();

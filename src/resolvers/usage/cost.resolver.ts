@@ -42,11 +42,11 @@ function dearestFirst(order: string): ListRules {
 
 const CHAT_COSTS = dearestFirst("chat-costs");
 const USER_COSTS = dearestFirst("user-costs");
-const RANGE = { description: "From an instant, included, to a later one, not included." };
+const RANGE = { description: "A half-open time range: `from` is included, `to` is not." };
 
 @Resolver(() => SignedInViewer)
 export class ViewerCostResolver {
-  @FieldResolver(() => CostSummary, { description: "What the viewer's chats cost in a range." })
+  @FieldResolver(() => CostSummary, { description: "Cost of the viewer's chats in a time range." })
   async cost(
     @Arg("range", () => DateRangeInput, RANGE) input: DateRangeInput,
     @Ctx() { database, viewer }: Context,
@@ -56,11 +56,14 @@ export class ViewerCostResolver {
   }
 
   @Query(() => UserCostConnection, {
-    description: "What each person's chats cost in a range, the dearest first. Admins only.",
+    description: "Cost of each user's chats in a time range, most expensive first. Admins only.",
   })
   async userCosts(
     @Arg("range", () => DateRangeInput, RANGE) input: DateRangeInput,
-    @Arg("search", () => String, { nullable: true, description: "A part of the username or the name." })
+    @Arg("search", () => String, {
+      nullable: true,
+      description: "Only users whose username or display name contains this text.",
+    })
     search: string | null | undefined,
     @Args(() => ForwardPageArguments) page: ForwardPageArguments,
     @Ctx() { database, viewer }: Context,
@@ -75,7 +78,7 @@ export class ViewerCostResolver {
 @Resolver(() => Chat)
 export class ChatCostResolver {
   @FieldResolver(() => CostSummary, {
-    description: "What the chat has cost so far, its subagents included; of a subagent its own part.",
+    description: "Cost of the chat so far, including its subagents. For a subagent, its own cost only.",
   })
   async cost(@Root() { chatId }: Chat, @Ctx() { loaders }: Context): Promise<CostSummary> {
     return toSummary({ chatId }, await loaders.chatSpending.load(chatId));
@@ -85,7 +88,7 @@ export class ChatCostResolver {
 @Resolver(() => CostSummary)
 export class CostSummaryResolver {
   @FieldResolver(() => ChatCostConnection, {
-    description: "The same by chat, the dearest first; a chat and its subagents are one.",
+    description: "Cost by chat, most expensive first. A chat and its subagents count as one.",
   })
   async byChat(
     @Root() { scope }: CostSummary,
@@ -108,7 +111,7 @@ export class CostSummaryResolver {
 export class ModelCostResolver {
   @FieldResolver(() => ModelConfig, {
     nullable: true,
-    description: "The model; null when its configuration is gone.",
+    description: "The model. Null if its configuration no longer exists.",
   })
   async modelConfig(@Root() cost: ModelCost, @Ctx() context: Context): Promise<ModelConfig | null> {
     const record = await context.loaders.modelConfigs.load(cost.modelConfigId);
@@ -126,7 +129,7 @@ export class ChatCostLinksResolver {
 
 @Resolver(() => UserCost)
 export class UserCostResolver {
-  @FieldResolver(() => User, { description: "The person." })
+  @FieldResolver(() => User, { description: "The user." })
   user(@Root() { userId }: UserCost, @Ctx() context: Context): Promise<User> {
     return findUser(context, userId);
   }

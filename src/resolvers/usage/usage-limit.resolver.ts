@@ -117,7 +117,7 @@ export class UsageLimitPolicyResolver {
 
 @Resolver(() => UsageLimitOverride)
 export class UsageLimitOverrideResolver {
-  @FieldResolver(() => User, { description: "Where the limit comes from." })
+  @FieldResolver(() => User, { description: "The user the limit applies to." })
   user(@Root() { userId }: UsageLimitOverride, @Ctx() context: Context): Promise<User> {
     return findUser(context, userId);
   }

@@ -18,7 +18,7 @@ import { toUserError } from "../common/user-errors.js";
 @Resolver(() => SignedInViewer)
 export class ApiTokenResolver {
   @FieldResolver(() => [ApiToken], {
-    description: "Tokens by which programs speak for them, newest first; at most 100.",
+    description: "The user's API tokens, newest first. At most 100.",
   })
   async apiTokens(@Ctx() { database, viewer }: Context): Promise<ApiToken[]> {
     return (await listTokens(database, viewer.userId)).map(toApiToken);
@@ -26,10 +26,10 @@ export class ApiTokenResolver {
 
   @Mutation(() => CreateApiTokenPayload, {
     description:
-      "Makes a token by which a program speaks for the viewer. It can do no more, and lives no longer, than the token that asks for it; a browser's session may give all that the person has.",
+      "Creates an API token that acts on the viewer's behalf. It cannot exceed the scopes or lifetime of the token used to create it; a browser session can grant all of the user's rights.",
   })
   async createApiToken(
-    @Arg("input", () => CreateApiTokenInput, { description: "What it is to be." })
+    @Arg("input", () => CreateApiTokenInput, { description: "The parameters of the mutation." })
     input: CreateApiTokenInput,
     @Ctx() { people, viewer }: Context,
   ): Promise<CreateApiTokenPayload> {
@@ -44,10 +44,10 @@ export class ApiTokenResolver {
   }
 
   @Mutation(() => RevokeApiTokenPayload, {
-    description: "Takes a token's rights away for good. What is open with it is closed.",
+    description: "Revokes an API token permanently and closes the connections opened with it.",
   })
   async revokeApiToken(
-    @Arg("input", () => RevokeApiTokenInput, { description: "Which one." })
+    @Arg("input", () => RevokeApiTokenInput, { description: "The parameters of the mutation." })
     input: RevokeApiTokenInput,
     @Ctx() { people, viewer }: Context,
   ): Promise<RevokeApiTokenPayload> {

@@ -20,10 +20,10 @@ import { toAuditLogEntry, toUser } from "../common/shapes.js";
 export class AuditLogResolver {
   @Query(() => AuditLogEntryConnection, {
     description:
-      "What admins and the server's operator did, newest first; 25 unless asked otherwise. Admins only.",
+      "Actions of admins and the server's operator, newest first. Default page size: 25. Admins only.",
   })
   async auditLog(
-    @Arg("filter", () => AuditLogFilterInput, { nullable: true, description: "Which entries." })
+    @Arg("filter", () => AuditLogFilterInput, { nullable: true, description: "Filters for the entries." })
     filter: AuditLogFilterInput | null | undefined,
     @Args(() => ForwardPageArguments) args: ForwardPageArguments,
     @Ctx() { database, viewer }: Context,
@@ -34,7 +34,8 @@ export class AuditLogResolver {
 
   @FieldResolver(() => User, {
     nullable: true,
-    description: "Who did it; null when their account is gone, and for the server's operator.",
+    description:
+      "The user who performed the action. Null if the account no longer exists, and for the server's operator.",
   })
   async actor(@Root() entry: AuditLogEntry, @Ctx() { loaders }: Context): Promise<User | null> {
     const record = entry.actorId === null ? null : await loaders.users.load(entry.actorId);

@@ -7,12 +7,12 @@ import { findUser } from "../common/links.js";
 
 @Resolver(() => SignedInViewer)
 export class ViewerResolver {
-  @Query(() => SignedInViewer, { description: "The signed-in person." })
+  @Query(() => SignedInViewer, { description: "The authenticated user." })
   viewer(@Ctx() { viewer }: Context): SignedInViewer {
     return { permissions: permissionsOf(viewer) };
   }
 
-  @FieldResolver(() => User, { description: "The person." })
+  @FieldResolver(() => User, { description: "The user." })
   user(@Ctx() context: Context): Promise<User> {
     // The viewer's role is what counts now; the account's may be more than the token allows.
     return findUser(context, context.viewer.userId);

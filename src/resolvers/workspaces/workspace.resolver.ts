@@ -17,11 +17,14 @@ const RULES = newestFirst("workspaces");
 @Resolver(() => Workspace)
 export class WorkspaceResolver {
   @Query(() => WorkspaceConnection, {
-    description: "The viewer's own workspaces, newest first; 25 unless asked otherwise.",
+    description: "The viewer's own workspaces, newest first. Default page size: 25.",
   })
   async workspaces(
     @Args(() => ForwardPageArguments) page: ForwardPageArguments,
-    @Arg("search", () => String, { nullable: true, description: "Part of the name, in any case." })
+    @Arg("search", () => String, {
+      nullable: true,
+      description: "Only workspaces whose name contains this text, ignoring case.",
+    })
     search: string | null | undefined,
     @Ctx() context: Context,
   ): Promise<Connection<Workspace>> {
@@ -32,7 +35,7 @@ export class WorkspaceResolver {
 
   @FieldResolver(() => WorkspaceAgent, {
     nullable: true,
-    description: "The process inside; null while it is not there or does not answer.",
+    description: "The agent process inside the workspace. Null if it is not running or does not respond.",
   })
   async agent(@Root() workspace: Workspace, @Ctx() context: Context): Promise<WorkspaceAgent | null> {
     const facts = await context.workspaceAgent(workspace.workspaceId);
@@ -44,7 +47,7 @@ export class WorkspaceResolver {
   @FieldResolver(() => WorkspaceTemplate, {
     nullable: true,
     description:
-      "What it was made from; null for those that the server neither makes nor stops: the default workspace, and external ones.",
+      "The template the workspace was created from. Null if the server neither creates nor stops it: the default workspace and external ones.",
   })
   async template(@Root() workspace: Workspace, @Ctx() context: Context): Promise<WorkspaceTemplate | null> {
     const record = await findTemplateOf(workspace, context);
@@ -53,14 +56,14 @@ export class WorkspaceResolver {
 
   @FieldResolver(() => DateTimeScalar, {
     nullable: true,
-    description: "When it stops unless it is used before; null when it does not stop by itself.",
+    description: "When the workspace stops unless it is used. Null if it does not stop automatically.",
   })
   async autostopAt(@Root() workspace: Workspace, @Ctx() context: Context): Promise<number | null> {
     const template = await findTemplateOf(workspace, context);
     return template && autostopAt(workspace, effectiveTtlMs(template, await context.deploymentTtlMs()));
   }
 
-  @FieldResolver(() => User, { description: "Whose it is." })
+  @FieldResolver(() => User, { description: "The user who owns the workspace." })
   owner(@Root() workspace: Workspace, @Ctx() context: Context): Promise<User> {
     return findUser(context, workspace.ownerId);
   }

@@ -1,4 +1,4 @@
-/** How full a chat's context is, and what people may do about it. */
+/** A chat's context usage, and the mutations that clear or compact the context. */
 import { Field, ID, InputType, Int, ObjectType } from "type-graphql";
 import type { Later } from "./chat.payloads.js";
 import { Chat } from "./chat.type.js";
@@ -6,27 +6,28 @@ import { UserError } from "../common/user-error.interface.js";
 
 @ObjectType("ContextUsage", {
   simpleResolvers: true,
-  description: "How much of the model's context the chat fills, by its last model call.",
+  description: "How much of the model's context window the chat uses, according to its last model call.",
 })
 export class ContextUsage {
-  @Field(() => Int, { description: "Tokens that the next call has to read at least." })
+  @Field(() => Int, { description: "Minimum number of input tokens of the next model call." })
   usedTokens!: number;
 
   @Field(() => Boolean, {
-    description: "True when that is estimated from the text: the vendor of the call did not report it.",
+    description: "Whether the number was estimated from the text because the vendor did not report it.",
   })
   isEstimated!: boolean;
 
-  @Field(() => Int, { nullable: true, description: "Tokens that fit; null = not known yet." })
+  @Field(() => Int, { nullable: true, description: "Size of the context window in tokens. Null if unknown." })
   limitTokens!: number | null;
 
   @Field(() => Int, {
-    description: "Share of the limit, in percent, at which history is summarised; 100 = never.",
+    description:
+      "Share of the context limit, in percent, at which the history is compacted. 100 means never.",
   })
   compactionThresholdPercent!: number;
 }
 
-@InputType("CompactChatInput", { description: "A chat to summarise." })
+@InputType("CompactChatInput", { description: "Input of `compactChat`." })
 export class CompactChatInput {
   @Field(() => ID, { description: "The chat." })
   chatId!: string;
@@ -34,17 +35,20 @@ export class CompactChatInput {
 
 @ObjectType("CompactChatPayload", {
   simpleResolvers: true,
-  description: "The chat, whose summary is on its way.",
+  description: "The chat, which is being compacted.",
 })
 export class CompactChatPayload {
-  @Field(() => Chat, { nullable: true, description: "The chat as it is now; null when nothing was done." })
+  @Field(() => Chat, {
+    nullable: true,
+    description: "The chat in its current state. Null if nothing was done.",
+  })
   chat!: Later<Chat | null> | null;
 
-  @Field(() => [UserError], { description: "Why nothing was done; empty on success." })
+  @Field(() => [UserError], { description: "Why the mutation was refused. Empty on success." })
   userErrors!: UserError[];
 }
 
-@InputType("ClearChatContextInput", { description: "A chat whose model is to start afresh." })
+@InputType("ClearChatContextInput", { description: "Input of `clearChatContext`." })
 export class ClearChatContextInput {
   @Field(() => ID, { description: "The chat." })
   chatId!: string;
@@ -52,12 +56,15 @@ export class ClearChatContextInput {
 
 @ObjectType("ClearChatContextPayload", {
   simpleResolvers: true,
-  description: "The chat, with a fresh context.",
+  description: "The chat with a cleared context.",
 })
 export class ClearChatContextPayload {
-  @Field(() => Chat, { nullable: true, description: "The chat as it is now; null when nothing was done." })
+  @Field(() => Chat, {
+    nullable: true,
+    description: "The chat in its current state. Null if nothing was done.",
+  })
   chat!: Later<Chat | null> | null;
 
-  @Field(() => [UserError], { description: "Why nothing was done; empty on success." })
+  @Field(() => [UserError], { description: "Why the mutation was refused. Empty on success." })
   userErrors!: UserError[];
 }

@@ -1,4 +1,4 @@
-/** What a subscriber of the viewer's list of chats is told. */
+/** The events of the viewer's chat list. */
 import type { GraphQLResolveInfo } from "graphql";
 import { Field, ID, Int, ObjectType, createUnionType } from "type-graphql";
 import type { ChatStatus } from "../../domain/chats/chat-state.js";
@@ -10,9 +10,9 @@ import { Chat } from "./chat.type.js";
 import { DiffStatus } from "../git/diff-status.type.js";
 import { ChatRemovalReasonEnum, ChatStatusEnum, RefreshReasonEnum } from "../common/enums.js";
 
-const CHAT = "The chat as it is now, which may be further on.";
+const CHAT = "The chat in its current state, which may be newer than this event.";
 
-/** Called by graphql-js when the field is selected; a chat of which only the id is wanted needs no more. */
+/** Called by graphql-js when the field is selected. A selection of nothing but the ID needs no further load. */
 export type ListedChat = (
   args: object,
   context: object,
@@ -24,27 +24,30 @@ const event = (description: string) => ({ implements: StreamEvent, simpleResolve
 @ObjectType(
   "ChatListRefreshEvent",
   event(
-    "Throw away what you hold of the list and read it again with `chats`; what follows was not in it yet, or is told twice.",
+    "The client's copy of the list is outdated: discard it and query `chats` again. Events that follow may already be contained in that result.",
   ),
 )
 export class ChatListRefreshEvent implements StreamEvent {
   readonly __typename!: "ChatListRefreshEvent";
   cursor!: string;
 
-  @Field(() => RefreshReasonEnum, { description: "Why." })
+  @Field(() => RefreshReasonEnum, { description: "Why the client's copy is outdated." })
   reason!: RefreshReason;
 }
 
-@ObjectType("ChatListCaughtUpEvent", event("Replay is over; what follows is live."))
+@ObjectType(
+  "ChatListCaughtUpEvent",
+  event("All missed events have been replayed. The events that follow are live."),
+)
 export class ChatListCaughtUpEvent implements StreamEvent {
   readonly __typename!: "ChatListCaughtUpEvent";
   cursor!: string;
 
-  @Field(() => Int, { description: "How many events were told again." })
+  @Field(() => Int, { description: "Number of events that were replayed." })
   replayedEvents!: number;
 }
 
-@ObjectType("ChatCreatedEvent", event("A chat is in the list: a new one, or one taken out of the archive."))
+@ObjectType("ChatCreatedEvent", event("A chat was added to the list: created, or restored from the archive."))
 export class ChatCreatedEvent implements StreamEvent {
   readonly __typename!: "ChatCreatedEvent";
   cursor!: string;
@@ -53,19 +56,22 @@ export class ChatCreatedEvent implements StreamEvent {
   chat!: ListedChat;
 }
 
-@ObjectType("ChatRemovedEvent", event("Deleted, archived, or no longer visible to the viewer."))
+@ObjectType(
+  "ChatRemovedEvent",
+  event("A chat was removed from the list: deleted, archived, or no longer visible to the viewer."),
+)
 export class ChatRemovedEvent implements StreamEvent {
   readonly __typename!: "ChatRemovedEvent";
   cursor!: string;
 
-  @Field(() => ID, { description: "The chat that was removed." })
+  @Field(() => ID, { description: "ID of the removed chat." })
   chatId!: string;
 
-  @Field(() => ChatRemovalReasonEnum, { description: "Why." })
+  @Field(() => ChatRemovalReasonEnum, { description: "Why the chat was removed." })
   removalReason!: ChatRemovalReason;
 }
 
-@ObjectType("ChatTitleChangedEvent", event("A chat has another title."))
+@ObjectType("ChatTitleChangedEvent", event("A chat's title changed."))
 export class ChatTitleChangedEvent implements StreamEvent {
   readonly __typename!: "ChatTitleChangedEvent";
   cursor!: string;
@@ -73,11 +79,11 @@ export class ChatTitleChangedEvent implements StreamEvent {
   @Field(() => Chat, { description: CHAT })
   chat!: ListedChat;
 
-  @Field(() => String, { description: "The title at this point of the log." })
+  @Field(() => String, { description: "The title at this point of the event log." })
   title!: string;
 }
 
-@ObjectType("ChatStatusChangedEvent", event("A chat stands differently, or was read."))
+@ObjectType("ChatStatusChangedEvent", event("A chat's status changed, or the chat was read."))
 export class ChatStatusChangedEvent implements StreamEvent {
   readonly __typename!: "ChatStatusChangedEvent";
   cursor!: string;
@@ -85,17 +91,17 @@ export class ChatStatusChangedEvent implements StreamEvent {
   @Field(() => Chat, { description: CHAT })
   chat!: ListedChat;
 
-  @Field(() => ChatStatusEnum, { description: "The status at this point of the log." })
+  @Field(() => ChatStatusEnum, { description: "The status at this point of the event log." })
   status!: ChatStatus;
 
   @Field(() => Boolean, {
     description:
-      "Whether there is an answer that the viewer has not seen. When a chat is read, an event says so, at once or shortly after this one.",
+      "Whether the chat has a response that the viewer has not seen. Another event follows when the chat is read.",
   })
   isUnread!: boolean | Later<boolean>;
 }
 
-@ObjectType("ChatDiffStatusChangedEvent", event("How a chat's branch stands is shown differently."))
+@ObjectType("ChatDiffStatusChangedEvent", event("The displayed diff status of a chat changed."))
 export class ChatDiffStatusChangedEvent implements StreamEvent {
   readonly __typename!: "ChatDiffStatusChangedEvent";
   cursor!: string;
@@ -105,15 +111,14 @@ export class ChatDiffStatusChangedEvent implements StreamEvent {
 
   @Field(() => DiffStatus, {
     nullable: true,
-    description: "As it is when this is told: never older than this point of the log.",
+    description: "The diff status when the event is delivered, which may be newer than this event.",
   })
   diffStatus!: Later<DiffStatus | null>;
 }
 
 export const ChatListEventUnion = createUnionType({
   name: "ChatListEvent",
-  description:
-    "Something that happened to the viewer's chats. May grow: ignore members that you do not know.",
+  description: "An event of the viewer's chat list. New members may be added: ignore unknown ones.",
   types: () =>
     [
       ChatListRefreshEvent,

@@ -1,15 +1,16 @@
-/** What people change about a chat at any time, whatever its turn does. */
+/** Chat metadata, which can be changed at any time, even during a turn. */
 import { Field, ID, InputType, ObjectType } from "type-graphql";
 import { ChatLabelInput } from "./chat.input.js";
 import type { Later } from "./chat.payloads.js";
 import { Chat } from "./chat.type.js";
 import { UserError } from "../common/user-error.interface.js";
 
-const CHAT = "The chat after this change; null when it was refused.";
-const ERRORS = "Why nothing was done; empty on success.";
+const CHAT = "The chat after this change. Null if the mutation was refused.";
+const ERRORS = "Why the mutation was refused. Empty on success.";
 
 @InputType("UpdateChatInput", {
-  description: "Changes to a chat, archived ones too. What is absent stays as it is.",
+  description:
+    "Input of `updateChat`. Fields that are absent do not change. Archived chats can be updated, too.",
 })
 export class UpdateChatInput {
   @Field(() => ID, { description: "The chat." })
@@ -17,31 +18,32 @@ export class UpdateChatInput {
 
   @Field(() => String, {
     nullable: true,
-    description: "1 to 200 characters; no model replaces it unasked. Cannot be null.",
+    description:
+      "The chat's title: 1 to 200 characters. No longer replaced by generated titles. Must not be null.",
   })
   title?: string | null;
 
   @Field(() => ID, {
     nullable: true,
-    description: "Ask this model from the next turn on; null = the deployment's default at each turn.",
+    description: "The model to use from the next turn on. Null for the deployment's default.",
   })
   modelConfigId?: string | null;
 
   @Field(() => [ChatLabelInput], {
     nullable: true,
-    description: "All its labels from now on, at most 50; null = none.",
+    description: "The chat's labels, replacing all current ones. At most 50. Null for none.",
   })
   labels?: ChatLabelInput[] | null;
 
   @Field(() => [ID], {
     nullable: true,
     description:
-      "The tool servers of what is said from now on, at most 50; null = no change, empty = only those that are on in every turn.",
+      "The MCP servers available to the chat from now on, at most 50. Null for no change; empty for only those that are always on.",
   })
   mcpServerIds?: string[] | null;
 }
 
-@ObjectType("UpdateChatPayload", { simpleResolvers: true, description: "The chat as it is now." })
+@ObjectType("UpdateChatPayload", { simpleResolvers: true, description: "The chat in its current state." })
 export class UpdateChatPayload {
   @Field(() => Chat, { nullable: true, description: CHAT })
   chat!: Later<Chat | null> | null;
@@ -50,7 +52,7 @@ export class UpdateChatPayload {
   userErrors!: UserError[];
 }
 
-@InputType("RegenerateChatTitleInput", { description: "A chat that is to be named anew." })
+@InputType("RegenerateChatTitleInput", { description: "Input of `regenerateChatTitle`." })
 export class RegenerateChatTitleInput {
   @Field(() => ID, { description: "The chat." })
   chatId!: string;
@@ -58,7 +60,7 @@ export class RegenerateChatTitleInput {
 
 @ObjectType("RegenerateChatTitlePayload", {
   simpleResolvers: true,
-  description: "The chat with its new title; with another one if somebody renamed it meanwhile.",
+  description: "The chat with its new title, or with another one if a user renamed it in the meantime.",
 })
 export class RegenerateChatTitlePayload {
   @Field(() => Chat, { nullable: true, description: CHAT })

@@ -1,4 +1,4 @@
-/** What the mutations on chats take. Absent and null mean the same in all of them: the default, or no choice. */
+/** Inputs of the mutations on chats. Absent and null mean the same in all of them: the default, or no change. */
 import { Field, ID, InputType, Int } from "type-graphql";
 import type { ChatStatus } from "../../domain/chats/chat-state.js";
 import type { JsonObject, JsonValue } from "../../domain/common/json.js";
@@ -7,35 +7,35 @@ import { ChatStatusEnum, ReasoningEffortEnum, type WhenBusy, WhenBusyEnum } from
 import { JsonScalar } from "../scalars/json.js";
 
 const CHAT_ID = "The chat.";
-const PARTS =
-  "What is said: at least one part, at most 100, together at most 1,000,000 Unicode characters of any script.";
-const MODEL = "Ask this model from now on; absent keeps the chat's choice.";
-const EFFORT = "How hard the model should think; absent keeps the chat's choice.";
+const PARTS = "The message's content: 1 to 100 parts with at most 1,000,000 Unicode characters in total.";
+const MODEL = "The model to use from now on. If absent, it does not change.";
+const EFFORT = "The reasoning effort to request from the model. If absent, it does not change.";
 const MCP_NEW =
-  "The tool servers that its turns use, at most 50; absent = those that are on by default. Those that are on in every turn need not be named.";
+  "The MCP servers available to the chat's turns, at most 50. Defaults to those that are on by default. Servers that are always on need not be listed.";
 const MCP =
-  "The chat's tool servers from now on, at most 50; absent keeps the chat's choice. Those that are on in every turn need not be named.";
-const KEY = "Same key from the same person returns the first result again.";
+  "The MCP servers available to the chat from now on, at most 50. If absent, they do not change. Servers that are always on need not be listed.";
+const KEY =
+  "A key that makes the mutation idempotent: repeating it with the same key returns the first result. Scoped to the user.";
 
-@InputType("TextPartInput", { description: "Text, as Markdown." })
+@InputType("TextPartInput", { description: "Markdown text." })
 export class TextPartInput {
-  @Field(() => String, { description: "Not blank." })
+  @Field(() => String, { description: "The text. Must not be blank." })
   text!: string;
 }
 
 @InputType("FilePartInput", {
-  description: "A file of the viewer's own, or one that is in the chat already.",
+  description: "A file uploaded by the viewer, or one that is already in the chat.",
 })
 export class FilePartInput {
   @Field(() => ID, {
     description:
-      "From `createFileUpload`, once its bytes have come. A file is in one chat: others need one of their own.",
+      "The ID returned by `createFileUpload`, after the upload. A file belongs to one chat; upload it again for another.",
   })
   fileId!: string;
 }
 
 @InputType("FileReferencePartInput", {
-  description: "A pointer into a file in the workspace, with the lines as they are now.",
+  description: "A reference to lines of a file in the workspace, with their current content.",
 })
 export class FileReferencePartInput {
   @Field(() => String, { description: "The file's path in the workspace." })
@@ -44,56 +44,58 @@ export class FileReferencePartInput {
   @Field(() => Int, { description: "The first line, counted from 1." })
   startLine!: number;
 
-  @Field(() => Int, { description: "The last line, included." })
+  @Field(() => Int, { description: "The last line, inclusive." })
   endLine!: number;
 
-  @Field(() => String, { description: "The lines themselves." })
+  @Field(() => String, { description: "The content of the lines." })
   content!: string;
 }
 
-@InputType("MessagePartInput", { description: "Exactly one field." })
+@InputType("MessagePartInput", { description: "A part of a message: exactly one field." })
 export class MessagePartInput {
   @Field(() => TextPartInput, { nullable: true, description: "Text." })
   text?: TextPartInput;
 
-  @Field(() => FilePartInput, { nullable: true, description: "A file; at most 20 in one message." })
+  @Field(() => FilePartInput, { nullable: true, description: "A file. At most 20 in one message." })
   file?: FilePartInput;
 
-  @Field(() => FileReferencePartInput, { nullable: true, description: "Lines of a file." })
+  @Field(() => FileReferencePartInput, { nullable: true, description: "Lines of a file in the workspace." })
   fileReference?: FileReferencePartInput;
 }
 
-@InputType("ChatLabelInput", { description: "A word to tie to a chat." })
+@InputType("ChatLabelInput", { description: "A label to attach to a chat." })
 export class ChatLabelInput {
-  @Field(() => String, { description: "1 to 64 characters, unique within the chat." })
+  @Field(() => String, { description: "The label's key: 1 to 64 characters, unique within the chat." })
   key!: string;
 
-  @Field(() => String, { description: "At most 256 characters; may be empty." })
+  @Field(() => String, { description: "The label's value: at most 256 characters, may be empty." })
   value!: string;
 }
 
 @InputType("ClientToolInput", {
-  description: "A tool that the client itself runs; the turn waits for its result.",
+  description: "A tool that is run by the client. The turn waits for its result.",
 })
 export class ClientToolInput {
-  @Field(() => String, { description: "1 to 64 letters, digits, `_` or `-`; unique within the chat." })
+  @Field(() => String, {
+    description: "The tool's name: 1 to 64 letters, digits, `_` or `-`; unique within the chat.",
+  })
   name!: string;
 
   @Field(() => String, { description: "Tells the model what the tool does and when to use it." })
   description!: string;
 
-  @Field(() => JsonScalar, { description: "A JSON Schema of type object." })
+  @Field(() => JsonScalar, { description: "JSON Schema of the tool's arguments. Must be of type `object`." })
   inputSchema!: JsonObject;
 
   @Field(() => Int, {
     nullable: true,
     description:
-      "Milliseconds that the client has to answer a call, 1,000 or more; 0 = any time; absent = the deployment's limit, five minutes unless it says otherwise. Of calls that wait together the longest limit counts, as they are answered together.",
+      "How long the client has to answer a call, in milliseconds: 1,000 or more; 0 for no limit. Defaults to the deployment's limit, which is five minutes unless configured otherwise. For calls that are pending at the same time, the longest limit applies, as they are answered together.",
   })
   timeoutMs?: number | null;
 }
 
-@InputType("CreateChatInput", { description: "A new chat and the first thing said in it." })
+@InputType("CreateChatInput", { description: "Input of `createChat`." })
 export class CreateChatInput {
   @Field(() => [MessagePartInput], { description: PARTS })
   parts!: MessagePartInput[];
@@ -101,26 +103,29 @@ export class CreateChatInput {
   @Field(() => ID, {
     nullable: true,
     description:
-      "Where the agent works. Absent = the deployment's own directory if the viewer owns it; null = nowhere.",
+      "The workspace the agent works in. Defaults to the deployment's own directory if it belongs to the viewer. Null for no workspace.",
   })
   workspaceId?: string | null;
 
-  @Field(() => ID, { nullable: true, description: "The model to ask; absent = the deployment's default." })
+  @Field(() => ID, { nullable: true, description: "The model to use. Defaults to the deployment's default." })
   modelConfigId?: string | null;
 
   @Field(() => String, {
     nullable: true,
-    description: "At most 200 characters; absent = made from the message.",
+    description: "The chat's title: at most 200 characters. Defaults to one generated from the message.",
   })
   title?: string | null;
 
-  @Field(() => [ChatLabelInput], { nullable: true, description: "At most 50." })
+  @Field(() => [ChatLabelInput], { nullable: true, description: "Labels of the chat. At most 50." })
   labels?: ChatLabelInput[] | null;
 
-  @Field(() => [ClientToolInput], { nullable: true, description: "At most 250." })
+  @Field(() => [ClientToolInput], { nullable: true, description: "Tools run by the client. At most 250." })
   clientTools?: ClientToolInput[] | null;
 
-  @Field(() => ReasoningEffortEnum, { nullable: true, description: "How hard the model should think." })
+  @Field(() => ReasoningEffortEnum, {
+    nullable: true,
+    description: "The reasoning effort to request from the model.",
+  })
   reasoningEffort?: ReasoningEffort | null;
 
   @Field(() => [ID], { nullable: true, description: MCP_NEW })
@@ -130,7 +135,7 @@ export class CreateChatInput {
   idempotencyKey?: string | null;
 }
 
-@InputType("SendChatMessageInput", { description: "Something to say in a chat." })
+@InputType("SendChatMessageInput", { description: "Input of `sendChatMessage`." })
 export class SendChatMessageInput {
   @Field(() => ID, { description: CHAT_ID })
   chatId!: string;
@@ -141,7 +146,7 @@ export class SendChatMessageInput {
   @Field(() => WhenBusyEnum, {
     nullable: true,
     defaultValue: "queue",
-    description: "What to do when the chat is busy.",
+    description: "What to do if the chat is busy.",
   })
   whenBusy?: WhenBusy | null;
 
@@ -159,7 +164,7 @@ export class SendChatMessageInput {
 }
 
 @InputType("EditChatMessageInput", {
-  description: "Says something else in place of a message of one's own; all after it is taken away.",
+  description: "Input of `editChatMessage`.",
 })
 export class EditChatMessageInput {
   @Field(() => ID, { description: "The message to replace." })
@@ -175,50 +180,50 @@ export class EditChatMessageInput {
   mcpServerIds?: string[] | null;
 }
 
-@InputType("PromoteQueuedMessageInput", { description: "A waiting message to say next." })
+@InputType("PromoteQueuedMessageInput", { description: "Input of `promoteQueuedMessage`." })
 export class PromoteQueuedMessageInput {
-  @Field(() => ID, { description: "The waiting message." })
+  @Field(() => ID, { description: "The queued message." })
   queuedMessageId!: string;
 }
 
-@InputType("DeleteQueuedMessageInput", { description: "A waiting message to take back." })
+@InputType("DeleteQueuedMessageInput", { description: "Input of `deleteQueuedMessage`." })
 export class DeleteQueuedMessageInput {
-  @Field(() => ID, { description: "The waiting message." })
+  @Field(() => ID, { description: "The queued message." })
   queuedMessageId!: string;
 }
 
-@InputType("InterruptChatInput", { description: "A chat whose turn is to stop." })
+@InputType("InterruptChatInput", { description: "Input of `interruptChat`." })
 export class InterruptChatInput {
   @Field(() => ID, { description: CHAT_ID })
   chatId!: string;
 }
 
-@InputType("RetryChatInput", { description: "A chat whose failed turn is to be tried again." })
+@InputType("RetryChatInput", { description: "Input of `retryChat`." })
 export class RetryChatInput {
   @Field(() => ID, { description: CHAT_ID })
   chatId!: string;
 }
 
-@InputType("ArchiveChatInput", { description: "A chat to put away." })
+@InputType("ArchiveChatInput", { description: "Input of `archiveChat`." })
 export class ArchiveChatInput {
   @Field(() => ID, { description: CHAT_ID })
   chatId!: string;
 }
 
-@InputType("UnarchiveChatInput", { description: "A chat to take out of the archive." })
+@InputType("UnarchiveChatInput", { description: "Input of `unarchiveChat`." })
 export class UnarchiveChatInput {
   @Field(() => ID, { description: CHAT_ID })
   chatId!: string;
 }
 
-@InputType("ToolResultInput", { description: "What the client's tool said." })
+@InputType("ToolResultInput", { description: "The result of a tool run by the client." })
 export class ToolResultInput {
-  @Field(() => ID, { description: "The call that this answers." })
+  @Field(() => ID, { description: "ID of the tool call." })
   toolCallId!: string;
 
   @Field(() => JsonScalar, {
     description:
-      "Any JSON; goes to the model as it is. All results together at most 1,000,000 characters as JSON.",
+      "The result as any JSON value, passed to the model unchanged. At most 1,000,000 characters of JSON for all results together.",
   })
   result!: JsonValue;
 
@@ -227,53 +232,57 @@ export class ToolResultInput {
 }
 
 @InputType("SubmitToolResultsInput", {
-  description: "One result for every pending call, no more and no fewer.",
+  description: "Input of `submitToolResults`.",
 })
 export class SubmitToolResultsInput {
   @Field(() => ID, { description: CHAT_ID })
   chatId!: string;
 
-  @Field(() => [ToolResultInput], { description: "One result for every pending call, in any order." })
+  @Field(() => [ToolResultInput], { description: "Exactly one result for each pending call, in any order." })
   results!: ToolResultInput[];
 }
 
-@InputType("ChatFilterInput", { description: "Which chats to list; all of its conditions must hold." })
+@InputType("ChatFilterInput", { description: "Filters for chats. All given filters must match." })
 export class ChatFilterInput {
   @Field(() => Boolean, {
     nullable: true,
     defaultValue: false,
-    description: "Only archived chats, or only the others; null = both.",
+    description: "Whether to list archived chats (true) or the others (false). Null lists both.",
   })
   archived?: boolean | null;
 
-  @Field(() => String, { nullable: true, description: "Part of the title, in any case." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Only chats whose title contains this text, ignoring case.",
+  })
   search?: string | null;
 
   @Field(() => ID, {
     nullable: true,
-    description: "Whose chats; absent = the viewer's own. Other people's are found for admins only.",
+    description:
+      "Only chats of this user. Defaults to the viewer. Other users' chats are returned to admins only.",
   })
   ownerId?: string | null;
 
-  @Field(() => ID, { nullable: true, description: "Chats that work in this workspace." })
+  @Field(() => ID, { nullable: true, description: "Only chats attached to this workspace." })
   workspaceId?: string | null;
 
-  @Field(() => [ChatStatusEnum], { nullable: true, description: "Chats in one of these states." })
+  @Field(() => [ChatStatusEnum], { nullable: true, description: "Only chats with one of these statuses." })
   statuses?: ChatStatus[] | null;
 
   @Field(() => Boolean, {
     nullable: true,
     defaultValue: false,
-    description: "Chats that agents started as subagents as well, not only those of people.",
+    description: "Whether to include chats started by agents as subagents.",
   })
   includeSubagents?: boolean | null;
 
-  @Field(() => [ChatLabelInput], { nullable: true, description: "Chats with all of these labels." })
+  @Field(() => [ChatLabelInput], { nullable: true, description: "Only chats with all of these labels." })
   labels?: ChatLabelInput[] | null;
 
   @Field(() => Boolean, {
     nullable: true,
-    description: "Only chats with an answer that their owner has not seen, or only the others.",
+    description: "Only chats with (true) or without (false) a response that their owner has not seen.",
   })
   isUnread?: boolean | null;
 }

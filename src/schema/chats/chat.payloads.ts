@@ -1,12 +1,12 @@
-/** What the mutations on chats answer. Objects are read only when they are asked for: their fields are functions. */
+/** Payloads of the mutations on chats. Their object fields are functions, so that objects are only loaded when selected. */
 import { Field, ID, ObjectType } from "type-graphql";
 import { Chat } from "./chat.type.js";
 import { ChatMessage, QueuedMessage } from "./message.type.js";
 import { UserError } from "../common/user-error.interface.js";
 
-const CHAT = "The chat after this change; null when it was refused.";
-const ERRORS = "Why nothing was done; empty on success.";
-const CURSOR = "First event cursor at which this write is visible.";
+const CHAT = "The chat after this change. Null if the mutation was refused.";
+const ERRORS = "Why the mutation was refused. Empty on success.";
+const CURSOR = "The first event cursor that includes this change.";
 
 /** Called by graphql-js when the field is selected. */
 export type Later<T> = () => Promise<T>;
@@ -19,7 +19,7 @@ export class CreateChatPayload {
   @Field(() => String, {
     nullable: true,
     description:
-      "The chat's beginning: `chatEvents(after:)` with it tells everything of the chat exactly once, its first message included; no snapshot is needed.",
+      "The beginning of the chat's event log. Passed to `chatEvents(after:)`, it delivers every event of the chat exactly once, including its first message, without a snapshot.",
   })
   eventCursor!: string | null;
 
@@ -29,13 +29,16 @@ export class CreateChatPayload {
 
 @ObjectType("SendChatMessagePayload", {
   simpleResolvers: true,
-  description: "Exactly one of `message` and `queuedMessage` is set on success.",
+  description: "The sent message: either `message` or `queuedMessage` is set on success.",
 })
 export class SendChatMessagePayload {
-  @Field(() => ChatMessage, { nullable: true, description: "The message, when it entered history at once." })
+  @Field(() => ChatMessage, {
+    nullable: true,
+    description: "The message, if it was added to the history at once.",
+  })
   message!: ChatMessage | null;
 
-  @Field(() => QueuedMessage, { nullable: true, description: "The message, when it has to wait." })
+  @Field(() => QueuedMessage, { nullable: true, description: "The message, if it was queued." })
   queuedMessage!: QueuedMessage | null;
 
   @Field(() => Chat, { nullable: true, description: CHAT })
@@ -50,7 +53,7 @@ export class SendChatMessagePayload {
 
 @ObjectType("EditChatMessagePayload", {
   simpleResolvers: true,
-  description: "The message that took the old one's place; it is a new object.",
+  description: "The message that replaces the edited one. It is a new object.",
 })
 export class EditChatMessagePayload {
   @Field(() => ChatMessage, { nullable: true, description: "The new message." })
@@ -68,7 +71,7 @@ export class EditChatMessagePayload {
 
 @ObjectType("InterruptChatPayload", {
   simpleResolvers: true,
-  description: "The chat, asked to stop. A chat at rest is left as it is.",
+  description: "The chat, which is being interrupted. An idle chat does not change.",
 })
 export class InterruptChatPayload {
   @Field(() => Chat, { nullable: true, description: CHAT })
@@ -80,7 +83,7 @@ export class InterruptChatPayload {
 
 @ObjectType("RetryChatPayload", {
   simpleResolvers: true,
-  description: "The chat, whose failed turn is tried again.",
+  description: "The chat, whose failed turn is being retried.",
 })
 export class RetryChatPayload {
   @Field(() => Chat, { nullable: true, description: CHAT })
@@ -93,7 +96,7 @@ export class RetryChatPayload {
   userErrors!: UserError[];
 }
 
-@ObjectType("ArchiveChatPayload", { simpleResolvers: true, description: "The chat, put away." })
+@ObjectType("ArchiveChatPayload", { simpleResolvers: true, description: "The archived chat." })
 export class ArchiveChatPayload {
   @Field(() => Chat, { nullable: true, description: CHAT })
   chat!: Later<Chat | null> | null;
@@ -104,7 +107,7 @@ export class ArchiveChatPayload {
 
 @ObjectType("UnarchiveChatPayload", {
   simpleResolvers: true,
-  description: "The chat, back from the archive.",
+  description: "The restored chat.",
 })
 export class UnarchiveChatPayload {
   @Field(() => Chat, { nullable: true, description: CHAT })
@@ -116,7 +119,7 @@ export class UnarchiveChatPayload {
 
 @ObjectType("PromoteQueuedMessagePayload", {
   simpleResolvers: true,
-  description: "The chat whose message comes next.",
+  description: "The chat whose message is sent next.",
 })
 export class PromoteQueuedMessagePayload {
   @Field(() => Chat, { nullable: true, description: CHAT })
@@ -128,10 +131,13 @@ export class PromoteQueuedMessagePayload {
 
 @ObjectType("DeleteQueuedMessagePayload", {
   simpleResolvers: true,
-  description: "The id of what no longer waits.",
+  description: "The result of `deleteQueuedMessage`.",
 })
 export class DeleteQueuedMessagePayload {
-  @Field(() => ID, { nullable: true, description: "The message that was taken back." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "ID of the removed message. Null if the mutation was refused.",
+  })
   deletedId!: string | null;
 
   @Field(() => Chat, { nullable: true, description: CHAT })
@@ -143,7 +149,7 @@ export class DeleteQueuedMessagePayload {
 
 @ObjectType("SubmitToolResultsPayload", {
   simpleResolvers: true,
-  description: "The chat, on its way again.",
+  description: "The chat, whose turn continues.",
 })
 export class SubmitToolResultsPayload {
   @Field(() => Chat, { nullable: true, description: CHAT })

@@ -9,26 +9,29 @@ import { ToolCallPart } from "./message-part.union.js";
 import { Node } from "../common/node.interface.js";
 import { DateTimeScalar } from "../scalars/date-time.js";
 
-@ObjectType("ChatLabel", { simpleResolvers: true, description: "A word that a client ties to a chat." })
+@ObjectType("ChatLabel", {
+  simpleResolvers: true,
+  description: "A key-value pair that a client attached to a chat.",
+})
 export class ChatLabel {
-  @Field(() => String, { description: "Unique within the chat." })
+  @Field(() => String, { description: "The label's key. Unique within the chat." })
   key!: string;
 
-  @Field(() => String, { description: "May be empty." })
+  @Field(() => String, { description: "The label's value. May be empty." })
   value!: string;
 }
 
 @ObjectType("Chat", {
   implements: Node,
   simpleResolvers: true,
-  description: "A talk between a person and an agent, and the work that comes of it.",
+  description: "A conversation between a user and a coding agent, and the work that results from it.",
 })
 export class Chat implements Node {
   readonly __typename!: "Chat";
 
   id!: string;
 
-  /** Database ids of what resolvers link to. */
+  /** Database IDs of linked objects. */
   chatId!: string;
   ownerId!: string;
   workspaceId!: string | null;
@@ -37,51 +40,54 @@ export class Chat implements Node {
   parentChatId!: string | null;
   rootChatId!: string;
 
-  @Field(() => String, { description: "What the list shows." })
+  @Field(() => String, { description: "The chat's title." })
   title!: string;
 
-  @Field(() => ChatStatusEnum, { description: "How it stands." })
+  @Field(() => ChatStatusEnum, { description: "The chat's status." })
   status!: ChatStatus;
 
   @Field(() => ChatFailure, {
     nullable: true,
-    description: "Why the last turn failed; null once it goes on.",
+    description: "Why the last turn failed. Null once the chat continues.",
   })
   lastError!: ChatFailure | null;
 
   @Field(() => [ToolCallPart], {
     description:
-      "Tool calls that the client itself must answer with `submitToolResults`; empty unless the status is REQUIRES_ACTION.",
+      "Tool calls the client must answer with `submitToolResults`. Empty unless the status is REQUIRES_ACTION.",
   })
   pendingToolCalls!: ToolCallPart[];
 
   @Field(() => RetryState, {
     nullable: true,
-    description: "Set while the worker waits before trying the model again.",
+    description: "The pending retry of a failed model call. Null if no retry is scheduled.",
   })
   retry!: RetryState | null;
 
   @Field(() => SubagentKindEnum, {
     nullable: true,
-    description: "What it may do as a subagent; null for a chat that a person started.",
+    description: "What the chat may do as a subagent. Null if a user started it.",
   })
   subagentKind!: SubagentKind | null;
 
-  @Field(() => [ChatLabel], { description: "Sorted by key." })
+  @Field(() => [ChatLabel], { description: "The chat's labels, sorted by key." })
   labels!: ChatLabel[];
 
-  @Field(() => DateTimeScalar, { nullable: true, description: "Null unless the chat is archived." })
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description: "When the chat was archived. Null if it is not archived.",
+  })
   archivedAt!: number | null;
 
-  @Field(() => DateTimeScalar, { description: "When it was started." })
+  @Field(() => DateTimeScalar, { description: "When the chat was created." })
   createdAt!: number;
 
-  @Field(() => DateTimeScalar, { description: "When anything in it last changed." })
+  @Field(() => DateTimeScalar, { description: "When the chat was last changed." })
   updatedAt!: number;
 
   @Field(() => String, {
     description:
-      "Where the event log stands now. Read it in the same query as `messages`, then pass it to `chatEvents(after:)`.",
+      "Current position in the event log. Query it together with `messages`, then pass it to `chatEvents(after:)`.",
   })
   eventCursor!: string;
 }

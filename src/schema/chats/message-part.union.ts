@@ -1,4 +1,4 @@
-/** What a message is made of. */
+/** The parts of a message. */
 import { Field, ID, Int, ObjectType, createUnionType } from "type-graphql";
 import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 import type { NoticeLevel } from "../../domain/chats/message-parts.js";
@@ -8,7 +8,7 @@ import { DateTimeScalar } from "../scalars/date-time.js";
 import { JsonScalar } from "../scalars/json.js";
 import { UrlScalar } from "../scalars/url.js";
 
-@ObjectType("TextPart", { simpleResolvers: true, description: "Plain text, as Markdown." })
+@ObjectType("TextPart", { simpleResolvers: true, description: "Markdown text." })
 export class TextPart {
   readonly __typename!: "TextPart";
 
@@ -16,49 +16,49 @@ export class TextPart {
   text!: string;
 }
 
-@ObjectType("ReasoningPart", { simpleResolvers: true, description: "The model's thinking." })
+@ObjectType("ReasoningPart", { simpleResolvers: true, description: "The model's reasoning." })
 export class ReasoningPart {
   readonly __typename!: "ReasoningPart";
 
-  @Field(() => String, { description: "What the vendor shows of it; may be a summary." })
+  @Field(() => String, { description: "The reasoning text shown by the vendor; may be a summary." })
   text!: string;
 
-  @Field(() => Boolean, { description: "Whether the vendor hid the words." })
+  @Field(() => Boolean, { description: "Whether the vendor hid the text." })
   isRedacted!: boolean;
 }
 
-@ObjectType("ToolCallPart", { simpleResolvers: true, description: "The model asks for a tool." })
+@ObjectType("ToolCallPart", { simpleResolvers: true, description: "A tool call requested by the model." })
 export class ToolCallPart {
   readonly __typename!: "ToolCallPart";
   mcpServerId!: string | null;
 
-  @Field(() => ID, { description: "Ties the result to this call." })
+  @Field(() => ID, { description: "ID that links the call to its result." })
   toolCallId!: string;
 
   @Field(() => String, { description: "The tool's name." })
   toolName!: string;
 
-  @Field(() => JsonScalar, { description: "An object in the form that the tool's schema asks for." })
+  @Field(() => JsonScalar, { description: "The arguments: an object that follows the tool's schema." })
   arguments!: JsonObject;
 
   @Field(() => Boolean, {
-    description: "Run by the model's own vendor (for example web search), not by us.",
+    description: "Whether the tool is run by the model's vendor (for example web search) and not by Parley.",
   })
   isProviderExecuted!: boolean;
 
   @Field(() => DateTimeScalar, {
     nullable: true,
     description:
-      "When the model had asked for it; how long it took is in its result. Null in messages of earlier versions.",
+      "When the model finished requesting the call; its duration is in the result. Null in messages saved by earlier versions.",
   })
   startedAt!: number | null;
 }
 
-@ObjectType("ToolResultPart", { simpleResolvers: true, description: "The answer to one tool call." })
+@ObjectType("ToolResultPart", { simpleResolvers: true, description: "The result of a tool call." })
 export class ToolResultPart {
   readonly __typename!: "ToolResultPart";
 
-  @Field(() => ID, { description: "The call that this answers." })
+  @Field(() => ID, { description: "ID of the tool call." })
   toolCallId!: string;
 
   @Field(() => String, { description: "The tool's name." })
@@ -66,7 +66,7 @@ export class ToolResultPart {
 
   @Field(() => JsonScalar, {
     nullable: true,
-    description: "What the tool returned, in a shape of the tool's own; null is what a tool may return, too.",
+    description: "The tool's return value, in a format defined by the tool. May be null.",
   })
   result!: JsonValue;
 
@@ -74,41 +74,43 @@ export class ToolResultPart {
   isError!: boolean;
 
   @Field(() => [File], {
-    description: "Pictures, documents and the like that the tool gave besides its words.",
+    description: "Files returned by the tool, such as images and documents.",
   })
   files!: File[];
 
-  @Field(() => Boolean, { description: "Run by the model's own vendor, not by us." })
+  @Field(() => Boolean, { description: "Whether the tool was run by the model's vendor and not by Parley." })
   isProviderExecuted!: boolean;
 
   @Field(() => DateTimeScalar, {
     nullable: true,
     description:
-      "When the tool began to run: with the other calls of the answer, as soon as that is whole. Of calls that the client or the vendor runs, and of those that outlive a server, when the model had asked. Null in messages of earlier versions.",
+      "When the tool started: together with the other calls of the response, once that is complete. For calls run by the client or the vendor, and for those that outlive a server, when the model finished requesting the call. Null in messages saved by earlier versions.",
   })
   startedAt!: number | null;
 
   @Field(() => Int, {
     nullable: true,
-    description: "Milliseconds from `startedAt` to this result. Null in messages of earlier versions.",
+    description:
+      "Time from `startedAt` to this result, in milliseconds. Null in messages saved by earlier versions.",
   })
   durationMs!: number | null;
 }
 
-@ObjectType("SourcePart", { simpleResolvers: true, description: "A page that the model cites." })
+@ObjectType("SourcePart", { simpleResolvers: true, description: "A page cited by the model." })
 export class SourcePart {
   readonly __typename!: "SourcePart";
 
-  @Field(() => String, { nullable: true, description: "The page's title, when the vendor tells it." })
+  @Field(() => String, { nullable: true, description: "The page's title, if the vendor reports it." })
   title!: string | null;
 
-  @Field(() => UrlScalar, { description: "The page." })
+  @Field(() => UrlScalar, { description: "The page's URL." })
   url!: string;
 }
 
 @ObjectType("FileReferencePart", {
   simpleResolvers: true,
-  description: "A pointer into a file in the workspace, with the lines as they were when it was sent.",
+  description:
+    "A reference to lines of a file in the workspace, with their content when the message was sent.",
 })
 export class FileReferencePart {
   readonly __typename!: "FileReferencePart";
@@ -119,14 +121,14 @@ export class FileReferencePart {
   @Field(() => Int, { description: "The first line, counted from 1." })
   startLine!: number;
 
-  @Field(() => Int, { description: "The last line, included." })
+  @Field(() => Int, { description: "The last line, inclusive." })
   endLine!: number;
 
-  @Field(() => String, { description: "The lines themselves." })
+  @Field(() => String, { description: "The content of the lines." })
   content!: string;
 }
 
-@ObjectType("FilePart", { simpleResolvers: true, description: "An uploaded file, by reference." })
+@ObjectType("FilePart", { simpleResolvers: true, description: "An uploaded file." })
 export class FilePart {
   readonly __typename!: "FilePart";
 
@@ -136,22 +138,22 @@ export class FilePart {
 
 @ObjectType("NoticePart", {
   simpleResolvers: true,
-  description: "What Parley itself tells people, at the beginning of an answer. No model ever sees it.",
+  description: "A notice from Parley to the user at the beginning of a response. Never sent to a model.",
 })
 export class NoticePart {
   readonly __typename!: "NoticePart";
   mcpServerId!: string | null;
 
-  @Field(() => NoticeLevelEnum, { description: "How much it asks of its reader." })
+  @Field(() => NoticeLevelEnum, { description: "The notice's severity." })
   level!: NoticeLevel;
 
-  @Field(() => String, { description: "A sentence for people; at most 1,000 characters." })
+  @Field(() => String, { description: "The text to show to the user; at most 1,000 characters." })
   text!: string;
 }
 
 export const MessagePartUnion = createUnionType({
   name: "MessagePart",
-  description: "One piece of a message. May grow: ignore members that you do not know.",
+  description: "A part of a message. New members may be added: ignore unknown ones.",
   types: () =>
     [
       TextPart,

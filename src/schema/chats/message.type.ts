@@ -1,4 +1,4 @@
-/** Messages, said and waiting to be said. */
+/** Messages in a chat's history, and queued ones. */
 import { Field, Int, ObjectType } from "type-graphql";
 import type { FinishReason } from "../../domain/chats/finish-reasons.js";
 import type { MessageRole, ReasoningEffort } from "../../domain/chats/message-parts.js";
@@ -9,26 +9,26 @@ import { Node } from "../common/node.interface.js";
 import { DateTimeScalar } from "../scalars/date-time.js";
 import { MicrosScalar } from "../scalars/micros.js";
 
-@ObjectType("TokenUsage", { simpleResolvers: true, description: "What one model call used." })
+@ObjectType("TokenUsage", { simpleResolvers: true, description: "Tokens used by one model call." })
 export class TokenUsage {
-  @Field(() => Int, { description: "Input tokens, without cache reads and writes." })
+  @Field(() => Int, { description: "Input tokens, excluding cache reads and writes." })
   inputTokens!: number;
 
-  @Field(() => Int, { description: "Output tokens, reasoning included." })
+  @Field(() => Int, { description: "Output tokens, including reasoning." })
   outputTokens!: number;
 
-  @Field(() => Int, { description: "The part of the output that was reasoning." })
+  @Field(() => Int, { description: "The share of the output tokens used for reasoning." })
   reasoningTokens!: number;
 
-  @Field(() => Int, { description: "Input tokens that came from the vendor's cache." })
+  @Field(() => Int, { description: "Input tokens read from the vendor's cache." })
   cacheReadTokens!: number;
 
-  @Field(() => Int, { description: "Input tokens that went into the vendor's cache." })
+  @Field(() => Int, { description: "Input tokens written to the vendor's cache." })
   cacheWriteTokens!: number;
 
   @Field(() => Boolean, {
     description:
-      "True when some of it is estimated from the text: the vendor reported nothing usable, or the call ended before it could.",
+      "Whether some numbers were estimated from the text because the vendor did not report them or the call ended early.",
   })
   isEstimated!: boolean;
 }
@@ -43,48 +43,55 @@ export class ChatMessage implements Node {
 
   id!: string;
 
-  /** Database ids of what resolvers link to. */
+  /** Database IDs of linked objects. */
   chatId!: string;
   authorId!: string | null;
   modelConfigId!: string | null;
 
-  @Field(() => MessageRoleEnum, { description: "Who speaks." })
+  @Field(() => MessageRoleEnum, { description: "The message's role." })
   role!: MessageRole;
 
-  @Field(() => [MessagePartUnion], { description: "What is said, in order." })
+  @Field(() => [MessagePartUnion], { description: "The message's content, in order." })
   parts!: MessagePart[];
 
   @Field(() => TokenUsage, {
     nullable: true,
-    description: "What the model call used; null for messages that no model wrote.",
+    description: "Tokens used by the model call. Null if no model wrote the message.",
   })
   usage!: TokenUsage | null;
 
   @Field(() => FinishReasonEnum, {
     nullable: true,
     description:
-      "Why the model ended this answer; null when it was stopped, when no model wrote the message, and in messages from before this field.",
+      "Why the model stopped generating. Null if the turn was interrupted, if no model wrote the message, and for messages saved before this field was added.",
   })
   finishReason!: FinishReason | null;
 
-  @Field(() => MicrosScalar, { nullable: true, description: "What the model call cost; null when unpriced." })
+  @Field(() => MicrosScalar, {
+    nullable: true,
+    description: "Cost of the model call. Null if the model has no price.",
+  })
   costMicros!: string | null;
 
   @Field(() => Int, {
     nullable: true,
-    description: "Wall time of the whole step in milliseconds: model stream, tools and retries.",
+    description:
+      "Wall-clock time of the whole step in milliseconds, including model stream, tools and retries.",
   })
   runtimeMs!: number | null;
 
-  @Field(() => ReasoningEffortEnum, { nullable: true, description: "The effort that was asked for." })
+  @Field(() => ReasoningEffortEnum, {
+    nullable: true,
+    description: "The reasoning effort that was requested.",
+  })
   reasoningEffort!: ReasoningEffort | null;
 
   @Field(() => Boolean, {
-    description: "True when an older part of the talk was folded into this summary.",
+    description: "Whether the message is a summary that replaces an older part of the history.",
   })
   isSummary!: boolean;
 
-  @Field(() => DateTimeScalar, { description: "When it was saved." })
+  @Field(() => DateTimeScalar, { description: "When the message was saved." })
   createdAt!: number;
 }
 
@@ -93,27 +100,27 @@ export const ChatMessageConnection = connectionType(ChatMessage, "ChatMessage");
 @ObjectType("QueuedMessage", {
   implements: Node,
   simpleResolvers: true,
-  description: "A message that waits to be said.",
+  description: "A message waiting in a chat's queue.",
 })
 export class QueuedMessage implements Node {
   readonly __typename!: "QueuedMessage";
 
   id!: string;
 
-  /** Database ids of what resolvers link to, and its own. */
+  /** Database IDs of the message and of linked objects. */
   queuedId!: string;
   authorId!: string;
   modelConfigId!: string | null;
 
   @Field(() => [MessagePartUnion], {
     description:
-      "What will be said, in order, as far as a list needs it: at most the first 2,048 bytes (UTF-8) of its text, and all files. `isCut` says whether that is all of it; `fullParts` has the whole.",
+      "The content in order, shortened for display: at most the first 2,048 bytes (UTF-8) of its text, and all files. `isTruncated` tells whether there is more; `fullParts` has everything.",
   })
   parts!: MessagePart[];
 
-  @Field(() => Boolean, { description: "Whether there is more than `parts`." })
-  isCut!: boolean;
+  @Field(() => Boolean, { description: "Whether `parts` is incomplete." })
+  isTruncated!: boolean;
 
-  @Field(() => DateTimeScalar, { description: "When it joined the queue." })
+  @Field(() => DateTimeScalar, { description: "When the message was added to the queue." })
   createdAt!: number;
 }

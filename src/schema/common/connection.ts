@@ -1,56 +1,69 @@
-/** Relay connections: the same shape for every list that can grow. */
+/** Relay connections, used for every list that can grow. */
 import { ArgsType, type ClassType, Field, Int, ObjectType } from "type-graphql";
 
 @ObjectType("PageInfo", {
   simpleResolvers: true,
-  description: "Where a page stands in its list.",
+  description: "Information about pagination in a connection.",
 })
 export class PageInfo {
-  @Field(() => String, { nullable: true, description: "The first edge's cursor; null on an empty page." })
+  @Field(() => String, {
+    nullable: true,
+    description: "When paginating backwards, the cursor to continue. Null on an empty page.",
+  })
   startCursor!: string | null;
 
-  @Field(() => String, { nullable: true, description: "The last edge's cursor; null on an empty page." })
+  @Field(() => String, {
+    nullable: true,
+    description: "When paginating forwards, the cursor to continue. Null on an empty page.",
+  })
   endCursor!: string | null;
 
-  @Field(() => Boolean, { description: "Whether `last` and `before: startCursor` would find more." })
+  @Field(() => Boolean, { description: "When paginating backwards, whether there are more items." })
   hasPreviousPage!: boolean;
 
-  @Field(() => Boolean, { description: "Whether `first` and `after: endCursor` would find more." })
+  @Field(() => Boolean, { description: "When paginating forwards, whether there are more items." })
   hasNextPage!: boolean;
 }
 
 export type Edge<T> = { cursor: string; node: T };
 export type Connection<T> = { edges: Edge<T>[]; nodes: T[]; pageInfo: PageInfo };
 
-/** The connection type `<name>Connection` and its edge type, for a node type. */
+/** Creates the connection type `<name>Connection` and its edge type for a node type. */
 export function connectionType<T extends object>(node: ClassType<T>, name: string): ClassType<Connection<T>> {
-  @ObjectType(`${name}Edge`, { simpleResolvers: true, description: `One ${name} in a list.` })
+  @ObjectType(`${name}Edge`, {
+    simpleResolvers: true,
+    description: `An edge in a connection of ${name} nodes.`,
+  })
   class EdgeType implements Edge<T> {
-    @Field(() => String, { description: "The node's place in this list." })
+    @Field(() => String, { description: "A cursor for use in pagination." })
     cursor!: string;
 
-    @Field(() => node, { description: "The object itself." })
+    @Field(() => node, { description: "The item at the end of the edge." })
     node!: T;
   }
 
-  @ObjectType(`${name}Connection`, { simpleResolvers: true, description: `A page of a list of ${name}.` })
+  @ObjectType(`${name}Connection`, {
+    simpleResolvers: true,
+    description: `A page of a list of ${name} nodes.`,
+  })
   class ConnectionType implements Connection<T> {
-    @Field(() => [EdgeType], { description: "The page's objects with their cursors." })
+    @Field(() => [EdgeType], { description: "A list of edges." })
     edges!: EdgeType[];
 
-    @Field(() => [node], { description: "The page's objects alone." })
+    @Field(() => [node], { description: "A list of nodes." })
     nodes!: T[];
 
-    @Field(() => PageInfo, { description: "Where this page stands." })
+    @Field(() => PageInfo, { description: "Information to aid in pagination." })
     pageInfo!: PageInfo;
   }
   return ConnectionType;
 }
 
-const FIRST = "So many from the start, or from behind `after`; 1 to 100.";
-const AFTER = "An edge's cursor: only what comes behind it.";
-const LAST = "So many from the end, or from ahead of `before`; 1 to 100. Not together with `first`.";
-const BEFORE = "An edge's cursor: only what comes ahead of it.";
+const FIRST = "Returns the first _n_ elements from the list. Between 1 and 100.";
+const AFTER = "Returns the elements in the list that come after the specified cursor.";
+const LAST =
+  "Returns the last _n_ elements from the list. Between 1 and 100. Cannot be combined with `first`.";
+const BEFORE = "Returns the elements in the list that come before the specified cursor.";
 
 @ArgsType()
 export class ForwardPageArguments {
@@ -63,7 +76,7 @@ export class ForwardPageArguments {
 
 @ArgsType()
 export class PageArguments {
-  @Field(() => Int, { nullable: true, description: `${FIRST} Not together with \`last\`.` })
+  @Field(() => Int, { nullable: true, description: `${FIRST} Cannot be combined with \`last\`.` })
   first?: number | null;
 
   @Field(() => String, { nullable: true, description: AFTER })

@@ -1,24 +1,23 @@
-/** The deployment as a whole, and what admins set for it. */
+/** The deployment and its settings. */
 import { Field, InputType, Int, ObjectType } from "type-graphql";
 import { BigIntScalar } from "../scalars/big-int.js";
 import { DateTimeScalar } from "../scalars/date-time.js";
 import { UserError } from "./user-error.interface.js";
 
-const DESKTOP =
-  "Whether workspaces may show a desktop. Kept for clients to see; no workspace offers one yet.";
+const DESKTOP = "Whether workspaces may provide a desktop. Not supported by any workspace yet.";
 const TTL =
-  "Milliseconds without use after which a workspace may be stopped, 1 to 315,360,000,000 (ten years); null = each template's own. Kept for later; nothing stops workspaces yet.";
+  "Idle time after which workspaces stop, in milliseconds: 1 to 315,360,000,000 (ten years), of which at least one minute is used. Takes precedence over `defaultTtlMs` of templates with `allowTtlOverride`. Null for each template's own value.";
 
 @ObjectType("DeploymentSettings", {
   simpleResolvers: true,
-  description: "What admins set for everybody. Every replica goes by it at once.",
+  description: "Settings of the deployment. Changes take effect on all replicas at once.",
 })
 export class DeploymentSettings {
   updatedById!: string | null;
 
   @Field(() => String, {
     description:
-      "Added to Parley's own instructions to the model in every turn that begins from then on; empty = nothing.",
+      "Text added to Parley's own system prompt in every turn that starts after the change. Empty for none.",
   })
   systemPrompt!: string;
 
@@ -30,12 +29,12 @@ export class DeploymentSettings {
 
   @Field(() => Int, {
     description:
-      "Most chats that a worker takes from the queue at once. While nothing is set it is what the environment of the server that answers says.",
+      "Maximum number of chats a worker claims at once. Defaults to the value in the environment of the server that answers the query.",
   })
   acquireBatchSize!: number;
 
   @Field(() => DateTimeScalar, {
-    description: "When they were last changed; when they came to be, as long as nobody has.",
+    description: "When the settings were last changed, or created if they never were.",
   })
   updatedAt!: Date;
 }
@@ -47,40 +46,44 @@ export class Deployment {
 }
 
 @InputType("UpdateDeploymentSettingsInput", {
-  description: "Changes to what is set for everybody. What is absent stays as it is.",
+  description: "Input of `updateDeploymentSettings`. Fields that are absent do not change.",
 })
 export class UpdateDeploymentSettingsInput {
   @Field(() => String, {
     nullable: true,
     description:
-      "At most 131,072 bytes of UTF-8; null or empty = nothing. Invisible characters and surplus white space are taken out.",
+      "Text added to Parley's own system prompt: at most 131,072 bytes of UTF-8. Null or empty for none. Invisible characters and redundant whitespace are removed.",
   })
   systemPrompt?: string | null;
 
   @Field(() => BigIntScalar, { nullable: true, description: TTL })
   workspaceTtlMs?: bigint | null;
 
-  @Field(() => Boolean, { nullable: true, description: `${DESKTOP} Null = no.` })
+  @Field(() => Boolean, { nullable: true, description: `${DESKTOP} Null means false.` })
   isDesktopEnabled?: boolean | null;
 
   @Field(() => Int, {
     nullable: true,
     description:
-      "Most chats that a worker takes from the queue at once, 1 to 1,000; null = what each server's environment says (PARLEY_ACQUIRE_BATCH_SIZE).",
+      "Maximum number of chats a worker claims at once: 1 to 1,000. Null for the value in each server's environment (PARLEY_ACQUIRE_BATCH_SIZE).",
   })
   acquireBatchSize?: number | null;
 }
 
 @ObjectType("UpdateDeploymentSettingsPayload", {
   simpleResolvers: true,
-  description: "The settings as they are now.",
+  description: "The settings in their current state.",
 })
 export class UpdateDeploymentSettingsPayload {
-  @Field(() => DeploymentSettings, { nullable: true, description: "Null when the change was refused." })
+  @Field(() => DeploymentSettings, {
+    nullable: true,
+    description: "The settings. Null if the mutation was refused.",
+  })
   settings!: DeploymentSettings | null;
 
   @Field(() => [UserError], {
-    description: "Why nothing was done: everything that is wrong, each with its field; empty on success.",
+    description:
+      "Why the mutation was refused: every problem found, each with the path of its field. Empty on success.",
   })
   userErrors!: UserError[];
 }

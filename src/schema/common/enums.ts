@@ -1,4 +1,4 @@
-/** The API's enums: the domain's words, in capitals, each with its meaning. */
+/** The API's enums: the domain's values in capitals, with descriptions. */
 import { registerEnumType } from "type-graphql";
 import type { PreviewResetReason, RefreshReason } from "../../domain/chats/chat-stream.js";
 import type { ChatStatus } from "../../domain/chats/chat-state.js";
@@ -19,7 +19,7 @@ import type { SubagentKind } from "../../domain/chats/subagents.js";
 import type { TokenScope, UserRole } from "../../domain/users/viewer.js";
 import type { WorkspaceStatus } from "../../domain/workspaces/workspace.js";
 
-/** Registers an enum whose names are the words in capitals; resolvers and inputs use the words themselves. */
+/** Registers an enum whose names are the domain's values in capitals. Resolvers and inputs use the domain's values. */
 export function describeEnum<Word extends string>(
   name: string,
   description: string,
@@ -35,143 +35,144 @@ export function describeEnum<Word extends string>(
   return names;
 }
 
-export const ChatStatusEnum = describeEnum<ChatStatus>("ChatStatus", "How a chat stands.", {
-  waiting: "Nothing to do; the person may speak.",
-  pending: "Accepted, not yet picked up by a worker.",
-  running: "A worker owns the chat and is producing a turn.",
-  interrupting: "Stop was asked for; the worker is saving what it has.",
-  requires_action: "The turn waits for the client to run its own tools; see `pendingToolCalls`.",
-  error: "The last turn failed for good; `lastError` says why.",
+export const ChatStatusEnum = describeEnum<ChatStatus>("ChatStatus", "The status of a chat.", {
+  waiting: "Idle, waiting for the user's next message.",
+  pending: "Waiting for a worker to pick up the turn.",
+  running: "A worker is running a turn.",
+  interrupting: "The turn is being interrupted; partial output is being saved.",
+  requires_action: "The turn is waiting for the client to run its tools; see `pendingToolCalls`.",
+  error: "The last turn failed; see `lastError`.",
 });
 
 export const SubagentKindEnum = describeEnum<SubagentKind>("SubagentKind", "What a subagent may do.", {
-  general: "What the agent that started it may do, but for starting subagents where that is not allowed.",
-  explore: "It reads, lists and searches, and changes nothing; it may be on a smaller model.",
+  general:
+    "Has the same tools as the agent that started it, except starting subagents where that is not allowed.",
+  explore: "Read-only: may read files, list them and search. May use a smaller model.",
 });
 
-export const MessageRoleEnum = describeEnum<MessageRole>("MessageRole", "Who speaks.", {
+export const MessageRoleEnum = describeEnum<MessageRole>("MessageRole", "The message's role.", {
   system: "Parley itself.",
-  user: "A person.",
+  user: "A user.",
   assistant: "The model.",
-  tool: "Tools, answering the message before.",
+  tool: "Tools, with the results of the calls in the previous message.",
 });
 
 export const NoticeLevelEnum = describeEnum<NoticeLevel>(
   "NoticeLevel",
-  "How much a notice asks of its reader. May grow: show what you do not know as WARNING.",
-  { warning: "The turn goes on without something." },
+  "The severity of a notice. New values may be added: show unknown ones as WARNING.",
+  { warning: "The turn continues without something." },
 );
 
 export const FinishReasonEnum = describeEnum<FinishReason>(
   "FinishReason",
-  "Why a model ended its answer. May grow: treat what you do not know as OTHER.",
+  "Why a model stopped generating. New values may be added: treat unknown ones as OTHER.",
   {
-    stop: "It was done.",
-    "tool-calls": "It waits for the results of its tools.",
+    stop: "The response is complete.",
+    "tool-calls": "The model is waiting for tool results.",
     length:
-      "The output limit, or the model's context, was reached: the answer is cut off. Say something to go on.",
-    "content-filter": "The provider withheld the rest.",
-    other: "A reason that only its provider has.",
+      "The output limit or the model's context limit was reached, so the response is incomplete. Send a message to continue.",
+    "content-filter": "The provider's content filter withheld the rest.",
+    other: "A vendor-specific reason.",
   },
 );
 
 export const ReasoningEffortEnum = describeEnum<ReasoningEffort>(
   "ReasoningEffort",
-  "How hard a reasoning model should think; each vendor's nearest setting is used.",
+  "How much effort a reasoning model should spend. Mapped to the vendor's nearest setting.",
   {
-    none: "No thinking at all.",
-    minimal: "As little as the vendor allows.",
-    low: "Little.",
-    medium: "Some.",
-    high: "Much.",
-    xhigh: "Very much.",
-    max: "As much as the vendor allows.",
+    none: "No reasoning.",
+    minimal: "The lowest effort the vendor allows.",
+    low: "Low effort.",
+    medium: "Medium effort.",
+    high: "High effort.",
+    xhigh: "Very high effort.",
+    max: "The highest effort the vendor allows.",
   },
 );
 
-export const UserRoleEnum = describeEnum<UserRole>("UserRole", "What a person may do here.", {
-  member: "Uses chats; sees only their own.",
-  admin: "Also sees other people's chats and the deployment's settings.",
+export const UserRoleEnum = describeEnum<UserRole>("UserRole", "A user's role.", {
+  member: "Can use chats, and only see their own.",
+  admin: "Can also see other users' chats and the deployment's settings.",
 });
 
 export const TokenScopeEnum = describeEnum<TokenScope>(
   "TokenScope",
-  "What a token may be used for. May grow: ignore what you do not know.",
+  "What a token may be used for. New values may be added: ignore unknown ones.",
   {
     read: "Queries and subscriptions.",
-    chat: "What members may change: their own chats and what belongs to them.",
-    admin: "An admin's rights, if its person has them; without it they are a member.",
+    chat: "Mutations on the user's own chats and related objects.",
+    admin:
+      "All rights of an admin, if the user is one. Without this scope, an admin's token has the rights of a member.",
   },
 );
 
 export const PermissionEnum = describeEnum<Permission>(
   "Permission",
-  "One thing that the viewer may do. May grow: ignore what you do not know.",
+  "A permission of the viewer. New values may be added: ignore unknown ones.",
   {
-    use_chats: "Start chats and take part in their own.",
-    read_all_chats: "Read and steer everybody's chats.",
-    read_all_costs: "See what everybody's chats cost.",
-    read_audit_log: "See what admins did.",
-    manage_users: "Make people, and change their roles and standing.",
-    manage_models: "Set up providers and models.",
-    manage_mcp_servers: "Set up tool servers.",
-    manage_limits: "Set what people may spend.",
+    use_chats: "Create chats and use their own.",
+    read_all_chats: "Read and control all users' chats.",
+    read_all_costs: "See the cost of all users' chats.",
+    read_audit_log: "Read the audit log.",
+    manage_users: "Create user accounts, and change their roles and status.",
+    manage_models: "Manage model providers and models.",
+    manage_mcp_servers: "Manage MCP servers.",
+    manage_limits: "Set spending and storage limits.",
     manage_deployment: "Change the deployment's settings.",
   },
 );
 
 export const FailureKindEnum = describeEnum<FailureKind>(
   "FailureKind",
-  "Why a turn or an attempt failed. May grow: treat what you do not know as GENERIC.",
+  "Why a turn or an attempt failed. New values may be added: treat unknown ones as GENERIC.",
   {
-    generic: "None of the others.",
-    overloaded: "The provider has too much to do.",
-    rate_limited: "The provider allows no more requests for now.",
-    timeout: "The provider took too long.",
-    startup_timeout: "The provider did not begin to answer in time.",
-    stream_stalled: "The provider fell silent in the middle of an answer.",
-    auth: "The provider refused the key.",
-    billing: "The provider wants money.",
+    generic: "Any other failure.",
+    overloaded: "The provider is overloaded.",
+    rate_limited: "The provider's rate limit was reached.",
+    timeout: "The provider took too long to respond.",
+    startup_timeout: "The provider did not start to respond in time.",
+    stream_stalled: "The provider stopped sending in the middle of a response.",
+    auth: "The provider rejected the API key.",
+    billing: "The provider requires payment.",
     config:
-      "The provider is not configured as it should be: its address does not lead to the vendor, or it refuses the model or its settings. `message` says which, and where to look.",
-    context_too_large: "The chat no longer fits into the model's context.",
+      "The provider is misconfigured: its base URL does not lead to the vendor's API, or it rejects the model or its options. `message` says which and what to check.",
+    context_too_large: "The chat no longer fits into the model's context window.",
     content_filtered: "The provider refused the content.",
-    empty_answer:
-      "The model answered with neither text nor tool calls, and again when it was asked once more.",
-    usage_limit: "The chat's owner has spent what they may; see `Viewer.usageLimit`.",
-    storage_limit: "The chat's owner stores as much as they may; see `User.storage`.",
-    storage_full: "The server's disk is almost full; it works again when there is space.",
+    empty_answer: "The model returned neither text nor tool calls, even when asked again.",
+    usage_limit: "The chat's owner has reached their spending limit; see `Viewer.usageLimit`.",
+    storage_limit: "The chat's owner has reached their storage limit; see `User.storage`.",
+    storage_full: "The server's disk is almost full. Turns work again once there is free space.",
     missing_key:
-      "There is no key for the provider: neither of the server nor, where that counts, of the person.",
-    provider_disabled: "The provider or the model was switched off.",
-    internal: "A fault of Parley's own; the log knows more.",
+      "There is no API key for the provider: neither the deployment's nor, where the key policy allows it, the user's.",
+    provider_disabled: "The provider or the model was disabled.",
+    internal: "An internal error; see the server's log.",
   },
 );
 
 export const ModelProviderKindEnum = describeEnum<ModelProviderKind>(
   "ModelProviderKind",
-  "Whose wire format a provider speaks. May grow: ignore what you do not know.",
+  "The wire format of a provider's API. New values may be added: ignore unknown ones.",
   {
-    anthropic: "Anthropic's messages.",
-    openai: "OpenAI's own endpoint.",
-    openai_compatible: "Another endpoint that speaks like OpenAI's.",
+    anthropic: "Anthropic's Messages API.",
+    openai: "OpenAI's own API.",
+    openai_compatible: "An API compatible with OpenAI's.",
     google: "Google's Gemini API.",
-    azure_openai: "OpenAI's models on Azure.",
-    bedrock: "Anthropic's models on Amazon Bedrock.",
+    azure_openai: "OpenAI models on Azure.",
+    bedrock: "Anthropic models on Amazon Bedrock.",
   },
 );
 
 export const WorkspaceStatusEnum = describeEnum<WorkspaceStatus>(
   "WorkspaceStatus",
-  "How a workspace stands. May grow.",
+  "The status of a workspace. New values may be added.",
   {
-    stopped: "Not running; it can be started.",
-    starting: "On its way up.",
-    running: "Ready for work.",
-    stopping: "On its way down.",
-    failed: "The last start, stop or deletion failed; `failure` says why.",
-    creating: "Being made, and then started.",
-    deleting: "Being deleted; then it is gone.",
+    stopped: "Stopped. Can be started.",
+    starting: "Starting.",
+    running: "Running.",
+    stopping: "Stopping.",
+    failed: "The last start, stop or deletion failed; see `failure`.",
+    creating: "Being created; starts afterwards.",
+    deleting: "Being deleted.",
   },
 );
 
@@ -180,121 +181,126 @@ export type UserErrorCode =
 
 export const UserErrorCodeEnum = describeEnum<UserErrorCode>(
   "UserErrorCode",
-  "The kind of a refusal. May grow: show `message` for what you do not know.",
+  "The kind of a user error. New values may be added: show `message` for unknown ones.",
   {
-    INVALID: "A value of the input cannot be used.",
-    NOT_FOUND: "The object does not exist, or is not the viewer's to see.",
-    CONFLICT: "The object is in a state that does not allow this.",
-    LIMIT_EXCEEDED: "A bound would be passed.",
-    AUTH_REQUIRED: "The person has to authorise something first.",
-    KEY_REQUIRED: "The person has to store a key of their own first.",
-    UNAVAILABLE: "Something that is needed cannot be reached right now.",
+    INVALID: "An input value is invalid.",
+    NOT_FOUND: "The object does not exist or is not visible to the viewer.",
+    CONFLICT: "The object's state does not allow the action.",
+    LIMIT_EXCEEDED: "A limit would be exceeded.",
+    AUTH_REQUIRED: "The user must authorize something first.",
+    KEY_REQUIRED: "The user must store an API key of their own first.",
+    UNAVAILABLE: "Something required is not available right now.",
   },
 );
 
 export const RefreshReasonEnum = describeEnum<RefreshReason>(
   "RefreshReason",
-  "Why a reader must read anew. May grow: the reaction is always the same.",
+  "Why a client must refresh its copy. New values may be added: handle unknown ones the same way.",
   {
-    first_snapshot: "The subscription begins without a cursor.",
-    cursor_too_old: "The cursor cannot be used, or too much happened since.",
-    history_edited: "Messages were taken away since the cursor.",
-    fell_behind: "The reader was too slow and events were thrown away.",
+    first_snapshot: "The subscription started without a cursor.",
+    cursor_too_old: "The cursor is invalid, or too many events happened since.",
+    history_edited: "Messages were deleted since the cursor.",
+    fell_behind: "The subscriber was too slow and events were dropped.",
   },
 );
 
 export const PreviewResetReasonEnum = describeEnum<PreviewResetReason>(
   "PreviewResetReason",
-  "Why a preview is void. May grow: the reaction is always the same.",
+  "Why a preview is void. New values may be added: handle unknown ones the same way.",
   {
-    retry: "The model is asked again from the start.",
-    interrupt: "The turn was stopped; what was kept follows as a message.",
-    worker_lost: "Another worker takes over, or the pieces are no longer at hand.",
+    retry: "The model call is retried from the start.",
+    interrupt: "The turn was interrupted; saved partial output follows as a message.",
+    worker_lost: "Another worker takes over, or earlier deltas are no longer available.",
   },
 );
 
 export const ChatRemovalReasonEnum = describeEnum<ChatRemovalReason>(
   "ChatRemovalReason",
-  "Why a chat is no longer in the list. May grow: the reaction is always the same.",
+  "Why a chat was removed from the list. New values may be added: handle unknown ones the same way.",
   {
-    archived: "It was put away; it is still there.",
-    deleted: "It is gone.",
-    access_lost: "The viewer may no longer see it.",
+    archived: "The chat was archived and still exists.",
+    deleted: "The chat was deleted.",
+    access_lost: "The viewer lost access to the chat.",
   },
 );
 
 export type WhenBusy = "queue" | "interrupt";
 
-export const WhenBusyEnum = describeEnum<WhenBusy>("WhenBusy", "What to do when the chat is busy.", {
-  queue: "Say it when the turn has ended.",
+export const WhenBusyEnum = describeEnum<WhenBusy>("WhenBusy", "What to do if the chat is busy.", {
+  queue: "Send the message once the turn has ended.",
   interrupt:
-    "Stop the turn and say it next, before what waits in the queue; several such messages in the order in which they came.",
+    "Interrupt the turn and send the message next, before queued messages. Several such messages are sent in order of arrival.",
 });
 
 export type ChatOrder = "recently_updated" | "recently_created";
 
-export const ChatOrderEnum = describeEnum<ChatOrder>("ChatOrder", "How a list of chats is sorted.", {
-  recently_updated: "The chat with the latest change first.",
-  recently_created: "The newest chat first.",
+export const ChatOrderEnum = describeEnum<ChatOrder>("ChatOrder", "The sort order of a list of chats.", {
+  recently_updated: "By last change, newest first.",
+  recently_created: "By creation time, newest first.",
 });
 
 export const McpTransportEnum = describeEnum<McpTransport>(
   "McpTransport",
-  "How a tool server is spoken to.",
+  "The transport used to talk to an MCP server.",
   {
-    streamable_http: "HTTP, as the protocol has it today.",
-    sse: "HTTP with server-sent events, the protocol's older way.",
+    streamable_http: "Streamable HTTP, the protocol's current transport.",
+    sse: "HTTP with server-sent events, deprecated by the protocol.",
   },
 );
 
-export const McpAuthKindEnum = describeEnum<McpAuthKind>("McpAuthKind", "How a tool server knows who asks.", {
-  none: "It does not.",
-  oauth2: "Each person authorises Parley there; see `McpServer.connection`.",
-  api_key: "By one key of this deployment, in a header.",
-  custom_headers: "By headers of this deployment.",
-  user_identity: "By the identity token that the person signed in to Parley with.",
-});
+export const McpAuthKindEnum = describeEnum<McpAuthKind>(
+  "McpAuthKind",
+  "How requests to an MCP server are authenticated.",
+  {
+    none: "No authentication.",
+    oauth2: "Each user authorizes Parley at the server; see `McpServer.account`.",
+    api_key: "An API key of the deployment in a header.",
+    custom_headers: "Custom headers of the deployment.",
+    user_identity: "The identity token the user signed in to Parley with.",
+  },
+);
 
 export const McpAvailabilityEnum = describeEnum<McpAvailability>(
   "McpAvailability",
-  "Which chats use a tool server.",
+  "Which chats use an MCP server.",
   {
-    force_on: "All of them; nobody can choose otherwise.",
-    default_on: "New ones, unless the person chooses otherwise.",
-    default_off: "Those whose owners choose it.",
+    force_on: "All chats. Cannot be deselected.",
+    default_on: "New chats, unless the user deselects it.",
+    default_off: "Chats whose owner selects it.",
   },
 );
 
 export const McpConnectionStatusEnum = describeEnum<McpConnectionStatus>(
   "McpAccountStatus",
-  "How a person stands with a tool server.",
+  "Status of a user's connection to an MCP server.",
   {
-    not_needed: "The server asks nothing of the person.",
-    connected: "The person has authorised it, and that works or can be renewed without them.",
-    disconnected: "The person has not authorised it.",
-    expired: "The person did, and has to do so again.",
+    not_needed: "The server requires no authorization by the user.",
+    connected:
+      "The user has authorized the server, and the authorization is valid or can be renewed automatically.",
+    disconnected: "The user has not authorized the server.",
+    expired: "The user's authorization has expired and must be granted again.",
   },
 );
 
 export const McpServerFailureKindEnum = describeEnum<McpServerFailureKind>(
   "McpServerFailureKind",
-  "Why a tool server could not be used.",
+  "Why an MCP server could not be used.",
   {
-    unauthorized: "It wants an authorisation that it was not shown, or another one.",
-    blocked: "Parley does not let requests out to its address.",
-    unreachable: "There is no line to it, or the line broke.",
-    timeout: "It did not answer in time.",
-    malformed: "What it answers is not the protocol.",
-    refused: "It answers with an error.",
+    unauthorized: "The server requires authorization, or rejected the one it was given.",
+    blocked: "Parley blocks requests to this address.",
+    unreachable: "The connection could not be established, or it was lost.",
+    timeout: "The server did not respond in time.",
+    malformed: "The response does not follow the protocol.",
+    refused: "The server responded with an error.",
   },
 );
 
 export const PullRequestStateEnum = describeEnum<PullRequestState>(
   "PullRequestState",
-  "How a pull request stands.",
+  "The state of a pull request.",
   {
-    open: "It may still be merged.",
-    closed: "It was given up.",
-    merged: "Its changes are in the base branch.",
+    open: "Open.",
+    closed: "Closed without merging.",
+    merged: "Merged into the base branch.",
   },
 );

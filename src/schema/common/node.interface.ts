@@ -1,13 +1,14 @@
-/** The interface of everything with a global id. */
+/** The interface of all objects with a global ID. */
 import { Field, ID, InterfaceType } from "type-graphql";
 
 @InterfaceType("Node", {
-  description: "Anything with a global id. Ids are opaque; the prefix only helps humans reading logs.",
+  description:
+    "An object with a globally unique ID. IDs are opaque; their prefix is only meant to help people reading logs.",
 })
 export abstract class Node {
-  /** The GraphQL type's name; graphql-js tells objects apart by it. */
+  /** Name of the GraphQL type, by which graphql-js resolves abstract types. */
   readonly __typename!: string;
 
-  @Field(() => ID, { description: "Opaque and unique across all types." })
+  @Field(() => ID, { description: "A globally unique, opaque ID." })
   id!: string;
 }

@@ -1,4 +1,4 @@
-/** Refusals that a person can act on: the payloads' lane of errors. */
+/** Errors that users can act on, returned in mutation payloads. */
 import { Field, InterfaceType, ObjectType } from "type-graphql";
 import type { ChatStatus } from "../../domain/chats/chat-state.js";
 import type { WorkspaceStatus } from "../../domain/workspaces/workspace.js";
@@ -9,20 +9,21 @@ import { MicrosScalar } from "../scalars/micros.js";
 
 @InterfaceType("UserError", {
   description:
-    "A refusal that a well-behaved client can show to a person. Bugs and auth failures never appear here.",
+    "A problem that the user can act on and that clients can display. Bugs and authentication failures are reported as GraphQL errors instead.",
 })
 export abstract class UserError {
   readonly __typename!: string;
 
-  @Field(() => UserErrorCodeEnum, { description: "The kind of refusal." })
+  @Field(() => UserErrorCodeEnum, { description: "The kind of error." })
   code!: UserErrorCode;
 
-  @Field(() => String, { description: "A sentence for people." })
+  @Field(() => String, { description: "A message to show to the user." })
   message!: string;
 
   @Field(() => [String], {
     nullable: true,
-    description: "The field of `input` that is at fault, from its root: names, and list places from 0.",
+    description:
+      "Path of the invalid field, starting at the fields of `input`: field names, and list indices counted from 0.",
   })
   path!: string[] | null;
 }
@@ -30,7 +31,7 @@ export abstract class UserError {
 @ObjectType("InvalidInput", {
   implements: UserError,
   simpleResolvers: true,
-  description: "A value of the input cannot be used.",
+  description: "An input value is invalid.",
 })
 export class InvalidInput implements UserError {
   readonly __typename!: "InvalidInput";
@@ -42,7 +43,7 @@ export class InvalidInput implements UserError {
 @ObjectType("NotFound", {
   implements: UserError,
   simpleResolvers: true,
-  description: "The object does not exist, or is not the viewer's to see.",
+  description: "The object does not exist or is not visible to the viewer.",
 })
 export class NotFound implements UserError {
   readonly __typename!: "NotFound";
@@ -55,7 +56,7 @@ export class NotFound implements UserError {
   implements: UserError,
   simpleResolvers: true,
   description:
-    "The object was in a state that does not allow this action; or, by its code, a bound would be passed, or the model or the usage limit cannot be asked.",
+    "The object's state does not allow the action. `code` tells whether a limit would be exceeded or the model or the usage limit is unavailable.",
 })
 export class Conflict implements UserError {
   readonly __typename!: "Conflict";
@@ -65,7 +66,7 @@ export class Conflict implements UserError {
 
   @Field(() => ChatStatusEnum, {
     nullable: true,
-    description: "The chat's status, when that is what conflicts.",
+    description: "The chat's current status, if it caused the conflict.",
   })
   currentStatus!: ChatStatus | null;
 }
@@ -73,7 +74,7 @@ export class Conflict implements UserError {
 @ObjectType("McpAuthRequired", {
   implements: UserError,
   simpleResolvers: true,
-  description: "Tool servers that were named want the person's authorisation first; see `startMcpOauth`.",
+  description: "The selected MCP servers must be authorized by the user first; see `startMcpOauth`.",
 })
 export class McpAuthRequired implements UserError {
   readonly __typename!: "McpAuthRequired";
@@ -81,7 +82,7 @@ export class McpAuthRequired implements UserError {
   message!: string;
   path!: string[] | null;
 
-  /** Database ids. */
+  /** Database IDs. */
   serverIds!: readonly string[];
 }
 
@@ -89,7 +90,7 @@ export class McpAuthRequired implements UserError {
   implements: UserError,
   simpleResolvers: true,
   description:
-    "The model's provider is asked with the own key of the person whose chat it is, and they have stored none; see `setViewerProviderKey`.",
+    "The model's provider requires an API key of the chat's owner, who has not stored one; see `setViewerProviderKey`.",
 })
 export class ProviderKeyRequired implements UserError {
   readonly __typename!: "ProviderKeyRequired";
@@ -97,14 +98,14 @@ export class ProviderKeyRequired implements UserError {
   message!: string;
   path!: string[] | null;
 
-  /** The database's id. */
+  /** Database ID. */
   providerId!: string;
 }
 
 @ObjectType("UsageLimitExceeded", {
   implements: UserError,
   simpleResolvers: true,
-  description: "The chat's owner has spent what they may in this period. Nothing was changed.",
+  description: "The chat's owner has reached their spending limit for this period. Nothing was changed.",
 })
 export class UsageLimitExceeded implements UserError {
   readonly __typename!: "UsageLimitExceeded";
@@ -112,13 +113,13 @@ export class UsageLimitExceeded implements UserError {
   message!: string;
   path!: string[] | null;
 
-  @Field(() => MicrosScalar, { description: "What they have spent in the period." })
+  @Field(() => MicrosScalar, { description: "The amount spent in this period." })
   spentMicros!: bigint;
 
-  @Field(() => MicrosScalar, { description: "What they may spend in it." })
+  @Field(() => MicrosScalar, { description: "The limit for the period." })
   limitMicros!: bigint;
 
-  @Field(() => DateTimeScalar, { description: "When the next period begins, with nothing spent." })
+  @Field(() => DateTimeScalar, { description: "When the next period starts." })
   resetsAt!: Date;
 }
 
@@ -126,7 +127,7 @@ export class UsageLimitExceeded implements UserError {
   implements: UserError,
   simpleResolvers: true,
   description:
-    "The user whose chat or file it is stores as much as they may; see `User.storage`. Nothing was changed.",
+    "The owner of the chat or file has reached their storage limit; see `User.storage`. Nothing was changed.",
 })
 export class StorageLimitExceeded implements UserError {
   readonly __typename!: "StorageLimitExceeded";
@@ -134,17 +135,17 @@ export class StorageLimitExceeded implements UserError {
   message!: string;
   path!: string[] | null;
 
-  @Field(() => BigIntScalar, { description: "Bytes that they store." })
+  @Field(() => BigIntScalar, { description: "The storage in use in bytes." })
   usedBytes!: bigint;
 
-  @Field(() => BigIntScalar, { description: "Bytes that they may store." })
+  @Field(() => BigIntScalar, { description: "The limit in bytes." })
   limitBytes!: bigint;
 }
 
 @ObjectType("WorkspaceUnavailable", {
   implements: UserError,
   simpleResolvers: true,
-  description: "The workspace cannot be reached or is not running.",
+  description: "The workspace is not running or cannot be reached.",
 })
 export class WorkspaceUnavailable implements UserError {
   readonly __typename!: "WorkspaceUnavailable";
@@ -154,7 +155,7 @@ export class WorkspaceUnavailable implements UserError {
 
   @Field(() => WorkspaceStatusEnum, {
     nullable: true,
-    description: "How the workspace stands, when that is known.",
+    description: "The workspace's status, if known.",
   })
   workspaceStatus!: WorkspaceStatus | null;
 }

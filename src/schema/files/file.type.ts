@@ -1,4 +1,4 @@
-/** Files that people or tools have given to a chat. */
+/** Files in chats, and uploads. */
 import { Field, InputType, Int, ObjectType } from "type-graphql";
 import { connectionType } from "../common/connection.js";
 import { Node } from "../common/node.interface.js";
@@ -6,64 +6,67 @@ import { DateTimeScalar } from "../scalars/date-time.js";
 import { UrlScalar } from "../scalars/url.js";
 import { UserError } from "../common/user-error.interface.js";
 
-@ObjectType("File", { implements: Node, simpleResolvers: true, description: "A file of a chat." })
+@ObjectType("File", { implements: Node, simpleResolvers: true, description: "A file in a chat." })
 export class File implements Node {
   readonly __typename!: "File";
 
   id!: string;
 
-  @Field(() => String, { description: "Its name, without a path." })
+  @Field(() => String, { description: "The file's name, without a path." })
   name!: string;
 
-  @Field(() => String, { description: "Its media type, for example `image/png`." })
+  @Field(() => String, { description: "The file's media type, for example `image/png`." })
   mediaType!: string;
 
-  @Field(() => Int, { description: "Its size in bytes." })
+  @Field(() => Int, { description: "The file's size in bytes." })
   sizeBytes!: number;
 }
 
 export const FileConnection = connectionType(File, "File");
 
-@InputType("CreateFileUploadInput", { description: "A file whose bytes are about to come." })
+@InputType("CreateFileUploadInput", { description: "Input of `createFileUpload`." })
 export class CreateFileUploadInput {
   @Field(() => String, {
-    description: "Its name; folders and signs that cannot be seen are left out, at most 255 bytes stay.",
+    description:
+      "The file's name. Folders and invisible characters are removed, and it is truncated to 255 bytes.",
   })
   name!: string;
 
   @Field(() => String, {
     description:
-      "What it is, for example `image/png`; `application/octet-stream` leaves that to the server. Bytes that are something else are refused.",
+      "The file's media type, for example `image/png`. With `application/octet-stream` the server detects it. Uploads whose content does not match are rejected.",
   })
   mediaType!: string;
 
-  @Field(() => Int, { description: "How many bytes will come, exactly; 1 to 10,485,760." })
+  @Field(() => Int, { description: "The exact size of the file in bytes: 1 to 10,485,760." })
   sizeBytes!: number;
 }
 
 @ObjectType("CreateFileUploadPayload", {
   simpleResolvers: true,
-  description: "PUT the bytes to `uploadUrl`; the file is usable once that succeeds.",
+  description:
+    "The announced file. Upload its bytes with a PUT request to `uploadUrl`; the file can be used once that succeeds.",
 })
 export class CreateFileUploadPayload {
   @Field(() => File, {
     nullable: true,
-    description: "Null when it was refused. Its `mediaType` may become another one with its bytes.",
+    description: "The file. Its `mediaType` may change with the upload. Null if the mutation was refused.",
   })
   file!: File | null;
 
   @Field(() => UrlScalar, {
     nullable: true,
-    description: "Where to PUT the bytes, without a token. Null when it was refused.",
+    description: "The URL to PUT the bytes to; needs no token. Null if the mutation was refused.",
   })
   uploadUrl!: string | null;
 
   @Field(() => DateTimeScalar, {
     nullable: true,
-    description: "Until when that works; without its bytes the file is gone some minutes later.",
+    description:
+      "When the upload URL expires. A file that has not been uploaded by then is deleted some minutes later.",
   })
   expiresAt!: Date | null;
 
-  @Field(() => [UserError], { description: "Why nothing was done; empty on success." })
+  @Field(() => [UserError], { description: "Why the mutation was refused. Empty on success." })
   userErrors!: UserError[];
 }

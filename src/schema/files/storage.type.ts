@@ -1,4 +1,4 @@
-/** What users store, and may store. */
+/** Users' storage and storage limits. */
 import { Field, ID, InputType, ObjectType } from "type-graphql";
 import type { LimitSource } from "../../domain/usage/usage-limits.js";
 import { BigIntScalar } from "../scalars/big-int.js";
@@ -8,58 +8,60 @@ import { User } from "../users/user.type.js";
 
 @ObjectType("UserStorage", {
   simpleResolvers: true,
-  description: "What a user stores, and may store: messages, queued messages and files of their chats.",
+  description: "Storage used by a user's messages, queued messages and files, and its limit.",
 })
 export class UserStorage {
   @Field(() => BigIntScalar, {
     description:
-      "Bytes in use. Messages count as long as they exist, edited ones too; files count from their announcement on.",
+      "Storage in use in bytes. Messages count as long as they exist, including edited ones; files count as soon as they are announced.",
   })
   usedBytes!: bigint;
 
-  @Field(() => BigIntScalar, { nullable: true, description: "Bytes that may be in use; null = no limit." })
+  @Field(() => BigIntScalar, { nullable: true, description: "The limit in bytes. Null for no limit." })
   limitBytes!: bigint | null;
 
-  @Field(() => LimitSourceEnum, { description: "Whose limit it is." })
+  @Field(() => LimitSourceEnum, { description: "Where the limit comes from." })
   source!: LimitSource;
 }
 
-const REFUSED = "Null when it was refused.";
-const WHY = "Why nothing was done; empty on success.";
+const WHY = "Why the mutation was refused. Empty on success.";
 
-@InputType("SetUserStorageLimitInput", { description: "What one user may store from now on." })
+@InputType("SetUserStorageLimitInput", { description: "Input of `setUserStorageLimit`." })
 export class SetUserStorageLimitInput {
-  @Field(() => ID, { description: "Who." })
+  @Field(() => ID, { description: "The user." })
   userId!: string;
 
   @Field(() => BigIntScalar, {
     nullable: true,
-    description: "Bytes, 0 or more; null = no limit. Must be given.",
+    description: "The limit in bytes, 0 or more. Null for no limit. Required.",
   })
   limitBytes?: bigint | null;
 }
 
-@ObjectType("SetUserStorageLimitPayload", { simpleResolvers: true, description: "The user with the limit." })
+@ObjectType("SetUserStorageLimitPayload", {
+  simpleResolvers: true,
+  description: "The user with their new limit.",
+})
 export class SetUserStorageLimitPayload {
-  @Field(() => User, { nullable: true, description: REFUSED })
+  @Field(() => User, { nullable: true, description: "The user. Null if the mutation was refused." })
   user!: User | null;
 
   @Field(() => [UserError], { description: WHY })
   userErrors!: UserError[];
 }
 
-@InputType("ClearUserStorageLimitInput", { description: "Who has no limit of their own any more." })
+@InputType("ClearUserStorageLimitInput", { description: "Input of `clearUserStorageLimit`." })
 export class ClearUserStorageLimitInput {
-  @Field(() => ID, { description: "Who." })
+  @Field(() => ID, { description: "The user." })
   userId!: string;
 }
 
 @ObjectType("ClearUserStorageLimitPayload", {
   simpleResolvers: true,
-  description: "The user for whom the deployment's default counts.",
+  description: "The user, for whom the deployment's default applies again.",
 })
 export class ClearUserStorageLimitPayload {
-  @Field(() => User, { nullable: true, description: REFUSED })
+  @Field(() => User, { nullable: true, description: "The user. Null if the mutation was refused." })
   user!: User | null;
 
   @Field(() => [UserError], { description: WHY })

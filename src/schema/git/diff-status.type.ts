@@ -1,4 +1,4 @@
-/** How the branch that a chat works on stands at its git host. */
+/** Status of a chat's branch on its Git host. */
 import { Field, ID, InputType, Int, ObjectType } from "type-graphql";
 import type { PullRequestState } from "../../domain/git/branch-facts.js";
 import { PullRequestStateEnum } from "../common/enums.js";
@@ -8,50 +8,56 @@ import { UserError } from "../common/user-error.interface.js";
 
 @ObjectType("PullRequest", {
   simpleResolvers: true,
-  description: "A pull request at GitHub, or a merge request at GitLab.",
+  description: "A pull request on GitHub, or a merge request on GitLab.",
 })
 export class PullRequest {
-  @Field(() => Int, { description: "What it is called by within its project." })
+  @Field(() => Int, { description: "The pull request's number within its project." })
   number!: number;
 
-  @Field(() => String, { description: "As at the host." })
+  @Field(() => String, { description: "The pull request's title." })
   title!: string;
 
-  @Field(() => PullRequestStateEnum, { description: "How it stands." })
+  @Field(() => PullRequestStateEnum, { description: "The pull request's state." })
   state!: PullRequestState;
 
-  @Field(() => Boolean, { description: "Whether its author still works on it." })
+  @Field(() => Boolean, { description: "Whether the pull request is a draft." })
   isDraft!: boolean;
 
   @Field(() => Boolean, {
     description:
-      "Whether some reviewer wants changes: of each reviewer the last review counts that approved, asked for changes or was dismissed.",
+      "Whether a reviewer requested changes. For each reviewer, only the last review that approved, requested changes or was dismissed counts.",
   })
   hasChangesRequested!: boolean;
 
-  @Field(() => String, { nullable: true, description: "Who opened it; null when the account is gone." })
+  @Field(() => String, {
+    nullable: true,
+    description: "The author's login. Null if the account no longer exists.",
+  })
   authorLogin!: string | null;
 }
 
 @ObjectType("DiffStatus", {
   simpleResolvers: true,
   description:
-    "How the branch that a chat last fetched or pushed stands at its git host. The numbers are those of the pull request, else of the branch against the default branch; 0 for a branch that is not there.",
+    "Status on its Git host of the branch that the chat last fetched or pushed. The numbers are those of the pull request, or else of the branch compared with the default branch. 0 if the branch does not exist on the host.",
 })
 export class DiffStatus {
   @Field(() => UrlScalar, {
     nullable: true,
-    description: "The page of the pull request, else of the comparison; null while the branch is not there.",
+    description:
+      "Web page of the pull request, or else of the comparison. Null if the branch does not exist on the host.",
   })
   url!: string | null;
 
-  @Field(() => Int, { description: "Lines added." })
+  @Field(() => Int, { description: "Number of added lines." })
   additions!: number;
 
-  @Field(() => Int, { description: "Lines taken away." })
+  @Field(() => Int, { description: "Number of deleted lines." })
   deletions!: number;
 
-  @Field(() => Int, { description: "Files that differ; at GitHub at most 300 without a pull request." })
+  @Field(() => Int, {
+    description: "Number of changed files. Without a pull request, GitHub reports at most 300.",
+  })
   changedFiles!: number;
 
   @Field(() => String, { nullable: true, description: "The branch." })
@@ -59,34 +65,39 @@ export class DiffStatus {
 
   @Field(() => String, {
     nullable: true,
-    description: "What it is to be merged into, or is compared with; null while that is not known.",
+    description:
+      "The branch that the pull request targets or that the branch is compared with. Null if unknown.",
   })
   baseBranch!: string | null;
 
-  @Field(() => PullRequest, { nullable: true, description: "Null while the branch has none." })
+  @Field(() => PullRequest, {
+    nullable: true,
+    description: "The branch's pull request. Null if there is none.",
+  })
   pullRequest!: PullRequest | null;
 
   @Field(() => DateTimeScalar, {
     nullable: true,
-    description: "When the host was last asked with success; null before the first time. Not told by events.",
+    description:
+      "When the status was last fetched successfully. Null if it never was. Changes of this field alone do not cause events.",
   })
   refreshedAt!: Date | null;
 
   @Field(() => Boolean, {
     description:
-      "Whether it may be out of date: the chat has spoken with the host since, the host did not answer when it was asked, there is no token for it, or it was not asked for an hour.",
+      "Whether the status may be outdated: the chat has accessed the host since, the last refresh failed, there is no token for the host, or the last refresh was more than an hour ago.",
   })
   isStale!: boolean;
 }
 
 @ObjectType("Diff", {
   simpleResolvers: true,
-  description: "The changes of the branch that a chat works on, as its git host has them.",
+  description: "The changes of a chat's branch, as known to its Git host.",
 })
 export class Diff {
   @Field(() => String, {
     nullable: true,
-    description: "Where the branch is pushed to, without passwords or tokens.",
+    description: "URL of the remote the branch is pushed to, without credentials.",
   })
   remoteOrigin!: string | null;
 
@@ -94,18 +105,19 @@ export class Diff {
   branch!: string | null;
 
   @Field(() => String, {
-    description: "Of the pull request, else of the branch against the default branch. At most 4 MiB.",
+    description:
+      "The unified diff of the pull request, or else of the branch against the default branch. At most 4 MiB.",
   })
   unified!: string;
 
   @Field(() => Boolean, {
     description:
-      "Whether it is larger than that, or than the host shows; `unified` then says so in one line instead.",
+      "Whether the diff was omitted because it exceeds that size or the host's own limit. `unified` then contains a one-line notice.",
   })
   isTruncated!: boolean;
 }
 
-@InputType("RefreshChatDiffInput", { description: "A chat of whose branch the git host is to be asked now." })
+@InputType("RefreshChatDiffInput", { description: "Input of `refreshChatDiff`." })
 export class RefreshChatDiffInput {
   @Field(() => ID, { description: "The chat." })
   chatId!: string;
@@ -113,17 +125,17 @@ export class RefreshChatDiffInput {
 
 @ObjectType("RefreshChatDiffPayload", {
   simpleResolvers: true,
-  description: "How the chat's branch stands now.",
+  description: "The current status of the chat's branch.",
 })
 export class RefreshChatDiffPayload {
   @Field(() => DiffStatus, {
     nullable: true,
-    description: "As the host has just told it; null when it was refused.",
+    description: "The diff status as just fetched from the host. Null if the mutation was refused.",
   })
   diffStatus!: DiffStatus | null;
 
   @Field(() => [UserError], {
-    description: "Why the host was not asked, or did not answer; empty on success.",
+    description: "Why the host was not asked or did not respond. Empty on success.",
   })
   userErrors!: UserError[];
 }

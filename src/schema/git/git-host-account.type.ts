@@ -1,4 +1,4 @@
-/** Git hosts to which a person has given a token. */
+/** Users' accounts on Git hosts. */
 import { Field, ID, InputType, ObjectType } from "type-graphql";
 import { Node } from "../common/node.interface.js";
 import { DateTimeScalar } from "../scalars/date-time.js";
@@ -8,7 +8,7 @@ import { UserError } from "../common/user-error.interface.js";
   implements: Node,
   simpleResolvers: true,
   description:
-    "A git host where commands of the viewer's chats may fetch and push over HTTPS in the viewer's name. The token itself is never shown.",
+    "A Git host that commands in the viewer's chats can fetch from and push to over HTTPS on the viewer's behalf. Its token is never shown.",
 })
 export class GitHostAccount implements Node {
   readonly __typename!: "GitHostAccount";
@@ -17,55 +17,66 @@ export class GitHostAccount implements Node {
 
   @Field(() => String, {
     description:
-      "As in `github.com` or `git.example:8443`; `http://…` for one that is spoken to without encryption.",
+      "The host name, as in `github.com` or `git.example:8443`. Starts with `http://` if the connection is not encrypted.",
   })
   host!: string;
 
   @Field(() => String, {
     nullable: true,
-    description: "Who the token is there; null while the host has not been asked.",
+    description: "The user's login on the host. Null until the host has been contacted.",
   })
   login!: string | null;
 
-  @Field(() => DateTimeScalar, { description: "When the token was given; another token is another account." })
+  @Field(() => DateTimeScalar, {
+    description: "When the token was added. Another token creates another account.",
+  })
   createdAt!: Date;
 }
 
-@InputType("ConnectGitHostInput", { description: "A git host and the viewer's token for it." })
+@InputType("ConnectGitHostInput", { description: "Input of `connectGitHost`." })
 export class ConnectGitHostInput {
   @Field(() => String, {
     description:
-      "Its name, with the port unless it is the usual one. `http://` before it allows the token to travel unencrypted; without that it never does.",
+      "The host name, with a port unless it is the default. Prefix it with `http://` to allow sending the token unencrypted; otherwise it is only sent over HTTPS.",
   })
   host!: string;
 
   @Field(() => String, {
     description:
-      "A personal access token or the like, at most 4,096 visible ASCII characters. Give it no more rights than chats need: whatever runs in a chat can use it.",
+      "A personal access token or similar: at most 4,096 visible ASCII characters. Grant it only the permissions that chats need, as everything that runs in a chat can use it.",
   })
   token!: string;
 }
 
 @ObjectType("ConnectGitHostPayload", { simpleResolvers: true, description: "The new account." })
 export class ConnectGitHostPayload {
-  @Field(() => GitHostAccount, { nullable: true, description: "Null when it was refused." })
+  @Field(() => GitHostAccount, {
+    nullable: true,
+    description: "The account. Null if the mutation was refused.",
+  })
   account!: GitHostAccount | null;
 
-  @Field(() => [UserError], { description: "Why nothing was done; empty on success." })
+  @Field(() => [UserError], { description: "Why the mutation was refused. Empty on success." })
   userErrors!: UserError[];
 }
 
-@InputType("DisconnectGitHostInput", { description: "Which account to disconnect." })
+@InputType("DisconnectGitHostInput", { description: "Input of `disconnectGitHost`." })
 export class DisconnectGitHostInput {
-  @Field(() => ID, { description: "One of the viewer's own." })
+  @Field(() => ID, { description: "The account. Must belong to the viewer." })
   accountId!: string;
 }
 
-@ObjectType("DisconnectGitHostPayload", { simpleResolvers: true, description: "The account that was." })
+@ObjectType("DisconnectGitHostPayload", {
+  simpleResolvers: true,
+  description: "The result of `disconnectGitHost`.",
+})
 export class DisconnectGitHostPayload {
-  @Field(() => ID, { nullable: true, description: "Null when it was refused." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "ID of the removed account. Null if the mutation was refused.",
+  })
   deletedId!: string | null;
 
-  @Field(() => [UserError], { description: "Why nothing was done; empty on success." })
+  @Field(() => [UserError], { description: "Why the mutation was refused. Empty on success." })
   userErrors!: UserError[];
 }

@@ -1,50 +1,51 @@
-/** What differs from the last commit in the repositories that a chat works in. */
+/** Uncommitted changes in the repositories that a chat works in. */
 import { Field, ID, InputType, ObjectType } from "type-graphql";
 import { DateTimeScalar } from "../scalars/date-time.js";
 import { UserError } from "../common/user-error.interface.js";
 
 @ObjectType("GitRepository", {
   simpleResolvers: true,
-  description: "One repository that a chat works in, as its working tree stands.",
+  description: "The working tree of a repository that a chat works in.",
 })
 export class GitRepository {
-  @Field(() => String, { description: "The working tree's absolute path in the workspace." })
+  @Field(() => String, { description: "Absolute path of the working tree in the workspace." })
   root!: string;
 
-  @Field(() => String, { nullable: true, description: "The branch; null when none is checked out." })
+  @Field(() => String, { nullable: true, description: "The current branch. Null if none is checked out." })
   branch!: string | null;
 
   @Field(() => String, {
     nullable: true,
-    description: "The address of the remote called origin, without passwords or tokens; null without one.",
+    description: "URL of the remote named `origin`, without credentials. Null if there is none.",
   })
   remoteOrigin!: string | null;
 
   @Field(() => String, {
     description:
-      "All that differs from the last commit, staged or not, as `git diff HEAD` says it, and after it each untracked file as a new one. Bytes that are not UTF-8 are shown as U+FFFD.",
+      "All uncommitted changes, staged or not, as in `git diff HEAD`, followed by untracked files as new ones. Bytes that are not valid UTF-8 are replaced with U+FFFD.",
   })
   unifiedDiff!: string;
 
   @Field(() => Boolean, {
-    description: "Whether the diff is too large to be shown; `unifiedDiff` then says so in one line instead.",
+    description:
+      "Whether the diff was omitted because it is too large. `unifiedDiff` then contains a one-line notice.",
   })
   isTruncated!: boolean;
 }
 
 @ObjectType("GitSnapshot", {
   simpleResolvers: true,
-  description: "All repositories that a chat works in, at one moment.",
+  description: "The repositories that a chat works in, at one point in time.",
 })
 export class GitSnapshot {
-  @Field(() => [GitRepository], { description: "Sorted by root; at most 32." })
+  @Field(() => [GitRepository], { description: "The repositories, sorted by root. At most 32." })
   repositories!: GitRepository[];
 
-  @Field(() => DateTimeScalar, { description: "When the workspace was last looked at." })
+  @Field(() => DateTimeScalar, { description: "When the workspace was last scanned." })
   scannedAt!: number;
 }
 
-@InputType("RefreshChatGitInput", { description: "A chat whose repositories are to be looked at now." })
+@InputType("RefreshChatGitInput", { description: "Input of `refreshChatGit`." })
 export class RefreshChatGitInput {
   @Field(() => ID, { description: "The chat." })
   chatId!: string;
@@ -52,15 +53,15 @@ export class RefreshChatGitInput {
 
 @ObjectType("RefreshChatGitPayload", {
   simpleResolvers: true,
-  description: "The chat's repositories as they are now.",
+  description: "The chat's repositories in their current state.",
 })
 export class RefreshChatGitPayload {
   @Field(() => GitSnapshot, {
     nullable: true,
-    description: "Made after the request; null when it was refused.",
+    description: "A snapshot taken after the request. Null if the mutation was refused.",
   })
   git!: GitSnapshot | null;
 
-  @Field(() => [UserError], { description: "Why nothing was looked at; empty on success." })
+  @Field(() => [UserError], { description: "Why no snapshot was taken. Empty on success." })
   userErrors!: UserError[];
 }

@@ -1,56 +1,57 @@
-/** Connecting one's account with a tool server, and taking that back. */
+/** Connecting and disconnecting a user's account on an MCP server. */
 import { Field, ID, InputType, ObjectType } from "type-graphql";
 import { McpServer } from "./mcp-server.type.js";
 import { DateTimeScalar } from "../scalars/date-time.js";
 import { UrlScalar } from "../scalars/url.js";
 import { UserError } from "../common/user-error.interface.js";
 
-@InputType("StartMcpOauthInput", { description: "Which tool server to authorise." })
+@InputType("StartMcpOauthInput", { description: "Input of `startMcpOauth`." })
 export class StartMcpOauthInput {
-  @Field(() => ID, { description: "One whose `authKind` is OAUTH2." })
+  @Field(() => ID, { description: "The server. Its `authKind` must be OAUTH2." })
   serverId!: string;
 
   @Field(() => String, {
     nullable: true,
     description:
-      "Where the browser goes in the end: a path here, or an address on an origin that the deployment allows. Absent or null: to a page that says that it is done, and tells the window that opened it.",
+      "Where to redirect the browser in the end: a path on this server, or a URL with an origin allowed by the deployment. Defaults to a page that confirms the connection and notifies the window that opened it.",
   })
   returnTo?: string | null;
 }
 
 @ObjectType("StartMcpOauthPayload", {
   simpleResolvers: true,
-  description: "Open `authorizationUrl` in the person's browser; the rest happens there.",
+  description: "The started authorization. Open `authorizationUrl` in the user's browser to continue.",
 })
 export class StartMcpOauthPayload {
   @Field(() => UrlScalar, {
     nullable: true,
     description:
-      "A page of ours that asks the person and then leads to the server's own sign-in. It is for the viewer alone: whoever goes on with it connects their account there to the viewer's here. Null when it was refused.",
+      "A page of this server that asks for the user's consent and then redirects to the MCP server's own sign-in. Must only be opened by the viewer: whoever completes it connects their account there to the viewer's account here. Null if the mutation was refused.",
   })
   authorizationUrl!: string | null;
 
   @Field(() => DateTimeScalar, {
     nullable: true,
-    description: "Until when it can be finished: ten minutes. Null when it was refused.",
+    description:
+      "When the authorization attempt expires: after ten minutes. Null if the mutation was refused.",
   })
   expiresAt!: Date | null;
 
-  @Field(() => [UserError], { description: "Why nothing was begun; empty on success." })
+  @Field(() => [UserError], { description: "Why the authorization was not started. Empty on success." })
   userErrors!: UserError[];
 }
 
-@InputType("DisconnectMcpServerInput", { description: "Which tool server to disconnect." })
+@InputType("DisconnectMcpServerInput", { description: "Input of `disconnectMcpServer`." })
 export class DisconnectMcpServerInput {
-  @Field(() => ID, { description: "One that the viewer may see; it need not be connected." })
+  @Field(() => ID, { description: "The server. Must be visible to the viewer, but need not be connected." })
   serverId!: string;
 }
 
-@ObjectType("DisconnectMcpServerPayload", { simpleResolvers: true, description: "The server, disconnected." })
+@ObjectType("DisconnectMcpServerPayload", { simpleResolvers: true, description: "The disconnected server." })
 export class DisconnectMcpServerPayload {
-  @Field(() => McpServer, { nullable: true, description: "Null when it was refused." })
+  @Field(() => McpServer, { nullable: true, description: "The server. Null if the mutation was refused." })
   server!: McpServer | null;
 
-  @Field(() => [UserError], { description: "Why nothing was done; empty on success." })
+  @Field(() => [UserError], { description: "Why the mutation was refused. Empty on success." })
   userErrors!: UserError[];
 }

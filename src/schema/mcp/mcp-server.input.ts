@@ -1,108 +1,114 @@
-/** What the mutations on tool servers take. Absent keeps; null clears what can be without a value. */
+/** Inputs of the mutations on MCP servers. Absent fields do not change; null clears optional values. */
 import { Field, ID, InputType } from "type-graphql";
 import type { McpAvailability, McpTransport } from "../../domain/mcp/types.js";
 import { McpAvailabilityEnum, McpTransportEnum } from "../common/enums.js";
 import { SecretInput } from "../common/secret.input.js";
 
-const ADDRESS = "An absolute http(s) address of at most 2,048 characters, without a user and without #.";
-const NAME = "What people call it: 1 to 100 characters.";
-const DESCRIPTION = "What it is for: at most 2,000 characters.";
-const ICON = "A picture of it: an http(s) address.";
-const URL_MEANING = `Where it is asked. ${ADDRESS}`;
-const AVAILABILITY = "Which chats use it.";
+const ADDRESS = "an absolute http(s) URL of at most 2,048 characters, without user information or fragment.";
+const NAME = "The display name: 1 to 100 characters.";
+const DESCRIPTION = "What the server is for: at most 2,000 characters.";
+const ICON = "URL of the server's icon, http or https.";
+const URL_MEANING = `The server's URL: ${ADDRESS}`;
+const AVAILABILITY = "Which chats use the server.";
 const ALLOW_LIST =
-  "The server's own names of the only tools that turns may use, at most 200; empty = all but those denied.";
-const DENY_LIST = "The server's own names of tools that turns may not use, at most 200; none of the allowed.";
+  "Names of the only tools that turns may use, as on the server, at most 200. If empty, all tools are allowed except those in `toolDenyList`.";
+const DENY_LIST =
+  "Names of tools that turns may not use, as on the server, at most 200. Must not overlap with `toolAllowList`.";
 const PRIVATE =
-  "Whether it, and the authorisation server behind it, may be on this machine or in a private network. Without that they cannot be reached there, whatever their names resolve to.";
+  "Whether the server and its authorization server may be on the local machine or in a private network. Otherwise such addresses are blocked, whatever their names resolve to.";
 
 @InputType("McpOauthInput", {
   description:
-    "Each person authorises Parley at the server. With nothing given, endpoints are found by the server's own metadata and Parley registers itself as a client; else a client's id and both addresses are needed.",
+    "OAuth 2 settings of an MCP server. If empty, endpoints are discovered from the server's metadata and Parley registers itself as a client. Otherwise the client ID and both URLs are required.",
 })
 export class McpOauthInput {
-  @Field(() => String, { nullable: true, description: "The client, at most 512 visible ASCII characters." })
+  @Field(() => String, {
+    nullable: true,
+    description: "The client ID: at most 512 visible ASCII characters.",
+  })
   clientId?: string | null;
 
-  @Field(() => SecretInput, { nullable: true, description: "The client's secret; public clients have none." })
+  @Field(() => SecretInput, { nullable: true, description: "The client secret. Public clients have none." })
   clientSecret?: SecretInput | null;
 
-  @Field(() => String, { nullable: true, description: `Where people authorise. ${ADDRESS}` })
+  @Field(() => String, { nullable: true, description: `The authorization endpoint: ${ADDRESS}` })
   authorizeUrl?: string | null;
 
-  @Field(() => String, { nullable: true, description: `Where tokens are made. ${ADDRESS}` })
+  @Field(() => String, { nullable: true, description: `The token endpoint: ${ADDRESS}` })
   tokenUrl?: string | null;
 
   @Field(() => [String], {
     nullable: true,
-    description: "What is asked for, at most 100, each an entry; empty = what the server's metadata names.",
+    description: "The scopes to request, at most 100. If empty, those in the server's metadata.",
   })
   scopes?: string[] | null;
 }
 
-@InputType("McpApiKeyInput", { description: "One key of this deployment, the same for everybody." })
+@InputType("McpApiKeyInput", { description: "An API key of the deployment, shared by all users." })
 export class McpApiKeyInput {
   @Field(() => String, {
     nullable: true,
-    description: "The header that carries it, as in `Authorization`; not one of the protocol's own.",
+    description:
+      "The header that carries the key, for example `Authorization`. Must not be a header of the protocol itself.",
   })
   header?: string | null;
 
   @Field(() => SecretInput, {
     nullable: true,
-    description: "The header's whole value, as in `Bearer …`: at most 8,192 visible ASCII characters.",
+    description: "The header's full value, for example `Bearer …`: at most 8,192 visible ASCII characters.",
   })
   value?: SecretInput | null;
 }
 
-@InputType("McpHeaderInput", { description: "One header that each request to the server carries." })
+@InputType("McpHeaderInput", { description: "A header to send with each request to an MCP server." })
 export class McpHeaderInput {
   @Field(() => String, {
-    description: "Its name, once in the list in any case; not one of the protocol's own.",
+    description:
+      "The header's name, case-insensitive and unique in the list. Must not be a header of the protocol itself.",
   })
   name!: string;
 
   @Field(() => SecretInput, {
     nullable: true,
     description:
-      "Its value: at most 8,192 visible ASCII characters. Absent keeps that of the stored header of this name.",
+      "The header's value: at most 8,192 visible ASCII characters. If absent, the stored value of the header with this name is kept.",
   })
   value?: SecretInput | null;
 }
 
 @InputType("McpAuthInput", {
   description:
-    "Exactly one field: the kind of authorisation is the field that is set. Another kind than before forgets the former one's secrets. Whoever moves the server to another host gives its secrets anew.",
+    "How requests to an MCP server are authenticated: exactly one field, which selects the kind. Changing the kind deletes the secrets of the previous one. Moving the server to another host requires its secrets to be given again.",
 })
 export class McpAuthInput {
-  @Field(() => Boolean, { nullable: true, description: "True: the server asks nothing." })
+  @Field(() => Boolean, { nullable: true, description: "Set to true for no authentication." })
   none?: boolean;
 
-  @Field(() => McpOauthInput, { nullable: true, description: "Each person's own authorisation." })
+  @Field(() => McpOauthInput, { nullable: true, description: "Each user authorizes Parley individually." })
   oauth2?: McpOauthInput;
 
-  @Field(() => McpApiKeyInput, { nullable: true, description: "One key for everybody." })
+  @Field(() => McpApiKeyInput, { nullable: true, description: "An API key shared by all users." })
   apiKey?: McpApiKeyInput;
 
   @Field(() => [McpHeaderInput], {
     nullable: true,
-    description: "Headers for everybody, 1 to 20. The list is all there will be.",
+    description: "Headers shared by all users, 1 to 20. Replaces the current list.",
   })
   headers?: McpHeaderInput[];
 
   @Field(() => Boolean, {
     nullable: true,
     description:
-      "True: the identity token that the person signed in to Parley with. The server can act as them.",
+      "Set to true to send the identity token the user signed in to Parley with. The server can then act on the user's behalf.",
   })
   userIdentity?: boolean;
 }
 
-@InputType("CreateMcpServerInput", { description: "A tool server to register." })
+@InputType("CreateMcpServerInput", { description: "Input of `createMcpServer`." })
 export class CreateMcpServerInput {
   @Field(() => String, {
     description:
-      "Stands before the names of its tools: at most 32 lower-case letters and digits, with - or single _ between them. It never changes.",
+      "The prefix of the server's tool names: at most 32 lowercase letters and digits, separated by `-` or single `_`. Cannot be changed.",
   })
   slug!: string;
 
@@ -118,10 +124,10 @@ export class CreateMcpServerInput {
   @Field(() => String, { description: URL_MEANING })
   url!: string;
 
-  @Field(() => McpTransportEnum, { description: "How it is spoken to." })
+  @Field(() => McpTransportEnum, { description: "The transport used to talk to the server." })
   transport!: McpTransport;
 
-  @Field(() => McpAuthInput, { description: "How it knows who asks." })
+  @Field(() => McpAuthInput, { description: "How requests to the server are authenticated." })
   auth!: McpAuthInput;
 
   @Field(() => McpAvailabilityEnum, {
@@ -144,7 +150,9 @@ export class CreateMcpServerInput {
   isPrivateNetworkAllowed?: boolean | null;
 }
 
-@InputType("UpdateMcpServerInput", { description: "What to change of a tool server; absent keeps." })
+@InputType("UpdateMcpServerInput", {
+  description: "Input of `updateMcpServer`. Fields that are absent do not change.",
+})
 export class UpdateMcpServerInput {
   @Field(() => ID, { description: "The server." })
   serverId!: string;
@@ -152,25 +160,25 @@ export class UpdateMcpServerInput {
   @Field(() => String, { nullable: true, description: NAME })
   displayName?: string | null;
 
-  @Field(() => String, { nullable: true, description: `${DESCRIPTION} Null = none.` })
+  @Field(() => String, { nullable: true, description: `${DESCRIPTION} Null for none.` })
   description?: string | null;
 
-  @Field(() => String, { nullable: true, description: `${ICON} Null = none.` })
+  @Field(() => String, { nullable: true, description: `${ICON} Null for none.` })
   iconUrl?: string | null;
 
   @Field(() => String, {
     nullable: true,
-    description: `${URL_MEANING} Another one ends what people authorised: it was for the former.`,
+    description: `${URL_MEANING} Changing it ends users' authorizations, which were granted to the previous one.`,
   })
   url?: string | null;
 
-  @Field(() => McpTransportEnum, { nullable: true, description: "How it is spoken to." })
+  @Field(() => McpTransportEnum, { nullable: true, description: "The transport used to talk to the server." })
   transport?: McpTransport | null;
 
   @Field(() => McpAuthInput, {
     nullable: true,
     description:
-      "How it knows who asks. Another kind, OAuth client or endpoint ends what people authorised: it was for the former.",
+      "How requests to the server are authenticated. Changing the kind, the OAuth client or an endpoint ends users' authorizations, which were granted to the previous one.",
   })
   auth?: McpAuthInput | null;
 
@@ -190,7 +198,7 @@ export class UpdateMcpServerInput {
   isPrivateNetworkAllowed?: boolean | null;
 }
 
-@InputType("DeleteMcpServerInput", { description: "Which tool server to delete." })
+@InputType("DeleteMcpServerInput", { description: "Input of `deleteMcpServer`." })
 export class DeleteMcpServerInput {
   @Field(() => ID, { description: "The server." })
   serverId!: string;

@@ -1,4 +1,4 @@
-/** Tool servers (MCP) that admins registered, as people choose them and as admins see them. */
+/** Registered MCP servers, as seen by users and by admins. */
 import { Field, ObjectType } from "type-graphql";
 import type {
   McpAuthKind,
@@ -18,85 +18,88 @@ import { UrlScalar } from "../scalars/url.js";
 
 @ObjectType("McpServerAdmin", {
   simpleResolvers: true,
-  description:
-    "A tool server's settings, and which of its secrets are there. Secrets themselves are never shown.",
+  description: "An MCP server's settings. Secrets are never shown, only whether they are set.",
 })
 export class McpServerAdmin {
-  @Field(() => UrlScalar, { description: "Where it is asked." })
+  @Field(() => UrlScalar, { description: "The server's URL." })
   url!: string;
 
   @Field(() => String, {
     nullable: true,
-    description: "The OAuth client that an admin gave; null = Parley registers itself.",
+    description: "The OAuth client ID set by an admin. Null if Parley registers itself.",
   })
   oauthClientId!: string | null;
 
   @Field(() => UrlScalar, {
     nullable: true,
-    description: "Where people authorise, as an admin gave it; null = found by the server's own metadata.",
+    description: "The authorization endpoint set by an admin. Null if discovered from the server's metadata.",
   })
   oauthAuthorizeUrl!: string | null;
 
   @Field(() => UrlScalar, {
     nullable: true,
-    description: "Where tokens are made, as an admin gave it; null = found by the server's own metadata.",
+    description: "The token endpoint set by an admin. Null if discovered from the server's metadata.",
   })
   oauthTokenUrl!: string | null;
 
-  @Field(() => [String], { description: "What is asked for; empty = what the server's metadata names." })
+  @Field(() => [String], { description: "The scopes to request. If empty, those in the server's metadata." })
   oauthScopes!: string[];
 
   @Field(() => String, {
     nullable: true,
-    description: "The header that carries the key; null = there is none.",
+    description: "The header that carries the API key. Null if there is none.",
   })
   apiKeyHeader!: string | null;
 
-  @Field(() => Boolean, { description: "Whether a secret of the OAuth client is kept." })
+  @Field(() => Boolean, { description: "Whether an OAuth client secret is stored." })
   hasOauthSecret!: boolean;
 
-  @Field(() => Boolean, { description: "Whether a key is kept." })
+  @Field(() => Boolean, { description: "Whether an API key is stored." })
   hasApiKey!: boolean;
 
-  @Field(() => Boolean, { description: "Whether headers are kept." })
+  @Field(() => Boolean, { description: "Whether custom headers are stored." })
   hasCustomHeaders!: boolean;
 
   @Field(() => [String], {
-    description: "The server's own names of the tools that turns may use; empty = all but those denied.",
+    description:
+      "Names of the only tools that turns may use, as on the server. If empty, all tools are allowed except those in `toolDenyList`.",
   })
   toolAllowList!: string[];
 
-  @Field(() => [String], { description: "The server's own names of tools that turns may not use." })
+  @Field(() => [String], { description: "Names of tools that turns may not use, as on the server." })
   toolDenyList!: string[];
 
   @Field(() => Boolean, {
     description:
-      "Whether it, and the authorisation server behind it, may be on this machine or in a private network.",
+      "Whether the server and its authorization server may be on the local machine or in a private network.",
   })
   isPrivateNetworkAllowed!: boolean;
 
-  @Field(() => DateTimeScalar, { description: "When an admin changed it last." })
+  @Field(() => DateTimeScalar, { description: "When an admin last changed the settings." })
   updatedAt!: Date;
 }
 
 @ObjectType("McpAccount", {
   simpleResolvers: true,
-  description: "How the viewer stands with a tool server, at the moment of asking.",
+  description: "The viewer's current connection to an MCP server.",
 })
 export class McpAccount {
-  @Field(() => McpConnectionStatusEnum, { description: "Whether requests in the viewer's name can be made." })
+  @Field(() => McpConnectionStatusEnum, {
+    description: "Whether requests can be made on the viewer's behalf.",
+  })
   status!: McpConnectionStatus;
 
   @Field(() => DateTimeScalar, {
     nullable: true,
-    description: "When the viewer authorised it; null = they did not, or nothing is kept of it.",
+    description:
+      "When the viewer authorized the server. Null if they did not, or if the time was not recorded.",
   })
   connectedAt!: Date | null;
 
   @Field(() => DateTimeScalar, {
     nullable: true,
     description:
-      "When the token that is used now ends. It is renewed before, so that CONNECTED stays true; null = it does not end, or nobody said.",
+      "When the current token expires. It is renewed before that, so the status remains CONNECTED. Null if it does not expire or if that is unknown.",
   })
   expiresAt!: Date | null;
 }
@@ -104,47 +107,46 @@ export class McpAccount {
 @ObjectType("McpServer", {
   implements: Node,
   simpleResolvers: true,
-  description:
-    "A tool server (MCP) that admins registered. To anybody but admins a disabled one does not exist.",
+  description: "An MCP server registered by an admin. Disabled servers are visible to admins only.",
 })
 export class McpServer implements Node {
   readonly __typename!: "McpServer";
 
   id!: string;
 
-  /** The database's id. */
+  /** Database ID. */
   serverId!: string;
 
-  @Field(() => String, { description: "Stands before the names of its tools; unique, and never changes." })
+  @Field(() => String, { description: "The prefix of the server's tool names. Unique and never changes." })
   slug!: string;
 
-  @Field(() => String, { description: "What people call it." })
+  @Field(() => String, { description: "The display name." })
   displayName!: string;
 
-  @Field(() => String, { description: "What it is for; empty when nobody said." })
+  @Field(() => String, { description: "What the server is for. May be empty." })
   description!: string;
 
-  @Field(() => UrlScalar, { nullable: true, description: "A picture of it." })
+  @Field(() => UrlScalar, { nullable: true, description: "URL of the server's icon." })
   iconUrl!: string | null;
 
   @Field(() => Boolean, { description: "Whether turns may use it." })
   isEnabled!: boolean;
 
-  @Field(() => McpAvailabilityEnum, { description: "Which chats use it." })
+  @Field(() => McpAvailabilityEnum, { description: "Which chats use the server." })
   availability!: McpAvailability;
 
-  @Field(() => McpTransportEnum, { description: "How it is spoken to." })
+  @Field(() => McpTransportEnum, { description: "The transport used to talk to the server." })
   transport!: McpTransport;
 
-  @Field(() => McpAuthKindEnum, { description: "How it knows who asks." })
+  @Field(() => McpAuthKindEnum, { description: "How requests to the server are authenticated." })
   authKind!: McpAuthKind;
 
-  @Field(() => DateTimeScalar, { description: "When it was registered." })
+  @Field(() => DateTimeScalar, { description: "When the server was registered." })
   createdAt!: Date;
 
   @Field(() => McpServerAdmin, {
     nullable: true,
-    description: "Its settings. Admins only; null for everyone else.",
+    description: "The server's settings. Null unless the viewer is an admin.",
   })
   admin!: McpServerAdmin | null;
 }

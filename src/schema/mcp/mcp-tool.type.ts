@@ -6,14 +6,15 @@ import { JsonScalar } from "../scalars/json.js";
 @ObjectType("McpTool", { simpleResolvers: true, description: "A tool of an MCP server." })
 export class McpTool {
   @Field(() => String, {
-    description: "Its server's own name for it; of a workspace's tool with its server's name before it.",
+    description:
+      "The tool's name on its server. For tools of a workspace, prefixed with the name of their server.",
   })
   name!: string;
 
-  @Field(() => String, { description: "What it does, in its server's words." })
+  @Field(() => String, { description: "What the tool does, as described by its server." })
   description!: string;
 
-  @Field(() => JsonScalar, { description: "The JSON Schema of its arguments." })
+  @Field(() => JsonScalar, { description: "JSON Schema of the tool's arguments." })
   inputSchema!: JsonObject;
 
   @Field(() => Boolean, { description: "Whether turns may use it." })

@@ -1,4 +1,4 @@
-/** What models were asked and answered, for admins who look for the reason of something. */
+/** Recorded model calls, for admins who debug a chat. */
 import { Field, Int, ObjectType } from "type-graphql";
 import type { ModelProviderKind } from "../../domain/common/failures.js";
 import type { JsonObject } from "../../domain/common/json.js";
@@ -11,75 +11,75 @@ import { JsonScalar } from "../scalars/json.js";
 
 export const ModelCallPurposeEnum = describeEnum<ModelCallPurpose>(
   "ModelCallPurpose",
-  "What a model was asked for. May grow: show what you do not know as it is.",
+  "What a model was called for. New values may be added: show unknown ones as they are.",
   {
     step: "The next message of a turn.",
-    compaction: "A summary of what was said.",
-    title: "The chat's name.",
+    compaction: "A summary of the chat's history.",
+    title: "The chat's title.",
   },
 );
 
 export const ModelCallOutcomeEnum = describeEnum<StepOutcome>("ModelCallOutcome", "How a model call ended.", {
-  completed: "The model said all that it wanted to say.",
-  failed: "The vendor refused it, or it broke off.",
-  stopped: "Somebody stopped the turn, or the server ended.",
+  completed: "The model finished its response.",
+  failed: "The vendor rejected the call, or the response broke off.",
+  stopped: "The turn was interrupted, or the server shut down.",
 });
 
 @ObjectType("ModelCallRecord", {
   simpleResolvers: true,
   description:
-    "One attempt at a model call, in Parley's words and not the vendor's. Recorded only where the operator has switched it on, and kept for some days.",
+    "A record of one attempt at a model call, in Parley's own format. Calls are only recorded if the operator enables it, and records are deleted after some days.",
 })
 export class ModelCallRecord {
-  @Field(() => ModelCallPurposeEnum, { description: "What it was for." })
+  @Field(() => ModelCallPurposeEnum, { description: "What the model was called for." })
   purpose!: ModelCallPurpose;
 
   @Field(() => String, {
     nullable: true,
-    description: "The generation whose message was asked for, as its pieces have it; null for titles.",
+    description: "ID of the generation the call belongs to, as in its deltas. Null for titles.",
   })
   generation!: string | null;
 
-  @Field(() => Int, { description: "1 for the first attempt at that message." })
+  @Field(() => Int, { description: "The number of the attempt at this message, counted from 1." })
   attempt!: number;
 
-  @Field(() => ModelProviderKindEnum, { description: "Whose wire format was spoken." })
+  @Field(() => ModelProviderKindEnum, { description: "The wire format that was used." })
   provider!: ModelProviderKind;
 
-  @Field(() => String, { description: "The model, as its vendor calls it." })
+  @Field(() => String, { description: "The vendor's ID of the model." })
   model!: string;
 
-  @Field(() => DateTimeScalar, { description: "When the model was asked." })
+  @Field(() => DateTimeScalar, { description: "When the call started." })
   startedAt!: Date;
 
   @Field(() => Int, {
     nullable: true,
     description:
-      "Milliseconds until the first piece of its answer; null when there was none, and for titles.",
+      "Time until the first part of the response arrived, in milliseconds. Null if there was none, and for titles.",
   })
   firstPartMs!: number | null;
 
-  @Field(() => Int, { description: "Milliseconds until its end." })
+  @Field(() => Int, { description: "Duration of the call in milliseconds." })
   durationMs!: number;
 
-  @Field(() => ModelCallOutcomeEnum, { description: "How it ended." })
+  @Field(() => ModelCallOutcomeEnum, { description: "How the call ended." })
   outcome!: StepOutcome;
 
   @Field(() => JsonScalar, {
     description:
-      "System prompt, messages, tools and options. Keys and headers are never recorded, of files only how many bytes they have.",
+      "System prompt, messages, tools and options. Never contains keys or headers; files are represented by their size in bytes.",
   })
   request!: JsonObject;
 
   @Field(() => JsonScalar, {
-    description: "What came: parts, tokens used, and why it finished or failed.",
+    description: "The response: parts, token usage, and why it finished or failed.",
   })
   response!: JsonObject;
 
   @Field(() => Boolean, {
-    description: "Whether parts of the request or response were too large and were left out.",
+    description: "Whether parts of the request or response were omitted because they were too large.",
   })
-  isCut!: boolean;
+  isTruncated!: boolean;
 }
 
 export const ModelCallRecordConnection = connectionType(ModelCallRecord, "ModelCallRecord");

@@ -1,4 +1,4 @@
-/** What the mutations on model providers, models and people's own keys take. Absent keeps; null clears where that is said. */
+/** Inputs of the mutations on model providers, models and users' own keys. Absent fields do not change; null clears where the field's description says so. */
 import { Field, ID, InputType, Int } from "type-graphql";
 import type { ModelProviderKind } from "../../domain/common/failures.js";
 import type { JsonValue } from "../../domain/common/json.js";
@@ -10,52 +10,54 @@ import { DecimalScalar } from "../scalars/decimal.js";
 import { JsonScalar } from "../scalars/json.js";
 import { SecretInput } from "../common/secret.input.js";
 
-const PROVIDER_NAME = "What people call it: 1 to 100 characters, unique among providers.";
+const PROVIDER_NAME = "The display name: 1 to 100 characters, unique among providers.";
 const BASE_URL =
-  "Where it is asked: an absolute http(s) address of at most 2,048 characters, without a user and without #. Null = the vendor's own, which OPENAI_COMPATIBLE and AZURE_OPENAI do not have.";
+  "The API's base URL: an absolute http(s) URL of at most 2,048 characters, without user information or fragment. Null for the vendor's own, which OPENAI_COMPATIBLE and AZURE_OPENAI do not have.";
 const API_KEY =
-  "The deployment's key: at most 8,192 visible ASCII characters. Calls to an address of its own may go without one, and Bedrock's are then signed with the machine's AWS credentials.";
-const KEY_POLICY = "Whose key pays.";
+  "The deployment's API key: at most 8,192 visible ASCII characters. Not required with a `baseUrl` of your own; Bedrock calls without a key are signed with the machine's AWS credentials.";
+const KEY_POLICY = "Whose key pays for model calls.";
 const OPENAI_API =
-  "Which of OpenAI's formats it speaks; for OPENAI, OPENAI_COMPATIBLE and AZURE_OPENAI only. By default CHAT for OPENAI_COMPATIBLE, else RESPONSES.";
+  "Which of OpenAI's APIs to use; only for OPENAI, OPENAI_COMPATIBLE and AZURE_OPENAI. Defaults to CHAT for OPENAI_COMPATIBLE, else to RESPONSES.";
 const PRIVATE =
-  "Whether its address may be on this machine or in a private network. Without that it cannot be reached there, whatever its name resolves to.";
-const MODEL_NAME = "What people call it: 1 to 100 characters, unique among the provider's models.";
+  "Whether the base URL may be on the local machine or in a private network. Otherwise such addresses are blocked, whatever their names resolve to.";
+const MODEL_NAME = "The display name: 1 to 100 characters, unique within the provider.";
 const CONTEXT =
-  "Tokens that fit into one call: 1 to 100,000,000; null = nobody says, then the vendor's answers will show it.";
+  "Size of the context window in tokens: 1 to 100,000,000. Null if unknown; it is then learned from the vendor's responses.";
 const THRESHOLD =
-  "Share of the context, in percent, at which history is summarised: 0 to 100, which never summarises.";
+  "Share of the context window, in percent, at which the history is compacted: 0 to 100. 100 means never.";
 const MAX_OUTPUT =
-  "Tokens that one answer may have: 1 to 100,000,000, and less than the context; null = Parley's default.";
-const PRICING = "What calls cost from now on; null = unpriced. What was said before keeps its cost.";
+  "Maximum number of output tokens per response: 1 to 100,000,000, and less than the context window. Null for Parley's default.";
+const PRICING = "The price of future calls. Null if unknown. The cost of past calls does not change.";
 const OPTIONS =
-  "The vendor's call options: an object of at most 16,384 characters as JSON; null = none. Which there are depends on the provider's kind and format, see docs/models.md. They are no place for secrets: the audit log tells them.";
+  "Options to send with each call: an object of at most 16,384 characters as JSON. Null for none. The supported options depend on the provider's kind and API, see docs/models.md. Must not contain secrets, as they are recorded in the audit log.";
 const ENABLED = "Whether chats may use it.";
 
-@InputType("ModelPricingInput", { description: "US dollars per million tokens." })
+@InputType("ModelPricingInput", { description: "Prices in US dollars per million tokens." })
 export class ModelPricingInput {
-  @Field(() => DecimalScalar, { description: "Input tokens, without cache reads and writes." })
+  @Field(() => DecimalScalar, { description: "Input tokens, excluding cache reads and writes." })
   input!: string;
 
-  @Field(() => DecimalScalar, { description: "Output tokens, reasoning included." })
+  @Field(() => DecimalScalar, { description: "Output tokens, including reasoning." })
   output!: string;
 
   @Field(() => DecimalScalar, {
     nullable: true,
-    description: "Input tokens that come from the vendor's cache; absent = nothing is charged.",
+    description: "Price of input tokens read from the vendor's cache. Defaults to free.",
   })
   cacheRead?: string | null;
 
   @Field(() => DecimalScalar, {
     nullable: true,
-    description: "Input tokens that go into the vendor's cache; absent = nothing is charged.",
+    description: "Price of input tokens written to the vendor's cache. Defaults to free.",
   })
   cacheWrite?: string | null;
 }
 
-@InputType("CreateModelProviderInput", { description: "A model provider to set up." })
+@InputType("CreateModelProviderInput", { description: "Input of `createModelProvider`." })
 export class CreateModelProviderInput {
-  @Field(() => ModelProviderKindEnum, { description: "Whose wire format it speaks. It never changes." })
+  @Field(() => ModelProviderKindEnum, {
+    description: "The wire format of the provider's API. Cannot be changed.",
+  })
   kind!: ModelProviderKind;
 
   @Field(() => String, { description: PROVIDER_NAME })
@@ -80,7 +82,9 @@ export class CreateModelProviderInput {
   isPrivateNetworkAllowed?: boolean | null;
 }
 
-@InputType("UpdateModelProviderInput", { description: "What to change of a model provider; absent keeps." })
+@InputType("UpdateModelProviderInput", {
+  description: "Input of `updateModelProvider`. Fields that are absent do not change.",
+})
 export class UpdateModelProviderInput {
   @Field(() => ID, { description: "The provider." })
   providerId!: string;
@@ -90,19 +94,19 @@ export class UpdateModelProviderInput {
 
   @Field(() => String, {
     nullable: true,
-    description: `${BASE_URL} Another host gets no key that was given for the former one: give the key anew; people's own keys are forgotten, and a key from the environment does not count any more.`,
+    description: `${BASE_URL} Keys are never sent to another host than they were given for: after a change of host, the key must be set again, users' own keys are deleted, and a key from the environment is no longer used.`,
   })
   baseUrl?: string | null;
 
   @Field(() => OpenaiApiEnum, { nullable: true, description: OPENAI_API })
   openaiApi?: OpenaiApi | null;
 
-  @Field(() => SecretInput, { nullable: true, description: `${API_KEY} Null = forget it.` })
+  @Field(() => SecretInput, { nullable: true, description: `${API_KEY} Null deletes the stored key.` })
   apiKey?: SecretInput | null;
 
   @Field(() => KeyPolicyEnum, {
     nullable: true,
-    description: `${KEY_POLICY} People's own keys are kept under any policy.`,
+    description: `${KEY_POLICY} Users' own keys are kept under any policy.`,
   })
   keyPolicy?: KeyPolicy | null;
 
@@ -116,20 +120,20 @@ export class UpdateModelProviderInput {
   isPrivateNetworkAllowed?: boolean | null;
 }
 
-@InputType("DeleteModelProviderInput", { description: "Which model provider to delete." })
+@InputType("DeleteModelProviderInput", { description: "Input of `deleteModelProvider`." })
 export class DeleteModelProviderInput {
   @Field(() => ID, { description: "The provider." })
   providerId!: string;
 }
 
-@InputType("CreateModelConfigInput", { description: "A model to set up." })
+@InputType("CreateModelConfigInput", { description: "Input of `createModelConfig`." })
 export class CreateModelConfigInput {
-  @Field(() => ID, { description: "Whose model it is." })
+  @Field(() => ID, { description: "The provider of the model." })
   providerId!: string;
 
   @Field(() => String, {
     description:
-      "The vendor's own id of the model, at most 512 characters without blanks; Azure's is the deployment's name. It never changes.",
+      "The vendor's ID of the model: at most 512 characters, without spaces. On Azure, the name of the deployment. Cannot be changed.",
   })
   model!: string;
 
@@ -138,7 +142,7 @@ export class CreateModelConfigInput {
 
   @Field(() => Int, {
     nullable: true,
-    description: `${CONTEXT} Absent = what Parley's table of known models says, if it does.`,
+    description: `${CONTEXT} Defaults to the value in Parley's table of known models, if there is one.`,
   })
   contextLimit?: number | null;
 
@@ -150,7 +154,7 @@ export class CreateModelConfigInput {
 
   @Field(() => ModelPricingInput, {
     nullable: true,
-    description: `${PRICING} Absent = what Parley's table of known models says, if it does and the provider is the model's maker.`,
+    description: `${PRICING} Defaults to the price in Parley's table of known models, if it has one and the provider is the model's maker.`,
   })
   pricing?: ModelPricingInput | null;
 
@@ -163,12 +167,14 @@ export class CreateModelConfigInput {
   @Field(() => Boolean, {
     nullable: true,
     defaultValue: false,
-    description: "True: it becomes the default instead of the one so far.",
+    description: "Whether the model becomes the default, replacing the current one.",
   })
   isDefault?: boolean | null;
 }
 
-@InputType("UpdateModelConfigInput", { description: "What to change of a model; absent keeps." })
+@InputType("UpdateModelConfigInput", {
+  description: "Input of `updateModelConfig`. Fields that are absent do not change.",
+})
 export class UpdateModelConfigInput {
   @Field(() => ID, { description: "The model." })
   modelConfigId!: string;
@@ -190,35 +196,35 @@ export class UpdateModelConfigInput {
 
   @Field(() => JsonScalar, {
     nullable: true,
-    description: `${OPTIONS} Given options replace all of the former.`,
+    description: `${OPTIONS} Replaces all current options.`,
   })
   providerOptions?: JsonValue;
 
-  @Field(() => Boolean, { nullable: true, description: `${ENABLED} The default cannot be disabled.` })
+  @Field(() => Boolean, { nullable: true, description: `${ENABLED} The default model cannot be disabled.` })
   isEnabled?: boolean | null;
 
   @Field(() => Boolean, {
     nullable: true,
     description:
-      "True: it becomes the default instead of the one so far. False is refused for the default: make another one the default.",
+      "Set to true to make this model the default. False is refused for the current default: make another model the default instead.",
   })
   isDefault?: boolean | null;
 }
 
-@InputType("DeleteModelConfigInput", { description: "Which model to delete." })
+@InputType("DeleteModelConfigInput", { description: "Input of `deleteModelConfig`." })
 export class DeleteModelConfigInput {
-  @Field(() => ID, { description: "The model; not the default." })
+  @Field(() => ID, { description: "The model. Must not be the default." })
   modelConfigId!: string;
 }
 
-@InputType("SetViewerProviderKeyInput", { description: "The viewer's own key for a model provider." })
+@InputType("SetViewerProviderKeyInput", { description: "Input of `setViewerProviderKey`." })
 export class SetViewerProviderKeyInput {
-  @Field(() => ID, { description: "The provider; its `keyPolicy` must take people's own keys." })
+  @Field(() => ID, { description: "The provider. Its `keyPolicy` must allow users' own keys." })
   providerId!: string;
 
   @Field(() => SecretInput, {
     description:
-      "The key: at most 8,192 visible ASCII characters. `clear` forgets it, also where there is none.",
+      "The API key: at most 8,192 visible ASCII characters. `clear` deletes the stored key, if there is one.",
   })
   apiKey!: SecretInput;
 }

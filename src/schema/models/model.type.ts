@@ -13,122 +13,130 @@ import { JsonScalar } from "../scalars/json.js";
 import { UrlScalar } from "../scalars/url.js";
 
 export const KeyPolicyEnum = describeEnum<KeyPolicy>("KeyPolicy", "Whose key pays for model calls.", {
-  deployment: "The deployment's.",
-  user: "The own key of the person whose chat it is; without one their turns are refused.",
-  user_then_deployment: "The person's own, and the deployment's where they have stored none.",
+  deployment: "The deployment's key.",
+  user: "The key of the chat's owner. Their turns are refused if they have none.",
+  user_then_deployment: "The key of the chat's owner, or the deployment's if they have none.",
 });
 
-export const OpenaiApiEnum = describeEnum<OpenaiApi>("OpenaiApi", "Which of OpenAI's formats is spoken.", {
+export const OpenaiApiEnum = describeEnum<OpenaiApi>("OpenaiApi", "One of OpenAI's APIs.", {
   responses: "The Responses API.",
-  chat: "Chat Completions, which most compatible servers have.",
+  chat: "The Chat Completions API, which most compatible servers provide.",
 });
 
 export const ModelCapabilityEnum = describeEnum<ModelCapability>(
   "ModelCapability",
-  "What a model can do here. May grow: ignore what you do not know.",
+  "A capability of a model. New values may be added: ignore unknown ones.",
   {
-    reasoning: "It thinks before it speaks, as hard as `reasoningEffort` says.",
-    images: "It sees pictures.",
-    web_search: "It searches the web through its vendor.",
-    computer_use: "It can be given a computer's screen, mouse and keyboard.",
+    reasoning: "The model supports reasoning, controlled by `reasoningEffort`.",
+    images: "The model accepts images.",
+    web_search: "The model can search the web through its vendor.",
+    computer_use: "The model can operate a computer's screen, mouse and keyboard.",
   },
 );
 
 @ObjectType("ModelProviderAdmin", {
   simpleResolvers: true,
-  description: "How a provider is set up, for admins.",
+  description: "A model provider's settings for admins.",
 })
 export class ModelProviderAdmin {
   @Field(() => OpenaiApiEnum, {
     nullable: true,
-    description: "Which of OpenAI's formats it speaks; null for other vendors.",
+    description: "Which of OpenAI's APIs is used. Null for other vendors.",
   })
   openaiApi!: OpenaiApi | null;
 
   @Field(() => Boolean, {
     description:
-      "Whether an address that an admin chose may be on this machine or in a private network. One from the environment may be anywhere.",
+      "Whether a base URL set by an admin may be on the local machine or in a private network. A base URL from the environment is not restricted.",
   })
   isPrivateNetworkAllowed!: boolean;
 
   @Field(() => Boolean, {
-    description: "Whether the environment gives a key for it, which counts while no other is stored.",
+    description:
+      "Whether the environment contains an API key for the provider. It is used unless another one is stored.",
   })
   hasEnvironmentKey!: boolean;
 
   @Field(() => Boolean, {
     description:
-      "Whether the environment sets its address at each start; false also once an admin has chosen another.",
+      "Whether the base URL is set from the environment at each start. False once an admin has changed it.",
   })
-  isAddressFromEnvironment!: boolean;
+  isBaseUrlFromEnvironment!: boolean;
 }
 
 @ObjectType("ModelProvider", {
   implements: Node,
   simpleResolvers: true,
-  description: "A vendor's endpoint that models are asked through. Keys are never shown.",
+  description: "An API that models are called through. Keys are never shown.",
 })
 export class ModelProvider implements Node {
   readonly __typename!: "ModelProvider";
 
   id!: string;
 
-  /** The database's id. */
+  /** Database ID. */
   providerId!: string;
 
-  @Field(() => ModelProviderKindEnum, { description: "Whose wire format it speaks." })
+  @Field(() => ModelProviderKindEnum, { description: "The wire format of the provider's API." })
   kind!: ModelProviderKind;
 
-  @Field(() => String, { description: "What people call it." })
+  @Field(() => String, { description: "The display name." })
   displayName!: string;
 
-  @Field(() => Boolean, { description: "Whether its models may be used." })
+  @Field(() => Boolean, { description: "Whether the provider's models may be used." })
   isEnabled!: boolean;
 
   @Field(() => Boolean, {
-    description: "Whether the server holds a key for it. False for a provider that needs none.",
+    description: "Whether the server has an API key for the provider. False for a provider that needs none.",
   })
   hasApiKey!: boolean;
 
-  @Field(() => KeyPolicyEnum, { description: "Whose key pays." })
+  @Field(() => KeyPolicyEnum, { description: "Whose key pays for model calls." })
   keyPolicy!: KeyPolicy;
 
   @Field(() => Boolean, {
-    description: "Whether it was deleted; then it is only told of in what was said and spent.",
+    description:
+      "Whether the provider was deleted. Deleted providers only appear in past messages and costs.",
   })
   isDeleted!: boolean;
 
   @Field(() => DateTimeScalar, { description: "When it was added." })
   createdAt!: Date;
 
-  @Field(() => ModelProviderAdmin, { nullable: true, description: "Admins only; null for everyone else." })
+  @Field(() => ModelProviderAdmin, {
+    nullable: true,
+    description: "Settings for admins. Null unless the viewer is an admin.",
+  })
   admin!: ModelProviderAdmin | null;
 
   @Field(() => UrlScalar, {
     nullable: true,
     description:
-      "Where it is asked, without credentials; null = the vendor's own. Admins only; null for everyone else.",
+      "The API's base URL, without credentials. Null for the vendor's own, and unless the viewer is an admin.",
   })
   baseUrl!: string | null;
 }
 
-@ObjectType("ModelPricing", { simpleResolvers: true, description: "US dollars per million tokens." })
+@ObjectType("ModelPricing", {
+  simpleResolvers: true,
+  description: "Prices in US dollars per million tokens.",
+})
 export class ModelPricing {
-  @Field(() => DecimalScalar, { description: "Input tokens, without cache reads and writes." })
+  @Field(() => DecimalScalar, { description: "Input tokens, excluding cache reads and writes." })
   input!: string;
 
-  @Field(() => DecimalScalar, { description: "Output tokens, reasoning included." })
+  @Field(() => DecimalScalar, { description: "Output tokens, including reasoning." })
   output!: string;
 
   @Field(() => DecimalScalar, {
     nullable: true,
-    description: "Input tokens that come from the vendor's cache; null = nothing is charged.",
+    description: "Price of input tokens read from the vendor's cache. Null if they are free.",
   })
   cacheRead!: string | null;
 
   @Field(() => DecimalScalar, {
     nullable: true,
-    description: "Input tokens that go into the vendor's cache; null = nothing is charged.",
+    description: "Price of input tokens written to the vendor's cache. Null if they are free.",
   })
   cacheWrite!: string | null;
 }
@@ -136,69 +144,76 @@ export class ModelPricing {
 @ObjectType("ModelConfig", {
   implements: Node,
   simpleResolvers: true,
-  description: "One model of a provider, as people may choose it.",
+  description: "A model of a provider that users can choose.",
 })
 export class ModelConfig implements Node {
   readonly __typename!: "ModelConfig";
 
   id!: string;
 
-  /** The database's id of the provider. */
+  /** Database ID of the provider. */
   providerId!: string;
 
-  /** What goes with calls, whoever looks. */
+  /** The provider options, regardless of the viewer's rights. */
   options!: JsonObject;
 
-  @Field(() => String, { description: "The vendor's own id of the model." })
+  @Field(() => String, { description: "The vendor's ID of the model." })
   model!: string;
 
-  @Field(() => String, { description: "What people call it." })
+  @Field(() => String, { description: "The display name." })
   displayName!: string;
 
-  @Field(() => Boolean, { description: "Whether chats may use it; its provider must be enabled too." })
+  @Field(() => Boolean, {
+    description: "Whether chats may use the model. Its provider must be enabled, too.",
+  })
   isEnabled!: boolean;
 
-  @Field(() => Boolean, { description: "Used by chats that choose none. Exactly one model is the default." })
+  @Field(() => Boolean, {
+    description: "Whether chats that choose no model use this one. Exactly one model is the default.",
+  })
   isDefault!: boolean;
 
   @Field(() => Int, {
     nullable: true,
-    description: "Tokens that fit into one call; null = not known yet: the vendor's answers will show it.",
+    description:
+      "Size of the context window in tokens. Null if unknown; it is then learned from the vendor's responses.",
   })
   contextLimit!: number | null;
 
   @Field(() => ModelPricing, {
     nullable: true,
-    description: "What its calls cost from now on; null = unpriced: nobody knows what they cost.",
+    description: "The price of future calls. Null if unknown.",
   })
   pricing!: ModelPricing | null;
 
-  @Field(() => Int, { description: "Share of the context, in percent, at which history is summarised." })
+  @Field(() => Int, {
+    description: "Share of the context window, in percent, at which the history is compacted.",
+  })
   compactionThresholdPercent!: number;
 
   @Field(() => Int, {
     nullable: true,
     description:
-      "Tokens that one answer may have, as an admin said; null = the deployment's default, as far as the model gives it.",
+      "Maximum number of output tokens per response set by an admin. Null for the deployment's default, capped by the model's own limit.",
   })
   maxOutputTokens!: number | null;
 
   @Field(() => Int, {
     nullable: true,
     description:
-      "Tokens that the model gives in one answer at most, whatever is asked for; null = not known yet: the vendor's refusals will show it.",
+      "The model's own maximum number of output tokens per response. Null if unknown; it is then learned from the vendor's errors.",
   })
   outputLimit!: number | null;
 
   @Field(() => JsonScalar, {
     nullable: true,
-    description: "The vendor's call options. Admins only; null for everyone else.",
+    description: "Options sent with each call. Null unless the viewer is an admin.",
   })
   providerOptions!: JsonObject | null;
 
   @Field(() => Boolean, {
     description:
-      "Whether it was deleted, by itself or with its provider; then it is only told of in what was said and spent.",
+      "Whether the model or its provider was deleted. Deleted models only appear in past messages and costs.",
   })
   isDeleted!: boolean;
 

@@ -1,7 +1,7 @@
-/** The one form of an instant on the wire. */
+/** The `DateTime` scalar. */
 import { GraphQLError, GraphQLScalarType, Kind } from "graphql";
 
-/** RFC 3339 with a full date, a time to the second, at most milliseconds, and a zone; `Z` or an offset. */
+/** RFC 3339: full date, time with seconds and at most milliseconds, and a zone (`Z` or an offset). */
 const FORM =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
@@ -26,7 +26,7 @@ function parse(value: unknown): number {
 
 export const DateTimeScalar = new GraphQLScalarType<number, string>({
   name: "DateTime",
-  description: "UTC instant, RFC 3339, millisecond precision, always ends in Z.",
+  description: "A UTC timestamp in RFC 3339 format with milliseconds. Always ends in `Z`.",
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3339",
   serialize(value) {
     if (typeof value === "number" || value instanceof Date) return new Date(value).toISOString();

@@ -1,4 +1,4 @@
-/** Exact decimals on the wire, as strings: nothing ever becomes a float. Used for prices per million tokens. */
+/** The `Decimal` scalar: exact decimals as strings, never converted to floats. Used for prices per million tokens. */
 import { GraphQLError, GraphQLScalarType, Kind } from "graphql";
 import { GREATEST_PRICE, parsePrice, PRICE_DECIMALS } from "../../domain/usage/money.js";
 
@@ -9,7 +9,7 @@ function parse(value: unknown): string {
   );
 }
 
-/** As short as it can be written: what PostgreSQL keeps with ten decimals is shown without the zeros. */
+/** Removes trailing zeros: PostgreSQL stores ten decimals. */
 function shorten(text: string): string {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
@@ -17,7 +17,7 @@ function shorten(text: string): string {
 export const DecimalScalar = new GraphQLScalarType<string, string>({
   name: "Decimal",
   description:
-    "A number that is not negative, exact, as a decimal string; used for prices in US dollars per million tokens.",
+    "A non-negative decimal number of arbitrary precision, serialized as a string. Used for prices in US dollars per million tokens.",
   serialize: (value) => shorten(parse(value)),
   parseValue: parse,
   parseLiteral: (node) => parse(node.kind === Kind.STRING ? node.value : null),

@@ -1,10 +1,10 @@
-/** What the scalars for 64-bit integers take: a decimal string, or a number that is exact. */
+/** Parsing of the 64-bit integer scalars: accepts a decimal string or a safe integer. */
 import { GraphQLError, Kind, type ValueNode } from "graphql";
 
 const GREATEST = 2n ** 63n - 1n;
 const LEAST = -(2n ** 63n);
 
-/** For the scalar of that name. Throws a `GraphQLError` that says what it must be. */
+/** Parser for the scalar of the given name. Throws a `GraphQLError` that states the expected format. */
 export function int64Parser(name: string) {
   const fail = (value: unknown): never => {
     throw new GraphQLError(

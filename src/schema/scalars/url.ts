@@ -1,4 +1,4 @@
-/** Addresses on the wire. */
+/** The `URL` scalar. */
 import { GraphQLError, GraphQLScalarType, Kind } from "graphql";
 
 function parse(value: unknown): string {
@@ -8,9 +8,9 @@ function parse(value: unknown): string {
 
 export const UrlScalar = new GraphQLScalarType<string, string>({
   name: "URL",
-  description: "Absolute http(s) URL. Values that come from models are passed on as the vendor sent them.",
+  description: "An absolute http(s) URL. URLs written by models are passed on as received from the vendor.",
   serialize(value) {
-    // A model's odd citation must not cost the reader the whole message, so output is not judged.
+    // Output is not validated: an odd URL cited by a model must not make the whole message fail.
     if (typeof value === "string") return value;
     throw new GraphQLError("URL can only show text.");
   },

@@ -1,32 +1,32 @@
-/** What was spent: sums over model calls. */
+/** Costs: sums over model calls. */
 import { Field, Int, ObjectType } from "type-graphql";
 import type { DateRange } from "../../domain/usage/date-range.js";
 import { connectionType, type Connection, type Edge, PageInfo } from "../common/connection.js";
 import { BigIntScalar } from "../scalars/big-int.js";
 import { MicrosScalar } from "../scalars/micros.js";
 
-const TOTAL = "What all of it cost; calls of unpriced models are not in it.";
-const CALLS = "Model calls: answers, summaries and titles, those of deleted messages too.";
-const RUNTIME = "Wall time of the calls and of the tools that they asked for, in milliseconds.";
+const TOTAL = "Total cost. Excludes calls of models without a price.";
+const CALLS = "Number of model calls, including compactions, titles and those of deleted messages.";
+const RUNTIME = "Wall-clock time of the model calls and the tools they requested, in milliseconds.";
 
-@ObjectType("TokenTotals", { simpleResolvers: true, description: "Sums of tokens." })
+@ObjectType("TokenTotals", { simpleResolvers: true, description: "Total numbers of tokens." })
 export class TokenTotals {
-  @Field(() => BigIntScalar, { description: "Input tokens, without cache reads and writes." })
+  @Field(() => BigIntScalar, { description: "Input tokens, excluding cache reads and writes." })
   input!: bigint;
 
-  @Field(() => BigIntScalar, { description: "Output tokens, reasoning included." })
+  @Field(() => BigIntScalar, { description: "Output tokens, including reasoning." })
   output!: bigint;
 
-  @Field(() => BigIntScalar, { description: "Input tokens that came from the vendor's cache." })
+  @Field(() => BigIntScalar, { description: "Input tokens read from the vendor's cache." })
   cacheRead!: bigint;
 
-  @Field(() => BigIntScalar, { description: "Input tokens that went into the vendor's cache." })
+  @Field(() => BigIntScalar, { description: "Input tokens written to the vendor's cache." })
   cacheWrite!: bigint;
 }
 
-@ObjectType("ModelCost", { simpleResolvers: true, description: "What one model cost." })
+@ObjectType("ModelCost", { simpleResolvers: true, description: "The cost of one model." })
 export class ModelCost {
-  /** The database's id. */
+  /** Database ID. */
   modelConfigId!: string;
 
   @Field(() => MicrosScalar, { description: TOTAL })
@@ -35,16 +35,16 @@ export class ModelCost {
   @Field(() => Int, { description: CALLS })
   messageCount!: number;
 
-  @Field(() => TokenTotals, { description: "What was used." })
+  @Field(() => TokenTotals, { description: "Tokens used." })
   tokens!: TokenTotals;
 
   @Field(() => BigIntScalar, { description: RUNTIME })
   runtimeMs!: bigint;
 }
 
-@ObjectType("ChatCost", { simpleResolvers: true, description: "What one chat cost, its subagents included." })
+@ObjectType("ChatCost", { simpleResolvers: true, description: "Cost of a chat, including its subagents." })
 export class ChatCost {
-  /** The database's id. */
+  /** Database ID. */
   chatId!: string;
 
   @Field(() => MicrosScalar, { description: TOTAL })
@@ -53,7 +53,7 @@ export class ChatCost {
   @Field(() => Int, { description: CALLS })
   messageCount!: number;
 
-  @Field(() => TokenTotals, { description: "What was used." })
+  @Field(() => TokenTotals, { description: "Tokens used." })
   tokens!: TokenTotals;
 
   @Field(() => BigIntScalar, { description: RUNTIME })
@@ -62,47 +62,48 @@ export class ChatCost {
 
 export const ChatCostConnection = connectionType(ChatCost, "ChatCost");
 
-@ObjectType("CostSummary", { simpleResolvers: true, description: "What was spent." })
+@ObjectType("CostSummary", { simpleResolvers: true, description: "A summary of spending." })
 export class CostSummary {
-  /** Whose it is: a person's chats in a range, or one chat. */
+  /** What the summary covers: a user's chats in a time range, or one chat. */
   scope!: { userId: string; range: DateRange } | { chatId: string };
 
   @Field(() => MicrosScalar, { description: TOTAL })
   totalMicros!: bigint;
 
-  @Field(() => Int, { description: "Calls whose cost is known, free ones included." })
+  @Field(() => Int, { description: "Number of calls with a known cost, including free ones." })
   pricedMessageCount!: number;
 
-  @Field(() => Int, { description: "Calls that used tokens of a model without a price." })
+  @Field(() => Int, { description: "Number of calls that used tokens of a model without a price." })
   unpricedMessageCount!: number;
 
-  @Field(() => TokenTotals, { description: "What was used." })
+  @Field(() => TokenTotals, { description: "Tokens used." })
   tokens!: TokenTotals;
 
   @Field(() => BigIntScalar, { description: RUNTIME })
   runtimeMs!: bigint;
 
-  @Field(() => [ModelCost], { description: "The same by model, the dearest first." })
+  @Field(() => [ModelCost], { description: "Cost by model, most expensive first." })
   byModel!: ModelCost[];
 }
 
-@ObjectType("UserCost", { simpleResolvers: true, description: "What one person's chats cost." })
+@ObjectType("UserCost", { simpleResolvers: true, description: "The cost of a user's chats." })
 export class UserCost {
-  /** The database's id. */
+  /** Database ID. */
   userId!: string;
 
   @Field(() => MicrosScalar, { description: TOTAL })
   totalMicros!: bigint;
 
   @Field(() => Int, {
-    description: "Chats with a model call in the range; a chat and its subagents are one.",
+    description:
+      "Number of chats with a model call in the time range. A chat and its subagents count as one.",
   })
   chatCount!: number;
 
   @Field(() => Int, { description: CALLS })
   messageCount!: number;
 
-  @Field(() => TokenTotals, { description: "What was used." })
+  @Field(() => TokenTotals, { description: "Tokens used." })
   tokens!: TokenTotals;
 
   @Field(() => BigIntScalar, { description: RUNTIME })
@@ -111,25 +112,25 @@ export class UserCost {
 
 @ObjectType("UserCostEdge", { simpleResolvers: true, description: "One UserCost in a list." })
 export class UserCostEdge implements Edge<UserCost> {
-  @Field(() => String, { description: "The node's place in this list." })
+  @Field(() => String, { description: "A cursor for use in pagination." })
   cursor!: string;
 
-  @Field(() => UserCost, { description: "The object itself." })
+  @Field(() => UserCost, { description: "The item at the end of the edge." })
   node!: UserCost;
 }
 
-/** As `connectionType` makes them, with one field more. */
+/** Like the types made by `connectionType`, with one more field. */
 @ObjectType("UserCostConnection", { simpleResolvers: true, description: "A page of a list of UserCost." })
 export class UserCostConnection implements Connection<UserCost> {
-  @Field(() => [UserCostEdge], { description: "The page's objects with their cursors." })
+  @Field(() => [UserCostEdge], { description: "A list of edges." })
   edges!: UserCostEdge[];
 
-  @Field(() => [UserCost], { description: "The page's objects alone." })
+  @Field(() => [UserCost], { description: "A list of nodes." })
   nodes!: UserCost[];
 
-  @Field(() => PageInfo, { description: "Where this page stands." })
+  @Field(() => PageInfo, { description: "Information to aid in pagination." })
   pageInfo!: PageInfo;
 
-  @Field(() => MicrosScalar, { description: "What everybody in the list cost together, not only the page." })
+  @Field(() => MicrosScalar, { description: "Total cost of all users in the list, not only of this page." })
   totalMicros!: bigint;
 }

@@ -1,4 +1,4 @@
-/** What people may spend. */
+/** Spending limits. */
 import { Field, ID, InputType, ObjectType } from "type-graphql";
 import type { LimitPeriod, LimitSource } from "../../domain/usage/usage-limits.js";
 import { connectionType } from "../common/connection.js";
@@ -10,155 +10,166 @@ import { User } from "../users/user.type.js";
 
 export const LimitPeriodEnum = describeEnum<LimitPeriod>(
   "LimitPeriod",
-  "How long a limit counts before what was spent begins anew. In UTC. May grow: go by `periodEnd`.",
+  "The period after which a spending limit resets, in UTC. New values may be added: rely on `periodEnd`.",
   {
-    day: "From midnight to midnight.",
-    week: "From Monday's midnight on.",
-    month: "From the first of the month on.",
+    day: "Resets every day at midnight.",
+    week: "Resets on Mondays at midnight.",
+    month: "Resets on the first day of each month.",
   },
 );
 
-export const LimitSourceEnum = describeEnum<LimitSource>("LimitSource", "Whose limit counts for a person.", {
-  none: "Nobody's: they have no limit.",
-  deployment: "The one for everybody.",
-  user: "Their own, which an admin has set.",
+export const LimitSourceEnum = describeEnum<LimitSource>("LimitSource", "Where a user's limit comes from.", {
+  none: "The user has no limit.",
+  deployment: "The deployment's default.",
+  user: "The user's own limit, set by an admin.",
 });
 
 @ObjectType("UsageLimitStatus", {
   simpleResolvers: true,
-  description: "What a person may spend, and what they have spent of it.",
+  description: "A user's spending limit and what they have spent so far.",
 })
 export class UsageLimitStatus {
-  @Field(() => LimitSourceEnum, { description: "Whose limit it is." })
+  @Field(() => LimitSourceEnum, { description: "Where the limit comes from." })
   source!: LimitSource;
 
-  @Field(() => LimitPeriodEnum, { description: "How long it counts." })
+  @Field(() => LimitPeriodEnum, { description: "The period after which the limit resets." })
   period!: LimitPeriod;
 
   @Field(() => MicrosScalar, {
     nullable: true,
-    description: "What they may spend in a period; null = no limit.",
+    description: "The limit per period. Null for no limit.",
   })
   limitMicros!: bigint | null;
 
   @Field(() => MicrosScalar, {
-    description: "What they have spent in this period, by calls whose cost is known.",
+    description: "The amount spent in this period by calls with a known cost.",
   })
   spentMicros!: bigint;
 
   @Field(() => MicrosScalar, {
     nullable: true,
-    description: "What is left of it, never below 0; null = no limit.",
+    description: "The amount left in this period, never below 0. Null for no limit.",
   })
   remainingMicros!: bigint | null;
 
-  @Field(() => DateTimeScalar, { description: "When this period began." })
+  @Field(() => DateTimeScalar, { description: "When the current period started." })
   periodStart!: Date;
 
-  @Field(() => DateTimeScalar, { description: "When the next one begins, with nothing spent." })
+  @Field(() => DateTimeScalar, { description: "When the next period starts." })
   periodEnd!: Date;
 }
 
 @ObjectType("UsageLimitPolicy", {
   simpleResolvers: true,
-  description: "What people may spend in this deployment.",
+  description: "The deployment's spending limits.",
 })
 export class UsageLimitPolicy {
-  @Field(() => Boolean, { description: "False = nobody has a limit, whatever else is set." })
+  @Field(() => Boolean, {
+    description: "Whether spending limits are enforced. If false, no user has a limit.",
+  })
   isEnabled!: boolean;
 
-  @Field(() => LimitPeriodEnum, { description: "How long limits count." })
+  @Field(() => LimitPeriodEnum, { description: "The period after which limits reset." })
   period!: LimitPeriod;
 
   @Field(() => MicrosScalar, {
     nullable: true,
-    description: "For everybody without a limit of their own; null = none, 0 = they may spend nothing.",
+    description:
+      "The limit per period for users without a limit of their own. Null for no limit; 0 means that they may spend nothing.",
   })
   defaultLimitMicros!: bigint | null;
 }
 
 @ObjectType("UsageLimitOverride", {
   simpleResolvers: true,
-  description: "What one person may spend, instead of what everybody may.",
+  description: "A user's own spending limit, which overrides the deployment's default.",
 })
 export class UsageLimitOverride {
-  /** The database's id. */
+  /** Database ID. */
   userId!: string;
 
-  @Field(() => MicrosScalar, { description: "What they may spend in a period; 0 = nothing." })
+  @Field(() => MicrosScalar, {
+    description: "The limit per period. 0 means that the user may spend nothing.",
+  })
   limitMicros!: bigint;
 
-  @Field(() => DateTimeScalar, { description: "When it was set." })
+  @Field(() => DateTimeScalar, { description: "When the limit was set." })
   updatedAt!: Date;
 }
 
 export const UsageLimitOverrideConnection = connectionType(UsageLimitOverride, "UsageLimitOverride");
 
-const REFUSED = "Null when it was refused.";
-const WHY = "Why nothing was done; empty on success.";
+const WHY = "Why the mutation was refused. Empty on success.";
 
 @InputType("UpdateUsageLimitPolicyInput", {
-  description: "Changes of what everybody may spend. What is absent stays as it is.",
+  description: "Input of `updateUsageLimitPolicy`. Fields that are absent do not change.",
 })
 export class UpdateUsageLimitPolicyInput {
-  @Field(() => Boolean, { nullable: true, description: "Whether there are limits at all." })
+  @Field(() => Boolean, { nullable: true, description: "Whether spending limits are enforced." })
   isEnabled?: boolean | null;
 
   @Field(() => LimitPeriodEnum, {
     nullable: true,
-    description: "How long limits count; what was spent in the new period before the change counts too.",
+    description:
+      "The period after which limits reset. Spending since the start of the new period counts, even if it was before the change.",
   })
   period?: LimitPeriod | null;
 
   @Field(() => MicrosScalar, {
     nullable: true,
-    description: "0 or more, for everybody without a limit of their own; null = none.",
+    description: "The limit per period for users without a limit of their own, 0 or more. Null for no limit.",
   })
   defaultLimitMicros?: bigint | null;
 }
 
 @ObjectType("UpdateUsageLimitPolicyPayload", {
   simpleResolvers: true,
-  description: "The limits as they are now.",
+  description: "The limits in their current state.",
 })
 export class UpdateUsageLimitPolicyPayload {
-  @Field(() => UsageLimitPolicy, { nullable: true, description: REFUSED })
+  @Field(() => UsageLimitPolicy, {
+    nullable: true,
+    description: "The policy. Null if the mutation was refused.",
+  })
   policy!: UsageLimitPolicy | null;
 
   @Field(() => [UserError], { description: WHY })
   userErrors!: UserError[];
 }
 
-@InputType("SetUserUsageLimitInput", { description: "What one person may spend from now on." })
+@InputType("SetUserUsageLimitInput", { description: "Input of `setUserUsageLimit`." })
 export class SetUserUsageLimitInput {
-  @Field(() => ID, { description: "Who." })
+  @Field(() => ID, { description: "The user." })
   userId!: string;
 
-  @Field(() => MicrosScalar, { description: "0 or more, in a period of the policy." })
+  @Field(() => MicrosScalar, { description: "The limit per period, 0 or more." })
   limitMicros!: bigint;
 }
 
-@ObjectType("SetUserUsageLimitPayload", { simpleResolvers: true, description: "The person's own limit." })
+@ObjectType("SetUserUsageLimitPayload", { simpleResolvers: true, description: "The user's own limit." })
 export class SetUserUsageLimitPayload {
-  @Field(() => UsageLimitOverride, { nullable: true, description: REFUSED })
+  @Field(() => UsageLimitOverride, {
+    nullable: true,
+    description: "The override. Null if the mutation was refused.",
+  })
   override!: UsageLimitOverride | null;
 
   @Field(() => [UserError], { description: WHY })
   userErrors!: UserError[];
 }
 
-@InputType("ClearUserUsageLimitInput", { description: "Who has no limit of their own any more." })
+@InputType("ClearUserUsageLimitInput", { description: "Input of `clearUserUsageLimit`." })
 export class ClearUserUsageLimitInput {
-  @Field(() => ID, { description: "Who." })
+  @Field(() => ID, { description: "The user." })
   userId!: string;
 }
 
 @ObjectType("ClearUserUsageLimitPayload", {
   simpleResolvers: true,
-  description: "The person for whom everybody's limit counts.",
+  description: "The user, for whom the deployment's default applies again.",
 })
 export class ClearUserUsageLimitPayload {
-  @Field(() => User, { nullable: true, description: REFUSED })
+  @Field(() => User, { nullable: true, description: "The user. Null if the mutation was refused." })
   user!: User | null;
 
   @Field(() => [UserError], { description: WHY })

@@ -1,4 +1,4 @@
-/** Tokens by which programs speak for a person. */
+/** API tokens. */
 import { Field, ID, InputType, ObjectType } from "type-graphql";
 import type { TokenScope } from "../../domain/users/viewer.js";
 import { TokenScopeEnum } from "../common/enums.js";
@@ -9,78 +9,88 @@ import { UserError } from "../common/user-error.interface.js";
 @ObjectType("ApiToken", {
   implements: Node,
   simpleResolvers: true,
-  description: "A token of the viewer's. The token itself was shown when it was made, and never again.",
+  description:
+    "A personal access token for the API. The secret itself is shown only once, when the token is created.",
 })
 export class ApiToken implements Node {
   readonly __typename!: "ApiToken";
 
   id!: string;
 
-  @Field(() => String, { description: "What it is for, in the person's words." })
+  @Field(() => String, { description: "The token's name, chosen by its owner." })
   name!: string;
 
-  @Field(() => [TokenScopeEnum], { description: "What it may be used for." })
+  @Field(() => [TokenScopeEnum], { description: "What the token may be used for." })
   scopes!: TokenScope[];
 
-  @Field(() => DateTimeScalar, { description: "When it was made." })
+  @Field(() => DateTimeScalar, { description: "When the object was created." })
   createdAt!: Date;
 
-  @Field(() => DateTimeScalar, { nullable: true, description: "To the minute; null = it was not used yet." })
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description: "When the token was last used, accurate to the minute. Null if it has never been used.",
+  })
   lastUsedAt!: Date | null;
 
   @Field(() => DateTimeScalar, {
     nullable: true,
-    description: "From then on it does not count; null = it does not expire.",
+    description: "When the token expires. Null if it never expires.",
   })
   expiresAt!: Date | null;
 }
 
-@InputType("CreateApiTokenInput", { description: "What a new token is to be." })
+@InputType("CreateApiTokenInput", { description: "Input of `createApiToken`." })
 export class CreateApiTokenInput {
-  @Field(() => String, { description: "What it is for; 1 to 100 characters." })
+  @Field(() => String, { description: "The token's name: 1 to 100 characters." })
   name!: string;
 
   @Field(() => DateTimeScalar, {
     nullable: true,
     description:
-      "When it stops to count, in the future; null = never. A token that makes another gives it no longer life than its own.",
+      "When the token expires; must be in the future. Null for no expiry. A token created with another token cannot outlive it.",
   })
   expiresAt?: number | null;
 
   @Field(() => [TokenScopeEnum], {
     nullable: true,
     description:
-      "What it may be used for; absent = whatever the viewer has shown allows. No more than that can be given.",
+      "What the token may be used for. Defaults to the scopes of the viewer's current credential and cannot exceed them.",
   })
   scopes?: TokenScope[] | null;
 }
 
 @ObjectType("CreateApiTokenPayload", { simpleResolvers: true, description: "The new token." })
 export class CreateApiTokenPayload {
-  @Field(() => ApiToken, { nullable: true, description: "Null when it was refused." })
+  @Field(() => ApiToken, { nullable: true, description: "The token. Null if the mutation was refused." })
   token!: ApiToken | null;
 
   @Field(() => String, {
     nullable: true,
-    description: "What to send as `Authorization: Bearer …`. Shown now and never again.",
+    description: "The secret to send as `Authorization: Bearer …`. Shown only once.",
   })
   secret!: string | null;
 
-  @Field(() => [UserError], { description: "Why nothing was done; empty on success." })
+  @Field(() => [UserError], { description: "Why the mutation was refused. Empty on success." })
   userErrors!: UserError[];
 }
 
-@InputType("RevokeApiTokenInput", { description: "Which token to revoke." })
+@InputType("RevokeApiTokenInput", { description: "Input of `revokeApiToken`." })
 export class RevokeApiTokenInput {
-  @Field(() => ID, { description: "One of the viewer's own." })
+  @Field(() => ID, { description: "The token. Must belong to the viewer." })
   tokenId!: string;
 }
 
-@ObjectType("RevokeApiTokenPayload", { simpleResolvers: true, description: "The token that was." })
+@ObjectType("RevokeApiTokenPayload", {
+  simpleResolvers: true,
+  description: "The result of `revokeApiToken`.",
+})
 export class RevokeApiTokenPayload {
-  @Field(() => ID, { nullable: true, description: "Null when it was refused." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "ID of the revoked token. Null if the mutation was refused.",
+  })
   deletedId!: string | null;
 
-  @Field(() => [UserError], { description: "Why nothing was done; empty on success." })
+  @Field(() => [UserError], { description: "Why the mutation was refused. Empty on success." })
   userErrors!: UserError[];
 }

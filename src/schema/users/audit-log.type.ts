@@ -1,4 +1,4 @@
-/** The audit log: what admins and the operator did. */
+/** The audit log of admins' and operators' actions. */
 import { Field, ID, InputType, ObjectType } from "type-graphql";
 import type { AuditAction, AuditTargetKind } from "../../domain/users/audit.js";
 import type { JsonValue } from "../../domain/common/json.js";
@@ -11,58 +11,60 @@ import { JsonScalar } from "../scalars/json.js";
 
 export const AuditActionEnum = describeEnum<AuditAction>(
   "AuditAction",
-  "What was done. May grow: show what you do not know as it is.",
+  "An action recorded in the audit log. New values may be added: show unknown ones as they are.",
   {
-    mcp_server_created: "A tool server was registered.",
-    mcp_server_updated: "A tool server's settings or secrets were changed.",
-    mcp_server_tested: "A tool server was tried out, as the admin.",
-    mcp_server_deleted: "A tool server was taken away, with everybody's authorisations for it.",
-    model_provider_created: "A model provider was set up.",
+    mcp_server_created: "An MCP server was registered.",
+    mcp_server_updated: "An MCP server's settings or secrets were changed.",
+    mcp_server_tested: "An admin tested the connection to an MCP server.",
+    mcp_server_deleted: "An MCP server was deleted, together with all users' authorizations for it.",
+    model_provider_created: "A model provider was added.",
     model_provider_updated: "A model provider's settings or key were changed.",
-    model_provider_deleted: "A model provider was taken away, with its models and everybody's keys for it.",
-    model_config_created: "A model was set up.",
+    model_provider_deleted:
+      "A model provider was deleted, together with its models and all users' keys for it.",
+    model_config_created: "A model was added.",
     model_config_updated: "A model's settings were changed.",
-    model_config_deleted: "A model was taken away.",
-    user_created: "A person got an account.",
-    user_updated: "A person's account was changed.",
-    user_role_changed: "A person may do more or less than before.",
-    user_deactivated: "A person was locked out.",
-    user_reactivated: "A person who was locked out was let in again.",
-    api_token_created: "An API token was made for a person on the server's machine.",
-    usage_limit_policy_updated: "What everybody may spend was changed.",
-    user_usage_limit_set: "A person got a limit of their own.",
-    user_usage_limit_cleared: "A person's own limit was taken away.",
-    user_storage_limit_set: "A user got a storage limit of their own, or none.",
-    user_storage_limit_cleared: "A user's own storage limit was taken away.",
-    workspace_created: "An external workspace was made.",
-    workspace_token_replaced: "An external workspace's agent needs a new token.",
-    workspace_removed: "An external workspace was taken away.",
-    workspace_template_created: "A template of workspaces was set up.",
-    workspace_template_updated: "A template's settings were changed.",
-    workspace_template_deleted: "A template of workspaces was taken away.",
-    secrets_rotated: "Secrets at rest were encrypted with another key.",
-    deployment_updated: "What is set for everybody was changed.",
-    chat_read: "An admin read, followed or changed somebody else's chat; told once an hour.",
-    file_read: "An admin fetched a file of somebody else's; told once an hour.",
-    chats_listed: "An admin listed somebody else's chats without their contents; told once an hour.",
+    model_config_deleted: "A model was deleted.",
+    user_created: "A user account was created.",
+    user_updated: "A user account was changed.",
+    user_role_changed: "A user's role was changed.",
+    user_deactivated: "A user account was deactivated.",
+    user_reactivated: "A user account was reactivated.",
+    api_token_created: "An API token was created for a user on the server's command line.",
+    usage_limit_policy_updated: "The deployment's spending limits were changed.",
+    user_usage_limit_set: "A user was given a spending limit of their own.",
+    user_usage_limit_cleared: "A user's own spending limit was removed.",
+    user_storage_limit_set: "A user was given a storage limit of their own, or an unlimited one.",
+    user_storage_limit_cleared: "A user's own storage limit was removed.",
+    workspace_created: "An external workspace was created.",
+    workspace_token_replaced: "The token of an external workspace's agent was replaced.",
+    workspace_removed: "An external workspace was removed.",
+    workspace_template_created: "A workspace template was created.",
+    workspace_template_updated: "A workspace template's settings were changed.",
+    workspace_template_deleted: "A workspace template was deleted.",
+    secrets_rotated: "Stored secrets were re-encrypted with another key.",
+    deployment_updated: "The deployment's settings were changed.",
+    chat_read: "An admin read, followed or changed another user's chat. Recorded at most once an hour.",
+    file_read: "An admin downloaded another user's file. Recorded at most once an hour.",
+    chats_listed:
+      "An admin listed another user's chats, without their contents. Recorded at most once an hour.",
     model_calls_read:
-      "An admin read what models were asked and answered for somebody else's chat; told once an hour.",
+      "An admin read the recorded model calls of another user's chat. Recorded at most once an hour.",
   },
 );
 
 export const AuditTargetKindEnum = describeEnum<AuditTargetKind>(
   "AuditTargetKind",
-  "What kind of thing something was done to. May grow: show what you do not know as it is.",
+  "The kind of object an action was performed on. New values may be added: show unknown ones as they are.",
   {
-    mcp_server: "A tool server.",
+    mcp_server: "An MCP server.",
     model_provider: "A model provider.",
     model_config: "A model.",
-    user: "A person.",
-    usage_limits: "The limits of what everybody may spend.",
+    user: "A user.",
+    usage_limits: "The deployment's spending limits.",
     workspace: "A workspace.",
-    workspace_template: "A template of workspaces.",
-    secrets: "The secrets at rest, all of them.",
-    deployment: "What is set for everybody.",
+    workspace_template: "A workspace template.",
+    secrets: "All stored secrets.",
+    deployment: "The deployment's settings.",
     chat: "A chat.",
     file: "A file.",
   },
@@ -70,31 +72,34 @@ export const AuditTargetKindEnum = describeEnum<AuditTargetKind>(
 
 @ObjectType("AuditChange", {
   simpleResolvers: true,
-  description: "What became of one field. Of secrets no value is ever told.",
+  description: "The change of one field. Values of secrets are never recorded.",
 })
 export class AuditChange {
-  @Field(() => String, { description: "Its name in the input that changes it." })
+  @Field(() => String, { description: "The field's name in the input of the mutation." })
   field!: string;
 
   @Field(() => JsonScalar, {
     nullable: true,
-    description: "What it was; null where there was nothing, and for secrets. Long values are cut.",
+    description:
+      "The value before the change. Null if the field was empty, and for secrets. Long values are truncated.",
   })
   before!: JsonValue;
 
   @Field(() => JsonScalar, {
     nullable: true,
     description:
-      "What it became; null where there is nothing any more, and for secrets. Long values are cut.",
+      "The value after the change. Null if the field was cleared, and for secrets. Long values are truncated.",
   })
   after!: JsonValue;
 
-  @Field(() => Boolean, { description: "Whether its values are nobody's to see." })
+  @Field(() => Boolean, {
+    description: "Whether the field is a secret, so that its values are not recorded.",
+  })
   isSecret!: boolean;
 
   @Field(() => Boolean, {
     nullable: true,
-    description: "Of a secret: whether it was given, or taken away. Null for other fields.",
+    description: "For secrets: whether the secret was set (true) or cleared (false). Null for other fields.",
   })
   isSet!: boolean | null;
 }
@@ -102,72 +107,81 @@ export class AuditChange {
 @ObjectType("AuditLogEntry", {
   implements: Node,
   simpleResolvers: true,
-  description: "One thing that an admin or the server's operator did. It is never changed.",
+  description: "An action performed by an admin or by the server's operator. Entries never change.",
 })
 export class AuditLogEntry implements Node {
   readonly __typename!: "AuditLogEntry";
 
   id!: string;
 
-  /** Null = the operator. */
+  /** Null for the operator. */
   actorId!: string | null;
 
-  @Field(() => DateTimeScalar, { description: "When it was done." })
+  @Field(() => DateTimeScalar, { description: "When the action was performed." })
   createdAt!: Date;
 
   @Field(() => DateTimeScalar, {
-    description: "When it was done.",
+    description: "When the action was performed.",
     deprecationReason: "Use `createdAt`. Removed after 2027-03-31.",
   })
   at!: Date;
 
   @Field(() => String, {
-    description: "The username of who did it, as it was then; `operator` on the machine.",
+    description: "The actor's username at that time; `operator` for actions on the server's command line.",
   })
   actorName!: string;
 
-  @Field(() => AuditActionEnum, { description: "What was done." })
+  @Field(() => AuditActionEnum, { description: "The action." })
   action!: AuditAction;
 
-  @Field(() => AuditTargetKindEnum, { description: "What kind of thing it was done to." })
+  @Field(() => AuditTargetKindEnum, { description: "The kind of object the action was performed on." })
   targetKind!: AuditTargetKind;
 
   @Field(() => ID, {
     nullable: true,
     description:
-      "The id of what it was done to, which may be gone; null where there is only one of the kind.",
+      "ID of the object the action was performed on; it may no longer exist. Null if there is only one object of this kind.",
   })
   targetId!: string | null;
 
-  @Field(() => String, { nullable: true, description: "What that was called then." })
+  @Field(() => String, { nullable: true, description: "The object's name at that time." })
   targetName!: string | null;
 
-  @Field(() => [AuditChange], { description: "The fields that became different, by name." })
+  @Field(() => [AuditChange], { description: "The fields that were changed, sorted by name." })
   changes!: AuditChange[];
 
   @Field(() => String, {
     nullable: true,
-    description: "Ties it to the server's log; null for what was done on the machine.",
+    description: "ID of the request, as in the server's log. Null for actions on the server's command line.",
   })
   requestId!: string | null;
 }
 
 export const AuditLogEntryConnection = connectionType(AuditLogEntry, "AuditLogEntry");
 
-@InputType("AuditLogFilterInput", { description: "Which entries; what is absent or null lets all through." })
+@InputType("AuditLogFilterInput", {
+  description:
+    "Filters for audit log entries. All given filters must match; an absent or null filter matches everything.",
+})
 export class AuditLogFilterInput {
-  @Field(() => ID, { nullable: true, description: "Done by this person." })
+  @Field(() => ID, { nullable: true, description: "Only entries of this actor." })
   actorId?: string | null;
 
-  @Field(() => [AuditActionEnum], { nullable: true, description: "One of these." })
+  @Field(() => [AuditActionEnum], { nullable: true, description: "Only entries with one of these actions." })
   actions?: AuditAction[] | null;
 
-  @Field(() => AuditTargetKindEnum, { nullable: true, description: "Done to a thing of this kind." })
+  @Field(() => AuditTargetKindEnum, {
+    nullable: true,
+    description: "Only entries about objects of this kind.",
+  })
   targetKind?: AuditTargetKind | null;
 
-  @Field(() => ID, { nullable: true, description: "Done to this one, which may be gone." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "Only entries about this object, which may no longer exist.",
+  })
   targetId?: string | null;
 
-  @Field(() => DateRangeInput, { nullable: true, description: "Done in this time." })
+  @Field(() => DateRangeInput, { nullable: true, description: "Only entries in this time range." })
   range?: DateRangeInput | null;
 }

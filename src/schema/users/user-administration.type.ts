@@ -1,4 +1,4 @@
-/** What admins ask of people's accounts. */
+/** Administration of user accounts. */
 import { Field, ID, InputType, ObjectType } from "type-graphql";
 import type { UserRole } from "../../domain/users/viewer.js";
 import { connectionType } from "../common/connection.js";
@@ -8,31 +8,34 @@ import { User } from "./user.type.js";
 
 export const UserConnection = connectionType(User, "User");
 
-const REFUSED = "Null when it was refused.";
-const WHY = "Why nothing was done; empty on success.";
+const WHY = "Why the mutation was refused. Empty on success.";
 
-@InputType("CreateUserInput", { description: "A new person." })
+@InputType("CreateUserInput", { description: "Input of `createUser`." })
 export class CreateUserInput {
   @Field(() => String, {
-    description: "1 to 64 lower-case letters, digits and `. _ @ + -`, a letter or a digit first; unique.",
+    description:
+      "The name to sign in with: 1 to 64 lowercase letters, digits and `. _ @ + -`, starting with a letter or digit; unique.",
   })
   username!: string;
 
-  @Field(() => String, { nullable: true, description: "1 to 200 characters; absent = the username." })
+  @Field(() => String, {
+    nullable: true,
+    description: "The user's display name: 1 to 200 characters. Defaults to the username.",
+  })
   name?: string | null;
 
-  @Field(() => UserRoleEnum, { defaultValue: "member", description: "What they may do here." })
+  @Field(() => UserRoleEnum, { defaultValue: "member", description: "The user's role." })
   role!: UserRole;
 }
 
-@ObjectType("CreateUserPayload", { simpleResolvers: true, description: "The new person." })
+@ObjectType("CreateUserPayload", { simpleResolvers: true, description: "The new user." })
 export class CreateUserPayload {
-  @Field(() => User, { nullable: true, description: REFUSED })
+  @Field(() => User, { nullable: true, description: "The user. Null if the mutation was refused." })
   user!: User | null;
 
   @Field(() => String, {
     nullable: true,
-    description: "Their first API token, which may do all that they may. Shown now and never again.",
+    description: "The user's first API token, with all rights of the user. Shown only once.",
   })
   secret!: string | null;
 
@@ -40,48 +43,51 @@ export class CreateUserPayload {
   userErrors!: UserError[];
 }
 
-@InputType("UpdateUserInput", { description: "What somebody is called from now on." })
+@InputType("UpdateUserInput", { description: "Input of `updateUser`." })
 export class UpdateUserInput {
-  @Field(() => ID, { description: "Who." })
+  @Field(() => ID, { description: "The user." })
   userId!: string;
 
-  @Field(() => String, { description: "1 to 200 characters." })
+  @Field(() => String, { description: "The user's display name: 1 to 200 characters." })
   name!: string;
 }
 
-@InputType("SetUserRoleInput", { description: "What somebody may do from now on." })
+@InputType("SetUserRoleInput", { description: "Input of `setUserRole`." })
 export class SetUserRoleInput {
-  @Field(() => ID, { description: "Who." })
+  @Field(() => ID, { description: "The user." })
   userId!: string;
 
-  @Field(() => UserRoleEnum, { description: "Their role; sign-ins may set it anew, if claims decide it." })
+  @Field(() => UserRoleEnum, {
+    description:
+      "The user's role. If roles are mapped from identity provider claims, the next sign-in may change it again.",
+  })
   role!: UserRole;
 }
 
-@InputType("DeactivateUserInput", { description: "Who may not come in any more." })
+@InputType("DeactivateUserInput", { description: "Input of `deactivateUser`." })
 export class DeactivateUserInput {
-  @Field(() => ID, { description: "Who." })
+  @Field(() => ID, { description: "The user." })
   userId!: string;
 }
 
-@InputType("ReactivateUserInput", { description: "Who may come in again." })
+@InputType("ReactivateUserInput", { description: "Input of `reactivateUser`." })
 export class ReactivateUserInput {
-  @Field(() => ID, { description: "Who." })
+  @Field(() => ID, { description: "The user." })
   userId!: string;
 }
 
-@ObjectType("UpdateUserPayload", { simpleResolvers: true, description: "The person as they are called now." })
+@ObjectType("UpdateUserPayload", { simpleResolvers: true, description: "The user in their current state." })
 export class UpdateUserPayload {
-  @Field(() => User, { nullable: true, description: REFUSED })
+  @Field(() => User, { nullable: true, description: "The user. Null if the mutation was refused." })
   user!: User | null;
 
   @Field(() => [UserError], { description: WHY })
   userErrors!: UserError[];
 }
 
-@ObjectType("SetUserRolePayload", { simpleResolvers: true, description: "The person with their role." })
+@ObjectType("SetUserRolePayload", { simpleResolvers: true, description: "The user with their new role." })
 export class SetUserRolePayload {
-  @Field(() => User, { nullable: true, description: REFUSED })
+  @Field(() => User, { nullable: true, description: "The user. Null if the mutation was refused." })
   user!: User | null;
 
   @Field(() => [UserError], { description: WHY })
@@ -90,10 +96,10 @@ export class SetUserRolePayload {
 
 @ObjectType("DeactivateUserPayload", {
   simpleResolvers: true,
-  description: "The person who was deactivated.",
+  description: "The deactivated user.",
 })
 export class DeactivateUserPayload {
-  @Field(() => User, { nullable: true, description: REFUSED })
+  @Field(() => User, { nullable: true, description: "The user. Null if the mutation was refused." })
   user!: User | null;
 
   @Field(() => [UserError], { description: WHY })
@@ -102,10 +108,10 @@ export class DeactivateUserPayload {
 
 @ObjectType("ReactivateUserPayload", {
   simpleResolvers: true,
-  description: "The person who may come in again.",
+  description: "The reactivated user.",
 })
 export class ReactivateUserPayload {
-  @Field(() => User, { nullable: true, description: REFUSED })
+  @Field(() => User, { nullable: true, description: "The user. Null if the mutation was refused." })
   user!: User | null;
 
   @Field(() => [UserError], { description: WHY })

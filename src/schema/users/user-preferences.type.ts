@@ -1,45 +1,50 @@
-/** What a person wishes for all their chats. */
+/** A user's preferences for all their chats. */
 import { Field, ID, InputType, ObjectType } from "type-graphql";
 import { UserError } from "../common/user-error.interface.js";
 
 @ObjectType("UserPreferences", {
   simpleResolvers: true,
-  description: "What a person wishes for all their chats.",
+  description: "A user's preferences for all their chats.",
 })
 export class UserPreferences {
-  /** The database's id. */
+  /** Database ID. */
   defaultModelConfigId!: string | null;
 
-  @Field(() => String, { description: "Added to the model's instructions in every chat; empty = nothing." })
+  @Field(() => String, {
+    description: "Text added to the model's instructions in every chat. Empty for none.",
+  })
   customPrompt!: string;
 }
 
 @InputType("UpdateUserPreferencesInput", {
-  description: "Changes to the viewer's own wishes. What is absent stays as it is.",
+  description: "Input of `updateUserPreferences`. Fields that are absent do not change.",
 })
 export class UpdateUserPreferencesInput {
   @Field(() => String, {
     nullable: true,
     description:
-      "At most 131,072 bytes of UTF-8; null or empty = nothing. Invisible characters and surplus white space are taken out. Turns that begin later hear of it, at the latest after five seconds.",
+      "Text added to the model's instructions in all of the viewer's chats: at most 131,072 bytes of UTF-8. Null or empty for none. Invisible characters and redundant whitespace are removed. Applies to turns that start later, after at most five seconds.",
   })
   customPrompt?: string | null;
 
   @Field(() => ID, {
     nullable: true,
-    description: "The model of new chats that choose none; null = the deployment's default.",
+    description: "The model of new chats that choose none. Null for the deployment's default.",
   })
   defaultModelConfigId?: string | null;
 }
 
 @ObjectType("UpdateUserPreferencesPayload", {
   simpleResolvers: true,
-  description: "The viewer's wishes as they are now.",
+  description: "The viewer's preferences in their current state.",
 })
 export class UpdateUserPreferencesPayload {
-  @Field(() => UserPreferences, { nullable: true, description: "Null when the change was refused." })
+  @Field(() => UserPreferences, {
+    nullable: true,
+    description: "The preferences. Null if the mutation was refused.",
+  })
   preferences!: UserPreferences | null;
 
-  @Field(() => [UserError], { description: "Why nothing was done; empty on success." })
+  @Field(() => [UserError], { description: "Why the mutation was refused. Empty on success." })
   userErrors!: UserError[];
 }

@@ -1,4 +1,4 @@
-/** People. */
+/** User accounts. */
 import { Field, ObjectType } from "type-graphql";
 import type { Permission } from "../../domain/users/permissions.js";
 import type { UserRole } from "../../domain/users/viewer.js";
@@ -9,38 +9,39 @@ import { DateTimeScalar } from "../scalars/date-time.js";
 @ObjectType("User", {
   implements: Node,
   simpleResolvers: true,
-  description: "A person with an account.",
+  description: "A user account.",
 })
 export class User implements Node {
   readonly __typename!: "User";
 
   id!: string;
 
-  @Field(() => String, { description: "Unique; what the person signs in as." })
+  @Field(() => String, { description: "The name to sign in with. Unique." })
   username!: string;
 
-  @Field(() => String, { description: "What the person is called." })
+  @Field(() => String, { description: "The user's display name." })
   name!: string;
 
-  @Field(() => UserRoleEnum, { description: "What the person may do here." })
+  @Field(() => UserRoleEnum, { description: "The user's role." })
   role!: UserRole;
 
   @Field(() => Boolean, {
-    description: "False = an admin has deactivated the account: nobody can sign in as this person.",
+    description:
+      "Whether the account is active. False if an admin has deactivated it, so that the user cannot sign in.",
   })
   isActive!: boolean;
 
-  @Field(() => DateTimeScalar, { description: "When the account was made." })
+  @Field(() => DateTimeScalar, { description: "When the account was created." })
   createdAt!: Date;
 }
 
 @ObjectType("Viewer", {
   simpleResolvers: true,
-  description: "The signed-in person and everything that only they may read.",
+  description: "The authenticated user, with everything that only they may read.",
 })
 export class SignedInViewer {
   @Field(() => [PermissionEnum], {
-    description: "What they may do; a token may allow less than its person may.",
+    description: "What the viewer may do. A token can have fewer permissions than its user.",
   })
   permissions!: Permission[];
 }

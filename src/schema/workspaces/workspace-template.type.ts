@@ -1,4 +1,4 @@
-/** What workspaces are made of. */
+/** Workspace templates. */
 import { Field, ObjectType } from "type-graphql";
 import type { JsonObject } from "../../domain/common/json.js";
 import type { WorkspaceProvisioner } from "../../domain/workspaces/workspace.js";
@@ -10,10 +10,10 @@ import { JsonScalar } from "../scalars/json.js";
 
 export const WorkspaceProvisionerEnum = describeEnum<WorkspaceProvisioner>(
   "WorkspaceProvisioner",
-  "What makes, starts and stops workspaces. May grow.",
+  "What creates, starts and stops workspaces. New values may be added.",
   {
-    local: "A directory on the server's machine, with an agent that is the server's child.",
-    external: "Somebody else: an operator starts an agent, which calls the server. No template makes these.",
+    local: "A directory on the server's machine, with an agent that is a child process of the server.",
+    external: "The operator: they start an agent that connects to the server. Not available for templates.",
     docker: "A container and a volume of a Docker engine.",
     kubernetes: "A pod and a volume of a Kubernetes cluster.",
   },
@@ -21,65 +21,65 @@ export const WorkspaceProvisionerEnum = describeEnum<WorkspaceProvisioner>(
 
 @ObjectType("TemplateParameter", {
   simpleResolvers: true,
-  description: "What a template asks of whoever makes a workspace from it.",
+  description: "A parameter of a workspace template.",
 })
 export class TemplateParameter {
-  @Field(() => String, { description: "By which it is given." })
+  @Field(() => String, { description: "The parameter's name." })
   name!: string;
 
-  @Field(() => String, { description: "What people call it." })
+  @Field(() => String, { description: "The display name." })
   displayName!: string;
 
-  @Field(() => String, { description: "What it is for; may be empty." })
+  @Field(() => String, { description: "What the parameter is for. May be empty." })
   description!: string;
 
-  @Field(() => Boolean, { description: "Whether it must be given where there is no default." })
+  @Field(() => Boolean, { description: "Whether a value must be given if there is no default." })
   isRequired!: boolean;
 
-  @Field(() => String, { nullable: true, description: "What counts when it is not given." })
+  @Field(() => String, { nullable: true, description: "The default value." })
   defaultValue!: string | null;
 
-  @Field(() => [String], { nullable: true, description: "The only values that it takes; null = any text." })
+  @Field(() => [String], { nullable: true, description: "The allowed values. Null if any text is allowed." })
   options!: string[] | null;
 }
 
 @ObjectType("WorkspaceTemplate", {
   implements: Node,
   simpleResolvers: true,
-  description: "What a workspace can be made from.",
+  description: "A template that workspaces can be created from.",
 })
 export class WorkspaceTemplate implements Node {
   readonly __typename!: "WorkspaceTemplate";
 
   id!: string;
 
-  @Field(() => String, { description: "What tools and scripts call it. It never changes." })
+  @Field(() => String, { description: "The template's unique name for tools and scripts. Never changes." })
   name!: string;
 
-  @Field(() => String, { description: "What people call it." })
+  @Field(() => String, { description: "The display name." })
   displayName!: string;
 
-  @Field(() => String, { description: "What it is good for, in a line or two; may be empty." })
+  @Field(() => String, { description: "What the template is good for, in one or two lines. May be empty." })
   description!: string;
 
-  @Field(() => String, { nullable: true, description: "More about it, in Markdown." })
+  @Field(() => String, { nullable: true, description: "Long description in Markdown." })
   readme!: string | null;
 
-  @Field(() => WorkspaceProvisionerEnum, { description: "What makes its workspaces." })
+  @Field(() => WorkspaceProvisionerEnum, { description: "What creates the template's workspaces." })
   provisioner!: WorkspaceProvisioner;
 
-  @Field(() => Boolean, { description: "Whether new workspaces may be made from it." })
+  @Field(() => Boolean, { description: "Whether new workspaces may be created from the template." })
   isEnabled!: boolean;
 
-  @Field(() => DateTimeScalar, { description: "When it was set up." })
+  @Field(() => DateTimeScalar, { description: "When the template was created." })
   createdAt!: Date;
 
-  @Field(() => [TemplateParameter], { description: "What it asks for." })
+  @Field(() => [TemplateParameter], { description: "The template's parameters." })
   parameters!: TemplateParameter[];
 
   @Field(() => BigIntScalar, {
     nullable: true,
-    description: "Idle milliseconds after which its workspaces stop; null = never.",
+    description: "Idle time after which workspaces of this template stop, in milliseconds. Null for never.",
   })
   defaultTtlMs!: number | null;
 
@@ -91,7 +91,7 @@ export class WorkspaceTemplate implements Node {
 
   @Field(() => JsonScalar, {
     nullable: true,
-    description: "What its provisioner is told to make. Admins only; null for everyone else.",
+    description: "The specification for the provisioner. Null unless the viewer is an admin.",
   })
   spec!: JsonObject | null;
 }

@@ -1,4 +1,4 @@
-/** What the mutations on workspaces and their templates take. Absent keeps; null clears where that is said. */
+/** Inputs of the mutations on workspaces and templates. Absent fields do not change; null clears where the field's description says so. */
 import { Field, ID, InputType } from "type-graphql";
 import type { JsonValue } from "../../domain/common/json.js";
 import type { WorkspaceProvisioner } from "../../domain/workspaces/workspace.js";
@@ -7,113 +7,118 @@ import { JsonScalar } from "../scalars/json.js";
 import { WorkspaceProvisionerEnum } from "./workspace-template.type.js";
 
 @InputType("TemplateParameterValueInput", {
-  description: "What is given for one of a template's parameters.",
+  description: "A value for a parameter of a workspace template.",
 })
 export class TemplateParameterValueInput {
-  @Field(() => String, { description: "The parameter." })
+  @Field(() => String, { description: "The parameter's name." })
   name!: string;
 
-  @Field(() => String, { description: "At most 2,000 characters; one of the options where there are some." })
+  @Field(() => String, {
+    description: "The value: at most 2,000 characters; one of the parameter's options, if it has any.",
+  })
   value!: string;
 }
 
-@InputType("CreateWorkspaceInput", { description: "A workspace to make." })
+@InputType("CreateWorkspaceInput", { description: "Input of `createWorkspace`." })
 export class CreateWorkspaceInput {
-  @Field(() => ID, { description: "What it is made from; must be enabled." })
+  @Field(() => ID, { description: "The template to create the workspace from. Must be enabled." })
   templateId!: string;
 
   @Field(() => String, {
     nullable: true,
     description:
-      "1 to 40 small letters, digits and hyphens, unique among the viewer's. Absent = made from the template's name.",
+      "The workspace's name: 1 to 40 lowercase letters, digits and hyphens, unique among the viewer's workspaces. Defaults to one derived from the template's name.",
   })
   name?: string | null;
 
   @Field(() => [TemplateParameterValueInput], {
     nullable: true,
     defaultValue: [],
-    description: "What the template asks for; what has a default may be left out.",
+    description: "Values for the template's parameters. Parameters with a default may be omitted.",
   })
   parameters?: TemplateParameterValueInput[] | null;
 }
 
-@InputType("StartWorkspaceInput", { description: "Which workspace to start." })
+@InputType("StartWorkspaceInput", { description: "Input of `startWorkspace`." })
 export class StartWorkspaceInput {
-  @Field(() => ID, { description: "The workspace; one that was made from a template." })
+  @Field(() => ID, { description: "The workspace. Must have been created from a template." })
   workspaceId!: string;
 }
 
-@InputType("StopWorkspaceInput", { description: "Which workspace to stop." })
+@InputType("StopWorkspaceInput", { description: "Input of `stopWorkspace`." })
 export class StopWorkspaceInput {
-  @Field(() => ID, { description: "The workspace; one that was made from a template." })
+  @Field(() => ID, { description: "The workspace. Must have been created from a template." })
   workspaceId!: string;
 }
 
-@InputType("DeleteWorkspaceInput", { description: "Which workspace to delete." })
+@InputType("DeleteWorkspaceInput", { description: "Input of `deleteWorkspace`." })
 export class DeleteWorkspaceInput {
-  @Field(() => ID, { description: "The workspace; one that was made from a template." })
+  @Field(() => ID, { description: "The workspace. Must have been created from a template." })
   workspaceId!: string;
 }
 
-@InputType("AttachWorkspaceInput", { description: "Where a chat works from now on." })
+@InputType("AttachWorkspaceInput", { description: "Input of `attachWorkspace`." })
 export class AttachWorkspaceInput {
   @Field(() => ID, { description: "The chat." })
   chatId!: string;
 
-  @Field(() => ID, { description: "The workspace; it must be the chat's owner's." })
+  @Field(() => ID, { description: "The workspace. Must belong to the chat's owner." })
   workspaceId!: string;
 }
 
-@InputType("TemplateParameterInput", { description: "What a template asks for." })
+@InputType("TemplateParameterInput", { description: "A parameter of a workspace template." })
 export class TemplateParameterInput {
   @Field(() => String, {
     description:
-      "A small letter and up to 63 small letters, digits or `_`; the spec refers to it as `${name}`.",
+      "The parameter's name: a lowercase letter, followed by up to 63 lowercase letters, digits or `_`. The specification refers to it as `${name}`.",
   })
   name!: string;
 
-  @Field(() => String, { description: "What people call it: 1 to 100 characters." })
+  @Field(() => String, { description: "The display name: 1 to 100 characters." })
   displayName!: string;
 
   @Field(() => String, {
     nullable: true,
     defaultValue: "",
-    description: "What it is for: at most 1,000 characters.",
+    description: "What the parameter is for: at most 1,000 characters.",
   })
   description?: string | null;
 
   @Field(() => Boolean, {
     nullable: true,
     defaultValue: false,
-    description: "Whether it must be given where there is no default. One that is not given is empty.",
+    description:
+      "Whether a value must be given if there is no default. Optional parameters without a value are empty.",
   })
   isRequired?: boolean | null;
 
-  @Field(() => String, { nullable: true, description: "What counts when it is not given." })
+  @Field(() => String, { nullable: true, description: "The default value." })
   defaultValue?: string | null;
 
   @Field(() => [String], {
     nullable: true,
-    description: "The only values that it takes, at most 100; null = any text.",
+    description: "The allowed values, at most 100. Null to allow any text.",
   })
   options?: string[] | null;
 }
 
-const DISPLAY_NAME = "What people call it: 1 to 100 characters.";
+const DISPLAY_NAME = "The display name: 1 to 100 characters.";
 const DESCRIPTION =
-  "What it is good for: at most 1,000 characters. People and models choose a template by it.";
-const README = "More about it, in Markdown: at most 65,536 characters.";
+  "What the template is good for: at most 1,000 characters. Users and models choose a template by its description.";
+const README = "Long description in Markdown: at most 65,536 characters.";
 const SPEC =
-  "What the provisioner is told to make: an object of at most 65,536 characters as JSON, with `${name}` for a parameter's value. Its form depends on the provisioner, see docs/workspaces.md. It is no place for secrets: the audit log tells it.";
-const PARAMETERS = "What it asks of whoever makes a workspace: at most 50.";
-const TTL = "Idle milliseconds after which its workspaces stop, from a minute to ten years; null = never.";
-const OVERRIDE = "Whether the deployment's `workspaceTtlMs`, where it is set, counts instead.";
-const ENABLED = "Whether new workspaces may be made from it; those that are there go on.";
+  "The specification for the provisioner: an object of at most 65,536 characters as JSON. `${name}` is replaced with a parameter's value. Its format depends on the provisioner, see docs/workspaces.md. Must not contain secrets, as it is recorded in the audit log.";
+const PARAMETERS = "The template's parameters. At most 50.";
+const TTL =
+  "Idle time after which workspaces of this template stop, in milliseconds: one minute to ten years. Null for never.";
+const OVERRIDE = "Whether the deployment's `workspaceTtlMs`, if set, takes precedence over `defaultTtlMs`.";
+const ENABLED = "Whether new workspaces may be created from the template. Existing ones are not affected.";
 
-@InputType("CreateWorkspaceTemplateInput", { description: "A template to set up." })
+@InputType("CreateWorkspaceTemplateInput", { description: "Input of `createWorkspaceTemplate`." })
 export class CreateWorkspaceTemplateInput {
   @Field(() => String, {
-    description: "1 to 40 small letters, digits and hyphens, unique among templates. It never changes.",
+    description:
+      "The template's name: 1 to 40 lowercase letters, digits and hyphens, unique among templates. Cannot be changed.",
   })
   name!: string;
 
@@ -127,7 +132,7 @@ export class CreateWorkspaceTemplateInput {
   readme?: string | null;
 
   @Field(() => WorkspaceProvisionerEnum, {
-    description: "What makes its workspaces; not EXTERNAL. It never changes.",
+    description: "What creates the workspaces; not EXTERNAL. Cannot be changed.",
   })
   provisioner!: WorkspaceProvisioner;
 
@@ -147,7 +152,9 @@ export class CreateWorkspaceTemplateInput {
   isEnabled?: boolean | null;
 }
 
-@InputType("UpdateWorkspaceTemplateInput", { description: "What to change of a template; absent keeps." })
+@InputType("UpdateWorkspaceTemplateInput", {
+  description: "Input of `updateWorkspaceTemplate`. Fields that are absent do not change.",
+})
 export class UpdateWorkspaceTemplateInput {
   @Field(() => ID, { description: "The template." })
   templateId!: string;
@@ -158,33 +165,33 @@ export class UpdateWorkspaceTemplateInput {
   @Field(() => String, { nullable: true, description: DESCRIPTION })
   description?: string | null;
 
-  @Field(() => String, { nullable: true, description: `${README} Null = none.` })
+  @Field(() => String, { nullable: true, description: `${README} Null for none.` })
   readme?: string | null;
 
   @Field(() => JsonScalar, {
     nullable: true,
-    description: `${SPEC} Workspaces that are there keep what they were made with.`,
+    description: `${SPEC} Existing workspaces keep the specification they were created with.`,
   })
   spec?: JsonValue;
 
   @Field(() => [TemplateParameterInput], {
     nullable: true,
-    description: `${PARAMETERS} Given ones replace all of the former.`,
+    description: `${PARAMETERS} Replaces all current parameters.`,
   })
   parameters?: TemplateParameterInput[] | null;
 
-  @Field(() => BigIntScalar, { nullable: true, description: `${TTL} Counts at once.` })
+  @Field(() => BigIntScalar, { nullable: true, description: `${TTL} Takes effect at once.` })
   defaultTtlMs?: bigint | null;
 
-  @Field(() => Boolean, { nullable: true, description: `${OVERRIDE} Counts at once.` })
+  @Field(() => Boolean, { nullable: true, description: `${OVERRIDE} Takes effect at once.` })
   allowTtlOverride?: boolean | null;
 
   @Field(() => Boolean, { nullable: true, description: ENABLED })
   isEnabled?: boolean | null;
 }
 
-@InputType("DeleteWorkspaceTemplateInput", { description: "Which template to delete." })
+@InputType("DeleteWorkspaceTemplateInput", { description: "Input of `deleteWorkspaceTemplate`." })
 export class DeleteWorkspaceTemplateInput {
-  @Field(() => ID, { description: "The template; there must be no workspace of it." })
+  @Field(() => ID, { description: "The template. Must not have any workspaces." })
   templateId!: string;
 }

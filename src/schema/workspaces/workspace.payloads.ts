@@ -1,18 +1,19 @@
-/** What the mutations on workspaces and their templates answer. */
+/** Payloads of the mutations on workspaces and templates. */
 import { Field, ID, ObjectType } from "type-graphql";
 import { Chat } from "../chats/chat.type.js";
 import { UserError } from "../common/user-error.interface.js";
 import { WorkspaceTemplate } from "./workspace-template.type.js";
 import { Workspace } from "./workspace.type.js";
 
-const ERRORS = "Why nothing was done: everything that is wrong, each with its field; empty on success.";
+const ERRORS =
+  "Why the mutation was refused: every problem found, each with the path of its field. Empty on success.";
 
 @ObjectType("CreateWorkspacePayload", {
   simpleResolvers: true,
-  description: "The new workspace, which is being made.",
+  description: "The new workspace, which is being created.",
 })
 export class CreateWorkspacePayload {
-  @Field(() => Workspace, { nullable: true, description: "Null when it was refused." })
+  @Field(() => Workspace, { nullable: true, description: "The workspace. Null if the mutation was refused." })
   workspace!: Workspace | null;
 
   @Field(() => [UserError], { description: ERRORS })
@@ -21,10 +22,10 @@ export class CreateWorkspacePayload {
 
 @ObjectType("StartWorkspacePayload", {
   simpleResolvers: true,
-  description: "The workspace, which runs or is on its way up.",
+  description: "The workspace, which is running or starting.",
 })
 export class StartWorkspacePayload {
-  @Field(() => Workspace, { nullable: true, description: "Null when it was refused." })
+  @Field(() => Workspace, { nullable: true, description: "The workspace. Null if the mutation was refused." })
   workspace!: Workspace | null;
 
   @Field(() => [UserError], { description: ERRORS })
@@ -33,10 +34,10 @@ export class StartWorkspacePayload {
 
 @ObjectType("StopWorkspacePayload", {
   simpleResolvers: true,
-  description: "The workspace, which is stopped or on its way down.",
+  description: "The workspace, which is stopped or stopping.",
 })
 export class StopWorkspacePayload {
-  @Field(() => Workspace, { nullable: true, description: "Null when it was refused." })
+  @Field(() => Workspace, { nullable: true, description: "The workspace. Null if the mutation was refused." })
   workspace!: Workspace | null;
 
   @Field(() => [UserError], { description: ERRORS })
@@ -45,19 +46,25 @@ export class StopWorkspacePayload {
 
 @ObjectType("DeleteWorkspacePayload", {
   simpleResolvers: true,
-  description: "The workspace that will be no more.",
+  description: "The result of `deleteWorkspace`.",
 })
 export class DeleteWorkspacePayload {
-  @Field(() => ID, { nullable: true, description: "Null when it was refused." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "ID of the workspace that is being deleted. Null if the mutation was refused.",
+  })
   deletedId!: string | null;
 
   @Field(() => [UserError], { description: ERRORS })
   userErrors!: UserError[];
 }
 
-@ObjectType("AttachWorkspacePayload", { simpleResolvers: true, description: "The chat as it is now." })
+@ObjectType("AttachWorkspacePayload", {
+  simpleResolvers: true,
+  description: "The chat in its current state.",
+})
 export class AttachWorkspacePayload {
-  @Field(() => Chat, { nullable: true, description: "Null when it was refused." })
+  @Field(() => Chat, { nullable: true, description: "The chat. Null if the mutation was refused." })
   chat!: Chat | null;
 
   @Field(() => [UserError], { description: ERRORS })
@@ -66,7 +73,10 @@ export class AttachWorkspacePayload {
 
 @ObjectType("CreateWorkspaceTemplatePayload", { simpleResolvers: true, description: "The new template." })
 export class CreateWorkspaceTemplatePayload {
-  @Field(() => WorkspaceTemplate, { nullable: true, description: "Null when it was refused." })
+  @Field(() => WorkspaceTemplate, {
+    nullable: true,
+    description: "The template. Null if the mutation was refused.",
+  })
   template!: WorkspaceTemplate | null;
 
   @Field(() => [UserError], { description: ERRORS })
@@ -75,10 +85,13 @@ export class CreateWorkspaceTemplatePayload {
 
 @ObjectType("UpdateWorkspaceTemplatePayload", {
   simpleResolvers: true,
-  description: "The template as it is now.",
+  description: "The template in its current state.",
 })
 export class UpdateWorkspaceTemplatePayload {
-  @Field(() => WorkspaceTemplate, { nullable: true, description: "Null when it was refused." })
+  @Field(() => WorkspaceTemplate, {
+    nullable: true,
+    description: "The template. Null if the mutation was refused.",
+  })
   template!: WorkspaceTemplate | null;
 
   @Field(() => [UserError], { description: ERRORS })
@@ -87,10 +100,13 @@ export class UpdateWorkspaceTemplatePayload {
 
 @ObjectType("DeleteWorkspaceTemplatePayload", {
   simpleResolvers: true,
-  description: "The template that was.",
+  description: "The result of `deleteWorkspaceTemplate`.",
 })
 export class DeleteWorkspaceTemplatePayload {
-  @Field(() => ID, { nullable: true, description: "Null when it was refused." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "ID of the deleted template. Null if the mutation was refused.",
+  })
   deletedId!: string | null;
 
   @Field(() => [UserError], { description: ERRORS })

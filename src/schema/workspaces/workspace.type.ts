@@ -1,4 +1,4 @@
-/** Places where agents work. */
+/** Workspaces, in which agents work. */
 import { Field, ObjectType } from "type-graphql";
 import type { WorkspaceStatus } from "../../domain/workspaces/workspace.js";
 import { connectionType } from "../common/connection.js";
@@ -7,47 +7,49 @@ import { Node } from "../common/node.interface.js";
 import { DateTimeScalar } from "../scalars/date-time.js";
 import { McpTool } from "../mcp/mcp-tool.type.js";
 
-@ObjectType("ContextFilePart", {
+@ObjectType("ContextFile", {
   simpleResolvers: true,
-  description: "A file of instructions that models in a workspace are given.",
+  description: "A file with instructions for the models that work in a workspace.",
 })
-export class ContextFilePart {
-  @Field(() => String, { description: "Where it is." })
+export class ContextFile {
+  @Field(() => String, { description: "The file's path." })
   path!: string;
 
-  @Field(() => Boolean, { description: "Whether only its beginning is given." })
+  @Field(() => Boolean, { description: "Whether only the beginning of the file is used." })
   isTruncated!: boolean;
 }
 
-@ObjectType("SkillPart", {
+@ObjectType("Skill", {
   simpleResolvers: true,
-  description: "Something that models in a workspace can learn to do when they need it.",
+  description: "A skill: instructions that models in a workspace load when they need them.",
 })
-export class SkillPart {
-  @Field(() => String, { description: "Its name." })
+export class Skill {
+  @Field(() => String, { description: "The skill's name." })
   name!: string;
 
-  @Field(() => String, { description: "What it is for, in a line; may be empty." })
+  @Field(() => String, { description: "What the skill is for, in one line. May be empty." })
   description!: string;
 }
 
-@ObjectType("WorkspaceAgent", { simpleResolvers: true, description: "The process inside a workspace." })
+@ObjectType("WorkspaceAgent", { simpleResolvers: true, description: "The agent process inside a workspace." })
 export class WorkspaceAgent {
-  @Field(() => String, { description: "The program's version." })
+  @Field(() => String, { description: "The agent's version." })
   version!: string;
 
-  @Field(() => String, { description: "Where commands run and relative paths begin." })
+  @Field(() => String, {
+    description: "The directory in which commands run and that relative paths refer to.",
+  })
   workingDirectory!: string;
 
-  @Field(() => [ContextFilePart], { description: "Instruction files, the most particular last." })
-  contextFiles!: ContextFilePart[];
+  @Field(() => [ContextFile], { description: "Instruction files, most specific last." })
+  contextFiles!: ContextFile[];
 
-  @Field(() => [SkillPart], { description: "Skills." })
-  skills!: SkillPart[];
+  @Field(() => [Skill], { description: "The skills found in the workspace." })
+  skills!: Skill[];
 
   @Field(() => [McpTool], {
     nullable: true,
-    description: "Tools of the workspace's own MCP servers; null when they cannot be listed now.",
+    description: "Tools of the workspace's own MCP servers. Null if they cannot be listed right now.",
   })
   mcpTools!: McpTool[] | null;
 }
@@ -55,35 +57,40 @@ export class WorkspaceAgent {
 @ObjectType("Workspace", {
   implements: Node,
   simpleResolvers: true,
-  description: "A place where code is and an agent works.",
+  description: "An environment that contains code and in which an agent works.",
 })
 export class Workspace implements Node {
   readonly __typename!: "Workspace";
 
   id!: string;
 
-  /** The database's id of the workspace itself. */
+  /** Database ID of the workspace. */
   workspaceId!: string;
 
-  /** The database's id of the owner. */
+  /** Database ID of the owner. */
   ownerId!: string;
 
-  /** The database's id of the template; null without one. */
+  /** Database ID of the template; null if there is none. */
   templateId!: string | null;
 
-  @Field(() => String, { description: "What its owner calls it." })
+  @Field(() => String, { description: "The workspace's name." })
   name!: string;
 
-  @Field(() => WorkspaceStatusEnum, { description: "How it stands." })
+  @Field(() => WorkspaceStatusEnum, { description: "The workspace's status." })
   status!: WorkspaceStatus;
 
-  @Field(() => String, { nullable: true, description: "Why the last start, stop or deletion failed." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Why the last start, stop or deletion failed. Null if it did not fail.",
+  })
   failure!: string | null;
 
-  @Field(() => DateTimeScalar, { description: "When it was made, or first seen." })
+  @Field(() => DateTimeScalar, { description: "When the workspace was created or first connected." })
   createdAt!: number;
 
-  @Field(() => DateTimeScalar, { description: "When an agent last worked in it, to the minute." })
+  @Field(() => DateTimeScalar, {
+    description: "When an agent last worked in the workspace, accurate to the minute.",
+  })
   lastUsedAt!: number;
 }
 

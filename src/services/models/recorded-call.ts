@@ -1,7 +1,6 @@
 /**
- * One attempt at a model call as it is recorded: what the model was asked, in our words and not the vendor's, and what
- * came of it. Keys and headers are never part of it, files are told by their size, and what is too large loses its middle.
- * Pure.
+ * Record of one model call: the request and the outcome in our own format, not the vendor's. Keys and headers are never
+ * part of it, files are represented by their size, and texts that are too large lose their middle. Pure.
  */
 import type { ModelProviderKind } from "../../domain/common/failures.js";
 import type { JsonObject, JsonValue } from "../../domain/common/json.js";
@@ -11,9 +10,9 @@ import type { ModelCallRecord } from "../../store/models/model-call-records.js";
 import { capResult } from "../../engine/tools/cap-result.js";
 import type { CallOutcome } from "../../engine/turn/call-model.js";
 
-/** The prompt of a long chat; more says little about a single call. */
+/** The prompt of a long chat; more is of little use for a single call. */
 export const MAX_REQUEST_BYTES = 256 * 1024;
-/** Most models can not say more at once. */
+/** Above the output limit of most models. */
 export const MAX_RESPONSE_BYTES = 128 * 1024;
 
 export type RecordedCall = {
@@ -30,14 +29,14 @@ export type RecordedCall = {
   durationMs: number;
 };
 
-/** Names of options whose values may open something. */
-const SECRETIVE = /key|token|secret|passw|auth|credential|header|cookie/i;
+/** Names of options whose values may be credentials. */
+const SECRET_NAME = /key|token|secret|passw|auth|credential|header|cookie/i;
 const HIDDEN = "[not recorded]";
 
 export function recordOf(call: RecordedCall): ModelCallRecord {
   const { request, outcome, startedAt, provider, ...facts } = call;
-  const [asked, answered] = [tellRequest(request), tellResponse(outcome)];
-  const kept = {
+  const [asked, answered] = [describeRequest(request), describeResponse(outcome)];
+  const capped = {
     request: capResult(asked, MAX_REQUEST_BYTES),
     response: capResult(answered, MAX_RESPONSE_BYTES),
   };
@@ -47,23 +46,23 @@ export function recordOf(call: RecordedCall): ModelCallRecord {
     model: request.model,
     startedAt: new Date(startedAt),
     outcome: outcome.type,
-    request: kept.request as JsonObject,
-    response: kept.response as JsonObject,
-    // What fits is given back as it is.
-    isTruncated: kept.request !== asked || kept.response !== answered,
+    request: capped.request as JsonObject,
+    response: capped.response as JsonObject,
+    // capResult returns the same object when it fits.
+    isTruncated: capped.request !== asked || capped.response !== answered,
   };
 }
 
-function tellRequest({ headers: _headers, files, options, ...request }: ModelRequest): JsonObject {
-  const told = {
+function describeRequest({ headers: _headers, files, options, ...request }: ModelRequest): JsonObject {
+  const described = {
     ...request,
     ...(options && { options: withoutSecrets(options) }),
     ...(files && { files: [...files].map(([fileId, bytes]) => ({ fileId, bytes: bytes.byteLength })) }),
   };
-  return asJson(told);
+  return asJson(described);
 }
 
-function tellResponse(outcome: CallOutcome): JsonObject {
+function describeResponse(outcome: CallOutcome): JsonObject {
   const { parts, usage } = outcome;
   if (outcome.type === "failed") {
     const { failure, retryAfterMs = null, contextLimit = null } = outcome;
@@ -74,20 +73,20 @@ function tellResponse(outcome: CallOutcome): JsonObject {
   return asJson({ parts, usage, finishReason, responseId });
 }
 
-/** Admins write options, and some gateways want keys in them. */
+/** Options are entered by admins, and some gateways need keys in them. */
 function withoutSecrets(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      // A bound on tokens is no token.
-      const isSecret = SECRETIVE.test(name) && typeof inner !== "number" && typeof inner !== "boolean";
+      // A limit on tokens is not a secret.
+      const isSecret = SECRET_NAME.test(name) && typeof inner !== "number" && typeof inner !== "boolean";
       return [name, isSecret ? HIDDEN : withoutSecrets(inner)];
     }),
   );
 }
 
-/** A copy without anything that JSON does not have. */
+/** A copy without anything that JSON cannot represent. */
 function asJson(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }

@@ -59,7 +59,7 @@ export class ModelCallRecordEntity {
   response!: JsonObject;
 
   @Column("boolean", { name: "is_cut" })
-  isCut!: boolean;
+  isTruncated!: boolean;
 
   /** Written; what counts for how long it is kept. */
   @Column("timestamptz", { name: "created_at", default: () => "now()" })

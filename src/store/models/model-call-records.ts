@@ -24,7 +24,7 @@ export type ModelCallRecord = {
   request: JsonObject;
   response: JsonObject;
   /** Request or response were too large and have lost parts. */
-  isCut: boolean;
+  isTruncated: boolean;
 };
 
 const INSERT: Statement = {
@@ -49,7 +49,7 @@ export async function insertModelCallRecord(db: Queryable, record: ModelCallReco
     record.outcome,
     toJsonb(record.request),
     toJsonb(record.response),
-    record.isCut,
+    record.isTruncated,
   ]);
 }
 
@@ -58,7 +58,7 @@ const listing = (name: string, order: string): Statement => ({
   name: `model-call-records.${name}`,
   text: `
     SELECT id, chat_id AS "chatId", generation, attempt, purpose, provider, model, started_at AS "startedAt",
-      first_part_ms AS "firstPartMs", duration_ms AS "durationMs", outcome, request, response, is_cut AS "isCut"
+      first_part_ms AS "firstPartMs", duration_ms AS "durationMs", outcome, request, response, is_cut AS "isTruncated"
     FROM model_call_records
     WHERE chat_id = $1 AND id < coalesce($2::bigint, 9223372036854775807) AND id > coalesce($3::bigint, 0)
     ORDER BY id ${order} LIMIT $4`,

@@ -5,14 +5,14 @@ import type { ChatEvent } from "../../../src/domain/chats/chat-stream.js";
 import { audienceOfChatEvent } from "../../../src/domain/chats/chat-stream.js";
 import { answerDeltasFromTemplates } from "../../../src/resolvers/chats/delta-answers.js";
 import type { Viewer } from "../../../src/domain/users/viewer.js";
-import type { Asker } from "../../../src/http/subscriptions/answer.js";
-import { type SharedOperation, SharedOperations } from "../../../src/http/subscriptions/shared-answers.js";
+import type { Requester } from "../../../src/http/subscriptions/event-result.js";
+import { type SharedOperation, SharedOperations } from "../../../src/http/subscriptions/shared-results.js";
 import { resolvers } from "../../../src/resolvers/resolvers.js";
 import { buildParleySchema } from "../../../src/schema/build.js";
 
 const schema = buildParleySchema(resolvers);
 
-function piece(sequence: number, more: object = {}): ChatEvent {
+function deltaEvent(sequence: number, more: object = {}): ChatEvent {
   return {
     type: "part",
     cursor: `cursor-${sequence}`,
@@ -24,34 +24,34 @@ function piece(sequence: number, more: object = {}): ChatEvent {
     sequence,
     role: "assistant",
     partIndex: sequence % 2,
-    piece: { type: "text-delta", append: `"${sequence}" \u0000 €` },
+    delta: { type: "text-delta", append: `"${sequence}" \u0000 €` },
     ...more,
   } as ChatEvent;
 }
 
 const EVENTS: ChatEvent[] = [
-  piece(1),
-  piece(2),
-  piece(3, { piece: { type: "reasoning-delta", append: "" } }),
-  piece(4, { piece: { type: "reasoning-delta", append: "hm" } }),
-  piece(5, { piece: { type: "tool-input-delta", toolCallId: "c", toolName: "t", append: "{" } }),
+  deltaEvent(1),
+  deltaEvent(2),
+  deltaEvent(3, { delta: { type: "reasoning-delta", append: "" } }),
+  deltaEvent(4, { delta: { type: "reasoning-delta", append: "hm" } }),
+  deltaEvent(5, { delta: { type: "tool-input-delta", toolCallId: "c", toolName: "t", append: "{" } }),
   { type: "caught-up", cursor: "end", replayedEvents: 5 },
-  piece(6),
-  piece(7, { role: "tool", piece: { type: "tool-output-delta", toolCallId: "c", append: "out" } }),
+  deltaEvent(6),
+  deltaEvent(7, { role: "tool", delta: { type: "tool-output-delta", toolCallId: "c", append: "out" } }),
 ];
 
 const DOCUMENTS = {
   everything: `subscription ($id: ID!) { chatEvents(chatId: $id) {
     __typename ... on StreamEvent { cursor }
-    ... on ChatPartEvent { generation { id attempt startedAt } sequence role partIndex piece {
+    ... on ChatPartEvent { generation { id attempt startedAt } sequence role partIndex delta {
       __typename ... on TextDelta { append } ... on ReasoningDelta { append } ... on ToolInputDelta { toolName append } ... on ToolOutputDelta { toolCallId append } } } } }`,
   "aliases and a field twice": `subscription ($id: ID!) { e: chatEvents(chatId: $id) {
-    ... on ChatPartEvent { a: cursor b: cursor n: sequence m: sequence generation { x: id y: id at: startedAt } piece { ... on TextDelta { t: append u: append } } } } }`,
+    ... on ChatPartEvent { a: cursor b: cursor n: sequence m: sequence generation { x: id y: id at: startedAt } delta { ... on TextDelta { t: append u: append } } } } }`,
   "fragments and directives": `subscription ($id: ID!, $no: Boolean = false) { chatEvents(chatId: $id) { ...P } }
-    fragment P on ChatEvent { ... on ChatPartEvent { cursor @include(if: $no) sequence @skip(if: $no) piece { ... on TextDelta { append } } } }`,
+    fragment P on ChatEvent { ... on ChatPartEvent { cursor @include(if: $no) sequence @skip(if: $no) delta { ... on TextDelta { append } } } }`,
   "variables with defaults": `subscription ($id: ID!, $part: Boolean! = true) { chatEvents(chatId: $id) {
-    ... on ChatPartEvent @include(if: $part) { piece { ... on TextDelta @skip(if: $part) { append } ... on ReasoningDelta { append } } } } }`,
-  "nothing of the piece": `subscription ($id: ID!) { chatEvents(chatId: $id) { ... on ChatStatusEvent { status } } }`,
+    ... on ChatPartEvent @include(if: $part) { delta { ... on TextDelta @skip(if: $part) { append } ... on ReasoningDelta { append } } } } }`,
+  "nothing of the delta": `subscription ($id: ID!) { chatEvents(chatId: $id) { ... on ChatStatusEvent { status } } }`,
 };
 
 describe("a delta is answered as if it had been executed", () => {
@@ -95,13 +95,15 @@ test("a delta whose selected field has come to have a resolver is executed", asy
     operationName: undefined,
     variableValues: { id: "chat_x" },
   };
-  expect(await answerDeltasFromTemplates<null>(() => executed, operation)(piece(1), null)).toBe(executed);
+  expect(await answerDeltasFromTemplates<null>(() => executed, operation)(deltaEvent(1), null)).toBe(
+    executed,
+  );
 });
 
 const ada: Viewer = { userId: "ada", username: "ada", name: "Ada", role: "member", expiresAt: null };
 const bob: Viewer = { ...ada, userId: "bob", username: "bob" };
 
-function askedBy(viewer: Viewer): Asker {
+function askedBy(viewer: Viewer): Requester {
   return { viewer: () => viewer, createContext: () => ({ viewer }) };
 }
 
@@ -111,10 +113,10 @@ function shareEvents(text: string) {
   const [definition] = document.definitions;
   if (definition?.kind !== "OperationDefinition") throw new Error("no operation");
   const operations = new SharedOperations({
-    maxAnswerBytes: 16_777_216,
+    maxResponseBytes: 16_777_216,
     schema,
     mask: (error) => ({ message: String(error) }),
-    answerEvents: (plain, operation) =>
+    createEventExecutor: (plain, operation) =>
       answerDeltasFromTemplates((event, asking) => {
         counted.executions += 1;
         return plain(event, asking);
@@ -138,14 +140,14 @@ describe("a server answers deltas without executing them", () => {
   test("for a subscriber who is alone", async () => {
     const { counted, enter } = shareEvents(DOCUMENTS.everything);
     const shared = enter();
-    for (let sequence = 1; sequence < 50; sequence += 1) await answer(shared, piece(sequence), ada);
+    for (let sequence = 1; sequence < 50; sequence += 1) await answer(shared, deltaEvent(sequence), ada);
     expect(counted.executions).toBe(0);
   });
 
   test("once for all subscribers: nothing of a delta depends on the viewer", async () => {
     const { enter } = shareEvents(DOCUMENTS.everything);
     const [shared] = [enter(), enter()];
-    const event = piece(1);
+    const event = deltaEvent(1);
     expect(await answer(shared, event, bob)).toBe(await answer(shared, event, ada));
   });
 });

@@ -2,7 +2,7 @@
 // execution really asks for: with everything selected, an event for every subscriber must never use the context.
 import { execute, getNamedType, parse } from "graphql";
 import { expect, test } from "vitest";
-import type { MessageRow, Piece, QueuedRow } from "../../../src/domain/chats/chat-events.js";
+import type { MessageRow, MessageDelta, QueuedRow } from "../../../src/domain/chats/chat-events.js";
 import { audienceOfChatEvent, type ChatEvent } from "../../../src/domain/chats/chat-stream.js";
 import type { ChatFailure } from "../../../src/domain/common/failures.js";
 import { audienceOfListEvent, type ListEvent } from "../../../src/domain/chats/list-events.js";
@@ -24,7 +24,7 @@ const file = { fileId: UUID, name: "a.png", mediaType: "image/png", sizeBytes: 1
 const failure: ChatFailure = { kind: "timeout", message: "Too late.", isRetryable: true };
 const generation = { historyVersion: 1, attempt: 1 };
 
-const PIECES: ByType<Piece> = {
+const DELTAS: ByType<MessageDelta> = {
   "text-delta": { append: "a" },
   "reasoning-delta": { append: "a" },
   "tool-input-delta": { toolCallId: "c", toolName: "t", append: "{" },
@@ -117,11 +117,11 @@ async function tableOf<Event extends object>(
 }
 
 test("events of a chat are declared for exactly those subscribers whom one answer fits", async () => {
-  const pieces = Object.entries(PIECES).map(([type, piece]): [string, ChatEvent] => [
+  const deltas = Object.entries(DELTAS).map(([type, delta]): [string, ChatEvent] => [
     `part ${type}`,
     {
       ...{ type: "part", cursor: "c", generation, sequence: 1, role: "assistant", partIndex: 0 },
-      piece: { type, ...piece } as Piece,
+      delta: { type, ...delta } as MessageDelta,
     } as ChatEvent,
   ]);
   const events = Object.entries(CHAT_EVENTS).map(([type, event]): [string, ChatEvent] => [
@@ -129,7 +129,7 @@ test("events of a chat are declared for exactly those subscribers whom one answe
     { type, cursor: "c", ...event } as ChatEvent,
   ]);
   const selected = document("chatEvents", `(chatId: "chat_${UUID}")`);
-  const { declared, observed } = await tableOf(selected, [...pieces, ...events], audienceOfChatEvent);
+  const { declared, observed } = await tableOf(selected, [...deltas, ...events], audienceOfChatEvent);
   expect(observed).toEqual(declared);
 });
 

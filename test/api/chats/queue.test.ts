@@ -115,10 +115,10 @@ test("a long message is shown by its beginning, read whole for editing, and said
   const preview = `begins ${"€".repeat(680)}`;
   await follower.until(({ queue }) => queue.length === 2);
   expect(follower.transcript.queue).toEqual([preview, "short"]);
-  const fields = "id isCut parts { ... on TextPart { text } } fullParts { ... on TextPart { text } }";
+  const fields = "id isTruncated parts { ... on TextPart { text } } fullParts { ... on TextPart { text } }";
   const asked = await parley.api.ask<{ chat: unknown; node: unknown }>(
     `query ($chatId: ID!, $id: ID!) {
-      chat(id: $chatId) { queuedMessages { isCut parts { ... on TextPart { text } } } }
+      chat(id: $chatId) { queuedMessages { isTruncated parts { ... on TextPart { text } } } }
       node(id: $id) { ... on QueuedMessage { ${fields} } }
     }`,
     { chatId, id: queuedMessage?.id },
@@ -126,11 +126,16 @@ test("a long message is shown by its beginning, read whole for editing, and said
   expect(asked.data).toEqual({
     chat: {
       queuedMessages: [
-        { isCut: true, parts: [{ text: preview }] },
-        { isCut: false, parts: [{ text: "short" }] },
+        { isTruncated: true, parts: [{ text: preview }] },
+        { isTruncated: false, parts: [{ text: "short" }] },
       ],
     },
-    node: { id: queuedMessage?.id, isCut: true, parts: [{ text: preview }], fullParts: [{ text: long }] },
+    node: {
+      id: queuedMessage?.id,
+      isTruncated: true,
+      parts: [{ text: preview }],
+      fullParts: [{ text: long }],
+    },
   });
   model.clock.open();
   await follower.until(({ messages, status }) => messages.length === 6 && status === "WAITING");

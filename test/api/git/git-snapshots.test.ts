@@ -8,7 +8,7 @@ import { WebSocket } from "ws";
 import { openAgents } from "../../../src/compose/agents.js";
 import { Closers } from "../../../src/compose/closers.js";
 import { openCore } from "../../../src/compose/core.js";
-import { openDoors } from "../../../src/compose/api.js";
+import { openApi } from "../../../src/compose/api.js";
 import { readConfig } from "../../../src/config/config.js";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import { decodeId, encodeId } from "../../../src/domain/common/ids.js";
@@ -294,7 +294,7 @@ test("the repositories of a workspace whose agent calls are told, also after its
 });
 
 /** Doors of the same server, with a clock of the test's. */
-async function openDoor() {
+async function openEndpoint() {
   const log = createLog("silent");
   const closers = new Closers(log);
   const { url, host, port, user, database } = place.database.options;
@@ -307,14 +307,14 @@ async function openDoor() {
   const clock = new ManualClock();
   const core = { ...(await openCore(config, log, closers)), clock };
   const agents = await openAgents(core, closers, { agentCommand: [process.execPath, AGENT_PROGRAM] });
-  const doors = await openDoors(core, agents, closers);
+  const doors = await openApi(core, agents, closers);
   return { url: doors.url, clock, close: () => closers.closeAll() };
 }
 
 test("who loses a chat while following its repositories follows them no longer", async () => {
   const eve = await server.enter("eve");
   const chatId = await eve.createChat("[[demo: deltas=1]]");
-  const door = await openDoor();
+  const door = await openEndpoint();
   try {
     const request = { token: eve.token, variables: { chatId } };
     const stream = await EventStreamReader.open(

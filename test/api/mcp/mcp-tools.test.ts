@@ -100,10 +100,10 @@ test("of a server behind OAuth a person sees the tools while their account is co
 describe("trying a server", () => {
   type Tried = {
     server: { id: string } | null;
-    trial: Record<string, unknown> | null;
+    result: Record<string, unknown> | null;
     userErrors: { code: string; path: string[] | null }[];
   };
-  const TRIAL = `server { id } trial { isReachable latencyMs serverName serverVersion protocolVersion toolCount
+  const TRIAL = `server { id } result { isReachable latencyMs serverName serverVersion protocolVersion toolCount
     tools { name isAllowed } failure { kind message } }`;
   const tryIt = (id = serverId) => parley.api.change<Tried>("testMcpServer", { serverId: id }, TRIAL);
 
@@ -111,7 +111,7 @@ describe("trying a server", () => {
     await update({ isEnabled: false });
     expect(await tryIt()).toEqual({
       server: { id: serverId },
-      trial: {
+      result: {
         isReachable: true,
         latencyMs: expect.any(Number) as number,
         serverName: "listing",
@@ -139,8 +139,8 @@ describe("trying a server", () => {
     ],
   ])("says so when %s, in words without secrets", async (_name, become, kind, words) => {
     await become();
-    const { trial, userErrors } = await tryIt();
-    expect([trial, userErrors]).toEqual([
+    const { result, userErrors } = await tryIt();
+    expect([result, userErrors]).toEqual([
       {
         isReachable: false,
         latencyMs: expect.any(Number) as number,
@@ -149,7 +149,7 @@ describe("trying a server", () => {
       },
       [],
     ]);
-    expect(JSON.stringify(trial)).not.toContain("k3y-of-the-listing");
+    expect(JSON.stringify(result)).not.toContain("k3y-of-the-listing");
   });
 
   test("is in the audit log with its outcome", async () => {
@@ -171,7 +171,7 @@ describe("trying a server", () => {
   test("that is not there is refused, and to others than admins forbidden", async () => {
     const absent = "mcp_0f8fad5b-d9cb-469f-a165-70867728950e";
     expect(await tryIt(absent)).toMatchObject({
-      ...{ server: null, trial: null },
+      ...{ server: null, result: null },
       userErrors: [{ code: "NOT_FOUND", path: ["serverId"] }],
     });
     for (const id of [serverId, absent]) {

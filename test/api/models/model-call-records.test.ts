@@ -13,7 +13,7 @@ import { ManualClock } from "../../http/support.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
 
 const FIELDS =
-  "purpose generation attempt provider model firstPartMs durationMs outcome request response isCut";
+  "purpose generation attempt provider model firstPartMs durationMs outcome request response isTruncated";
 const RECORDS = `query ($id: ID!, $first: Int, $after: String) {
   modelCallRecords(chatId: $id, first: $first, after: $after) {
     nodes { ${FIELDS} } pageInfo { hasNextPage endCursor }

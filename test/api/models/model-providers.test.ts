@@ -69,7 +69,7 @@ test("a provider comes back as it was given, is found by its id, and is deleted 
       openaiApi: "CHAT",
       isPrivateNetworkAllowed: true,
       hasEnvironmentKey: false,
-      isAddressFromEnvironment: false,
+      isBaseUrlFromEnvironment: false,
     },
     models: [],
   };
@@ -294,7 +294,7 @@ describe("a provider that the environment gives", () => {
     expect(await openai()).toMatchObject({
       hasApiKey: true,
       baseUrl: `${vendor.url}/v1`,
-      admin: { hasEnvironmentKey: true, isAddressFromEnvironment: true, isPrivateNetworkAllowed: false },
+      admin: { hasEnvironmentKey: true, isBaseUrlFromEnvironment: true, isPrivateNetworkAllowed: false },
     });
     const stored = await place.database.dataSource.query<object[]>(
       "SELECT 1 FROM model_providers WHERE api_key IS NOT NULL AND api_key_variable IS NOT NULL",
@@ -317,7 +317,7 @@ describe("a provider that the environment gives", () => {
       const id = (await openai())?.id ?? "";
       const address = { baseUrl: `${elsewhere.url}/v1`, isPrivateNetworkAllowed: true };
       const { provider } = await setup.updateProvider(id, { ...address, displayName: "Ours" });
-      expect(provider).toMatchObject({ hasApiKey: false, admin: { isAddressFromEnvironment: false } });
+      expect(provider).toMatchObject({ hasApiKey: false, admin: { isBaseUrlFromEnvironment: false } });
       other = await place.start(ENVIRONMENT(vendor.url));
       expect(await openai(other.api)).toEqual(provider);
       const turn = await talk(other.api);

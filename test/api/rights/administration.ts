@@ -18,7 +18,7 @@ const toolServers: RootLines = {
     auth: { none: true },
   })),
   updateMcpServer: onServers("server { id }", { displayName: "Other" }),
-  testMcpServer: onServers("trial { isReachable }"),
+  testMcpServer: onServers("result { isReachable }"),
   deleteMcpServer: administer("deletedId", async ({ spare }) => ({ serverId: await spare.toolServer() })),
 };
 

@@ -21,7 +21,7 @@ const mcpServers = (includeDisabled: boolean) =>
 const templates = (includeDisabled: boolean) =>
   plain(`{ workspaceTemplates(includeDisabled: ${includeDisabled}) { id } }`);
 /** A disabled server does not exist for others than admins. */
-const serverLines = (query: string): RootLine[] => [
+const controlChannels = (query: string): RootLine[] => [
   { when: "McpServer", rule: EVERYBODY, ask: of(query, ({ enabled }) => enabled.open) },
   { when: "McpServer, disabled", rule: ADMINS, ask: of(query, ({ disabled }) => disabled.open) },
 ];
@@ -30,11 +30,11 @@ export const queries: RootLines = {
   viewer: { rule: EVERYBODY, ask: plain("{ viewer { permissions } }") },
   node: [
     { when: "Chat", rule: OWNER_AND_ADMINS, ask: of(NODE, ({ chats }) => chats.told) },
-    ...serverLines(NODE),
+    ...controlChannels(NODE),
   ],
   nodes: [
     { when: "Chat", rule: OWNER_AND_ADMINS, ask: of(NODES, ({ chats }) => chats.told) },
-    ...serverLines(NODES),
+    ...controlChannels(NODES),
   ],
   chat: [
     { rule: OWNER_AND_ADMINS, ask: of(CHAT, ({ chats }) => chats.told) },

@@ -50,7 +50,7 @@ const chats: TypeLines = {
   },
   Diff: { fields: "branch isTruncated remoteOrigin unified", reached: [within("told", "diff")] },
   QueuedMessage: {
-    fields: "author createdAt fullParts id isCut modelConfig parts",
+    fields: "author createdAt fullParts id isTruncated modelConfig parts",
     reached: [{ rule: OWNER_AND_ADMINS, ...onNode("QueuedMessage", ({ queuedId }) => queuedId) }],
   },
 };

@@ -3,14 +3,14 @@ import type { TypeLines } from "./lines.js";
 
 const CHAT = { partOf: ["Subscription.chatEvents"] };
 const LIST = { partOf: ["Subscription.chatListEvents"] };
-const PIECE = { partOf: ["ChatPartEvent.piece"] };
+const DELTA = { partOf: ["ChatPartEvent.delta"] };
 
 export const ofEvents: TypeLines = {
   ChatActionRequiredEvent: { fields: "cursor deadline toolCalls", ...CHAT },
   ChatCaughtUpEvent: { fields: "cursor replayedEvents", ...CHAT },
   ChatErrorEvent: { fields: "cursor failure", ...CHAT },
   ChatMessageEvent: { fields: "cursor message replacedGeneration", ...CHAT },
-  ChatPartEvent: { fields: "cursor generation partIndex piece role sequence", ...CHAT },
+  ChatPartEvent: { fields: "cursor generation partIndex delta role sequence", ...CHAT },
   ChatPreviewResetEvent: { fields: "cursor generation resetReason", ...CHAT },
   ChatQueueEvent: { fields: "cursor queuedMessages", ...CHAT },
   ChatRefreshEvent: { fields: "chat cursor reason", ...CHAT },
@@ -19,10 +19,10 @@ export const ofEvents: TypeLines = {
   ChatDiffStatusEvent: { fields: "cursor diffStatus", ...CHAT },
   ChatTitleEvent: { fields: "cursor title", ...CHAT },
   Generation: { fields: "attempt id startedAt", partOf: ["ChatPartEvent", "ChatMessageEvent"] },
-  TextDelta: { fields: "append", ...PIECE },
-  ReasoningDelta: { fields: "append", ...PIECE },
-  ToolInputDelta: { fields: "append toolCallId toolName", ...PIECE },
-  ToolOutputDelta: { fields: "append toolCallId", ...PIECE },
+  TextDelta: { fields: "append", ...DELTA },
+  ReasoningDelta: { fields: "append", ...DELTA },
+  ToolInputDelta: { fields: "append toolCallId toolName", ...DELTA },
+  ToolOutputDelta: { fields: "append toolCallId", ...DELTA },
   ChatCreatedEvent: { fields: "chat cursor", ...LIST },
   ChatListCaughtUpEvent: { fields: "cursor replayedEvents", ...LIST },
   ChatListRefreshEvent: { fields: "cursor reason", ...LIST },

@@ -65,7 +65,7 @@ const models: TypeLines = {
     reached: [{ rule: EVERYBODY, ...onNode("ModelProvider", ({ providerId }) => providerId) }],
   },
   ModelProviderAdmin: {
-    fields: "hasEnvironmentKey isAddressFromEnvironment isPrivateNetworkAllowed openaiApi",
+    fields: "hasEnvironmentKey isBaseUrlFromEnvironment isPrivateNetworkAllowed openaiApi",
     reached: [
       {
         rule: ADMINS,
@@ -99,7 +99,7 @@ const models: TypeLines = {
     ],
   },
   ModelCallRecord: {
-    fields: `attempt durationMs firstPartMs generation isCut model outcome provider purpose request response startedAt`,
+    fields: `attempt durationMs firstPartMs generation isTruncated model outcome provider purpose request response startedAt`,
     reached: [
       {
         rule: ADMINS_ASK,
@@ -146,11 +146,11 @@ const toolServers: TypeLines = {
   },
   McpAccount: { fields: "connectedAt expiresAt status", reached: onServers("account") },
   McpTool: { fields: "description inputSchema isAllowed name", reached: onServers("tools") },
-  McpServerTrial: {
+  McpServerTestResult: {
     fields: "failure isReachable latencyMs protocolVersion serverName serverVersion toolCount tools",
-    reached: [tried("trial")],
+    reached: [tried("result")],
   },
-  McpServerFailure: { fields: "kind message", reached: [tried("trial.failure", "personal")] },
+  McpServerFailure: { fields: "kind message", reached: [tried("result.failure", "personal")] },
   McpAuthRequired: {
     fields: "servers",
     // Who may not see a server is not told of it, not even that it wants to be authorised.
@@ -183,8 +183,8 @@ const workspaces: TypeLines = {
     fields: "contextFiles mcpTools skills version workingDirectory",
     reached: [inWorkspace("agent")],
   },
-  ContextFilePart: { fields: "isTruncated path", reached: [inWorkspace("agent.contextFiles")] },
-  SkillPart: { fields: "description name", partOf: ["WorkspaceAgent.skills"] },
+  ContextFile: { fields: "isTruncated path", reached: [inWorkspace("agent.contextFiles")] },
+  Skill: { fields: "description name", partOf: ["WorkspaceAgent.skills"] },
 };
 
 const deployment: TypeLines = {

@@ -201,7 +201,7 @@ test("nothing is looked up for owners: only what is others' is handed on to be n
     const loaders = new Loaders({
       database,
       viewer: { ...viewer, ...more },
-      readMcpStandings: () => Promise.resolve(new Map()),
+      readMcpAccountStates: () => Promise.resolve(new Map()),
       noteReads: async (kind, ids) => void noted.push(...ids.map((id) => `${kind}_${id}`)),
       budget: new AnswerBudget(16_777_216),
     });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openAgents } from "../../../src/compose/agents.js";
 import { openCore } from "../../../src/compose/core.js";
 import { Closers } from "../../../src/compose/closers.js";
-import { openDoors } from "../../../src/compose/api.js";
+import { openApi } from "../../../src/compose/api.js";
 import { readConfig } from "../../../src/config/config.js";
 import { decodeId } from "../../../src/domain/common/ids.js";
 import { createLog } from "../../../src/lib/log.js";
@@ -24,14 +24,14 @@ let door: { url: string; clock: ManualClock; close(): Promise<void> };
 beforeEach(async () => {
   place = await createTestPlace();
   server = await place.start();
-  door = await openDoor();
+  door = await openEndpoint();
 });
 afterEach(async () => {
   await door.close();
   await place.remove();
 });
 
-async function openDoor() {
+async function openEndpoint() {
   const log = createLog("silent");
   const closers = new Closers(log);
   const { url, host, port, user, database } = place.database.options;
@@ -44,7 +44,7 @@ async function openDoor() {
   const clock = new ManualClock();
   const core = { ...(await openCore(config, log, closers)), clock };
   const agents = await openAgents(core, closers, { agentCommand: [process.execPath, AGENT_PROGRAM] });
-  const doors = await openDoors(core, agents, closers);
+  const doors = await openApi(core, agents, closers);
   return { url: doors.url, clock, close: () => closers.closeAll() };
 }
 

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const FOLLOW = `subscription ($chatId: ID!, $after: String) { chatEvents(chatId: $chatId, after: $after) {
   __typename ... on StreamEvent { cursor }
-  ... on ChatPartEvent { sequence piece { ... on TextDelta { append } } }
+  ... on ChatPartEvent { sequence delta { ... on TextDelta { append } } }
   ... on ChatStatusEvent { status chat { title owner { username } modelConfig { provider { baseUrl } } } }
   ... on ChatMessageEvent { message { role parts { ... on TextPart { text } } modelConfig { provider { baseUrl } } } } } }`;
 

@@ -15,7 +15,7 @@ import {
   createExternalWorkspace,
 } from "../../../src/store/workspaces/external-workspaces.js";
 import { findOldestAdmin } from "../../../src/store/users/users.js";
-import { createPass } from "../../../src/workspaces/tunnels/replica-token.js";
+import { createReplicaToken } from "../../../src/workspaces/tunnels/replica-token.js";
 import { hashAgentToken } from "../../../src/workspaces/tunnels/requests.js";
 import { makeFolder } from "../../agent/support.js";
 import { NODE_FROM_SOURCE } from "../../support/build.js";
@@ -275,7 +275,7 @@ describe.skipIf(!hasRedis)("several replicas", () => {
     const knock = async (secret: string) => {
       const socket = new WebSocket(`ws://127.0.0.1:${port}/agents/replica`, {
         headers: {
-          authorization: `Bearer ${createPass(secret, passage)}`,
+          authorization: `Bearer ${createReplicaToken(secret, passage)}`,
           "parley-workspace-id": passage.workspaceId,
           "parley-agent-registration": passage.registrationId,
         },

@@ -25,7 +25,7 @@ export const CHAT_EVENTS_DOCUMENT = `subscription ($chatId: ID!, $after: String)
     ... on ChatDiffStatusEvent { diffStatus { ${DIFF_STATUS_FIELDS} } }
     ... on ChatRetryEvent { ${GENERATION} retry { attempt delayMs ${FAILURE} } }
     ... on ChatPreviewResetEvent { ${GENERATION} resetReason }
-    ... on ChatPartEvent { ${GENERATION} sequence role partIndex piece {
+    ... on ChatPartEvent { ${GENERATION} sequence role partIndex delta {
       __typename
       ... on TextDelta { append }
       ... on ReasoningDelta { append }
@@ -86,7 +86,7 @@ export type ChatEvent = { cursor: string } & (
       sequence: number;
       role: string;
       partIndex: number;
-      piece: Part;
+      delta: Part;
     }
 );
 
@@ -118,7 +118,7 @@ export class Transcript {
   /** How often a preview was replaced by its message, and had said exactly the same. */
   confirmedPreviews = 0;
 
-  /** When each generation began, as its pieces say. */
+  /** When each generation began, as its deltas say. */
   readonly #begunAt = new Map<string, string>();
 
   constructor(public cursor: string | null = null) {}
@@ -221,7 +221,7 @@ export class Transcript {
   }
 
   #show(event: ChatEvent & { __typename: "ChatPartEvent" }): void {
-    const { generation, sequence, role, partIndex, piece } = event;
+    const { generation, sequence, role, partIndex, delta } = event;
     if (this.preview?.generation !== generation.id) {
       if (this.preview)
         this.breaches.push(`${generation.id} began while ${this.preview.generation} was open`);
@@ -235,15 +235,15 @@ export class Transcript {
     else this.#begunAt.set(generation.id, begun);
     // Output of tools that is no longer kept leaves a gap.
     const isNext = role === "TOOL" ? sequence > preview.sequence : sequence === preview.sequence + 1;
-    if (!isNext) this.breaches.push(`${generation.id} went from piece ${preview.sequence} to ${sequence}`);
+    if (!isNext) this.breaches.push(`${generation.id} went from delta ${preview.sequence} to ${sequence}`);
     preview.sequence = sequence;
-    this.#showOutput(preview, piece);
+    this.#showOutput(preview, delta);
     const known = preview.parts.get(partIndex);
-    const typename = DELTAS[piece.__typename];
-    if (typename === undefined) preview.parts.set(partIndex, piece);
+    const typename = DELTAS[delta.__typename];
+    if (typename === undefined) preview.parts.set(partIndex, delta);
     else if (typename !== "") {
       const text = known?.__typename === typename ? String(known.text) : "";
-      preview.parts.set(partIndex, { __typename: typename, text: text + String(piece.append) });
+      preview.parts.set(partIndex, { __typename: typename, text: text + String(delta.append) });
     }
   }
 }
@@ -278,7 +278,7 @@ function nameOf(event: ChatEvent): string {
     case "ChatStatusEvent":
       return `status ${event.status}`;
     case "ChatPartEvent":
-      return `part ${event.role} ${event.piece.__typename}`;
+      return `part ${event.role} ${event.delta.__typename}`;
     case "ChatPreviewResetEvent":
       return `preview-reset ${event.resetReason}`;
     case "ChatRetryEvent":

@@ -7,7 +7,7 @@ export type ShownModel = { id: string; displayName: string; [field: string]: unk
 export type Told = { code: string; message: string; path: string[] | null }[];
 
 export const PROVIDER_FIELDS = `__typename id kind displayName isEnabled hasApiKey hasViewerKey keyPolicy isDeleted
-  baseUrl admin { openaiApi isPrivateNetworkAllowed hasEnvironmentKey isAddressFromEnvironment } models { id }`;
+  baseUrl admin { openaiApi isPrivateNetworkAllowed hasEnvironmentKey isBaseUrlFromEnvironment } models { id }`;
 export const MODEL_FIELDS = `__typename id model displayName isEnabled isDefault isDeleted contextLimit maxOutputTokens
   compactionThresholdPercent capabilities providerOptions pricing { input output cacheRead cacheWrite }
   provider { id }`;
