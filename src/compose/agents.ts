@@ -11,8 +11,8 @@ import { WorkspaceContexts } from "../services/workspaces/workspace-contexts.js"
 import { WorkspaceLifecycle } from "../services/workspaces/workspace-lifecycle.js";
 import { WorkspaceUse } from "../services/workspaces/workspace-use.js";
 import { Workspaces } from "../services/workspaces/workspaces.js";
-import { createAgentDoor } from "../http/agent-upgrades.js";
-import type { UpgradeTaker } from "../http/common/upgrades.js";
+import { createAgentEndpoint } from "../http/agent-endpoint.js";
+import type { UpgradeHandler } from "../http/common/upgrades.js";
 import {
   claimWorkspace,
   findWorkspaceOfAgent,
@@ -33,7 +33,7 @@ import { LocalWorkspaces } from "../workspaces/provisioners/local-workspaces.js"
 import { judgeSpec } from "../workspaces/provisioners/specs.js";
 import { ExternalAgents } from "../workspaces/tunnels/external-agents.js";
 import { AgentConnections } from "../workspaces/tunnels/agent-connections.js";
-import { noAgentLocations, type Places, type Registrations } from "../workspaces/tunnels/ports.js";
+import { noAgentLocations, type AgentLocations, type Registrations } from "../workspaces/tunnels/ports.js";
 import { ControlChannels } from "../workspaces/control-channels.js";
 import { Relays } from "../workspaces/tunnels/relays.js";
 import type { Closers } from "./closers.js";
@@ -49,7 +49,7 @@ export type Agents = {
   /** What their workspaces tell about themselves. */
   contexts: WorkspaceContexts;
   /** Where agents call, and replicas come for the calls. */
-  door: UpgradeTaker;
+  door: UpgradeHandler;
 };
 
 /** How other programs are started, and the time told; what is absent is this version's own. */
@@ -63,38 +63,38 @@ export type Programs = {
 export async function openAgents(core: Core, closers: Closers, programs: Programs): Promise<Agents> {
   const { config, database, clock, log, secrets, transitionDependencies } = core;
   const registrations = registrationsIn(core);
-  const places = await openPlaces(core, closers);
+  const locations = await openLocations(core, closers);
   const replicaSecret = config.replicaSecret ?? null;
   const held = new AgentConnections({
     registrations,
-    places,
+    locations,
     replicaUrl: config.replicaUrl ?? null,
     clock,
     log,
   });
-  closers.add("the agents' calls", () => held.close());
+  closers.add("the agents' connections", () => held.close());
   core.meters.observe("called_agents", () => held.count);
   const relays = new Relays({ secret: replicaSecret, clock, log });
   closers.add("the relays to other replicas", () => relays.close());
-  const external = new ExternalAgents({ held, relays, places, registrations, clock, log });
+  const external = new ExternalAgents({ connections: held, relays, locations, registrations, clock, log });
   const program = { command: programs.agentCommand ?? agentCommand(), environment: processEnvironment() };
   // Closed after the agents: their end is the end of what is still being read.
   const contexts = new WorkspaceContexts({ clock, log });
   closers.add("the workspace contexts", () => contexts.close());
-  const local = new LocalAgents({ ...program, given: givenAgent(config), log, clock });
+  const local = new LocalAgents({ ...program, attached: attachedAgent(config), log, clock });
   closers.add("the local agents", () => local.close());
   const credentialParts = { ...transitionDependencies, secrets, log };
-  const lines = new ControlChannels({
+  const controlChannels = new ControlChannels({
     answer: (workspaceId, request) => giveGitCredentials(credentialParts, workspaceId, request),
     ...{ clock, log, random: Math.random },
   });
-  closers.add("the lines to agents", () => lines.close());
-  const own = openOwnWorkspaces(core, { local, external, lines }, closers);
+  closers.add("the control channels", () => controlChannels.close());
+  const own = openOwnWorkspaces(core, { local, external, controlChannels }, closers);
   return {
     local,
     contexts,
     ...own,
-    door: createAgentDoor({
+    door: createAgentEndpoint({
       held,
       findWorkspace: async (token, tokenHash) =>
         looksLikeAgentToken(token) ? findWorkspaceOfAgent(database, tokenHash) : null,
@@ -106,18 +106,18 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
   };
 }
 
-type Ways = { local: LocalAgents; external: ExternalAgents; lines: ControlChannels };
+type Ways = { local: LocalAgents; external: ExternalAgents; controlChannels: ControlChannels };
 
 /** Workspaces as chats use them, and those that the server itself makes, starts and stops. */
-function openOwnWorkspaces(core: Core, { local, external, lines }: Ways, closers: Closers) {
+function openOwnWorkspaces(core: Core, { local, external, controlChannels }: Ways, closers: Closers) {
   const { config, database, bus, clock, log } = core;
   const root = config.workspacesDir ?? join(config.dataDir, "workspaces");
-  const keepDirectory = (id: string, directory: string) => setDirectory(database, id, directory);
-  const directories = new LocalWorkspaces({ root, agents: local, keepDirectory });
+  const saveDirectory = (id: string, directory: string) => setDirectory(database, id, directory);
+  const directories = new LocalWorkspaces({ root, agents: local, saveDirectory });
   const use = new WorkspaceUse({ database, clock, log });
   closers.add("the notes of workspaces in use", () => use.close());
   const dependencies = { database, bus, local: directories, clock, log };
-  const workspaces = new Workspaces({ ...dependencies, agents: local, external, lines, use });
+  const workspaces = new Workspaces({ ...dependencies, agents: local, external, controlChannels, use });
   closers.add("what is known of workspaces", async () => workspaces.close());
   const announceWorkspaces = () => bus.publishConfigChange("workspaces");
   const workspaceCommands = createWorkspaceCommands({ database, clock, judgeSpec, announceWorkspaces });
@@ -126,7 +126,7 @@ function openOwnWorkspaces(core: Core, { local, external, lines }: Ways, closers
       ...dependencies,
       provisioners: { local: directories, external: externalProvisioner(), ...callingProvisioners(config) },
       deploymentTtlMs: () => core.deploymentSettings.workspaceTtlMs(),
-      onLeft: (workspaceId) => lines.leave(workspaceId),
+      onLeft: (workspaceId) => controlChannels.stop(workspaceId),
     },
     config.role !== "api",
   );
@@ -146,7 +146,7 @@ function callingProvisioners(config: Config) {
   };
 }
 
-function givenAgent(config: Config): AttachedAgentOptions | null {
+function attachedAgent(config: Config): AttachedAgentOptions | null {
   const { workspaceDir: directory, workspaceAgentUrl: url, workspaceAgentToken: token } = config;
   return url !== undefined && token !== undefined ? { directory, url, token } : null;
 }
@@ -162,7 +162,7 @@ function registrationsIn({ database }: Core): Registrations {
 }
 
 /** Through Redis where there is one; its client is loaded only then. */
-async function openPlaces({ config, log, clock }: Core, closers: Closers): Promise<Places> {
+async function openLocations({ config, log, clock }: Core, closers: Closers): Promise<AgentLocations> {
   if (!config.redisUrl) return noAgentLocations;
   const { RedisAgentDirectory } = await import("../events/bus/agent-directory.js");
   const directory = new RedisAgentDirectory({ url: config.redisUrl, log, clock });

@@ -23,7 +23,7 @@ import type { UploadsSource } from "../http/files/uploads.js";
 import type { HealthReport } from "../http/ops/health.js";
 import { COMPARISONS_PER_NODE, type HttpLimits } from "../http/graphql/limits.js";
 import { createHttpServer, type ParleyHttp } from "../http/server.js";
-import { AnswerBudget } from "../resolvers/common/answer-budget.js";
+import { ResponseBudget } from "../resolvers/common/response-budget.js";
 import type { Context } from "../resolvers/common/context.js";
 import { Loaders, type NoteReads, type ReadMcpAccountStates } from "../resolvers/common/loaders.js";
 import { answerDeltasFromTemplates } from "../resolvers/chats/delta-answers.js";
@@ -142,14 +142,15 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
       ...readingOf(core, {
         ...{ viewer, database: readShares.of(viewer.userId) },
         noteReads: (kind, ids) => adminReads.note({ ...viewer, requestId }, kind, ids),
-        budget: new AnswerBudget(config.maxAnswerBytes, room),
+        budget: new ResponseBudget(config.maxResponseBytes, room),
       }),
     }),
     onRightsChange: (listener) =>
       bus.onConfigChange((topic) => {
         if (topic === "people") listener();
       }),
-    answerEvents: (execute, operation) => admission.refreshes(answerDeltasFromTemplates(execute, operation)),
+    createEventExecutor: (execute, operation) =>
+      admission.refreshes(answerDeltasFromTemplates(execute, operation)),
     health: async () => {
       await probe.ask();
       // Without Redis turns go on, and other replicas' subscribers are healed by polling: worth knowing, no outage.
@@ -170,7 +171,7 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
     isGraphiqlOn: config.graphiql,
     isProduction: config.isProduction,
     mcpOauth: accounts.door,
-    upgradeTakers: [agents.door],
+    upgradeHandlers: [agents.door],
     accounts: byteAccounts,
     limits: limitsOf(config),
   });
@@ -189,7 +190,7 @@ function limitsOf(config: Config): Partial<HttpLimits> {
   const {
     maxDocumentNodes: maxNodes,
     maxRunningPerUser,
-    maxAnswerBytes,
+    maxResponseBytes,
     maxBytesPerUser,
     rateLimits,
   } = config;
@@ -197,9 +198,9 @@ function limitsOf(config: Config): Partial<HttpLimits> {
     maxNodes,
     maxComparisons: maxNodes * COMPARISONS_PER_NODE,
     maxRunningPerUser,
-    maxAnswerBytes,
+    maxResponseBytes,
     maxBytesPerUser,
-    maxStrangersPerAddress: rateLimits ? config.maxStrangersPerAddress : Infinity,
+    maxAnonymousPerAddress: rateLimits ? config.maxAnonymousPerAddress : Infinity,
     userCpuMsPerSecond: rateLimits ? config.userCpuMsPerSecond : 0,
   };
 }
@@ -212,9 +213,10 @@ function readingOf(
     database,
     noteReads,
     budget,
-  }: { viewer: Viewer; database: Reads; noteReads: NoteReads; budget: AnswerBudget },
+  }: { viewer: Viewer; database: Reads; noteReads: NoteReads; budget: ResponseBudget },
 ) {
-  const readMcpAccountStates: ReadMcpAccountStates = (servers, userId) => mcpAuthorization.accountStates(servers, userId);
+  const readMcpAccountStates: ReadMcpAccountStates = (servers, userId) =>
+    mcpAuthorization.accountStates(servers, userId);
   const loaders = new Loaders({ database, viewer, readMcpAccountStates, noteReads, budget });
   return { database, noteReads, loaders };
 }

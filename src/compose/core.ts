@@ -8,7 +8,7 @@ import { CustomPrompts } from "../services/chats/custom-prompts.js";
 import { DeploymentSettings } from "../services/common/deployment-settings.js";
 import { discoverModels } from "../services/models/model-discovery.js";
 import { Models } from "../services/models/models.js";
-import { ProviderLines } from "../services/models/provider-endpoints.js";
+import { ProviderEndpoints } from "../services/models/provider-endpoints.js";
 import { ChatCache } from "../engine/transitions/chat-cache.js";
 import { Titles } from "../services/chats/titles.js";
 import { UsageLimits } from "../services/usage/usage-limits.js";
@@ -33,11 +33,11 @@ import { demandKeys, openSecretBox } from "./secret-box.js";
 import { memoizeWithTtl } from "../lib/concurrency/memoize.js";
 import { openCallRecords } from "./call-records.js";
 import { openTracing } from "./traces.js";
-import { NO_TRACES, toAll } from "../domain/common/traces.js";
-import { openBranchLooks } from "./git-hosts.js";
+import { NO_TRACES, allStatementMeters } from "../domain/common/traces.js";
+import { openBranchDiffs } from "./git-hosts.js";
 import { openPush } from "./push.js";
 import { openRateGate } from "./rate-limits.js";
-import { toolServerLines } from "./mcp-servers.js";
+import { mcpConnections } from "./mcp-servers.js";
 import { openStorage } from "./storage.js";
 import { seed } from "./seed.js";
 
@@ -48,14 +48,14 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
   demandKeys(config);
   const meters = await openMeters(config, log, closers);
   const traces = await openTracing(config, log, closers);
-  const statements = traces === NO_TRACES ? meters : toAll([meters, traces]);
+  const statements = traces === NO_TRACES ? meters : allStatementMeters([meters, traces]);
   const { database, isEmbedded, close } = await openDatabase(config, log, { meter: statements, clock });
   closers.add("the database", close);
   const secrets = await openSecretBox(config, { log, countKeys: () => countKeys(database) });
   const seeded = await seed(config, database, log);
   const bus = await openBus(config, log, meters);
   closers.add("the bus", () => bus.close());
-  meters.watch("redis_connected", () => (config.redisUrl !== undefined && bus.isConnected ? 1 : 0));
+  meters.observe("redis_connected", () => (config.redisUrl !== undefined && bus.isConnected ? 1 : 0));
   const { storage, space } = await openStorage({ config, database, bus, clock, log, meters }, closers);
   const files = await openFiles({ config, database, clock, log, storage }, closers);
   const rateGate = await openRateGate({ config, clock, log, meter: meters }, closers);
@@ -63,7 +63,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
   closers.add("the demo model", () => demo.close());
   const outbound = new OutboundFetch(clock);
   closers.add("requests to addresses that admins chose", () => outbound.close());
-  const providerLines = new ProviderLines({
+  const providerEndpoints = new ProviderEndpoints({
     ...{ database, clock, log, secrets, outbound },
     keys: modelKeys(config),
     demoUrl: demo.url,
@@ -71,7 +71,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
   const createAdapter = (settings: ProviderSettings) => createProvider(settings, silenceLimits(config));
   const { maxOutputTokens } = config;
   const models = new Models({
-    ...{ database, clock, log, bus, lines: providerLines },
+    ...{ database, clock, log, bus, endpoints: providerEndpoints },
     ...{ maxOutputTokens, createAdapter },
   });
   closers.add("what is known of models", async () => models.close());
@@ -106,11 +106,11 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
   const mcpServers = new ServerCatalog({ database, clock, bus });
   closers.add("the catalog of tool servers", async () => mcpServers.close());
   const push = openPush({ config, database, secrets, bus, outbound, clock, log }, closers);
-  const branchLooks = openBranchLooks({ ...transitionDependencies, config, secrets, outbound, log }, closers);
+  const branchDiffs = openBranchDiffs({ ...transitionDependencies, config, secrets, outbound, log }, closers);
   const identityTokenOf = identityTokens({ config, database, secrets, clock, log });
   const accountDependencies = { database, secrets, outbound, clock, log, identityTokenOf };
   const mcpAuthorization = openMcpAuthorization(accountDependencies, closers);
-  const lines = toolServerLines({ authorization: mcpAuthorization, outbound, clock, log });
+  const lines = mcpConnections({ authorization: mcpAuthorization, outbound, clock, log });
   const mcpTools = new ServerTools({ ...lines, bus });
   closers.add("questions about tool servers' tools", () => mcpTools.close());
   return {
@@ -130,7 +130,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
     callRecords,
     models,
     discoverModels: (provider: ProviderRecord, userId: string) =>
-      discoverModels({ database, clock, lines: providerLines, createAdapter }, provider, userId),
+      discoverModels({ database, clock, endpoints: providerEndpoints, createAdapter }, provider, userId),
     transitionDependencies,
     titles,
     smallModelConfigId,
@@ -140,10 +140,10 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
     mcpServers,
     outbound,
     push,
-    branchLooks,
+    branchDiffs,
     mcpAuthorization,
     mcpTools,
-    toolServerLines: lines,
+    mcpConnections: lines,
     seeded,
   };
 }

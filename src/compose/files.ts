@@ -2,7 +2,7 @@
 import type { Config } from "../config/config.js";
 import type { ObjectStore } from "../domain/files/object-store.js";
 import { FileSweep } from "../services/files/file-sweep.js";
-import { KeptFiles } from "../services/files/file-storage.js";
+import { FileStorage } from "../services/files/file-storage.js";
 import type { StorageLimits } from "../services/files/storage-limits.js";
 import type { Clock } from "../lib/clock.js";
 import type { Log } from "../lib/log.js";
@@ -21,13 +21,13 @@ export type FilesDependencies = {
 export async function openFiles(
   { config, storage, ...dependencies }: FilesDependencies,
   closers: Closers,
-): Promise<KeptFiles> {
+): Promise<FileStorage> {
   const objects = await connectObjects(config);
   closers.add("the object store", async () => objects?.close());
   const sweep = new FileSweep({ ...dependencies, objects });
   sweep.start();
   closers.add("the sweep of files", () => sweep.close());
-  return new KeptFiles({ ...dependencies, objects, storage });
+  return new FileStorage({ ...dependencies, objects, storage });
 }
 
 /** Its client is loaded only where there is a bucket. */

@@ -32,7 +32,7 @@ export type BranchLooks = {
   startWorker(): void;
 };
 
-export function openBranchLooks(dependencies: GitHostDependencies, closers: Closers): BranchLooks {
+export function openBranchDiffs(dependencies: GitHostDependencies, closers: Closers): BranchLooks {
   const { config, outbound, clock } = dependencies;
   const openHosts = (): RemoteGitHosts =>
     new RemoteGitHosts({

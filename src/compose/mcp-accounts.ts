@@ -1,7 +1,7 @@
 /** People's authorisations for tool servers, as one process has them: for turns, for commands, and for their browsers. */
 import { Authorizations } from "../services/mcp/authorization.js";
 import { OauthFlows } from "../services/mcp/oauth-flows.js";
-import type { McpOauthDoorOptions } from "../http/auth/mcp-oauth.js";
+import type { McpOauthRoutesOptions } from "../http/auth/mcp-oauth.js";
 import { mcpOauthAddresses } from "../http/auth/mcp-oauth.js";
 import { clientDocument } from "../mcp/oauth.js";
 import type { Closers } from "./closers.js";
@@ -58,6 +58,6 @@ export function mcpAccounts(dependencies: OauthAccountDependencies, publicUrl: (
     if (documentUrl === null) return null;
     return clientDocument({ documentUrl, redirectUri, homeUrl: publicUrl() });
   };
-  const door: McpOauthDoorOptions = { pages: flows, publicUrl, clientDocument: describe };
+  const door: McpOauthRoutesOptions = { pages: flows, publicUrl, clientDocument: describe };
   return { flows, door };
 }

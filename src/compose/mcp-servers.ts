@@ -8,7 +8,7 @@ import type { OutboundFetch } from "../lib/outbound/outbound-fetch.js";
 /** To the head of an answer, which with some servers comes when the call is over: as long as calls may take. */
 const TOOL_SERVER_TIMEOUT_MS = 240_000;
 
-export function toolServerLines({
+export function mcpConnections({
   outbound,
   ...dependencies
 }: {

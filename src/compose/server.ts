@@ -5,8 +5,8 @@ import type { Database } from "../store/common/database.js";
 import { openAgents, type Programs } from "./agents.js";
 import { Closers } from "./closers.js";
 import { openCore } from "./core.js";
-import { openDoors } from "./api.js";
-import { openTurns } from "./worker.js";
+import { openApi } from "./api.js";
+import { openWorker } from "./worker.js";
 
 export type Parley = {
   /** Null in a process that is a worker only. */
@@ -39,8 +39,8 @@ async function compose({ config, log, programs }: Setting, closers: Closers): Pr
   for (const warning of config.warnings) log.warn(warning);
   const core = await openCore(config, log, closers, programs.clock);
   const agents = await openAgents(core, closers, programs);
-  const doors = config.role === "worker" ? null : await openDoors(core, agents, closers);
-  if (config.role !== "api") await openTurns(core, agents, closers);
+  const doors = config.role === "worker" ? null : await openApi(core, agents, closers);
+  if (config.role !== "api") await openWorker(core, agents, closers);
   // First to go: requests that wait for a title would hold the doors open.
   closers.add("the titles", () => core.titles.close());
   const { adminToken, workspaceId, modelName, isDemoModel } = core.seeded;

@@ -3,7 +3,7 @@ import type { ClaimRules } from "../domain/users/identity-claims.js";
 import { sessionOf } from "../domain/users/presented-session.js";
 import type { Viewer } from "../domain/users/viewer.js";
 import { createCookieJar } from "../http/auth/cookies.js";
-import type { SignInDoor } from "../http/auth/auth-routes.js";
+import type { SignInOptions } from "../http/auth/auth-routes.js";
 import { BearerTokens, isBearerToken } from "../identity/bearer-tokens.js";
 import { ATTEMPT_MS, SignIn } from "../identity/sign-in.js";
 import { authenticateSession } from "../store/users/sessions.js";
@@ -15,7 +15,7 @@ export type Identities = {
   /** Whoever has shown this; null when it is not good. */
   authenticate(shown: string): Promise<Viewer | null>;
   /** Absent: nobody signs in with a browser. */
-  signIn?: SignInDoor;
+  signIn?: SignInOptions;
 };
 
 /** `publicUrl`: where browsers reach this deployment. */
@@ -35,7 +35,7 @@ export function openIdentities(core: Core, publicUrl: string): Identities {
   };
 }
 
-function openSignInDoor(core: Core, publicUrl: string): SignInDoor | null {
+function openSignInDoor(core: Core, publicUrl: string): SignInOptions | null {
   const { config, clock, secrets } = core;
   const found = openProvider(core, `${publicUrl}/auth/callback`);
   if (!found) return null;

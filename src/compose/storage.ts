@@ -1,11 +1,11 @@
 /** What may be stored in one process: users' limits, the free space of the disk, and the count of what older chats store. */
 import type { Config } from "../config/config.js";
-import type { Watcher } from "../domain/common/meters.js";
+import type { GaugeRegistry } from "../domain/common/meters.js";
 import { StorageCount } from "../services/files/storage-count.js";
 import { StorageLimits } from "../services/files/storage-limits.js";
 import type { Bus } from "../events/bus/bus.js";
 import type { Clock } from "../lib/clock.js";
-import { FreeSpace, freeBytesOf, type SpaceCheck, UNWATCHED_SPACE } from "../lib/free-space.js";
+import { FreeSpace, freeBytesOf, type SpaceCheck, UNMONITORED_SPACE } from "../lib/free-space.js";
 import type { Log } from "../lib/log.js";
 import type { Database } from "../store/common/database.js";
 import type { Closers } from "./closers.js";
@@ -16,7 +16,7 @@ export type StorageDependencies = {
   bus: Bus;
   clock: Clock;
   log: Log;
-  meters: Watcher;
+  meters: GaugeRegistry;
 };
 
 export async function openStorage(
@@ -39,11 +39,11 @@ async function openSpace(
   { config, clock, log, meters }: StorageDependencies,
   closers: Closers,
 ): Promise<SpaceCheck> {
-  if (config.databaseUrl !== undefined) return UNWATCHED_SPACE;
+  if (config.databaseUrl !== undefined) return UNMONITORED_SPACE;
   const { dataDir, minFreeBytes: minBytes } = config;
   const space = new FreeSpace({ read: () => freeBytesOf(dataDir), minBytes, clock, log });
   await space.start();
   closers.add("the watch on free disk space", () => space.close());
-  meters.watch("free_storage_bytes", () => space.freeBytes ?? 0);
+  meters.observe("free_storage_bytes", () => space.freeBytes ?? 0);
   return space;
 }

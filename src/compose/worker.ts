@@ -1,10 +1,16 @@
-/** What runs chats in one process: the worker, what it knows of workspaces, and the clock that archives. */
+/** Composition of the worker: the dependencies of its runs, and the auto-archive. */
 import { AutoArchive } from "../services/chats/auto-archive.js";
 import { Subagents } from "../engine/subagents/subagents.js";
 import { builtInTools } from "../engine/tools/registry.js";
 import { ChatProvisioning } from "../services/workspaces/workspace-provisioning.js";
 import { AdaptiveThrottle } from "../engine/turn/adaptive-throttle.js";
-import type { RunnerDependencies } from "../engine/worker/runner-dependencies.js";
+import type {
+  ModelDependencies,
+  RunnerDependencies,
+  StoreDependencies,
+  ToolDependencies,
+  WorkspaceDependencies,
+} from "../engine/worker/runner-dependencies.js";
 import { Worker } from "../engine/worker/worker.js";
 import { McpTurnServers } from "../engine/mcp/turn-servers.js";
 import { WorkspaceTools } from "../engine/mcp/workspace-tools.js";
@@ -16,8 +22,8 @@ import type { Agents } from "./agents.js";
 import type { Closers } from "./closers.js";
 import type { Core } from "./core.js";
 
-/** Resolves when the worker holds its lease and takes chats. */
-export async function openTurns(core: Core, agents: Agents, closers: Closers): Promise<void> {
+/** Resolves when the worker has its lease and claims chats. */
+export async function openWorker(core: Core, agents: Agents, closers: Closers): Promise<void> {
   const { config, log, transitionDependencies } = core;
   const worker = new Worker(runnerDependencies(core, agents, closers), {
     leaseMs: config.leaseMs,
@@ -25,11 +31,11 @@ export async function openTurns(core: Core, agents: Agents, closers: Closers): P
     batchSize: () => core.deploymentSettings.acquireBatchSize(),
     limits: { chats: config.maxRunningChats, chatsPerUser: config.maxRunningChatsPerUser },
   });
-  if (core.isEmbedded) await endLeasesOfTheDead(core);
+  if (core.isEmbedded) await endDeadLeases(core);
   await worker.start();
-  core.meters.watch("running_chats", () => worker.runningChats);
+  core.meters.observe("running_chats", () => worker.runningChats);
   closers.add("the worker", () => worker.close());
-  core.branchLooks.startWorker();
+  core.branchDiffs.startWorker();
   if (config.autoArchiveDays === 0) return;
   const autoArchive = new AutoArchive(
     { ...transitionDependencies, log },
@@ -40,81 +46,92 @@ export async function openTurns(core: Core, agents: Agents, closers: Closers): P
 }
 
 /**
- * Whoever is not connected to the embedded database is dead: its processes are on this machine. So a server that starts
- * after one that was killed goes on with its chats at once, and does not wait for the end of its lease.
+ * Ends the leases of workers that have no connection to the embedded database. Its processes are all on this machine,
+ * so those workers are dead: a server restarted after a kill continues its chats at once.
  */
-async function endLeasesOfTheDead({ database, log }: Core): Promise<void> {
+async function endDeadLeases({ database, log }: Core): Promise<void> {
   const ended = await endUnconnectedLeases(database);
-  if (ended > 0)
-    log.info({ ended }, "Workers of this data folder have died; their chats are taken over at once");
+  if (ended > 0) log.info({ ended }, "leases of dead workers ended; their chats are claimed at once");
 }
 
 function runnerDependencies(core: Core, agents: Agents, closers: Closers): RunnerDependencies {
-  const { local, contexts, workspaces } = agents;
-  const { config, log, clock, database, models, transitionDependencies, titles, customPrompts } = core;
-  // Closed after the agents: their end is the end of what is still being read.
-  const workspaceTools = new WorkspaceTools({ clock, log });
-  closers.add("the workspace tools", () => workspaceTools.close());
-  closers.add("the local agents", () => local.close());
-  local.warm(config.workspaceDir);
-  const pace = new AdaptiveThrottle(createEventLoopMeter(), clock);
+  const { config, log, clock, transitionDependencies, titles } = core;
+  const throttle = new AdaptiveThrottle(createEventLoopMeter(), clock);
   return {
     ...transitionDependencies,
     log,
-    meter: core.meters,
-    traces: core.traces,
-    callRecords: core.callRecords,
     random: Math.random,
-    deltaIntervalMs: () => pace.intervalMs(),
-    tools: builtInTools,
-    chooseModel: (configId, ownerId) => models.choose(configId, ownerId),
-    maxStepsPerTurn: config.maxStepsPerTurn,
-    clientToolTimeoutMs: config.clientToolTimeoutMs,
+    // Before the tools: what is opened first is closed last.
+    workspaces: workspaceDependencies(core, agents, closers),
+    tools: toolDependencies(core, closers),
+    model: modelDependencies(core),
+    store: storeDependencies(core),
+    limits: { maxStepsPerTurn: config.maxStepsPerTurn, usage: core.usageLimits, storage: core.storage },
+    events: {
+      deltaIntervalMs: () => throttle.intervalMs(),
+      onTurnStart: (chat, history) => titles.onTurnStart(chat, history),
+      onTurnSettled: (chat, turn) => core.push.notifier.onTurnSettled(chat, turn),
+    },
+    telemetry: { meter: core.meters, traces: core.traces, callRecords: core.callRecords },
+  };
+}
+
+function modelDependencies({ models, deploymentSettings, customPrompts }: Core): ModelDependencies {
+  return {
+    choose: (configId, ownerId) => models.choose(configId, ownerId),
     contextLimitOf: (model) => models.contextLimitOf(model),
     observeContextLimit: (model, tokens) => models.observeContextLimit(model, tokens),
-    keepFiles: (chat, files) => core.files.keep(chat, files),
-    readFiles: (chatId, fileIds) => core.files.contents(chatId, fileIds),
-    deploymentPrompt: () => core.deploymentSettings.systemPrompt(),
+    deploymentPrompt: () => deploymentSettings.systemPrompt(),
     customPrompt: (userId) => customPrompts.customPromptOf(userId),
-    usageLimits: core.usageLimits,
-    storage: core.storage,
-    isOwnerActive: (userId) => isActiveUser(database, userId),
-    onTurnSettled: (chat, rest) => core.push.notifier.onTurnSettled(chat, rest),
-    onTurnStart: (chat, history) => titles.onTurnStart(chat, history),
-    readWorkspaceContext: (workspaceId, connect) => contexts.read(workspaceId, connect),
-    listWorkspaceTools: (workspaceId, connect) => workspaceTools.list(workspaceId, connect),
-    openWorkspace: (workspaceId, { chatId, ancestorChatIds, ownerId }) =>
-      workspaces.open(workspaceId, chatId, ancestorChatIds, ownerId),
+  };
+}
+
+function toolDependencies(core: Core, closers: Closers): ToolDependencies {
+  const { config, models, transitionDependencies, mcpServers: catalog, mcpConnections, meters } = core;
+  const mcpServers = new McpTurnServers({ ...mcpConnections, catalog, meter: meters });
+  // Closed after the worker, whose turns close their connections.
+  closers.add("the turns' MCP servers", () => mcpServers.close());
+  return {
+    builtIn: builtInTools,
     subagents: new Subagents({
       ...transitionDependencies,
       maxDepth: config.subagentDepth,
       chooseModel: (configId, ownerId) => models.choose(configId, ownerId),
       smallModelConfigId: core.smallModelConfigId,
     }),
-    workspaces: workspacesOfTurns(core, agents, closers),
-    toolServers: openToolServers(core, closers),
-    readHistory: (chatId) => readHistory(database, chatId),
+    mcpServers,
+    clientToolTimeoutMs: config.clientToolTimeoutMs,
   };
 }
 
-function workspacesOfTurns(core: Core, agents: Agents, closers: Closers): RunnerDependencies["workspaces"] {
-  const { database, bus, clock, log } = core;
-  const { workspaces, workspaceCommands: commands, use } = agents;
+function workspaceDependencies(core: Core, agents: Agents, closers: Closers): WorkspaceDependencies {
+  const { config, database, bus, clock, log } = core;
+  const { local, contexts, workspaces, workspaceCommands: commands, use } = agents;
+  // Closed after the agents: with their connections the requests under way end too.
+  const workspaceTools = new WorkspaceTools({ clock, log });
+  closers.add("the workspace tools", () => workspaceTools.close());
+  closers.add("the local agents", () => local.close());
+  local.warm(config.workspaceDir);
   const isReachable = (workspaceId: string) => workspaces.isReachable(workspaceId);
-  const desks = new ChatProvisioning({ database, bus, commands, isReachable, clock, log });
-  closers.add("the desks for workspaces", async () => desks.close());
+  const provisioning = new ChatProvisioning({ database, bus, commands, isReachable, clock, log });
+  closers.add("the provisioning of workspaces", async () => provisioning.close());
   return {
+    open: (workspaceId, { chatId, ancestorChatIds, ownerId }) =>
+      workspaces.open(workspaceId, chatId, ancestorChatIds, ownerId),
+    readContext: (workspaceId, connect) => contexts.read(workspaceId, connect),
+    listTools: (workspaceId, connect) => workspaceTools.list(workspaceId, connect),
     whyUnusable: (workspaceId) => workspaces.whyUnusable(workspaceId),
     noteUse: (workspaceIds) => use.note(workspaceIds),
-    canProvision: () => desks.isOpen(),
-    provisioningFor: (chat, bind) => desks.of(chat, bind),
+    canProvision: () => provisioning.isAvailable(),
+    provisioningFor: (chat, bind) => provisioning.forChat(chat, bind),
   };
 }
 
-function openToolServers(core: Core, closers: Closers): McpTurnServers {
-  const { mcpServers: catalog, toolServerLines, meters: meter } = core;
-  const toolServers = new McpTurnServers({ ...toolServerLines, catalog, meter });
-  // Closed after the worker, whose turns leave them.
-  closers.add("the turns' tool servers", () => toolServers.close());
-  return toolServers;
+function storeDependencies({ database, files }: Core): StoreDependencies {
+  return {
+    readHistory: (chatId) => readHistory(database, chatId),
+    isOwnerActive: (userId) => isActiveUser(database, userId),
+    saveFiles: (chat, toolFiles) => files.saveToolFiles(chat, toolFiles),
+    readFiles: (chatId, fileIds) => files.contents(chatId, fileIds),
+  };
 }

@@ -5,7 +5,7 @@ import { MAX_DIFF_BYTES } from "../../src/domain/git/branch-facts.js";
 import type { ListEntry } from "../../src/domain/chats/list-events.js";
 import { HostedBranchDiffs } from "../../src/services/git/branch-diffs.js";
 import type { DiffPollDependencies } from "../../src/services/git/diff-polls.js";
-import { notePush, noteWork } from "../../src/services/git/track-branch.js";
+import { trackPush, trackBranch } from "../../src/services/git/track-branch.js";
 import { DiffStatusWorker } from "../../src/services/git/diff-status-worker.js";
 import { RemoteGitHosts } from "../../src/git-hosts/git-hosts.js";
 import { systemClock } from "../../src/lib/clock.js";
@@ -72,7 +72,7 @@ function connect(host: ShapedHost, token = "token-of-ada", userId = world.viewer
 /** A chat whose git has just spoken with the host about that branch. */
 async function chatAt(host: ShapedHost, branch = "hello"): Promise<string> {
   const chatId = await insertChat(world.database, { ownerId: world.viewer.userId });
-  await noteWork(parts, chatId, { branch, remoteOrigin: host.originOf("ada/greeter") });
+  await trackBranch(parts, chatId, { branch, remoteOrigin: host.originOf("ada/greeter") });
   return chatId;
 }
 
@@ -119,7 +119,7 @@ describe.each([
     const heard = await listen();
     const look = async () => {
       await later(chatId, 31 * MINUTE);
-      await worker.lookAtDue();
+      await worker.pollDue();
       return shown(chatId);
     };
     const numbers = { additions: 3, deletions: 1, changedFiles: 2, isStale: false, refreshedAt: "a time" };
@@ -147,7 +147,7 @@ describe.each([
     const host = hostOf();
     host.open("ada/greeter", { number: 7, branch: "hello" });
     const chatId = await chatAt(host);
-    await worker.lookAtDue();
+    await worker.pollDue();
     const known = await shown(chatId);
     const reset = Math.round(replica.clock.now() / SECOND) + 60;
     const failures: [object | null, string, number][] = [
@@ -172,78 +172,78 @@ describe.each([
     for (const [failing, failure, ms] of failures) {
       Object.assign(host, { failing });
       await later(chatId, 11 * MINUTE);
-      await worker.lookAtDue();
+      await worker.pollDue();
       expect(await rest(chatId)).toEqual([failure, near(ms)]);
       expect(await shown(chatId)).toEqual({ ...known, isStale: true });
     }
     host.logins.set("another", "ada");
     await connect(host, "another");
     await lookAgainWithToken(world.database, world.viewer.userId);
-    await worker.lookAtDue();
+    await worker.pollDue();
     expect(await shown(chatId)).toEqual(known);
   });
 });
 
 test("work of one chat marks that chat alone, and is told at once", async () => {
   const [parent, sibling] = [await chatAt(github, "other"), await chatAt(github)];
-  await worker.lookAtDue();
+  await worker.pollDue();
   const before = [await shown(parent), await shown(sibling)];
   const versions = [await versionOf(parent), await versionOf(sibling)];
   const chatId = await insertChat(world.database, { ownerId: world.viewer.userId });
   const heard = await listen();
-  await noteWork(parts, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
-  await noteWork(parts, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
+  await trackBranch(parts, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
+  await trackBranch(parts, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
   expect(await shown(chatId)).toMatchObject({ headBranch: "hello", isStale: true, refreshedAt: null });
   // The second mark shows nothing that the first did not.
   expect(told(heard)).toEqual([{ type: "diff-status", chatId }]);
   expect([await shown(parent), await shown(sibling)]).toEqual(before);
   expect([await versionOf(parent), await versionOf(sibling)]).toEqual(versions);
-  expect(await worker.lookAtDue()).toBe(1);
+  expect(await worker.pollDue()).toBe(1);
 });
 
 test("a push that is seen counts for the chat's own branch, and where nobody asks for credentials", async () => {
   const origin = github.originOf("ada/greeter");
   const chatId = await chatAt(github);
   const other = await insertChat(world.database, { ownerId: world.viewer.userId });
-  await worker.lookAtDue();
-  await notePush(parts, other, { branch: "hello", remoteOrigin: origin });
-  await notePush(parts, chatId, { branch: "somebody-elses", remoteOrigin: origin });
+  await worker.pollDue();
+  await trackPush(parts, other, { branch: "hello", remoteOrigin: origin });
+  await trackPush(parts, chatId, { branch: "somebody-elses", remoteOrigin: origin });
   expect(await shown(other)).toBe(undefined);
   expect(await shown(chatId)).toMatchObject({ headBranch: "hello", isStale: false });
-  await notePush(parts, chatId, { branch: "hello", remoteOrigin: origin });
+  await trackPush(parts, chatId, { branch: "hello", remoteOrigin: origin });
   expect(await shown(chatId)).toMatchObject({ headBranch: "hello", isStale: true });
   const ssh = "git@github.com:ada/greeter.git";
-  await notePush(parts, other, { branch: "one", remoteOrigin: ssh });
-  await notePush(parts, other, { branch: "two", remoteOrigin: ssh });
-  await notePush(parts, other, { branch: "hello", remoteOrigin: origin });
+  await trackPush(parts, other, { branch: "one", remoteOrigin: ssh });
+  await trackPush(parts, other, { branch: "two", remoteOrigin: ssh });
+  await trackPush(parts, other, { branch: "hello", remoteOrigin: origin });
   expect(await shown(other)).toMatchObject({ headBranch: "two", isStale: true });
 });
 
 test("another branch forgets what was known of the one before", async () => {
   github.open("ada/greeter", { number: 7, branch: "hello" });
   const chatId = await chatAt(github);
-  await worker.lookAtDue();
-  await noteWork(parts, chatId, { branch: "next", remoteOrigin: github.originOf("ada/greeter") });
+  await worker.pollDue();
+  await trackBranch(parts, chatId, { branch: "next", remoteOrigin: github.originOf("ada/greeter") });
   expect(await shown(chatId)).toMatchObject({ headBranch: "next", pullRequest: null, additions: 0 });
 });
 
 test("a branch just pushed is looked at every 15 seconds, and after two minutes every five", async () => {
   const chatId = await chatAt(github);
-  await worker.lookAtDue();
+  await worker.pollDue();
   expect(await rest(chatId)).toEqual([null, near(15 * SECOND)]);
   await later(chatId, 2 * MINUTE);
-  await worker.lookAtDue();
+  await worker.pollDue();
   expect(await rest(chatId)).toEqual([null, near(5 * MINUTE)]);
 });
 
 test("without a token nobody is asked for ten minutes, or until there is one", async () => {
   await world.run("DELETE FROM git_connections");
   const chatId = await chatAt(github);
-  await worker.lookAtDue();
+  await worker.pollDue();
   expect([await rest(chatId), github.asked]).toEqual([["no-token", near(10 * MINUTE)], []]);
   const pathless = await insertChat(world.database, { ownerId: world.viewer.userId });
-  await noteWork(parts, pathless, { branch: "hello", remoteOrigin: "/srv/greeter.git" });
-  await worker.lookAtDue();
+  await trackBranch(parts, pathless, { branch: "hello", remoteOrigin: "/srv/greeter.git" });
+  await worker.pollDue();
   expect(await rest(pathless)).toEqual(["no-host", near(10 * MINUTE)]);
 });
 
@@ -252,7 +252,7 @@ test("a rate limit spares the rest of its group, and nobody else", async () => {
   const elsewhere = await chatAt(gitlab);
   github.failing = { status: 429, headers: { "retry-after": "60" }, body: "slow" };
   await world.run("UPDATE git_connections SET kind = 'github' WHERE host = '" + github.host + "'");
-  await worker.lookAtDue();
+  await worker.pollDue();
   expect(github.asked).toHaveLength(1);
   expect([await rest(first), await rest(second)]).toEqual([
     ["rate-limited", near(6 * MINUTE)],
@@ -269,7 +269,7 @@ test("a rate limit spares the rest of its group, and nobody else", async () => {
 test("two replicas share what is due, and chats on one branch share the answer", async () => {
   const chats = await Promise.all(Array.from({ length: 6 }, () => chatAt(github)));
   const other = new DiffStatusWorker(partsOf(world.replica()));
-  const claimed = await Promise.all([worker.lookAtDue(), other.lookAtDue()]);
+  const claimed = await Promise.all([worker.pollDue(), other.pollDue()]);
   await other.close();
   expect(claimed[0] + claimed[1]).toBe(6);
   const statuses = await readDiffStatuses(world.database, chats);
@@ -285,11 +285,11 @@ test("archived chats are not looked at, nor those of people who were deactivated
   await connect(github, "token-of-ada", ownerId);
   await world.run(`UPDATE users SET deactivated_at = now() WHERE id = '${ownerId}'`);
   const theirs = await insertChat(world.database, { ownerId });
-  await noteWork(parts, theirs, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
-  await worker.lookAtDue();
-  expect([github.asked, await worker.lookAtDue()]).toEqual([[], 0]);
+  await trackBranch(parts, theirs, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
+  await worker.pollDue();
+  expect([github.asked, await worker.pollDue()]).toEqual([[], 0]);
   // Those of the viewer alone.
-  expect(await worker.askLogins()).toBe(2);
+  expect(await worker.resolveLogins()).toBe(2);
 });
 
 /** The host does not answer before the returned function is called. */
@@ -305,13 +305,13 @@ function hold(host: ShapedHost): () => void {
 test("work that is seen while the host is asked stays due", async () => {
   const chatId = await chatAt(github);
   const [release, arrival] = [hold(github), github.arrival()];
-  const look = worker.lookAtDue();
+  const look = worker.pollDue();
   await arrival;
-  await noteWork(parts, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
+  await trackBranch(parts, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
   release();
   await look;
   expect(await shown(chatId)).toMatchObject({ additions: 3, refreshedAt: "a time", isStale: true });
-  expect(await worker.lookAtDue()).toBe(1);
+  expect(await worker.pollDue()).toBe(1);
   expect(await shown(chatId)).toMatchObject({ additions: 3, isStale: false });
 });
 
@@ -320,7 +320,7 @@ test("what was seen of a branch that the chat has left is dropped", async () => 
   const [release, arrival] = [hold(github), github.arrival()];
   const refreshed = new HostedBranchDiffs(parts).refresh(chatId);
   await arrival;
-  await noteWork(parts, chatId, { branch: "next", remoteOrigin: github.originOf("ada/greeter") });
+  await trackBranch(parts, chatId, { branch: "next", remoteOrigin: github.originOf("ada/greeter") });
   const version = await versionOf(chatId);
   release();
   await refreshed;
@@ -346,7 +346,7 @@ test("a worker that closes gives back what it has not seen", async () => {
   expect(await rest(chatId)).toEqual([null, near(0)]);
   release();
   const next = new DiffStatusWorker(partsOf(replica));
-  expect(await next.lookAtDue()).toBe(1);
+  expect(await next.pollDue()).toBe(1);
   expect(await shown(chatId)).toMatchObject({ isStale: false });
 });
 
@@ -354,7 +354,7 @@ test("hosts are asked once who a new token is", async () => {
   const logins = async () =>
     (await listGitConnections(world.database, world.viewer.userId)).map(({ host, login }) => [host, login]);
   gitlab.failing = { status: 500, body: "oh" };
-  expect(await worker.askLogins()).toBe(2);
+  expect(await worker.resolveLogins()).toBe(2);
   expect(new Map((await logins()) as [string, string][])).toEqual(
     new Map([
       [github.host, "ada"],
@@ -362,14 +362,14 @@ test("hosts are asked once who a new token is", async () => {
     ]),
   );
   gitlab.failing = null;
-  expect(await worker.askLogins()).toBe(0);
+  expect(await worker.resolveLogins()).toBe(0);
   await world.run("UPDATE git_connections SET ask_at = now() WHERE ask_at IS NOT NULL");
-  expect(await worker.askLogins()).toBe(1);
+  expect(await worker.resolveLogins()).toBe(1);
   expect((await logins()).every(([, login]) => login === "ada")).toBe(true);
   await world.run("UPDATE git_connections SET ask_at = now()");
   github.logins.clear();
   gitlab.logins.clear();
-  await worker.askLogins();
+  await worker.resolveLogins();
   expect(await world.run("SELECT 1 FROM git_connections WHERE ask_at IS NOT NULL")).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { discoverModels, DISCOVERY_TIMEOUT_MS } from "../../src/services/models/model-discovery.js";
-import { ProviderLines } from "../../src/services/models/provider-endpoints.js";
+import { ProviderEndpoints } from "../../src/services/models/provider-endpoints.js";
 import { createLog } from "../../src/lib/log.js";
 import { OutboundFetch } from "../../src/lib/outbound/outbound-fetch.js";
 import { createProvider } from "../../src/providers/registry.js";
@@ -44,8 +44,8 @@ async function ask(answer: RequestListener) {
   const clock = new ManualClock();
   const outbound = new OutboundFetch(clock);
   const parts = { database, clock, outbound, log: createLog("silent"), secrets: testSecretBox };
-  const lines = new ProviderLines({ ...parts, keys: {}, demoUrl: null });
-  const found = discoverModels({ database, clock, lines, createAdapter: createProvider }, provider, "nobody");
+  const lines = new ProviderEndpoints({ ...parts, keys: {}, demoUrl: null });
+  const found = discoverModels({ database, clock, endpoints, createAdapter: createProvider }, provider, "nobody");
   return { found, clock, server };
 }
 

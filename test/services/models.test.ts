@@ -1,10 +1,10 @@
 // Which model a turn is given, with whose key, what that costs, and how soon another replica's change is heard.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ModelDependencies } from "../../src/commands/models/model-commands.js";
+import type { ModelDependencies } from "../../src/commands/models/model-dependencies.js";
 import { createModelCommands } from "../../src/commands/models/model-commands.js";
 import { Models } from "../../src/services/models/models.js";
-import { ProviderLines } from "../../src/services/models/provider-endpoints.js";
+import { ProviderEndpoints } from "../../src/services/models/provider-endpoints.js";
 import type { Bus } from "../../src/events/bus/bus.js";
 import { MemoryBus } from "../../src/events/bus/memory-bus.js";
 import { RedisBus } from "../../src/events/bus/redis-bus.js";
@@ -48,7 +48,7 @@ function replica(on: Bus = bus, keys: Record<string, string> = {}) {
   const clock = new ManualClock();
   const outbound = new OutboundFetch(clock);
   const opened: ProviderSettings[] = [];
-  const lines = new ProviderLines({
+  const lines = new ProviderEndpoints({
     ...{ database, clock, log, outbound, keys },
     ...{ secrets: testSecretBox, demoUrl: "http://127.0.0.1:1" },
   });
@@ -60,7 +60,7 @@ function replica(on: Bus = bus, keys: Record<string, string> = {}) {
       listModels: () => Promise.resolve(null),
     });
   };
-  const models = new Models({ database, clock, log, bus: on, lines, createAdapter, maxOutputTokens: 32_000 });
+  const models = new Models({ database, clock, log, bus: on, endpoints, createAdapter, maxOutputTokens: 32_000 });
   ends.push(() => models.close());
   const told = async (configId: string | null, userId = ann) => {
     const choice = await models.choose(configId, userId);

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import { readUpdate } from "../../src/domain/chats/list-events.js";
 import type { PushMessage, PushOutcome } from "../../src/domain/push/push.js";
-import { LOOK_MS, Notifier } from "../../src/services/push/notifier.js";
+import { READ_GRACE_MS, Notifier } from "../../src/services/push/notifier.js";
 import { PushTargets } from "../../src/services/push/push-targets.js";
 import { MemoryBus } from "../../src/events/bus/memory-bus.js";
 import { createLog } from "../../src/lib/log.js";
@@ -68,8 +68,8 @@ const seen = () =>
 
 test("a turn that nobody looked at is told to each of the person's browsers", async () => {
   const { notifier, pass, ids, told } = world({ first: [target("a"), target("b")] });
-  notifier.rests(CHAT, REST);
-  await pass(LOOK_MS - 1);
+  notifier.onTurnSettled(CHAT, REST);
+  await pass(READ_GRACE_MS - 1);
   expect(ids()).toEqual([]);
   await pass(1);
   expect(ids()).toEqual(["a", "b"]);
@@ -78,33 +78,33 @@ test("a turn that nobody looked at is told to each of the person's browsers", as
 
 test("who looks at the chat, at any replica, is not told", async () => {
   const { notifier, bus, pass, ids, settle } = world();
-  notifier.rests(CHAT, REST);
+  notifier.onTurnSettled(CHAT, REST);
   await settle();
   bus.publishList("ann", {
     ...seen(),
     change: { type: "status", chatId: "another", status: "waiting", isUnread: false },
   });
   bus.publishList("ann", seen());
-  await pass(LOOK_MS);
+  await pass(READ_GRACE_MS);
   expect(ids()).toEqual([]);
 });
 
 test("people without a browser cost one read, however many turns they have", async () => {
   const { notifier, pass, reads, clock } = world({ first: [] });
   for (let turn = 0; turn < 5; turn += 1) {
-    notifier.rests(CHAT, REST);
-    await pass(LOOK_MS);
+    notifier.onTurnSettled(CHAT, REST);
+    await pass(READ_GRACE_MS);
   }
   expect([reads(), clock.pending()]).toEqual([1, 0]);
 });
 
 test("a browser that comes while a turn is waiting to be told is told too, and one that goes is not", async () => {
   const { notifier, stored, targets, pass, ids, settle } = world();
-  notifier.rests(CHAT, REST);
+  notifier.onTurnSettled(CHAT, REST);
   await settle();
   stored.set("ann", [target("b")]);
   targets.forget();
-  await pass(LOOK_MS);
+  await pass(READ_GRACE_MS);
   expect(ids()).toEqual(["b"]);
 });
 
@@ -135,8 +135,8 @@ test("a service that is busy is asked again when it wants to be, and at last no 
   const { notifier, pass, ids } = world({
     answers: { a: [later(30_000), later(null), later(null), later(null)] },
   });
-  notifier.rests(CHAT, REST);
-  await pass(LOOK_MS);
+  notifier.onTurnSettled(CHAT, REST);
+  await pass(READ_GRACE_MS);
   await pass(29_999);
   expect(ids()).toHaveLength(1);
   await pass(1);
@@ -151,17 +151,17 @@ test.each([
   ["a browser that has withdrawn", { kind: "gone" }, ["a"]],
 ] as [string, PushOutcome, string[]][])("%s is not tried again", async (_, delivery, gone) => {
   const { notifier, pass, ids, removed } = world({ answers: { a: [delivery] } });
-  notifier.rests(CHAT, REST);
-  await pass(LOOK_MS);
+  notifier.onTurnSettled(CHAT, REST);
+  await pass(READ_GRACE_MS);
   await pass(7_200_000);
   expect([ids(), removed]).toEqual([["a"], gone]);
 });
 
 test("closing waits for nobody", async () => {
   const { notifier, settle, ids } = world();
-  notifier.rests(CHAT, REST);
+  notifier.onTurnSettled(CHAT, REST);
   await settle();
   await notifier.close();
-  notifier.rests(CHAT, REST);
+  notifier.onTurnSettled(CHAT, REST);
   expect(ids()).toEqual([]);
 });

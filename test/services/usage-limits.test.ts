@@ -15,7 +15,7 @@ const GREATEST = { input: "0", output: "10000", cacheRead: null, cacheWrite: nul
 const HALF_DOLLAR = { inputTokens: 0, outputTokens: 50 };
 const DOLLAR = { inputTokens: 0, outputTokens: 100 };
 /** How soon a call that waits looks again. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 let world: World;
 let replica: Replica;
@@ -175,7 +175,7 @@ describe("calls of one person beside each other", () => {
     await setLimits({ defaultLimitMicros: 1_200_000n });
     await start();
     answers(slow, slow, quick);
-    const waits = replica.clock.nextTimer(LOOK_MS);
+    const waits = replica.clock.nextTimer(POLL_MS);
     const chats = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => world.createChat(replica, `Chat ${n}`)));
     await Promise.all([waits, untilAsked(2)]);
     expect(asked).toBe(2);
@@ -194,7 +194,7 @@ describe("calls of one person beside each other", () => {
     answers(slow, quick);
     const first = await world.createChat(replica, "First");
     await untilAsked(1);
-    const waits = replica.clock.nextTimer(LOOK_MS);
+    const waits = replica.clock.nextTimer(POLL_MS);
     const second = await world.createChat(replica, "Second");
     await waits;
     return { first, second };
@@ -226,8 +226,8 @@ describe("calls of one person beside each other", () => {
 
   test("one that waits is noticed when the others ran elsewhere, and waits no longer than a quarter of an hour", async () => {
     const { second } = await oneWaits();
-    const again = replica.clock.nextTimer(LOOK_MS);
-    replica.clock.advance(LOOK_MS);
+    const again = replica.clock.nextTimer(POLL_MS);
+    replica.clock.advance(POLL_MS);
     await again;
     replica.clock.advance(15 * 60_000);
     const { status, lastError } = await world.until(second, isAtRest);

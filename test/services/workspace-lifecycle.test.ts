@@ -65,7 +65,7 @@ function live(provisioner: Provisioner, deploymentTtlMs: number | null = null): 
   const life = new WorkspaceLifecycle(
     {
       ...{ database: db, bus, provisioners: all, clock, log: createLog("silent") },
-      local: { here: [], leave: () => Promise.resolve() },
+      local: { startedIds: [], stopAgent: () => Promise.resolve() },
       deploymentTtlMs: () => Promise.resolve(deploymentTtlMs),
       onLeft: () => undefined,
     },
@@ -92,12 +92,12 @@ async function makeOne(
   return result.workspaceId;
 }
 
-const standing = async (id: string) => {
+const statusOf = async (id: string) => {
   const found = await readWorkspace(db, id);
   return found && [found.status, found.failure];
 };
 const untilSo = (id: string, expected: unknown) =>
-  eventually(async () => expect(await standing(id)).toEqual(expected));
+  eventually(async () => expect(await statusOf(id)).toEqual(expected));
 
 test("a workspace is made, stopped, started and deleted, each by one call of its provisioner", async () => {
   const { provisioner, asked } = scripted();
@@ -132,7 +132,7 @@ test("a failure is tried again, and one that lasts is told with its reason until
   await eventually(() => expect(asked).toContain("start"));
   await eventually(async () => {
     clock.shift(2_000);
-    expect(await standing(id)).toEqual(["failed", "There is no such image."]);
+    expect(await statusOf(id)).toEqual(["failed", "There is no such image."]);
   });
   await commands().wish(owner, id, "start");
   await untilSo(id, ["running", null]);
@@ -146,7 +146,7 @@ test("the work of a replica that died in the middle is taken up by another when 
   live(provisioner);
   clock.shift(20_000);
   await eventually(async () => expect(await claimWork(db, { ...claim, now: clock.now() })).toEqual([]));
-  expect([asked, await standing(id)]).toEqual([[], ["creating", null]]);
+  expect([asked, await statusOf(id)]).toEqual([[], ["creating", null]]);
   clock.shift(11_000);
   await untilSo(id, ["running", null]);
 });
@@ -160,7 +160,7 @@ test("a workspace that is to be stopped while it starts is stopped after that st
   const id = await makeOne();
   await eventually(() => expect(asked).toContain("start"));
   await commands().wish(owner, id, "stop");
-  expect([asked, await standing(id)]).toEqual([
+  expect([asked, await statusOf(id)]).toEqual([
     ["create", "start"],
     ["stopping", null],
   ]);

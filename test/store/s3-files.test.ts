@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FileSweep } from "../../src/services/files/file-sweep.js";
-import { KeptFiles } from "../../src/services/files/file-storage.js";
+import { FileStorage } from "../../src/services/files/file-storage.js";
 import { decodeId } from "../../src/domain/common/ids.js";
 import { createLog } from "../../src/lib/log.js";
 import { connectS3 } from "../../src/adapters/s3.js";
@@ -58,7 +58,7 @@ function files(more: Partial<ConstructorParameters<typeof FileSweep>[0]> = {}) {
     storage: NO_LIMIT,
     ...more,
   };
-  return { clock, objects, kept: new KeptFiles(parts), sweep: new FileSweep(parts) };
+  return { clock, objects, kept: new FileStorage(parts), sweep: new FileSweep(parts) };
 }
 
 test("an upload goes into the store alone, and is read from there, ranges too", async () => {
@@ -101,7 +101,7 @@ test("models read files from the store, and old files where they are", async () 
   );
   const given = { name: "c.bin", mediaType: "application/zip", bytes: Buffer.from("from a tool") };
   const { kept } = files();
-  const [tools] = await kept.keep({ chatId, ownerId: annId }, [given]);
+  const [tools] = await kept.saveToolFiles({ chatId, ownerId: annId }, [given]);
   const ids = [decodeId("file", id) ?? "", old, tools?.fileId ?? ""];
   const found = await kept.contents(chatId, ids);
   expect(ids.map((it) => Buffer.from(found.get(it) ?? []).toString())).toEqual([

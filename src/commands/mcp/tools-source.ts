@@ -9,6 +9,6 @@ export interface McpToolsSource {
    */
   list(
     server: McpServerRecord,
-    person: { userId: string; standing: McpAccountState },
+    user: { userId: string; account: McpAccountState },
   ): Promise<readonly McpToolDescription[] | null>;
 }

@@ -13,7 +13,7 @@ import type { FileLinks } from "./file-links.js";
 import { linkExpired, noSuchFile, refuse, uploadRefused } from "./file-refusals.js";
 import type { RateGate } from "../common/rate-gate.js";
 import { unauthenticated, unavailable } from "../graphql/refusals.js";
-import type { Strangers } from "../subscriptions/anonymous-connections.js";
+import type { AnonymousConnections } from "../subscriptions/anonymous-connections.js";
 
 /** Each is held in memory until it is kept: 80 MiB at most. */
 const MAX_UPLOADS_AT_ONCE = 8;
@@ -23,7 +23,7 @@ type UploadedFile = { id: string; name: string; mediaType: string; sizeBytes: nu
 
 /** As `UploadOutcome` in src/services/files/file-storage.ts. */
 type Finished =
-  | { outcome: "kept"; file: UploadedFile }
+  | { outcome: "stored"; file: UploadedFile }
   | { outcome: "refused"; message: string }
   | { outcome: "taken" }
   | { outcome: "gone" }
@@ -34,14 +34,14 @@ export type UploadsSource = {
   /** How many bytes were announced; null when nobody waits for them. */
   findSize(fileId: string): Promise<number | null>;
   /** Whether the server's disk has room for so many bytes. */
-  hasRoomFor(bytes: number): Promise<boolean>;
+  hasSpaceFor(bytes: number): Promise<boolean>;
   finish(fileId: string, bytes: Uint8Array): Promise<Finished>;
 };
 
 export type UploadsRouteOptions = {
   uploads: UploadsSource;
   rateGate: RateGate;
-  strangers: Pick<Strangers, "forget">;
+  strangers: Pick<AnonymousConnections, "forget">;
   mask: ErrorMask;
 };
 
@@ -80,7 +80,7 @@ async function takeUpload(
   options.strangers.forget(request.raw.socket);
   const announced = await uploads.findSize(fileId);
   if (announced === null) return refuseUnread(reply, mask, noSuchFile());
-  if (!(await uploads.hasRoomFor(announced)))
+  if (!(await uploads.hasSpaceFor(announced)))
     return refuseUnread(reply, mask, uploadRefused(507, "UNAVAILABLE", STORAGE_FULL_TEXT));
   const told = request.headers["content-length"];
   if (told !== undefined && Number(told) !== announced)
@@ -95,7 +95,7 @@ async function takeUpload(
 
 function answer(reply: FastifyReply, mask: ErrorMask, finished: Finished): FastifyReply {
   switch (finished.outcome) {
-    case "kept": {
+    case "stored": {
       const { id, name, mediaType, sizeBytes } = finished.file;
       reply.header("cache-control", "no-store");
       return reply.code(200).send({ id: encodeId("file", id), name, mediaType, sizeBytes });

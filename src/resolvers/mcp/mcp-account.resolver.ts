@@ -1,4 +1,4 @@
-/** The viewer's own authorisations for tool servers. */
+/** The viewer's accounts on MCP servers. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
 import {
   DisconnectMcpServerInput,
@@ -16,7 +16,7 @@ import { toUserError } from "../common/user-errors.js";
 export class McpConnectionResolver {
   @FieldResolver(() => McpAccount, { description: "The viewer's connection to the server." })
   account(@Root() { serverId }: McpServer, @Ctx() { loaders }: Context): Promise<McpAccount> {
-    return loaders.mcpStandings.load(serverId);
+    return loaders.mcpAccounts.load(serverId);
   }
 
   @Mutation(() => StartMcpOauthPayload, {

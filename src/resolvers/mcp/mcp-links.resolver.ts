@@ -1,4 +1,4 @@
-/** From chats, parts of messages and refusals to the tool servers that they name. */
+/** Links from chats, message parts and user errors to MCP servers. */
 import { Ctx, FieldResolver, Resolver, Root } from "type-graphql";
 import { Chat } from "../../schema/chats/chat.type.js";
 import { McpServer } from "../../schema/mcp/mcp-server.type.js";
@@ -7,7 +7,7 @@ import { McpAuthRequired } from "../../schema/common/user-error.interface.js";
 import type { Context } from "../common/context.js";
 import { toMcpServer } from "./mcp-server-shape.js";
 
-/** Null when it is gone, or not the viewer's to see. */
+/** Null if the server no longer exists or is not visible to the viewer. */
 async function findServer({ loaders, viewer }: Context, id: string | null): Promise<McpServer | null> {
   const record = id === null ? null : await loaders.mcpServers.load(id);
   return record && toMcpServer(record, viewer);

@@ -1,4 +1,4 @@
-/** Admins' changes of tool servers. */
+/** Administration of MCP servers. */
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
 import { encodeId } from "../../domain/common/ids.js";
 import type { CommandResult } from "../../commands/common/command-result.js";
@@ -64,7 +64,7 @@ export class McpServerAdminResolver {
   }
 }
 
-/** Several mutations of one operation each answer what they themselves left. */
+/** Each mutation of an operation returns the state that it left itself. */
 function toPayload(
   result: CommandResult<{ server: McpServerRecord }>,
   { loaders, viewer }: Context,

@@ -1,4 +1,4 @@
-/** From the inputs of the mutations on tool servers to what the commands take. Pure. */
+/** Converts inputs of the mutations on MCP servers to command arguments. Pure. */
 import type { McpAuthChange, SecretChange } from "../../domain/mcp/auth-rules.js";
 import type { McpServerChange, NewMcpServer } from "../../domain/mcp/server-rules.js";
 import type {
@@ -8,7 +8,7 @@ import type {
 } from "../../schema/mcp/mcp-server.input.js";
 import type { SecretInput } from "../../schema/common/secret.input.js";
 
-/** Null and absent mean the same for a new server: the default. */
+/** For a new server, null and absent both mean the default. */
 export function readNewMcpServer(input: CreateMcpServerInput): NewMcpServer {
   const { slug, displayName, url, transport, auth, ...rest } = input;
   const given = Object.entries(rest).filter(([, value]) => value !== null && value !== undefined);
@@ -30,7 +30,7 @@ export function readMcpServerChange({
   return { ...rest, auth: auth && readAuth(auth) };
 }
 
-/** The schema lets exactly one of the fields through. */
+/** The schema guarantees that exactly one field is set. */
 function readAuth(input: McpAuthInput): McpAuthChange {
   const { none, userIdentity, oauth2, apiKey, headers } = input;
   if (oauth2) {
@@ -62,7 +62,7 @@ function readAuth(input: McpAuthInput): McpAuthChange {
   return { kind: "none", isConfirmed: none ?? false };
 }
 
-/** Null clears, as it does everywhere. */
+/** Null clears the value. */
 function readSecret(secret: SecretInput | null): SecretChange {
   return secret === null ? { clear: true } : { set: secret.set, clear: secret.clear };
 }

@@ -1,10 +1,10 @@
-/** A tool server as the viewer may see it: the one place that decides what admins alone are shown. Pure. */
+/** Converts MCP servers to API objects, and is the only place that hides admin-only fields. Pure. */
 import { encodeId } from "../../domain/common/ids.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import type { McpServer, McpServerAdmin } from "../../schema/mcp/mcp-server.type.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 
-/** Of a server that the viewer may see: the store leaves out the others. */
+/** For servers visible to the viewer; the store filters out the others. */
 export function toMcpServer(record: McpServerRecord, viewer: Viewer): McpServer {
   const { id, slug, displayName, description, iconUrl, isEnabled, availability, transport, authKind } =
     record;

@@ -1,4 +1,4 @@
-/** Reading tool servers. */
+/** Queries for MCP servers. */
 import { Arg, Ctx, Query, Resolver } from "type-graphql";
 import { McpServer } from "../../schema/mcp/mcp-server.type.js";
 import { listVisibleMcpServers } from "../../store/mcp/mcp-servers.js";

@@ -29,7 +29,7 @@ export class McpToolsResolver {
     const { loaders, viewer, mcpTools } = context;
     const server = await loaders.mcpServers.load(serverId);
     if (server === null) return null;
-    const account = await loaders.mcpStandings.load(serverId);
+    const account = await loaders.mcpAccounts.load(serverId);
     const tools = await mcpTools.list(server, { userId: viewer.userId, account });
     return tools && toTools(server, tools);
   }

@@ -1,6 +1,6 @@
 /**
- * The deployment's settings as turns and workers use them: remembered, so that no turn costs a statement for them, and
- * read anew when any replica tells of a change; where that is lost, after ten seconds.
+ * Cache of the deployment's settings for turns and workers. Invalidated when any replica announces a change, and after
+ * ten seconds in case the announcement was lost.
  */
 import type { DeploymentSettings as Settings } from "../../domain/common/deployment-rules.js";
 import type { Bus } from "../../events/bus/bus.js";
@@ -13,7 +13,7 @@ export type DeploymentSettingsDependencies = {
   database: Queryable;
   clock: Clock;
   bus: Pick<Bus, "onConfigChange">;
-  /** What this replica's environment says; it counts while nothing is set. */
+  /** Values from this replica's environment for unset settings. */
   environment: { acquireBatchSize: number };
 };
 
@@ -31,7 +31,7 @@ export class DeploymentSettings {
     });
   }
 
-  /** Added to Parley's own instructions to the model; empty = nothing. */
+  /** Appended to Parley's own system prompt; empty = nothing. */
   async systemPrompt(): Promise<string> {
     return (await this.#settings()).systemPrompt;
   }
@@ -45,7 +45,7 @@ export class DeploymentSettings {
     return (await this.#settings()).workspaceTtlMs;
   }
 
-  /** Most chats that a worker takes at once. */
+  /** Chats that a worker claims at most at once. */
   async acquireBatchSize(): Promise<number> {
     return (await this.#settings()).acquireBatchSize ?? this.dependencies.environment.acquireBatchSize;
   }

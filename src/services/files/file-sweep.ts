@@ -1,6 +1,6 @@
 /**
- * Takes away what of files nobody waits for: uploads that were never finished, files that were never sent, objects of
- * files that have gone. Every server does it; they pass over what another one has in hand.
+ * Periodic job that deletes unfinished uploads, files that were never sent, and objects of deleted files. Runs on every
+ * replica; each skips rows that another one has locked.
  */
 import { LOOSE_FILE_LIFE_MS, UPLOAD_LIFE_MS } from "../../domain/files/file-limits.js";
 import { PeriodicJob } from "../../lib/concurrency/periodic-job.js";
@@ -12,9 +12,9 @@ export type FileSweepDependencies = Omit<FileStorageDependencies, "storage">;
 const TICK_MS = 60_000;
 const FILES_AT_ONCE = 200;
 const OBJECTS_AT_ONCE = 50;
-/** Of each kind in one round; more are left to the next one. */
+/** Of each kind in one run; the rest follows in the next one. */
 const MAX_STEPS = 20;
-/** A link that works until the last moment may be used at it: its bytes still need to come. */
+/** An upload may start at the last moment of its link's validity; its bytes still need to arrive. */
 const UPLOAD_GRACE_MS = 10 * 60_000;
 
 export class FileSweep {
@@ -25,28 +25,27 @@ export class FileSweep {
       clock: dependencies.clock,
       intervalMs: TICK_MS,
       run: () => this.sweep(),
-      onError: (error) => dependencies.log.error({ err: error }, "Sweeping files failed"),
+      onError: (error) => dependencies.log.error({ err: error }, "file sweep failed"),
     });
   }
 
-  /** Looks at once and then every minute. */
+  /** Runs at once and then every minute. */
   start(): void {
     this.#job.start({ immediately: true });
   }
 
-  /** Resolves when nothing is being taken away any more. */
+  /** Resolves when the current run has ended. */
   close(): Promise<void> {
     return this.#job.close();
   }
 
-  /** One look; how many files and objects went. Rejects when the database or the object store does. */
+  /** One run; returns the numbers of deleted files and objects. Rejects when the database or the object store fails. */
   async sweep(): Promise<{ files: number; objects: number }> {
     const files = await this.#inSteps(FILES_AT_ONCE, () => this.#sweepFiles());
     const objects = this.dependencies.objects
       ? await this.#inSteps(OBJECTS_AT_ONCE, () => this.#sweepObjects())
       : 0;
-    if (files + objects > 0)
-      this.dependencies.log.info({ files, objects }, "Files that nobody waits for were taken away");
+    if (files + objects > 0) this.dependencies.log.info({ files, objects }, "deleted unused files");
     return { files, objects };
   }
 
@@ -67,7 +66,7 @@ export class FileSweep {
     return sweepFiles(this.dependencies.database, { looseBefore, unfinishedBefore, limit: FILES_AT_ONCE });
   }
 
-  /** What the store does not take away now stays written down. */
+  /** Keys of objects that could not be deleted stay recorded for the next run. */
   #sweepObjects(): Promise<number> {
     const { database, objects, clock, log } = this.dependencies;
     return database.transaction(async (transaction) => {
@@ -75,7 +74,7 @@ export class FileSweep {
       const removals = await Promise.allSettled(keys.map(async (key) => objects?.remove(key)));
       const failed = removals.find(({ status }) => status === "rejected");
       if (failed?.status === "rejected")
-        log.warn({ err: failed.reason }, "The object store did not take away all that nobody needs");
+        log.warn({ err: failed.reason }, "object store did not delete all unused objects");
       const removed = keys.filter((_key, index) => removals[index]?.status === "fulfilled");
       await forgetObjects(transaction, removed);
       return removed.length;

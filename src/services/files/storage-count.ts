@@ -1,6 +1,6 @@
 /**
- * Counts what chats from before `chat_storage` store, after the start and in the background; see
- * migrations/0026-storage.ts. Any number of servers may do it, one of them at a time; it goes on where the last one was.
+ * Background backfill of `chat_storage` for chats older than that table; see migrations/0026-storage.ts. Runs on any
+ * number of replicas, one at a time, and resumes where the last one stopped.
  */
 import type { Clock } from "../../lib/clock.js";
 import { sleep } from "../../lib/clock.js";
@@ -10,9 +10,9 @@ import type { Database } from "../../store/common/database.js";
 import { countNextChat, type CountStep } from "../../store/files/storage-count.js";
 
 const TICK_MS = 60_000;
-/** Chats of one round; more are left to the next one. */
+/** Chats per run; the rest follows in the next one. */
 const MAX_CHATS = 5_000;
-/** It rests as long as it has worked, so that at most half of one connection is busy with it. */
+/** Pauses as long as it has worked, so that it uses at most half of one connection. */
 const REST_PER_WORK = 1;
 
 export type StorageCountDependencies = { database: Database; clock: Clock; log: Log };
@@ -26,12 +26,11 @@ export class StorageCount {
       clock: dependencies.clock,
       intervalMs: TICK_MS,
       run: () => this.count(),
-      onError: (error) =>
-        dependencies.log.error({ err: error }, "Counting stored bytes failed; it is tried again"),
+      onError: (error) => dependencies.log.error({ err: error }, "counting stored bytes failed; retrying"),
     });
   }
 
-  /** At once and then every minute, until all are counted. */
+  /** Runs at once and then every minute, until all chats are counted. */
   start(): void {
     this.#job.start({ immediately: true });
   }
@@ -42,7 +41,7 @@ export class StorageCount {
     return this.#job.close();
   }
 
-  /** One round; how many chats were counted. Rejects when the database does. */
+  /** One run; returns the number of counted chats. Rejects when the database fails. */
   async count(): Promise<number> {
     const { database, clock, log } = this.dependencies;
     let counted = 0;
@@ -55,7 +54,8 @@ export class StorageCount {
       if (restMs > 0) await sleep(clock, restMs, this.#stop.signal);
     }
     if (step === "done") this.#job.stop();
-    if (counted > 0) log.info({ chats: counted, isDone: step === "done" }, "Counted what older chats store");
+    if (counted > 0)
+      log.info({ chats: counted, isDone: step === "done" }, "counted stored bytes of older chats");
     return counted;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Keeps users within what they may store. Far from the limit a check costs no statement: a reading is used for a while,
- * and only for a small part of what it left. Near it every check reads the database, and writes are checked once more in
- * their own transaction (`demand`), one after the other, so that no number of requests and replicas exceeds the limit.
+ * Enforces users' storage limits. Far from the limit a check executes no statement: a reading is reused for a while, and
+ * only for a small part of the bytes that it left. Near the limit every check reads the database, and writes are checked
+ * once more in their own transaction (`demand`), serialized, so that concurrent requests and replicas cannot exceed it.
  *
  * What a turn has paid for (answers, results of tools) is always stored; the turn ends before its next model call.
  */
@@ -21,13 +21,13 @@ import type { SpaceCheck } from "../../lib/free-space.js";
 import type { Database, Queryable } from "../../store/common/database.js";
 import { demandStorage, readStorageStatus, StorageFull } from "../../store/files/storage.js";
 
-/** With less than this left every check reads: far more than a user's running turns store while a reading is used. */
+/** With less than this left every check reads: far more than a user's running turns store while a reading is reused. */
 const FAR_BYTES = 64 * 1024 * 1024;
-/** How long a reading is used. */
+/** How long a reading is reused. */
 const READING_LIFE_MS = 10_000;
-/** A reading is used for this part of what was left, as other replicas use theirs. */
+/** The part of the remaining bytes that a reading covers, as other replicas have readings of their own. */
 const USABLE_PART = 1 / 16;
-/** Users whose readings are kept, a few hundred bytes each. */
+/** Users with a cached reading, a few hundred bytes each. */
 const MAX_READINGS = 10_000;
 
 export type StorageLimitsOptions = {
@@ -55,7 +55,7 @@ export class StorageLimits {
     return this.options.defaultBytes;
   }
 
-  /** Whether so many bytes more are within the user's limit. Rejects when the database does. */
+  /** Whether that many more bytes are within the user's limit. Rejects when the database fails. */
   async check(userId: string, bytes: number): Promise<StorageCheck> {
     if (this.#use(userId, bytes)) return { outcome: "fits" };
     const status = await this.#read(userId);
@@ -63,7 +63,7 @@ export class StorageLimits {
     return this.#use(userId, bytes) ? { outcome: "fits" } : { outcome: "near" };
   }
 
-  /** Before a turn's next model call: why there may be none; null = there may. Rejects when the database does. */
+  /** Why a turn's next model call is not allowed; null = allowed. Rejects when the database fails. */
   async whyNoTurn(userId: string): Promise<ChatFailure | null> {
     if (this.options.space.isLow) return STORAGE_FULL_FAILURE;
     if (this.#use(userId, 0)) return null;
@@ -73,7 +73,7 @@ export class StorageLimits {
 
   /**
    * As the last statement of a transaction, or before one that adds `addedBytes`: throws `StorageLimitExceeded` or
-   * `StorageFull` when that is more than may be stored.
+   * `StorageFull` when that exceeds the limit or the server's space.
    */
   async demand(transaction: Queryable, userId: string, addedBytes: number): Promise<void> {
     if (this.options.space.isLow) throw new StorageFull();
@@ -84,7 +84,7 @@ export class StorageLimits {
     this.#stopListening();
   }
 
-  /** Takes the bytes from what a recent reading has left. False when there is none, or not enough. */
+  /** Subtracts the bytes from a recent reading. False when there is none, or not enough left. */
   #use(userId: string, bytes: number): boolean {
     const reading = this.#readings.get(userId);
     if (!reading || this.options.clock.now() >= reading.expiresAt || reading.usableBytes < bytes)

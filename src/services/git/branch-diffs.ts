@@ -1,14 +1,14 @@
-/** What people ask of chats' branches themselves: how one stands right now, and its diff. */
+/** On-demand reads of chats' branches from their git hosts: a refreshed status, and the diff. */
 import { type BranchDiff, MAX_DIFF_BYTES } from "../../domain/git/branch-facts.js";
-import type { BranchDiffs, DiffRefresh } from "../../domain/git/diff-limits.js";
+import type { BranchDiffs, DiffRefresh } from "../../domain/git/branch-diffs.js";
 import type { PollOutcome } from "../../domain/git/diff-status.js";
 import { claimLook, findBranchWork, releaseLooks } from "../../store/git/diff-statuses.js";
 import { chooseAccount } from "./git-accounts.js";
-import { accountOf, lookAt, type DiffPollDependencies, settleLook } from "./diff-polls.js";
+import { accountOf, pollBranch, type DiffPollDependencies, savePoll } from "./diff-polls.js";
 
-/** Diffs that are read at the same time on one replica, of up to 4 MiB each; beyond them a diff cannot be had now. */
+/** Concurrent diff reads on one replica, of up to 4 MiB each; further ones return null. */
 const MAX_READING = 20;
-/** A full replica is logged at most this often. */
+/** The limit is logged at most this often. */
 const WARNING_INTERVAL_MS = 10_000;
 
 export class HostedBranchDiffs implements BranchDiffs {
@@ -19,13 +19,13 @@ export class HostedBranchDiffs implements BranchDiffs {
 
   constructor(private readonly dependencies: DiffPollDependencies) {}
 
-  /** Who asks while somebody else's question is under way gets the answer to that one. */
+  /** Concurrent callers share one request. */
   refresh(chatId: string): Promise<DiffRefresh> {
     const known = this.#refreshing.get(chatId);
     if (known) return known;
-    const asked = this.#refresh(chatId).finally(() => this.#refreshing.delete(chatId));
-    this.#refreshing.set(chatId, asked);
-    return asked;
+    const request = this.#refresh(chatId).finally(() => this.#refreshing.delete(chatId));
+    this.#refreshing.set(chatId, request);
+    return request;
   }
 
   async read(chatId: string): Promise<BranchDiff | null> {
@@ -38,20 +38,20 @@ export class HostedBranchDiffs implements BranchDiffs {
     }
   }
 
-  /** What hosts do not answer from now on is no failure of theirs. */
+  /** From now on failures are not recorded as the host's. */
   stopAnswering(): void {
     this.#isClosed = true;
   }
 
   async #refresh(chatId: string): Promise<DiffRefresh> {
     const work = await findBranchWork(this.dependencies.database, chatId);
-    if (work?.limitedUntil) return { outcome: "failed", message: leftAloneUntil(work.limitedUntil) };
-    const look = await claimLook(this.dependencies.database, chatId);
-    if (!look) return { outcome: "no-branch" };
-    const choice = await accountOf(this.dependencies, look);
-    const outcome = await lookAt(this.dependencies, choice, look);
-    if (this.#isClosed && outcome.kind === "failed") await releaseLooks(this.dependencies.database, [look]);
-    else await settleLook(this.dependencies, look, outcome);
+    if (work?.limitedUntil) return { outcome: "failed", message: rateLimitedUntil(work.limitedUntil) };
+    const poll = await claimLook(this.dependencies.database, chatId);
+    if (!poll) return { outcome: "no-branch" };
+    const choice = await accountOf(this.dependencies, poll);
+    const outcome = await pollBranch(this.dependencies, choice, poll);
+    if (this.#isClosed && outcome.kind === "failed") await releaseLooks(this.dependencies.database, [poll]);
+    else await savePoll(this.dependencies, poll, outcome);
     if (choice.kind === "no-token") return { outcome: "no-token", host: choice.host };
     return refreshOf(outcome);
   }
@@ -63,12 +63,12 @@ export class HostedBranchDiffs implements BranchDiffs {
     if (choice.kind !== "account") return null;
     const { branch, remoteOrigin, facts } = work;
     const pullRequest = facts?.pullRequest?.number ?? null;
-    const wanted = { path: choice.path, branch, pullRequest };
-    const answer = await this.dependencies.hosts.diffOf(choice.account, wanted);
+    const diffRequest = { path: choice.path, branch, pullRequest };
+    const answer = await this.dependencies.hosts.diffOf(choice.account, diffRequest);
     if (answer.ok) return { remoteOrigin, branch, unified: answer.value, isTruncated: false };
     const { failure } = answer;
     if (failure.kind === "too-large") return { remoteOrigin, branch, unified: TOO_LARGE, isTruncated: true };
-    this.dependencies.log.info({ chatId, failure }, "A git host did not give a chat's diff");
+    this.dependencies.log.info({ chatId, failure }, "git host did not return a diff");
     return null;
   }
 
@@ -76,7 +76,7 @@ export class HostedBranchDiffs implements BranchDiffs {
     const now = this.dependencies.clock.now();
     if (now - this.#warnedAt >= WARNING_INTERVAL_MS) {
       this.#warnedAt = now;
-      this.dependencies.log.warn({ limit: MAX_READING }, "Too many diffs are read; no more");
+      this.dependencies.log.warn({ limit: MAX_READING }, "too many concurrent diff reads; refusing more");
     }
     return null;
   }
@@ -84,8 +84,8 @@ export class HostedBranchDiffs implements BranchDiffs {
 
 const TOO_LARGE = `The diff is larger than ${MAX_DIFF_BYTES / 1024 / 1024} MiB, or than the host shows.\n`;
 
-function leftAloneUntil(time: Date): string {
-  return `The host has been asked too often; it is left alone until ${time.toISOString()}.`;
+function rateLimitedUntil(time: Date): string {
+  return `The host's rate limit is reached; the next request is made after ${time.toISOString()}.`;
 }
 
 function refreshOf(outcome: PollOutcome): DiffRefresh {

@@ -1,63 +1,63 @@
-/** One look at a chat's branch: the host is asked, what it says is saved, and followers are told what has changed. */
+/** One poll of a chat's branch: asks the git host, saves the result, and publishes a change to subscribers. */
 import { haveSameFacts } from "../../domain/git/branch-facts.js";
 import { failureOf, type PollOutcome, nextPollDelayMs } from "../../domain/git/diff-status.js";
 import { type ClaimedLook, finishLook } from "../../store/git/diff-statuses.js";
 import { applyTransition, type TransitionDependencies } from "../../engine/transitions/apply-transition.js";
-import { type AccountChoice, type OauthAccountDependencies, chooseAccount } from "./git-accounts.js";
+import { type AccountChoice, type GitAccountDependencies, chooseAccount } from "./git-accounts.js";
 
-export type DiffPollDependencies = TransitionDependencies & OauthAccountDependencies;
+export type DiffPollDependencies = TransitionDependencies & GitAccountDependencies;
 
-/** Thrown to undo: somebody claimed the look anew, or the chat went on to another branch. */
-class VoidLook extends Error {}
+/** Rolls back the transaction: the poll was claimed again, or the chat has moved to another branch. */
+class StalePoll extends Error {}
 
-/** Rejects when the database does. */
-export function accountOf(dependencies: DiffPollDependencies, look: ClaimedLook): Promise<AccountChoice> {
-  return chooseAccount(dependencies, look);
+/** Rejects when the database fails. */
+export function accountOf(dependencies: DiffPollDependencies, poll: ClaimedLook): Promise<AccountChoice> {
+  return chooseAccount(dependencies, poll);
 }
 
-/** Never rejects for what the host does. */
-export async function lookAt(
+/** Never rejects for a failure of the host. */
+export async function pollBranch(
   dependencies: Pick<DiffPollDependencies, "hosts">,
   choice: AccountChoice,
-  look: Pick<ClaimedLook, "branch" | "facts">,
+  poll: Pick<ClaimedLook, "branch" | "facts">,
 ): Promise<PollOutcome> {
   if (choice.kind !== "account") return choice;
-  const pullRequest = look.facts?.pullRequest?.number ?? null;
-  const work = { path: choice.path, branch: look.branch, pullRequest };
+  const pullRequest = poll.facts?.pullRequest?.number ?? null;
+  const work = { path: choice.path, branch: poll.branch, pullRequest };
   const answer = await dependencies.hosts.factsOf(choice.account, work);
   return answer.ok ? { kind: "seen", facts: answer.value } : { kind: "failed", failure: answer.failure };
 }
 
-/** False when the look was void by then, so that nothing was saved. Rejects when the database does. */
-export async function settleLook(
+/** False when the claim was lost meanwhile, so that nothing was saved. Rejects when the database fails. */
+export async function savePoll(
   dependencies: DiffPollDependencies,
-  look: ClaimedLook,
+  poll: ClaimedLook,
   outcome: PollOutcome,
 ): Promise<boolean> {
   const facts = outcome.kind === "seen" ? outcome.facts : null;
-  const came = {
+  const result = {
     facts,
     failure: failureOf(outcome),
-    nextInMs: nextPollDelayMs(outcome, look.sinceMarkedMs, dependencies.clock.now()),
+    nextInMs: nextPollDelayMs(outcome, poll.sinceMarkedMs, dependencies.clock.now()),
   };
-  if (!isNews(look, outcome)) return finishLook(dependencies.database, look, came);
+  if (!hasChanged(poll, outcome)) return finishLook(dependencies.database, poll, result);
   try {
     await applyTransition(dependencies, {
-      chatId: look.chatId,
+      chatId: poll.chatId,
       commands: [{ type: "note-diff" }],
       async alongside(transaction) {
-        if (!(await finishLook(transaction, look, came))) throw new VoidLook();
+        if (!(await finishLook(transaction, poll, result))) throw new StalePoll();
       },
     });
     return true;
   } catch (error) {
-    if (error instanceof VoidLook) return false;
+    if (error instanceof StalePoll) return false;
     throw error;
   }
 }
 
-/** Whether people are shown something else by it than before. */
-function isNews(look: ClaimedLook, outcome: PollOutcome): boolean {
-  if (outcome.kind !== "seen") return !look.isStale;
-  return look.isStale || !haveSameFacts(look.facts, outcome.facts);
+/** Whether the result changes what users see. */
+function hasChanged(poll: ClaimedLook, outcome: PollOutcome): boolean {
+  if (outcome.kind !== "seen") return !poll.isStale;
+  return poll.isStale || !haveSameFacts(poll.facts, outcome.facts);
 }

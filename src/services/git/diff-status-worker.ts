@@ -1,8 +1,7 @@
 /**
- * Keeps what is known of chats' branches fresh: looks that are due are claimed in batches, whichever replica comes first,
- * and hosts are asked for all that one token may see together. It also asks hosts once who a new token is.
- * States: idle → looking → idle …, and from both closed, by `close` alone; what was claimed and not seen by then is given
- * back.
+ * Periodic job that polls git hosts for the status of chats' branches. Due polls are claimed in batches by any replica,
+ * and grouped by token for each host. Also resolves the login of each new token once.
+ * States: idle → polling → idle …, and from both closed, by `close` alone, which releases unfinished claims.
  */
 import { groupByToken, type PollOutcome } from "../../domain/git/diff-status.js";
 import { PeriodicJob } from "../../lib/concurrency/periodic-job.js";
@@ -14,16 +13,16 @@ import {
   stopAsking,
 } from "../../store/git/git-connections.js";
 import { kindOf, openToken } from "./git-accounts.js";
-import { accountOf, lookAt, type DiffPollDependencies, settleLook } from "./diff-polls.js";
+import { accountOf, pollBranch, type DiffPollDependencies, savePoll } from "./diff-polls.js";
 
 const TICK_MS = 10_000;
-/** One round begins no more looks after this; those that are left are given back. */
+/** One run starts no more polls after this; the rest are released. */
 const ROUND_MS = 30_000;
-/** Looks claimed in one round. */
+/** Polls claimed in one run. */
 const BATCH = 50;
-/** Hosts and owners that are asked for at the same time. */
+/** Groups of one host and owner polled concurrently. */
 const MAX_GROUPS = 10;
-/** New tokens asked about in one round. */
+/** New tokens resolved in one run. */
 const MAX_CONNECTIONS = 10;
 
 export class DiffStatusWorker {
@@ -34,7 +33,7 @@ export class DiffStatusWorker {
       clock: dependencies.clock,
       intervalMs: TICK_MS,
       run: () => this.#round(),
-      onError: (error) => dependencies.log.error({ err: error }, "Looking at chats' branches failed"),
+      onError: (error) => dependencies.log.error({ err: error }, "polling git hosts failed"),
     });
   }
 
@@ -42,33 +41,33 @@ export class DiffStatusWorker {
     this.#job.start({ immediately: false });
   }
 
-  /** Resolves when nothing is being looked at any more. Hosts' answers are not waited for if their line is cut first. */
+  /** Resolves when the current run has ended. Close the hosts' connections first to not wait for their answers. */
   close(): Promise<void> {
     return this.#job.close();
   }
 
-  /** One round; how many looks were claimed. Rejects when the database does. */
-  async lookAtDue(): Promise<number> {
-    const looks = await claimDueLooks(this.dependencies.database, BATCH);
+  /** One run; returns the number of claimed polls. Rejects when the database fails. */
+  async pollDue(): Promise<number> {
+    const polls = await claimDueLooks(this.dependencies.database, BATCH);
     const until = this.dependencies.clock.now() + ROUND_MS;
-    await inParallel(groupByToken(looks), MAX_GROUPS, (group) => this.#lookAtGroup(group, until));
-    return looks.length;
+    await inParallel(groupByToken(polls), MAX_GROUPS, (group) => this.#pollGroup(group, until));
+    return polls.length;
   }
 
-  /** One round; how many connections were asked about. Rejects when the database does. */
-  async askLogins(): Promise<number> {
+  /** One run; returns the number of connections whose login was requested. Rejects when the database fails. */
+  async resolveLogins(): Promise<number> {
     const connections = await claimUnaskedConnections(this.dependencies.database, MAX_CONNECTIONS);
-    await inParallel(connections, MAX_GROUPS, (connection) => this.#askLogin(connection));
+    await inParallel(connections, MAX_GROUPS, (connection) => this.#resolveLogin(connection));
     return connections.length;
   }
 
   async #round(): Promise<void> {
-    await this.lookAtDue();
-    if (!this.#job.isClosing) await this.askLogins();
+    await this.pollDue();
+    if (!this.#job.isClosing) await this.resolveLogins();
   }
 
-  /** All of one owner at one origin. Those that work on the same branch share what is seen. */
-  async #lookAtGroup(group: ClaimedLook[], until: number): Promise<void> {
+  /** Polls for one owner at one origin. Chats on the same branch share one answer. */
+  async #pollGroup(group: ClaimedLook[], until: number): Promise<void> {
     const [first] = group;
     if (!first || this.#job.isClosing) return releaseLooks(this.dependencies.database, group);
     const choice = await accountOf(this.dependencies, first);
@@ -76,35 +75,35 @@ export class DiffStatusWorker {
     let rest = group;
     let limited: PollOutcome | null = null;
     while (rest.length > 0 && !this.#job.isClosing && this.dependencies.clock.now() < until) {
-      const [look, ...others] = rest;
-      if (!look) break;
-      const key = `${look.branch} ${look.facts?.pullRequest?.number ?? ""}`;
+      const [poll, ...others] = rest;
+      if (!poll) break;
+      const key = `${poll.branch} ${poll.facts?.pullRequest?.number ?? ""}`;
       const outcome: PollOutcome =
-        limited ?? seen.get(key) ?? (await lookAt(this.dependencies, choice, look));
-      // What a closing server did not hear is no failure of the host.
+        limited ?? seen.get(key) ?? (await pollBranch(this.dependencies, choice, poll));
+      // An answer missed because of the shutdown is no failure of the host.
       if (this.#job.isClosing && outcome.kind === "failed") break;
       seen.set(key, outcome);
       if (outcome.kind === "failed" && outcome.failure.kind === "rate-limited") limited = outcome;
       rest = others;
-      await this.#settle(look, outcome);
+      await this.#settle(poll, outcome);
     }
     if (rest.length > 0) await releaseLooks(this.dependencies.database, rest);
   }
 
-  /** One chat that cannot be saved must not keep the others. */
-  async #settle(look: ClaimedLook, outcome: PollOutcome): Promise<void> {
+  /** A chat that cannot be saved does not stop the others. */
+  async #settle(poll: ClaimedLook, outcome: PollOutcome): Promise<void> {
     const { log } = this.dependencies;
-    const { chatId } = look;
+    const { chatId } = poll;
     if (outcome.kind === "failed")
-      log.info({ chatId, failure: outcome.failure }, "A git host did not tell how a chat's branch stands");
+      log.info({ chatId, failure: outcome.failure }, "git host did not return a branch's status");
     try {
-      await settleLook(this.dependencies, look, outcome);
+      await savePoll(this.dependencies, poll, outcome);
     } catch (error) {
-      log.error({ err: error, chatId }, "How a chat's branch stands was not saved");
+      log.error({ err: error, chatId }, "diff status was not saved");
     }
   }
 
-  async #askLogin(connection: GitToken): Promise<void> {
+  async #resolveLogin(connection: GitToken): Promise<void> {
     const { database, hosts, log } = this.dependencies;
     const { id, host } = connection;
     const token = openToken(this.dependencies, connection);
@@ -114,23 +113,23 @@ export class DiffStatusWorker {
     const answer = kind.ok && kind.value ? await hosts.loginOf({ host, kind: kind.value, token }) : kind;
     if (answer.ok) return answer.value === null ? undefined : rememberLogin(database, id, answer.value);
     if (this.#job.isClosing) return;
-    log.info({ connectionId: id, host, failure: answer.failure }, "A git host did not tell who a token is");
-    // It will not say something else of this token.
+    log.info({ connectionId: id, host, failure: answer.failure }, "git host did not return a token's login");
+    // The answer for this token will not change.
     if (answer.failure.kind === "unauthorized" || answer.failure.kind === "not-found")
       await stopAsking(database, id);
   }
 }
 
-/** Works on all, at most `limit` at a time; rejects when any work does, after the others have ended. */
+/** Processes all with at most `limit` at a time; rejects when any rejects, after the others have ended. */
 async function inParallel<T>(
   all: readonly T[],
   limit: number,
   work: (one: T) => Promise<void>,
 ): Promise<void> {
   const waiting = all.values();
-  const lanes = Array.from({ length: Math.min(limit, all.length) }, async () => {
+  const runners = Array.from({ length: Math.min(limit, all.length) }, async () => {
     for (const one of waiting) await work(one);
   });
-  const ended = await Promise.allSettled(lanes);
-  for (const lane of ended) if (lane.status === "rejected") throw lane.reason;
+  const ended = await Promise.allSettled(runners);
+  for (const runner of ended) if (runner.status === "rejected") throw runner.reason;
 }

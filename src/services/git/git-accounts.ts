@@ -1,4 +1,4 @@
-/** In whose name a host is asked: with the token that a chat's owner has given for it. */
+/** Chooses the account for requests to a git host: the token of the chat's owner for that host. */
 import type { GitAccount, GitHostFailure, GitHosts } from "../../domain/git/git-hosts.js";
 import { readGitOrigin } from "../../domain/git/git-origin.js";
 import type { Log } from "../../lib/log.js";
@@ -11,18 +11,18 @@ import {
 } from "../../store/git/git-connections.js";
 import type { SecretBox } from "../../store/common/secret-box.js";
 
-export type OauthAccountDependencies = { database: Database; secrets: SecretBox; hosts: GitHosts; log: Log };
+export type GitAccountDependencies = { database: Database; secrets: SecretBox; hosts: GitHosts; log: Log };
 
 export type AccountChoice =
   | { kind: "account"; account: GitAccount; path: string }
   | { kind: "no-token"; host: string }
-  /** The address is none of a project at a host, or at one that Parley cannot ask. */
+  /** The address is not a project on a host that Parley supports. */
   | { kind: "no-host" }
   | { kind: "failed"; failure: GitHostFailure };
 
-/** Rejects when the database does. */
+/** Rejects when the database fails. */
 export async function chooseAccount(
-  dependencies: OauthAccountDependencies,
+  dependencies: GitAccountDependencies,
   { ownerId, remoteOrigin }: { ownerId: string; remoteOrigin: string },
 ): Promise<AccountChoice> {
   const origin = readGitOrigin(remoteOrigin);
@@ -36,16 +36,16 @@ export async function chooseAccount(
   return { kind: "account", account: { host: origin.host, kind: kind.value, token }, path: origin.path };
 }
 
-/** Asked once for each connection, and remembered. Null: the host is none that Parley knows. */
-export async function kindOf({ hosts, database }: OauthAccountDependencies, { id, host, kind }: GitToken) {
+/** The host's kind, requested once per connection and stored. Null = not a kind that Parley supports. */
+export async function kindOf({ hosts, database }: GitAccountDependencies, { id, host, kind }: GitToken) {
   if (kind !== null) return { ok: true as const, value: kind };
   const answer = await hosts.kindOf(host);
   if (answer.ok && answer.value !== null) await rememberGitHostKind(database, id, answer.value);
   return answer;
 }
 
-/** Null when it is sealed with a key that this server does not have. */
-export function openToken({ secrets, log }: OauthAccountDependencies, found: GitToken): string | null {
+/** Null, and logged, when it is sealed with a key that this server does not have. */
+export function openToken({ secrets, log }: GitAccountDependencies, found: GitToken): string | null {
   const opened = openGitToken(secrets, found);
   if (opened.kind === "opened") return opened.text;
   const facts = { connectionId: found.id, failure: opened.kind };

@@ -1,8 +1,8 @@
-/** Answers a workspace whose git needs a user name and a password: with the token of the chat's owner, or with why not. */
+/** Git credentials for workspaces: the token of the chat's owner for the host, or the reason why there is none. */
 import { readGitHost } from "../../domain/git/git-host.js";
 import type { GitHostKind } from "../../domain/git/git-hosts.js";
 import type { Log } from "../../lib/log.js";
-import { noteWork } from "./track-branch.js";
+import { trackBranch } from "./track-branch.js";
 import type { TransitionDependencies } from "../../engine/transitions/apply-transition.js";
 import { findChatToken, openGitToken } from "../../store/git/git-connections.js";
 import type { SecretBox } from "../../store/common/secret-box.js";
@@ -13,7 +13,7 @@ import type {
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
-/** What goes before a token; most hosts look at the token alone, and GitLab wants this word with some of its kinds. */
+/** User name beside a token; most hosts check the token alone, and GitLab requires this one with some kinds of tokens. */
 const USUAL_USERNAME = "oauth2";
 const USERNAMES: Readonly<Record<string, string>> = {
   "github.com": "x-access-token",
@@ -26,8 +26,8 @@ export type GitCredentialsDependencies = TransitionDependencies & {
 };
 
 /**
- * `workspaceId` is the workspace whose agent asks: a chat that works elsewhere is none of its business, and is refused
- * in the words of a host that is not connected. Marks the chat's diff status stale. Rejects when the database does.
+ * `workspaceId` is the workspace whose agent asks. A chat of another workspace is refused like a host that is not
+ * connected. Marks the chat's diff status stale. Rejects when the database fails.
  */
 export async function giveGitCredentials(
   dependencies: GitCredentialsDependencies,
@@ -48,7 +48,7 @@ export async function giveGitCredentials(
     log.error(facts, "A git connection's token cannot be decrypted with this server's PARLEY_SECRETS_KEYS");
     return { outcome: "refused", reason: `The token for ${host} cannot be read; connect the host again.` };
   }
-  log.info({ chatId, host }, "A chat's git has been given a token");
+  log.info({ chatId, host }, "issued git credentials");
   return {
     outcome: "given",
     username: usernameOf(host, found),
@@ -56,7 +56,7 @@ export async function giveGitCredentials(
   };
 }
 
-/** GitLab takes any name with a personal token, and only one with those by OAuth. */
+/** GitLab accepts any name with a personal token, and only this one with an OAuth token. */
 function usernameOf(
   host: string,
   { login, hostKind }: { login: string | null; hostKind: GitHostKind | null },
@@ -64,15 +64,15 @@ function usernameOf(
   return hostKind === "gitlab" ? USUAL_USERNAME : (login ?? USERNAMES[host] ?? USUAL_USERNAME);
 }
 
-/** A token is given all the same when this fails. */
+/** A failure is logged and does not withhold the token. */
 async function markStale(
   dependencies: GitCredentialsDependencies,
   { chatId, branch = "", remoteOrigin = "" }: GitCredentialsRequest,
 ): Promise<void> {
   try {
-    await noteWork(dependencies, chatId, { branch, remoteOrigin });
+    await trackBranch(dependencies, chatId, { branch, remoteOrigin });
   } catch (error) {
-    dependencies.log.warn({ err: error, chatId }, "A chat's diff status was not marked as stale");
+    dependencies.log.warn({ err: error, chatId }, "diff status was not marked as stale");
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * One chat's watch over the repositories of its workspace, shared by all who look at that chat through this replica.
- * States: connecting → watching → (the agent went) waiting → connecting …, and from any of them closed, by `close`
- * alone. The newest snapshot stays through all of them.
+ * Watch over the repositories of one chat's workspace, shared by all of the chat's readers on this replica.
+ * States: connecting → watching → (agent lost) waiting → connecting …, and from any of them closed, by `close` alone. The
+ * newest snapshot is kept through all of them.
  */
 import { type GitRepository, type GitSnapshot, pushedBetween } from "../../domain/git/git-snapshot.js";
 import { EventStream } from "../../events/common/event-stream.js";
@@ -14,28 +14,28 @@ import type {
 } from "../../workspaces/agent-client/agent-connection.js";
 import { GitSnapshotMerger, isSameSnapshot } from "../../workspaces/agent-client/git-snapshot-merge.js";
 
-/** The first new try comes soon, later ones twice as late each. */
+/** Doubled with every further retry. */
 const FIRST_RETRY_DELAY_MS = 250;
 const MAX_RETRY_DELAY_MS = 10_000;
-/** A reader that has not taken a snapshot wants the next one in its place. */
+/** An unread snapshot is replaced by the next one. */
 const ONE_WAITING = { events: 1, bytes: Infinity };
 
 export type GitWatchDependencies = {
   chatId: string;
-  /** Rejects when there is no way to the workspace now. */
+  /** Rejects when the workspace cannot be reached now. */
   connect(): Promise<AgentConnection>;
   clock: Clock;
   log: Log;
   /** In [0, 1); for jitter. */
   random(): number;
-  /** Branches have been pushed, or fetched, while they were watched. Never throws. */
+  /** Called when watched branches were pushed, or fetched. Never throws. */
   pushSeen(repositories: readonly GitRepository[]): void;
 };
 
 type Waiter = { afterRefresh: number; settle(snapshot: GitSnapshot | null): void };
 
 export class GitWatch {
-  /** Those who have it open now. */
+  /** Current readers and waiting requests. */
   users = 0;
   readonly #readers = new Set<EventStream<GitSnapshot>>();
   readonly #waiters = new Set<Waiter>();
@@ -44,14 +44,14 @@ export class GitWatch {
   #snapshot: GitSnapshot | null = null;
   #agent: AgentGitWatch | null = null;
   #lastRefresh = 0;
-  /** Of the agent that is watching now. */
+  /** Whether the current agent has git. */
   #hasGit = true;
 
   constructor(private readonly dependencies: GitWatchDependencies) {
-    this.#watching = this.#keepWatching();
+    this.#watching = this.#watchUntilClosed();
   }
 
-  /** Begins with the newest snapshot, when there is one. `released` is called once, when the reader leaves. */
+  /** Starts with the newest snapshot, if there is one. `released` is called once, when the stream ends. */
   read(released: () => void): EventStream<GitSnapshot> {
     const stream: EventStream<GitSnapshot> = new EventStream(() => {
       this.#readers.delete(stream);
@@ -62,32 +62,32 @@ export class GitWatch {
     return stream;
   }
 
-  /** The newest snapshot, or the first that comes within `ms`; null when none can come so soon. */
+  /** The newest snapshot, or the first within `ms`; null on timeout. */
   newest(ms: number): Promise<GitSnapshot | null> {
     return this.#snapshot === null ? this.#wait(0, ms) : Promise.resolve(this.#snapshot);
   }
 
-  /** A snapshot that is made from now on, within `ms`; null when none can come so soon. */
+  /** A snapshot scanned after this call, within `ms`; null on timeout. */
   refreshed(ms: number): Promise<GitSnapshot | null> {
     this.#lastRefresh += 1;
     this.#agent?.refresh(this.#lastRefresh);
     if (!this.#hasGit) {
-      this.#takeEmpty();
+      this.#publishEmpty();
       return this.newest(ms);
     }
     return this.#wait(this.#lastRefresh, ms);
   }
 
-  /** Whoever waits for a snapshot gets none. */
-  giveUp(): void {
+  /** Resolves all waiting requests with null. */
+  cancelWaits(): void {
     for (const waiter of [...this.#waiters]) waiter.settle(null);
   }
 
-  /** Ends its readers; resolves when it does nothing any more. */
+  /** Ends all streams; resolves when the watch has stopped. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#agent?.close();
-    this.giveUp();
+    this.cancelWaits();
     for (const stream of [...this.#readers]) stream.end();
     await this.#watching;
   }
@@ -107,7 +107,7 @@ export class GitWatch {
     });
   }
 
-  async #keepWatching(): Promise<void> {
+  async #watchUntilClosed(): Promise<void> {
     const { signal } = this.#closing;
     const { chatId, clock, log, random } = this.dependencies;
     let delayMs = FIRST_RETRY_DELAY_MS;
@@ -115,14 +115,14 @@ export class GitWatch {
       const outcome = await this.#watchOnce();
       if (signal.aborted) return;
       if (outcome.hasWatched) delayMs = FIRST_RETRY_DELAY_MS;
-      log.debug({ err: outcome.reason, chatId, delayMs }, "A chat's repositories are not watched now");
-      this.giveUp();
+      log.debug({ err: outcome.reason, chatId, delayMs }, "git watch lost; retrying");
+      this.cancelWaits();
       await sleep(clock, delayMs * (1 + random()), signal);
       delayMs = Math.min(delayMs * 2, MAX_RETRY_DELAY_MS);
     }
   }
 
-  /** Resolves when the watch was lost, could not be opened, or is closed. */
+  /** Resolves when the watch is lost, could not be opened, or is closed. */
   async #watchOnce(): Promise<{ hasWatched: boolean; reason: unknown }> {
     const fold = new GitSnapshotMerger();
     let hasWatched = false;
@@ -132,8 +132,8 @@ export class GitWatch {
     const leave = () => lose(signal.reason);
     signal.addEventListener("abort", leave, { once: true });
     const heard = (message: GitWatchMessage) => {
-      this.#hear(message, fold);
-      // An agent that greets and then fails is not tried again and again without a pause.
+      this.#onMessage(message, fold);
+      // Only a scan resets the backoff: an agent that connects and then fails is not retried without a pause.
       hasWatched ||= message.type === "scanned" || !this.#hasGit;
     };
     const opening = this.#open({ heard, lost: lose }).catch(lose);
@@ -141,7 +141,7 @@ export class GitWatch {
     signal.removeEventListener("abort", leave);
     this.#agent = null;
     this.#hasGit = true;
-    // Whatever is still being opened closes itself; it is not waited for, since that may take as long as an agent's start.
+    // A connection still being opened closes itself; not awaited, as it may take as long as an agent's start.
     void opening;
     return { hasWatched, reason };
   }
@@ -155,32 +155,32 @@ export class GitWatch {
     const agent = await connection.watchGit(listener);
     if (this.#closing.signal.aborted) return agent.close();
     this.#agent = agent;
-    // Somebody asked while there was nobody to ask.
+    // A refresh was requested before the agent was connected.
     if (this.#lastRefresh > 0) agent.refresh(this.#lastRefresh);
   }
 
-  #hear(message: GitWatchMessage, fold: GitSnapshotMerger): void {
-    // Without git there is nothing that could differ, and nothing more will be said.
+  #onMessage(message: GitWatchMessage, fold: GitSnapshotMerger): void {
+    // Without git there are no repositories, and no further messages.
     if (message.type === "ready") this.#hasGit = message.hasGit;
-    if (!this.#hasGit) return this.#takeEmpty();
+    if (!this.#hasGit) return this.#publishEmpty();
     const scan = fold.take(message);
-    if (scan !== undefined) this.#take(scan);
+    if (scan !== undefined) this.#publish(scan);
   }
 
-  #takeEmpty(): void {
+  #publishEmpty(): void {
     const snapshot = { repositories: [], scannedAt: this.dependencies.clock.now() };
-    this.#take({ snapshot, answers: this.#lastRefresh });
+    this.#publish({ snapshot, answers: this.#lastRefresh });
   }
 
-  #take({ snapshot, answers }: { snapshot: GitSnapshot; answers: number }): void {
+  #publish({ snapshot, answers }: { snapshot: GitSnapshot; answers: number }): void {
     const pushed = this.#snapshot === null ? [] : pushedBetween(this.#snapshot, snapshot);
     if (pushed.length > 0) this.dependencies.pushSeen(pushed);
-    const isNews = this.#snapshot === null || !isSameSnapshot(this.#snapshot, snapshot);
+    const hasChanged = this.#snapshot === null || !isSameSnapshot(this.#snapshot, snapshot);
     this.#snapshot = snapshot;
     for (const waiter of [...this.#waiters]) {
       if (waiter.afterRefresh <= answers) waiter.settle(snapshot);
     }
-    if (!isNews) return;
+    if (!hasChanged) return;
     for (const stream of this.#readers) {
       if (!stream.push(snapshot, 0)) stream.replaceAll(snapshot, () => undefined);
     }

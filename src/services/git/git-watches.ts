@@ -1,4 +1,4 @@
-/** This replica's watches over the repositories of chats: one for each chat, while anybody looks at it. */
+/** This replica's git watches: one per chat while it has readers. */
 import type {
   GitRepository,
   GitSnapshot,
@@ -11,23 +11,23 @@ import type { Log } from "../../lib/log.js";
 import type { AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
 import { GitWatch } from "./git-watch.js";
 
-/** Each is a WebSocket and a snapshot of up to 24 MiB; most are of a few kilobytes. */
+/** Each is a WebSocket and a snapshot of up to 24 MiB, usually a few kilobytes. */
 const MAX_WATCHES = 1_000;
-/** A page that shows a chat does not wait longer for its repositories. */
+/** Bound for a page that shows a chat. */
 const READ_WAIT_MS = 5_000;
-/** A person who asks for a new look can wait for a repository that git needs long for. */
+/** A requested status scan may wait for a repository for which git takes long. */
 const REFRESH_WAIT_MS = 30_000;
-/** A full replica is logged at most this often. */
+/** The limit is logged at most this often. */
 const WARNING_INTERVAL_MS = 10_000;
 
 export type GitWatchesDependencies = {
-  /** Rejects when there is no way to the workspace now. */
+  /** Rejects when the workspace cannot be reached now. */
   connect(workspaceId: string, chatId: string): Promise<AgentConnection>;
   clock: Clock;
   log: Log;
   /** In [0, 1); for jitter. */
   random(): number;
-  /** A branch of a watched chat has been pushed, or fetched. Its end is waited for when the watches close. */
+  /** Called when a watched chat's branch was pushed, or fetched. `close` waits for it. */
   pushSeen(chatId: string, work: { branch: string; remoteOrigin: string }): Promise<void>;
 };
 
@@ -41,7 +41,7 @@ export class GitWatches implements GitSnapshotsSource {
 
   constructor(private readonly dependencies: GitWatchesDependencies) {}
 
-  /** How many chats are watched now. */
+  /** Number of watched chats. */
   get subscribedChats(): number {
     return this.#open.size;
   }
@@ -60,13 +60,13 @@ export class GitWatches implements GitSnapshotsSource {
     return this.#ask(chatId, workspaceId, (watch) => watch.refreshed(REFRESH_WAIT_MS));
   }
 
-  /** Nobody waits for an answer any more, now or later; streams go on. */
+  /** Resolves all requests with null, now and later; streams go on. */
   stopAnswering(): void {
     this.#isAnswering = false;
-    for (const watch of this.#open.values()) watch.giveUp();
+    for (const watch of this.#open.values()) watch.cancelWaits();
   }
 
-  /** Ends all streams; resolves when nothing is watched any more. */
+  /** Ends all streams; resolves when all watches have stopped. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const stream of [...this.#unbound]) stream.end();
@@ -98,7 +98,7 @@ export class GitWatches implements GitSnapshotsSource {
     }
   }
 
-  /** Null when the replica is full, or closed. Leave once for each time that it was entered. */
+  /** Null when the replica is at its limit, or closed. Call `#leave` once per call. */
   #enter(chatId: string, workspaceId: string): GitWatch | null {
     const known = this.#open.get(chatId);
     if (known === undefined && (this.#isClosed || this.#open.size >= MAX_WATCHES)) return this.#refuse();
@@ -120,7 +120,7 @@ export class GitWatches implements GitSnapshotsSource {
       const noting = this.dependencies
         .pushSeen(chatId, { branch, remoteOrigin })
         .catch((error: unknown) =>
-          this.dependencies.log.warn({ err: error, chatId }, "A push of a chat was seen and not noted"),
+          this.dependencies.log.warn({ err: error, chatId }, "push was not recorded"),
         )
         .finally(() => this.#noting.delete(noting));
       this.#noting.add(noting);
@@ -131,7 +131,7 @@ export class GitWatches implements GitSnapshotsSource {
     watch.users -= 1;
     if (watch.users > 0) return;
     this.#open.delete(chatId);
-    // It never rejects, and what it still waits for is its own agent's answer.
+    // It never rejects, and only waits for its own agent's answer.
     void watch.close();
   }
 
@@ -139,10 +139,7 @@ export class GitWatches implements GitSnapshotsSource {
     const now = this.dependencies.clock.now();
     if (this.#isClosed || now - this.#warnedAt < WARNING_INTERVAL_MS) return null;
     this.#warnedAt = now;
-    this.dependencies.log.warn(
-      { watches: this.#open.size },
-      "Too many chats' repositories are watched; no more",
-    );
+    this.dependencies.log.warn({ watches: this.#open.size }, "too many git watches; refusing more");
     return null;
   }
 }

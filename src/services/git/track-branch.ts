@@ -1,4 +1,4 @@
-/** A chat's git was seen at work on a branch: from now on what is known of it may be out of date. */
+/** Records git activity of a chat on a branch, which marks the chat's diff status stale. */
 import {
   type BranchWork,
   findBranchWork,
@@ -7,8 +7,8 @@ import {
 } from "../../store/git/diff-statuses.js";
 import { applyTransition, type TransitionDependencies } from "../../engine/transitions/apply-transition.js";
 
-/** Of exactly this chat. Told to followers where they are shown something else by it. Rejects when the database does. */
-export async function noteWork(
+/** For activity of exactly this chat. Publishes an event when the visible status changes. Rejects when the database fails. */
+export async function trackBranch(
   dependencies: TransitionDependencies,
   chatId: string,
   work: BranchWork,
@@ -26,17 +26,17 @@ export async function noteWork(
 }
 
 /**
- * A push was seen in a repository where the chat works, which others may do, too: its children, and whoever shares the
- * folder. So it counts for a branch that is this chat's already. Over HTTP git asks for credentials, which says whose work
- * it is; over SSH nobody is asked, and what is seen is all there is to know.
+ * For a push seen in a repository where the chat works. It may come from the chat's subagents or from other users of the
+ * folder, so it only counts for a branch that is already this chat's. Over HTTP the request for credentials says whose
+ * work it is; over SSH there is none, and the push counts.
  */
-export async function notePush(
+export async function trackPush(
   dependencies: TransitionDependencies,
   chatId: string,
   work: BranchWork,
 ): Promise<void> {
   const known = await findBranchWork(dependencies.database, chatId);
-  if (countsAsOwn(known, work)) await noteWork(dependencies, chatId, work);
+  if (countsAsOwn(known, work)) await trackBranch(dependencies, chatId, work);
 }
 
 function countsAsOwn(known: BranchWork | null, work: BranchWork): boolean {

@@ -1,4 +1,4 @@
-/** What people's requests to tool servers carry, for every way in which a server knows who asks. */
+/** Authorization headers for users' requests to MCP servers, for every kind of authentication. */
 import { z } from "zod";
 import type { McpAccountState } from "../../domain/mcp/types.js";
 import { sleep } from "../../lib/clock.js";
@@ -12,7 +12,7 @@ import { openGrant, TokenRenewal, type Renewal } from "./token-renewal.js";
 
 export type AuthorizationDependencies = OauthDependencies & { identityTokenOf: IdentityTokenOf };
 
-/** A token that is still good is not waited for longer than this; the next request may find the new one. */
+/** While the current token is valid, a renewal is awaited for this long; the next request may use its result. */
 const PATIENCE_MS = 3_000;
 
 const NOT_NEEDED: McpAccountState = { status: "not_needed", connectedAt: null, expiresAt: null };
@@ -74,7 +74,7 @@ export class Authorizations implements McpAuthorization {
     return new Map(await Promise.all(accountStates));
   }
 
-  /** Resolves when no token is being renewed any more. */
+  /** Resolves when all running renewals have ended. */
   close(): Promise<void> {
     return this.#renewal.close();
   }
@@ -108,7 +108,7 @@ export class Authorizations implements McpAuthorization {
     const renewal = this.#renewal.renew(record, server, grant.token);
     if (age === "spent") return this.#answer(server, await renewal);
     const answer = await this.#withPatience(renewal);
-    // The old one is good for a while yet, whatever has become of its renewal.
+    // The old token is still valid, whatever the outcome of its renewal.
     return answer?.kind === "renewed" ? this.#answer(server, answer) : good;
   }
 
@@ -126,7 +126,7 @@ export class Authorizations implements McpAuthorization {
     return this.#answer(server, await this.#renewal.renew(record, server, grant.token));
   }
 
-  /** The person's authorisation as it is, or what is to be said instead. */
+  /** The user's authorization, or the answer when there is no usable one. */
   async #find(
     server: McpServerRecord,
     userId: string,
@@ -176,18 +176,18 @@ export class Authorizations implements McpAuthorization {
   async #identity(server: McpServerRecord, userId: string): Promise<McpHeaders> {
     const token = await this.dependencies.identityTokenOf(userId);
     if (token !== null) return { ok: true, headers: grantHeaders({ type: "Bearer", token }) };
-    const message = `${server.displayName} wants to know who you are: sign in through your organisation.`;
+    const message = `${server.displayName} needs your identity: sign in through your organisation.`;
     return { ok: false, kind: "not-connected", message };
   }
 
-  /** Null when there is none, or after it was logged that it cannot be opened. */
+  /** Null when there is none, or when it cannot be decrypted, which is logged. */
   #open({ id, sealed }: McpServerRecord, column: "api_key" | "custom_headers"): string | null {
     const text = column === "api_key" ? sealed.apiKey : sealed.customHeaders;
     if (text === null) return null;
     const opened = this.dependencies.secrets.open(text, mcpSecretPlace(column, id));
     if (opened.kind === "opened") return opened.text;
     const facts = { serverId: id, column, failure: opened.kind };
-    this.dependencies.log.error(facts, "A tool server's secret cannot be decrypted with PARLEY_SECRETS_KEYS");
+    this.dependencies.log.error(facts, "an MCP server's secret cannot be decrypted with PARLEY_SECRETS_KEYS");
     return null;
   }
 
@@ -197,9 +197,9 @@ export class Authorizations implements McpAuthorization {
     } catch (error) {
       this.dependencies.log.error(
         { err: error, serverId: server.id },
-        "A tool server's authorisation was not found",
+        "reading an MCP server's authorization failed",
       );
-      return failed(`The authorisation for ${server.displayName} cannot be looked up at this moment.`);
+      return failed(`The authorisation for ${server.displayName} cannot be read at this moment.`);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The tool servers that turns may use, remembered so that a turn costs no statement for them. */
+/** Cache of the enabled MCP servers, so that a turn executes no statement for them. */
 import type { Bus } from "../../events/bus/bus.js";
 import type { Clock } from "../../lib/clock.js";
 import { type Memoized, memoizeWithTtl } from "../../lib/concurrency/memoize.js";
@@ -8,7 +8,7 @@ import type { McpServerCatalog } from "./ports.js";
 
 export type CatalogDependencies = { database: Queryable; clock: Clock; bus: Pick<Bus, "onConfigChange"> };
 
-/** Forgets at each change that any replica tells of; where that is lost, after ten seconds. */
+/** Invalidated when any replica announces a change, and after ten seconds in case the announcement was lost. */
 export class ServerCatalog implements McpServerCatalog {
   readonly #enabled: Memoized<readonly McpServerRecord[]>;
   readonly #stopListening: () => void;

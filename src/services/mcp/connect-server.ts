@@ -1,4 +1,4 @@
-/** A connection to a tool server in a person's name: shown their authorisation, reached through the guard. */
+/** Opens a connection to an MCP server as a user: with their authorization, through the outbound guard. */
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import type { Fetch, McpClient } from "../../mcp/types.js";
@@ -8,29 +8,29 @@ import type { ConnectMcp, McpAuthorization } from "./ports.js";
 export type ServerConnectionDependencies = {
   authorization: Pick<McpAuthorization, "headersFor" | "renewedHeaders">;
   connect: ConnectMcp;
-  /** Guarded, by what the server is allowed to reach. */
+  /** The guarded fetch for the addresses that the server may use. */
   fetchFor(server: McpServerRecord): Fetch;
   clock: Clock;
   log: Log;
 };
 
-/** The person has to do something before the server can be used for them; worded for people. */
+/** The user must authorize the server first; the message is shown to users. */
 export class NotAuthorized extends Error {
   override readonly name = "NotAuthorized";
 }
 
 /**
- * Rejects with an McpFailure, NotAuthorized, or the signal's reason. Whoever gets the client closes it. `timeoutMs`
- * bounds the handshake; the signal all of it, once the authorisation has been looked up.
+ * Rejects with an McpFailure, NotAuthorized, or the signal's reason. The caller closes the client. `timeoutMs` bounds the
+ * handshake; the signal everything after the authorization was read.
  */
 export async function openServer(
   { authorization, connect, fetchFor, clock, log }: ServerConnectionDependencies,
   { server, userId }: { server: McpServerRecord; userId: string },
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
 ): Promise<McpClient> {
-  const shown = await authorization.headersFor(server, userId);
+  const authorized = await authorization.headersFor(server, userId);
   signal.throwIfAborted();
-  if (!shown.ok) throw new NotAuthorized(shown.message);
+  if (!authorized.ok) throw new NotAuthorized(authorized.message);
   const renewHeaders = async (rejected: Readonly<Record<string, string>>) => {
     const renewed = await authorization.renewedHeaders(server, userId, rejected);
     return renewed.ok ? renewed.headers : null;
@@ -39,7 +39,7 @@ export async function openServer(
   const url = new URL(server.url);
   const fetch = fetchFor(server);
   return connect(
-    { name, url, transport, headers: shown.headers, renewHeaders, fetch, clock, log },
+    { name, url, transport, headers: authorized.headers, renewHeaders, fetch, clock, log },
     { timeoutMs, signal },
   );
 }

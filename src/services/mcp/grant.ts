@@ -1,29 +1,29 @@
 /**
- * A person's authorisation as it is kept: the token with what it was made for, in one sealed text, so that it goes
- * nowhere else whatever becomes of the server's settings. Pure.
+ * A user's stored authorization: the token with the origin and client that it was issued for in one sealed text, so that
+ * it is sent nowhere else when the server's settings change. Pure.
  */
 import type { OauthTokens } from "../../mcp/oauth-types.js";
 import type { McpGrantValues } from "../../store/mcp/mcp-connections.js";
-import type { KnownParty } from "./oauth-client.js";
+import type { OauthParty } from "./oauth-client.js";
 
 export type Grant = {
   token: string;
-  /** As it goes before the token in a header. */
+  /** The scheme before the token in the header. */
   type: string;
-  /** Of the server that it may be shown to: scheme, host and port. */
+  /** Scheme, host and port of the server that may receive it. */
   origin: string;
-  /** Who may renew it, and as which client. */
+  /** Where and as which client it is renewed. */
   tokenEndpoint: string;
   clientId: string;
 };
 
-/** From this long before its end a token is renewed, so that no request is under way when it ends. */
+/** A token is renewed this long before it expires, so that it does not expire during a request. */
 const RESERVE_MS = 60_000;
 
-/** `formerScopes`: those that hold where the server names none. */
+/** `formerScopes`: the scopes when the server returns none. */
 export function grantValues(
   tokens: OauthTokens,
-  made: { serverUrl: string; party: KnownParty; formerScopes: readonly string[] },
+  made: { serverUrl: string; party: OauthParty; formerScopes: readonly string[] },
 ): McpGrantValues {
   const { server, client } = made.party;
   const grant: Grant = {
@@ -54,11 +54,11 @@ export function isFor(grant: Grant, serverUrl: string): boolean {
   return new URL(serverUrl).origin === grant.origin;
 }
 
-export function isRenewableBy(grant: Grant, { server, client }: KnownParty): boolean {
+export function isRenewableBy(grant: Grant, { server, client }: OauthParty): boolean {
   return grant.tokenEndpoint === server.tokenEndpoint && grant.clientId === client.id;
 }
 
-/** `aging`: still good, and due to be renewed. Tokens that live shorter than the reserve age at half their life. */
+/** `aging`: valid, and due for renewal. Tokens with a life shorter than the reserve age at half of it. */
 export function ageOf(
   { expiresAt, since }: { expiresAt: Date | null; since: Date },
   nowMs: number,

@@ -1,4 +1,4 @@
-/** Who Parley is to a server's authorisation server: what an admin entered, or what discovery found and was kept. */
+/** Parley's OAuth client at an MCP server's authorization server: configured by an admin, or discovered and stored. */
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../domain/common/json.js";
 import type { Clock } from "../../lib/clock.js";
@@ -22,36 +22,40 @@ import { findMcpServers, type McpServerRecord } from "../../store/mcp/mcp-server
 import type { SecretBox } from "../../store/common/secret-box.js";
 import { mcpSecretPlace } from "../../store/common/secret-columns.js";
 
-/** A step with an authorisation server; longer ones are not waited for. Below a claim's life, which covers one step. */
+/** Timeout of one step with an authorization server. Below a claim's life, which covers one step. */
 const STEP_MS = 10_000;
-/** A client is replaced this long before its secret expires: an authorisation begun with it must still come back. */
+/** A client is replaced this long before its secret expires: an authorization started with it must still complete. */
 const SECRET_RESERVE_MS = 3_600_000;
 
 export type OauthDependencies = {
   database: Database;
   secrets: SecretBox;
-  /** The guarded way to a server and everything that it names. */
+  /** The guarded fetch for a server and every address in its metadata. */
   fetchFor(server: Pick<McpServerRecord, "allowsPrivateAddresses">): OauthFetch;
   clock: Clock;
   log: Log;
 };
 
-export type KnownParty = { server: AuthorizationServer; client: OauthClient };
+export type OauthParty = { server: AuthorizationServer; client: OauthClient };
 
-/** As kept in `mcp_servers.oauth_discovered`; the client's secret is sealed beside it. */
-type Kept = { server: AuthorizationServer; client: Omit<OauthClient, "secret">; redirectUri: string };
+/** Content of `mcp_servers.oauth_discovered`; the client's secret is sealed in a column of its own. */
+type DiscoveredClient = {
+  server: AuthorizationServer;
+  client: Omit<OauthClient, "secret">;
+  redirectUri: string;
+};
 
-/** Null: the server was never asked. Throws an OauthFailure when the client's secret cannot be opened. */
-export function knownParty(secrets: SecretBox, record: McpServerRecord): KnownParty | null {
-  const given = givenParty(secrets, record);
-  if (given !== null) return given;
-  const kept = keptOf(record);
-  if (kept === null) return null;
+/** Null when the server was never discovered. Throws an OauthFailure when the client's secret cannot be decrypted. */
+export function knownOauthClient(secrets: SecretBox, record: McpServerRecord): OauthParty | null {
+  const configured = configuredClient(secrets, record);
+  if (configured !== null) return configured;
+  const stored = discoveredClientOf(record);
+  if (stored === null) return null;
   const secret = openSecret(secrets, record, "oauth_registered_secret");
-  return { server: kept.server, client: { ...kept.client, secret } };
+  return { server: stored.server, client: { ...stored.client, secret } };
 }
 
-function givenParty(secrets: SecretBox, record: McpServerRecord): KnownParty | null {
+function configuredClient(secrets: SecretBox, record: McpServerRecord): OauthParty | null {
   const { oauthClientId: id, oauthAuthorizeUrl: authorizeUrl, oauthTokenUrl: tokenUrl } = record;
   if (id === null || authorizeUrl === null || tokenUrl === null) return null;
   const secret = openSecret(secrets, record, "oauth_client_secret");
@@ -60,29 +64,29 @@ function givenParty(secrets: SecretBox, record: McpServerRecord): KnownParty | n
 }
 
 /**
- * Asks the server anew of where its authorisations are got, and registers Parley there where that is due. Rejects with
- * an OauthFailure.
+ * Discovers the server's authorization server again, and registers Parley there if necessary. Rejects with an
+ * OauthFailure.
  */
-export async function findParty(
+export async function discoverOauthClient(
   dependencies: OauthDependencies,
   record: McpServerRecord,
   addresses: { redirectUri: string; documentUrl: string | null },
-): Promise<KnownParty & { scopes: string[] }> {
-  const asked = (server: AuthorizationServer, challenge: OauthChallenge | null) =>
+): Promise<OauthParty & { scopes: string[] }> {
+  const scopesFor = (server: AuthorizationServer, challenge: OauthChallenge | null) =>
     scopesToAsk(server, { configured: record.oauthScopes, challenge });
-  const given = givenParty(dependencies.secrets, record);
-  if (given !== null) return { ...given, scopes: asked(given.server, null) };
+  const configured = configuredClient(dependencies.secrets, record);
+  if (configured !== null) return { ...configured, scopes: scopesFor(configured.server, null) };
   const url = new URL(record.url);
-  const challenge = await inTime(dependencies, record, (fetch) => readChallenge(url, fetch));
-  const server = await inTime(dependencies, record, (fetch) =>
+  const challenge = await withStepTimeout(dependencies, record, (fetch) => readChallenge(url, fetch));
+  const server = await withStepTimeout(dependencies, record, (fetch) =>
     discoverAuthorizationServer({ url, challenge }, fetch),
   );
-  const scopes = asked(server, challenge);
+  const scopes = scopesFor(server, challenge);
   const client = await clientAt(dependencies, record, { server, scopes, ...addresses });
   return { server, client, scopes };
 }
 
-type Wanted = {
+type ClientRequest = {
   server: AuthorizationServer;
   scopes: string[];
   redirectUri: string;
@@ -92,47 +96,48 @@ type Wanted = {
 async function clientAt(
   dependencies: OauthDependencies,
   record: McpServerRecord,
-  wanted: Wanted,
+  request: ClientRequest,
 ): Promise<OauthClient> {
-  const { server, redirectUri } = wanted;
-  const kept = keptOf(record);
-  const isUsable = kept !== null && isForSame(kept, wanted) && isLasting(kept.client, dependencies.clock);
+  const { server, redirectUri } = request;
+  const stored = discoveredClientOf(record);
+  const isUsable =
+    stored !== null && isForSame(stored, request) && isLasting(stored.client, dependencies.clock);
   const client = isUsable
-    ? { ...kept.client, secret: openSecret(dependencies.secrets, record, "oauth_registered_secret") }
-    : await inTime(dependencies, record, (fetch) => obtainClient(server, wanted, fetch));
+    ? { ...stored.client, secret: openSecret(dependencies.secrets, record, "oauth_registered_secret") }
+    : await withStepTimeout(dependencies, record, (fetch) => obtainClient(server, request, fetch));
   const { secret, ...rest } = client;
-  const discovered: Kept = { server, client: rest, redirectUri };
-  if (isUsable && isDeepStrictEqual(kept, discovered)) return client;
-  const isKept = await keepOauthClient(dependencies.database, dependencies.secrets, {
+  const discovered: DiscoveredClient = { server, client: rest, redirectUri };
+  if (isUsable && isDeepStrictEqual(stored, discovered)) return client;
+  const isStored = await keepOauthClient(dependencies.database, dependencies.secrets, {
     serverId: record.id,
     version: record.version,
-    formerClientId: kept?.client.id ?? null,
+    formerClientId: stored?.client.id ?? null,
     discovered: discovered as unknown as JsonObject,
     secret,
   });
-  return isKept ? client : clientOfAnother(dependencies, record.id, wanted);
+  return isStored ? client : clientFromConcurrentRequest(dependencies, record.id, request);
 }
 
-/** Somebody else asked at the same time and was first. */
-async function clientOfAnother(
+/** The client that a concurrent request has stored first. */
+async function clientFromConcurrentRequest(
   dependencies: OauthDependencies,
   serverId: string,
-  wanted: Wanted,
+  request: ClientRequest,
 ): Promise<OauthClient> {
   const [record] = await findMcpServers(dependencies.database, [serverId]);
-  const kept = record === undefined ? null : keptOf(record);
-  if (record === undefined || kept === null || !isForSame(kept, wanted))
+  const stored = record === undefined ? null : discoveredClientOf(record);
+  if (record === undefined || stored === null || !isForSame(stored, request))
     throw new OauthFailure("metadata", "The server's settings were changed at this moment. Try again.");
-  return { ...kept.client, secret: openSecret(dependencies.secrets, record, "oauth_registered_secret") };
+  return { ...stored.client, secret: openSecret(dependencies.secrets, record, "oauth_registered_secret") };
 }
 
-function isForSame(kept: Kept, { server, redirectUri, documentUrl }: Wanted): boolean {
-  const isOneOfUs = server.takesClientDocuments && documentUrl !== null;
+function isForSame(stored: DiscoveredClient, { server, redirectUri, documentUrl }: ClientRequest): boolean {
+  const usesClientDocument = server.takesClientDocuments && documentUrl !== null;
   return (
-    kept.redirectUri === redirectUri &&
-    kept.server.issuer === server.issuer &&
-    kept.server.tokenEndpoint === server.tokenEndpoint &&
-    (!isOneOfUs || kept.client.id === documentUrl)
+    stored.redirectUri === redirectUri &&
+    stored.server.issuer === server.issuer &&
+    stored.server.tokenEndpoint === server.tokenEndpoint &&
+    (!usesClientDocument || stored.client.id === documentUrl)
   );
 }
 
@@ -140,9 +145,9 @@ function isLasting({ secretExpiresAt }: Pick<OauthClient, "secretExpiresAt">, cl
   return secretExpiresAt === null || secretExpiresAt - clock.now() > SECRET_RESERVE_MS;
 }
 
-/** Nobody but this file writes it. */
-function keptOf({ oauthDiscovered }: McpServerRecord): Kept | null {
-  return oauthDiscovered as unknown as Kept | null;
+/** Only this file writes the column. */
+function discoveredClientOf({ oauthDiscovered }: McpServerRecord): DiscoveredClient | null {
+  return oauthDiscovered as unknown as DiscoveredClient | null;
 }
 
 function openSecret(
@@ -157,8 +162,8 @@ function openSecret(
   throw new OauthFailure("metadata", "The client's secret cannot be read with this deployment's keys.");
 }
 
-/** One step, with a guarded fetch that ends with it. */
-export async function inTime<T>(
+/** Runs one step within a timeout, with a guarded fetch that is aborted with it. */
+export async function withStepTimeout<T>(
   { clock, fetchFor }: OauthDependencies,
   record: McpServerRecord,
   step: (fetch: OauthFetch) => Promise<T>,

@@ -1,7 +1,7 @@
 /**
- * People's ways to an authorisation for a tool server and back: begun by a mutation, consented to on our page, finished
- * by the browser's return. The state is made of the ticket, and both are kept as a hash of the state alone: whoever
- * reads the database can neither open the page nor finish the flow.
+ * OAuth flows of users with MCP servers: started by a mutation, consented to on our page, finished by the redirect back.
+ * The state is derived from the ticket, and only a hash of the state is stored, so that read access to the database is
+ * not enough to open the page or to finish the flow.
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type {
@@ -28,48 +28,53 @@ import {
 } from "../../store/mcp/mcp-oauth-flows.js";
 import { findMcpServers, type McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import { grantValues } from "./grant.js";
-import { findParty, inTime, knownParty, type OauthDependencies } from "./oauth-client.js";
+import {
+  discoverOauthClient,
+  withStepTimeout,
+  knownOauthClient,
+  type OauthDependencies,
+} from "./oauth-client.js";
 import { openGrant } from "./token-renewal.js";
 
 const TICKET_BYTES = 32;
-/** Whoever disconnects waits for the server no longer. */
+/** Disconnecting waits for the server at most this long. */
 const REVOKE_MS = 5_000;
 
 export type FlowDependencies = OauthDependencies & { addresses(): McpOauthAddresses };
 
-/** Where browsers and authorisation servers find us. */
+/** This deployment's addresses for browsers and authorization servers. */
 export type McpOauthAddresses = {
   /** Without the ticket. */
   startUrl: string;
   redirectUri: string;
-  /** Of our description as a client; null = no server could read it there. */
+  /** Address of our client metadata document; null = not reachable for authorization servers. */
   documentUrl: string | null;
 };
 
 export type BegunFlow =
   | { ok: true; authorizationUrl: string; expiresAt: Date }
-  /** `message` is worded for people. */
+  /** `message` is shown to users. */
   | { ok: false; message: string };
 
 export class OauthFlows implements McpOauthPages {
   constructor(private readonly dependencies: FlowDependencies) {}
 
-  /** `returnTo` is a whole address that was found to be ours. */
+  /** `returnTo` is an absolute URL that was validated as ours. */
   async begin(userId: string, record: McpServerRecord, returnTo: string | null): Promise<BegunFlow> {
     const { database, secrets, log } = this.dependencies;
     const addresses = this.dependencies.addresses();
     const { redirectUri } = addresses;
     try {
-      const party = await findParty(this.dependencies, record, addresses);
-      const begun = await beginAuthorization(party, { redirectUri, scopes: party.scopes });
+      const party = await discoverOauthClient(this.dependencies, record, addresses);
+      const started = await beginAuthorization(party, { redirectUri, scopes: party.scopes });
       const ticket = randomBytes(TICKET_BYTES).toString("base64url");
       const expiresAt = await beginFlow(database, secrets, {
         stateHash: hash(stateOf(ticket)),
         userId,
         serverId: record.id,
         serverVersion: record.version,
-        codeVerifier: begun.codeVerifier,
-        authorizationUrl: begun.authorizationUrl.href,
+        codeVerifier: started.codeVerifier,
+        authorizationUrl: started.authorizationUrl.href,
         redirectUri,
         returnTo,
       });
@@ -78,7 +83,7 @@ export class OauthFlows implements McpOauthPages {
       return { ok: true, authorizationUrl: url.href, expiresAt };
     } catch (error) {
       if (!(error instanceof OauthFailure)) throw error;
-      log.warn({ err: error, serverId: record.id }, "An authorisation for a tool server could not begin");
+      log.warn({ err: error, serverId: record.id }, "starting an authorization for an MCP server failed");
       return { ok: false, message: `${record.displayName} cannot be connected: ${error.message}` };
     }
   }
@@ -112,24 +117,21 @@ export class OauthFlows implements McpOauthPages {
       return await this.#end(flow, answer);
     } catch (error) {
       const reference = randomUUID();
-      log.error({ err: error, reference, serverId: flow.serverId }, "An authorisation was not finished");
+      log.error({ err: error, reference, serverId: flow.serverId }, "finishing an authorization failed");
       const reason =
         error instanceof OauthFailure ? error.message : "Something went wrong on our side. Try again.";
       return { kind: "failed", serverName, reason, reference };
     }
   }
 
-  /** Forgets the person's authorisation, then asks the server to forget it too. False when there was none. */
+  /** Deletes the user's authorization, then revokes it at the server. False when there was none. */
   async disconnect(userId: string, record: McpServerRecord): Promise<boolean> {
     const gone = await disconnectMcpServer(this.dependencies.database, userId, record.id);
     if (gone === null) return false;
     try {
       await this.#revoke(gone, record);
     } catch (error) {
-      this.dependencies.log.warn(
-        { err: error, serverId: record.id },
-        "A tool server's token was not revoked there",
-      );
+      this.dependencies.log.warn({ err: error, serverId: record.id }, "MCP server's token was not revoked");
     }
     return true;
   }
@@ -138,10 +140,10 @@ export class OauthFlows implements McpOauthPages {
     const { database, secrets } = this.dependencies;
     const { serverName, serverId, returnTo } = flow;
     const [record] = await findMcpServers(database, [serverId]);
-    const party = record ? knownParty(secrets, record) : null;
+    const party = record ? knownOauthClient(secrets, record) : null;
     if (record === undefined || party === null || flow.serverVersion !== record.version)
       return { kind: "changed", serverName };
-    // The client may have been replaced while the person was away.
+    // The client may have been replaced during the consent.
     if (new URL(flow.authorizationUrl).searchParams.get("client_id") !== party.client.id)
       return { kind: "changed", serverName };
     const wrong = findIssuerProblem(party.server, issuer);
@@ -150,9 +152,9 @@ export class OauthFlows implements McpOauthPages {
     if (code === null) return { kind: "declined", serverName, reason: "The answer has no code." };
     const verifier = openCodeVerifier(secrets, flow);
     if (verifier.kind !== "opened") throw new Error(`The flow's code verifier is ${verifier.kind}.`);
-    const given = { code, codeVerifier: verifier.text, redirectUri: flow.redirectUri };
-    const tokens = await inTime(this.dependencies, record, (fetch) =>
-      exchangeCode({ ...party, fetch }, given),
+    const exchange = { code, codeVerifier: verifier.text, redirectUri: flow.redirectUri };
+    const tokens = await withStepTimeout(this.dependencies, record, (fetch) =>
+      exchangeCode({ ...party, fetch }, exchange),
     );
     const asked = new URL(flow.authorizationUrl).searchParams.get("scope");
     const formerScopes = asked === null ? [] : asked.split(" ");
@@ -165,14 +167,14 @@ export class OauthFlows implements McpOauthPages {
     return isSaved ? { kind: "connected", serverId, serverName, returnTo } : { kind: "changed", serverName };
   }
 
-  /** The refresh token first: with it servers end what was made of it. */
+  /** The refresh token first, as servers revoke its access tokens with it. */
   async #revoke(gone: McpConnectionRecord, record: McpServerRecord): Promise<void> {
     const grant = openGrant(this.dependencies, gone);
-    const party = knownParty(this.dependencies.secrets, record);
-    // What was made elsewhere is not shown to whoever is there now.
+    const party = knownOauthClient(this.dependencies.secrets, record);
+    // A token issued by another authorization server is not sent to the current one.
     if (grant === null || party?.server.tokenEndpoint !== grant.tokenEndpoint) return;
     const refresh = openRefreshToken(this.dependencies.secrets, gone);
-    await inTime(
+    await withStepTimeout(
       this.dependencies,
       record,
       async (fetch) => {

@@ -1,32 +1,32 @@
-/** What the turns' side of tool servers asks of those who keep their settings and people's authorisations. */
+/** Ports of MCP servers' settings and users' authorizations, as turns use them. */
 import type { McpAccountState } from "../../domain/mcp/types.js";
 import type { McpClient, McpClientDependencies } from "../../mcp/types.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 
 /**
- * What a person's requests to a server carry, or why there is nothing; `message` is worded for people and names no
- * secret. `not-connected`: the person has not authorised it. `expired`: they have to do so again.
+ * Headers for a user's requests to a server, or why there are none; `message` is shown to users and contains no secret.
+ * `not-connected`: the user has not authorized the server. `expired`: they must authorize it again.
  */
 export type McpHeaders =
   | { ok: true; headers: Readonly<Record<string, string>> }
   | { ok: false; kind: "not-connected" | "expired" | "failed"; message: string };
 
 /**
- * A token that says who the person is, as the place gave it where they signed in; renewed when that is due. Null: they
- * did not sign in so, or have to do it again.
+ * The user's token from the identity provider that they signed in with, renewed when due. Null = they did not sign in
+ * with one, or must sign in again.
  */
 export type IdentityTokenOf = (userId: string) => Promise<string | null>;
 
 export interface McpAuthorization {
-  /** Renews what is about to expire before it answers. Never rejects. */
+  /** Renews a token that is about to expire first. Never rejects. */
   headersFor(server: McpServerRecord, userId: string): Promise<McpHeaders>;
-  /** The server refused these headers: others, if there can be any. Never rejects. */
+  /** New headers after the server has rejected these, if possible. Never rejects. */
   renewedHeaders(
     server: McpServerRecord,
     userId: string,
     rejected: Readonly<Record<string, string>>,
   ): Promise<McpHeaders>;
-  /** How the person stands with each of the servers, true at this moment. By the server's id. */
+  /** The user's current connection with each server, by server id. */
   accountStates(
     servers: readonly McpServerRecord[],
     userId: string,
@@ -35,15 +35,15 @@ export interface McpAuthorization {
 
 export interface McpServerCatalog {
   /**
-   * The servers of a turn, by slug: enabled ones that are forced on, and those of the selection that are enabled. From
-   * memory, at most ten seconds old; changes on any replica are heard at once.
+   * The servers of a turn, by slug: enabled ones that are forced on, and enabled ones of the selection. Cached for at most
+   * ten seconds; changes on any replica invalidate the cache.
    */
   ofTurn(selectedIds: readonly string[]): Promise<readonly McpServerRecord[]>;
-  /** What a new chat selects that says nothing: enabled ones that are on by default. */
+  /** The selection of new chats that name none: enabled servers that are on by default. */
   preselectedIds(): Promise<string[]>;
 }
 
-/** `connectMcp` of src/mcp; the protocol's library is loaded with the first server. */
+/** `connectMcp` of src/mcp; the protocol's library is loaded with the first connection. */
 export type ConnectMcp = (
   dependencies: McpClientDependencies,
   options: { timeoutMs: number; signal?: AbortSignal },

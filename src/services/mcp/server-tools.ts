@@ -1,6 +1,6 @@
 /**
- * What tools servers have, for people who choose among them and for admins who try a server out. Lists are remembered
- * for some minutes, for each person where the server knows persons, else for all.
+ * Lists the tools of MCP servers, for users who select servers and for admins who test one. Lists are cached for some
+ * minutes, per user where the server authenticates users, else for all.
  */
 import { LRUCache } from "lru-cache";
 import type {
@@ -21,13 +21,13 @@ import type { McpToolsSource } from "../../commands/mcp/tools-source.js";
 
 /** From the first request to the whole list; as long as a turn waits for a server. */
 export const LISTING_TIMEOUT_MS = 10_000;
-/** Long enough to look around in, short enough that a server's new tools are found. */
+/** Long enough for browsing, short enough to discover a server's new tools. */
 const FRESH_MS = 3 * 60_000;
-/** Of a server that did not answer: so that a page that is opened again does not wait again at once. */
+/** For failures: a page that is reloaded does not wait for the server again at once. */
 const FAILURE_FRESH_MS = 15_000;
 const MAX_LISTS = 2_000;
-const MAX_KEPT_CHARACTERS = 32 * 1024 * 1024;
-/** Servers asked at a time: a request may want the tools of all of them, of which any may hang. */
+const MAX_CACHED_CHARACTERS = 32 * 1024 * 1024;
+/** Concurrent requests to servers: one GraphQL request may list the tools of all, any of which may hang. */
 const ASKED_AT_ONCE = 20;
 const MAX_WAITING = 1_000;
 
@@ -53,26 +53,26 @@ export class ServerTools implements McpToolsSource {
       { maxRunning: ASKED_AT_ONCE, maxWaiting: MAX_WAITING, waitMs: LISTING_TIMEOUT_MS },
       clock,
     );
-    this.#lists = listMemory(clock, (asked) => this.#list(asked));
+    this.#lists = listCache(clock, (asked) => this.#list(asked));
     this.#stopListening = bus.onConfigChange((topic) => {
-      // Older versions are not asked for again; this only lets go of them.
+      // Keys contain the version, so this only frees memory.
       if (topic === "mcp-servers") this.#lists.clear();
     });
   }
 
-  /** Those who ask for the same at one time share the answer. */
+  /** Concurrent callers with the same key share one request. */
   async list(
     server: McpServerRecord,
-    { userId, standing }: { userId: string; standing: McpAccountState },
+    { userId, account }: { userId: string; account: McpAccountState },
   ): Promise<readonly McpToolDescription[] | null> {
-    const whose = whoseList(userId, standing);
+    const whose = cacheScope(userId, account);
     if (whose === null) return null;
     const key = `${server.id} ${server.version} ${whose}`;
     const listing = await this.#lists.fetch(key, { context: { server, userId } });
     return listing?.ok ? listing.tools : null;
   }
 
-  /** Tries the server as it is set up now, disabled or not, remembering nothing. Never rejects. */
+  /** Tests the server with its current settings, disabled or not, without the cache. Never rejects. */
   async try(server: McpServerRecord, userId: string): Promise<McpProbeResult> {
     const { clock } = this.#dependencies;
     const startedAt = clock.now();
@@ -86,11 +86,11 @@ export class ServerTools implements McpToolsSource {
     return used.ok ? used : { ...used, latencyMs: latencyMs() };
   }
 
-  /** Ends what is being asked; resolves when every connection is closed. */
+  /** Aborts running requests; resolves when all connections are closed. */
   async close(): Promise<void> {
     this.#stopListening();
     this.#semaphore.close();
-    this.#ending.abort(new McpFailure("cancelled", "This Parley server ends."));
+    this.#ending.abort(new McpFailure("cancelled", "This Parley server is shutting down."));
     await Promise.allSettled(this.#asking);
     this.#lists.clear();
   }
@@ -102,12 +102,12 @@ export class ServerTools implements McpToolsSource {
     if (!listing.ok) {
       const { kind, message } = listing.failure;
       const facts = { server: asked.server.slug, kind, reason: message };
-      this.#dependencies.log.debug(facts, "A tool server's tools could not be listed");
+      this.#dependencies.log.debug(facts, "listing an MCP server's tools failed");
     }
     return listing;
   }
 
-  /** Opens, works and closes; the answer comes within the time that a listing may take. */
+  /** Opens a connection, works and closes it; answers within the listing timeout. */
   async #use<Result>(asked: Asked, work: Work<Result>): Promise<Result | Failed> {
     const leave = await this.#semaphore.acquire();
     if (leave === null) return { ok: false, failure: BUSY };
@@ -116,10 +116,10 @@ export class ServerTools implements McpToolsSource {
       limits: { silenceMs: LISTING_TIMEOUT_MS },
       signal: this.#ending.signal,
       error: () =>
-        new McpTimeout(`The server did not tell its tools within ${LISTING_TIMEOUT_MS / 1_000} seconds.`),
+        new McpTimeout(`The server did not list its tools within ${LISTING_TIMEOUT_MS / 1_000} seconds.`),
     });
     const exchange = this.#exchange(asked, work, deadline.signal).finally(leave);
-    // It may outlive its deadline by what a goodbye takes; closing waits for it.
+    // It may outlive its deadline by the time that disconnecting takes; `close` waits for it.
     const forget = () => this.#asking.delete(exchange);
     this.#asking.add(exchange);
     exchange.then(forget, forget);
@@ -142,7 +142,7 @@ export class ServerTools implements McpToolsSource {
 
 const BUSY: McpServerFailure = {
   kind: "timeout",
-  message: "This Parley server asks too many tool servers at the moment. Try again.",
+  message: "This Parley server is calling too many MCP servers at the moment. Try again.",
 };
 
 const KINDS: Record<McpFailureKind, McpServerFailureKind> = {
@@ -153,22 +153,22 @@ const KINDS: Record<McpFailureKind, McpServerFailureKind> = {
   timeout: "timeout",
   malformed: "malformed",
   refused: "refused",
-  // Who cancels does not wait for the answer.
+  // Only on shutdown, when the answer is not read.
   cancelled: "timeout",
 };
 
-/** Anything but a failure of the server's or of the authorisation is a bug of ours, and thrown on. */
+/** Rethrows anything but failures of the server and of the authorization. */
 function failureOf(error: unknown): McpServerFailure {
   if (error instanceof NotAuthorized) return { kind: "unauthorized", message: error.message };
   if (error instanceof McpFailure) return { kind: KINDS[error.kind], message: error.message };
   throw error;
 }
 
-/** Null: the person has nothing to show there. Who connects anew may be another person there, and has another list. */
-function whoseList(userId: string, { status, connectedAt }: McpAccountState): string | null {
+/** Null when the user is not authorized. A new connection may be another account at the server, with another list. */
+function cacheScope(userId: string, { status, connectedAt }: McpAccountState): string | null {
   switch (status) {
     case "not_needed":
-      return "everybody";
+      return "all";
     case "connected":
       return `${userId} ${connectedAt?.getTime() ?? ""}`;
     case "disconnected":
@@ -178,21 +178,18 @@ function whoseList(userId: string, { status, connectedAt }: McpAccountState): st
 }
 
 /**
- * One question at a time for each key. Who is not authorised is not remembered: that costs no line, and is over as soon
- * as they are.
+ * Single-flight cache of listings. A missing authorization is not cached: it needs no connection, and ends as soon as the
+ * user authorizes the server.
  */
-function listMemory(
-  clock: Clock,
-  list: (asked: Asked) => Promise<Listing>,
-): LRUCache<string, Listing, Asked> {
+function listCache(clock: Clock, list: (asked: Asked) => Promise<Listing>): LRUCache<string, Listing, Asked> {
   return new LRUCache<string, Listing, Asked>({
     max: MAX_LISTS,
-    maxSize: MAX_KEPT_CHARACTERS,
+    maxSize: MAX_CACHED_CHARACTERS,
     sizeCalculation: (listing) => JSON.stringify(listing).length,
     ttl: FRESH_MS,
     ttlResolution: 0,
     perf: { now: () => clock.now() },
-    // Whoever asked gets the answer, also when the memory of it has gone meanwhile.
+    // Callers get the answer also when the entry was evicted meanwhile.
     ignoreFetchAbort: true,
     fetchMethod: async (_key, _stale, { options, context }) => {
       const listing = await list(context);

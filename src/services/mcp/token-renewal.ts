@@ -1,7 +1,7 @@
 /**
- * Renews people's tokens, each once at a time over all replicas: who renews one claims its row; the others look at the
- * row until it has the new token or the claim has lapsed, as it does when its holder dies. Within a process those who
- * want the same token wait for one promise.
+ * Renews users' tokens, each at most once at a time across all replicas: the renewing replica claims the row; the others
+ * poll the row until it has the new token or the claim has expired, as it does when its replica dies. Within a process
+ * callers for the same token share one promise.
  */
 import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -21,29 +21,34 @@ import {
 import { forgetOauthClient } from "../../store/mcp/mcp-oauth-clients.js";
 import { findMcpServers, type McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import { ageOf, grantValues, isRenewableBy, readGrant, type Grant } from "./grant.js";
-import { inTime, knownParty, type KnownParty, type OauthDependencies } from "./oauth-client.js";
+import {
+  withStepTimeout,
+  knownOauthClient,
+  type OauthParty,
+  type OauthDependencies,
+} from "./oauth-client.js";
 
-/** Longer than a request to an authorisation server may take, so that nobody renews beside its holder. */
+/** Longer than a request to an authorization server may take, so that claims do not expire during a renewal. */
 const CLAIM_MS = 15_000;
-/** How often those who wait look. */
-const LOOK_MS = 200;
-/** A claim's life and one more request; then the wait is given up. */
+/** How often waiting replicas poll the row. */
+const POLL_MS = 200;
+/** A claim's life and one more request. */
 const MAX_WAIT_MS = 30_000;
 const REVOKE_MS = 5_000;
-/** Tokens that could not be saved; more of them means that nothing can. */
+/** Tokens that could not be saved; more than this means that saving is broken altogether. */
 const MAX_UNSAVED = 1_000;
-/** Answers after which no other will come without the person (RFC 6749, 5.2). */
+/** Final errors, after which the user must authorize again (RFC 6749, 5.2). */
 const FINAL_CODES = new Set(["invalid_grant", "invalid_client", "unauthorized_client", "invalid_scope"]);
 const CLIENT_CODES = new Set(["invalid_client", "unauthorized_client"]);
 
-/** `failed`: not now; the token that was there may still be good. */
+/** `failed`: a temporary failure; the old token may still be valid. */
 export type Renewal =
   | { kind: "renewed"; grant: Grant }
   | { kind: "ended" }
   | { kind: "gone" }
   | { kind: "failed"; message: string };
 
-type Unsaved = { claim: string; tokens: OauthTokens; party: KnownParty; grant: Grant; scopes: string[] };
+type Unsaved = { claim: string; tokens: OauthTokens; party: OauthParty; grant: Grant; scopes: string[] };
 
 export class TokenRenewal {
   readonly #underWay = new Map<string, Promise<Renewal>>();
@@ -59,7 +64,7 @@ export class TokenRenewal {
       .catch((error: unknown): Renewal => {
         this.dependencies.log.error(
           { err: error, serverId: server.id },
-          "A tool server's token was not renewed",
+          "renewing an MCP server's token failed",
         );
         return { kind: "failed", message: "The authorisation could not be renewed at this moment." };
       })
@@ -69,38 +74,38 @@ export class TokenRenewal {
   }
 
   /**
-   * The token that this process got and could not save, saved now if that goes; null when there is none, or when the
-   * row has moved on without it.
+   * The renewed token that this process could not save, saved now if possible; null when there is none, or when the row
+   * was changed meanwhile.
    */
   async unsaved(record: McpConnectionRecord, server: McpServerRecord): Promise<Grant | null> {
-    const kept = this.#unsaved.get(record.id);
-    if (kept === undefined) return null;
-    if (await this.#save(record, server, kept)) return kept.grant;
-    return this.#unsaved.has(record.id) ? kept.grant : null;
+    const unsaved = this.#unsaved.get(record.id);
+    if (unsaved === undefined) return null;
+    if (await this.#save(record, server, unsaved)) return unsaved.grant;
+    return this.#unsaved.has(record.id) ? unsaved.grant : null;
   }
 
-  /** Resolves when nothing is being renewed any more. */
+  /** Resolves when all running renewals have ended. */
   async close(): Promise<void> {
     await Promise.all(this.#underWay.values());
   }
 
   async #renew(record: McpConnectionRecord, server: McpServerRecord, stale: string): Promise<Renewal> {
     const { clock, database } = this.dependencies;
-    const giveUpAt = clock.now() + MAX_WAIT_MS;
+    const deadline = clock.now() + MAX_WAIT_MS;
     const claim = randomUUID();
     for (;;) {
       const claimed = await claimMcpRefresh(database, { id: record.id, claim, leaseMs: CLAIM_MS });
       if (claimed) return this.#renewClaimed(claimed, server, { claim, stale });
       const [now] = await findMcpConnections(database, record.userId, [record.serverId]);
-      // Authorised anew meanwhile: another row, and whoever asks again finds it.
+      // Authorized again meanwhile: a new row, which the next request reads.
       if (now === undefined || now.id !== record.id) return { kind: "gone" };
       if (now.refreshFailure !== null) return { kind: "ended" };
       const grant = openGrant(this.dependencies, now);
       if (grant === null) return { kind: "ended" };
       if (grant.token !== stale) return { kind: "renewed", grant };
-      if (clock.now() >= giveUpAt)
+      if (clock.now() >= deadline)
         return { kind: "failed", message: "The authorisation is being renewed for too long." };
-      await sleep(clock, LOOK_MS);
+      await sleep(clock, POLL_MS);
     }
   }
 
@@ -110,41 +115,41 @@ export class TokenRenewal {
     { claim, stale }: { claim: string; stale: string },
   ): Promise<Renewal> {
     const { database, secrets, log, clock } = this.dependencies;
-    const mine = { id: record.id, claim };
+    const own = { id: record.id, claim };
     const grant = openGrant(this.dependencies, record);
     if (grant !== null && grant.token !== stale) {
-      await releaseMcpRefresh(database, mine);
+      await releaseMcpRefresh(database, own);
       return { kind: "renewed", grant };
     }
-    // Not as the caller remembers it: an admin may have changed it a moment ago.
+    // Read again: an admin may have changed the server since the caller read it.
     const [current] = await findMcpServers(database, [server.id]);
     const refresh = openRefreshToken(secrets, record);
-    const party = current ? knownParty(secrets, current) : null;
+    const party = current ? knownOauthClient(secrets, current) : null;
     if (grant === null || current === undefined || refresh?.kind !== "opened" || party === null)
-      return this.#end(mine, "The server refuses the token, and there is none to renew it with.");
+      return this.#end(own, "The server refuses the token, and there is none to renew it with.");
     if (!isRenewableBy(grant, party))
-      return this.#end(mine, "The server's authorisation is got elsewhere now, or by another client.");
+      return this.#end(own, "The authorization server or the client has changed.");
     try {
-      const tokens = await inTime(this.dependencies, current, (fetch) =>
+      const tokens = await withStepTimeout(this.dependencies, current, (fetch) =>
         refreshTokens({ ...party, fetch }, refresh.text),
       );
-      return await this.#keep(record, current, { claim, tokens, party });
+      return await this.#saveRenewed(record, current, { claim, tokens, party });
     } catch (error) {
       if (!(error instanceof OauthFailure)) throw error;
       const isFinal = error.kind === "refused" && error.code !== null && FINAL_CODES.has(error.code);
-      log.warn({ err: error, serverId: server.id, isFinal }, "A tool server's token was not renewed");
+      log.warn({ err: error, serverId: server.id, isFinal }, "renewing an MCP server's token failed");
       if (isFinal && CLIENT_CODES.has(error.code ?? ""))
         await forgetOauthClient(database, server.id, party.client.id);
-      if (isFinal) return this.#end(mine, error.message);
-      // While the old token is good the claim is left to lapse: nobody tries again before.
+      if (isFinal) return this.#end(own, error.message);
+      // While the old token is valid the claim is unsaved until it expires, which delays the next attempt.
       const since = record.refreshedAt ?? record.connectedAt;
       if (ageOf({ expiresAt: record.expiresAt, since }, clock.now()) === "spent")
-        await releaseMcpRefresh(database, mine);
+        await releaseMcpRefresh(database, own);
       return { kind: "failed", message: error.message };
     }
   }
 
-  async #keep(
+  async #saveRenewed(
     record: McpConnectionRecord,
     server: McpServerRecord,
     renewed: Pick<Unsaved, "claim" | "tokens" | "party">,
@@ -154,59 +159,57 @@ export class TokenRenewal {
       party: renewed.party,
       formerScopes: record.scopes,
     });
-    const kept: Unsaved = { ...renewed, grant: readGrant(values.access), scopes: record.scopes };
-    const isSaved = await this.#save(record, server, kept);
-    if (isSaved || this.#unsaved.has(record.id)) return { kind: "renewed", grant: kept.grant };
-    await this.#revoke(server, kept);
+    const unsaved: Unsaved = { ...renewed, grant: readGrant(values.access), scopes: record.scopes };
+    const isSaved = await this.#save(record, server, unsaved);
+    if (isSaved || this.#unsaved.has(record.id)) return { kind: "renewed", grant: unsaved.grant };
+    await this.#revoke(server, unsaved);
     return { kind: "gone" };
   }
 
-  /** False when the row has moved on. A token that cannot be saved now stays in memory, and is none the worse. */
-  async #save(record: McpConnectionRecord, server: McpServerRecord, kept: Unsaved): Promise<boolean> {
+  /** False when the row was changed meanwhile. A token that cannot be saved now is used from memory. */
+  async #save(record: McpConnectionRecord, server: McpServerRecord, unsaved: Unsaved): Promise<boolean> {
     const { database, secrets, log } = this.dependencies;
-    const { claim, party } = kept;
-    const values = grantValues(kept.tokens, { serverUrl: server.url, party, formerScopes: kept.scopes });
+    const { claim, party } = unsaved;
+    const values = grantValues(unsaved.tokens, {
+      serverUrl: server.url,
+      party,
+      formerScopes: unsaved.scopes,
+    });
     try {
       const isSaved = await renewMcpConnection(database, secrets, { id: record.id, claim, tokens: values });
       this.#unsaved.delete(record.id);
       return isSaved;
     } catch (error) {
-      log.error(
-        { err: error, serverId: server.id },
-        "A renewed token cannot be saved, and is used from memory",
-      );
-      this.#unsaved.set(record.id, kept);
+      log.error({ err: error, serverId: server.id }, "saving a renewed token failed; using it from memory");
+      this.#unsaved.set(record.id, unsaved);
       return false;
     }
   }
 
-  /** The person disconnected while the token was renewed. */
+  /** Revokes a token whose connection was deleted during the renewal. */
   async #revoke(server: McpServerRecord, { tokens, party }: Unsaved): Promise<void> {
     const [token, kind] =
       tokens.refreshToken === null
         ? ([tokens.accessToken, "access_token"] as const)
         : ([tokens.refreshToken, "refresh_token"] as const);
-    const revoking = inTime(
+    const revoking = withStepTimeout(
       this.dependencies,
       server,
       (fetch) => revokeToken({ ...party, fetch }, { token, kind }),
       REVOKE_MS,
     );
     await revoking.catch((error: unknown) => {
-      this.dependencies.log.warn(
-        { err: error, serverId: server.id },
-        "A token that nobody needs was not revoked",
-      );
+      this.dependencies.log.warn({ err: error, serverId: server.id }, "revoking an unused token failed");
     });
   }
 
-  async #end(mine: { id: string; claim: string }, failure: string): Promise<Renewal> {
-    const isEnded = await failMcpRefresh(this.dependencies.database, { ...mine, failure });
+  async #end(own: { id: string; claim: string }, failure: string): Promise<Renewal> {
+    const isEnded = await failMcpRefresh(this.dependencies.database, { ...own, failure });
     return { kind: isEnded ? "ended" : "gone" };
   }
 }
 
-/** Null, and a line in the log, when this deployment's keys do not open it. */
+/** Null, and logged, when this deployment's keys do not decrypt it. */
 export function openGrant(
   { secrets, log }: Pick<OauthDependencies, "secrets" | "log">,
   record: McpConnectionRecord,
@@ -214,6 +217,6 @@ export function openGrant(
   const opened = openAccessToken(secrets, record);
   if (opened.kind === "opened") return readGrant(opened.text);
   const facts = { connectionId: record.id, failure: opened.kind };
-  log.error(facts, "A tool server's token cannot be decrypted with this server's PARLEY_SECRETS_KEYS");
+  log.error(facts, "an MCP server's token cannot be decrypted with this server's PARLEY_SECRETS_KEYS");
   return null;
 }

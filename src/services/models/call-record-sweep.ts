@@ -1,6 +1,6 @@
 /**
- * Takes records of model calls away that are old enough: once an hour, on every replica, each taking what no other takes.
- * Where nothing is recorded any more it goes on until the last one is gone, and then asks for nothing.
+ * Periodic job that deletes expired records of model calls: once an hour on every replica, skipping rows that another one
+ * has locked. When recording is off it runs until the last record is deleted, then stops.
  */
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
@@ -10,7 +10,7 @@ import { hasModelCallRecords, pruneModelCallRecords } from "../../store/models/m
 
 const TICK_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Rows of hundreds of kilobytes: a transaction of more would be felt. */
+/** Rows have hundreds of kilobytes, so that larger transactions would disturb others. */
 const BATCH = 200;
 
 export type CallRecordSweepDependencies = { database: Queryable; clock: Clock; log: Log };
@@ -32,22 +32,21 @@ export class CallRecordSweep {
       clock: dependencies.clock,
       intervalMs: TICK_MS,
       run: () => this.prune(),
-      onError: (error) =>
-        dependencies.log.error({ err: error }, "Old records of model calls could not be taken away"),
+      onError: (error) => dependencies.log.error({ err: error }, "deleting old model call records failed"),
     });
   }
 
-  /** Looks at once and then every hour. */
+  /** Runs at once and then every hour. */
   start(): void {
     this.#job.start({ immediately: true });
   }
 
-  /** Resolves when nothing is being taken away any more. */
+  /** Resolves when the current run has ended. */
   close(): Promise<void> {
     return this.#job.close();
   }
 
-  /** One look; how many records were taken away. Rejects when the database does. */
+  /** One run; returns the number of deleted records. Rejects when the database fails. */
   async prune(): Promise<number> {
     const { database, clock, log } = this.#dependencies;
     if (!this.#isRecording && !(await hasModelCallRecords(database))) {
@@ -58,7 +57,7 @@ export class CallRecordSweep {
     let pruned = 0;
     for (let count = BATCH; count === BATCH && !this.#job.isClosing; pruned += count)
       count = await pruneModelCallRecords(database, before, BATCH);
-    if (pruned > 0) log.info({ pruned }, "Old records of model calls were taken away");
+    if (pruned > 0) log.info({ pruned }, "deleted old model call records");
     return pruned;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Writes records of model calls beside turns: they wait here, one after the other is made and written, and a turn never
- * waits for it. What there is no room for is dropped and counted.
+ * Bounded queue of model call records, written one after the other beside turns, which never wait for it. Records beyond
+ * the bound are dropped and counted.
  */
 import type { RecordMeter } from "../../domain/common/meters.js";
 import type { Clock } from "../../lib/clock.js";
@@ -11,19 +11,19 @@ import type { Queryable } from "../../store/common/database.js";
 import { insertModelCallRecord } from "../../store/models/model-call-records.js";
 import { type RecordedCall, recordOf } from "./recorded-call.js";
 
-/** Each holds a turn's whole prompt, which the turn itself mostly holds too. */
+/** Each references a turn's whole prompt, which is mostly in memory for the turn anyway. */
 export const MAX_WAITING_RECORDS = 100;
-/** At the end of the server, for what still waits. */
+/** Time for queued records on shutdown. */
 const LAST_RECORDS_MS = 3_000;
-/** Losses are logged at most this often, with their number. */
+/** Dropped records are logged at most this often, with their number. */
 const WARNING_INTERVAL_MS = 60_000;
 
 export interface CallRecorder {
-  /** Returns at once, never throws, and costs nothing where it is switched off. */
+  /** Returns at once, never throws, and costs nothing when recording is off. */
   record(call: RecordedCall): void;
 }
 
-/** It is switched off. */
+/** Recording is off. */
 export const NO_CALL_RECORDS: CallRecorder = { record: () => undefined };
 
 export type CallRecordsDependencies = { database: Queryable; clock: Clock; log: Log; meter: RecordMeter };
@@ -46,7 +46,7 @@ export class CallRecords implements CallRecorder {
     this.#writing ??= runDetached(() => this.#write());
   }
 
-  /** What waits is written, for a bounded time. */
+  /** Writes queued records for a bounded time, then drops the rest. */
   async close(): Promise<void> {
     if (this.#writing === null) return;
     const { clock } = this.#dependencies;
@@ -66,7 +66,7 @@ export class CallRecords implements CallRecorder {
       call !== undefined && !this.#isOver;
       call = this.#waiting.shift()
     ) {
-      // Making one takes milliseconds: whoever streams goes first.
+      // Building a record takes milliseconds: streams go first.
       await yieldToEventLoop();
       try {
         await insertModelCallRecord(database, recordOf(call));
@@ -85,7 +85,7 @@ export class CallRecords implements CallRecorder {
     const now = clock.now();
     if (now - this.#warnedAt < WARNING_INTERVAL_MS) return;
     this.#warnedAt = now;
-    log.warn({ err: error, records: this.#lost }, "Records of model calls are lost");
+    log.warn({ err: error, records: this.#lost }, "model call records were lost");
     this.#lost = 0;
   }
 }

@@ -1,4 +1,4 @@
-/** Asks providers which models they have, for admins who set them up: bounded in time and size, remembering nothing. */
+/** Lists a provider's models for admins: bounded in time and size, without a cache. */
 import { ModelCallError } from "../../domain/common/failures.js";
 import {
   describeListed,
@@ -10,41 +10,41 @@ import { OutboundLimitExceeded, OutboundRefused } from "../../lib/outbound/refus
 import type { ModelProvider, ProviderSettings } from "../../providers/types.js";
 import type { Queryable } from "../../store/common/database.js";
 import { listConfigsOfProviders, type ProviderRecord } from "../../store/models/models.js";
-import type { ProviderLines } from "./provider-endpoints.js";
+import type { ProviderEndpoints } from "./provider-endpoints.js";
 
 /** For the whole list, however many pages it has. */
 export const DISCOVERY_TIMEOUT_MS = 10_000;
-/** Of one page; the largest router's whole list has a tenth of it. */
+/** Per page; the largest router's whole list has a tenth of it. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** Errors within errors: the guard's own lies below those of the SDK and of the connection. */
+/** Depth of nested causes: the guard's error is below those of the SDK and of the connection. */
 const MAX_CAUSES = 6;
 
 export type DiscoveryDependencies = {
   database: Queryable;
   clock: Clock;
-  lines: ProviderLines;
+  endpoints: ProviderEndpoints;
   createAdapter(settings: ProviderSettings): Promise<ModelProvider>;
 };
 
-/** In that person's name, where people bring their own keys. Never rejects for what the provider does. */
+/** Uses that user's own key where the provider takes personal keys. Never rejects for a failure of the provider. */
 export async function discoverModels(
   dependencies: DiscoveryDependencies,
   provider: ProviderRecord,
   userId: string,
 ): Promise<ModelDiscovery> {
-  const line = await dependencies.lines.find(provider, userId);
-  if (!line.ok) return { ok: false, failure: discoveryFailure(line.failure, "silent") };
+  const endpoint = await dependencies.endpoints.find(provider, userId);
+  if (!endpoint.ok) return { ok: false, failure: discoveryFailure(endpoint.failure, "silent") };
   const limits = { timeoutMs: DISCOVERY_TIMEOUT_MS, maxBodyBytes: MAX_ANSWER_BYTES };
   // An address from the environment may be anywhere; its answer is bounded all the same.
-  const reach = line.isGuarded ? provider : { ...provider, allowsPrivateAddresses: true };
-  const send = dependencies.lines.fetchFor(reach, limits);
+  const reach = endpoint.isGuarded ? provider : { ...provider, allowsPrivateAddresses: true };
+  const send = dependencies.endpoints.fetchFor(reach, limits);
   let hasAnswered = false;
   const watched: typeof send = async (url, init) => {
     const response = await send(url, init);
     hasAnswered = true;
     return response;
   };
-  const adapter = await dependencies.createAdapter({ ...line.settings, fetch: watched });
+  const adapter = await dependencies.createAdapter({ ...endpoint.settings, fetch: watched });
   const patience = new AbortController();
   const cancel = dependencies.clock.after(DISCOVERY_TIMEOUT_MS, () => patience.abort());
   try {
@@ -66,18 +66,18 @@ export async function discoverModels(
 }
 
 function tooSlow({ displayName }: ProviderRecord): ModelDiscovery {
-  const message = `${displayName} did not tell its models within ${DISCOVERY_TIMEOUT_MS / 1_000} seconds, or its list is too long.`;
+  const message = `${displayName} did not list its models within ${DISCOVERY_TIMEOUT_MS / 1_000} seconds, or its list is too long.`;
   return { ok: false, failure: { kind: "timeout", message } };
 }
 
 function unsupported({ displayName, kind }: ProviderRecord): ModelDiscovery {
   const reason =
     kind === "azure_openai"
-      ? "Azure does not tell a resource's deployments with its key. Name them as the resource does."
-      : "Its models can only be asked for with an API key and a base URL that names the region.";
+      ? "Azure does not list a resource's deployments with its key. Enter them as they are named there."
+      : "Its models can only be listed with an API key and a base URL that names the region.";
   return {
     ok: false,
-    failure: { kind: "unsupported", message: `${displayName} has no list to ask. ${reason}` },
+    failure: { kind: "unsupported", message: `${displayName} cannot list its models. ${reason}` },
   };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Which model a turn talks to: configuration from the database through a short cache that every change of models
- * empties, and one adapter per provider and key for as long as its settings hold. A model that was deleted gives way to
- * the deployment's default; one that is switched off does not, as nobody should pay for another than they chose.
+ * Resolves the model of a turn: its configuration through a short cache that every change of models invalidates, and one
+ * adapter per provider and key. A deleted model is replaced by the deployment's default; a disabled one is not, as users
+ * should not pay for another model than they chose.
  */
 import { LRUCache } from "lru-cache";
 import type { ChatFailure, ModelProviderKind } from "../../domain/common/failures.js";
@@ -21,63 +21,63 @@ import {
   type ModelConfigRecord,
   type ProviderRecord,
 } from "../../store/models/models.js";
-import { fittedOutput } from "./output-limit-retry.js";
-import type { NoProviderLine, ProviderLine, ProviderLines } from "./provider-endpoints.js";
+import { withOutputRetry } from "./output-limit-retry.js";
+import type { NoProviderEndpoint, ProviderEndpoint, ProviderEndpoints } from "./provider-endpoints.js";
 
-/** How long a replica may go on with a changed configuration. */
+/** How long a replica may use an outdated configuration. */
 const CACHE_MS = 10_000;
-/** Configurations remembered; a deployment has tens. */
+/** Cached configurations; a deployment has tens. */
 const MAX_CACHED_CONFIGS = 500;
-/** A list of models is a small answer; a turn does not wait longer for it. */
+/** A list of models is a small answer, and a turn waits for it. */
 const LIMIT_QUESTION_MS = 5_000;
-/** How long a vendor that did not tell is not asked again. */
+/** How long an unknown limit is not requested again. */
 const LIMIT_CACHE_MS = 600_000;
-/** Adapters kept, where people bring their own keys one for each of them; each holds one SDK client. */
+/** Cached adapters, one per user with personal keys; each has one SDK client. */
 const MAX_ADAPTERS = 500;
-/** To the head of a model's answer, where the guard is the way out: above what any watch over silence bears. */
+/** Guarded requests until the response's head: above every silence timeout of the providers. */
 const GUARDED_TIMEOUT_MS = 3_600_000;
 
 export type TurnModel = {
-  /** Asks for less output when the vendor refuses what was asked for. */
+  /** Retries with less output when the vendor rejects the requested limit. */
   adapter: ModelProvider;
   kind: ModelProviderKind;
   config: ModelConfigRecord;
-  /** Tokens of output to ask for where the prompt leaves room for them. */
+  /** Output tokens to request when the prompt leaves enough room. */
   desiredOutputTokens: number;
   /** The scripted model inside the server. */
   isDemo: boolean;
 };
 
-export type ModelChoice = { ok: true; model: TurnModel } | NoProviderLine;
+export type ModelChoice = { ok: true; model: TurnModel } | NoProviderEndpoint;
 
 export type ModelSource = {
   database: Database;
   clock: Clock;
   log: Log;
   bus: Pick<Bus, "onConfigChange">;
-  lines: ProviderLines;
-  /** Tokens of output to ask for where neither a model's configuration nor the vendor says otherwise. */
+  endpoints: ProviderEndpoints;
+  /** Output tokens to request when neither the model's configuration nor the vendor says otherwise. */
   maxOutputTokens: number;
   createAdapter(settings: ProviderSettings): Promise<ModelProvider>;
 };
 
-type OpenLine = Extract<ProviderLine, { ok: true }>;
+type ResolvedEndpoint = Extract<ProviderEndpoint, { ok: true }>;
 
 type Found = { config: ModelConfigRecord; provider: ProviderRecord } | null;
 
 export class Models {
   readonly #source: ModelSource;
   readonly #found = new LRUCache<string, { at: number; value: Promise<Found> }>({ max: MAX_CACHED_CONFIGS });
-  /** Answers about limits that nobody has set; a limit that was found is in the database from then on. */
+  /** Requests for unset context limits; a limit that was found is saved in the database. */
   readonly #asked = new LRUCache<string, Promise<number | null>>({
     max: MAX_CACHED_CONFIGS,
     ttl: LIMIT_CACHE_MS,
   });
   readonly #adapters = new LRUCache<string, Promise<ModelProvider>>({ max: MAX_ADAPTERS });
 
-  /** Whether any provider asks with people's own keys, as the newest read of a model told; null = nothing was read. */
+  /** Whether any provider uses personal keys, as of the newest read of a model; null = nothing was read. */
   #asksKeys: { at: number; value: boolean } | null = null;
-  /** Grows with every change that is told: what was being read then is not the newest any more. */
+  /** Incremented by every announced change, which outdates running reads. */
   #changes = 0;
   readonly #stopListening: () => void;
 
@@ -93,8 +93,8 @@ export class Models {
   }
 
   /**
-   * The model of a config id, for chats of that person; null = the deployment's default. A failure is worded for the
-   * person who waits.
+   * The model of a config id for chats of that user; null = the deployment's default. A failure's message is shown to the
+   * user.
    */
   async choose(configId: string | null, ownerId: string): Promise<ModelChoice> {
     const found = (await this.#find(configId ?? "")) ?? (configId === null ? null : await this.#find(""));
@@ -105,27 +105,33 @@ export class Models {
       const message = `${name} is disabled in this deployment. Choose another model.`;
       return refused("provider_disabled", message, provider);
     }
-    const line = await this.#source.lines.find(provider, ownerId);
-    if (!line.ok) return line;
-    const adapter = fittedOutput(await this.#adapter(provider, line), {
+    const endpoint = await this.#source.endpoints.find(provider, ownerId);
+    if (!endpoint.ok) return endpoint;
+    const adapter = withOutputRetry(await this.#adapter(provider, endpoint), {
       modelLimit: (tokens) => this.#observe("output", config, tokens),
       window: (tokens) => this.#observe("context", config, tokens),
     });
     const wanted = desiredOutputTokens(config, this.#source.maxOutputTokens);
-    const model = { adapter, kind: provider.kind, config, desiredOutputTokens: wanted, isDemo: provider.isDemo };
+    const model = {
+      adapter,
+      kind: provider.kind,
+      config,
+      desiredOutputTokens: wanted,
+      isDemo: provider.isDemo,
+    };
     return { ok: true, model };
   }
 
-  /** As `choose`, for those who only want to know which it is. */
+  /** As `choose`, without the adapter. */
   async resolve(
     configId: string | null,
     ownerId: string,
-  ): Promise<{ ok: true; modelConfigId: string } | NoProviderLine> {
+  ): Promise<{ ok: true; modelConfigId: string } | NoProviderEndpoint> {
     const choice = await this.choose(configId, ownerId);
     return choice.ok ? { ok: true, modelConfigId: choice.model.config.id } : choice;
   }
 
-  /** Tokens that fit into the model; where nobody has said, the vendor's list of models is asked once. Never rejects. */
+  /** The model's context limit in tokens; an unset one is read once from the vendor's list of models. Never rejects. */
   async contextLimitOf({ adapter, config }: TurnModel): Promise<number | null> {
     const known = contextLimitOf(config);
     if (known !== null) return known;
@@ -136,12 +142,12 @@ export class Models {
     return answer;
   }
 
-  /** Keeps what a vendor's refusal showed of a model's limit, for every replica. Never rejects. */
+  /** Saves a limit that a vendor's error revealed, for every replica. Never rejects. */
   async observeContextLimit({ config }: TurnModel, tokens: number): Promise<void> {
     await this.#observe("context", config, tokens);
   }
 
-  /** Of what a refusal showed nothing is lost but the knowledge: the next call would be refused again. Never rejects. */
+  /** When saving fails, only the next call is rejected again. Never rejects. */
   async #observe(of: "context" | "output", config: ModelConfigRecord, tokens: number): Promise<void> {
     const { database, log } = this.#source;
     try {
@@ -149,9 +155,9 @@ export class Models {
       else await observeOutputLimit(database, config.id, tokens);
       this.#found.clear();
       this.#asked.delete(config.id);
-      log.info({ model: config.model, of, tokens }, "A vendor's refusal showed a limit of its model");
+      log.info({ model: config.model, of, tokens }, "vendor's error revealed a model's limit");
     } catch (error) {
-      log.warn({ err: error, model: config.model, of, tokens }, "A model's limit was not kept");
+      log.warn({ err: error, model: config.model, of, tokens }, "model's limit was not saved");
     }
   }
 
@@ -164,17 +170,14 @@ export class Models {
       if (tokens !== null) await observeContextLimit(this.#source.database, config.id, tokens);
       return tokens;
     } catch (error) {
-      log.warn(
-        { err: error, model: config.model },
-        "The vendor was asked for a model's context limit in vain",
-      );
+      log.warn({ err: error, model: config.model }, "reading a model's context limit from the vendor failed");
       return null;
     } finally {
       cancel();
     }
   }
 
-  /** Whether any provider may ask with people's own keys. Known from turns' own reads, so it costs none mostly. */
+  /** Whether any provider uses personal keys. Usually known from turns' reads, without a statement of its own. */
   async asksPersonalKeys(): Promise<boolean> {
     const { clock } = this.#source;
     const isFresh = () => this.#asksKeys !== null && clock.now() - this.#asksKeys.at < CACHE_MS;
@@ -182,7 +185,7 @@ export class Models {
     return this.#asksKeys === null || !isFresh() || this.#asksKeys.value;
   }
 
-  /** Whether people may choose this config now. */
+  /** Whether users may select this config now. */
   async isSelectable(configId: string): Promise<boolean> {
     const found = await this.#find(configId);
     return found !== null && found.config.isEnabled && found.provider.isEnabled;
@@ -213,24 +216,24 @@ export class Models {
     return !provider.isDeleted && !config.isDeleted ? { config, provider } : null;
   }
 
-  /** Adapters too: a key that was taken away does not stay in memory. Whoever has one in hand goes on with it. */
+  /** Adapters too, so that a removed key does not stay in memory. Running calls keep theirs. */
   #forget(): void {
     this.#adapters.clear();
     this.#found.clear();
     this.#asked.clear();
     this.#asksKeys = null;
     this.#changes += 1;
-    this.#source.lines.forget();
+    this.#source.endpoints.forget();
   }
 
-  #adapter(provider: ProviderRecord, { settings, isGuarded }: OpenLine): Promise<ModelProvider> {
+  #adapter(provider: ProviderRecord, { settings, isGuarded }: ResolvedEndpoint): Promise<ModelProvider> {
     const guard = isGuarded ? [provider.allowsPrivateAddresses] : [];
     const key = JSON.stringify([provider.id, settings, guard]);
     const known = this.#adapters.get(key);
     if (known) return known;
     const limits = { timeoutMs: GUARDED_TIMEOUT_MS, maxBodyBytes: null };
-    const way = isGuarded ? { fetch: this.#source.lines.fetchFor(provider, limits) } : {};
-    const adapter = this.#source.createAdapter({ ...settings, ...way });
+    const transport = isGuarded ? { fetch: this.#source.endpoints.fetchFor(provider, limits) } : {};
+    const adapter = this.#source.createAdapter({ ...settings, ...transport });
     this.#adapters.set(key, adapter);
     adapter.catch(() => this.#adapters.delete(key));
     return adapter;

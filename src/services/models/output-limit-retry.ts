@@ -1,10 +1,10 @@
 /**
- * A model's adapter that asks for less output when the vendor refuses what was asked for: at once, in the same attempt,
- * before anything was said or paid for. What a refusal tells is remembered here, for the turn, and told to `learn`.
+ * Wraps a model's adapter to retry with less output when the vendor rejects the requested limit: at once, in the same
+ * attempt, before anything was streamed or paid for. Limits from the errors are kept for the turn and reported to `learn`.
  */
 import {
   fittingOutputTokens,
-  LEAST_OUTPUT_TOKENS,
+  MIN_OUTPUT_TOKENS,
   availableOutputTokens,
 } from "../../domain/models/output-limit.js";
 import { ModelCallError, type OutputRefusal } from "../../domain/common/failures.js";
@@ -14,17 +14,17 @@ import { promptTokens } from "../../engine/prompt/prompt-tokens.js";
 /** Requests of one attempt at most: the model's bound, then the window, then a guess that was too high, then no limit. */
 const MAX_REQUESTS = 4;
 
-/** What was learned, in tokens. Must not reject. */
+/** Receives learned limits, in tokens. Must not reject. */
 export type LearnLimits = {
   modelLimit(tokens: number): Promise<void>;
   window(tokens: number): Promise<void>;
 };
 
-export function fittedOutput(adapter: ModelProvider, learn: LearnLimits): ModelProvider {
+export function withOutputRetry(adapter: ModelProvider, learn: LearnLimits): ModelProvider {
   const known: KnownLimits = { modelLimit: Number.POSITIVE_INFINITY, window: null };
   return {
     stream: (request, signal) => ({
-      [Symbol.asyncIterator]: () => new FittedParts({ adapter, learn, known }, request, signal),
+      [Symbol.asyncIterator]: () => new FittedStream({ adapter, learn, known }, request, signal),
     }),
     findContextLimit: (model, signal) => adapter.findContextLimit(model, signal),
     listModels: (signal) => adapter.listModels(signal),
@@ -34,8 +34,8 @@ export function fittedOutput(adapter: ModelProvider, learn: LearnLimits): ModelP
 type KnownLimits = { modelLimit: number; window: number | null };
 type Source = { adapter: ModelProvider; learn: LearnLimits; known: KnownLimits };
 
-/** Only the first part is waited for here; all others come straight from the adapter, without a promise in between. */
-class FittedParts implements AsyncIterator<ModelStreamPart, void, undefined> {
+/** Only the first part is awaited here; all others come straight from the adapter, without another promise. */
+class FittedStream implements AsyncIterator<ModelStreamPart, void, undefined> {
   readonly #source: Source;
   readonly #request: ModelRequest;
   readonly #signal: AbortSignal;
@@ -74,7 +74,7 @@ class FittedParts implements AsyncIterator<ModelStreamPart, void, undefined> {
     }
   }
 
-  /** What the caller wants, as far as this turn's refusals left it standing. */
+  /** The caller's limit, reduced by the limits learned in this turn. */
   #asked(): number | null {
     const { modelLimit, window } = this.#source.known;
     const { maxOutputTokens } = this.#request;
@@ -83,7 +83,7 @@ class FittedParts implements AsyncIterator<ModelStreamPart, void, undefined> {
     return window === null ? asked : fittingOutputTokens(asked, window, promptTokens(this.#request));
   }
 
-  /** What to ask for next; null = no limit at all, undefined = it is the prompt that must get shorter. */
+  /** The next limit to request; null = no limit at all, undefined = the prompt must get shorter. */
   async #lessThan(
     tokens: number,
     { modelLimit, window, prompt }: OutputRefusal,
@@ -97,11 +97,12 @@ class FittedParts implements AsyncIterator<ModelStreamPart, void, undefined> {
     if (window === undefined) return null;
     known.window = window;
     await learn.window(window);
-    const room = availableOutputTokens(window, prompt ?? promptTokens(this.#request));
-    // What the vendor has counted is the prompt's length; what was only guessed may be too high or too low.
-    if (prompt !== undefined) return room < LEAST_OUTPUT_TOKENS ? undefined : Math.min(room, tokens - 1);
-    return tokens <= LEAST_OUTPUT_TOKENS
+    const available = availableOutputTokens(window, prompt ?? promptTokens(this.#request));
+    // A prompt counted by the vendor is exact; our estimate may be too high or too low.
+    if (prompt !== undefined)
+      return available < MIN_OUTPUT_TOKENS ? undefined : Math.min(available, tokens - 1);
+    return tokens <= MIN_OUTPUT_TOKENS
       ? undefined
-      : Math.max(LEAST_OUTPUT_TOKENS, Math.min(room, Math.floor(tokens / 2)));
+      : Math.max(MIN_OUTPUT_TOKENS, Math.min(available, Math.floor(tokens / 2)));
   }
 }

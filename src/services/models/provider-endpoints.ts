@@ -1,7 +1,7 @@
 /**
- * How a model provider is reached for a person: by which key, at which address, and by which way out. The deployment's
- * keys come out of the provider's row or the environment; people's own are remembered for a few seconds, and only looked
- * for where a provider takes them.
+ * Resolves a model provider's endpoint for a user: key, address and transport. The deployment's keys come from the
+ * provider's row or the environment; personal keys are cached for a few seconds, and only read for providers that take
+ * them.
  */
 import { LRUCache } from "lru-cache";
 import type { ChatFailure } from "../../domain/common/failures.js";
@@ -22,49 +22,48 @@ import type { ProviderRecord } from "../../store/models/models.js";
 import { findPersonalKey, personalKeyPlace, providerKeyPlace } from "../../store/models/provider-keys.js";
 import type { SecretBox, SecretPlace } from "../../store/common/secret-box.js";
 
-/** How long a replica may go on with a key that was changed, when nobody tells it. */
+/** How long a replica may use an outdated key when the announcement was lost. */
 const CACHE_MS = 10_000;
-/** People with keys of their own who speak within that time. */
-const MAX_REMEMBERED_KEYS = 10_000;
+const MAX_CACHED_KEYS = 10_000;
 
 export type ProviderEndpointDependencies = {
   database: Queryable;
   clock: Clock;
   log: Log;
   secrets: SecretBox;
-  /** Values of the environment variables that providers name as the place of their key. */
+  /** Values of the environment variables that providers name as the source of their key. */
   keys: Readonly<Record<string, string | undefined>>;
   /** Where the demo model listens; null when this process has none. */
   demoUrl: string | null;
   outbound: Pick<OutboundFetch, "for">;
 };
 
-/** `isGuarded`: an admin chose the address, so the way out is the guard's. */
-export type ProviderLine =
-  { ok: true; settings: Omit<ProviderSettings, "fetch">; isGuarded: boolean } | NoProviderLine;
+/** `isGuarded`: an admin chose the address, so requests go through the outbound guard. */
+export type ProviderEndpoint =
+  { ok: true; settings: Omit<ProviderSettings, "fetch">; isGuarded: boolean } | NoProviderEndpoint;
 
-/** `missingKeyProviderId`: the provider for which the person would have to give a key of their own. */
-export type NoProviderLine = { ok: false; failure: ChatFailure; missingKeyProviderId?: string };
+/** `missingKeyProviderId`: the provider for which the user must set a personal key. */
+export type NoProviderEndpoint = { ok: false; failure: ChatFailure; missingKeyProviderId?: string };
 
 type SealedKey = { id: string; sealed: string } | null;
 
-export class ProviderLines {
+export class ProviderEndpoints {
   readonly #dependencies: ProviderEndpointDependencies;
   readonly #personal = new LRUCache<string, { at: number; found: Promise<SealedKey> }>({
-    max: MAX_REMEMBERED_KEYS,
+    max: MAX_CACHED_KEYS,
   });
 
   constructor(dependencies: ProviderEndpointDependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** Somebody's key was changed. */
+  /** Call after any personal key has changed. */
   forget(): void {
     this.#personal.clear();
   }
 
-  /** Where and with what to call the provider for that person; a failure is worded for them. */
-  async find(provider: ProviderRecord, userId: string): Promise<ProviderLine> {
+  /** The settings to call the provider for that user; a failure's message is shown to them. */
+  async find(provider: ProviderRecord, userId: string): Promise<ProviderEndpoint> {
     const { kind, displayName, openaiApi } = provider;
     const key = await this.#keyOf(provider, userId);
     if (!key.ok) {
@@ -81,7 +80,7 @@ export class ProviderLines {
     return { ok: true, settings, isGuarded: isAdminsAddress(provider) };
   }
 
-  /** The way out to a provider at an address that an admin chose. */
+  /** The guarded fetch for a provider at an address that an admin chose. */
   fetchFor(
     { allowsPrivateAddresses: isPrivateAllowed }: ProviderRecord,
     limits: Omit<OutboundPolicy, "isPrivateAllowed">,
@@ -96,7 +95,7 @@ export class ProviderLines {
     return chooseKey(keyPolicy, goesWithoutKey(provider), { deployment, user });
   }
 
-  /** A key that cannot be opened is none: whoever waits reads that it is missing, the log says why. */
+  /** A key that cannot be decrypted counts as missing; the log says why. */
   #deploymentKey(provider: ProviderRecord): string | null {
     const { id, sealedKey } = provider;
     if (sealedKey !== null) return this.#open(sealedKey, providerKeyPlace(id));
@@ -127,13 +126,13 @@ export class ProviderLines {
     if (opened.kind === "opened") return opened.text;
     this.#dependencies.log.error(
       { ...place, failure: opened },
-      "A stored key of a model provider cannot be opened",
+      "a model provider's stored key cannot be decrypted",
     );
     return null;
   }
 }
 
-/** What an operator wrote into the environment is theirs to answer for; what comes through the API is guarded. */
+/** Addresses from the environment are the operator's responsibility; those set through the API are guarded. */
 function isAdminsAddress({ isDemo, apiKeyVariable, isAddressOwn }: ProviderRecord): boolean {
   return !isDemo && (apiKeyVariable === null || isAddressOwn);
 }
@@ -143,12 +142,12 @@ function keyFailure(provider: ProviderRecord, missing: "deployment" | "user"): C
   const variable = keyVariableOf(provider);
   const message =
     missing === "user"
-      ? `${displayName} is asked with the own API key of the person whose chat it is, and there is none. Add it in the settings and try again.`
-      : `${displayName} has no API key: ${variable === null ? "an administrator must give one" : `set ${variable}`}.`;
+      ? `${displayName} requires the personal API key of the chat's owner, and there is none. Add it in the settings and try again.`
+      : `${displayName} has no API key: ${variable === null ? "an administrator must set one" : `set ${variable}`}.`;
   return { kind: "missing_key", message, isRetryable: false, provider: kind };
 }
 
 function noDemo({ kind }: ProviderRecord): ChatFailure {
-  const message = "The demo model does not run in this process.";
+  const message = "The demo model is not running in this process.";
   return { kind: "config", message, isRetryable: false, provider: kind };
 }

@@ -1,7 +1,4 @@
-/**
- * One attempt at a model call, as it is told to those who follow turns (what was asked for and how it went, no words),
- * and to those who record calls whole, where that is switched on.
- */
+/** One model call with its trace span (facts, no texts) and, if enabled, its full record. */
 import type { ModelCallPurpose } from "../../domain/models/model-calls.js";
 import type { Span, Traces } from "../../domain/common/traces.js";
 import type { Clock } from "../../lib/clock.js";
@@ -11,36 +8,35 @@ import type { CallRecorder } from "./call-records.js";
 import type { TurnModel } from "./models.js";
 import type { CallOutcome } from "../../engine/turn/call-model.js";
 
-/** Who is told. */
 export type ModelCallTracing = { traces: Traces; callRecords: CallRecorder; clock: Clock; log: Log };
 
 export type TracedModelCall = {
   chatId: string;
-  /** Of the message that is asked for; null = of none. */
+  /** Of the generated message; null = none is generated. */
   generation: string | null;
   model: Pick<TurnModel, "kind" | "config">;
   request: ModelRequest;
-  /** Of the answer that is asked for; 1 = the first. */
+  /** 1 = the first attempt at this answer. */
   attempt: number;
   purpose: ModelCallPurpose;
 };
 
-/** `work` says when the first part of the answer has come. Its outcome is the call's. */
+/** `work` calls `onFirstPart` at the first part of the answer. Resolves with its outcome. */
 export function traceModelCall(
   { traces, callRecords, clock, log }: ModelCallTracing,
   call: TracedModelCall,
-  work: (firstPartCame: () => void) => Promise<CallOutcome>,
+  work: (onFirstPart: () => void) => Promise<CallOutcome>,
 ): Promise<CallOutcome> {
   return traces.within(beginningOf(call), async (span) => {
     const startedAt = clock.now();
     let firstPartMs: number | null = null;
     const outcome = await work(() => (firstPartMs = clock.now() - startedAt));
-    tellOutcome(span, outcome, firstPartMs);
+    recordOutcome(span, outcome, firstPartMs);
     const { model, ...facts } = call;
     if (outcome.oddUsage !== undefined) {
       const { chatId, purpose } = facts;
       const reported = { chatId, purpose, model: model.config.model, fields: outcome.oddUsage };
-      log.warn(reported, "A vendor reported numbers of tokens that are none: they are repaired or estimated");
+      log.warn(reported, "vendor reported invalid token counts; they are repaired or estimated");
     }
     const durationMs = clock.now() - startedAt;
     callRecords.record({ ...facts, provider: model.kind, outcome, startedAt, firstPartMs, durationMs });
@@ -60,7 +56,7 @@ function beginningOf({ model, attempt, purpose }: TracedModelCall) {
   return { name: `chat ${name}`, kind: "client" as const, facts };
 }
 
-function tellOutcome(span: Span, outcome: CallOutcome, firstPartMs: number | null): void {
+function recordOutcome(span: Span, outcome: CallOutcome, firstPartMs: number | null): void {
   const { type, usage } = outcome;
   span.setAttributes({
     "parley.outcome": type,

@@ -1,9 +1,9 @@
 /**
- * Notifies a user's browsers of a settled turn, unless the user has looked at the chat meanwhile. What is
- * told is what the turn had in its hand: nothing is read for it.
+ * Sends push notifications for settled turns to the owner's browsers, unless the owner reads the chat. The message is
+ * built from what the turn has in memory; nothing is read for it.
  *
- * A turn waits `LOOK_MS`: whoever follows the chat, at whichever replica, marks it as read within that time, and the
- * mark is news of the person's list. Then each browser is told, and asked again a few times if its service is busy.
+ * Each notification waits `READ_GRACE_MS`: a subscriber of the chat, on any replica, marks it as read within that time,
+ * which is published on the owner's list. Then it is sent to each browser, with a few retries while its service is busy.
  */
 import { setMaxListeners } from "node:events";
 import { encodeId } from "../../domain/common/ids.js";
@@ -19,13 +19,13 @@ import type { Log } from "../../lib/log.js";
 import type { PushTarget } from "../../store/push/push.js";
 import type { PushTargets } from "./push-targets.js";
 
-/** Marks are gathered for a second where the person looks; the rest is the way here. */
-export const LOOK_MS = 3_000;
-/** Rests that are told at the same time on one replica; beyond them a notification is left out, and logged. */
-const MAX_TELLING = 500;
+/** Read marks are batched for a second on the reader's replica; the rest is for their delivery. */
+export const READ_GRACE_MS = 3_000;
+/** Settled turns with notifications in progress on one replica; beyond it they are dropped and logged. */
+const MAX_IN_PROGRESS = 500;
 const RETRY_DELAYS_MS = [2_000, 15_000, 60_000];
-/** A service that wants to be left alone for longer is left alone. */
-const LONGEST_DELAY_MS = 5 * 60_000;
+/** A notification is dropped when its service asks for a longer delay. */
+const MAX_DELAY_MS = 5 * 60_000;
 
 export type NotifierDependencies = {
   bus: Pick<Bus, "subscribeList">;
@@ -34,7 +34,7 @@ export type NotifierDependencies = {
   targets: PushTargets;
   /** Never rejects. */
   deliver(target: PushTarget, message: PushMessage): Promise<PushOutcome>;
-  /** The browser is not there any more. */
+  /** Deletes a subscription that no longer exists at its service. */
   remove(target: PushTarget): Promise<void>;
 };
 
@@ -43,12 +43,12 @@ export type SettledChat = { chatId: string; ownerId: string; title: string };
 
 export class Notifier {
   readonly #dependencies: NotifierDependencies;
-  readonly #telling = new Set<Promise<void>>();
+  readonly #notifying = new Set<Promise<void>>();
   readonly #closing = new AbortController();
 
   constructor(dependencies: NotifierDependencies) {
     this.#dependencies = dependencies;
-    // Everything under way waits with it.
+    // Every notification in progress listens to it.
     setMaxListeners(0, this.#closing.signal);
   }
 
@@ -57,30 +57,32 @@ export class Notifier {
     if (this.#closing.signal.aborted) return;
     const { log } = this.#dependencies;
     const { chatId } = chat;
-    if (this.#telling.size >= MAX_TELLING) {
-      log.warn({ chatId, limit: MAX_TELLING }, "A notification is left out: too many are under way");
+    if (this.#notifying.size >= MAX_IN_PROGRESS) {
+      log.warn({ chatId, limit: MAX_IN_PROGRESS }, "too many notifications in progress; dropping one");
       return;
     }
-    const telling = this.#tell(chat, turn).catch((error: unknown) => {
-      log.error({ err: error, chatId }, "A person could not be notified of a turn");
+    const notifying = this.#notify(chat, turn).catch((error: unknown) => {
+      log.error({ err: error, chatId }, "push notification failed");
     });
-    this.#telling.add(telling);
-    void telling.finally(() => this.#telling.delete(telling));
+    this.#notifying.add(notifying);
+    void notifying.finally(() => this.#notifying.delete(notifying));
   }
 
-  /** What still waits is not told. */
+  /** Drops notifications in progress. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.all(this.#telling);
+    await Promise.all(this.#notifying);
   }
 
-  async #tell(chat: SettledChat, turn: SettledTurn): Promise<void> {
+  async #notify(chat: SettledChat, turn: SettledTurn): Promise<void> {
     const { targets } = this.#dependencies;
     if ((await targets.of(chat.ownerId)).length === 0 || (await this.#isSeen(chat))) return;
     const message = pushMessageOf({ chatId: encodeId("chat", chat.chatId), title: chat.title }, turn);
-    // Asked anew: a browser that has come since is told too, and one that has gone is not.
-    const told = (await targets.of(chat.ownerId)).map((target) => this.#tellOne(chat, target, message));
-    await Promise.all(told);
+    // Read again for browsers that were registered or removed during the wait.
+    const deliveries = (await targets.of(chat.ownerId)).map((target) =>
+      this.#deliverTo(chat, target, message),
+    );
+    await Promise.all(deliveries);
   }
 
   async #isSeen({ chatId, ownerId }: SettledChat): Promise<boolean> {
@@ -91,29 +93,29 @@ export class Notifier {
     });
     try {
       const { signal } = this.#closing;
-      await sleep(clock, LOOK_MS, AbortSignal.any([seen.signal, signal]));
+      await sleep(clock, READ_GRACE_MS, AbortSignal.any([seen.signal, signal]));
       return seen.signal.aborted || signal.aborted;
     } finally {
       detach();
     }
   }
 
-  async #tellOne(chat: SettledChat, target: PushTarget, message: PushMessage): Promise<void> {
+  async #deliverTo(chat: SettledChat, target: PushTarget, message: PushMessage): Promise<void> {
     const { clock, log, deliver, remove } = this.#dependencies;
     const facts = { chatId: chat.chatId, subscriptionId: target.id, service: new URL(target.endpoint).host };
     for (let tries = 0; ; tries += 1) {
       const delivery = await deliver(target, message);
       if (delivery.kind === "delivered") return;
       if (delivery.kind === "gone") {
-        log.info(facts, "A browser has withdrawn its push subscription");
+        log.info(facts, "push subscription is gone; removing it");
         return remove(target);
       }
       const { reason } = delivery;
       const delayMs =
         delivery.kind === "later" ? (delivery.retryAfterMs ?? RETRY_DELAYS_MS[tries]) : undefined;
       const isLastTry = tries >= RETRY_DELAYS_MS.length;
-      if (delayMs === undefined || delayMs > LONGEST_DELAY_MS || isLastTry) {
-        log.warn({ ...facts, reason, tries: tries + 1 }, "A notification could not be delivered");
+      if (delayMs === undefined || delayMs > MAX_DELAY_MS || isLastTry) {
+        log.warn({ ...facts, reason, tries: tries + 1 }, "push notification was not delivered");
         return;
       }
       await sleep(clock, delayMs, this.#closing.signal);

@@ -1,13 +1,13 @@
 /**
- * Where people are told, remembered: turns end far more often than browsers come and go, and most people have none.
- * Whoever registers is heard on every replica at once, and without the bus after `FRESH_MS`.
+ * Cache of users' push subscriptions, as turns end far more often than subscriptions change, and most users have none.
+ * Invalidated on every replica by a change, and after `FRESH_MS` in case the announcement was lost.
  */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../lib/clock.js";
 import type { PushTarget } from "../../store/push/push.js";
 
 const FRESH_MS = 60_000;
-const MAX_PEOPLE = 10_000;
+const MAX_USERS = 10_000;
 
 type Known = { targets: Promise<readonly PushTarget[]>; readAtMs: number };
 
@@ -17,12 +17,12 @@ export type PushTargetsDependencies = {
 };
 
 export class PushTargets {
-  /** Reads under way too: a change takes them out, so that nobody after it gets what was read before. */
-  readonly #known = new LRUCache<string, Known>({ max: MAX_PEOPLE });
+  /** Including reads in progress: a change removes them, so that later callers do not get the old value. */
+  readonly #known = new LRUCache<string, Known>({ max: MAX_USERS });
 
   constructor(private readonly dependencies: PushTargetsDependencies) {}
 
-  /** Rejects only when the database does; the next call asks again. */
+  /** Rejects only when the database fails; the next call reads again. */
   of(userId: string): Promise<readonly PushTarget[]> {
     const known = this.#known.get(userId);
     const now = this.dependencies.clock.now();
@@ -35,7 +35,7 @@ export class PushTargets {
     return reading.targets;
   }
 
-  /** Somebody's browsers have changed. */
+  /** Call after any subscription has changed. */
   forget(): void {
     this.#known.clear();
   }

@@ -1,10 +1,10 @@
 /**
- * Keeps people within what they may spend. Commands ask before they begin something paid (`check`), and whoever is about
- * to call a model asks for leave (`admit`): the greatest that the call can cost is held until what it did cost is counted.
+ * Enforces users' spending limits. Commands call `check` before starting anything that costs money, and each model call
+ * is admitted by `admit`, which reserves its greatest possible cost until the actual cost is counted.
  *
- * A call waits while others of the same person hold what is left of the limit: until they are done, the limit is
- * raised, or `WAIT_MS` have passed. On one replica only the first of a person's waiting calls asks the database.
- * Whoever has no limit costs no statement: who has one is remembered, and heard of when it changes.
+ * A call waits while other calls of the same user reserve the rest of the limit: until one is done, the limit is raised,
+ * or `WAIT_MS` have passed. On one replica only the first of a user's waiting calls polls the database. Users without a
+ * limit need no statement: the users with one are cached, and changes invalidate the cache.
  */
 import { randomUUID } from "node:crypto";
 import type { ChatFailure } from "../../domain/common/failures.js";
@@ -23,20 +23,20 @@ import type { Log } from "../../lib/log.js";
 import { type Memoized, memoizeWithTtl } from "../../lib/concurrency/memoize.js";
 import { BoundedSemaphore } from "../../lib/concurrency/bounded-semaphore.js";
 import type { Database } from "../../store/common/database.js";
-import { dropHold, takeHold } from "../../store/usage/usage-reservations.js";
+import { dropHold, takeReservation } from "../../store/usage/usage-reservations.js";
 import { type KnownLimits, readKnownLimits, readLimitStanding } from "../../store/usage/usage-limits.js";
 import type { UsageLimitChecks } from "../../commands/usage/usage-limit-check.js";
 
 /** The longest wait for other calls. A turn that waits costs nothing and can be stopped. */
 const WAIT_MS = 15 * 60_000;
-/** How soon it is noticed that a call on another replica is done. */
-const LOOK_MS = 1_000;
-/** Calls of one person that wait on one replica; a worker runs no more chats. */
+/** Poll interval for the end of calls on other replicas. */
+const POLL_MS = 1_000;
+/** Waiting calls of one user on one replica; a worker runs no more chats. */
 const MAX_WAITING = 500;
-/** Longer than any model call takes; for holds whose end was lost while their worker lives on. */
-const HOLD_LIFE_MS = 60 * 60_000;
-/** The same where no lease tells of a process that died; longer than a title may take. */
-const UNLEASED_HOLD_LIFE_MS = 60_000;
+/** Longer than any model call takes; for reservations that were not released although their worker is alive. */
+const RESERVATION_MS = 60 * 60_000;
+/** The same without a lease that shows a dead process; longer than a title may take. */
+const UNLEASED_RESERVATION_MS = 60_000;
 
 export type UsageLimitDependencies = {
   database: Database;
@@ -44,39 +44,39 @@ export type UsageLimitDependencies = {
   log: Log;
   bus: Pick<Bus, "onConfigChange">;
   meter: UsageLimitMeter;
-  /** What happens when the limit cannot be looked at: `closed` refuses, `open` lets pass. */
+  /** When the limit cannot be read: `closed` refuses, `open` allows. */
   whenUnchecked: "closed" | "open";
 };
 
 /** One model call, before it is made. */
 export type PaidCall = {
   ownerId: string;
-  /** The worker that makes it, by whose lease the hold lives; null = none. */
+  /** The worker that makes it, whose lease bounds the reservation; null = none. */
   workerId: string | null;
-  /** What it can cost at most, in microdollars; asked only of people with a limit. */
+  /** The greatest possible cost in microdollars; called only for users with a limit. */
   maxCost(): bigint;
   place: LimitRefusalSite;
-  /** False = it is not worth a wait. */
+  /** False = refused instead of waiting. */
   waits: boolean;
 };
 
-/** `stopped`: the signal came first. `release` is called once what the call used is counted; it never rejects. */
+/** `stopped`: the signal was aborted first. Call `release` once the call's usage is counted; it never rejects. */
 export type Admission =
   | { type: "admitted"; release(): Promise<void> }
   | { type: "refused"; failure: ChatFailure }
   | { type: "stopped" };
 
-/** The one of a person's calls that asks, and those behind it. */
-type Line = { semaphore: BoundedSemaphore; wake: AbortController };
+/** Queue of one user's calls; the first one polls. */
+type UserQueue = { semaphore: BoundedSemaphore; wake: AbortController };
 
-const FREELY: Admission = { type: "admitted", release: () => Promise.resolve() };
+const UNLIMITED: Admission = { type: "admitted", release: () => Promise.resolve() };
 
 export class UsageLimits implements UsageLimitChecks {
   readonly #dependencies: UsageLimitDependencies;
   readonly #known: Memoized<KnownLimits>;
-  /** As it was read last; what was off a moment ago is off while nothing can be read. */
+  /** The last known value; used while the database cannot be read. */
   #wasEnabled: boolean | null = null;
-  readonly #lines = new Map<string, Line>();
+  readonly #queues = new Map<string, UserQueue>();
   readonly #stopListening: () => void;
 
   constructor(dependencies: UsageLimitDependencies) {
@@ -88,12 +88,12 @@ export class UsageLimits implements UsageLimitChecks {
     this.#stopListening = dependencies.bus.onConfigChange((topic) => {
       if (topic !== "usage-limits") return;
       this.#known.invalidate();
-      for (const { wake } of this.#lines.values()) wake.abort();
+      for (const { wake } of this.#queues.values()) wake.abort();
     });
   }
 
-  /** How the person stands now, from the database. */
-  standing(userId: string): Promise<LimitStatus> {
+  /** The user's spend against their limit, from the database. */
+  status(userId: string): Promise<LimitStatus> {
     const { database, clock } = this.#dependencies;
     return readLimitStanding(database, userId, clock.now());
   }
@@ -101,10 +101,10 @@ export class UsageLimits implements UsageLimitChecks {
   async check(ownerId: string): Promise<LimitCheck> {
     try {
       if (!(await this.#isLimited(ownerId))) return { outcome: "allowed" };
-      const standing = await this.standing(ownerId);
-      if (!isReached(standing)) return { outcome: "allowed" };
+      const status = await this.status(ownerId);
+      if (!isReached(status)) return { outcome: "allowed" };
       this.#dependencies.meter.limitRefusal("send", "reached");
-      return { outcome: "reached", status: standing };
+      return { outcome: "reached", status: status };
     } catch (error) {
       return { outcome: this.#passesUnchecked(error, ownerId, "send") ? "allowed" : "unchecked" };
     }
@@ -114,21 +114,21 @@ export class UsageLimits implements UsageLimitChecks {
   async admit(call: PaidCall, signal: AbortSignal): Promise<Admission> {
     const { ownerId, place } = call;
     try {
-      if (!(await this.#isLimited(ownerId))) return FREELY;
+      if (!(await this.#isLimited(ownerId))) return UNLIMITED;
       const micros = call.maxCost();
-      // What costs nothing that anybody will know needs no place beside the others.
-      if (micros === 0n) return this.#afterLook(await this.standing(ownerId), place) ?? FREELY;
-      const asked = { call, micros, deadline: this.#dependencies.clock.now() + WAIT_MS, line: null };
-      return call.waits ? await this.#inLine(asked, signal) : await this.#ask(asked, signal);
+      // A call without a known price needs no reservation.
+      if (micros === 0n) return this.#refusalFor(await this.status(ownerId), place) ?? UNLIMITED;
+      const request = { call, micros, deadline: this.#dependencies.clock.now() + WAIT_MS, queue: null };
+      return call.waits ? await this.#inQueue(request, signal) : await this.#poll(request, signal);
     } catch (error) {
-      if (this.#passesUnchecked(error, ownerId, place)) return FREELY;
+      if (this.#passesUnchecked(error, ownerId, place)) return UNLIMITED;
       return { type: "refused", failure: LIMIT_UNCHECKED };
     }
   }
 
   close(): void {
     this.#stopListening();
-    for (const { semaphore, wake } of this.#lines.values()) {
+    for (const { semaphore, wake } of this.#queues.values()) {
       semaphore.close();
       wake.abort();
     }
@@ -140,63 +140,63 @@ export class UsageLimits implements UsageLimitChecks {
       this.#wasEnabled = known.isEnabled;
       return known.isEnabled && (known.defaultLimitMicros !== null || known.limitedUserIds.has(ownerId));
     } catch (error) {
-      // A database that fails is no reason to refuse what nobody has limited.
+      // Without limits a failing database is no reason to refuse.
       if (this.#wasEnabled === false) return false;
       throw error;
     }
   }
 
-  /** Whether that is to be let pass all the same. */
+  /** Logs the failure; whether the call is allowed without a check. */
   #passesUnchecked(error: unknown, ownerId: string, place: LimitRefusalSite): boolean {
     const { log, meter, whenUnchecked } = this.#dependencies;
     const isOpen = whenUnchecked === "open";
-    log.error({ err: error, ownerId, place, whenUnchecked }, "A usage limit could not be looked at");
+    log.error({ err: error, ownerId, place, whenUnchecked }, "usage limit could not be read");
     if (!isOpen) meter.limitRefusal(place, "unchecked");
     return isOpen;
   }
 
-  #afterLook(standing: LimitStatus, place: LimitRefusalSite): Admission | null {
-    if (!isReached(standing)) return null;
+  #refusalFor(status: LimitStatus, place: LimitRefusalSite): Admission | null {
+    if (!isReached(status)) return null;
     this.#dependencies.meter.limitRefusal(place, "reached");
-    return { type: "refused", failure: limitReachedFailure(standing) };
+    return { type: "refused", failure: limitReachedFailure(status) };
   }
 
-  async #inLine(asked: Asked, signal: AbortSignal): Promise<Admission> {
-    const { ownerId } = asked.call;
-    const line = this.#lineOf(ownerId);
-    const entering = line.semaphore.acquire();
+  async #inQueue(request: AdmissionRequest, signal: AbortSignal): Promise<Admission> {
+    const { ownerId } = request.call;
+    const queue = this.#queueOf(ownerId);
+    const entering = queue.semaphore.acquire();
     const leave = await orStopped(entering, signal);
     if (leave === STOPPED) {
-      entering.then((late) => this.#leave(ownerId, line, late)).catch(() => undefined);
+      entering.then((late) => this.#leave(ownerId, queue, late)).catch(() => undefined);
       return { type: "stopped" };
     }
     try {
-      return await this.#ask({ ...asked, line: leave === null ? null : line }, signal);
+      return await this.#poll({ ...request, queue: leave === null ? null : queue }, signal);
     } finally {
-      this.#leave(ownerId, line, leave);
+      this.#leave(ownerId, queue, leave);
     }
   }
 
-  /** Looks until the call may be made, may not, or has waited for too long. */
-  async #ask(asked: Asked, signal: AbortSignal): Promise<Admission> {
+  /** Polls until the call is admitted or refused, or has waited for too long. */
+  async #poll(request: AdmissionRequest, signal: AbortSignal): Promise<Admission> {
     const { database, clock } = this.#dependencies;
-    const { call, micros, deadline, line } = asked;
+    const { call, micros, deadline, queue } = request;
     const { ownerId, workerId, place } = call;
     for (;;) {
       if (signal.aborted) return { type: "stopped" };
-      // Before the look: what changes during it is not slept through.
-      if (line !== null) line.wake = new AbortController();
+      // Before the statement, so that a change during it ends the sleep.
+      if (queue !== null) queue.wake = new AbortController();
       const id = randomUUID();
-      const lifeMs = workerId === null ? UNLEASED_HOLD_LIFE_MS : HOLD_LIFE_MS;
+      const lifeMs = workerId === null ? UNLEASED_RESERVATION_MS : RESERVATION_MS;
       const request = { id, ownerId, workerId, micros, lifeMs, now: clock.now() };
-      const { isTaken, standing } = await takeHold(database, request);
+      const { isTaken, standing: status } = await takeReservation(database, request);
       if (isTaken) return { type: "admitted", release: () => this.#release(id, ownerId) };
-      const refused = this.#afterLook(standing, place);
+      const refused = this.#refusalFor(status, place);
       if (refused !== null) return refused;
-      // Meanwhile there is none.
-      if (standing.limitMicros === null) return FREELY;
-      if (line === null || clock.now() >= deadline) return this.#busy(standing, place);
-      await this.#rest(line, signal);
+      // The limit was removed meanwhile.
+      if (status.limitMicros === null) return UNLIMITED;
+      if (queue === null || clock.now() >= deadline) return this.#busy(status, place);
+      await this.#sleep(queue, signal);
     }
   }
 
@@ -205,12 +205,12 @@ export class UsageLimits implements UsageLimitChecks {
     return { type: "refused", failure: limitBusyFailure(limitMicros ?? 0n, period) };
   }
 
-  /** Until a hold was given back here, limits were changed, or it is time to look what others have done. */
-  async #rest({ wake }: Line, signal: AbortSignal): Promise<void> {
+  /** Sleeps until a reservation was released here, limits were changed, or the next poll is due. */
+  async #sleep({ wake }: UserQueue, signal: AbortSignal): Promise<void> {
     const end = () => wake.abort();
     signal.addEventListener("abort", end, { once: true });
     if (signal.aborted) end();
-    await sleep(this.#dependencies.clock, LOOK_MS, wake.signal);
+    await sleep(this.#dependencies.clock, POLL_MS, wake.signal);
     signal.removeEventListener("abort", end);
   }
 
@@ -219,38 +219,38 @@ export class UsageLimits implements UsageLimitChecks {
     try {
       await dropHold(database, id);
     } catch (error) {
-      log.error({ err: error, ownerId, id }, "What was held for a model call ends only with its time");
+      log.error({ err: error, ownerId, id }, "releasing a reservation failed; it ends when it expires");
     }
-    this.#lines.get(ownerId)?.wake.abort();
+    this.#queues.get(ownerId)?.wake.abort();
   }
 
-  #lineOf(ownerId: string): Line {
-    const known = this.#lines.get(ownerId);
+  #queueOf(ownerId: string): UserQueue {
+    const known = this.#queues.get(ownerId);
     if (known) return known;
     const bounds = { maxRunning: 1, maxWaiting: MAX_WAITING, waitMs: WAIT_MS };
-    const line = {
+    const queue = {
       semaphore: new BoundedSemaphore(bounds, this.#dependencies.clock),
       wake: new AbortController(),
     };
-    this.#lines.set(ownerId, line);
-    return line;
+    this.#queues.set(ownerId, queue);
+    return queue;
   }
 
-  /** The last one out takes the line away. */
-  #leave(ownerId: string, line: Line, leave: (() => void) | null): void {
+  /** Leaves the queue and removes it when it is empty. */
+  #leave(ownerId: string, queue: UserQueue, leave: (() => void) | null): void {
     leave?.();
-    const { running, waiting } = line.semaphore.count();
-    if (running + waiting === 0 && this.#lines.get(ownerId) === line) this.#lines.delete(ownerId);
+    const { running, waiting } = queue.semaphore.count();
+    if (running + waiting === 0 && this.#queues.get(ownerId) === queue) this.#queues.delete(ownerId);
   }
 }
 
-type Asked = {
+type AdmissionRequest = {
   call: PaidCall;
   micros: bigint;
   /** Milliseconds since the epoch. */
   deadline: number;
-  /** In which it is the first; null = it looks once, as it does not wait or has waited for long enough. */
-  line: Line | null;
+  /** The queue whose first call this is; null = polls once, as it does not wait or has waited long enough. */
+  queue: UserQueue | null;
 };
 
 const STOPPED = Symbol("stopped");

@@ -1,7 +1,6 @@
 /**
- * Puts into the audit log that an admin has read what is somebody else's: once an hour for each admin and thing,
- * whichever replicas they ask. What was noted a moment ago is remembered, so that who follows a chat or turns pages
- * costs no statement each time; owners never cost one.
+ * Audits admins' reads of other users' data: once an hour per admin and object, across all replicas. Recent entries are
+ * cached, so that subscriptions and pagination do not execute a statement each time; owners' reads never do.
  */
 import { LRUCache } from "lru-cache";
 import type { AuditAction } from "../../domain/users/audit.js";
@@ -12,9 +11,9 @@ import { noteAdminReads, type ReadKind } from "../../store/users/admin-reads.js"
 import { recordAudit } from "../../store/users/audit-log.js";
 import type { Database } from "../../store/common/database.js";
 
-/** Well below the hour, after which the database has the next line written. */
-const REMEMBERED_MS = 5 * 60_000;
-const MAX_REMEMBERED = 10_000;
+/** Well below the hour after which the database writes the next entry. */
+const CACHED_MS = 5 * 60_000;
+const MAX_CACHED = 10_000;
 
 const ACTIONS = {
   chat: "chat_read",
@@ -23,7 +22,7 @@ const ACTIONS = {
   calls: "model_calls_read",
 } as const satisfies Record<ReadKind, AuditAction>;
 
-/** Whose ids they are. */
+/** The kind of the ids of each read. */
 const ID_KINDS = { chat: "chat", file: "file", user: "user", calls: "chat" } as const satisfies Record<
   ReadKind,
   IdKind
@@ -34,16 +33,16 @@ export class AdminReads {
 
   constructor(private readonly dependencies: { database: Database; clock: Clock }) {
     this.#recent = new LRUCache({
-      max: MAX_REMEMBERED,
-      ttl: REMEMBERED_MS,
+      max: MAX_CACHED,
+      ttl: CACHED_MS,
       ttlResolution: 0,
       perf: dependencies.clock,
     });
   }
 
   /**
-   * To be awaited before anything is shown: what cannot be noted is not read. Does nothing for anybody but admins, and
-   * for what is their own or gone. `user`: whose chats were listed; `calls`: of which chat.
+   * Must be awaited before anything is returned, so that nothing is read without its entry. Does nothing for users other
+   * than admins, and for objects that are their own or deleted. `user`: whose chats were listed; `calls`: of which chat.
    */
   async note(actor: Actor, kind: ReadKind, ids: readonly string[]): Promise<void> {
     if (actor.role !== "admin") return;

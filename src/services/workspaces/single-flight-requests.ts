@@ -1,37 +1,37 @@
-/** Asks workspaces something, each at most once at a time: whoever asks meanwhile gets the same answer, or gives up. */
+/** Single-flight requests to workspaces: concurrent callers of one workspace share a request, each with a timeout. */
 import type { Clock } from "../../lib/clock.js";
 import { CONTEXT_TIMEOUT_MS } from "../../workspaces/agent-client/agent-connection.js";
 
-export type Look<Value> = { kind: "seen"; value: Value } | { kind: "failed"; error: unknown };
+export type RequestOutcome<Value> = { kind: "answered"; value: Value } | { kind: "failed"; error: unknown };
 
-export class WorkspaceLooks<Value> {
-  readonly #running = new Map<string, Promise<Look<Value>>>();
+export class SingleFlightRequests<Value> {
+  readonly #running = new Map<string, Promise<RequestOutcome<Value>>>();
 
   constructor(private readonly clock: Clock) {}
 
   /**
-   * What `look` gives, within five seconds. Never rejects. A look goes on after its callers gave up: what comes late
-   * may still be remembered by whoever wrote `look`.
+   * The outcome of `request` within five seconds. Never rejects. The request goes on after its callers' timeout, so that
+   * `request` may still cache a late answer.
    */
-  async once(workspaceId: string, look: () => Promise<Value>): Promise<Look<Value>> {
+  async once(workspaceId: string, request: () => Promise<Value>): Promise<RequestOutcome<Value>> {
     const running = this.#running.get(workspaceId);
     if (running !== undefined) return this.#withinLimit(running);
-    const looking = settle(look).finally(() => this.#running.delete(workspaceId));
-    this.#running.set(workspaceId, looking);
-    return this.#withinLimit(looking);
+    const started = settle(request).finally(() => this.#running.delete(workspaceId));
+    this.#running.set(workspaceId, started);
+    return this.#withinLimit(started);
   }
 
-  /** Resolves when no workspace is asked any more. Close the agents first, or it waits for their answers. */
+  /** Resolves when all requests have ended. Close the agents first, or it waits for their answers. */
   async close(): Promise<void> {
     await Promise.all(this.#running.values());
   }
 
-  #withinLimit(looking: Promise<Look<Value>>): Promise<Look<Value>> {
+  #withinLimit(running: Promise<RequestOutcome<Value>>): Promise<RequestOutcome<Value>> {
     return new Promise((resolve) => {
       const cancel = this.clock.after(CONTEXT_TIMEOUT_MS, () =>
         resolve({ kind: "failed", error: new Error(`There was no answer within ${CONTEXT_TIMEOUT_MS} ms.`) }),
       );
-      void looking.then((outcome) => {
+      void running.then((outcome) => {
         cancel();
         resolve(outcome);
       });
@@ -39,9 +39,9 @@ export class WorkspaceLooks<Value> {
   }
 }
 
-async function settle<Value>(look: () => Promise<Value>): Promise<Look<Value>> {
+async function settle<Value>(request: () => Promise<Value>): Promise<RequestOutcome<Value>> {
   try {
-    return { kind: "seen", value: await look() };
+    return { kind: "answered", value: await request() };
   } catch (error) {
     return { kind: "failed", error };
   }

@@ -1,22 +1,22 @@
-/** What a workspace's agent tells a person of itself: asked when somebody wants to know, never started for that. */
+/** Describes a workspace's agent to users, on demand. Never starts an agent. */
 import type { WorkspaceAgentFacts } from "../../domain/workspaces/workspace.js";
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import type { AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
 import type { WorkspaceContexts } from "./workspace-contexts.js";
 
-/** A page must not wait for long for a workspace that does not answer: twice this at the most. */
+/** Bounds each of the two steps, so that a page waits at most twice this for a workspace that does not answer. */
 const PATIENCE_MS = 5_000;
 
 export type WorkspaceAgentsDependencies = {
-  /** The agent that is there now; null when there is none. Rejects when it cannot be reached. */
+  /** The running agent; null when there is none. Rejects when it cannot be reached. */
   findAgent: (workspaceId: string) => Promise<AgentConnection | null>;
   contexts: WorkspaceContexts;
   clock: Clock;
   log: Log;
 };
 
-/** Null when the agent is not there or does not answer. Who may ask is the caller's to judge. */
+/** Null when the agent is not running or does not answer. The caller checks that the viewer may see it. */
 export async function describeAgent(
   { findAgent, contexts, clock, log }: WorkspaceAgentsDependencies,
   workspaceId: string,
@@ -39,7 +39,7 @@ export async function describeAgent(
       mcpTools,
     };
   } catch (error) {
-    log.info({ err: error, workspaceId }, "A workspace's agent did not say what it is");
+    log.info({ err: error, workspaceId }, "workspace agent did not answer");
     return null;
   } finally {
     isFound.abort();
@@ -55,7 +55,7 @@ async function listTools(
     const { tools } = await agent.mcpTools({ signal: AbortSignal.timeout(PATIENCE_MS) });
     return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   } catch (error) {
-    log.info({ err: error, workspaceId }, "A workspace's tools could not be listed");
+    log.info({ err: error, workspaceId }, "listing a workspace's tools failed");
     return null;
   }
 }

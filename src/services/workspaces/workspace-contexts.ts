@@ -1,21 +1,21 @@
 /**
- * What workspaces tell about themselves, remembered for a few minutes so that not every model call asks for it.
- * Each workspace is read by at most one caller at a time; the others wait for what that one gets.
+ * Cache of workspaces' contexts (instruction files, skills) for a few minutes, so that not every model call reads them.
+ * Concurrent callers of one workspace share one read.
  */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import type { AgentConnection, WorkspaceContext } from "../../workspaces/agent-client/agent-connection.js";
-import { WorkspaceLooks } from "./single-flight-requests.js";
+import { SingleFlightRequests } from "./single-flight-requests.js";
 
 export type { WorkspaceContext };
 
-/** How long a change of an instruction file may go unnoticed. A new agent process is noticed at once. */
+/** A change of an instruction file is visible after this, a new agent process at once. */
 const FRESH_MS = 5 * 60_000;
 const MAX_KNOWN = 1_000;
-/** A context has up to about 350 KiB, and usually a few. */
+/** A context has up to about 350 KiB, usually a few. */
 const MAX_KNOWN_CHARACTERS = 32 * 1024 * 1024;
-/** Of what has no length of its own: paths, names, the entry itself. */
+/** Overhead of an entry: paths, names, the entry itself. */
 const ENTRY_CHARACTERS = 1_024;
 
 type Known = { context: WorkspaceContext; instance: string; readAtMs: number };
@@ -26,30 +26,30 @@ export class WorkspaceContexts {
     maxSize: MAX_KNOWN_CHARACTERS,
     sizeCalculation: ({ context }) => sizeOf(context),
   });
-  readonly #looks: WorkspaceLooks<WorkspaceContext>;
+  readonly #requests: SingleFlightRequests<WorkspaceContext>;
 
   constructor(private readonly dependencies: { clock: Clock; log: Log }) {
-    this.#looks = new WorkspaceLooks(dependencies.clock);
+    this.#requests = new SingleFlightRequests(dependencies.clock);
   }
 
   /**
-   * The workspace's context, not older than five minutes and from the agent that runs now. Never rejects and takes
-   * five seconds at most: when the workspace cannot be reached the answer is what it told before, or null when it
-   * never told anything, and the next call asks again. `connect` may reject.
+   * The workspace's context, at most five minutes old and from the current agent process. Never rejects and takes five
+   * seconds at most: when the workspace cannot be reached the result is the last known context, or null when there is none,
+   * and the next call tries again. `connect` may reject.
    */
   async read(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<WorkspaceContext | null> {
-    const look = await this.#looks.once(workspaceId, () => this.#look(workspaceId, connect));
-    if (look.kind === "seen") return look.value;
-    this.dependencies.log.warn({ err: look.error, workspaceId }, "The workspace's context cannot be read");
+    const outcome = await this.#requests.once(workspaceId, () => this.#read(workspaceId, connect));
+    if (outcome.kind === "answered") return outcome.value;
+    this.dependencies.log.warn({ err: outcome.error, workspaceId }, "workspace context cannot be read");
     return this.#known.get(workspaceId)?.context ?? null;
   }
 
-  /** Resolves when no workspace is being read any more. Close the agents first, or it waits for their answers. */
+  /** Resolves when all reads have ended. Close the agents first, or it waits for their answers. */
   close(): Promise<void> {
-    return this.#looks.close();
+    return this.#requests.close();
   }
 
-  async #look(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<WorkspaceContext> {
+  async #read(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<WorkspaceContext> {
     const agent = await connect();
     const { clock } = this.dependencies;
     const known = this.#known.get(workspaceId);

@@ -1,7 +1,7 @@
 /**
- * Fulfils what is wished of workspaces from templates. The work stands in the database; whichever replica claims a
- * piece of it does one step, and whoever comes next goes on: a replica that dies in the middle leaves nothing undone.
- * Looks when it hears of a wish, and every few seconds in case nobody told it.
+ * Reconciles managed workspaces with their desired state. Pending steps are rows in the database; any replica claims one
+ * and executes it, and another one continues when that replica dies. Runs on every announced change, and every few
+ * seconds in case an announcement was lost.
  */
 import { randomUUID } from "node:crypto";
 import { afterWork, type WorkOutcome } from "../../domain/workspaces/workspace-lifecycle.js";
@@ -29,25 +29,25 @@ import type { LocalWorkspaces } from "../../workspaces/provisioners/local-worksp
 import { ProvisionerError, type Provisioner } from "../../workspaces/provisioners/provisioner.js";
 import { hashAgentToken } from "../../workspaces/tunnels/requests.js";
 
-/** A lost piece of news costs at most this much. */
-const LOOK_EVERY_MS = 5_000;
-/** Whether those that should run still do is asked of engines and clusters; that is not free. */
+/** Delay of a change whose announcement was lost. */
+const POLL_MS = 5_000;
+/** Interval of status requests to engines and clusters for workspaces that should be running. */
 const CHECK_EVERY_MS = 60_000;
-/** The work of a replica that died is taken up after this. Renewed three times in it. */
+/** Another replica takes over a dead one's step after this. Renewed three times within it. */
 const CLAIM_LEASE_MS = 30_000;
-/** Steps that one replica does at the same time. */
+/** Concurrent steps of one replica. */
 const MAX_AT_ONCE = 10;
-/** Of those that should run, looked at in one round. */
+/** Workspaces whose status is checked in one pass. */
 const MAX_CHECKED = 100;
 
 export type WorkspaceLifecycleDependencies = {
   database: Database;
   bus: Pick<Bus, "publishConfigChange" | "onConfigChange">;
   provisioners: Record<WorkspaceProvisioner, Provisioner>;
-  local: Pick<LocalWorkspaces, "here" | "leave">;
+  local: Pick<LocalWorkspaces, "startedIds" | "stopAgent">;
   /** The deployment's idle time; null = each template's own. */
   deploymentTtlMs(): Promise<number | null>;
-  /** A workspace is not to be used here any more. */
+  /** Called when a workspace must no longer be used by this process. */
   onLeft(workspaceId: string): void;
   clock: Clock;
   log: Log;
@@ -56,15 +56,15 @@ export type WorkspaceLifecycleDependencies = {
 export class WorkspaceLifecycle {
   readonly #working = new Set<Promise<void>>();
   #stops: (() => void)[] = [];
-  #isLooking = false;
-  #isCalled = false;
+  #isReconciling = false;
+  #isWoken = false;
   #isClosed = false;
   #lastCheckAt: number;
 
-  /** `drives`: it does the work; without, it only lets go of agents that are not to run any more. */
+  /** `executesSteps`: false = only stops local agents of workspaces that must not run any more. */
   constructor(
     private readonly dependencies: WorkspaceLifecycleDependencies,
-    private readonly drives: boolean,
+    private readonly executesSteps: boolean,
   ) {
     this.#lastCheckAt = dependencies.clock.now();
   }
@@ -73,51 +73,51 @@ export class WorkspaceLifecycle {
     const { bus, clock } = this.dependencies;
     this.#stops = [
       bus.onConfigChange((topic) => {
-        if (topic === "workspaces") this.look();
+        if (topic === "workspaces") this.wake();
       }),
-      clock.every(LOOK_EVERY_MS, () => this.look()),
+      clock.every(POLL_MS, () => this.wake()),
     ];
-    this.look();
+    this.wake();
   }
 
-  /** There may be something to do. Returns at once. */
-  look(): void {
-    this.#isCalled = true;
-    if (!this.#isLooking && !this.#isClosed) runDetached(() => this.#keep(this.#lookAround()));
+  /** Starts a pass, or another one after the current one. Returns at once. */
+  wake(): void {
+    this.#isWoken = true;
+    if (!this.#isReconciling && !this.#isClosed) runDetached(() => this.#track(this.#reconcile()));
   }
 
-  /** Steps under way come to their end; another replica does the next ones. */
+  /** Resolves when running steps have ended; other replicas execute the next ones. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const stop of this.#stops) stop();
     while (this.#working.size > 0) await Promise.all(this.#working);
   }
 
-  async #lookAround(): Promise<void> {
-    this.#isLooking = true;
+  async #reconcile(): Promise<void> {
+    this.#isReconciling = true;
     try {
-      while (this.#isCalled && !this.#isClosed) {
-        this.#isCalled = false;
-        await this.#letGo();
-        if (!this.drives) continue;
+      while (this.#isWoken && !this.#isClosed) {
+        this.#isWoken = false;
+        await this.#stopLocalAgents();
+        if (!this.executesSteps) continue;
         await this.#stopIdle();
         await this.#check();
-        await this.#work();
+        await this.#claimSteps();
       }
     } finally {
-      this.#isLooking = false;
+      this.#isReconciling = false;
     }
   }
 
-  /** Agents of this process whose workspaces were stopped or deleted, here or anywhere. */
-  async #letGo(): Promise<void> {
+  /** Stops agents of this process whose workspaces were stopped or deleted, on any replica. */
+  async #stopLocalAgents(): Promise<void> {
     const { database, local, onLeft } = this.dependencies;
-    const { here } = local;
-    if (here.length === 0) return;
-    const usable = await listUsable(database, here);
-    for (const id of here.filter((it) => !usable.has(it))) {
+    const { startedIds } = local;
+    if (startedIds.length === 0) return;
+    const usable = await listUsable(database, startedIds);
+    for (const id of startedIds.filter((it) => !usable.has(it))) {
       onLeft(id);
-      this.#keep(local.leave(id));
+      this.#track(local.stopAgent(id));
     }
   }
 
@@ -125,11 +125,11 @@ export class WorkspaceLifecycle {
     const { database, clock, log, bus } = this.dependencies;
     const idle = await stopIdle(database, await this.dependencies.deploymentTtlMs(), clock.now());
     if (idle.length === 0) return;
-    log.info({ workspaceIds: idle }, "Workspaces that nobody has used for their time are stopped");
+    log.info({ workspaceIds: idle }, "stopping idle workspaces");
     bus.publishConfigChange("workspaces");
   }
 
-  /** Containers and pods end, and machines vanish, without telling anybody. */
+  /** Detects containers, pods and machines that ended on their own. */
   async #check(): Promise<void> {
     const { database, provisioners, clock, log, bus } = this.dependencies;
     if (clock.now() - this.#lastCheckAt < CHECK_EVERY_MS) return;
@@ -137,49 +137,48 @@ export class WorkspaceLifecycle {
     for (const workspace of await listUnseen(database, MAX_CHECKED)) {
       const { id, provisioner } = workspace;
       try {
-        const standing = await provisioners[provisioner].status(workspace);
-        if (standing.kind === "running" || !(await failRunning(database, id, standing.reason))) continue;
-        log.warn({ workspaceId: id, reason: standing.reason }, "A workspace that should run does not");
+        const actual = await provisioners[provisioner].status(workspace);
+        if (actual.kind === "running" || !(await failRunning(database, id, actual.reason))) continue;
+        log.warn({ workspaceId: id, reason: actual.reason }, "workspace is not running although it should");
         bus.publishConfigChange("workspaces");
       } catch (error) {
-        log.warn({ err: error, workspaceId: id }, "How a workspace stands could not be asked");
+        log.warn({ err: error, workspaceId: id }, "workspace status could not be read");
       }
     }
   }
 
-  async #work(): Promise<void> {
+  async #claimSteps(): Promise<void> {
     const { database, clock } = this.dependencies;
     const limit = MAX_AT_ONCE - this.#working.size;
     if (limit <= 0) return;
     const claim = randomUUID();
     const claimed = await claimWork(database, { claim, now: clock.now(), leaseMs: CLAIM_LEASE_MS, limit });
-    for (const work of claimed) this.#keep(this.#do(work));
+    for (const work of claimed) this.#track(this.#execute(work));
   }
 
-  /** One step; what it came to is written, and the next one is nobody's in particular. */
-  async #do(work: ClaimedWork): Promise<void> {
+  /** Executes one step and saves its outcome; the next step may be claimed by any replica. */
+  async #execute(work: ClaimedWork): Promise<void> {
     const { database, clock, log, bus } = this.dependencies;
     const { workspace, status, claim } = work;
-    const mine = { id: workspace.id, claim };
+    const own = { id: workspace.id, claim };
     const facts = { workspaceId: workspace.id, name: workspace.name, status };
-    const outcome = await this.#held(mine, () => this.#try(work));
-    if (outcome.kind === "failed")
-      log.warn({ ...facts, reason: outcome.reason }, "A workspace's step failed");
+    const outcome = await this.#withClaimRenewal(own, () => this.#runStep(work));
+    if (outcome.kind === "failed") log.warn({ ...facts, reason: outcome.reason }, "workspace step failed");
     const after = afterWork(work, outcome, clock.now());
-    if (after.kind === "gone") await forgetWorkspace(database, mine);
+    if (after.kind === "gone") await forgetWorkspace(database, own);
     else if (after.kind === "rests")
-      await settleWork(database, { ...mine, from: status, ...after }, clock.now());
-    else await postponeWork(database, { ...mine, from: status, ...after });
-    if (after.kind === "again") this.#again(after.dueAt - clock.now());
+      await settleWork(database, { ...own, from: status, ...after }, clock.now());
+    else await postponeWork(database, { ...own, from: status, ...after });
+    if (after.kind === "again") this.#scheduleWake(after.dueAt - clock.now());
     else {
-      log.info({ ...facts, ...after }, "What was wished of a workspace has come to its end");
+      log.info({ ...facts, ...after }, "workspace has settled");
       bus.publishConfigChange("workspaces");
     }
-    // Another wish may have come meanwhile, which nobody could claim.
-    this.look();
+    // The desired state may have changed meanwhile; such a step could not be claimed before.
+    this.wake();
   }
 
-  async #try({ workspace, status, beganAt }: ClaimedWork): Promise<WorkOutcome> {
+  async #runStep({ workspace, status, beganAt }: ClaimedWork): Promise<WorkOutcome> {
     const { database, provisioners } = this.dependencies;
     const provisioner = provisioners[workspace.provisioner];
     try {
@@ -189,15 +188,15 @@ export class WorkspaceLifecycle {
           await provisioner.create(workspace);
           const issueToken = () => this.#issueToken(workspace.id);
           const started = await provisioner.start(workspace, { startId: String(beganAt), issueToken });
-          const isThere = started === "ready" || (await isAgentExpected(database, workspace.id));
-          return { kind: isThere ? "done" : "waiting" };
+          const isReady = started === "ready" || (await isAgentExpected(database, workspace.id));
+          return { kind: isReady ? "done" : "waiting" };
         }
         case "stopping":
-          await this.#end(workspace.id);
+          await this.#disconnect(workspace.id);
           await provisioner.stop(workspace);
           return { kind: "done" };
         case "deleting":
-          await this.#end(workspace.id);
+          await this.#disconnect(workspace.id);
           await provisioner.remove(workspace);
           return { kind: "done" };
       }
@@ -206,14 +205,14 @@ export class WorkspaceLifecycle {
         return { kind: "failed", reason: error.message, isLasting: error.isLasting };
       this.dependencies.log.error(
         { err: error, workspaceId: workspace.id },
-        "A provisioner failed unexpectedly",
+        "provisioner failed unexpectedly",
       );
-      return { kind: "failed", reason: "The server could not do it; its log says why.", isLasting: false };
+      return { kind: "failed", reason: "The server could not do it; see its log.", isLasting: false };
     }
   }
 
-  /** Nobody's agent is let in from here on, and nobody uses it. */
-  async #end(id: string): Promise<void> {
+  /** Disconnects the workspace and invalidates its agent token. */
+  async #disconnect(id: string): Promise<void> {
     this.dependencies.onLeft(id);
     await setAgentToken(this.dependencies.database, id, null);
   }
@@ -224,13 +223,13 @@ export class WorkspaceLifecycle {
     return token;
   }
 
-  /** The claim is renewed as long as the step takes. */
-  async #held<T>(mine: { id: string; claim: string }, step: () => Promise<T>): Promise<T> {
+  /** Renews the claim while the step is running. */
+  async #withClaimRenewal<T>(own: { id: string; claim: string }, step: () => Promise<T>): Promise<T> {
     const { database, clock, log } = this.dependencies;
     const stop = clock.every(CLAIM_LEASE_MS / 3, () =>
-      this.#keep(
-        renewClaim(database, mine, clock.now(), CLAIM_LEASE_MS).catch((error: unknown) =>
-          log.warn({ err: error, workspaceId: mine.id }, "The claim of a workspace's work was not renewed"),
+      this.#track(
+        renewClaim(database, own, clock.now(), CLAIM_LEASE_MS).catch((error: unknown) =>
+          log.warn({ err: error, workspaceId: own.id }, "renewing the claim of a workspace step failed"),
         ),
       ),
     );
@@ -241,20 +240,20 @@ export class WorkspaceLifecycle {
     }
   }
 
-  #again(delayMs: number): void {
+  #scheduleWake(delayMs: number): void {
     if (this.#isClosed) return;
     const cancel = this.dependencies.clock.after(Math.max(0, delayMs), () => {
       this.#stops = this.#stops.filter((stop) => stop !== cancel);
-      this.look();
+      this.wake();
     });
     this.#stops.push(cancel);
   }
 
-  /** Background work: its failure is logged, and the next look tries again; `close` waits for it. */
-  #keep(work: Promise<void>): void {
-    const kept = work
-      .catch((error: unknown) => this.dependencies.log.error({ err: error }, "The work on workspaces failed"))
-      .finally(() => this.#working.delete(kept));
-    this.#working.add(kept);
+  /** Tracks background work: `close` waits for it, failures are logged, and the next pass tries again. */
+  #track(work: Promise<void>): void {
+    const tracked = work
+      .catch((error: unknown) => this.dependencies.log.error({ err: error }, "reconciling workspaces failed"))
+      .finally(() => this.#working.delete(tracked));
+    this.#working.add(tracked);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What models may do about their chats' workspaces: look at templates, make one workspace, start and stop it. It is
- * done in the name of the chat's owner, by the same commands as people's.
+ * Workspace provisioning for models: list templates, create one workspace, start and stop it. Uses the same commands as
+ * users, in the name of the chat's owner.
  */
 import { whyUnusable } from "../../domain/workspaces/workspace-lifecycle.js";
 import type { JsonObject } from "../../domain/common/json.js";
@@ -23,8 +23,8 @@ import type {
   WorkspaceProvisioning,
 } from "../../engine/tools/workspaces/workspace-provisioning.js";
 
-/** News of workspaces that nobody heard costs at most this much. */
-const LOOK_EVERY_MS = 2_000;
+/** Delay of a change whose announcement was lost. */
+const POLL_MS = 2_000;
 
 export type WorkspaceProvisioningDependencies = {
   database: Database;
@@ -36,14 +36,14 @@ export type WorkspaceProvisioningDependencies = {
   log: Log;
 };
 
-/** The turn goes on in another workspace. */
+/** Switches the turn to another workspace. */
 export type Bind = (workspaceId: string) => void;
 
 export class ChatProvisioning {
   readonly #hasTemplates: Memoized<boolean>;
   readonly #stopListening: () => void;
   readonly #wakes = new Set<() => void>();
-  /** One thing at a time in each chat: calls side by side must not make two workspaces. A chat has one worker. */
+  /** Serializes calls per chat, so that parallel ones do not create two workspaces. A chat has one worker. */
   readonly #busy = new Map<string, Promise<unknown>>();
 
   constructor(private readonly dependencies: WorkspaceProvisioningDependencies) {
@@ -58,21 +58,21 @@ export class ChatProvisioning {
     });
   }
 
-  /** Whether there is anything that a workspace could be made from. */
-  isOpen(): Promise<boolean> {
+  /** Whether there are any templates. */
+  isAvailable(): Promise<boolean> {
     return this.#hasTemplates();
   }
 
-  of(chat: ClaimedChat, bind: Bind): WorkspaceProvisioning {
+  forChat(chat: ClaimedChat, bind: Bind): WorkspaceProvisioning {
     const { database } = this.dependencies;
     const enabled = () => listTemplates(database, { includeDisabled: false });
-    const inTurn = <T>(work: () => Promise<T>) => this.#inTurn(chat.chatId, work);
+    const serialized = <T>(work: () => Promise<T>) => this.#serialized(chat.chatId, work);
     return {
       listTemplates: enabled,
       readTemplate: async (name) => (await enabled()).find((it) => it.name === name) ?? null,
-      create: (wanted, call) => inTurn(() => this.#create({ chat, bind, call }, wanted)),
-      start: (call) => inTurn(() => this.#start({ chat, bind, call })),
-      stop: (call) => inTurn(() => this.#stop({ chat, bind, call })),
+      create: (wanted, call) => serialized(() => this.#create({ chat, bind, call }, wanted)),
+      start: (call) => serialized(() => this.#start({ chat, bind, call })),
+      stop: (call) => serialized(() => this.#stop({ chat, bind, call })),
     };
   }
 
@@ -80,15 +80,15 @@ export class ChatProvisioning {
     this.#stopListening();
   }
 
-  async #create(asked: Asked, wanted: WorkspaceRequest): Promise<JsonObject> {
-    const { chat, bind, call } = asked;
+  async #create(request: ProvisioningRequest, wanted: WorkspaceRequest): Promise<JsonObject> {
+    const { chat, bind, call } = request;
     const before = await findCreated(this.dependencies.database, call.key, chat.ownerId);
     if (before !== null) {
-      // This very call has made it, and was cut off before it could say so.
+      // Created by an earlier attempt of this call, which was interrupted before its result was saved.
       bind(before);
-      return { created: true, ...(await this.#whenReady(asked, before)) };
+      return { created: true, ...(await this.#whenReady(request, before)) };
     }
-    const existing = await this.#existing(asked);
+    const existing = await this.#existing(request);
     if (existing !== null) return { created: false, status: "already_exists", ...existing };
     const template = (await listTemplates(this.dependencies.database, { includeDisabled: false })).find(
       ({ name }) => name === wanted.template,
@@ -96,26 +96,26 @@ export class ChatProvisioning {
     if (!template)
       throw new ToolError("There is no such template. Call list_templates to see which there are.");
     const parameters = Object.entries(wanted.parameters).map(([name, value]) => ({ name, value }));
-    const made = await this.dependencies.commands.createWorkspace(ownerOf(chat), {
+    const created = await this.dependencies.commands.createWorkspace(ownerOf(chat), {
       ...{ templateId: template.id, name: wanted.name, parameters },
       ...{ creationKey: call.key, chatId: chat.chatId },
     });
-    if (!made.ok) throw refused(made.refusal);
-    bind(made.workspaceId);
-    call.say(`A workspace is made from the template ${template.displayName}.`);
-    return { created: true, ...(await this.#whenReady(asked, made.workspaceId)) };
+    if (!created.ok) throw refused(created.refusal);
+    bind(created.workspaceId);
+    call.report(`Creating a workspace from the template ${template.displayName}.`);
+    return { created: true, ...(await this.#whenReady(request, created.workspaceId)) };
   }
 
-  /** What the chat has already; null when it has nothing that could be used. */
-  async #existing(asked: Asked): Promise<JsonObject | null> {
-    const { workspaceId } = asked.chat;
+  /** The chat's current workspace; null when it has no usable one. */
+  async #existing(request: ProvisioningRequest): Promise<JsonObject | null> {
+    const { workspaceId } = request.chat;
     const workspace = workspaceId && (await readWorkspace(this.dependencies.database, workspaceId));
     if (!workspace) return null;
     const { id, name, status } = workspace;
     switch (status) {
       case "creating":
       case "starting":
-        return this.#whenReady(asked, id);
+        return this.#whenReady(request, id);
       case "running":
         return (await this.dependencies.isReachable(id))
           ? { workspace_name: name, agent_status: "ready" }
@@ -129,15 +129,15 @@ export class ChatProvisioning {
     }
   }
 
-  async #start(asked: Asked): Promise<JsonObject> {
-    const { chat, call } = asked;
+  async #start(request: ProvisioningRequest): Promise<JsonObject> {
+    const { chat, call } = request;
     const workspace = await this.#own(chat);
     const { id, name, status } = workspace;
     if (workspace.templateId === null) {
-      const isThere = status === "running" && (await this.dependencies.isReachable(id));
-      if (isThere) return { started: true, workspace_name: name, agent_status: "ready" };
+      const isReady = status === "running" && (await this.dependencies.isReachable(id));
+      if (isReady) return { started: true, workspace_name: name, agent_status: "ready" };
       throw new ToolError(
-        `Nobody can start the workspace ${name} from here: whoever runs its agent has to. Tell the person.`,
+        `The workspace ${name} cannot be started from here, only where its agent runs. Tell the user.`,
       );
     }
     const changed = await this.dependencies.commands.setDesiredState(ownerOf(chat), {
@@ -145,18 +145,18 @@ export class ChatProvisioning {
       action: "start",
     });
     if (!changed.ok) throw refused(changed.refusal);
-    if (status !== "running") call.say(`The workspace ${name} is started.`);
-    return { started: true, ...(await this.#whenReady(asked, id)) };
+    if (status !== "running") call.report(`The workspace ${name} is started.`);
+    return { started: true, ...(await this.#whenReady(request, id)) };
   }
 
-  async #stop({ chat, bind, call }: Asked): Promise<JsonObject> {
+  async #stop({ chat, bind, call }: ProvisioningRequest): Promise<JsonObject> {
     const { id, name } = await this.#own(chat);
     const changed = await this.dependencies.commands.setDesiredState(ownerOf(chat), {
       workspaceId: id,
       action: "stop",
     });
     if (!changed.ok) throw refused(changed.refusal);
-    call.say(`The workspace ${name} is stopped.`);
+    call.report(`The workspace ${name} is stopped.`);
     const after = await this.#settled(id, call);
     bind(id);
     if (after?.status === "failed") throw new ToolError(failureText(after));
@@ -169,35 +169,35 @@ export class ChatProvisioning {
     throw new ToolError("This chat has no workspace. Call list_templates, then create_workspace.");
   }
 
-  /** The end of its way up, as the model is told. */
-  async #whenReady({ bind, call }: Asked, id: string): Promise<JsonObject> {
+  /** Waits until the workspace is running, and returns the tool's result. */
+  async #whenReady({ bind, call }: ProvisioningRequest, id: string): Promise<JsonObject> {
     const workspace = await this.#settled(id, call);
     if (workspace === null) throw new ToolError("The workspace was deleted while it was started.");
     if (workspace.status === "failed") throw new ToolError(failureText(workspace));
     const why = whyUnusable(workspace.status, workspace.failure);
     if (why !== null) throw new ToolError(why);
-    // Also of one that was bound before: what was found of it while it was away does not count any more.
+    // Also when it was bound before: results cached while it was not running are outdated.
     bind(id);
-    call.say(`The workspace ${workspace.name} is ready.`);
+    call.report(`The workspace ${workspace.name} is ready.`);
     return { workspace_name: workspace.name, agent_status: "ready" };
   }
 
-  /** As it is when nothing is done about it any more; null when it is gone. Rejects when the waiting is ended. */
+  /** The workspace after its current step; null when it was deleted. Rejects when the call is aborted. */
   async #settled(id: string, call: ProvisioningCall): Promise<WorkspaceRecord | null> {
     let lastStatus: string | null = null;
     for (;;) {
       const woken = new AbortController();
       const wake = () => woken.abort();
-      // Before the look: what happens after it is heard.
+      // Registered before the read, so that no later change is missed.
       this.#wakes.add(wake);
       call.signal.addEventListener("abort", wake, { once: true });
       try {
         const workspace = await readWorkspace(this.dependencies.database, id);
         call.signal.throwIfAborted();
-        if (workspace === null || !UNDER_WAY.has(workspace.status)) return workspace;
-        if (workspace.status !== lastStatus) call.say(`${workspace.name}: ${workspace.status}…`);
+        if (workspace === null || !IN_PROGRESS.has(workspace.status)) return workspace;
+        if (workspace.status !== lastStatus) call.report(`${workspace.name}: ${workspace.status}…`);
         lastStatus = workspace.status;
-        await sleep(this.dependencies.clock, LOOK_EVERY_MS, woken.signal);
+        await sleep(this.dependencies.clock, POLL_MS, woken.signal);
         call.signal.throwIfAborted();
       } finally {
         this.#wakes.delete(wake);
@@ -206,23 +206,23 @@ export class ChatProvisioning {
     }
   }
 
-  async #inTurn<T>(chatId: string, work: () => Promise<T>): Promise<T> {
+  async #serialized<T>(chatId: string, work: () => Promise<T>): Promise<T> {
     const before = this.#busy.get(chatId) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    this.#busy.set(chatId, mine);
+    const own = before.then(work, work);
+    this.#busy.set(chatId, own);
     try {
-      return await mine;
+      return await own;
     } finally {
-      if (this.#busy.get(chatId) === mine) this.#busy.delete(chatId);
+      if (this.#busy.get(chatId) === own) this.#busy.delete(chatId);
     }
   }
 }
 
-type Asked = { chat: ClaimedChat; bind: Bind; call: ProvisioningCall };
+type ProvisioningRequest = { chat: ClaimedChat; bind: Bind; call: ProvisioningCall };
 
-const UNDER_WAY: ReadonlySet<string> = new Set(["creating", "starting", "stopping", "deleting"]);
+const IN_PROGRESS: ReadonlySet<string> = new Set(["creating", "starting", "stopping", "deleting"]);
 
-/** A model has its owner's rights over the owner's own things, and never an admin's. */
+/** A model has the rights of the chat's owner as a member, never as an admin. */
 function ownerOf({ ownerId }: ClaimedChat): Viewer {
   return { userId: ownerId, username: "", name: "", role: "member", expiresAt: null };
 }
@@ -232,5 +232,5 @@ function refused({ message, others = [] }: CommandRefusal): ToolError {
 }
 
 function failureText({ name, failure }: WorkspaceRecord): string {
-  return `The workspace ${name} failed: ${failure ?? "nobody knows why."} Call start_workspace to try again, or tell the person.`;
+  return `The workspace ${name} failed: ${failure ?? "the reason is unknown."} Call start_workspace to try again, or tell the user.`;
 }

@@ -1,4 +1,4 @@
-/** From a chat's workspace to the agent that works in it; every way that can fail is worded for the model. */
+/** Connects chats to the agents of their workspaces; failures are `ToolError`s that the model reads. */
 import { LRUCache } from "lru-cache";
 import { whyUnusable } from "../../domain/workspaces/workspace-lifecycle.js";
 import type { Bus } from "../../events/bus/bus.js";
@@ -16,11 +16,11 @@ import type { ExternalAgents } from "../../workspaces/tunnels/external-agents.js
 import { ToolError } from "../../engine/tools/tool.js";
 import type { WorkspaceUse } from "./workspace-use.js";
 
-/** A workspace's place never changes, its row may vanish. */
-const REMEMBER_MS = 60_000;
-/** Those from templates are stopped and started; who does tells everybody, and this heals what was not heard. */
-const REMEMBER_MANAGED_MS = 10_000;
-const MAX_REMEMBERED = 1_000;
+/** A workspace's location never changes, but its row may be deleted. */
+const CACHE_MS = 60_000;
+/** Managed workspaces change their status, which is announced; this covers lost announcements. */
+const MANAGED_CACHE_MS = 10_000;
+const MAX_CACHED = 1_000;
 
 type DialledChat = { chatId: string; ancestorChatIds: readonly string[]; ownerId: string | undefined };
 
@@ -28,18 +28,18 @@ export type WorkspacesDependencies = {
   database: Database;
   bus: Pick<Bus, "onConfigChange">;
   agents: LocalAgents;
-  /** Directories that were made from templates. */
+  /** Local workspaces that were created from templates. */
   local: LocalWorkspaces;
   external: ExternalAgents;
-  /** On which agents ask back. */
-  lines: ControlChannels;
+  /** On which agents send requests to this server. */
+  controlChannels: ControlChannels;
   use: WorkspaceUse;
   clock: Clock;
   log: Log;
 };
 
 export class Workspaces {
-  readonly #recent = new LRUCache<string, { record: WorkspaceRecord; at: number }>({ max: MAX_REMEMBERED });
+  readonly #recent = new LRUCache<string, { record: WorkspaceRecord; at: number }>({ max: MAX_CACHED });
   readonly #stopListening: () => void;
 
   constructor(private readonly dependencies: WorkspacesDependencies) {
@@ -53,8 +53,8 @@ export class Workspaces {
   }
 
   /**
-   * Rejects with a `ToolError`. The connection sees the processes of the chat and of those below it; `ancestorChatIds`
-   * are those above it, nearest first; `ownerId` is whose chat it is, for what all chats of a user share.
+   * Rejects with a `ToolError`. The connection sees the processes of the chat and of its subagents; `ancestorChatIds` are
+   * its ancestors, nearest first; `ownerId` is the chat's owner, for what all chats of a user share.
    */
   async open(
     workspaceId: string,
@@ -67,25 +67,22 @@ export class Workspaces {
       return await this.#dial(workspaceId, chat);
     } catch (error) {
       if (!(error instanceof AgentUnreachable)) throw error;
-      this.dependencies.log.warn(
-        { err: error, workspaceId },
-        "A workspace's agent cannot be reached; once more",
-      );
+      this.dependencies.log.warn({ err: error, workspaceId }, "workspace agent cannot be reached; retrying");
     }
-    // What is remembered of the workspace may be what is wrong.
+    // The cached workspace may be outdated.
     this.#recent.delete(workspaceId);
     try {
       return await this.#dial(workspaceId, chat);
     } catch (error) {
       if (!(error instanceof AgentUnreachable)) throw error;
-      this.dependencies.log.warn({ err: error, workspaceId }, "A workspace's agent cannot be reached");
+      this.dependencies.log.warn({ err: error, workspaceId }, "workspace agent cannot be reached");
       throw new ToolError("The workspace cannot be reached right now. Try again in a moment.");
     }
   }
 
   /**
-   * The agent that is there now, on behalf of no chat; null when the workspace or its agent is not. Starts none, and
-   * waits only for one that is being started again. Rejects with `AgentUnreachable` when it is there and cannot be reached.
+   * The running agent, on behalf of no chat; null when the workspace or its agent is not running. Starts none, and waits
+   * only for a restart in progress. Rejects with `AgentUnreachable` when it is running and cannot be reached.
    */
   async present(workspaceId: string): Promise<AgentConnection | null> {
     const record = await readWorkspace(this.dependencies.database, workspaceId);
@@ -97,7 +94,7 @@ export class Workspaces {
       : null;
   }
 
-  /** Why no agent can be asked there now, for a model; null when one can, as far as is known. */
+  /** Why the workspace cannot be used now, for the model; null when it can, as far as is known. */
   async whyUnusable(workspaceId: string): Promise<string | null> {
     try {
       const { templateId, status, failure } = await this.#find(workspaceId);
@@ -114,7 +111,7 @@ export class Workspaces {
       await (await this.#agentOf(await this.#find(workspaceId))).health();
       return true;
     } catch (error) {
-      this.dependencies.log.info({ err: error, workspaceId }, "A workspace's agent does not answer");
+      this.dependencies.log.info({ err: error, workspaceId }, "workspace agent does not answer");
       return false;
     }
   }
@@ -126,8 +123,10 @@ export class Workspaces {
     const record = await this.#find(workspaceId);
     const connection = await this.#agentOf(record);
     this.dependencies.use.note([workspaceId]);
-    // A line outlives what is known of the workspace now.
-    this.dependencies.lines.keep(workspaceId, async () => this.#agentOf(await this.#find(workspaceId)));
+    // The channel outlives what is cached of the workspace.
+    this.dependencies.controlChannels.ensure(workspaceId, async () =>
+      this.#agentOf(await this.#find(workspaceId)),
+    );
     return connection.forChat(chatId, ancestorChatIds, ownerId);
   }
 
@@ -157,7 +156,7 @@ export class Workspaces {
   async #find(workspaceId: string): Promise<WorkspaceRecord> {
     const { database, clock } = this.dependencies;
     const known = this.#recent.get(workspaceId);
-    if (known && clock.now() - known.at < memoryOf(known.record)) return known.record;
+    if (known && clock.now() - known.at < cacheTimeOf(known.record)) return known.record;
     const at = clock.now();
     const record = await readWorkspace(database, workspaceId);
     if (!record) throw new ToolError("The chat's workspace no longer exists.");
@@ -166,8 +165,8 @@ export class Workspaces {
   }
 }
 
-/** One that cannot be used may be usable at any moment, and nobody asks for it often. */
-function memoryOf({ templateId, status }: WorkspaceRecord): number {
-  if (templateId === null) return REMEMBER_MS;
-  return status === "running" ? REMEMBER_MANAGED_MS : 0;
+/** An unusable workspace may become usable at any moment, and is read rarely, so it is not cached. */
+function cacheTimeOf({ templateId, status }: WorkspaceRecord): number {
+  if (templateId === null) return CACHE_MS;
+  return status === "running" ? MANAGED_CACHE_MS : 0;
 }

@@ -1,6 +1,6 @@
 // What tools servers have: remembered, shared, in each person's own name, and never waited for too long.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { McpStanding } from "../../../src/domain/mcp/types.js";
+import type { McpAccountState } from "../../../src/domain/mcp/types.js";
 import type { McpHeaders } from "../../../src/services/mcp/ports.js";
 import { ServerTools } from "../../../src/services/mcp/server-tools.js";
 import { MemoryBus } from "../../../src/events/bus/memory-bus.js";
@@ -60,14 +60,14 @@ function serverOf(wishes: Partial<McpServerValues & { version: number }> = {}): 
   return { ...values, version: wishes.version ?? 1, createdAt: new Date(0), updatedAt: new Date(0) };
 }
 
-function standingOf({ authKind }: McpServerRecord, userId: string): McpStanding {
+function subagentStatus({ authKind }: McpServerRecord, userId: string): McpAccountState {
   const connectedAt = since.get(userId) ?? null;
   if (authKind === "none") return { status: "not_needed", connectedAt: null, expiresAt: null };
   return { status: keys.has(userId) ? "connected" : "disconnected", connectedAt, expiresAt: null };
 }
 
 async function namesFor(server: McpServerRecord, userId = "ann"): Promise<string[] | null> {
-  const listed = await tools.list(server, { userId, standing: standingOf(server, userId) });
+  const listed = await tools.list(server, { userId, account: subagentStatus(server, userId) });
   return listed?.map(({ name }) => name) ?? null;
 }
 
