@@ -95,7 +95,7 @@ await build({
   keepNames: true,
   logLevel: "warning",
   external: EXTERNAL,
-  define: { PARLEY_IS_BUNDLED: "true" },
+  define: { PARLEY_PROGRAMS: '"./"' },
   // For CommonJS packages within the bundle that require what Node has.
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

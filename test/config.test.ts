@@ -3,22 +3,11 @@ import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { testProgram } from "./support/build.js";
 
 const run = promisify(execFile);
-const root = join(import.meta.dirname, "..");
-const register = import.meta.resolve("@oxc-node/core/register");
-const program = `
-  import { loadConfig } from ${JSON.stringify(pathToFileURL(join(root, "src/config/config.ts")).href)};
-  try {
-    const { port, host, model, dataDir } = loadConfig();
-    console.log(JSON.stringify({ port, host, model, dataDir }));
-  } catch (failure) {
-    console.log(JSON.stringify({ name: failure.name, message: failure.message }));
-  }`;
-
 let folder: string;
 
 beforeEach(async () => {
@@ -28,14 +17,10 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 async function load(env: Record<string, string>): Promise<unknown> {
-  const { stdout } = await run(
-    process.execPath,
-    ["--import", register, "--input-type=module", "--eval", program],
-    {
-      cwd: folder,
-      env: { PATH: process.env["PATH"], ...env },
-    },
-  );
+  const { stdout } = await run(process.execPath, [testProgram("load-config")], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], ...env },
+  });
   return JSON.parse(stdout);
 }
 

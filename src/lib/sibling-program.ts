@@ -1,8 +1,8 @@
 /** Finds the other programs of this installation: the agent, git's askpass, the search thread. */
 import { fileURLToPath } from "node:url";
 
-/** Defined by the build (scripts/bundle.mjs). */
-declare const PARLEY_IS_BUNDLED: boolean | undefined;
+/** Where the bundles are, relative to the running one; defined by the build (scripts/bundle.mjs). */
+declare const PARLEY_PROGRAMS: string | undefined;
 
 export type SiblingProgram = {
   file: string;
@@ -15,8 +15,8 @@ export type SiblingProgram = {
  * `moduleUrl` is the asking module's `import.meta.url`.
  */
 export function siblingProgram(name: string, source: string, moduleUrl: string): SiblingProgram {
-  if (typeof PARLEY_IS_BUNDLED !== "undefined") {
-    return { file: fileURLToPath(new URL(`./${name}.js`, moduleUrl)), nodeArguments: [] };
+  if (typeof PARLEY_PROGRAMS !== "undefined") {
+    return { file: fileURLToPath(new URL(`${PARLEY_PROGRAMS}${name}.js`, moduleUrl)), nodeArguments: [] };
   }
   const nodeArguments = ["--import", import.meta.resolve("@oxc-node/core/register")];
   return { file: fileURLToPath(new URL(`${source}.ts`, moduleUrl)), nodeArguments };

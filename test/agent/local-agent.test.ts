@@ -17,7 +17,7 @@ import {
 } from "../../src/workspaces/provisioners/local.js";
 import { makeFifo } from "./files/fifo.js";
 import { ManualClock } from "./manual-clock.js";
-import { NODE_FROM_SOURCE } from "../support/build.js";
+import { testProgram } from "../support/build.js";
 import { agentCommand, makeFolder } from "./support.js";
 
 const FIRST_RESTART_DELAY_MS = 250;
@@ -77,7 +77,7 @@ test("an agent that cannot start is tried again, later each time, and callers he
   expect(await refusal).toMatchObject({
     name: "AgentUnreachable",
     message: "The workspace agent is not running; it is being restarted.",
-    cause: { message: "The workspace agent ended (exit code 7) before it was ready. no such thing" },
+    cause: { message: "The workspace agent exited (exit code 7) before it was ready. no such thing" },
   });
 });
 
@@ -128,11 +128,9 @@ test("closing ends the agent and all that it runs, also while it starts", async 
 test("when the server is killed, neither its agent nor the agent's commands are left", async () => {
   const agentFifo = makeFifo(join(folder, "agent"));
   const commandFifo = makeFifo(join(folder, "command"));
-  const program = join(import.meta.dirname, "process/supervisor-program.ts");
-  const [node, ...nodeArguments] = NODE_FROM_SOURCE;
   const server = spawn(
-    node,
-    [...nodeArguments, program, folder, agentFifo.path, "exec 3>command; sleep 600 | cat"],
+    process.execPath,
+    [testProgram("supervisor"), folder, agentFifo.path, "exec 3>command; sleep 600 | cat"],
     {
       stdio: ["ignore", "pipe", "inherit"],
     },

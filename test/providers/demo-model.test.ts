@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Script } from "../../src/demo-model/script.js";
 import { type DemoModel, startDemoModel } from "../../src/demo-model/server.js";
+import { SERVER_PROGRAM } from "../support/build.js";
 
 const demos: DemoModel[] = [];
 const children: ChildProcess[] = [];
@@ -275,21 +276,10 @@ test("closing ends hanging streams", async () => {
 });
 
 describe("the command", () => {
-  const program = [
-    'import { runDemoModel } from "./src/demo-model/command.ts";',
-    "process.exitCode = await runDemoModel(process.argv.slice(1));",
-  ].join("\n");
   const run = (...argv: string[]) => {
-    const register = [
-      "--import",
-      "@oxc-node/core/register",
-      "--input-type=module",
-      "-e",
-      program,
-      "--",
-      ...argv,
-    ];
-    const child = spawn(process.execPath, register, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [SERVER_PROGRAM, "demo-model", ...argv], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     children.push(child);
     const output = { text: "" };
     child.stdout.on("data", (chunk: Buffer) => (output.text += chunk.toString()));

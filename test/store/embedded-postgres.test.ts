@@ -24,6 +24,7 @@ import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from "../../src/store/embedded-postgres/embedded-postgres.js";
+import { testProgram } from "../support/build.js";
 
 const log = createLog("silent");
 const isRoot = process.getuid?.() === 0;
@@ -73,14 +74,9 @@ async function query(at: { host: string }, text: string): Promise<unknown[]> {
 
 /** Another server process that opens the same data folder. */
 async function openElsewhere(): Promise<{ host: string; child: ChildProcess }> {
-  const program = join(import.meta.dirname, "../support/database/open-database.ts");
-  const child = spawn(
-    process.execPath,
-    ["--import", "@oxc-node/core/register", program, dataDir, systemDir],
-    {
-      stdio: ["pipe", "pipe", "inherit"],
-    },
-  );
+  const child = spawn(process.execPath, [testProgram("open-database"), dataDir, systemDir], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   children.push(child);
   const [line] = await once(createInterface({ input: child.stdout }), "line");
   return { child, ...(JSON.parse(String(line)) as { host: string }) };

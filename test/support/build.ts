@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -11,12 +12,20 @@ const root = resolve(import.meta.dirname, "../..");
 export const SERVER_PROGRAM = join(root, "dist/bin/server.js");
 export const AGENT_PROGRAM = join(root, "dist/bin/agent.js");
 
-/** Node, so that it can start a program of this project from its source. */
-export const NODE_FROM_SOURCE = [
-  process.execPath,
-  "--import",
-  join(root, "node_modules/@oxc-node/core/register.mjs"),
-] as const;
+/** Programs that only tests start, by the file they are made from. */
+const TEST_PROGRAMS = {
+  "clocked-agent": "test/agent/clocked-agent.ts",
+  "identity-provider": "test/support/users/identity-provider-program.ts",
+  "load-config": "test/support/load-config-program.ts",
+  "mcp-server": "test/agent/mcp/mcp-server-program.ts",
+  "open-database": "test/support/database/open-database.ts",
+  supervisor: "test/agent/process/supervisor-program.ts",
+};
+
+/** The file of such a program, for Node to run. */
+export function testProgram(name: keyof typeof TEST_PROGRAMS): string {
+  return join(root, `dist/test/${name}.js`);
+}
 
 const SOURCES = [
   "src",
@@ -26,6 +35,7 @@ const SOURCES = [
   "package-lock.json",
   "tsconfig.json",
   "tsconfig.build.json",
+  ...Object.values(TEST_PROGRAMS),
 ];
 const STAMP = join(root, "dist/.sources");
 
@@ -34,6 +44,18 @@ export async function buildPrograms(): Promise<void> {
   const sources = fingerprint();
   if (existsSync(SERVER_PROGRAM) && existsSync(STAMP) && readFileSync(STAMP, "utf8") === sources) return;
   await promisify(execFile)("npm", ["run", "--silent", "build"], { cwd: root });
+  await build({
+    absWorkingDir: root,
+    entryPoints: TEST_PROGRAMS,
+    outdir: "dist/test",
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    define: { PARLEY_PROGRAMS: '"../bin/"' },
+    logLevel: "warning",
+  });
   writeFileSync(STAMP, sources);
 }
 

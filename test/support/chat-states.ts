@@ -1,5 +1,5 @@
 // Chats as the lifecycle sees them: one honest state of each status, and short words for what a transition did.
-import { createdState } from "../../src/domain/chats/chat-lifecycle.js";
+import { initialState } from "../../src/domain/chats/chat-lifecycle.js";
 import type { ChatState, ChatStatus, OpenCall, UserMessage } from "../../src/domain/chats/chat-state.js";
 import type { ChatFailure } from "../../src/domain/common/failures.js";
 import type { MessagePart } from "../../src/domain/chats/message-parts.js";
@@ -25,7 +25,7 @@ export function said(text: string): UserMessage {
 export function stateOf(status: ChatStatus, changes: Partial<ChatState> = {}): ChatState {
   const isHeld = status === "running" || status === "interrupting";
   return {
-    ...createdState("A chat"),
+    ...initialState("A chat"),
     status,
     workerId: isHeld ? "worker-1" : null,
     runnerId: isHeld ? "runner-1" : null,

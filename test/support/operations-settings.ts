@@ -10,7 +10,7 @@ export const OPERATIONS_DEFAULTS = {
   tracesHeaders: {},
   tracesService: "parley",
   tracesRatio: 1,
-  maxAnswerBytes: 16_777_216,
+  maxResponseBytes: 16_777_216,
   maxBytesPerUser: 67_108_864,
   trustedProxies: { networks: [] },
   rateLimits: true,
@@ -21,7 +21,7 @@ export const OPERATIONS_DEFAULTS = {
   maxDocumentNodes: 1_000,
   maxRunningPerUser: 16,
   userCpuMsPerSecond: 300,
-  maxStrangersPerAddress: 64,
+  maxAnonymousPerAddress: 64,
 };
 
 export const OPERATIONS_TEXTS = {
@@ -58,7 +58,7 @@ export const OPERATIONS_VALUES = {
   tracesHeaders: { "api-key": "a b", x: "1" },
   tracesService: "chats",
   tracesRatio: 0.25,
-  maxAnswerBytes: 65_536,
+  maxResponseBytes: 65_536,
   maxBytesPerUser: 1_000_000,
   trustedProxies: { networks: ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "fd00::7/128"] },
   rateLimits: false,
@@ -69,5 +69,5 @@ export const OPERATIONS_VALUES = {
   maxDocumentNodes: 300,
   maxRunningPerUser: 2,
   userCpuMsPerSecond: 0,
-  maxStrangersPerAddress: 1,
+  maxAnonymousPerAddress: 1,
 };

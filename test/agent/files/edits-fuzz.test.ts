@@ -5,10 +5,11 @@ import { applyEdit } from "../../../src/agent/files/match.js";
 import { randomNumbers } from "../../support/random.js";
 import { randomCase, type EditCase } from "./edit-cases.js";
 import { referenceEdit, type ReferenceOutcome } from "./edit-reference.js";
+import { scaled } from "../../support/scale.js";
 
 /** With this one a mistake showed that others missed: the step of a file that is indented by odd spaces. */
 const SEED = 3;
-const CASES = 50_000;
+const CASES = scaled(50_000);
 /** Of all cases; each kind must be met often enough to mean something. */
 const SMALLEST_SHARE = 0.02;
 

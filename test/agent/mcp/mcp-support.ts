@@ -7,11 +7,10 @@ import {
   type AgentConnection,
   type McpToolsAnswer,
 } from "../../../src/workspaces/agent-client/agent-connection.js";
-import { NODE_FROM_SOURCE } from "../../support/build.js";
+import { testProgram } from "../../support/build.js";
 import { makeFolder, startTestAgent, type TestAgent } from "../support.js";
 
 const root = resolve(import.meta.dirname, "../../..");
-const [node, ...loader] = NODE_FROM_SOURCE;
 
 /** Of a server over stdio. */
 export type Entry = { command: string; args: string[]; env: Record<string, string> };
@@ -19,8 +18,8 @@ export type Entry = { command: string; args: string[]; env: Record<string, strin
 /** An entry that starts the test's own server. */
 export function testServer(env: Record<string, string> = {}, ...args: string[]): Entry {
   return {
-    command: node,
-    args: [...loader, join(root, "test/agent/mcp/mcp-server-program.ts"), ...args],
+    command: process.execPath,
+    args: [testProgram("mcp-server"), ...args],
     env,
   };
 }

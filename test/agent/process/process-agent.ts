@@ -6,7 +6,7 @@ import {
   AgentError,
   type AgentConnection,
 } from "../../../src/workspaces/agent-client/agent-connection.js";
-import { spawnAgent, type AgentEnd } from "../../../src/workspaces/provisioners/agent-process.js";
+import { spawnAgent, type AgentExit } from "../../../src/workspaces/provisioners/agent-process.js";
 import { agentCommand, makeFolder } from "../support.js";
 
 /** Bound of every wait for a condition; far beyond what a busy machine needs. */
@@ -18,7 +18,7 @@ export type RunningAgent = {
   url: string;
   token: string;
   connection: AgentConnection;
-  ended: Promise<AgentEnd>;
+  ended: Promise<AgentExit>;
   /** Asks the agent to end and waits for it; the folder goes too. */
   stop(): Promise<void>;
 };

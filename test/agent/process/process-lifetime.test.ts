@@ -13,12 +13,12 @@ import {
   refusalOf,
   type RunningAgent,
 } from "./process-agent.js";
-import { NODE_FROM_SOURCE } from "../../support/build.js";
+import { testProgram } from "../../support/build.js";
 
 /** Ending takes the five seconds of grace, and much more when the machine is busy. */
 
 /** The agent's program with a clock that jumps five minutes ahead at SIGUSR2. */
-const clockedCommand = [...NODE_FROM_SOURCE, join(import.meta.dirname, "../clocked-agent.ts")];
+const clockedCommand = [process.execPath, testProgram("clocked-agent")];
 
 describe("as time goes by", () => {
   let agent: RunningAgent;

@@ -18,6 +18,9 @@ import { makeFifo } from "../files/fifo.js";
 import { agentCommand, makeFolder } from "../support.js";
 import { noAgents } from "../../support/workspaces/no-agents.js";
 import { eventually } from "../../support/eventually.js";
+import { scaled } from "../../support/scale.js";
+
+const MUCH_OUTPUT_BYTES = scaled(50_000_000);
 
 let folder: string;
 let agent: AgentProcess;
@@ -179,7 +182,7 @@ describe("a follower", () => {
 
   test("[L4] that does not read costs nothing and slows nothing down: it finds a gap", async () => {
     const done = makeFifo(join(folder, "done"));
-    const command = `exec 3> done; sleep 0.5; head -c 50000000 /dev/zero | tr '\\0' x; sleep 0.2`;
+    const command = `exec 3> done; sleep 0.5; head -c ${MUCH_OUTPUT_BYTES} /dev/zero | tr '\\0' x; sleep 0.2`;
     const { id } = await connection.startProcess({ command });
     const sleeping = await request(id);
     sleeping.pause();
@@ -190,8 +193,8 @@ describe("a follower", () => {
     const { told, missing, end } = countBytes(lines);
     expect([running, told + missing, end, missing > 40_000_000]).toEqual([
       false,
-      50_000_000,
-      50_000_000,
+      MUCH_OUTPUT_BYTES,
+      MUCH_OUTPUT_BYTES,
       true,
     ]);
   });

@@ -14,11 +14,12 @@ import {
   type RunningAgent,
 } from "./process-agent.js";
 import { agentCommand } from "../support.js";
+import { scaled } from "../../support/scale.js";
 
-/** Seconds of work on an idle machine; a busy one may take its time. */
-
-const GIB = 1024 ** 3;
-/** An idle agent that runs from its source takes about 155 MiB, most of it Node and the compiler. */
+const BYTES = scaled(1024 ** 3);
+const QUARTER = Math.floor(BYTES / 4);
+const COMMANDS = scaled(500);
+/** An idle agent takes about 80 MiB. */
 const MAX_AGENT_BYTES = 256 * 1024 ** 2;
 
 let agent: RunningAgent;
@@ -42,38 +43,38 @@ async function peakMemory(): Promise<number> {
 }
 
 test.each([
-  ["zeroes without a newline", `head -c ${GIB} /dev/zero`],
-  ["text in lines", `yes 'a line of some length, as builds print them by the million' | head -c ${GIB}`],
-  ["random bytes", `head -c ${GIB / 4} /dev/urandom; head -c ${(GIB * 3) / 4} /dev/zero`],
-  ["both streams at once", `head -c ${GIB / 2} /dev/zero >&2 & head -c ${GIB / 2} /dev/zero; wait`],
+  ["zeroes without a newline", `head -c ${BYTES} /dev/zero`],
+  ["text in lines", `yes 'a line of some length, as builds print them by the million' | head -c ${BYTES}`],
+  ["random bytes", `head -c ${QUARTER} /dev/urandom; head -c ${BYTES - QUARTER} /dev/zero`],
+  ["both streams at once", `head -c ${QUARTER} /dev/zero >&2 & head -c ${BYTES - QUARTER} /dev/zero; wait`],
 ])("[P28] a gigabyte of output takes no more memory than a kilobyte: %s", async (_, command) => {
   const { truncation, output, exitCode } = await finish(agent.connection, command);
-  expect([exitCode, truncation?.originalBytes]).toEqual([0, GIB]);
+  expect([exitCode, truncation?.originalBytes]).toEqual([0, BYTES]);
   expect(Buffer.byteLength(output)).toBeLessThan(100 * 1024);
   expect(await peakMemory()).toBeLessThan(MAX_AGENT_BYTES);
 });
 
-test("[P27] [P28] five hundred commands run at once, and nothing of them is left after the agent", async () => {
+test("[P27] [P28] hundreds of commands run at once, and nothing of them is left after the agent", async () => {
   const chat = agent.connection.forChat("chat-crowd");
   const started = await Promise.all(
-    Array.from({ length: 500 }, (_, number) =>
+    Array.from({ length: COMMANDS }, (_, number) =>
       chat.startProcess({ command: `echo ${number}; sleep 600 | cat`, background: true }),
     ),
   );
   const running = await pollUntil(
     () => processesWith(mark),
-    (found) => found.filter((line) => line.includes(" sleep 600 ")).length >= 500,
+    (found) => found.filter((line) => line.includes(" sleep 600 ")).length >= COMMANDS,
   );
   const outputs = await pollUntil(
     () => Promise.all(started.map(({ id }) => chat.processOutput({ id }))),
     (snapshots) => snapshots.every(({ output }) => output !== ""),
   );
-  expect((await chat.listProcesses()).total).toBe(500);
+  expect((await chat.listProcesses()).total).toBe(COMMANDS);
   expect(outputs).toEqual(started.map((_, number) => ({ output: `${number}\n`, running: true })));
-  expect(running.length).toBeGreaterThan(1_000);
+  expect(running.length).toBeGreaterThan(2 * COMMANDS);
   expect(await peakMemory()).toBeLessThan(MAX_AGENT_BYTES);
 
-  const waits = started.slice(0, 100).map(({ id }) => chat.processOutput({ id, wait: true }));
+  const waits = started.slice(0, scaled(100)).map(({ id }) => chat.processOutput({ id, wait: true }));
   await endGently(agent, pid);
   expect(await Promise.all(waits)).toEqual(
     waits.map((_, number) => ({ output: `${number}\n`, running: false, exitCode: -1, signal: "SIGTERM" })),
@@ -91,9 +92,9 @@ test("[P28] hundreds of noisy commands, one after the other, leave no memory and
       );
     }
   };
-  await round(100);
+  await round(scaled(200));
   const before = Number(await openFiles());
-  await round(400);
+  await round(scaled(400));
   const after = Number(await openFiles());
   // Sixteen for a batch of pipes that is waiting, twenty connections that are kept for the next request.
   expect(after - before).toBeLessThanOrEqual(40);

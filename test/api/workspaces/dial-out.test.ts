@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
 
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
@@ -18,7 +18,7 @@ import { findOldestAdmin } from "../../../src/store/users/users.js";
 import { createReplicaToken } from "../../../src/workspaces/tunnels/replica-token.js";
 import { hashAgentToken } from "../../../src/workspaces/tunnels/requests.js";
 import { makeFolder } from "../../agent/support.js";
-import { NODE_FROM_SOURCE } from "../../support/build.js";
+import { SERVER_PROGRAM } from "../../support/build.js";
 import { makeFifo } from "../../agent/files/fifo.js";
 import { startCaller, type CallerOptions, type CallingAgent } from "../../support/users/caller.js";
 import { freePort } from "../../support/network/free-port.js";
@@ -88,12 +88,8 @@ test("an operator makes a workspace by a command, and the token that it prints l
 async function runProgram(...words: string[]): Promise<{ code: number; output: string }> {
   const { url, host, port, user, database } = place.database.options;
   const address = url ?? `postgres://${user}@${encodeURIComponent(host ?? "")}:${port}/${database}`;
-  const [node, ...loader] = NODE_FROM_SOURCE;
-  const program = resolve(import.meta.dirname, "../../../src/server.ts");
-  // The compiler's settings are found from there.
-  const cwd = resolve(import.meta.dirname, "../../..");
-  const options = { cwd, env: { PATH: process.env["PATH"], HOME: folder, DATABASE_URL: address } };
-  return promisify(execFile)(node, [...loader, program, ...words], options).then(
+  const options = { env: { PATH: process.env["PATH"], HOME: folder, DATABASE_URL: address } };
+  return promisify(execFile)(process.execPath, [SERVER_PROGRAM, ...words], options).then(
     ({ stdout }) => ({ code: 0, output: stdout }),
     (failure: { code: number; stdout: string }) => ({ code: failure.code, output: failure.stdout }),
   );

@@ -1,16 +1,16 @@
 // A migrated, empty database of one's own for a test file (or a test): cloned from the template in about 50 ms.
 import { randomUUID } from "node:crypto";
 import pg from "pg";
-import type { DataSource } from "typeorm";
 import { inject } from "vitest";
 import { type ConnectionOptions, createDataSource } from "../../../src/store/data-source.js";
+import type { PooledDataSource } from "../../../src/store/pooled-data-source.js";
 import { connectionTo } from "../test-server.js";
 
 export type TestDatabase = {
   /** For further data sources on the same database, as a second replica has. */
   options: ConnectionOptions;
   /** Already initialised. */
-  dataSource: DataSource;
+  dataSource: PooledDataSource;
   /** Closes the data source and drops the database, even when others are still connected. */
   drop(): Promise<void>;
 };

@@ -1,6 +1,6 @@
 // A chat as its writes alone tell it: the laws of the lifecycle are checked against this.
 import { expect } from "vitest";
-import { createdState } from "../../../src/domain/chats/chat-lifecycle.js";
+import { initialState } from "../../../src/domain/chats/chat-lifecycle.js";
 import type { ChatState, MessageDraft } from "../../../src/domain/chats/chat-state.js";
 import type { MessagePart } from "../../../src/domain/chats/message-parts.js";
 import type { Write } from "../../../src/domain/chats/transition.js";
@@ -8,7 +8,7 @@ import { said } from "../chat-states.js";
 
 /** History, queue and everything ever said, built from the writes alone. */
 export class ChatModel {
-  state: ChatState = createdState("A chat");
+  state: ChatState = initialState("A chat");
   readonly history: { id: number; draft: MessageDraft }[] = [];
   readonly queue = new Map<string, string>();
   readonly said = new Set<string>(["first"]);

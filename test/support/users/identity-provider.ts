@@ -1,13 +1,12 @@
 // An identity provider for tests, in a process of its own, and a browser without a window: cookies, forms, redirects.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { NODE_FROM_SOURCE } from "../build.js";
+import { testProgram } from "../build.js";
 import { freePort } from "../network/free-port.js";
 
 const root = resolve(import.meta.dirname, "../../..");
-const [node, ...loader] = NODE_FROM_SOURCE;
 
 /** Claims by what people type in as their name, which is their subject too. */
 export type ProviderPeople = Record<string, Record<string, unknown>>;
@@ -29,7 +28,7 @@ export async function startIdentityProvider(
     ...{ port, people, accessTokenSeconds, redirectUri: `${publicUrl}/auth/callback` },
     signedOutUri: `${publicUrl}/auth/signed-out`,
   };
-  const child = spawn(node, [...loader, join(root, "test/support/users/identity-provider-program.ts")], {
+  const child = spawn(process.execPath, [testProgram("identity-provider")], {
     cwd: root,
     env: { PATH: process.env["PATH"], SETTINGS: JSON.stringify(settings) },
     stdio: ["ignore", "pipe", "ignore"],

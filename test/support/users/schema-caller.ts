@@ -9,7 +9,7 @@ import type { WorkspaceCommands } from "../../../src/commands/workspaces/workspa
 import type { ModelCommands } from "../../../src/commands/models/model-commands.js";
 import type { UserCommands } from "../../../src/commands/users/user-commands.js";
 import type { Context } from "../../../src/resolvers/common/context.js";
-import { AnswerBudget } from "../../../src/resolvers/common/answer-budget.js";
+import { ResponseBudget } from "../../../src/resolvers/common/response-budget.js";
 import { Loaders } from "../../../src/resolvers/common/loaders.js";
 import { resolvers } from "../../../src/resolvers/resolvers.js";
 import { buildParleySchema } from "../../../src/schema/build.js";
@@ -102,7 +102,7 @@ export function contextOf(db: Database, viewer: Viewer, more: Partial<Context> =
       viewer,
       readMcpAccountStates: () => Promise.resolve(new Map()),
       noteReads: notNoted,
-      budget: new AnswerBudget(16_777_216),
+      budget: new ResponseBudget(16_777_216),
     }),
     noteReads: notNoted,
     commands: neverAsked,
