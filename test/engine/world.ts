@@ -20,7 +20,7 @@ import { ServerCatalog } from "../../src/services/mcp/catalog.js";
 import type { TurnServerDependencies } from "../../src/engine/mcp/server-connection.js";
 import { McpTurnServers } from "../../src/engine/mcp/turn-servers.js";
 import { Models } from "../../src/services/models/models.js";
-import { ProviderLines } from "../../src/services/models/provider-endpoints.js";
+import { ProviderEndpoints } from "../../src/services/models/provider-endpoints.js";
 import { sanitizePrompt } from "../../src/engine/prompt/sanitize.js";
 import { ChatCache } from "../../src/engine/transitions/chat-cache.js";
 import { Subagents } from "../../src/engine/subagents/subagents.js";
@@ -41,7 +41,7 @@ import { createProvider } from "../../src/providers/registry.js";
 import { readChat, readHistory } from "../../src/store/chats/chat-source.js";
 import { Database, type Statement } from "../../src/store/common/database.js";
 import { ensureDefaultProviders } from "../../src/store/models/default-models.js";
-import { KeptFiles } from "../../src/services/files/file-storage.js";
+import { FileStorage } from "../../src/services/files/file-storage.js";
 import { getSmallModelConfigId } from "../../src/store/models/small-model.js";
 import { ensureFirstAdmin } from "../../src/store/users/users.js";
 import { ensureLocalWorkspace } from "../../src/store/workspaces/workspaces.js";
@@ -59,12 +59,12 @@ const NO_STORAGE_LIMITS = { space: UNMONITORED_SPACE, defaultBytes: null };
 export type Replica = {
   clock: ManualClock;
   bus: Bus;
-  parts: RunnerDependencies;
+  dependencies: RunnerDependencies;
   commands: Commands;
   worker: Worker;
   /** Not told of turns by the worker: a title would use up an answer of the test's. */
   titles: Titles;
-  toolServers: McpTurnServers;
+  mcpServers: McpTurnServers;
   catalog: ServerCatalog;
   usageLimits: UsageLimits;
 };
@@ -88,8 +88,8 @@ type ReplicaOptions = {
   /** What users may store; no limit unless given. */
   storage?: Partial<Pick<StorageLimitsOptions, "space" | "defaultBytes">>;
   /** What people's requests to registered tool servers carry, and what is counted of them. */
-  onTurnSettled?: RunnerDependencies["onTurnSettled"];
-  toolServers?: Partial<Pick<TurnServerDependencies, "authorization" | "meter">>;
+  onTurnSettled?: RunnerDependencies["events"]["onTurnSettled"];
+  mcpServers?: Partial<Pick<TurnServerDependencies, "authorization" | "meter">>;
 };
 
 export class World {
@@ -142,10 +142,10 @@ export class World {
 
   async closeReplicas(): Promise<void> {
     await Promise.all(
-      this.#replicas.splice(0).map(async ({ worker, titles, toolServers, catalog, usageLimits }) => {
+      this.#replicas.splice(0).map(async ({ worker, titles, mcpServers, catalog, usageLimits }) => {
         await worker.close();
         usageLimits.close();
-        await Promise.all([titles.close(), toolServers.close()]);
+        await Promise.all([titles.close(), mcpServers.close()]);
         catalog.close();
       }),
     );
@@ -160,18 +160,18 @@ export class World {
     const log = createLog("silent");
     const outbound = new OutboundFetch(clock);
     const secrets = testSecretBox;
-    const lines = new ProviderLines({
+    const endpoints = new ProviderEndpoints({
       ...{ database, clock, log, secrets, outbound },
       ...{ keys: {}, demoUrl: demo.url },
     });
-    const models = new Models({ database, clock, log, bus, lines, createAdapter, maxOutputTokens: 32_000 });
+    const models = new Models({ database, clock, log, bus, endpoints, createAdapter, maxOutputTokens: 32_000 });
     const openWorkspace = options.openWorkspace ?? (() => Promise.reject(new ToolError("No agent here.")));
     const catalog = new ServerCatalog({ database, clock, bus });
-    const toolServers = new McpTurnServers({
+    const mcpServers = new McpTurnServers({
       ...{ catalog, clock, log: createLog("silent"), connect: connectMcp, fetchFor: () => fetch },
       authorization: NOTHING_SHOWN,
       meter: { mcpCall: () => undefined, mcpConnect: () => undefined },
-      ...options.toolServers,
+      ...options.mcpServers,
     });
     const usageLimits = new UsageLimits({
       ...{ database, clock, bus, log: createLog("silent"), meter: NO_METERS },
@@ -179,54 +179,61 @@ export class World {
       ...options.usageLimits,
     });
     const storage = new StorageLimits({ database, clock, bus, ...NO_STORAGE_LIMITS, ...options.storage });
-    const files = new KeptFiles({ database, clock, log, objects: null, storage });
+    const files = new FileStorage({ database, clock, log, objects: null, storage });
     const smallModelConfigId = () => getSmallModelConfigId(database);
     const chatCache = new ChatCache();
+    const chooseModel = (configId: string | null, ownerId: string) => models.choose(configId, ownerId);
     const subagents = new Subagents({
       ...{ database, bus, clock, chatCache, smallModelConfigId },
       maxDepth: options.subagentDepth ?? 1,
-      chooseModel: (configId, owner) => models.choose(configId, owner),
+      chooseModel,
     });
-    const parts: RunnerDependencies = {
-      ...{ database, bus, clock, chatCache, subagents, log, meter: NO_METERS, traces: NO_TRACES },
-      callRecords: NO_CALL_RECORDS,
+    const dependencies: RunnerDependencies = {
+      ...{ database, bus, clock, chatCache, log },
       random: () => 0,
-      deltaIntervalMs: () => 15,
-      tools: options.tools ?? [],
-      maxStepsPerTurn: options.maxStepsPerTurn ?? 1_000,
-      clientToolTimeoutMs: 300_000,
-      chooseModel: (configId, ownerId) => models.choose(configId, ownerId),
-      contextLimitOf: (model) => models.contextLimitOf(model),
-      observeContextLimit: (model, tokens) => models.observeContextLimit(model, tokens),
-      keepFiles: (chat, given) => files.keep(chat, given),
-      readFiles: (chatId, fileIds) => files.contents(chatId, fileIds),
-      customPrompt: () => Promise.resolve(""),
-      onTurnStart: () => undefined,
-      onTurnSettled: options.onTurnSettled ?? (() => undefined),
-      readWorkspaceContext: () => Promise.resolve(null),
-      listWorkspaceTools: () => Promise.resolve([]),
-      deploymentPrompt: () => Promise.resolve(""),
-      openWorkspace: (_workspaceId, { chatId, ancestorChatIds }) => openWorkspace(chatId, ancestorChatIds),
-      usageLimits,
-      storage,
-      isOwnerActive: (userId) => isActiveUser(database, userId),
-      readHistory: (chatId) => readHistory(database, chatId),
-      toolServers,
+      model: {
+        choose: chooseModel,
+        contextLimitOf: (model) => models.contextLimitOf(model),
+        observeContextLimit: (model, tokens) => models.observeContextLimit(model, tokens),
+        deploymentPrompt: () => Promise.resolve(""),
+        customPrompt: () => Promise.resolve(""),
+      },
+      tools: { builtIn: options.tools ?? [], subagents, mcpServers, clientToolTimeoutMs: 300_000 },
       workspaces: {
+        open: (_workspaceId, { chatId, ancestorChatIds }) => openWorkspace(chatId, ancestorChatIds),
+        readContext: () => Promise.resolve(null),
+        listTools: () => Promise.resolve([]),
         whyUnusable: () => Promise.resolve(null),
         noteUse: () => undefined,
         canProvision: () => Promise.resolve(false),
         provisioningFor: () => {
-          throw new Error("Nothing can be made here.");
+          throw new Error("Nothing can be created here.");
         },
       },
+      store: {
+        readHistory: (chatId) => readHistory(database, chatId),
+        isOwnerActive: (userId) => isActiveUser(database, userId),
+        saveFiles: (chat, toolFiles) => files.saveToolFiles(chat, toolFiles),
+        readFiles: (chatId, fileIds) => files.contents(chatId, fileIds),
+      },
+      limits: { maxStepsPerTurn: options.maxStepsPerTurn ?? 1_000, usage: usageLimits, storage },
+      events: {
+        deltaIntervalMs: () => 15,
+        onTurnStart: () => undefined,
+        onTurnSettled: options.onTurnSettled ?? (() => undefined),
+      },
+      telemetry: { meter: NO_METERS, traces: NO_TRACES, callRecords: NO_CALL_RECORDS },
     };
-    const titles = new Titles({ ...parts, smallModelConfigId }, { isAutomatic: true });
+    const titles = new Titles(
+      {
+        ...{ database, bus, clock, chatCache, log, usageLimits, chooseModel, smallModelConfigId },
+        ...{ traces: NO_TRACES, callRecords: NO_CALL_RECORDS },
+      },
+      { isAutomatic: true },
+    );
     const customPrompts = new CustomPrompts({ database, clock });
     const commands = createCommands({
-      ...parts,
-      usageLimits,
-      storage,
+      ...{ database, bus, clock, chatCache, usageLimits, storage },
       preferencesOf: (userId) => customPrompts.preferencesOf(userId),
       forgetPreferences: (userId) => customPrompts.forget(userId),
       sanitizePrompt,
@@ -249,7 +256,7 @@ export class World {
         accountStates: () => Promise.resolve(new Map()),
       },
       isModelSelectable: (configId) => models.isSelectable(configId),
-      toolNames: new Set(parts.tools.map((tool) => tool.name)),
+      toolNames: new Set(dependencies.tools.builtIn.map((tool) => tool.name)),
     });
     const settings = {
       leaseMs: LEASE_MS,
@@ -257,8 +264,8 @@ export class World {
       batchSize: () => Promise.resolve(10),
       ...options.settings,
     };
-    const worker = new Worker(parts, settings);
-    const replica = { clock, bus, parts, commands, titles, toolServers, catalog, usageLimits, worker };
+    const worker = new Worker(dependencies, settings);
+    const replica = { clock, bus, dependencies, commands, titles, mcpServers, catalog, usageLimits, worker };
     this.#replicas.push(replica);
     return replica;
   }

@@ -2,7 +2,7 @@
 import type { ChatFailure } from "../common/failures.js";
 import type { MessagePart } from "../chats/message-parts.js";
 
-/** More browsers than anybody has; a new one takes the place of the oldest. */
+/** Subscriptions per user; a new one replaces the oldest. */
 export const MAX_PUSH_SUBSCRIPTIONS = 20;
 const MAX_ENDPOINT_CHARACTERS = 2_048;
 /** An uncompressed point of P-256 (RFC 8291). */
@@ -11,72 +11,72 @@ const UNCOMPRESSED_POINT = 0x04;
 /** RFC 8291, 3.2. */
 const AUTH_SECRET_BYTES = 16;
 const BASE64URL = /^[A-Za-z0-9_-]+={0,2}$/;
-/** What a lock screen shows of a notification; also keeps the whole well within a push message's 4 kB. */
+/** As much as a lock screen shows; also keeps the payload well within a push message's 4 kB. */
 const MAX_BODY_CHARACTERS = 180;
 const MAX_TITLE_CHARACTERS = 120;
 
 export type PushSubscriptionFields = { endpoint: string; p256dh: string; auth: string };
-/** `userAgent`: what the browser calls itself; null when it does not say. */
+/** `userAgent`: the browser's `User-Agent`; null when it sends none. */
 export type PushRegistration = PushSubscriptionFields & { userAgent: string | null };
 type Problem = { field: keyof PushSubscriptionFields; message: string };
 
 /**
- * What is wrong with a browser's subscription, at most one thing a field. `isPrivateAllowed`: push services within the
- * own network may be used, without encryption too.
+ * The problems of a browser's subscription, at most one per field. `isPrivateAllowed`: push services in private networks
+ * are allowed, also without TLS.
  */
 export function subscriptionProblems(
   { endpoint, p256dh, auth }: PushSubscriptionFields,
   { isPrivateAllowed }: { isPrivateAllowed: boolean },
 ): Problem[] {
-  const mistakes: Problem[] = [];
+  const problems: Problem[] = [];
   const protocols = isPrivateAllowed ? ["https:", "http:"] : ["https:"];
   if (endpoint.length > MAX_ENDPOINT_CHARACTERS) {
-    mistakes.push({
+    problems.push({
       field: "endpoint",
-      message: `An endpoint has at most ${MAX_ENDPOINT_CHARACTERS} characters.`,
+      message: `An endpoint may have at most ${MAX_ENDPOINT_CHARACTERS} characters.`,
     });
   } else if (!URL.canParse(endpoint) || !protocols.includes(new URL(endpoint).protocol)) {
-    mistakes.push({ field: "endpoint", message: "The endpoint must be an https address." });
+    problems.push({ field: "endpoint", message: "The endpoint must be an https address." });
   }
   const point = bytesOf(p256dh);
   if (point?.length !== PUBLIC_KEY_BYTES || point[0] !== UNCOMPRESSED_POINT)
-    mistakes.push({ field: "p256dh", message: "p256dh must be the 65 bytes of a P-256 key, in base64url." });
+    problems.push({ field: "p256dh", message: "p256dh must be the 65 bytes of a P-256 key, in base64url." });
   if (bytesOf(auth)?.length !== AUTH_SECRET_BYTES)
-    mistakes.push({ field: "auth", message: "auth must be 16 bytes, in base64url." });
-  return mistakes;
+    problems.push({ field: "auth", message: "auth must be 16 bytes, in base64url." });
+  return problems;
 }
 
 function bytesOf(text: string): Uint8Array | null {
   return BASE64URL.test(text) ? Buffer.from(text, "base64url") : null;
 }
 
-/** What became of a message to one browser. `retryAfterMs` null: its service did not say when. */
+/** Outcome of sending a message to one browser. `retryAfterMs` null: the push service gave no time. */
 export type PushOutcome =
   | { kind: "delivered" }
-  /** The browser has withdrawn, or was never there: it will not come back under this address. */
+  /** The subscription has ended or never existed; its address will not become valid again. */
   | { kind: "gone" }
   | { kind: "later"; reason: string; retryAfterMs: number | null }
   | { kind: "refused"; reason: string };
 
 /** Why a turn has settled. */
 export type SettledTurn =
-  /** `parts` of the turn's last answer; none when it has none. */
+  /** `parts` of the turn's last answer; empty when there is none. */
   | { kind: "finished"; parts: readonly MessagePart[] }
   | { kind: "failed"; failure: ChatFailure }
-  /** The chat's client is to answer these. */
+  /** The client must answer calls of these tools. */
   | { kind: "needs-client"; toolNames: readonly string[] };
 
-/** What a browser's service worker gets, as JSON. */
+/** The payload for a browser's service worker, as JSON. */
 export type PushMessage = {
-  /** Of the chat. */
+  /** The chat's title. */
   title: string;
   body: string;
-  /** Notifications of one chat replace each other. */
+  /** Notifications with the same tag replace each other: one per chat. */
   tag: string;
   data: { chatId: string; kind: "FINISHED" | "FAILED" | "NEEDS_CLIENT" };
 };
 
-/** `chatId`: the public one. */
+/** The message for a settled turn. `chatId` is the public id. */
 export function pushMessageOf(chat: { chatId: string; title: string }, turn: SettledTurn): PushMessage {
   const kind = KINDS[turn.kind];
   const { chatId } = chat;
@@ -101,25 +101,25 @@ function bodyOf(turn: SettledTurn): string {
   }
 }
 
-/** The last words count: what a model says first is often what it is about to do. */
-function wordsOf(parts: readonly MessagePart[]): string {
+/** The last text part: the first is often only what the model is about to do. */
+function lastText(parts: readonly MessagePart[]): string {
   const texts = parts.flatMap((part) => (part.type === "text" && part.text.trim() !== "" ? [part.text] : []));
   return texts.at(-1) ?? "";
 }
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** On one line, cut between characters as people see them. */
+/** The text on one line, truncated between graphemes. */
 function shortened(text: string, limit: number): string {
   const line = text
     .slice(0, limit * 40)
     .replace(/\s+/g, " ")
     .trim();
   if (line.length <= limit) return line;
-  let kept = "";
+  let result = "";
   for (const { segment } of graphemes.segment(line)) {
-    if (kept.length + segment.length > limit - 1) break;
-    kept += segment;
+    if (result.length + segment.length > limit - 1) break;
+    result += segment;
   }
-  return `${kept.trimEnd()}…`;
+  return `${result.trimEnd()}…`;
 }

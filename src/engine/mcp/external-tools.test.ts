@@ -11,15 +11,15 @@ const many = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(3, "0")}`);
 
 test("servers' tools are sorted by name and made fit; the workspace's keep their order", () => {
-  const { servers, workspace, left } = externalTools(
+  const { servers, workspace, omitted } = externalTools(
     ["b__x", "a__y", "a__ü"].map(ofServer),
     ["w2", "w1"].map(tool),
     [],
   );
-  expect([names(servers), names(workspace), left]).toEqual([["a___", "a__y", "b__x"], ["w2", "w1"], []]);
+  expect([names(servers), names(workspace), omitted]).toEqual([["a___", "a__y", "b__x"], ["w2", "w1"], []]);
 });
 
-test("names of ours and the client's are kept free: a server's tool is renamed, a workspace's left out", () => {
+test("names of ours and the client's are kept free: a server's tool is renamed, a workspace's is dropped", () => {
   const { servers, workspace } = externalTools(
     [ofServer("a__x")],
     [tool("execute"), tool("w")],
@@ -30,19 +30,19 @@ test("names of ours and the client's are kept free: a server's tool is renamed, 
 });
 
 test.each([
-  ["nothing is left out up to the limit", 40, 50, 40, 50, 0],
+  ["nothing is omitted up to the limit", 40, 50, 40, 50, 0],
   ["the workspace's go first", 40, 51, 40, 50, 1],
   ["then the last of the servers'", MAX_EXTERNAL_TOOLS + 2, 3, MAX_EXTERNAL_TOOLS, 0, 5],
-])("%s", (_name, ofServers, ofWorkspace, servers, workspace, left) => {
+])("%s", (_name, ofServers, ofWorkspace, servers, workspace, omitted) => {
   const shown = externalTools(many("s__", ofServers).map(ofServer), many("w", ofWorkspace).map(tool), []);
-  expect([shown.servers.length, shown.workspace.length, shown.left.length]).toEqual([
+  expect([shown.servers.length, shown.workspace.length, shown.omitted.length]).toEqual([
     servers,
     workspace,
-    left,
+    omitted,
   ]);
 });
 
-test("people are told the first few names of those that are left out", () => {
+test("a notice names the first few omitted tools", () => {
   expect(omittedToolsText(["a", "b"])).toBe(
     "A model is offered at most 90 tools of tool servers. Not offered: a, b.",
   );

@@ -1,13 +1,13 @@
 /**
- * Which tools of others a turn offers, and by what names: those of the registered servers, then the workspace's own.
- * Our own tools and the client's keep their names, whatever others are called. Pure.
+ * Selection and names of a turn's external tools: those of the registered MCP servers, then the workspace's own. Our
+ * own tools and the client's keep their names, whatever the external ones are called. Pure.
  */
 import type { Tool } from "../tools/tool.js";
 import { sanitizedNames } from "./tool-names.js";
 
-/** Registered servers' and the workspace's together. Vendors take 128 in all, ours and the client's own among them. */
+/** Of registered servers and the workspace together. Vendors take 128 in all, with ours and the client's. */
 export const MAX_EXTERNAL_TOOLS = 90;
-/** More of them would be a list that nobody reads. */
+/** Omitted tools that a notice names; a longer list is not read. */
 const MAX_NAMED = 5;
 
 /** A tool of a registered server, named `slug__tool`. */
@@ -17,13 +17,13 @@ export type ExternalTools = {
   /** Sorted by name. */
   servers: readonly ServerTool[];
   workspace: readonly Tool[];
-  /** Names of those that are too many. */
-  left: readonly string[];
+  /** Names of the tools beyond the maximum. */
+  omitted: readonly string[];
 };
 
 /**
- * A workspace's tool that has a name in `taken` is not offered; a server's is renamed. When there are too many, the
- * workspace's go first, then the last by name.
+ * A workspace's tool with a name in `taken` is dropped; a server's is renamed. Beyond the maximum, the workspace's tools
+ * are omitted first, then the last by name.
  */
 export function externalTools(
   servers: readonly ServerTool[],
@@ -36,21 +36,18 @@ export function externalTools(
     servers.map(({ name }) => name),
     [...taken, ...others.map(({ name }) => name)],
   );
-  const named = servers
+  const renamed = servers
     .map((tool) => ({ ...tool, name: names.get(tool.name) ?? tool.name }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-  const room = Math.max(0, MAX_EXTERNAL_TOOLS - named.length);
-  const all = [...named, ...others].map(({ name }) => name);
-  const left = [
-    ...all.slice(MAX_EXTERNAL_TOOLS, named.length),
-    ...others.slice(room).map(({ name }) => name),
-  ];
-  return { servers: named.slice(0, MAX_EXTERNAL_TOOLS), workspace: others.slice(0, room), left };
+  const included = renamed.slice(0, MAX_EXTERNAL_TOOLS);
+  const remaining = MAX_EXTERNAL_TOOLS - included.length;
+  const omitted = [...renamed.slice(MAX_EXTERNAL_TOOLS), ...others.slice(remaining)].map(({ name }) => name);
+  return { servers: included, workspace: others.slice(0, remaining), omitted };
 }
 
-/** What people are told of those that are too many. */
-export function omittedToolsText(left: readonly string[]): string {
-  const named = left.slice(0, MAX_NAMED).join(", ");
-  const more = left.length > MAX_NAMED ? `, and ${left.length - MAX_NAMED} more` : "";
-  return `A model is offered at most ${MAX_EXTERNAL_TOOLS} tools of tool servers. Not offered: ${named}${more}.`;
+/** Notice for users about omitted tools. */
+export function omittedToolsText(omitted: readonly string[]): string {
+  const named = omitted.slice(0, MAX_NAMED).join(", ");
+  const more = omitted.length > MAX_NAMED ? `, and ${omitted.length - MAX_NAMED} more` : "";
+  return `A model is offered at most ${MAX_EXTERNAL_TOOLS} tools of MCP servers. Not offered: ${named}${more}.`;
 }

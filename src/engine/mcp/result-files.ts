@@ -1,9 +1,9 @@
-/** The files in what a tool server's tool answered: its pictures, sounds and whatever else is no text. Pure. */
+/** Files in an MCP tool's response: images, audio and other binary content. Pure. */
 import type { ToolFile } from "../../domain/chats/tool-outcome.js";
 import type { McpPart } from "../../mcp/types.js";
 
-/** Endings of the types that tools give most; others have names without one. */
-const ENDINGS: Readonly<Record<string, string>> = {
+/** File extensions of the most usual media types; others get names without one. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
   "image/png": ".png",
   "image/jpeg": ".jpg",
   "image/gif": ".gif",
@@ -15,14 +15,14 @@ const ENDINGS: Readonly<Record<string, string>> = {
   "application/pdf": ".pdf",
 };
 
-/** Each with the part that it was; parts without a byte are none. Types are as the server calls them. */
+/** Each with its part; empty parts are left out. Media types are the server's own. */
 export function resultFiles(parts: readonly McpPart[]): (ToolFile & { part: McpPart })[] {
   return parts.flatMap((part, index) => {
     const media = mediaOf(part);
     if (media === null) return [];
     const bytes = Buffer.from(media.data, "base64");
     if (bytes.length === 0) return [];
-    const name = media.name ?? `${part.type}-${index + 1}${ENDINGS[media.mediaType] ?? ""}`;
+    const name = media.name ?? `${part.type}-${index + 1}${EXTENSIONS[media.mediaType] ?? ""}`;
     return [{ name, mediaType: media.mediaType, bytes, part }];
   });
 }
@@ -35,7 +35,7 @@ function mediaOf(part: McpPart): Media | null {
     case "audio":
       return { mediaType: part.mediaType, data: part.data };
     case "resource": {
-      // A text is read where it stands.
+      // Text is part of the result itself.
       if (part.data === undefined || part.text !== undefined) return null;
       const name = lastSegment(part.uri);
       const mediaType = part.mediaType ?? "application/octet-stream";
@@ -48,7 +48,7 @@ function mediaOf(part: McpPart): Media | null {
   }
 }
 
-/** Of `file:///notes/plan.pdf?x` it is `plan.pdf`; addresses may be of any scheme, or none. */
+/** `plan.pdf` for `file:///notes/plan.pdf?x`; URIs may have any scheme, or none. */
 function lastSegment(uri: string): string {
   return (
     uri

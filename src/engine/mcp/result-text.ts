@@ -1,11 +1,11 @@
-/** What a tool server's tool answered, as a model reads it. Pure. */
+/** Text of an MCP tool's response for the model. Pure. */
 import type { JsonObject } from "../../domain/common/json.js";
 import type { McpCallAnswer, McpPart } from "../../mcp/types.js";
 import { resultFiles } from "./result-files.js";
 
 /**
- * Text as it is; whatever a tool result cannot carry is named, so that the model knows that it was there: media by the
- * names that their files have in `resultFiles`.
+ * Text unchanged; content that a tool result cannot carry is named, so that the model knows of it: media by their file
+ * names in `resultFiles`.
  */
 export function resultText({ parts, structuredContent }: McpCallAnswer): string {
   const hasText = parts.some((part) => part.type === "text" && part.text !== "");
@@ -16,9 +16,9 @@ export function resultText({ parts, structuredContent }: McpCallAnswer): string 
   return [...texts, ...structured].filter((text) => text !== "").join("\n");
 }
 
-type Given = { name: string; bytes: Uint8Array } | undefined;
+type NamedFile = { name: string; bytes: Uint8Array } | undefined;
 
-function partText(part: McpPart, file: Given): string {
+function partText(part: McpPart, file: NamedFile): string {
   switch (part.type) {
     case "text":
       return part.text;
@@ -41,7 +41,7 @@ function partText(part: McpPart, file: Given): string {
   }
 }
 
-function fileText(file: Given): string {
+function fileText(file: NamedFile): string {
   return file === undefined ? "empty" : `${file.bytes.length} bytes, file ${file.name}`;
 }
 

@@ -1,22 +1,22 @@
 /**
- * The JSON Schema of somebody else's tool → one that every vendor takes: one refused schema would refuse the whole
- * model call. What is right stays as it is. Arguments are not checked against it, the tool server does that. Pure.
+ * Sanitizes the JSON Schema of an external tool for every vendor: one invalid schema makes a vendor refuse the whole
+ * model call. Valid parts are unchanged. Arguments are not validated against it; the MCP server does that. Pure.
  */
 import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 
-/** Deeper ones break vendors' own limits; what lies below may then be anything. */
+/** Deeper schemas exceed vendors' limits; below it anything is accepted. */
 const MAX_DEPTH = 32;
-/** Schemas that make up the top, each counted as often as it is referred to: references can double without end. */
+/** Schemas that are merged into the top, counted once per reference: references can double without end. */
 const MAX_PARTS = 200;
-/** Vendors refuse requests with other names of properties. */
+/** Vendors refuse requests with other property names. */
 const PROPERTY_NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
 const TYPES = new Set<JsonValue>(["object", "array", "string", "number", "integer", "boolean", "null"]);
 const MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 const LISTS = new Set(["anyOf", "oneOf", "allOf"]);
 const SINGLES = new Set(["additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"]);
-/** They name the dialect or the schema itself, which is part of ours now. */
-const LEFT_OUT = new Set([
+/** They name the dialect or the schema itself, which becomes part of ours. */
+const DROPPED = new Set([
   "$schema",
   "$id",
   "id",
@@ -28,17 +28,17 @@ const LEFT_OUT = new Set([
 /** What vendors refuse beside `type: "object"` at the top. */
 const COMBINING = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const", "$ref"];
 
-/** Of arguments that may be anything. */
+/** Accepts any arguments. */
 export const OPEN_SCHEMA: JsonObject = { type: "object", properties: {} };
 
-/** An object schema with `properties`, in the dialect of 2020-12. */
+/** Returns an object schema with `properties`, in the dialect of 2020-12. */
 export function sanitizedSchema(schema: JsonObject): JsonObject {
   const top = flatten(schema, { root: schema, left: MAX_PARTS });
   const cleaned = cleanSchema({ ...top, type: "object" }, schema, 0);
   return { ...cleaned, type: "object", properties: asObject(cleaned.properties) ?? {} };
 }
 
-/** The top without references and alternatives: the properties of all of them, required only where all agree. */
+/** The top level without references and alternatives: the properties of all of them, required only where all agree. */
 function flatten(schema: JsonObject, budget: { root: JsonObject; left: number }): JsonObject {
   const plain = Object.fromEntries(Object.entries(schema).filter(([key]) => !COMBINING.includes(key)));
   const inner = (value: JsonValue | undefined) => {
@@ -69,7 +69,7 @@ function withoutShape({ properties: _, required: _required, ...rest }: JsonObjec
   return rest;
 }
 
-/** What `#/…` points to. */
+/** Resolves a reference of the form `#/…`. */
 function resolve(reference: JsonValue | undefined, root: JsonObject): JsonValue | undefined {
   if (typeof reference !== "string") return undefined;
   if (reference === "#") return root;
@@ -77,8 +77,8 @@ function resolve(reference: JsonValue | undefined, root: JsonObject): JsonValue 
   let value: JsonValue | undefined = root;
   for (const step of reference.slice(2).split("/")) {
     const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    const holder: JsonObject | undefined = asObject(value);
-    value = holder !== undefined && Object.hasOwn(holder, key) ? holder[key] : undefined;
+    const parent: JsonObject | undefined = asObject(value);
+    value = parent !== undefined && Object.hasOwn(parent, key) ? parent[key] : undefined;
   }
   return value;
 }
@@ -92,8 +92,8 @@ function clean(value: JsonValue | undefined, root: JsonObject, depth: number): J
 function cleanSchema(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
   const cleaned: JsonObject = {};
   for (const [key, value] of Object.entries(schema)) {
-    const kept = cleanKeyword(key, value, { schema, root, depth });
-    if (kept !== undefined) cleaned[key] = kept;
+    const cleanedValue = cleanKeyword(key, value, { schema, root, depth });
+    if (cleanedValue !== undefined) cleaned[key] = cleanedValue;
   }
   const items = itemsOf(schema, root, depth);
   if (items !== undefined) cleaned.items = items;
@@ -105,11 +105,15 @@ function cleanSchema(schema: JsonObject, root: JsonObject, depth: number): JsonO
   return cleaned;
 }
 
-type Place = { schema: JsonObject; root: JsonObject; depth: number };
+type SchemaPosition = { schema: JsonObject; root: JsonObject; depth: number };
 
-/** Undefined where the keyword has to go. */
-function cleanKeyword(key: string, value: JsonValue, { schema, root, depth }: Place): JsonValue | undefined {
-  if (LEFT_OUT.has(key) || key === "items" || key === "prefixItems" || key === "additionalItems")
+/** Undefined for a keyword that is dropped. */
+function cleanKeyword(
+  key: string,
+  value: JsonValue,
+  { schema, root, depth }: SchemaPosition,
+): JsonValue | undefined {
+  if (DROPPED.has(key) || key === "items" || key === "prefixItems" || key === "additionalItems")
     return undefined;
   if (MAPS.has(key)) return cleanMap(key, value, root, depth);
   if (LISTS.has(key)) {
@@ -155,13 +159,13 @@ function cleanType(type: JsonValue): JsonValue | undefined {
   return known.length === 0 ? undefined : known;
 }
 
-/** Lists say what they hold: vendors want it, and not all take one schema for each place. */
+/** Lists get an `items` schema: vendors require it, and not all accept one schema per position. */
 function itemsOf(schema: JsonObject, root: JsonObject, depth: number): JsonObject | undefined {
   const { items, prefixItems, additionalItems } = schema;
-  const places = [...asList(prefixItems), ...asList(items)];
-  if (places.length > 0) {
+  const positional = [...asList(prefixItems), ...asList(items)];
+  if (positional.length > 0) {
     const rest = Array.isArray(items) ? additionalItems : items;
-    const any = [...places, ...(asObject(rest) === undefined ? [] : [rest])];
+    const any = [...positional, ...(asObject(rest) === undefined ? [] : [rest])];
     return { anyOf: any.map((inner) => clean(inner, root, depth + 1)) };
   }
   if (items !== undefined && !Array.isArray(items))

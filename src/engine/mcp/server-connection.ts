@@ -1,6 +1,6 @@
 /**
- * One person's line to one registered tool server within a turn.
- * States: new → open ⇄ lost, or → failed; `close` ends all. A lost line is opened anew by the next call.
+ * A user's connection to one registered MCP server within a turn.
+ * States: new → open ⇄ lost, or → failed; `close` ends all. The next call reopens a lost connection.
  */
 import type { McpCallOutcome, McpMeter } from "../../domain/common/meters.js";
 import type { JsonObject } from "../../domain/common/json.js";
@@ -17,16 +17,20 @@ import {
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import type { ToolContext } from "../tools/tool.js";
 import { sanitizedDescription, sanitizedInputSchema } from "./sanitized-tool.js";
-import { NotAuthorized, openServer, type ServerConnectionDependencies } from "../../services/mcp/connect-server.js";
+import {
+  NotAuthorized,
+  openServer,
+  type ServerConnectionDependencies,
+} from "../../services/mcp/connect-server.js";
 import { progressLine } from "./progress-line.js";
 import { outcomeOf } from "./call-outcome.js";
 
-/** Authorisation, handshake and the list of tools together: longer is not worth a person's wait. */
+/** For authorisation, handshake and the list of tools together: longer is not worth a user's wait. */
 export const OPEN_TIMEOUT_MS = 10_000;
 
 export type TurnServerDependencies = ServerConnectionDependencies & { meter: McpMeter };
 
-/** A tool of the server: by its own name, with words and schema that every vendor takes. */
+/** A tool under its own name, with a description and schema that every vendor accepts. */
 export type SanitizedTool = { name: string; description: string; inputSchema: JsonObject };
 
 export class ServerConnection {
@@ -35,31 +39,31 @@ export class ServerConnection {
   #isStale = false;
   #opening: Promise<void> | undefined;
   readonly #ending = new AbortController();
-  #lostRight: string | undefined;
+  #authorizationError: string | undefined;
 
   constructor(
-    private readonly parts: TurnServerDependencies,
+    private readonly dependencies: TurnServerDependencies,
     readonly server: McpServerRecord,
-    private readonly person: { userId: string; chatId: string },
+    private readonly turn: { userId: string; chatId: string },
   ) {}
 
-  /** As listed last: those that admins allow, sorted by their own names. */
+  /** As last listed: those that admins allow, sorted by their own names. */
   get tools(): readonly SanitizedTool[] {
     return this.#tools;
   }
 
-  /** Why the server refused the person in the middle of the turn; undefined = it did not. */
-  get lostRight(): string | undefined {
-    return this.#lostRight;
+  /** Why the server refused the user in the middle of the turn; undefined = it did not. */
+  get authorizationError(): string | undefined {
+    return this.#authorizationError;
   }
 
-  /** Rejects with an McpFailure, or NotAuthorized; within ten seconds. Those who ask at the same time share it. */
+  /** Rejects with an McpFailure, or NotAuthorized; within ten seconds. Concurrent callers share one attempt. */
   open(): Promise<void> {
     this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
     return this.#opening;
   }
 
-  /** Reads the tools anew if the server has said that they are others. Never rejects; ten seconds at most. */
+  /** Lists the tools again if the server has reported a change. Never rejects; takes at most ten seconds. */
   async refresh(): Promise<void> {
     const client = this.#client;
     if (!this.#isStale || client === undefined || !client.isOpen) return;
@@ -67,13 +71,13 @@ export class ServerConnection {
       this.#isStale = false;
       await this.#within((signal) => this.#list(client, signal));
     } catch (error) {
-      this.#warn(error, "A tool server's new tools cannot be listed");
+      this.#warn(error, "MCP server's changed tools cannot be listed");
     }
   }
 
-  /** Never rejects but with the reason of the call's signal: whatever goes wrong is the call's result. */
+  /** Rejects only with the reason of the call's signal: every other failure is the call's result. */
   async call(tool: string, args: JsonObject, context: ToolContext): Promise<ToolOutcome> {
-    const { clock, meter } = this.parts;
+    const { clock, meter } = this.dependencies;
     const startedAt = clock.now();
     const end = (outcome: McpCallOutcome) =>
       meter.mcpCall({ server: this.server.slug, outcome, seconds: (clock.now() - startedAt) / 1_000 });
@@ -92,7 +96,7 @@ export class ServerConnection {
     }
   }
 
-  /** Leaves the server, also one that is still being opened. Never rejects; takes a second at most. */
+  /** Closes the connection, even while it is being opened. Never rejects; takes at most a second. */
   async close(): Promise<void> {
     this.#ending.abort(new McpFailure("cancelled", "The turn is over."));
     await this.#opening?.catch(() => undefined);
@@ -100,7 +104,7 @@ export class ServerConnection {
   }
 
   async #open(): Promise<void> {
-    const { clock, meter } = this.parts;
+    const { clock, meter } = this.dependencies;
     const startedAt = clock.now();
     let outcome: ReturnType<typeof outcomeOfFailure> | "ok" = "ok";
     try {
@@ -115,9 +119,9 @@ export class ServerConnection {
   }
 
   async #connect(signal: AbortSignal): Promise<void> {
-    const { server, parts } = this;
-    const { userId } = this.person;
-    const client = await openServer(parts, { server, userId }, { timeoutMs: OPEN_TIMEOUT_MS, signal });
+    const { server, dependencies } = this;
+    const { userId } = this.turn;
+    const client = await openServer(dependencies, { server, userId }, { timeoutMs: OPEN_TIMEOUT_MS, signal });
     try {
       signal.throwIfAborted();
       client.onToolsChanged(() => (this.#isStale = true));
@@ -135,13 +139,13 @@ export class ServerConnection {
   async #list(client: McpClient, signal: AbortSignal): Promise<void> {
     const listed = await client.listTools(signal);
     const allowed = listed.filter(({ name }) => isToolAllowed(this.server, name));
-    this.#tools = await Promise.all(allowed.map((tool) => linkedTool(tool, this.server)));
+    this.#tools = await Promise.all(allowed.map((tool) => sanitizedTool(tool, this.server)));
   }
 
   #within(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const seconds = OPEN_TIMEOUT_MS / 1_000;
     const deadline = new Deadline({
-      clock: this.parts.clock,
+      clock: this.dependencies.clock,
       limits: { silenceMs: OPEN_TIMEOUT_MS },
       signal: this.#ending.signal,
       error: () => new McpTimeout(`It did not answer within ${seconds} s.`),
@@ -151,19 +155,19 @@ export class ServerConnection {
 
   #failed(error: unknown): ToolOutcome {
     const { displayName } = this.server;
-    this.#warn(error, "A call of a tool server's tool failed");
+    this.#warn(error, "MCP tool call failed");
     if (outcomeOfFailure(error) === "unauthorised") {
-      this.#lostRight = error instanceof Error ? error.message : "It has to be authorised anew.";
-      const message = `The tool server ${displayName} does not accept the person's authorisation any more. Ask the person to authorise it anew; trying again does not help.`;
+      this.#authorizationError = error instanceof Error ? error.message : "It has to be authorised again.";
+      const message = `The MCP server ${displayName} does not accept the user's authorisation any more. Ask the user to authorise it again; trying again does not help.`;
       return { result: { error: message }, isError: true };
     }
-    const reason = error instanceof McpFailure ? error.message : "It could not be asked.";
-    return { result: { error: `The tool server ${displayName} failed: ${reason}` }, isError: true };
+    const reason = error instanceof McpFailure ? error.message : "It could not be reached.";
+    return { result: { error: `The MCP server ${displayName} failed: ${reason}` }, isError: true };
   }
 
   #warn(error: unknown, message: string): void {
-    const { chatId } = this.person;
-    this.parts.log.warn({ err: error, chatId, server: this.server.slug }, message);
+    const { chatId } = this.turn;
+    this.dependencies.log.warn({ err: error, chatId, server: this.server.slug }, message);
   }
 }
 
@@ -186,7 +190,7 @@ function outcomeOfFailure(error: unknown): Exclude<McpCallOutcome, "ok" | "tool"
   }
 }
 
-async function linkedTool(tool: ListedTool, server: McpServerRecord): Promise<SanitizedTool> {
+async function sanitizedTool(tool: ListedTool, server: McpServerRecord): Promise<SanitizedTool> {
   return {
     name: tool.name,
     description: sanitizedDescription(tool.description, `A tool of the server ${server.displayName}.`),

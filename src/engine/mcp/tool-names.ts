@@ -1,41 +1,41 @@
-/** Names of other people's tools → names that every vendor takes, each once. Pure. */
+/** Names of external tools, made valid for every vendor and unique. Pure. */
 import { createHash } from "node:crypto";
 
-/** The strictest vendor's limit; some also want a letter or `_` at the beginning. */
+/** The strictest vendor's limit; some also require a letter or `_` at the beginning. */
 const MAX_NAME_CHARACTERS = 64;
 const HASH_CHARACTERS = 8;
 
 /**
- * Original name → offered name. A name that is fit stays unless it is in `reserved`; the same names give the same result
- * in any order.
+ * Maps original names to sanitized ones. A valid name is unchanged unless it is in `reserved`. The result does not depend
+ * on the order of the names.
  */
 export function sanitizedNames(
   names: readonly string[],
   reserved: readonly string[] = [],
 ): Map<string, string> {
   const isReserved = new Set(reserved);
-  const isFit = (name: string) => fitName(name) === name && !isReserved.has(name);
+  const isUsable = (name: string) => validName(name) === name && !isReserved.has(name);
   const sorted = [...new Set(names)].sort();
-  const taken = new Set([...reserved, ...sorted.filter(isFit)]);
-  const offered = new Map(sorted.filter(isFit).map((name) => [name, name]));
+  const taken = new Set([...reserved, ...sorted.filter(isUsable)]);
+  const sanitized = new Map(sorted.filter(isUsable).map((name) => [name, name]));
   for (const name of sorted) {
-    if (offered.has(name)) continue;
-    const fit = fitName(name);
-    const unique = taken.has(fit) ? withHash(fit, name) : fit;
+    if (sanitized.has(name)) continue;
+    const valid = validName(name);
+    const unique = taken.has(valid) ? withHash(valid, name) : valid;
     taken.add(unique);
-    offered.set(name, unique);
+    sanitized.set(name, unique);
   }
-  return offered;
+  return sanitized;
 }
 
-function fitName(name: string): string {
+function validName(name: string): string {
   const plain = name.replace(/[^A-Za-z0-9_-]/g, "_");
-  const begun = /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`;
-  return begun.length <= MAX_NAME_CHARACTERS ? begun : withHash(begun, name);
+  const prefixed = /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`;
+  return prefixed.length <= MAX_NAME_CHARACTERS ? prefixed : withHash(prefixed, name);
 }
 
-/** The hash is of the name as it was: names that look alike stay apart. */
-function withHash(fit: string, name: string): string {
+/** The hash is of the original name: names that become alike stay distinct. */
+function withHash(valid: string, name: string): string {
   const hash = createHash("sha256").update(name).digest("hex").slice(0, HASH_CHARACTERS);
-  return `${fit.slice(0, MAX_NAME_CHARACTERS - HASH_CHARACTERS - 1)}_${hash}`;
+  return `${valid.slice(0, MAX_NAME_CHARACTERS - HASH_CHARACTERS - 1)}_${hash}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The registered tool servers in turns: opened side by side when a turn first needs them, kept for it, left when it is
- * over, however it ended. What cannot be used is told to people and does not hold the turn up.
+ * Connections of turns to registered MCP servers: opened concurrently when a turn first needs them, and closed when it is
+ * over, however it ended. A server that cannot be used becomes a notice for users and does not delay the turn.
  */
 import type { NoticePart } from "../../domain/chats/message-parts.js";
 import { cutString } from "../../lib/text/cut-string.js";
@@ -15,118 +15,120 @@ const MAX_NOTICE_CHARACTERS = 1_000;
 
 export type TurnServersDependencies = TurnServerDependencies & { catalog: McpServerCatalog };
 
-/** Whose turn it is, where, and what is selected in it. */
-export type ServersOfTurn = { chatId: string; userId: string; selectedIds: readonly string[] };
+/** The chat and owner of a turn, and the servers selected for it. */
+export type TurnSelection = { chatId: string; userId: string; selectedIds: readonly string[] };
 
-/** All turns' servers of this process. */
+/** Connections of all turns of this process. */
 export class McpTurnServers {
   readonly #closing = new Set<Promise<void>>();
 
-  constructor(private readonly parts: TurnServersDependencies) {}
+  constructor(private readonly dependencies: TurnServersDependencies) {}
 
-  /** Costs nothing before it is asked for tools. */
-  begin(turn: ServersOfTurn): TurnServers {
-    return new TurnServers(this.parts, turn, (closing) => this.#keep(closing));
+  /** Opens no connection before tools are needed. */
+  begin(turn: TurnSelection): TurnServers {
+    return new TurnServers(this.dependencies, turn, (closing) => this.#track(closing));
   }
 
-  /** Resolves when every server is left whose turn is over. */
+  /** Resolves when the connections of all ended turns are closed. */
   async close(): Promise<void> {
     await Promise.all(this.#closing);
   }
 
-  #keep(closing: Promise<void>): void {
-    const kept = closing.finally(() => this.#closing.delete(kept));
-    this.#closing.add(kept);
+  #track(closing: Promise<void>): void {
+    const tracked = closing.finally(() => this.#closing.delete(tracked));
+    this.#closing.add(tracked);
   }
 }
 
 export class TurnServers {
-  #links: ServerConnection[] = [];
+  #connections: ServerConnection[] = [];
   readonly #failures = new Map<string, NoticePart>();
   #opening: Promise<void> | undefined;
   #isOver = false;
 
   constructor(
-    private readonly parts: TurnServersDependencies,
-    private readonly turn: ServersOfTurn,
-    private readonly keep: (closing: Promise<void>) => void,
+    private readonly dependencies: TurnServersDependencies,
+    private readonly turn: TurnSelection,
+    private readonly track: (closing: Promise<void>) => void,
   ) {}
 
-  /** Resolves when each server is open or given up, or `signal` is aborted. Never rejects; ten seconds at most. */
+  /** Resolves when each server is open or has failed, or `signal` is aborted. Never rejects; takes at most ten seconds. */
   async open(signal: AbortSignal): Promise<void> {
     this.#opening ??= this.#open();
     await until(this.#opening, signal);
   }
 
-  /** As `open`; after that, tools that servers have said to be others are the new ones. */
+  /** As `open`, and lists the tools of servers again that have reported a change. */
   async refresh(signal: AbortSignal): Promise<void> {
     await this.open(signal);
-    await until(Promise.all(this.#links.map((link) => link.refresh())), signal);
+    await until(Promise.all(this.#connections.map((connection) => connection.refresh())), signal);
   }
 
-  /** Named `slug__tool`, not yet fit for vendors. */
+  /** Named `slug__tool`; the names are not sanitized yet. */
   tools(): ServerTool[] {
-    return this.#links.flatMap((link) =>
-      link.tools.map(({ name, description, inputSchema }) => ({
-        name: `${link.server.slug}__${name}`,
-        serverId: link.server.id,
+    return this.#connections.flatMap((connection) =>
+      connection.tools.map(({ name, description, inputSchema }) => ({
+        name: `${connection.server.slug}__${name}`,
+        serverId: connection.server.id,
         description,
         inputSchema,
         checksArguments: true,
-        run: (args, context) => link.call(name, args, context),
+        run: (args, context) => connection.call(name, args, context),
       })),
     );
   }
 
-  /** What people are to know, one for each server that cannot be used. */
+  /** One for each server that cannot be used. */
   notices(): NoticePart[] {
-    const refused = this.#links
-      .filter(({ lostRight }) => lostRight !== undefined)
-      .map(({ server, lostRight }) => notice(server, `wants to be authorised anew: ${lostRight}`));
+    const refused = this.#connections
+      .filter(({ authorizationError }) => authorizationError !== undefined)
+      .map(({ server, authorizationError }) =>
+        notice(server, `wants to be authorised again: ${authorizationError}`),
+      );
     return [...this.#failures.values(), ...refused];
   }
 
-  /** Returns at once; the servers are left in the background. */
+  /** Returns at once; connections are closed in the background. */
   close(): void {
     this.#isOver = true;
-    if (this.#links.length > 0)
-      this.keep(Promise.all(this.#links.map((link) => link.close())).then(() => undefined));
+    if (this.#connections.length === 0) return;
+    this.track(Promise.all(this.#connections.map((connection) => connection.close())).then(() => undefined));
   }
 
   async #open(): Promise<void> {
-    const { catalog, log } = this.parts;
+    const { catalog, log } = this.dependencies;
     const { chatId, selectedIds } = this.turn;
     try {
       const servers = await catalog.ofTurn(selectedIds);
       if (this.#isOver) return;
-      this.#links = servers.map((server) => new ServerConnection(this.parts, server, this.turn));
-      await Promise.all(this.#links.map((link) => this.#openLink(link)));
+      this.#connections = servers.map((server) => new ServerConnection(this.dependencies, server, this.turn));
+      await Promise.all(this.#connections.map((connection) => this.#openConnection(connection)));
     } catch (error) {
-      log.error({ err: error, chatId }, "A turn's tool servers are not known");
+      log.error({ err: error, chatId }, "MCP servers of a turn could not be read");
       this.#failures.set("", {
         type: "notice",
         level: "warning",
-        text: "The tool servers of this chat could not be read; this turn goes on without them.",
+        text: "The MCP servers of this chat could not be read; this turn goes on without them.",
       });
     }
   }
 
-  async #openLink(link: ServerConnection): Promise<void> {
-    const { server } = link;
+  async #openConnection(connection: ServerConnection): Promise<void> {
+    const { server } = connection;
     try {
-      await link.open();
+      await connection.open();
     } catch (error) {
       if (this.#isOver) return;
       const facts = { err: error, chatId: this.turn.chatId, server: server.slug };
-      this.parts.log.warn(facts, "A tool server is not used in a turn");
+      this.dependencies.log.warn(facts, "MCP server unavailable; turn continues without it");
       this.#failures.set(server.id, notice(server, `is not used in this turn: ${reasonOf(error)}`));
     }
   }
 }
 
 function notice({ id, displayName }: McpServerRecord, text: string): NoticePart {
-  const words = cutString(`The tool server ${displayName} ${text}`, MAX_NOTICE_CHARACTERS);
-  return { type: "notice", level: "warning", text: words, mcpServerId: id };
+  const shortened = cutString(`The MCP server ${displayName} ${text}`, MAX_NOTICE_CHARACTERS);
+  return { type: "notice", level: "warning", text: shortened, mcpServerId: id };
 }
 
 function reasonOf(error: unknown): string {
@@ -134,7 +136,7 @@ function reasonOf(error: unknown): string {
   return isWorded ? error.message : "It could not be reached.";
 }
 
-/** As `work`, but no longer than until `signal` is aborted. */
+/** Settles as `work` does, or resolves when `signal` is aborted. */
 async function until(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   let leave = (): void => undefined;

@@ -1,6 +1,6 @@
 /**
- * The tools of a workspace's own tool servers, as tools of a turn. Asked of the agent once in a turn, and at most once
- * in two seconds; what has not changed since then is the same objects again.
+ * Tools of a workspace's own MCP servers. Listed from the agent once per turn, and at most once in two seconds; an
+ * unchanged list yields the same objects, so that their schemas are compiled once.
  */
 import { LRUCache } from "lru-cache";
 import type { JsonObject } from "../../domain/common/json.js";
@@ -13,7 +13,7 @@ import type {
 } from "../../workspaces/agent-client/agent-connection.js";
 import { ToolError, type Tool, type ToolContext } from "../tools/tool.js";
 import { askWorkspace } from "../tools/workspace-call.js";
-import { WorkspaceLooks } from "../../services/workspaces/single-flight-requests.js";
+import { SingleFlightRequests } from "../../services/workspaces/single-flight-requests.js";
 import { MAX_EXTERNAL_TOOLS } from "./external-tools.js";
 import { sanitizedDescription, sanitizedInputSchema } from "./sanitized-tool.js";
 import { outcomeOf } from "./call-outcome.js";
@@ -21,66 +21,66 @@ import { sanitizedNames } from "./tool-names.js";
 
 const MAX_KNOWN = 200;
 
-/** Less than a person needs to change a file and then say something; busy workspaces are not asked for each turn. */
+/** Less than a user needs to change a file and send a message; busy workspaces are not asked for each turn. */
 const FRESH_MS = 2_000;
 
 type Known = { revision: string; tools: readonly Tool[]; instance: string; freshUntilMs: number };
 
 export class WorkspaceTools {
   readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN });
-  readonly #looks: WorkspaceLooks<readonly Tool[]>;
+  readonly #requests: SingleFlightRequests<readonly Tool[]>;
 
-  constructor(private readonly parts: { clock: Clock; log: Log }) {
-    this.#looks = new WorkspaceLooks(parts.clock);
+  constructor(private readonly dependencies: { clock: Clock; log: Log }) {
+    this.#requests = new SingleFlightRequests(dependencies.clock);
   }
 
   /**
-   * Sorted by name, each name once and fit for every vendor. Never rejects and takes five seconds at most: when the
-   * workspace cannot be asked the answer is what it told before, or none. `connect` may reject.
+   * Sorted by name, with unique names that are valid for every vendor. Never rejects and takes at most five seconds: when
+   * the agent does not answer, the last known tools are returned, or none. `connect` may reject.
    */
   async list(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<readonly Tool[]> {
-    const look = await this.#looks.once(workspaceId, () => this.#look(workspaceId, connect));
-    if (look.kind === "seen") return look.value;
-    this.parts.log.warn({ err: look.error, workspaceId }, "The workspace's tools cannot be listed");
+    const result = await this.#requests.once(workspaceId, () => this.#list(workspaceId, connect));
+    if (result.kind === "answered") return result.value;
+    this.dependencies.log.warn({ err: result.error, workspaceId }, "workspace tools cannot be listed");
     return this.#known.get(workspaceId)?.tools ?? [];
   }
 
-  /** Resolves when no workspace is asked any more. Close the agents first, or it waits for their answers. */
+  /** Resolves when no request is under way. Close the agents first, or it waits for their answers. */
   close(): Promise<void> {
-    return this.#looks.close();
+    return this.#requests.close();
   }
 
-  async #look(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<readonly Tool[]> {
+  async #list(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<readonly Tool[]> {
     const agent = await connect();
     const { instance } = agent;
-    const { clock } = this.parts;
+    const { clock } = this.dependencies;
     const known = this.#known.get(workspaceId);
     if (known?.instance === instance && clock.now() < known.freshUntilMs) return known.tools;
     const answer = await agent.mcpTools();
     const { revision } = answer;
     const isNew = known?.revision !== revision;
-    if (isNew) this.#tellProblems(workspaceId, answer);
+    if (isNew) this.#logProblems(workspaceId, answer);
     const tools = isNew ? await toolsOf(answer.tools.slice(0, MAX_EXTERNAL_TOOLS)) : known.tools;
-    // What is starting now may be there a moment later.
+    // A server that is starting may be ready a moment later.
     const isWhole = answer.servers.every(({ status }) => status !== "starting");
     const freshUntilMs = isWhole ? clock.now() + FRESH_MS : -Infinity;
     this.#known.set(workspaceId, { revision, tools, instance, freshUntilMs });
     return tools;
   }
 
-  #tellProblems(workspaceId: string, { servers, tools, fileProblems }: McpToolsAnswer): void {
-    const { log } = this.parts;
+  #logProblems(workspaceId: string, { servers, tools, fileProblems }: McpToolsAnswer): void {
+    const { log } = this.dependencies;
     for (const { name: server, status, error } of servers) {
       if (error !== undefined)
-        log.warn({ workspaceId, server, status, error }, "A workspace's tool server has a problem");
+        log.warn({ workspaceId, server, status, error }, "workspace MCP server has a problem");
     }
     for (const problem of fileProblems)
-      log.warn({ workspaceId, ...problem }, "A workspace's file of tool servers is wrong");
-    const left = tools.slice(MAX_EXTERNAL_TOOLS).map(({ name }) => name);
-    if (left.length > 0)
+      log.warn({ workspaceId, ...problem }, "workspace MCP configuration is invalid");
+    const omitted = tools.slice(MAX_EXTERNAL_TOOLS).map(({ name }) => name);
+    if (omitted.length > 0)
       log.warn(
-        { workspaceId, left, limit: MAX_EXTERNAL_TOOLS },
-        "A workspace has more tools than are offered",
+        { workspaceId, omitted, limit: MAX_EXTERNAL_TOOLS },
+        "workspace has more tools than are offered",
       );
   }
 }
@@ -93,10 +93,10 @@ async function toolsOf(listed: readonly McpTool[]): Promise<readonly Tool[]> {
 
 async function toolOf(
   { name, serverName, description, inputSchema }: McpTool,
-  offeredName: string,
+  sanitizedName: string,
 ): Promise<Tool> {
   return {
-    name: offeredName,
+    name: sanitizedName,
     description: sanitizedDescription(description, `A tool of the workspace's server ${serverName}.`),
     inputSchema: await sanitizedInputSchema(inputSchema),
     checksArguments: true,

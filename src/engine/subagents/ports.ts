@@ -1,25 +1,23 @@
-/** What subagents are made of: what they reach outside, who asks, and what an agent may do with its own. */
+/** Ports and types of subagents: their dependencies, the calling agent, and the actions it has. */
 import type { ReasoningEffort } from "../../domain/chats/message-parts.js";
 import type { AgentStatus, SubagentKind } from "../../domain/chats/subagents.js";
-import type { Bus } from "../../events/bus/bus.js";
 import type { ModelChoice } from "../../services/models/models.js";
 import type { TransitionDependencies } from "../transitions/apply-transition.js";
 
-export type SubagentDependencies = Omit<TransitionDependencies, "bus"> & {
-  bus: Bus;
-  /** Subagents below one another: 1 = only people's chats have some, 0 = none has. */
+export type SubagentDependencies = TransitionDependencies & {
+  /** Levels of subagents: 1 = only chats of users have some, 0 = none has. */
   maxDepth: number;
   chooseModel(configId: string | null, ownerId: string): Promise<ModelChoice>;
-  /** The deployment's small model, asked by those that only look; null = there is none. */
+  /** The deployment's small model, used by "explore" subagents; null = there is none. */
   smallModelConfigId(): Promise<string | null>;
 };
 
-/** The chat whose agent asks, the hold it asks from, and what its turn uses, which a subagent takes over. */
+/** The chat whose agent makes a call, its current run, and the settings of its turn, which a subagent inherits. */
 export type SubagentCaller = {
   chatId: string;
   rootChatId: string;
   ownerId: string;
-  /** From which hold on the chat; a call from an earlier one does nothing. */
+  /** The run that makes the call; a call from an earlier run does nothing. */
   runnerId: string | null;
   depth: number;
   subagentKind: SubagentKind | null;
@@ -34,43 +32,46 @@ export type Answer<T> = ({ ok: true } & T) | { ok: false; message: string };
 
 /** `chatId`: the database's. */
 export type Agent = { chatId: string; title: string; kind: SubagentKind };
-export type AgentWithStatus = Agent & { standing: AgentStatus };
+export type AgentWithStatus = Agent & { status: AgentStatus };
 export type ListedAgent = Agent & { status: "working" | "at_rest" | "failed" | "archived" };
 
-export type Wish = {
+export type SpawnRequest = {
   task: string;
   /** Absent = the first words of the task. */
   title?: string;
   kind: SubagentKind;
 };
 
-/** The same for one chat's agent. `key` names the tool call for ever. */
+/** `queue`: after the turn that is running; `interrupt`: instead of it. */
+export type AgentMessage = { text: string; whenBusy: "queue" | "interrupt" };
+
+/** Actions of one chat's agent. `key` identifies the tool call, also when it is repeated. */
 export interface Agents {
-  spawn(wish: Wish, key: string): Promise<Answer<{ agent: Agent }>>;
-  /** Resolves when the subagent is not at work, or the time is over. Rejects with the signal's reason. */
+  spawn(request: SpawnRequest, key: string): Promise<Answer<{ agent: Agent }>>;
+  /** Resolves when the subagent has settled, or the time is over. Rejects with the signal's reason. */
   wait(
     chatId: string,
     limits: { timeoutMs: number; signal: AbortSignal },
   ): Promise<Answer<{ agent: AgentWithStatus }>>;
-  /** `isQueued`: it is said when the subagent has done what it is at. */
-  tell(
+  /** `isQueued`: it is sent once the subagent's current turn has settled. */
+  message(
     chatId: string,
-    message: { text: string; whenBusy: "queue" | "interrupt" },
+    message: AgentMessage,
     key: string,
   ): Promise<Answer<{ agent: Agent; isQueued: boolean }>>;
-  /** Stops the subagent and all below it; what waits in its queue is said then. */
+  /** Stops the subagent and all below it; then its queued messages are sent. */
   interrupt(chatId: string): Promise<Answer<{ agent: Agent; wasWorking: boolean }>>;
-  /** All below the caller chat, in the order in which they came. */
+  /** All subagents below the calling chat, in order of creation. */
   list(): Promise<ListedAgent[]>;
 }
 
-/** For a chat that is not below the one that asks, and for none at all. */
+/** For a chat that is not below the calling one, and for one that does not exist. */
 export const NOT_BELOW: { ok: false; message: string } = {
   ok: false,
   message: "There is no such subagent of this chat. list_agents shows those that there are.",
 };
 
-/** Where a call comes too late. */
+/** For a call that comes after its turn was stopped. */
 export const STOPPED: { ok: false; message: string } = {
   ok: false,
   message: "The turn that asked for this has been stopped.",

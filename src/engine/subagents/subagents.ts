@@ -1,46 +1,48 @@
 /**
- * What an agent may do with subagents of its own: start one, tell it something, wait for its report, stop it, see how
- * they stand. Everything is decided on the family as it stands in the database, with its root held, so that a turn
- * that is being stopped starts nothing more; a call that is made again finds by its key what it did the first time.
+ * Subagents of a chat's agent: spawn, message, wait, interrupt and list. Every decision is made on the family as it is
+ * in the database, with its root locked, so that a turn that is being stopped starts nothing more; a repeated call
+ * finds the effect of the first one by its key.
  *
- * The only state here is which chats wait now. Nothing else is remembered between two calls, so a wait goes on at
- * whatever replica takes the chat over.
+ * The only state here is the set of waiting chats. Nothing else is kept between calls, so a wait continues at whatever
+ * replica takes over the chat.
  */
 import { ancestorsOf, descendantsOf, linksOf } from "../../domain/chats/family.js";
-import { isBusy, agentStatusOf } from "../../domain/chats/subagents.js";
+import { agentStatusOf, isBusy } from "../../domain/chats/subagents.js";
 import { sleep } from "../../lib/clock.js";
 import { type AgentRecord, readAgent, readFamily } from "../../store/chats/families.js";
 import { applyToFamily, stopBelow } from "../transitions/apply-family.js";
+import { messageSubagent } from "./message-subagent.js";
 import {
   type Agent,
   type Agents,
+  type AgentWithStatus,
   type Answer,
-  type SubagentCaller,
   type ListedAgent,
   NOT_BELOW,
-  type AgentWithStatus,
+  type SubagentCaller,
   type SubagentDependencies,
 } from "./ports.js";
 import { spawnSubagent } from "./spawn.js";
-import { messageSubagent } from "./message-subagent.js";
 
-/** How soon a wait notices what it was not told of. */
+/** How soon a wait notices a change whose event was lost. */
 const POLL_MS = 5_000;
 
+type WaitLimits = { timeoutMs: number; signal: AbortSignal };
+
 export class Subagents {
-  readonly #parts: SubagentDependencies;
-  /** How many waits of each chat are under way in this process. */
+  readonly #dependencies: SubagentDependencies;
+  /** Number of waits under way in this process, by chat. */
   readonly #waits = new Map<string, number>();
 
-  constructor(parts: SubagentDependencies) {
-    this.#parts = parts;
+  constructor(dependencies: SubagentDependencies) {
+    this.#dependencies = dependencies;
   }
 
   get maxDepth(): number {
-    return this.#parts.maxDepth;
+    return this.#dependencies.maxDepth;
   }
 
-  /** Chats of this process that do nothing but wait for subagents. */
+  /** Chats of this process that only wait for subagents. */
   get waitingChats(): number {
     return this.#waits.size;
   }
@@ -54,15 +56,16 @@ export class Subagents {
   }): Promise<string[]> {
     if (chat.parentChatId === null) return [];
     if (chat.depth === 1) return [chat.parentChatId];
-    return ancestorsOf(chat.chatId, linksOf(await readFamily(this.#parts.database, chat.rootChatId)));
+    return ancestorsOf(chat.chatId, linksOf(await readFamily(this.#dependencies.database, chat.rootChatId)));
   }
 
-  /** What the agent of a chat may do. */
+  /** The actions of a chat's agent. */
   of(caller: SubagentCaller): Agents {
+    const dependencies = this.#dependencies;
     return {
-      spawn: (wish, key) => spawnSubagent(this.#parts, caller, wish, key),
+      spawn: (request, key) => spawnSubagent(dependencies, caller, request, key),
       wait: (chatId, limits) => this.#wait(caller, chatId, limits),
-      tell: (chatId, message, key) => messageSubagent(this.#parts, caller, { chatId, ...message }, key),
+      message: (chatId, message, key) => messageSubagent(dependencies, caller, { chatId, ...message }, key),
       interrupt: (chatId) => this.#interrupt(caller, chatId),
       list: () => this.#list(caller),
     };
@@ -71,15 +74,15 @@ export class Subagents {
   async #wait(
     caller: SubagentCaller,
     chatId: string,
-    limits: { timeoutMs: number; signal: AbortSignal },
+    limits: WaitLimits,
   ): Promise<Answer<{ agent: AgentWithStatus }>> {
     const record = await this.#find(caller, chatId);
     if (!record) return NOT_BELOW;
-    const standing = agentStatusOf(record);
-    if (standing.status !== "working") return { ok: true, agent: { ...agentOf(record), standing } };
+    const status = agentStatusOf(record);
+    if (status.status !== "working") return { ok: true, agent: { ...agentOf(record), status } };
     this.#waits.set(caller.chatId, (this.#waits.get(caller.chatId) ?? 0) + 1);
     try {
-      return await this.#untilItRests(chatId, limits);
+      return await this.#untilSettled(chatId, limits);
     } finally {
       const left = (this.#waits.get(caller.chatId) ?? 1) - 1;
       if (left > 0) this.#waits.set(caller.chatId, left);
@@ -87,34 +90,34 @@ export class Subagents {
     }
   }
 
-  /** News only says when to look: what is told is always what stands in the database then. */
-  async #untilItRests(
+  /** Events only trigger reads: the answer always comes from the database. */
+  async #untilSettled(
     chatId: string,
-    { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+    { timeoutMs, signal }: WaitLimits,
   ): Promise<Answer<{ agent: AgentWithStatus }>> {
-    const { bus, clock, database } = this.#parts;
+    const { bus, clock, database } = this.#dependencies;
     const deadline = clock.now() + timeoutMs;
-    let bell = new AbortController();
-    const detach = await bus.subscribeChat(chatId, {
+    let wakeUp = new AbortController();
+    const unsubscribe = await bus.subscribeChat(chatId, {
       saved: ({ state }) => {
-        if (!isBusy(state.status)) bell.abort();
+        if (!isBusy(state.status)) wakeUp.abort();
       },
       live: () => undefined,
     });
     try {
       for (;;) {
         signal.throwIfAborted();
-        bell = new AbortController();
+        wakeUp = new AbortController();
         const record = await readAgent(database, chatId);
         if (!record) return NOT_BELOW;
-        const standing = agentStatusOf(record);
+        const status = agentStatusOf(record);
         const leftMs = deadline - clock.now();
-        if (standing.status !== "working" || leftMs <= 0)
-          return { ok: true, agent: { ...agentOf(record), standing } };
-        await sleep(clock, Math.min(POLL_MS, leftMs), AbortSignal.any([bell.signal, signal]));
+        if (status.status !== "working" || leftMs <= 0)
+          return { ok: true, agent: { ...agentOf(record), status } };
+        await sleep(clock, Math.min(POLL_MS, leftMs), AbortSignal.any([wakeUp.signal, signal]));
       }
     } finally {
-      detach();
+      unsubscribe();
     }
   }
 
@@ -125,25 +128,26 @@ export class Subagents {
     const record = await this.#find(caller, chatId);
     if (!record) return NOT_BELOW;
     const commands = [{ type: "interrupt" as const }];
-    const result = await applyToFamily(this.#parts, { chatId, commands, below: stopBelow });
+    const result = await applyToFamily(this.#dependencies, { chatId, commands, below: stopBelow });
     return { ok: true, agent: agentOf(record), wasWorking: result.outcome === "changed" };
   }
 
   async #list({ chatId, rootChatId }: SubagentCaller): Promise<ListedAgent[]> {
-    const family = await readFamily(this.#parts.database, rootChatId);
-    return descendantsOf(chatId, family).map((kin) => ({
-      chatId: kin.chatId,
-      title: kin.title,
-      kind: kin.kind ?? "general",
-      status: listedStatus(kin),
+    const family = await readFamily(this.#dependencies.database, rootChatId);
+    return descendantsOf(chatId, family).map((member) => ({
+      chatId: member.chatId,
+      title: member.title,
+      kind: member.kind ?? "general",
+      status: listedStatus(member),
     }));
   }
 
-  /** The chat as it stands, if it is below the one that asks. */
+  /** Null when the chat is not below the caller's. */
   async #find(caller: SubagentCaller, chatId: string): Promise<AgentRecord | null> {
-    const family = await readFamily(this.#parts.database, caller.rootChatId);
-    const isBelow = descendantsOf(caller.chatId, family).some((kin) => kin.chatId === chatId);
-    return isBelow ? readAgent(this.#parts.database, chatId) : null;
+    const { database } = this.#dependencies;
+    const family = await readFamily(database, caller.rootChatId);
+    const isBelow = descendantsOf(caller.chatId, family).some((member) => member.chatId === chatId);
+    return isBelow ? readAgent(database, chatId) : null;
   }
 }
 

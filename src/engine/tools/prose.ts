@@ -2,6 +2,6 @@
 import { readFileSync } from "node:fs";
 
 /** `moduleUrl` is the tool's `import.meta.url`. Throws when the prose is missing: the build is broken then. */
-export function readProse(moduleUrl: string): string {
+export function readDescription(moduleUrl: string): string {
   return readFileSync(new URL(moduleUrl.replace(/\.[jt]s(?:\?.*)?$/, ".md")), "utf8").trim();
 }

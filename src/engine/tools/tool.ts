@@ -16,7 +16,7 @@ export type ToolContext = {
    */
   workspace(): Promise<AgentConnection>;
   /** For the tools that make and change the chat's workspace itself; absent where they may not. */
-  desk?: WorkspaceProvisioning;
+  provisioning?: WorkspaceProvisioning;
   /**
    * Shows what the tool says while it runs to those who watch; bounded on its way, thrown away when the result is
    * there. `missedBytes` were said before `text` and are lost. Never throws.

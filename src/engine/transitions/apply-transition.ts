@@ -1,9 +1,9 @@
 /**
- * The one place that changes a chat: decide (domain/chat-lifecycle), write, commit, then tell.
+ * Chat transitions, the only way to change a chat: decide (domain/chats/chat-lifecycle), write, commit, then publish.
  *
  * When the chat's state is already known and the writes fit one statement, the change is one round trip that is
- * guarded by the version; if the chat has moved on meanwhile, or nothing is known, the row is locked and the
- * decision made on what stands there. Either way nobody hears of a change before it is committed.
+ * guarded by the version; if the chat has changed meanwhile, or nothing is known, the row is locked and the decision
+ * made on its current state. Either way a change is published only after its commit.
  */
 import type { QueuedRow, MessageRow, SavedChange } from "../../domain/chats/chat-events.js";
 import { transitionAll } from "../../domain/chats/chat-lifecycle.js";
@@ -22,7 +22,7 @@ import {
 } from "../../store/chats/transitions.js";
 import type { ChatCache } from "./chat-cache.js";
 
-/** News travels with its rows up to this size of JSON; readers fetch larger rows themselves. */
+/** A published change carries its rows up to this size of JSON; readers fetch larger rows themselves. */
 const MAX_CARRIED_CHARACTERS = 64 * 1024;
 
 export type TransitionDependencies = {
@@ -30,15 +30,15 @@ export type TransitionDependencies = {
   bus: Bus;
   clock: Clock;
   chatCache: ChatCache;
-  /** A chat waits for its turn from now on. Never throws. */
+  /** The chat has become pending. Never throws. */
   onChatPending?: (chatId: string) => void;
 };
 
-/** What to do, as one transaction and one snapshot. */
+/** Commands that are applied in one transaction, as one snapshot. */
 export type TransitionRequest = {
   chatId: string;
   commands: Command[];
-  /** The state as the caller knows it; a hint, never trusted beyond its version. */
+  /** The state known to the caller; a hint, never trusted beyond its version. */
   known?: { ownerId: string; state: ChatState };
   /** Runs in the same transaction after the writes; whatever it throws undoes them. */
   alongside?: (transaction: Queryable, written: Applied) => Promise<void>;
@@ -54,77 +54,78 @@ export type TransitionResult =
 
 /** Rejects only when the database does; then nothing was changed. */
 export async function applyTransition(
-  parts: TransitionDependencies,
+  dependencies: TransitionDependencies,
   request: TransitionRequest,
 ): Promise<TransitionResult> {
-  return (await applyAgainstKnown(parts, request)) ?? (await applyUnderLock(parts, request));
+  return (await applyAgainstKnown(dependencies, request)) ?? (await applyUnderLock(dependencies, request));
 }
 
-/** Null when the way through the lock must be taken. */
+/** Null when the change must be made under the lock. */
 async function applyAgainstKnown(
-  parts: TransitionDependencies,
+  dependencies: TransitionDependencies,
   { chatId, commands, known, alongside }: TransitionRequest,
 ): Promise<TransitionResult | null> {
   if (!known || alongside) return null;
-  const now = parts.clock.now();
+  const now = dependencies.clock.now();
   const decided = transitionAll(known.state, commands, now);
   if (decided.outcome !== "changed" || !fitsOneStatement(decided.writes)) return null;
   const change = { chatId, previous: known.state, next: decided.next, now };
-  const messages = await writeInOneStatement(parts.database, change, decided.writes);
+  const messages = await writeInOneStatement(dependencies.database, change, decided.writes);
   if (messages === null) {
-    parts.chatCache.forget(chatId);
+    dependencies.chatCache.delete(chatId);
     return null;
   }
   const applied = { state: decided.next, messages, queue: null };
-  publishChange(parts, toNews(chatId, known, decided.next, applied), messages);
+  publishChange(dependencies, savedChange(chatId, known, decided.next, applied), messages);
   return { outcome: "changed", ...applied };
 }
 
 async function applyUnderLock(
-  parts: TransitionDependencies,
+  dependencies: TransitionDependencies,
   request: TransitionRequest,
 ): Promise<TransitionResult> {
   const { chatId, commands, alongside } = request;
   encodeAhead(commands);
-  let tell: (() => void) | undefined;
-  const result = await parts.database.transaction<TransitionResult>(async (transaction) => {
+  let publish: (() => void) | undefined;
+  const result = await dependencies.database.transaction<TransitionResult>(async (transaction) => {
     const locked = await lockChat(transaction, chatId);
     if (!locked) return { outcome: "not_found" };
-    const change = await changeLocked(parts, transaction, { chatId, ...locked }, commands);
+    const change = await changeLocked(dependencies, transaction, { chatId, ...locked }, commands);
     if (change.result.outcome === "changed") await alongside?.(transaction, change.result);
-    tell = change.tell;
+    publish = change.publish;
     return change.result;
   });
-  tell?.();
+  publish?.();
   return result;
 }
 
-/** A chat whose row the transaction holds. */
+/** A chat whose row the transaction has locked. */
 export type LockedChat = { chatId: string; ownerId: string; state: ChatState };
 
-/** `tell` after the commit. */
+/** Call `publish` after the commit. */
 export type LockedChange = {
   result: Exclude<TransitionResult, { outcome: "not_found" }>;
-  tell: () => void;
+  publish: () => void;
 };
 
-/** Decides and writes within a transaction; nobody hears of it yet. */
+/** Decides and writes within a transaction; nothing is published yet. */
 export async function changeLocked(
-  parts: TransitionDependencies,
+  dependencies: TransitionDependencies,
   transaction: Queryable,
   locked: LockedChat,
   commands: Command[],
 ): Promise<LockedChange> {
   const { chatId, state } = locked;
-  const now = parts.clock.now();
+  const now = dependencies.clock.now();
   const decided = transitionAll(state, commands, now);
-  if (decided.outcome !== "changed") return { result: { ...decided, state }, tell: () => undefined };
+  if (decided.outcome !== "changed") return { result: { ...decided, state }, publish: () => undefined };
   const change = { chatId, previous: state, next: decided.next, now };
   const messages = await writeLocked(transaction, change, decided.writes);
   const queue = await changedQueue(transaction, chatId, decided);
   const applied = { state: decided.next, messages, queue };
-  const news = toNews(chatId, locked, decided.next, applied);
-  return { result: { outcome: "changed", ...applied }, tell: () => publishChange(parts, news, messages) };
+  const saved = savedChange(chatId, locked, decided.next, applied);
+  const publish = () => publishChange(dependencies, saved, messages);
+  return { result: { outcome: "changed", ...applied }, publish };
 }
 
 async function changedQueue(
@@ -136,13 +137,13 @@ async function changedQueue(
   return next.queuedIds.length === 0 ? [] : readQueue(transaction, chatId);
 }
 
-function toNews(
+function savedChange(
   chatId: string,
   before: { ownerId: string; state: ChatState },
   state: ChatState,
   { messages, queue }: Applied,
 ): SavedChange {
-  const queueNews = queue === null ? {} : { queue: isSmall(queue) ? queue : null };
+  const queueChange = queue === null ? {} : { queue: isSmall(queue) ? queue : null };
   const { status, isArchived, titleVersion, diffVersion } = before.state;
   return {
     chatId,
@@ -151,24 +152,24 @@ function toNews(
     before: { status, isArchived, titleVersion, diffVersion },
     state,
     messages: isSmall(messages) ? messages : null,
-    ...queueNews,
+    ...queueChange,
   };
 }
 
 /**
- * Tells everyone of a committed change: this replica's memory, subscribers, and workers when there is work.
- * `messages` are the rows written, also when they are too large for the news to carry.
+ * Publishes a committed change: updates the chat cache, notifies subscribers, and wakes workers when the chat is
+ * pending. `messages` are the rows written, even when they are too large for the change to carry.
  */
 export function publishChange(
-  parts: Pick<TransitionDependencies, "bus" | "chatCache" | "onChatPending">,
-  news: SavedChange,
+  dependencies: Pick<TransitionDependencies, "bus" | "chatCache" | "onChatPending">,
+  change: SavedChange,
   messages: MessageRow[],
 ): void {
-  parts.chatCache.apply({ ...news, messages });
-  parts.bus.publishSaved(news);
-  if (news.state.status !== "pending") return;
-  parts.onChatPending?.(news.chatId);
-  parts.bus.wakeWorkers();
+  dependencies.chatCache.apply({ ...change, messages });
+  dependencies.bus.publishSaved(change);
+  if (change.state.status !== "pending") return;
+  dependencies.onChatPending?.(change.chatId);
+  dependencies.bus.wakeWorkers();
 }
 
 function isSmall(rows: (MessageRow | QueuedRow)[]): boolean {

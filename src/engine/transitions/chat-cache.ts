@@ -1,21 +1,20 @@
 /**
- * What this replica's own commits taught it of chats: the newest state, and history as the model sees it. It saves
- * reads, never decides: a state taken from here is only ever used against its version, so a stale one costs one
- * more round trip and nothing else.
+ * Write-through cache of chat state and history, filled by this replica's own commits. It only saves reads: a cached
+ * state is always used against its version, so a stale one costs one more round trip and nothing else.
  */
 import { LRUCache } from "lru-cache";
 import type { MessageRow, SavedChange } from "../../domain/chats/chat-events.js";
 import type { ChatState } from "../../domain/chats/chat-state.js";
 
-/** History kept in memory, all chats together, by the size of its JSON. */
+/** History of all chats in memory, by the size of its JSON. */
 const MAX_HISTORY_BYTES = 64 * 1024 * 1024;
-/** Every entry counts at least this much, so that their number is bounded too. */
+/** Each entry counts at least this much, so that their number is bounded too. */
 const ENTRY_BYTES = 2_048;
 
 export type CachedChat = {
   ownerId: string;
   state: ChatState;
-  /** Every message the model may see, oldest first; null = not known. */
+  /** Every message the model may see, oldest first; null = unknown. */
   history: MessageRow[] | null;
 };
 
@@ -31,30 +30,30 @@ export class ChatCache {
     return this.#entries.get(chatId);
   }
 
-  forget(chatId: string): void {
+  delete(chatId: string): void {
     this.#entries.delete(chatId);
   }
 
-  /** History as it was read from the database while the chat stood at `state`. */
-  remember(chatId: string, ownerId: string, state: ChatState, history: MessageRow[]): void {
+  /** Caches history that was read from the database while the chat was at `state`. */
+  set(chatId: string, ownerId: string, state: ChatState, history: MessageRow[]): void {
     const known = this.#entries.get(chatId);
     if (known && known.state.snapshotVersion > state.snapshotVersion) return;
     this.#put(chatId, { ownerId, state, history, bytes: ENTRY_BYTES + sizeOf(history) });
   }
 
-  /** A transition that this replica committed. */
-  apply(news: SavedChange): void {
-    const { chatId, ownerId, state, previousVersion } = news;
+  /** Applies a transition that this replica has committed. */
+  apply(change: SavedChange): void {
+    const { chatId, ownerId, state, previousVersion } = change;
     const known = this.#entries.get(chatId);
     if (known && known.state.snapshotVersion >= state.snapshotVersion) return;
     const before = previousVersion === 0 ? { history: [], bytes: ENTRY_BYTES } : known;
     const follows = previousVersion === 0 || known?.state.snapshotVersion === previousVersion;
     const isRewritten = state.resetVersion === state.snapshotVersion;
-    if (!before?.history || !follows || isRewritten || news.messages === null) {
+    if (!before?.history || !follows || isRewritten || change.messages === null) {
       this.#put(chatId, { ownerId, state, history: null, bytes: ENTRY_BYTES });
       return;
     }
-    const added = news.messages.filter((message) => message.visibility !== "user");
+    const added = change.messages.filter((message) => message.visibility !== "user");
     this.#put(chatId, {
       ownerId,
       state,
@@ -68,7 +67,7 @@ export class ChatCache {
   }
 }
 
-/** History with `added`: rows with an id it has are newer forms of those, the others are new and come last. */
+/** Merges `added` into history: rows with a known id replace those, the others are appended. */
 export function mergeRows(history: MessageRow[], added: MessageRow[]): MessageRow[] {
   const last = history.at(-1);
   if (!last || added.every((row) => Number(row.id) > Number(last.id))) return [...history, ...added];

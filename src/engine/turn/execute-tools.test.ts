@@ -131,7 +131,7 @@ test("a tool that throws, rejects with no error, or throws before it waits is an
 test("a tool that throws what cannot even be told is an error result too", async () => {
   const { execute } = start();
   expect(await execute(() => Promise.reject(Object.create(null) as Error), "a")).toEqual([
-    result("a", { error: "The tool failed: an object without words" }, true),
+    result("a", { error: "The tool failed: an object without a message" }, true),
   ]);
 });
 

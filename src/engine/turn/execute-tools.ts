@@ -1,7 +1,7 @@
 /** Runs the calls of one step side by side; results are shown as they come and returned in call order. */
 import { setMaxListeners } from "node:events";
 import type { ToolCallPart, ToolResultPart } from "../../domain/chats/message-parts.js";
-import type { KeptOutcome } from "../../domain/chats/tool-outcome.js";
+import type { StoredToolOutcome } from "../../domain/chats/tool-outcome.js";
 import { errorText } from "../../lib/text/error-text.js";
 import { LiveOutput } from "./live-output.js";
 import { DeltaBatcher } from "./delta-batcher.js";
@@ -55,7 +55,7 @@ async function runSafely(
   run: RunTool,
   call: ToolCallPart,
   { signal, show }: { signal: AbortSignal; show: ShowOutput },
-): Promise<KeptOutcome> {
+): Promise<StoredToolOutcome> {
   try {
     return await run(call, signal, show);
   } catch (error) {
@@ -63,7 +63,7 @@ async function runSafely(
   }
 }
 
-function toResult(call: ToolCallPart, outcome: KeptOutcome, now: number): ToolResultPart {
+function toResult(call: ToolCallPart, outcome: StoredToolOutcome, now: number): ToolResultPart {
   const { toolCallId, toolName, startedAt } = call;
   const times = startedAt === undefined ? {} : { startedAt, durationMs: Math.max(0, now - startedAt) };
   return { type: "tool-result", toolCallId, toolName, ...outcome, ...times };

@@ -1,7 +1,7 @@
 /** What a turn's acts need from the outside. Every port is required: a missing one is a compile error. */
 import type { LiveDelta } from "../../domain/chats/chat-events.js";
 import type { ToolCallPart } from "../../domain/chats/message-parts.js";
-import type { KeptOutcome } from "../../domain/chats/tool-outcome.js";
+import type { StoredToolOutcome } from "../../domain/chats/tool-outcome.js";
 import type { ModelStreamPart } from "../../providers/types.js";
 import type { Clock } from "../../lib/clock.js";
 
@@ -19,7 +19,7 @@ export type RunTool = (
   call: Pick<ToolCallPart, "toolCallId" | "toolName" | "arguments" | "isCut">,
   signal: AbortSignal,
   output: ShowOutput,
-) => Promise<KeptOutcome>;
+) => Promise<StoredToolOutcome>;
 
 /** Takes what a running tool says, for a preview; see `ToolContext.output`. */
 export type ShowOutput = (text: string, missedBytes?: number) => void;

@@ -4,7 +4,6 @@
  */
 import { generationId, type LiveDelta, type MessageRow } from "../../domain/chats/chat-events.js";
 import type { ChatState, MessageDraft, OpenCall } from "../../domain/chats/chat-state.js";
-import type { TokenUsage } from "../../domain/chats/message-parts.js";
 import type { HistoryMessage } from "../../domain/chats/next-action.js";
 import type { Command, Fence } from "../../domain/chats/transition.js";
 import type { ChatFailure } from "../../domain/common/failures.js";
@@ -190,12 +189,11 @@ export class ChatRun {
   /** Bills the call of a message that was not committed, whatever the reason. */
   async billUnlessCommitted(
     message: MessageDraft | null,
-    config: BilledCall["config"],
-    usage: TokenUsage | null,
+    call: Pick<BilledCall, "config" | "purpose" | "usage">,
   ): Promise<void> {
     if (message !== null && this.#committed.has(message)) return;
     // Its time is in the step's, which is still running.
-    await billCall(this.dependencies, { chatId: this.chat.chatId, config, usage, runtimeMs: null });
+    await billCall(this.dependencies, { ...call, chatId: this.chat.chatId, runtimeMs: null });
   }
 
   #markCommitted(commands: Command[]): void {

@@ -1,6 +1,6 @@
 /**
- * A runner's commit while the database comes and goes. What a turn has finished (and paid for) waits until it can be
- * saved. A commit whose connection broke may have been made: that is found out before anything is said twice.
+ * A runner's commit that survives database outages: a finished (and paid) step waits until it can be saved. A commit
+ * whose connection broke may have succeeded; that is resolved before anything is written or published twice.
  */
 import type { SavedChange } from "../../domain/chats/chat-events.js";
 import { transitionAll } from "../../domain/chats/chat-lifecycle.js";
@@ -8,76 +8,75 @@ import type { ChatState } from "../../domain/chats/chat-state.js";
 import { DatabaseUnavailable } from "../../domain/common/outages.js";
 import { sleep } from "../../lib/clock.js";
 import {
-  publishChange,
   applyTransition,
+  publishChange,
   type TransitionRequest,
   type TransitionResult,
 } from "../transitions/apply-transition.js";
 import type { RunnerDependencies } from "./runner-dependencies.js";
 
-/** A finished step waits this long for the database, in milliseconds; then its run ends and the step is lost. */
+/** How long a finished step waits for the database, in milliseconds; after that its run ends and the step is lost. */
 export const OUTAGE_LIMIT_MS = 10 * 60_000;
-/** Between two tries, in milliseconds: doubled with each, up to the longest. */
+/** Pause between two tries, in milliseconds; doubled with each, up to the maximum. */
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 
 type Request = Required<Pick<TransitionRequest, "chatId" | "commands" | "known">>;
+type CommitDependencies = Pick<
+  RunnerDependencies,
+  "bus" | "chatCache" | "clock" | "database" | "log" | "onChatPending" | "store"
+>;
 
-/** `shouldGiveUp`: asked before each wait; true = the run has no time for one. Rejects as `applyTransition` does. */
+/** `shouldGiveUp` is called before each wait; true = the run has no time for one. Rejects as `applyTransition` does. */
 export async function commitThroughOutages(
-  parts: RunnerDependencies,
+  dependencies: CommitDependencies,
   request: Request,
   shouldGiveUp: () => boolean,
 ): Promise<TransitionResult> {
-  const { clock, log } = parts;
+  const { clock, log } = dependencies;
   const { chatId } = request;
   const deadline = clock.now() + OUTAGE_LIMIT_MS;
-  for (
-    let pauseMs = FIRST_PAUSE_MS, isDoubtful = false;
-    ;
-    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
-  ) {
+  for (let pauseMs = FIRST_PAUSE_MS, isDoubtful = false; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     try {
-      const result = await applyTransition(parts, request);
-      return isDoubtful ? await resolveDoubt(parts, request, result) : result;
+      const result = await applyTransition(dependencies, request);
+      return isDoubtful ? await resolveDoubt(dependencies, request, result) : result;
     } catch (error) {
       if (!(error instanceof DatabaseUnavailable) || shouldGiveUp() || clock.now() >= deadline) throw error;
-      if (!isDoubtful)
-        log.warn({ err: error, chatId }, "A turn waits for the database to save what it has done");
+      if (!isDoubtful) log.warn({ err: error, chatId }, "database unavailable; commit is retried");
       isDoubtful = true;
       await sleep(clock, pauseMs);
     }
   }
 }
 
-/** A refusal after a commit that broke off: the change may be our own, which the refused one was to make again. */
+/** A refusal after a broken commit may be caused by that commit: the change is then our own, made by the first try. */
 async function resolveDoubt(
-  parts: RunnerDependencies,
+  dependencies: CommitDependencies,
   { chatId, commands, known }: Request,
   result: TransitionResult,
 ): Promise<TransitionResult> {
   if (result.outcome !== "refused" && result.outcome !== "unchanged") return result;
-  const meant = transitionAll(known.state, commands, parts.clock.now());
+  const intended = transitionAll(known.state, commands, dependencies.clock.now());
   const { state } = result;
-  if (meant.outcome !== "changed" || !isMadeIn(state, known.state, meant.next)) return result;
-  const rows = await parts.readHistory(chatId);
-  const messages = rows.filter(({ revision }) => revision === meant.next.snapshotVersion);
+  if (intended.outcome !== "changed" || !includesChange(state, known.state, intended.next)) return result;
+  const rows = await dependencies.store.readHistory(chatId);
+  const messages = rows.filter(({ revision }) => revision === intended.next.snapshotVersion);
   const previousVersion = known.state.snapshotVersion;
-  const news: SavedChange = { chatId, ownerId: known.ownerId, previousVersion, state, messages: null };
-  // It was never published. Readers that hold rows of their own read the new ones.
-  publishChange(parts, news, []);
-  parts.chatCache.forget(chatId);
+  const change: SavedChange = { chatId, ownerId: known.ownerId, previousVersion, state, messages: null };
+  // It was never published. Without rows in it, readers read the new ones from the database.
+  publishChange(dependencies, change, []);
+  dependencies.chatCache.delete(chatId);
   return { outcome: "changed", state, messages, queue: null };
 }
 
 /**
- * Whether `state` came from `known` by the change to `next`, perhaps with others' after it. Only the runner that holds
- * the chat moves its history on without an edit, or ends its run; each move is at a version of its own.
+ * Whether `state` came from `known` by the change to `next`, perhaps with others' changes after it. Only the chat's
+ * runner advances its history without an edit, or ends its run; each of these is at a version of its own.
  */
-function isMadeIn(state: ChatState, known: ChatState, next: ChatState): boolean {
+function includesChange(state: ChatState, known: ChatState, next: ChatState): boolean {
   if (state.resetVersion !== known.resetVersion) return false;
-  const movesHistory = next.historyVersion > known.historyVersion;
-  if (movesHistory) return state.historyVersion === next.historyVersion;
-  const movesStatus = next.statusVersion > known.statusVersion;
-  return movesStatus && state.statusVersion === next.statusVersion && state.status === next.status;
+  const advancesHistory = next.historyVersion > known.historyVersion;
+  if (advancesHistory) return state.historyVersion === next.historyVersion;
+  const changesStatus = next.statusVersion > known.statusVersion;
+  return changesStatus && state.statusVersion === next.statusVersion && state.status === next.status;
 }

@@ -1,4 +1,4 @@
-/** One attempt at the model, and what is told of it to whoever measures and follows. */
+/** One model call, with metrics and tracing. */
 import type { LiveDelta } from "../../domain/chats/chat-events.js";
 import type { ModelCallPurpose } from "../../domain/models/model-calls.js";
 import { traceModelCall } from "../../services/models/trace-model-call.js";
@@ -6,51 +6,54 @@ import type { Preamble } from "../turn/accumulate.js";
 import { callModel, type CallOutcome } from "../turn/call-model.js";
 import type { TurnPorts } from "../turn/ports.js";
 import type { ChatRun } from "./chat-run.js";
-import type { PreparedCall } from "./turn-context.js";
+import type { PreparedCall } from "./turn-model-context.js";
 
 export type MeteredCallOptions = {
-  /** What is shown goes there. */
+  /** Where deltas are published. */
   ports: TurnPorts;
   preamble?: Preamble;
   purpose: ModelCallPurpose;
 };
 
-/** As `callModel`. */
+/** Resolves and rejects as `callModel` does. */
 export function meteredModelCall(
-  hold: ChatRun,
+  run: ChatRun,
   call: PreparedCall,
-  wish: MeteredCallOptions,
+  options: MeteredCallOptions,
 ): Promise<CallOutcome> {
   const { model, request } = call;
-  const { chatId } = hold.chat;
-  const { generationId: generation, state } = hold;
-  const followed = { chatId, generation, model, request, attempt: state.attempt, purpose: wish.purpose };
-  return traceModelCall(hold.parts, followed, (firstPartCame) =>
-    measure(hold, call, { ...wish, firstPartCame }),
+  const { chatId } = run.chat;
+  const { generationId: generation, state } = run;
+  const { clock, log, telemetry } = run.dependencies;
+  const { purpose } = options;
+  const traced = { chatId, generation, model, request, attempt: state.attempt, purpose };
+  return traceModelCall({ clock, log, ...telemetry }, traced, (onFirstPart) =>
+    measure(run, call, { ...options, onFirstPart }),
   );
 }
 
 async function measure(
-  hold: ChatRun,
+  run: ChatRun,
   call: PreparedCall,
-  { ports, preamble, firstPartCame }: MeteredCallOptions & { firstPartCame: () => void },
+  { ports, preamble, onFirstPart }: MeteredCallOptions & { onFirstPart: () => void },
 ): Promise<CallOutcome> {
-  const { meter, clock } = hold.parts;
+  const { telemetry, clock } = run.dependencies;
   const startedAt = clock.now();
-  const since = () => (clock.now() - startedAt) / 1_000;
+  const elapsedSeconds = () => (clock.now() - startedAt) / 1_000;
   let hasBegun = false;
   const publish = (deltas: LiveDelta[]) => {
-    // What we say ourselves before the model does is not its beginning.
-    const isModels = deltas.some(({ delta }) => delta.type !== "notice");
-    if (isModels && !hasBegun) {
-      meter.firstPart(since());
-      firstPartCame();
+    // The preamble's notices are ours, not the model's first part.
+    const isFromModel = deltas.some(({ delta }) => delta.type !== "notice");
+    if (isFromModel && !hasBegun) {
+      telemetry.meter.firstPart(elapsedSeconds());
+      onFirstPart();
     }
-    hasBegun ||= isModels;
+    hasBegun ||= isFromModel;
     ports.publish(deltas);
   };
-  const outcome = await callModel(call, hold.switch.signal, { ...ports, publish }, preamble);
+  const outcome = await callModel(call, run.abort.signal, { ...ports, publish }, preamble);
   const { type, usage } = outcome;
-  meter.modelCall({ outcome: type, seconds: since(), model: call.model.config.model, usage });
+  const model = call.model.config.model;
+  telemetry.meter.modelCall({ outcome: type, seconds: elapsedSeconds(), model, usage });
   return outcome;
 }

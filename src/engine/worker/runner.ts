@@ -1,126 +1,126 @@
 /**
- * One hold on one chat. A runner looks at committed history, decides one thing (domain/next-action), does it, and
- * commits; again until the chat rests or somebody else moves it.
+ * Runner of one claimed chat. Reads committed history, decides the next action (domain/next-action), performs it and
+ * commits, until the turn settles or the chat is changed elsewhere.
  *
- * It never leaves a chat stuck: an exception ends the turn in `error`, a refused commit means that somebody else
- * has the chat now, and what it was told to stop for (`RunAbortController`) decides what is kept.
+ * A chat never gets stuck: an exception ends the turn in `error`, a refused commit means that another worker has the
+ * chat, and the reason of an abort (`RunAbortController`) decides what is persisted.
  */
 import { randomUUID } from "node:crypto";
 import { generationId, type MessageRow, type SavedChange } from "../../domain/chats/chat-events.js";
 import type { ChatState, MessageDraft } from "../../domain/chats/chat-state.js";
+import { clientToolTimeout } from "../../domain/chats/client-tools.js";
 import {
   canSummarize,
   compactionsInTurn,
   isNotice,
   MAX_COMPACTIONS_PER_TURN,
 } from "../../domain/chats/compaction.js";
-import { COMPACTION_OFF_PERCENT } from "../../domain/models/context-window.js";
-import { clientToolTimeout } from "../../domain/chats/client-tools.js";
+import { nextAction, openCallsOf, type NextAction } from "../../domain/chats/next-action.js";
 import type { ChatFailure } from "../../domain/common/failures.js";
 import { MAX_ATTEMPTS_PER_STEP } from "../../domain/common/limits.js";
 import { DatabaseUnavailable, isDiskFull } from "../../domain/common/outages.js";
-import { nextAction, openCallsOf, type NextAction } from "../../domain/chats/next-action.js";
-import { STORAGE_FULL_FAILURE } from "../../domain/files/storage-limits.js";
-import type { Rest } from "../../domain/push/push.js";
-import type { ClaimedChat } from "../../store/chats/leases.js";
 import type { Span } from "../../domain/common/traces.js";
+import { STORAGE_FULL_FAILURE } from "../../domain/files/storage-limits.js";
+import { COMPACTION_OFF_PERCENT } from "../../domain/models/context-window.js";
+import type { SettledTurn } from "../../domain/push/push.js";
 import { runWithContext } from "../../lib/run-context.js";
+import type { ClaimedChat } from "../../store/chats/leases.js";
 import { partsFromDeltas } from "../turn/accumulate.js";
 import type { StopReason } from "../turn/run-abort.js";
+import { ChatRun, LeaseLost, type PartialStep } from "./chat-run.js";
 import { takeCompactionStep, type SummaryTask } from "./compaction-step.js";
-import { LeaseLost, ChatRun, type PartialStep } from "./chat-run.js";
-import { noticeRefusal, takeModelStep } from "./model-step.js";
+import { recordImmediateRetry, takeModelStep } from "./model-step.js";
 import type { RunnerDependencies } from "./runner-dependencies.js";
 import { takeToolStep } from "./tool-step.js";
 import { TurnContext } from "./turn-context.js";
 
 export class Runner {
-  readonly #hold: ChatRun;
+  readonly #run: ChatRun;
   readonly #context: TurnContext;
   /** The summary that is being made; null = none. */
   #summary: SummaryTask | null = null;
-  /** A summary could not be had in this turn: it goes on without. */
+  /** No summary could be made in this turn: it goes on without. */
   #isWithoutSummary = false;
 
-  constructor(parts: RunnerDependencies, chat: ClaimedChat) {
-    this.#hold = new ChatRun(parts, chat);
-    this.#context = new TurnContext(parts, chat);
+  constructor(dependencies: RunnerDependencies, chat: ClaimedChat) {
+    this.#run = new ChatRun(dependencies, chat);
+    this.#context = new TurnContext(dependencies, chat);
   }
 
   stop(reason: StopReason): void {
-    this.#hold.switch.stop(reason);
+    this.#run.abort.stop(reason);
   }
 
-  /** News of this chat, from anywhere. */
-  hear(state: ChatState): void {
-    this.#hold.hear(state);
+  /** Applies a change of the chat from elsewhere. */
+  observe(state: ChatState): void {
+    this.#run.observe(state);
   }
 
   /** Never rejects. When it resolves, the chat is no longer this runner's. */
   run(): Promise<void> {
-    return runWithContext({ chatId: this.#hold.chat.chatId }, () => this.#run());
+    return runWithContext({ chatId: this.#run.chat.chatId }, () => this.#runSafely());
   }
 
-  async #run(): Promise<void> {
-    const { bus, log } = this.#hold.parts;
-    const { chatId } = this.#hold.chat;
-    let detach: (() => void) | undefined;
+  async #runSafely(): Promise<void> {
+    const { bus, log } = this.#run.dependencies;
+    const { chatId } = this.#run.chat;
+    let unsubscribe: (() => void) | undefined;
     try {
-      detach = await bus.subscribeChat(chatId, {
-        saved: (news: SavedChange) => this.hear(news.state),
+      unsubscribe = await bus.subscribeChat(chatId, {
+        saved: (change: SavedChange) => this.observe(change.state),
         live: () => undefined,
       });
-      await this.#turns();
+      await this.#runTurns();
     } catch (error) {
-      if (error instanceof LeaseLost) log.debug({ chatId }, "A run was dropped: the chat has moved on");
+      if (error instanceof LeaseLost) log.debug({ chatId }, "lease lost; run discarded");
       else await this.#failSafely(error);
     } finally {
       this.#context.endTurn();
-      detach?.();
+      unsubscribe?.();
     }
   }
 
   // ── the loop ─────────────────────────────────────────────────────────────
 
-  async #turns(): Promise<void> {
-    const { chat, parts } = this.#hold;
-    const facts = { "parley.chat_id": chat.chatId };
-    await parts.traces.within({ name: "turn", turnOf: chat.chatId, facts }, async (span) => {
-      await this.#hold.loadHistory();
-      parts.onTurnStart(chat, this.#hold.history);
-      await this.#turn(span, true);
+  async #runTurns(): Promise<void> {
+    const { chat, dependencies } = this.#run;
+    const { traces } = dependencies.telemetry;
+    const attributes = { "parley.chat_id": chat.chatId };
+    const span = { name: "turn", turnOf: chat.chatId, attributes };
+    await traces.within(span, async (turnSpan) => {
+      await this.#run.loadHistory();
+      dependencies.events.onTurnStart(chat, this.#run.history);
+      await this.#runTurn(turnSpan, { isFirstOfRun: true });
     });
-    while (this.#hold.isHeld) {
+    while (this.#run.isActive) {
       this.#startTurn();
-      await parts.traces.within({ name: "turn", turnOf: chat.chatId, facts }, (span) =>
-        this.#turn(span, false),
-      );
+      await traces.within(span, (turnSpan) => this.#runTurn(turnSpan, { isFirstOfRun: false }));
     }
     this.#notifyIdle();
   }
 
-  /** Ends with the hold, or when the next turn has begun. */
-  async #turn(span: Span, isHoldsFirst: boolean): Promise<void> {
-    const hold = this.#hold;
-    for (let isFirst = isHoldsFirst; ; isFirst = false) {
-      const { historyVersion, queueVersion } = hold.state;
-      if (hold.state.status === "interrupting") {
-        await hold.finishInterrupt(isFirst ? await this.#partialOfLostWorker() : hold.emptyPartial());
-      } else if (hold.switch.reason !== null) await hold.releaseOrPersistPartial(hold.emptyPartial());
+  /** Resolves when the run has ended, or the next turn has begun. */
+  async #runTurn(span: Span, { isFirstOfRun }: { isFirstOfRun: boolean }): Promise<void> {
+    const run = this.#run;
+    for (let isFirst = isFirstOfRun; ; isFirst = false) {
+      const { historyVersion, queueVersion } = run.state;
+      if (run.state.status === "interrupting") {
+        await run.finishInterrupt(isFirst ? await this.#partialOfLostWorker() : run.emptyPartial());
+      } else if (run.abort.reason !== null) await run.releaseOrPersistPartial(run.emptyPartial());
       else await this.#act(await this.#decide());
-      const isPromoted = hold.state.historyVersion > historyVersion && hold.state.queueVersion > queueVersion;
-      if (hold.isHeld && !isPromoted) continue;
-      span.add({ "parley.chat_status": hold.state.status });
-      if (hold.state.status === "error") span.fail(hold.state.lastError?.kind ?? "internal");
+      const isPromoted = run.state.historyVersion > historyVersion && run.state.queueVersion > queueVersion;
+      if (run.isActive && !isPromoted) continue;
+      span.setAttributes({ "parley.chat_status": run.state.status });
+      if (run.state.status === "error") span.fail(run.state.lastError?.kind ?? "internal");
       return;
     }
   }
 
-  /** A person who has stopped the turn knows; a chat that is handed back goes on elsewhere; a subagent reports to another chat. */
+  /** Not for an interrupt, which its user knows of, for a released chat, or for a subagent, which reports to its parent. */
   #notifyIdle(): void {
-    const { parts, chat, state, history, wasInterrupted } = this.#hold;
-    const rest = wasInterrupted || state.isSubagent ? null : restOf(state, history);
-    if (rest) parts.onTurnSettled({ ...chat, title: state.title }, rest);
+    const { dependencies, chat, state, history, wasInterrupted } = this.#run;
+    const turn = wasInterrupted || state.isSubagent ? null : settledTurn(state, history);
+    if (turn) dependencies.events.onTurnSettled({ ...chat, title: state.title }, turn);
   }
 
   /** The queue's head has entered history: another message, perhaps another model. */
@@ -131,9 +131,9 @@ export class Runner {
   }
 
   async #decide(): Promise<NextAction> {
-    const { history, state } = this.#hold;
+    const { history, state } = this.#run;
     if (this.#summary) return { type: "compact", source: this.#summary.source };
-    const rules = await this.#context.rules(history);
+    const rules = await this.#context.model.rules(history);
     const compactionThresholdPercent = this.#isWithoutSummary
       ? COMPACTION_OFF_PERCENT
       : rules.compactionThresholdPercent;
@@ -141,52 +141,54 @@ export class Runner {
   }
 
   async #act(action: NextAction): Promise<void> {
-    const hold = this.#hold;
+    const run = this.#run;
     switch (action.type) {
       case "call-model": {
-        const { overflow } = await takeModelStep(hold, this.#context);
-        return overflow ? this.#foldOverflow(overflow) : undefined;
+        const { overflow } = await takeModelStep(run, this.#context);
+        return overflow ? this.#compactOverflow(overflow) : undefined;
       }
       case "run-tools":
-        return takeToolStep(hold, this.#context, action);
+        return takeToolStep(run, this.#context, action);
       case "compact":
         return this.#compact(this.#summary ?? { source: action.source, level: 0, tries: 0 });
       case "await-client":
         return this.#awaitClient();
       case "finish":
-        return void (await hold.commit([{ type: "finish-turn", fence: hold.fence() }]));
+        return void (await run.commit([{ type: "finish-turn", fence: run.fence() }]));
       case "fail":
-        return hold.fail(TOO_MANY_STEPS);
+        return run.fail(TOO_MANY_STEPS);
     }
   }
 
   async #awaitClient(): Promise<void> {
-    const { chat, state, parts } = this.#hold;
-    const timeoutMs = clientToolTimeout(state.openCalls, chat.clientTools, parts.clientToolTimeoutMs);
-    await this.#hold.commit([{ type: "await-client", fence: this.#hold.fence(), timeoutMs }]);
+    const { chat, state, dependencies } = this.#run;
+    const { clientToolTimeoutMs } = dependencies.tools;
+    const timeoutMs = clientToolTimeout(state.openCalls, chat.clientTools, clientToolTimeoutMs);
+    await this.#run.commit([{ type: "await-client", fence: this.#run.fence(), timeoutMs }]);
   }
 
-  // ── summaries ────────────────────────────────────────────────────────────
+  // ── compaction ───────────────────────────────────────────────────────────
 
   async #compact(task: SummaryTask): Promise<void> {
-    if (task.source === "manual" && !canSummarize(this.#hold.history)) return this.#settleWithoutSummary();
-    const end = await takeCompactionStep(this.#hold, this.#context, task);
+    if (task.source === "manual" && !canSummarize(this.#run.history)) return this.#finishWithoutSummary();
+    const end = await takeCompactionStep(this.#run, this.#context, task);
     this.#summary = end.type === "again" ? end.task : null;
     if (end.type === "without") this.#isWithoutSummary = true;
   }
 
-  /** The prompt was refused as too long. A summary helps when there is something to fold, and not for ever. */
-  async #foldOverflow(refusal: ChatFailure): Promise<void> {
-    const { history } = this.#hold;
-    const mayFold = canSummarize(history) && compactionsInTurn(history) < MAX_COMPACTIONS_PER_TURN;
-    if (!mayFold) return this.#hold.fail(refusal);
-    if (await noticeRefusal(this.#hold, refusal)) this.#summary = { source: "overflow", level: 1, tries: 0 };
+  /** Starts a compaction after a prompt was refused as too long; fails when there is nothing to compact, or too often. */
+  async #compactOverflow(refusal: ChatFailure): Promise<void> {
+    const { history } = this.#run;
+    const mayCompact = canSummarize(history) && compactionsInTurn(history) < MAX_COMPACTIONS_PER_TURN;
+    if (!mayCompact) return this.#run.fail(refusal);
+    if (await recordImmediateRetry(this.#run, refusal))
+      this.#summary = { source: "overflow", level: 1, tries: 0 };
   }
 
-  /** Somebody asked for a summary of nothing. */
-  async #settleWithoutSummary(): Promise<void> {
-    const fence = this.#hold.fence();
-    await this.#hold.commit([
+  /** Ends a requested compaction of a history with nothing to summarize. */
+  async #finishWithoutSummary(): Promise<void> {
+    const fence = this.#run.fence();
+    await this.#run.commit([
       { type: "commit-step", fence, messages: [], openCalls: [], settlesCompaction: true },
       { type: "finish-turn", fence },
     ]);
@@ -194,13 +196,13 @@ export class Runner {
 
   // ── ends ─────────────────────────────────────────────────────────────────
 
-  /** An interrupt that was taken over: what the lost worker had streamed is in its generation's log. */
+  /** An interrupt that was taken over: the output that the lost worker had streamed is in its generation's log. */
   async #partialOfLostWorker(): Promise<PartialStep> {
-    const { parts: outside, chat, generation, state } = this.#hold;
-    const logged = await outside.bus.readDeltas(chat.chatId, generation);
-    const parts = partsFromDeltas(logged?.pieces.filter((delta) => delta.role === "assistant") ?? []);
+    const { dependencies, chat, generation, state } = this.#run;
+    const logged = await dependencies.bus.readDeltas(chat.chatId, generation);
+    const parts = partsFromDeltas(logged?.deltas.filter(({ role }) => role === "assistant") ?? []);
     if (parts.every(({ type }) => type === "notice") || isNotice(parts) || state.openCalls.length > 0)
-      return this.#hold.emptyPartial();
+      return this.#run.emptyPartial();
     const message: MessageDraft = {
       role: "assistant",
       visibility: "both",
@@ -211,32 +213,32 @@ export class Runner {
   }
 
   /**
-   * A bug or a broken world: the chat must not hang on it. While only the database was away the turn has not failed: the
-   * chat is handed back, and the step is taken again from what is committed.
+   * Ends a run that threw, so that the chat does not hang. While only the database is unavailable the turn has not
+   * failed: the chat is released, and the step is repeated from what is committed.
    */
   async #failSafely(error: unknown): Promise<void> {
-    const hold = this.#hold;
-    const { log } = hold.parts;
-    const { chatId } = hold.chat;
+    const run = this.#run;
+    const { log } = run.dependencies;
+    const { chatId } = run.chat;
     const reference = randomUUID();
     const isFull = isDiskFull(error);
     const isOutage =
-      error instanceof DatabaseUnavailable && !isFull && hold.state.attempt < MAX_ATTEMPTS_PER_STEP;
-    if (isOutage)
-      log.warn({ err: error, chatId }, "The database was away during a turn; the chat is handed back");
-    else log.error({ err: error, chatId, reference }, "A run ended with an exception");
+      error instanceof DatabaseUnavailable && !isFull && run.state.attempt < MAX_ATTEMPTS_PER_STEP;
+    if (isOutage) log.warn({ err: error, chatId }, "database unavailable during a turn; chat released");
+    else log.error({ err: error, chatId, reference }, "run failed with an exception");
     try {
-      // Ending an interrupt may promote the queue, and an interrupt may come before the failure: until it rests.
-      while (hold.isHeld) {
-        if (isOutage) await hold.releaseOrPersistPartial(hold.emptyPartial());
-        else if (hold.state.status === "interrupting") await hold.finishInterrupt(hold.emptyPartial());
-        else await hold.fail(isFull ? STORAGE_FULL_FAILURE : internalFailure(reference));
+      // Ending an interrupt may promote the queue, and an interrupt may come before the failure: hence the loop.
+      while (run.isActive) {
+        if (isOutage) await run.releaseOrPersistPartial(run.emptyPartial());
+        else if (run.state.status === "interrupting") await run.finishInterrupt(run.emptyPartial());
+        else await run.fail(isFull ? STORAGE_FULL_FAILURE : internalFailure(reference));
       }
       this.#notifyIdle();
     } catch (second) {
       if (second instanceof LeaseLost) return;
-      const text = "The failed run could not be ended; the next heartbeat takes it up";
-      log[second instanceof DatabaseUnavailable ? "warn" : "error"]({ err: second, chatId, reference }, text);
+      const level = second instanceof DatabaseUnavailable ? "warn" : "error";
+      const facts = { err: second, chatId, reference };
+      log[level](facts, "failed run could not be ended; the next heartbeat takes it over");
     }
   }
 }
@@ -246,8 +248,8 @@ function internalFailure(reference: string): ChatFailure {
   return { kind: "internal", message, isRetryable: true };
 }
 
-/** Null when the chat does not rest. */
-function restOf(state: ChatState, history: readonly MessageRow[]): Rest | null {
+/** Null when the turn has not settled. */
+function settledTurn(state: ChatState, history: readonly MessageRow[]): SettledTurn | null {
   switch (state.status) {
     case "waiting":
       return {

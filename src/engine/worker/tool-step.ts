@@ -1,56 +1,58 @@
-/** The second half of a step: the tools that the model asked for run side by side; their results are one commit. */
+/** Second half of a step: runs the tools that the model called, concurrently, and commits their results together. */
 import type { MessageDraft } from "../../domain/chats/chat-state.js";
 import type { ToolCallPart } from "../../domain/chats/message-parts.js";
 import { nextAction } from "../../domain/chats/next-action.js";
 import type { Command } from "../../domain/chats/transition.js";
 import { executeTools } from "../turn/execute-tools.js";
 import { asHistory, type ChatRun } from "./chat-run.js";
-import { runToolOf } from "./run-tool.js";
+import { createRunTool } from "./run-tool.js";
 import type { TurnContext } from "./turn-context.js";
 
-/** `messageId` is the assistant message that asks for `calls`. */
+/** `messageId`: the assistant message that contains `calls`. */
 export async function takeToolStep(
-  hold: ChatRun,
+  run: ChatRun,
   context: TurnContext,
   { calls, messageId }: { calls: ToolCallPart[]; messageId: string },
 ): Promise<void> {
-  const startedAt = hold.parts.clock.now();
-  const run = runToolOf(hold.parts, {
-    chat: hold.chat,
+  const startedAt = run.dependencies.clock.now();
+  const runTool = createRunTool(run.dependencies, {
+    chat: run.chat,
     messageId,
-    workspace: () => context.workspace(),
-    desk: () => context.desk(),
-    agents: context.agents(hold.history),
-    resultLimitBytes: await context.resultLimitBytes(hold.history),
-    findTool: (name) => context.findTool(name, hold.moment),
-    toolNames: () => context.toolNames(hold.moment),
+    workspace: () => context.workspace.connection(),
+    provisioning: () => context.workspace.provisioning(),
+    agents: context.tools.subagents(run.history),
+    resultLimitBytes: await context.model.resultLimitBytes(run.history),
+    findTool: (name) => context.tools.find(name, run.promptInput),
+    toolNames: () => context.tools.names(run.promptInput),
   });
-  const results = await executeTools(begun(hold, calls, startedAt), run, hold.switch.signal, hold.ports());
+  const stamped = withStartTimes(run, calls, startedAt);
+  const results = await executeTools(stamped, runTool, run.abort.signal, run.ports());
   const answered = new Set(results.map((result) => result.toolCallId));
-  const openCalls = hold.state.openCalls.filter((call) => !answered.has(call.toolCallId));
+  const openCalls = run.state.openCalls.filter((call) => !answered.has(call.toolCallId));
   const draft: MessageDraft = {
     role: "tool",
     visibility: "both",
     parts: results,
-    generation: hold.generationId,
+    generation: run.generationId,
   };
-  const kept = {
+  const partial = {
     messages: results.length > 0 ? [draft] : [],
     openCalls,
-    addRuntime: { messageId, runtimeMs: hold.parts.clock.now() - startedAt },
+    addRuntime: { messageId, runtimeMs: run.dependencies.clock.now() - startedAt },
   };
-  if (hold.switch.reason !== null) return hold.releaseOrPersistPartial(kept);
-  const fence = hold.fence();
-  const commands: Command[] = [{ type: "commit-step", fence, ...kept }];
+  if (run.abort.reason !== null) return run.releaseOrPersistPartial(partial);
+  const fence = run.fence();
+  const commands: Command[] = [{ type: "commit-step", fence, ...partial }];
   const after = { openCalls, compactionRequestedAt: null };
-  const next = nextAction(asHistory(hold.history, draft), after, await context.rules(hold.history));
-  // The next attempt begins in the same transaction: that saves one in every step.
+  const rules = await context.model.rules(run.history);
+  const next = nextAction(asHistory(run.history, draft), after, rules);
+  // The next attempt begins in the same transaction, which saves one in every step.
   if (next.type === "call-model" || next.type === "compact") commands.push({ type: "begin-attempt", fence });
-  if (!(await hold.commit(commands))) await hold.finishInterrupt(kept);
+  if (!(await run.commit(commands))) await run.finishInterrupt(partial);
 }
 
-/** The calls as they begin now; those that an earlier worker had begun go on from where they were asked for. */
-function begun({ chat }: ChatRun, calls: ToolCallPart[], now: number): ToolCallPart[] {
+/** Stamps the calls that begin now; those that an earlier worker began keep the time of their request. */
+function withStartTimes({ chat }: ChatRun, calls: ToolCallPart[], now: number): ToolCallPart[] {
   const earlier = new Set(chat.state.openCalls.map(({ toolCallId }) => toolCallId));
   return calls.map((call) => (earlier.has(call.toolCallId) ? call : { ...call, startedAt: now }));
 }

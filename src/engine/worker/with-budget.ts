@@ -1,38 +1,39 @@
-/** Between a prepared model call and the call itself: whether the chat's owner may still spend that and store more. */
-import { greatestCost } from "../../domain/usage/usage-limits.js";
+/** Admission of a model call: checks the chat owner's storage and usage limits, and reserves the call's cost. */
+import { maxCost } from "../../domain/usage/usage-limits.js";
 import type { ChatRun } from "./chat-run.js";
-import type { PreparedCall } from "./turn-context.js";
+import type { PreparedCall } from "./turn-model-context.js";
 
 /**
- * Does the work that makes the call and commits what came of it. Null when the call may not be made: then the turn has
- * failed, with everything so far kept, or whoever runs it was stopped while it waited and decides anew.
+ * Does the work, which makes the call and commits its outcome, within a reservation. Null when the call may not be
+ * made: either a limit has failed the turn, which keeps everything so far, or the run was stopped while it waited.
  */
 export async function withBudget<T>(
-  hold: ChatRun,
+  run: ChatRun,
   call: PreparedCall,
   work: () => Promise<T>,
 ): Promise<T | null> {
-  const { parts, chat, state } = hold;
-  const unstorable = await parts.storage.whyNoTurn(chat.ownerId);
-  if (unstorable !== null) {
-    parts.log.info({ chatId: chat.chatId, failure: unstorable }, "A storage limit ended a turn");
-    await hold.fail(unstorable);
+  const { dependencies, chat, state } = run;
+  const { limits, log } = dependencies;
+  const storageFailure = await limits.storage.whyNoTurn(chat.ownerId);
+  if (storageFailure !== null) {
+    log.info({ chatId: chat.chatId, failure: storageFailure }, "turn ended by a storage limit");
+    await run.fail(storageFailure);
     return null;
   }
-  const paid = {
+  const reservation = {
     ownerId: chat.ownerId,
     workerId: state.workerId,
-    greatestCost: () => greatestCost(call.greatestUse(), call.model.config.pricing),
+    maxCost: () => maxCost(call.greatestUse(), call.model.config.pricing),
     place: "step" as const,
     waits: true,
   };
-  const admission = await parts.usageLimits.admit(paid, hold.switch.signal);
+  const admission = await limits.usage.admit(reservation, run.abort.signal);
   switch (admission.type) {
     case "stopped":
       return null;
     case "refused":
-      parts.log.info({ chatId: chat.chatId, failure: admission.failure }, "A usage limit ended a turn");
-      await hold.fail(admission.failure);
+      log.info({ chatId: chat.chatId, failure: admission.failure }, "turn ended by a usage limit");
+      await run.fail(admission.failure);
       return null;
     case "admitted":
       try {

@@ -1,14 +1,14 @@
 /**
- * A worker's lease, on a connection of its own: neither a pool that is drained nor a claim that takes long keeps it from
- * being renewed, and a renewal that hangs is given up before the next one is due.
+ * A worker's lease, on a reserved connection: neither an exhausted pool nor a slow claim delays its renewal, and a
+ * renewal that hangs is abandoned before the next one is due.
  */
 import type { Database, ReservedConnection } from "../../store/common/database.js";
 import { dropLease, leaseConnectionName, renewLease } from "../../store/chats/leases.js";
 
 export type LeaseTimes = {
-  /** How long a renewal holds, in milliseconds. */
+  /** How long a renewal is valid, in milliseconds. */
   leaseMs: number;
-  /** Between two renewals, and the longest that one may take, in milliseconds. */
+  /** Interval between renewals, and the longest that one may take, in milliseconds. */
   heartbeatMs: number;
 };
 
@@ -24,12 +24,12 @@ export class WorkerLease {
     this.#connection = database.reserve(leaseConnectionName(workerId), times.heartbeatMs);
   }
 
-  /** False when the lease had ended before, or never begun. Rejects when that takes longer than a heartbeat. */
+  /** False when the lease had expired, or never existed. Rejects when it takes longer than a heartbeat. */
   renew(): Promise<boolean> {
     return renewLease(this.#connection, this.workerId, this.times.leaseMs);
   }
 
-  /** Ends it, once: whatever the worker still has may be taken over at once. */
+  /** Ends the lease, once: other workers may take over the worker's chats at once. */
   drop(): Promise<void> {
     return (this.#dropped ??= this.#drop());
   }

@@ -42,11 +42,15 @@ async function known(chatId: string) {
 
 test("a known chat is changed in one statement, and everyone is told with the rows", async () => {
   const chatId = await world.createChat(replica, "Hello");
-  await applyTransition(replica.parts, { chatId, commands: [{ type: "interrupt" }] });
+  await applyTransition(replica.dependencies, { chatId, commands: [{ type: "interrupt" }] });
   const heard = await listen(chatId);
   const before = await known(chatId);
   const { statements } = world.database.counters;
-  const result = await applyTransition(replica.parts, { chatId, commands: [send("Again")], known: before });
+  const result = await applyTransition(replica.dependencies, {
+    chatId,
+    commands: [send("Again")],
+    known: before,
+  });
   expect(world.database.counters.statements - statements).toBe(1);
   const state = await world.state(chatId);
   const messages = (await world.history(chatId)).slice(1);
@@ -61,13 +65,17 @@ test("a known chat is changed in one statement, and everyone is told with the ro
 test("a known state that is old leads to the lock, and the decision is made on what stands there", async () => {
   const chatId = await world.createChat(replica, "Hello");
   const old = await known(chatId);
-  await applyTransition(replica.parts, { chatId, commands: [{ type: "interrupt" }] });
-  const result = await applyTransition(replica.parts, { chatId, commands: [send("Again")], known: old });
+  await applyTransition(replica.dependencies, { chatId, commands: [{ type: "interrupt" }] });
+  const result = await applyTransition(replica.dependencies, {
+    chatId,
+    commands: [send("Again")],
+    known: old,
+  });
   // To the old state, which is pending, the message would have joined the queue.
   expect(result).toMatchObject({ outcome: "changed", state: { status: "pending", queuedIds: [] } });
   expect(await world.story(chatId)).toEqual(["user: Hello", "user: Again"]);
   const stale: Command = { type: "finish-turn", fence: { runnerId: randomUUID(), historyVersion: 1 } };
-  expect(await applyTransition(replica.parts, { chatId, commands: [stale], known: old })).toEqual({
+  expect(await applyTransition(replica.dependencies, { chatId, commands: [stale], known: old })).toEqual({
     outcome: "refused",
     reason: "stale_fence",
     state: await world.state(chatId),
@@ -76,11 +84,13 @@ test("a known state that is old leads to the lock, and the decision is made on w
 
 test("a chat that does not exist is not found, and what changes nothing says so", async () => {
   const gone = { chatId: randomUUID(), commands: [{ type: "interrupt" as const }] };
-  expect(await applyTransition(replica.parts, gone)).toEqual({ outcome: "not_found" });
+  expect(await applyTransition(replica.dependencies, gone)).toEqual({ outcome: "not_found" });
   const chatId = await world.createChat(replica, "Hello");
-  await applyTransition(replica.parts, { ...gone, chatId });
+  await applyTransition(replica.dependencies, { ...gone, chatId });
   const heard = await listen(chatId);
-  expect(await applyTransition(replica.parts, { ...gone, chatId, known: await known(chatId) })).toEqual({
+  expect(
+    await applyTransition(replica.dependencies, { ...gone, chatId, known: await known(chatId) }),
+  ).toEqual({
     outcome: "unchanged",
     state: await world.state(chatId),
   });
@@ -92,7 +102,7 @@ test("what fails alongside undoes the change, and nobody hears of it", async () 
   const before = { state: await world.state(chatId), history: await world.history(chatId) };
   const heard = await listen(chatId);
   const alongside = () => Promise.reject(new Error("no"));
-  const failing = applyTransition(replica.parts, { chatId, commands: [send("x")], alongside });
+  const failing = applyTransition(replica.dependencies, { chatId, commands: [send("x")], alongside });
   await expect(failing).rejects.toThrow("no");
   expect({ state: await world.state(chatId), history: await world.history(chatId) }).toEqual(before);
   expect(heard).toEqual([]);
@@ -100,16 +110,16 @@ test("what fails alongside undoes the change, and nobody hears of it", async () 
 
 test("news of large messages travels without them, but this replica keeps them in memory; a queue travels as previews", async () => {
   const chatId = await world.createChat(replica, "Hello");
-  await applyTransition(replica.parts, { chatId, commands: [{ type: "interrupt" }] });
+  await applyTransition(replica.dependencies, { chatId, commands: [{ type: "interrupt" }] });
   const heard = await listen(chatId);
   const large = send("x".repeat(64 * 1024 + 1));
-  await applyTransition(replica.parts, { chatId, commands: [large], known: await known(chatId) });
-  await applyTransition(replica.parts, { chatId, commands: [large] });
+  await applyTransition(replica.dependencies, { chatId, commands: [large], known: await known(chatId) });
+  await applyTransition(replica.dependencies, { chatId, commands: [large] });
   expect(heard.map(({ messages, queue }) => ({ messages, queue }))).toEqual([
     { messages: null, queue: undefined },
     { messages: [], queue: [expect.objectContaining({ parts: said("x".repeat(2_048)).parts, isCut: true })] },
   ]);
-  expect(replica.parts.chatCache.get(chatId)?.history).toEqual(await world.history(chatId));
+  expect(replica.dependencies.chatCache.get(chatId)?.history).toEqual(await world.history(chatId));
 });
 
 describe("many at once", () => {
@@ -142,21 +152,21 @@ describe("many at once", () => {
       const commands = [...kinds.map((make) => make()), ...(round % 3 === 2 ? [edit] : []), send("end")];
       await Promise.allSettled(
         commands.map((command, index) => {
-          const { parts } = index % 2 === round % 2 ? replica : other;
-          const chatCache = parts.chatCache.get(chatId);
-          return applyTransition(parts, {
+          const { dependencies } = index % 2 === round % 2 ? replica : other;
+          const cached = dependencies.chatCache.get(chatId);
+          return applyTransition(dependencies, {
             chatId,
             commands: [command],
-            ...(chatCache ? { known: chatCache } : {}),
+            ...(cached ? { known: cached } : {}),
           });
         }),
       );
       const [state, history] = [await world.state(chatId), await world.history(chatId)];
-      for (const { parts } of [replica, other]) {
-        const chatCache = parts.chatCache.get(chatId);
-        if (chatCache?.state.snapshotVersion !== state.snapshotVersion) continue;
-        expect(chatCache.state).toEqual(state);
-        if (chatCache.history) expect(chatCache.history).toEqual(history);
+      for (const { dependencies } of [replica, other]) {
+        const cached = dependencies.chatCache.get(chatId);
+        if (cached?.state.snapshotVersion !== state.snapshotVersion) continue;
+        expect(cached.state).toEqual(state);
+        if (cached.history) expect(cached.history).toEqual(history);
       }
     }
     const { snapshotVersion } = await world.state(chatId);

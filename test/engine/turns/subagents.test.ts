@@ -246,7 +246,7 @@ describe("the same call, made again", () => {
     const chatId = await world.createChat(one, "Do it");
     await speaks;
     const agents = await Promise.all(
-      [one, other].map(async ({ parts }) => parts.subagents.of(await asking(chatId))),
+      [one, other].map(async ({ dependencies }) => dependencies.tools.subagents.of(await asking(chatId))),
     );
     const spawned = await Promise.all(
       agents.map((it) => it.spawn({ task: "Part one", kind: "general" }, "key")),
@@ -258,7 +258,7 @@ describe("the same call, made again", () => {
 
     const childId = children[0]?.id ?? "";
     const message = { text: "More", whenBusy: "queue" as const };
-    const told = await Promise.all(agents.map((it) => it.tell(childId, message, "key of a message")));
+    const told = await Promise.all(agents.map((it) => it.message(childId, message, "key of a message")));
     expect(told).toEqual([1, 2].map(() => ({ ok: true, agent, isQueued: true })));
     expect((await world.state(childId)).queuedIds.length).toBe(1);
 
@@ -266,7 +266,7 @@ describe("the same call, made again", () => {
     await one.commands.interruptChat(world.viewer, chatId);
     await world.until(chatId, isAtRest);
     const late = await agents[0]?.spawn({ task: "Part two", kind: "general" }, "another key");
-    const lateWord = await agents[0]?.tell(childId, message, "one more key");
+    const lateWord = await agents[0]?.message(childId, message, "one more key");
     expect([late, lateWord]).toEqual(
       [1, 2].map(() => ({ ok: false, message: expect.stringContaining("stopped") as string })),
     );
@@ -285,7 +285,7 @@ test("nothing is started or said for somebody who was deactivated", async () => 
   const chatId = await world.createChat(replica, "Do it");
   await speaks;
   const { runnerId } = await world.state(chatId);
-  const agents = replica.parts.subagents.of({
+  const agents = replica.dependencies.tools.subagents.of({
     ...{ chatId, rootChatId: chatId, ownerId: world.viewer.userId, runnerId, depth: 0, subagentKind: null },
     ...{ workspaceId: null, modelConfigId: world.modelConfigId, reasoningEffort: null, mcpServerIds: [] },
   });
@@ -314,7 +314,7 @@ describe("a family", () => {
       "assistant: wait",
       { error: expect.stringContaining("interrupted") as string },
     ]);
-    expect(replica.parts.subagents.waitingChats).toBe(0);
+    expect(replica.dependencies.tools.subagents.waitingChats).toBe(0);
   });
 
   test("is stopped with a turn that an edit takes back", async () => {

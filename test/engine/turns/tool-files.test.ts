@@ -59,8 +59,8 @@ test("files of a tool's answer are kept as the chat owner's, in their order and 
 
 test("a result without files says nothing of files and asks the database for nothing", async () => {
   const kept: unknown[] = [];
-  const result = await resultOf({ result: "ok", isError: false, files: [] }, ({ parts }) => {
-    parts.keepFiles = (...asked) => (kept.push(asked), Promise.resolve([]));
+  const result = await resultOf({ result: "ok", isError: false, files: [] }, ({ dependencies }) => {
+    dependencies.store.saveFiles = (...asked) => (kept.push(asked), Promise.resolve([]));
   });
   expect(result).not.toHaveProperty("files");
   expect(kept).toEqual([]);
@@ -83,9 +83,12 @@ test("files beyond the tenth, and those that are too large, become words", async
 });
 
 test("files that the database does not take cost the model its pictures, not its result", async () => {
-  const result = await resultOf({ result: { rows: 3 }, isError: false, files: [picture()] }, ({ parts }) => {
-    parts.keepFiles = () => Promise.reject(new Error("The disk is full."));
-  });
+  const result = await resultOf(
+    { result: { rows: 3 }, isError: false, files: [picture()] },
+    ({ dependencies }) => {
+      dependencies.store.saveFiles = () => Promise.reject(new Error("The disk is full."));
+    },
+  );
   expect(result).toMatchObject({
     result: { rows: 3, notes: ["[1 of the tool's files could not be kept]"] },
     isError: false,
@@ -96,7 +99,7 @@ test("files that the database does not take cost the model its pictures, not its
 test("either all files of a call are kept or none", async () => {
   const files = [picture(), { ...picture(), name: "a\u0000b" }];
   const chat = { chatId: randomUUID(), ownerId: world.viewer.userId };
-  const insert = world.replica().parts.keepFiles(chat, files);
+  const insert = world.replica().dependencies.store.saveFiles(chat, files);
   await expect(insert).rejects.toThrow();
   const counted: { count: string }[] = await world.database.dataSource.query("SELECT count(*) FROM files");
   expect(counted).toEqual([{ count: "0" }]);

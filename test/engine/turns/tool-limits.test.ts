@@ -95,7 +95,7 @@ test.each<[string, Tool, string]>([
   [
     "throws no error",
     tool("odd", () => Promise.reject(Object.create(null) as Error)),
-    "The tool failed: an object without words",
+    "The tool failed: an object without a message",
   ],
   ["returns no outcome", tool("odd", () => Promise.resolve(undefined as never)), "The tool failed: Cannot"],
   [

@@ -103,7 +103,7 @@ test("ten servers of which three hang, two fail and one is slow: the turn starts
     serve("broken", { before: () => 500 }),
   ]);
   const { meter, until } = countingMeter();
-  const replica = world.replica({ toolServers: { meter } });
+  const replica = world.replica({ mcpServers: { meter } });
   const requests = calls();
   const startedAt = replica.clock.now();
   const chatId = await world.createChat(replica, "Go.", {
@@ -165,7 +165,7 @@ test("results of every kind come back, calls name their server, progress is show
     },
   });
   const { meter, told } = countingMeter();
-  const replica = world.replica({ toolServers: { meter } });
+  const replica = world.replica({ mcpServers: { meter } });
   calls(
     ["all__echo", { message: "hi" }],
     ["all__fail", {}],
@@ -294,7 +294,7 @@ test("each person's turns show the server that person's credentials, at the same
     Promise.resolve({ ok: true, headers: { authorization: `Bearer of ${userId}` } });
   const renewedHeaders = (): Promise<McpHeaders> =>
     Promise.resolve({ ok: false, kind: "expired", message: "Connect again." });
-  const replica = world.replica({ toolServers: { authorization: { headersFor, renewedHeaders } } });
+  const replica = world.replica({ mcpServers: { authorization: { headersFor, renewedHeaders } } });
   world.answer = ({ turns }) =>
     turns.at(-1)?.role === "results"
       ? { text: "Done." }
@@ -347,7 +347,7 @@ test("credentials that stop being good are renewed once; then the model and peop
     good = ["old", "new", "none"][requests.length] ?? "none";
     return model(request);
   };
-  const parts = await turn(world.replica({ toolServers: { authorization } }), [server.id]);
+  const parts = await turn(world.replica({ mcpServers: { authorization } }), [server.id]);
   const results = ofType(parts, "tool-result");
   expect(results.map(({ isError }) => isError)).toEqual([false, false, true]);
   expect(results[2]?.result).toMatchObject({ error: expect.stringContaining("authorise it anew") as string });

@@ -90,9 +90,9 @@ test("an answer whose commit was made, but not told, is found and told", async (
 
 test("a turn that cannot read what it needs is handed back and taken again, and does not fail", async () => {
   let failures = 0;
-  const replica = await start(({ parts }) => {
-    const { customPrompt } = parts;
-    parts.customPrompt = (ownerId) => {
+  const replica = await start(({ dependencies: { model } }) => {
+    const { customPrompt } = model;
+    model.customPrompt = (ownerId) => {
       if ((failures += 1) > 2) return customPrompt(ownerId);
       return Promise.reject(new DatabaseUnavailable(new Error("timeout exceeded when trying to connect")));
     };

@@ -137,7 +137,7 @@ test("a model that does not exist ends the turn with what an administrator must 
 
 test("a bug inside a run ends the turn in an error with a reference", async () => {
   replica = world.replica();
-  replica.parts.deploymentPrompt = () => Promise.reject(new Error("no settings today"));
+  replica.dependencies.model.deploymentPrompt = () => Promise.reject(new Error("no settings today"));
   await replica.worker.start();
   const chatId = await world.createChat(replica, "Hello");
   expect(await world.untilStatus(chatId, "error")).toMatchObject({

@@ -271,7 +271,7 @@ test("a worker that was only silent learns from two heartbeats that its chat is 
 });
 
 test("a runner that has lost its chat says nothing any more, least of all for who has it now", async () => {
-  const { parts } = world.replica();
+  const { dependencies } = world.replica();
   const chatId = await world.createChat(world.replica(), "Hello");
   const workerId = randomUUID();
   await renewLease(world.database, workerId, 60_000);
@@ -282,12 +282,12 @@ test("a runner that has lost its chat says nothing any more, least of all for wh
     ...connectedTo(world.bus),
     publishLive: ({ generation }: LiveBatch) => said.push(generation),
   };
-  const hold = new ChatRun({ ...parts, bus }, held);
-  hold.ports().publish([]);
+  const run = new ChatRun({ ...dependencies, bus }, held);
+  run.ports().publish([]);
   const { snapshotVersion, historyVersion, attempt } = held.state;
   const taken = { snapshotVersion: snapshotVersion + 1, runnerId: randomUUID(), attempt: attempt + 1 };
-  hold.hear({ ...held.state, ...taken });
-  hold.ports().publish([]);
+  run.observe({ ...held.state, ...taken });
+  run.ports().publish([]);
   expect(said).toEqual([{ historyVersion, attempt }]);
   await world.run("DELETE FROM chats WHERE id = $1", [chatId]);
 });

@@ -5,7 +5,7 @@ import { MAX_FILE_BYTES } from "../../../domain/files/file-limits.js";
 import { plainFileName, textTypeOfName } from "../../../domain/files/file-names.js";
 import { UNKNOWN_MEDIA_TYPE } from "../../../domain/files/file-types.js";
 import { contentOf } from "../../../lib/file-content.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool, ToolAnswer, ToolError } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 
@@ -21,7 +21,7 @@ const parameters = z.object({
 
 export const attachFileTool = defineTool({
   name: "attach_file",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters,
   run: async ({ path, name: wanted }, context) => {
     const { signal } = context;

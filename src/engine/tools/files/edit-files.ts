@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../../domain/common/json.js";
 import { AgentError } from "../../../workspaces/agent-client/agent-connection.js";
 import { explainShape, groupEdits, normaliseEditArguments, type FlatEdit } from "./edit-arguments.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool, ToolError, type Tool, type ToolContext } from "../tool.js";
 import { validateArguments } from "../validate-arguments.js";
 import { askWorkspace } from "../workspace-call.js";
@@ -60,7 +60,7 @@ async function applyEdits(edits: readonly FlatEdit[], context: ToolContext): Pro
 
 const flatTool = defineTool({
   name: "edit_files",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters,
   run: ({ edits }, context) => applyEdits(edits, context),
 });

@@ -1,7 +1,7 @@
 /** The `find_files` tool: paths that match a glob. */
 import { z } from "zod";
 import { DEFAULT_FOUND_FILES, MAX_FOUND_FILES } from "../../../workspaces/agent-client/agent-connection.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { noteOf } from "./search-notes.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
@@ -37,7 +37,7 @@ const parameters = z.object({
 
 export const findFilesTool = defineTool({
   name: "find_files",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   isReadOnly: true,
   parameters,
   run: async ({ include_ignored: includeIgnored, ...args }, context) => {

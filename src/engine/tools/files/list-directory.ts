@@ -4,7 +4,7 @@ import {
   DEFAULT_LISTED_ENTRIES,
   type ListDirectoryAnswer,
 } from "../../../workspaces/agent-client/agent-connection.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 
@@ -18,7 +18,7 @@ const parameters = z.object({
 
 export const listDirectoryTool = defineTool({
   name: "list_directory",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   isReadOnly: true,
   parameters,
   run: async ({ path }, context) => {

@@ -1,6 +1,6 @@
 /** The `read_file` tool: numbered lines of a text file. */
 import { z } from "zod";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool, ToolError } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 
@@ -12,7 +12,7 @@ const parameters = z.object({
 
 export const readFileTool = defineTool({
   name: "read_file",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   isReadOnly: true,
   parameters,
   run: async (args, context) => {

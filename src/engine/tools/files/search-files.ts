@@ -5,7 +5,7 @@ import {
   MAX_FOUND_LINES,
   type SearchFilesAnswer,
 } from "../../../workspaces/agent-client/agent-connection.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { noteOf } from "./search-notes.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
@@ -49,7 +49,7 @@ const parameters = z.object({
 
 export const searchFilesTool = defineTool({
   name: "search_files",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   isReadOnly: true,
   parameters,
   run: async ({ ignore_case: ignoreCase, include_ignored: includeIgnored, ...args }, context) => {

@@ -1,6 +1,6 @@
 /** The `write_file` tool: makes or replaces a whole file. */
 import { z } from "zod";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 
@@ -11,7 +11,7 @@ const parameters = z.object({
 
 export const writeFileTool = defineTool({
   name: "write_file",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters,
   run: async (args, context) => {
     await askWorkspace(context, (agent) => agent.writeFile(args, { signal: context.signal }));

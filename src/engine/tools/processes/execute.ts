@@ -11,7 +11,7 @@ import { fileDumpNote, promoteBackground } from "./command-text.js";
 import { DURATION_FORMAT, formatDuration, parseDuration } from "./duration.js";
 import { exitFields, outputFields } from "../model-output.js";
 import { MAX_WAIT_MS, WAITING_TOOL_TIMEOUT_MS, waitForProcess, type WaitOutcome } from "./process-wait.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool, ToolError, type Tool, type ToolContext } from "../tool.js";
 import { describeAgentFailure, isAgentFailure } from "../workspace-call.js";
 
@@ -86,7 +86,7 @@ function readTimeout(text: string | undefined): number {
 export function createExecuteTool(clock: Clock): Tool {
   return defineTool({
     name: "execute",
-    description: readProse(import.meta.url),
+    description: readDescription(import.meta.url),
     parameters,
     timeoutMs: WAITING_TOOL_TIMEOUT_MS,
     run: (args, context) => runCommand(planCommand(args), context, clock),

@@ -1,7 +1,7 @@
 /** The `process_list` tool: this chat's processes, those running first. */
 import { z } from "zod";
 import { cutText } from "../../../lib/text/utf8.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 
@@ -10,7 +10,7 @@ const MAX_COMMAND_BYTES = 500;
 
 export const processListTool = defineTool({
   name: "process_list",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters: z.object({}),
   run: async (_, context) => {
     const { processes, total } = await askWorkspace(context, (agent) =>

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../domain/common/json.js";
 import { DURATION_FORMAT, parseDuration } from "./duration.js";
 import { exitFields, outputFields } from "../model-output.js";
 import { MAX_WAIT_MS, WAITING_TOOL_TIMEOUT_MS, waitForProcess } from "./process-wait.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool, ToolError, type ToolContext } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 
@@ -51,7 +51,7 @@ async function readOutput(id: string, timeoutMs: number, context: ToolContext): 
 
 export const processOutputTool = defineTool({
   name: "process_output",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters,
   timeoutMs: WAITING_TOOL_TIMEOUT_MS,
   run: (args, context) => readOutput(args.process_id, readWait(args.wait_timeout), context),

@@ -1,6 +1,6 @@
 /** The `process_signal` tool: stops a process and everything it started. */
 import { z } from "zod";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 
@@ -18,7 +18,7 @@ const parameters = z.object({
 
 export const processSignalTool = defineTool({
   name: "process_signal",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters,
   run: async ({ process_id: id, signal }, context) => {
     const message = await askWorkspace(context, (agent) =>

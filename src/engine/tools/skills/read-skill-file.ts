@@ -1,6 +1,6 @@
 /** The `read_skill_file` tool: a text file that comes with a skill of the workspace. */
 import { z } from "zod";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 
@@ -14,7 +14,7 @@ const parameters = z.object({
 
 export const readSkillFileTool = defineTool({
   name: "read_skill_file",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   isReadOnly: true,
   parameters,
   isOffered: ({ hasSkills }) => hasSkills,

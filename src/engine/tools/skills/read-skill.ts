@@ -1,6 +1,6 @@
 /** The `read_skill` tool: what a skill of the workspace teaches. */
 import { z } from "zod";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 
@@ -10,7 +10,7 @@ const parameters = z.object({
 
 export const readSkillTool = defineTool({
   name: "read_skill",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   isReadOnly: true,
   parameters,
   isOffered: ({ hasSkills }) => hasSkills,

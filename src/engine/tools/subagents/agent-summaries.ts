@@ -1,10 +1,10 @@
-/** How tools speak of subagents: public ids, and refusals as errors that the model sees. */
+/** Common parts of the subagent tools: public ids, result fields, and refusals as errors that the model sees. */
 import { z } from "zod";
 import { decodeId, encodeId } from "../../../domain/common/ids.js";
 import type { Agent, Answer } from "../../subagents/ports.js";
 import { ToolError } from "../tool.js";
 
-/** Tools that change what there is to wait for: of one step, they are done in the order of the calls. */
+/** Tools that change what there is to wait for: within one step, they run in the order of the calls. */
 export const ACTING_AGENT_TOOLS: readonly string[] = ["spawn_agent", "message_agent", "interrupt_agent"];
 
 export const chatIdArgument = z
@@ -25,6 +25,6 @@ export function demandAnswer<T>(answer: Answer<T>): { ok: true } & T {
   return answer;
 }
 
-export function agentWords({ chatId, title }: Agent) {
+export function agentFields({ chatId, title }: Agent) {
   return { chat_id: encodeId("chat", chatId), title };
 }

@@ -2,23 +2,23 @@
 import { z } from "zod";
 import {
   ACTING_AGENT_TOOLS,
-  agentWords,
+  agentFields,
   chatIdArgument,
   demandAnswer,
   readChatId,
 } from "./agent-summaries.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
 
 export const interruptAgentTool = defineTool({
   name: "interrupt_agent",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters: z.object({ chat_id: chatIdArgument }),
   worksOn: "subagents",
   isOffered: () => true,
   startsAfter: ACTING_AGENT_TOOLS,
   run: async ({ chat_id: chatId }, { agents }) => {
     const { agent, wasWorking } = demandAnswer(await agents.interrupt(readChatId(chatId)));
-    return { ...agentWords(agent), interrupted: wasWorking };
+    return { ...agentFields(agent), interrupted: wasWorking };
   },
 });

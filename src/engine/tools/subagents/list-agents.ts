@@ -1,8 +1,8 @@
-/** The `list_agents` tool: the subagents of a chat, and how they stand. */
+/** The `list_agents` tool: the subagents of a chat, with their status. */
 import { z } from "zod";
 import { MAX_FAMILY_SUBAGENTS } from "../../../domain/chats/subagents.js";
-import { ACTING_AGENT_TOOLS, agentWords } from "./agent-summaries.js";
-import { readProse } from "../prose.js";
+import { ACTING_AGENT_TOOLS, agentFields } from "./agent-summaries.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
 
 const DEFAULT_LISTED = 20;
@@ -19,7 +19,7 @@ const parameters = z.object({
 
 export const listAgentsTool = defineTool({
   name: "list_agents",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters,
   worksOn: "subagents",
   isOffered: () => true,
@@ -28,7 +28,7 @@ export const listAgentsTool = defineTool({
     const all = await agents.list();
     const listed = all.toReversed().slice(0, limit);
     return {
-      agents: listed.map((agent) => ({ ...agentWords(agent), type: agent.kind, status: agent.status })),
+      agents: listed.map((agent) => ({ ...agentFields(agent), type: agent.kind, status: agent.status })),
       ...(listed.length < all.length && { note: `${all.length - listed.length} older ones are not listed.` }),
     };
   },

@@ -1,14 +1,14 @@
-/** The `message_agent` tool: tells a subagent something. */
+/** The `message_agent` tool: sends a message to a subagent. */
 import { z } from "zod";
 import { MAX_TASK_CHARACTERS } from "../../../domain/chats/subagents.js";
 import {
   ACTING_AGENT_TOOLS,
-  agentWords,
+  agentFields,
   chatIdArgument,
   demandAnswer,
   readChatId,
 } from "./agent-summaries.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
 
 const parameters = z.object({
@@ -22,14 +22,14 @@ const parameters = z.object({
 
 export const messageAgentTool = defineTool({
   name: "message_agent",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters,
   worksOn: "subagents",
   isOffered: () => true,
   startsAfter: ACTING_AGENT_TOOLS,
   run: async ({ chat_id: chatId, message: text, interrupt = false }, { agents, idempotencyKey }) => {
     const message = { text, whenBusy: interrupt ? ("interrupt" as const) : ("queue" as const) };
-    const told = demandAnswer(await agents.tell(readChatId(chatId), message, idempotencyKey));
-    return { ...agentWords(told.agent), status: told.isQueued && !interrupt ? "queued" : "working" };
+    const sent = demandAnswer(await agents.message(readChatId(chatId), message, idempotencyKey));
+    return { ...agentFields(sent.agent), status: sent.isQueued && !interrupt ? "queued" : "working" };
   },
 });

@@ -1,8 +1,8 @@
 /** The `spawn_agent` tool: starts a subagent. */
 import { z } from "zod";
 import { MAX_TASK_CHARACTERS, SUBAGENT_KINDS } from "../../../domain/chats/subagents.js";
-import { ACTING_AGENT_TOOLS, agentWords, demandAnswer } from "./agent-summaries.js";
-import { readProse } from "../prose.js";
+import { ACTING_AGENT_TOOLS, agentFields, demandAnswer } from "./agent-summaries.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
 
 const parameters = z.object({
@@ -21,14 +21,14 @@ const parameters = z.object({
 
 export const spawnAgentTool = defineTool({
   name: "spawn_agent",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters,
   worksOn: "subagents",
   isOffered: () => true,
   startsAfter: ACTING_AGENT_TOOLS,
   run: async ({ prompt, title, type = "general" }, { agents, idempotencyKey }) => {
-    const wish = { task: prompt, kind: type, ...(title !== undefined && { title }) };
-    const { agent } = demandAnswer(await agents.spawn(wish, idempotencyKey));
-    return { ...agentWords(agent), type: agent.kind, status: "working" };
+    const request = { task: prompt, kind: type, ...(title !== undefined && { title }) };
+    const { agent } = demandAnswer(await agents.spawn(request, idempotencyKey));
+    return { ...agentFields(agent), type: agent.kind, status: "working" };
   },
 });

@@ -1,18 +1,18 @@
-/** The `wait_agent` tool: a subagent's report, as soon as there is one. */
+/** The `wait_agent` tool: waits for a subagent's report. */
 import { z } from "zod";
 import { DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS } from "../../../domain/chats/subagents.js";
 import type { AgentWithStatus } from "../../subagents/ports.js";
 import {
   ACTING_AGENT_TOOLS,
-  agentWords,
+  agentFields,
   chatIdArgument,
   demandAnswer,
   readChatId,
 } from "./agent-summaries.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool, ToolError } from "../tool.js";
 
-/** For the looks before and after. */
+/** For the reads before and after the wait. */
 const MARGIN_MS = 60_000;
 
 const parameters = z.object({
@@ -27,7 +27,7 @@ const parameters = z.object({
 
 export const waitAgentTool = defineTool({
   name: "wait_agent",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters,
   worksOn: "subagents",
   isOffered: () => true,
@@ -36,23 +36,23 @@ export const waitAgentTool = defineTool({
   run: async ({ chat_id: chatId, timeout_seconds: wanted = 0 }, { agents, signal }) => {
     const seconds = Math.min(wanted > 0 ? wanted : DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS);
     const answer = await agents.wait(readChatId(chatId), { timeoutMs: seconds * 1_000, signal });
-    return reportWords(demandAnswer(answer).agent, seconds);
+    return reportFields(demandAnswer(answer).agent, seconds);
   },
 });
 
-function reportWords(agent: AgentWithStatus, waitedSeconds: number) {
-  const { standing, title } = agent;
-  const words = { ...agentWords(agent), status: standing.status };
-  switch (standing.status) {
+function reportFields(agent: AgentWithStatus, waitedSeconds: number) {
+  const { status, title } = agent;
+  const fields = { ...agentFields(agent), status: status.status };
+  switch (status.status) {
     case "working":
-      return { ...words, note: `It is still at work after ${waitedSeconds} seconds.` };
+      return { ...fields, note: `It is still at work after ${waitedSeconds} seconds.` };
     case "finished":
-      return { ...words, report: standing.report };
+      return { ...fields, report: status.report };
     case "interrupted":
-      return { ...words, note: "It was stopped before it had answered the last thing it was told." };
+      return { ...fields, note: "It was stopped before it had answered the last thing it was told." };
     case "failed": {
-      const report = standing.report === "" ? "" : ` What it said last: ${standing.report}`;
-      throw new ToolError(`The subagent "${title}" failed: ${standing.failure}${report}`);
+      const report = status.report === "" ? "" : ` What it said last: ${status.report}`;
+      throw new ToolError(`The subagent "${title}" failed: ${status.failure}${report}`);
     }
     case "archived":
       throw new ToolError(`The subagent "${title}" is archived.`);

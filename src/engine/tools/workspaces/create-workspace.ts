@@ -1,12 +1,12 @@
-/** The `create_workspace` tool: a place to work in, for a chat that has none. */
+/** The `create_workspace` tool: creates a workspace for a chat that has none. */
 import { z } from "zod";
 import {
   provisioningCall,
   requireProvisioning,
-  mayProvision,
+  isProvisioningOffered,
   PROVISIONING_TIMEOUT_MS,
 } from "./provisioning-tool.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
 
 const parameters = z.object({
@@ -23,14 +23,14 @@ const parameters = z.object({
 
 export const createWorkspaceTool = defineTool({
   name: "create_workspace",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters,
   timeoutMs: PROVISIONING_TIMEOUT_MS,
-  isOffered: mayProvision,
-  run: ({ template, name, parameters: given = {} }, context) => {
-    const values = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
+  isOffered: isProvisioningOffered,
+  run: ({ template, name, parameters: values = {} }, context) => {
+    const texts = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, String(value)]));
     return requireProvisioning(context).create(
-      { template, name, parameters: values },
+      { template, name, parameters: texts },
       provisioningCall(context),
     );
   },

@@ -1,11 +1,11 @@
-/** The `list_templates` tool: what a workspace can be made from. */
+/** The `list_templates` tool: the templates that a workspace can be created from. */
 import { z } from "zod";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
-import { requireProvisioning, mayProvision } from "./provisioning-tool.js";
+import { requireProvisioning, isProvisioningOffered } from "./provisioning-tool.js";
 
 const PAGE_SIZE = 10;
-/** A list is to choose from; read_template tells the whole. */
+/** Enough to choose by; read_template returns the whole. */
 const MAX_DESCRIPTION_CHARACTERS = 200;
 
 const parameters = z.object({
@@ -15,9 +15,9 @@ const parameters = z.object({
 
 export const listTemplatesTool = defineTool({
   name: "list_templates",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters,
-  isOffered: mayProvision,
+  isOffered: isProvisioningOffered,
   run: async ({ query = "", page = 1 }, context) => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     const found = (await requireProvisioning(context).listTemplates()).filter((template) => {

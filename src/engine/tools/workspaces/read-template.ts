@@ -1,7 +1,7 @@
-/** The `read_template` tool: what a template makes, and asks for. */
+/** The `read_template` tool: a template's description and parameters. */
 import { z } from "zod";
-import { readProse } from "../prose.js";
-import { requireProvisioning, mayProvision } from "./provisioning-tool.js";
+import { readDescription } from "../prose.js";
+import { requireProvisioning, isProvisioningOffered } from "./provisioning-tool.js";
 import { defineTool, ToolError } from "../tool.js";
 
 const parameters = z.object({
@@ -10,9 +10,9 @@ const parameters = z.object({
 
 export const readTemplateTool = defineTool({
   name: "read_template",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters,
-  isOffered: mayProvision,
+  isOffered: isProvisioningOffered,
   run: async ({ template: name }, context) => {
     const template = await requireProvisioning(context).readTemplate(name);
     if (template === null)

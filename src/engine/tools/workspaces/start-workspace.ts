@@ -1,19 +1,19 @@
-/** The `start_workspace` tool: the chat's workspace is stopped, and is needed. */
+/** The `start_workspace` tool: starts the chat's stopped workspace. */
 import { z } from "zod";
 import {
   provisioningCall,
   requireProvisioning,
-  mayProvision,
+  isProvisioningOffered,
   PROVISIONING_TIMEOUT_MS,
 } from "./provisioning-tool.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
 
 export const startWorkspaceTool = defineTool({
   name: "start_workspace",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters: z.object({}),
   timeoutMs: PROVISIONING_TIMEOUT_MS,
-  isOffered: mayProvision,
+  isOffered: isProvisioningOffered,
   run: (_args, context) => requireProvisioning(context).start(provisioningCall(context)),
 });

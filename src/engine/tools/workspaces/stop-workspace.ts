@@ -1,19 +1,19 @@
-/** The `stop_workspace` tool: the chat's workspace is not needed any more. */
+/** The `stop_workspace` tool: stops the chat's workspace. */
 import { z } from "zod";
 import {
   provisioningCall,
   requireProvisioning,
-  mayProvision,
+  isProvisioningOffered,
   PROVISIONING_TIMEOUT_MS,
 } from "./provisioning-tool.js";
-import { readProse } from "../prose.js";
+import { readDescription } from "../prose.js";
 import { defineTool } from "../tool.js";
 
 export const stopWorkspaceTool = defineTool({
   name: "stop_workspace",
-  description: readProse(import.meta.url),
+  description: readDescription(import.meta.url),
   parameters: z.object({}),
   timeoutMs: PROVISIONING_TIMEOUT_MS,
-  isOffered: mayProvision,
+  isOffered: isProvisioningOffered,
   run: (_args, context) => requireProvisioning(context).stop(provisioningCall(context)),
 });

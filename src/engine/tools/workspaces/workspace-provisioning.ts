@@ -1,4 +1,4 @@
-/** What tools can do about the chat's workspace itself: a port, which the engine fills. */
+/** Port through which tools create, start and stop the chat's workspace; implemented in services. */
 import type { JsonObject } from "../../../domain/common/json.js";
 import type { TemplateParameter } from "../../../domain/workspaces/workspace-parameters.js";
 
@@ -9,12 +9,12 @@ export type TemplateDetails = TemplateSummary & {
 };
 
 export type ProvisioningCall = {
-  /** Names the tool's call for ever: a re-run finds what the first one has made. */
+  /** Identifies the tool call: when it is repeated, it finds what the first one has created. */
   key: string;
-  /** Ends the waiting; what was begun goes on. */
+  /** Ends the wait; the operation itself goes on. */
   signal: AbortSignal;
-  /** Tells people how it goes. Never throws. */
-  say(text: string): void;
+  /** Shows progress to users. Never throws. */
+  report(text: string): void;
 };
 
 export type WorkspaceRequest = {
@@ -25,12 +25,12 @@ export type WorkspaceRequest = {
 
 /** All methods reject with a `ToolError` for what the model can react to. */
 export type WorkspaceProvisioning = {
-  /** Those that may be used, by their display names. */
+  /** Enabled templates, by display name. */
   listTemplates(): Promise<TemplateSummary[]>;
-  /** Null when there is none of that name that may be used. */
+  /** Null when there is no enabled template of that name. */
   readTemplate(name: string): Promise<TemplateDetails | null>;
-  /** Binds the chat to the new workspace at once, and waits until that can be used. */
-  create(wanted: WorkspaceRequest, call: ProvisioningCall): Promise<JsonObject>;
+  /** Binds the chat to the new workspace at once, and waits until it is ready. */
+  create(request: WorkspaceRequest, call: ProvisioningCall): Promise<JsonObject>;
   start(call: ProvisioningCall): Promise<JsonObject>;
   stop(call: ProvisioningCall): Promise<JsonObject>;
 };
