@@ -72,7 +72,7 @@ describe("a turn in which the limit is reached", () => {
       ...["error", "storage_limit", false, 1],
     ]);
     expect(stopped.lastError?.message).toMatch(
-      /^There is not enough room within the storage limit of 2\.9 KiB: 5\.\d KiB are in use/,
+      /^There is not enough space within the storage limit of 2\.9 KiB: 5\.\d KiB are in use/,
     );
     expect(kindsOf(await world.story(chatId))).toEqual(["user", "assistant", "tool"]);
     await expect(world.send(replica, chatId, "Go on")).rejects.toThrow("the storage limit of 2.9 KiB");

@@ -106,7 +106,7 @@ describe("a turn in the middle of which the limit is reached", () => {
       {
         kind: "usage_limit",
         message:
-          "The usage limit of $1.00 per month is reached: $1.00 are spent. It begins anew at 2026-02-01T00:00:00.000Z.",
+          "The usage limit of $1.00 per month is reached: $1.00 are spent. It resets at 2026-02-01T00:00:00.000Z.",
         isRetryable: false,
       },
       1,

@@ -1,6 +1,6 @@
 /**
- * News of a chat, in both kinds. Saved news has a position in the chat's history of versions and can always be
- * told again from the database; live pieces have only an identity and are gone with their generation's log.
+ * Events of a chat, saved and live. A saved event has a position in the chat's history of versions and can always be
+ * replayed from the database; a live delta only has an identity and is gone with its generation's log.
  */
 import type { ChatState, ChatStatus, OpenCall, RetryNotice } from "./chat-state.js";
 import type { ChatFailure } from "../common/failures.js";
@@ -27,14 +27,14 @@ export type MessageRow = {
   authorId: string | null;
   modelConfigId: string | null;
   reasoningEffort: ReasoningEffort | null;
-  /** The tool servers that were selected when a person said this; null = not a person's message, or an old one. */
+  /** The MCP servers that were selected when the user sent this; null = not a user's message, or an old one. */
   mcpServerIds: string[] | null;
   usage: TokenUsage | null;
   /** Whole microdollars as a decimal string; null = unpriced, "0" = free. */
   costMicros: string | null;
   runtimeMs: number | null;
   generation: string | null;
-  /** Why the model stopped; null = it was stopped, no model wrote this, or an older server saved it. */
+  /** Why the model stopped; null = it was interrupted, no model wrote this, or an older server saved it. */
   finishReason: FinishReason | null;
   /** The vendor's id of the response that became this message; null when the vendor gives none or it was cut. */
   responseId: string | null;
@@ -44,13 +44,13 @@ export type MessageRow = {
   createdAt: number;
 };
 
-/** A message that waits to be said. */
+/** A queued message. */
 export type QueuedRow = {
   id: string;
   chatId: string;
-  /** The beginning of what will be said, when the whole is too long for lists and events. */
+  /** Only the beginning when the message is too long for lists and events. */
   parts: MessagePart[];
-  /** There is more than `parts`. */
+  /** Whether `parts` is only the beginning. */
   isCut: boolean;
   authorId: string;
   modelConfigId: string | null;
@@ -58,26 +58,26 @@ export type QueuedRow = {
   createdAt: number;
 };
 
-/** What one committed transition changed; sent after the commit. May be lost, doubled or reordered on its way. */
+/** What one committed transition changed. Published after the commit; may be lost, duplicated or reordered in transit. */
 export type SavedChange = {
   chatId: string;
   ownerId: string;
-  /** The snapshot before this transition: a reader that stands exactly there needs nothing else. */
+  /** The snapshot before this transition: a reader at exactly this version needs nothing else. */
   previousVersion: number;
-  /** What lists of chats showed before; absent for a new chat, and for one that a worker took. */
+  /** What lists of chats showed before; absent for a new chat, and for one that a worker has just claimed. */
   before?: Pick<ChatState, "status" | "isArchived" | "titleVersion" | "diffVersion">;
   state: ChatState;
   /** Rows written by this transition, oldest first; null = too large to carry, read them from the database. */
   messages: MessageRow[] | null;
-  /** The whole queue if this transition changed it; null = it did, but is too large to carry. */
+  /** The whole queue; absent = unchanged by this transition, null = changed, but too large to carry. */
   queue?: QueuedRow[] | null;
 };
 
-/** Which try of which step a preview belongs to: the lifecycle's episode within a chat. */
+/** Identifies one attempt at one step of a chat: the unit that a preview and its deltas belong to. */
 export type Generation = {
   historyVersion: number;
   attempt: number;
-  /** When it began, in milliseconds since the epoch, where that is known; no part of its identity. */
+  /** Milliseconds since the epoch, where known; not part of the identity. */
   startedAt?: number | null;
 };
 
@@ -96,28 +96,28 @@ export function compareGenerations(a: Generation, b: Generation): number {
   return a.historyVersion - b.historyVersion || a.attempt - b.attempt;
 }
 
-/** What a piece adds to the preview of a message. */
+/** An addition to the preview of a message: text to append to a part, or a whole part. */
 export type MessageDelta =
   | { type: "text-delta"; append: string }
   | { type: "reasoning-delta"; append: string }
   | { type: "tool-input-delta"; toolCallId: string; toolName: string; append: string }
-  /** What a running tool says; the call's result takes the place of it all. */
+  /** Output of a running tool; the call's result replaces all of it. */
   | { type: "tool-output-delta"; toolCallId: string; append: string }
   | ToolCallPart
   | ToolResultPart
   | SourcePart
   | NoticePart;
 
-/** One piece in its place: `sequence` counts 1, 2, 3… within the generation, `partIndex` from 0 in the message. */
+/** A delta with its address: `sequence` counts 1, 2, 3… within the generation, `partIndex` from 0 in the message. */
 export type LiveDelta = { sequence: number; role: MessageRole; partIndex: number; delta: MessageDelta };
 
-/** Pieces of one generation that travel together, in sequence order. */
+/** Deltas of one generation that are published together, in sequence order. */
 export type LiveBatch = { chatId: string; generation: Generation; deltas: LiveDelta[] };
 
-/** Where a reader stands in saved news: everything up to and including this place has been told. */
+/** A reader's position in the saved events: everything up to and including it has been delivered. */
 export type Position = { version: number; stage: number; messageId: number };
 
-/** Within one version news is told in this order. */
+/** The order of events within one version. */
 export const STAGES = {
   message: 0,
   queue: 1,
@@ -138,11 +138,11 @@ export type SavedEvent = { position: Position } & (
   | { type: "action-required"; calls: OpenCall[]; deadline: number | null }
   | { type: "retry"; retry: RetryNotice; generation: Generation }
   | { type: "title"; title: string }
-  /** What is known is read when it is told: it is never older than this place. */
+  /** The diff status itself is read when the event is delivered, so it is never older than this position. */
   | { type: "diff-status" }
 );
 
-/** The place of a reader who has been told everything up to `version`. */
+/** The position of a reader that has received everything up to and including `version`. */
 export function endOfVersion(version: number): Position {
   return { version, stage: STAGES.end, messageId: 0 };
 }
@@ -152,8 +152,8 @@ export function comparePositions(a: Position, b: Position): number {
 }
 
 /**
- * Everything saved that a reader at `after` has not been told, in the order of the contract. `messages` must
- * hold at least every visible row written after `after.version - 1`, `queue` the whole queue of `state`.
+ * The saved events that a reader at `after` has not received, in the order of the contract. `messages` must contain at
+ * least every visible row written after `after.version - 1`, `queue` the whole queue of `state`.
  */
 export function savedEventsAfter(
   after: Position,

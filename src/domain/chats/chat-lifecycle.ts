@@ -1,7 +1,7 @@
 /**
- * Every legal change of a chat. `transition` is the only place that says what a command does to the state and
- * to the rows of history and queue; it is pure, so the store may run it under a lock or against a version.
- * The table it follows is docs/chat-lifecycle.md; the test beside this file walks every cell.
+ * State machine of a chat. `transition` alone decides what a command does to the state and to the rows of history and
+ * queue. It is pure, so the store may run it under a lock or against a version. It follows the table in
+ * docs/chat-lifecycle.md; the test beside this file covers every cell.
  */
 import {
   changeHistory,
@@ -33,7 +33,7 @@ import {
   type Write,
 } from "./transition.js";
 
-/** The state of a chat that has just been created: its first message enters history in the same transition. */
+/** The state of a new chat, whose first message enters history in the same transition. */
 export function initialState(
   title: string,
   titleSource: TitleSource = "first_message",
@@ -148,8 +148,8 @@ function decide(state: ChatState, command: Command, now: number): Transition {
 }
 
 /**
- * Several commands as one transition: one snapshot, all or nothing. A later command's fence is taken from the
- * state that the earlier ones left, since nobody can come between them.
+ * Several commands as one transition: one snapshot, all or nothing. A later command's fence is taken from the state that
+ * the earlier ones produced, since no other transition can come between them.
  */
 export function transitionAll(state: ChatState, commands: Command[], now: number): Transition {
   let current = state;
@@ -204,14 +204,14 @@ function interrupt(state: ChatState, keepsQueue: boolean, now: number): Transiti
   }
 }
 
-/** The turn is over, and so is the chat's work. */
+/** Ends the turn and leaves the queue as it is. */
 function becomeIdle(state: ChatState, answer: SyntheticAnswer | null, now: number): Transition {
   const fill = answer === null ? [] : insertMessages(answerOpenCalls(state, answer, now));
   const moved = changeStatus(state, "waiting");
   return changed(fill.length > 0 ? changeHistory(moved) : moved, fill);
 }
 
-/** The turn is over: the head of the queue enters history, or the chat rests. */
+/** Ends the turn: the head of the queue enters history, or the chat becomes idle. */
 function promoteOrIdle(
   state: ChatState,
   answer: SyntheticAnswer | null,
@@ -227,13 +227,13 @@ function promoteOrIdle(
   ]);
 }
 
-/** A summary that was asked for and failed is still wanted when the turn is tried again. */
+/** A requested summary that failed stays requested, for when the turn is retried. */
 function fail(state: ChatState, failure: ChatFailure): ChatState {
   const { compactionRequestedAt } = state;
   return changeStatus(state, "error", { lastError: failure, compactionRequestedAt });
 }
 
-/** History as it stands counts as changed: the step has all its attempts again, each a generation of its own. */
+/** Counts as a change of history: the step gets all its attempts again, each a new generation. */
 function retry(state: ChatState, { without }: Extract<Command, { type: "retry" }>): Transition {
   if (state.status !== "error") return refused("wrong_status");
   const { compactionRequestedAt, openCalls } = state;
@@ -252,10 +252,10 @@ function requestCompaction(state: ChatState, now: number): Transition {
 
 function submitToolResults(state: ChatState, results: ClientResult[], now: number): Transition {
   if (state.status !== "requires_action") return refused("wrong_status");
-  const given = new Map(results.map((result) => [result.toolCallId, result]));
+  const byCallId = new Map(results.map((result) => [result.toolCallId, result]));
   const answers: ToolResultPart[] = [];
   for (const call of state.openCalls) {
-    const answer = given.get(call.toolCallId);
+    const answer = byCallId.get(call.toolCallId);
     if (answer)
       answers.push({ type: "tool-result", toolName: call.toolName, ...answer, ...callTiming(call, now) });
   }
@@ -292,19 +292,19 @@ function archive(state: ChatState, now: number): Transition {
 }
 
 /**
- * Whoever takes a chat to run it also begins its next attempt: that saves a transaction, and nothing that an earlier
- * holder streamed can look alive again. A lost interrupt keeps its attempt: its pieces are what is to be saved.
+ * Claims the chat for a runner. A claim also begins the next attempt: that saves a transaction, and no delta of an
+ * earlier runner can look live again. A lost interrupt keeps its attempt, because its deltas are to be saved.
  */
 function acquire(state: ChatState, command: Extract<Command, { type: "acquire" }>): Transition {
-  const held = { workerId: command.workerId, runnerId: command.runnerId };
-  const begun = { ...held, status: "running" as const, attempt: state.attempt + 1 };
+  const claim = { workerId: command.workerId, runnerId: command.runnerId };
+  const begun = { ...claim, status: "running" as const, attempt: state.attempt + 1 };
   switch (state.status) {
     case "pending":
       return changed(nextSnapshot(state, begun), []);
     case "running":
       return command.isLeaseDead ? changed(withoutRetry(nextSnapshot(state, begun)), []) : refused("lease_alive");
     case "interrupting":
-      return command.isLeaseDead ? changed(nextSnapshot(state, held), []) : refused("lease_alive");
+      return command.isLeaseDead ? changed(nextSnapshot(state, claim), []) : refused("lease_alive");
     case "waiting":
     case "requires_action":
     case "error":
@@ -358,8 +358,8 @@ function finishInterrupt(
     ? becomeIdle(saved, "interrupted", now)
     : promoteOrIdle(saved, "interrupted", "running", now);
   if (after.outcome !== "changed") return after;
-  const kept = stepWrites(command);
-  return changed(kept.length > 0 ? changeHistory(after.next) : after.next, [...kept, ...after.writes]);
+  const stepRows = stepWrites(command);
+  return changed(stepRows.length > 0 ? changeHistory(after.next) : after.next, [...stepRows, ...after.writes]);
 }
 
 function expire(state: ChatState, now: number): Transition {

@@ -1,7 +1,7 @@
 /**
  * The execution state of a chat: what the lifecycle decides on and nothing else may write.
- * The title is here because followers are told of it in order; labels, pin, model and workspace are metadata
- * and live outside it.
+ * The title is part of it because subscribers receive its changes in order; labels, pin, model and workspace are
+ * metadata and live outside it.
  */
 import type { ChatFailure } from "../common/failures.js";
 import type { FinishReason } from "./finish-reasons.js";
@@ -15,9 +15,8 @@ import type {
 } from "./message-parts.js";
 
 /**
- * `waiting` at rest · `pending` has work, nobody holds it · `running` its runner produces steps ·
- * `interrupting` the runner saves what it has · `requires_action` the client must answer its own tool calls ·
- * `error` the turn failed for good.
+ * `waiting` idle · `pending` has work, not claimed yet · `running` its runner produces steps · `interrupting` the runner
+ * saves its partial step · `requires_action` the client must answer its own tool calls · `error` the turn failed for good.
  */
 export const CHAT_STATUSES = [
   "waiting",
@@ -30,7 +29,7 @@ export const CHAT_STATUSES = [
 export type ChatStatus = (typeof CHAT_STATUSES)[number];
 
 /**
- * A tool call in history that has no result yet. `isClient`: the client runs it, not we, and gets `arguments`.
+ * A tool call in history without a result. `isClient`: the client runs it, not the server, and receives `arguments`.
  * `startedAt` as in the call's part.
  */
 export type OpenCall = {
@@ -41,27 +40,27 @@ export type OpenCall = {
   startedAt?: number;
 };
 
-/** The notice that stands while a runner waits before it tries the model again. Times in milliseconds. */
+/** Present while a runner waits before it retries the model call. Times in milliseconds. */
 export type RetryNotice = { attempt: number; delayMs: number; retryingAt: number; failure: ChatFailure };
 
-/** Where a chat's title comes from. A person's own title is never replaced unasked. */
+/** Origin of a chat's title. One that the user set (`person`) is never replaced automatically. */
 export const TITLE_SOURCES = ["first_message", "model", "person"] as const;
 export type TitleSource = (typeof TITLE_SOURCES)[number];
 
 export type ChatState = {
   status: ChatStatus;
   isArchived: boolean;
-  /** An agent started it, for good: lists, unread marks and notifications are of other chats. */
+  /** Started by an agent; never changes. Subagents have no place in lists, unread marks and notifications. */
   isSubagent: boolean;
-  /** The server process that runs the chat; set with `runnerId`, null without. */
+  /** The server process that runs the chat; set together with `runnerId`. */
   workerId: string | null;
-  /** That process's hold on this chat, fresh at every acquisition. */
+  /** Identifies the process's claim on this chat; new at every claim. */
   runnerId: string | null;
-  /** Grows by one in every transition. */
+  /** Incremented by every transition. */
   snapshotVersion: number;
   /** The snapshot in which history last changed. */
   historyVersion: number;
-  /** The snapshot in which rows of history were last taken away (edit); older cursors need a refresh. */
+  /** The snapshot in which rows of history were last deleted (edit); older cursors need a refresh. */
   resetVersion: number;
   queueVersion: number;
   /** The snapshot in which status, error or the client's deadline last changed. */
@@ -69,36 +68,36 @@ export type ChatState = {
   retryVersion: number;
   /** The snapshot in which the title last changed. */
   titleVersion: number;
-  /** The snapshot in which what is shown of the branch that the chat works on last changed. */
+  /** The snapshot in which the displayed status of the chat's branch last changed. */
   diffVersion: number;
   title: string;
   titleSource: TitleSource;
-  /** Model calls since history last changed; one more where the pieces of a call were given up without a new call. */
+  /** Model calls since history last changed; one more where the deltas of a call were discarded without a new call. */
   attempt: number;
-  /** When the present generation (`historyVersion`, `attempt`) began, in milliseconds since the epoch; null = not known. */
+  /** When the current generation (`historyVersion`, `attempt`) began, in milliseconds since the epoch; null = unknown. */
   generationStartedAt: number | null;
   retry: RetryNotice | null;
   lastError: ChatFailure | null;
-  /** Milliseconds since the epoch; only while the status is `requires_action`. Null then = the client may take as long as it likes. */
+  /** Milliseconds since the epoch; only while the status is `requires_action`, where null = no deadline. */
   actionDeadlineAt: number | null;
-  /** A person asked for a summary that is not made yet. Milliseconds since the epoch. */
+  /** When the user requested a summary that does not exist yet, in milliseconds since the epoch. */
   compactionRequestedAt: number | null;
   /** Calls in history without a result, in call order. */
   openCalls: OpenCall[];
-  /** The queue: ids in the order in which they will be said. */
+  /** Ids of the queued messages, in the order in which they will enter history. */
   queuedIds: string[];
-  /** Those of the queue that were sent with `interrupt` or promoted: they come before all others. */
+  /** The queued messages that were sent with `interrupt` or promoted: they come before all others. */
   priorityIds: string[];
 };
 
-/** What a person says, on its way into history or the queue. */
+/** A user's message on its way into history or the queue. */
 export type UserMessage = {
   parts: MessagePart[];
   authorId: string;
-  /** Null = the chat's own choice. */
+  /** Null = the chat's own. */
   modelConfigId: string | null;
   reasoningEffort: ReasoningEffort | null;
-  /** The tool servers to use from this message on; null = the chat's own choice. */
+  /** The MCP servers to use from this message on; null = the chat's own. */
   mcpServerIds: string[] | null;
 };
 
@@ -110,29 +109,29 @@ export type MessageDraft = {
   authorId?: string | null;
   modelConfigId?: string | null;
   reasoningEffort?: ReasoningEffort | null;
-  /** What a person chose with this message: the chat takes it over, and it stands with their message. */
+  /** The MCP servers chosen with this message: stored with it, and adopted by the chat. */
   mcpServerIds?: string[] | null;
   usage?: TokenUsage | null;
   /** Whole microdollars; null = unpriced, 0n = free. */
   costMicros?: bigint | null;
   /** Wall time of the step in milliseconds. */
   runtimeMs?: number | null;
-  /** The run of streamed pieces that this message became. */
+  /** The id of the generation whose deltas this message replaces. */
   generation?: string | null;
-  /** Why the model stopped; null = it was stopped, or no model wrote this. */
+  /** Why the model stopped; null = it was interrupted, or no model wrote this. */
   finishReason?: FinishReason | null;
-  /** The vendor's id of the response that this message is, whole. */
+  /** The vendor's id of the response; only where this message is all of it. */
   responseId?: string | null;
-  /** A summary that stands for everything before it. */
+  /** A summary that replaces everything before it in the model's context. */
   isSummary?: boolean;
 };
 
-/** A tool that the client itself runs; `inputSchema` is a JSON Schema of type object. */
+/** A tool that the client runs; `inputSchema` is a JSON Schema of type object. */
 export type ClientTool = {
   name: string;
   description: string;
   inputSchema: JsonObject;
-  /** Milliseconds that the client has to answer a call; 0 = no deadline; absent = the deployment's. */
+  /** Milliseconds in which the client must answer a call; 0 = no deadline, absent = the deployment's default. */
   timeoutMs?: number;
 };
 

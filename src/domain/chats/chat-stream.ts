@@ -1,4 +1,4 @@
-/** What a subscriber of one chat is told, in the order of docs/events.md. Each event has the cursor to resume after it. */
+/** Events of one chat's subscription, in the order of docs/events.md. Each has the cursor to resume after it. */
 import type { Generation, LiveDelta, MessageRow, QueuedRow } from "./chat-events.js";
 import type { ChatStatus, OpenCall, RetryNotice } from "./chat-state.js";
 import type { ChatFailure } from "../common/failures.js";
@@ -20,15 +20,15 @@ export type ChatEvent = { cursor: string } & (
   | { type: "status"; status: ChatStatus; chatId: string }
   | { type: "error"; failure: ChatFailure }
   | { type: "queue"; queue: QueuedRow[] }
-  /** Each call is the client's own, with its arguments. */
+  /** Calls of tools that the client runs, with their arguments. */
   | { type: "action-required"; calls: OpenCall[]; deadline: number | null }
   | { type: "retry"; retry: RetryNotice; generation: Generation }
   | { type: "title"; title: string }
-  /** What is known of the chat's branch is read when it is told. */
+  /** The status of the chat's branch is read when the event is delivered. */
   | { type: "diff-status"; chatId: string }
 );
 
-/** Deltas are most of a stream; whole parts may link to files and MCP servers, which are read with the viewer's rights. */
+/** Text deltas are most of a stream. Whole parts may link to files and MCP servers, which are read with the viewer's rights. */
 const AUDIENCE_OF_DELTA = {
   "text-delta": "every_subscriber",
   "reasoning-delta": "every_subscriber",
@@ -40,7 +40,7 @@ const AUDIENCE_OF_DELTA = {
   notice: "same_viewer",
 } as const satisfies Record<LiveDelta["delta"]["type"], Audience>;
 
-/** What links to the chat, to users, models, files or MCP servers is read with the viewer's rights. */
+/** Events that link to the chat, to users, models, files or MCP servers are read with the viewer's rights. */
 const AUDIENCE_OF_EVENT = {
   refresh: "same_viewer",
   "caught-up": "every_subscriber",
@@ -55,16 +55,16 @@ const AUDIENCE_OF_EVENT = {
   "diff-status": "same_viewer",
 } as const satisfies Record<Exclude<ChatEvent["type"], "part">, Audience>;
 
-/** Which subscribers of the chat one execution of the event may answer. */
+/** Which of the chat's subscribers may share one execution of the event. */
 export function audienceOfChatEvent(event: ChatEvent): Audience {
   return event.type === "part" ? AUDIENCE_OF_DELTA[event.delta.type] : AUDIENCE_OF_EVENT[event.type];
 }
 
-/** The hub, as the API sees it. */
+/** Port of the chat hub. */
 export interface ChatEventsSource {
   /**
-   * Snapshot or catch-up, then live. Null when the viewer may not read the chat or it does not exist. An
-   * `after` that cannot be used is no error: the stream then begins with a refresh.
+   * Snapshot or catch-up, then live events. Null when the viewer may not read the chat or it does not exist. An
+   * unusable `after` is no error: the stream then begins with a refresh.
    */
   subscribe(
     viewer: Viewer,

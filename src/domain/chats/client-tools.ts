@@ -1,12 +1,12 @@
-/** How long a turn waits for the tools that the client itself runs. Pure. */
+/** Time limits of tools that the client runs. Pure. */
 import type { ClientTool, OpenCall } from "./chat-state.js";
 
-/** Stands for "no deadline" where a time limit is a number. */
+/** Means "no deadline" where a time limit is a number. */
 export const NO_CLIENT_TOOL_TIMEOUT = 0;
 
 /**
- * Milliseconds that a client has for all of its open calls, which it answers together: the longest of their time limits.
- * Null = it may take as long as it likes. `defaultMs`: for tools without a limit of their own; 0 = none.
+ * Milliseconds in which the client must answer all of its open calls, which it answers together: the longest of their
+ * limits. Null = no deadline. `defaultMs`: for tools without a limit of their own; 0 = none.
  */
 export function clientToolTimeout(
   openCalls: readonly OpenCall[],

@@ -1,7 +1,7 @@
 /**
- * How a long talk is folded: a boundary in history that stands for everything before it, and the notice of it that
- * people see. The boundary is a user message for the model alone; what people said just before it and nobody has
- * answered yet stays word for word behind it. Pure.
+ * Context compaction: a boundary in history that replaces everything before it, and the notice that users see of it.
+ * The boundary is a user message visible to the model only; user messages just before it that are still unanswered
+ * stay in the context verbatim, after it. Pure.
  */
 import type { MessageDraft } from "./chat-state.js";
 import { contextTokens } from "../models/context-window.js";
@@ -9,18 +9,18 @@ import type { JsonObject, JsonValue } from "../common/json.js";
 import type { MessagePart, MessageRole, TextPart, TokenUsage } from "./message-parts.js";
 import { estimateMessageTokens } from "../models/token-estimate.js";
 
-/** The tool that the notice of a summary names; no model is ever offered it. */
+/** Tool name in the notice of a summary; never offered to a model. */
 export const CHAT_SUMMARIZED = "chat_summarized";
-/** The same for a context that a person cleared. */
-export const CHAT_CLEARED = "chat_cleared";
+/** The same for a context that the user cleared. */
+const CHAT_CLEARED = "chat_cleared";
 
-/** `automatic` the context filled up · `overflow` the vendor refused the prompt · `manual` a person asked. */
+/** `automatic` the context filled up · `overflow` the vendor refused the prompt · `manual` the user requested it. */
 export type CompactionSource = "automatic" | "overflow" | "manual";
 
-/** Summaries that one turn may make; a conversation that needs more does not get shorter. */
+/** Limit of summaries per turn: a conversation that needs more is not getting shorter. */
 export const MAX_COMPACTIONS_PER_TURN = 3;
 
-/** The little of a message that folding looks at. */
+/** The fields of a message that compaction reads. */
 export type CompactableMessage = {
   role: MessageRole;
   parts: MessagePart[];
@@ -28,22 +28,22 @@ export type CompactableMessage = {
   usage?: TokenUsage | null;
 };
 
-/** How the request for a summary begins, and how the boundary does: the demo model knows them by these words. */
+/** First words of the summary request and of the boundary; the demo model recognizes both by them. */
 export const SUMMARY_REQUEST =
   "Summarise this conversation so that you can go on with the work from the summary alone; everything before it will be gone.";
 export const SUMMARY_INTRODUCTION =
   "The conversation before this point was folded into the following summary to save context. Go on from it.";
 
-const CLEARED_TEXT = "The person has cleared the conversation before this point. Do not refer to it.";
-/** In the boundary's own metadata: nothing from before it is kept, not even what is unanswered. */
+const CLEARED_TEXT = "The user has cleared the conversation before this point. Do not refer to it.";
+/** Metadata of a clearing boundary: nothing before it stays in the context, not even unanswered messages. */
 const CLEARED: JsonObject = { parley: { isCleared: true } };
 
-/** The boundary that a summary makes. */
+/** The boundary message of a summary. */
 export function summaryDraft(summary: string): MessageDraft {
   return boundaryDraft({ type: "text", text: `${SUMMARY_INTRODUCTION}\n\n${summary}` });
 }
 
-/** What clearing the context at `now` writes: the boundary, and the notice for people. `noticeId` names its call. */
+/** The messages that clearing the context writes: the boundary, and the notice for users. `noticeId` is its tool call id. */
 export function clearingDrafts(noticeId: string, now: number): MessageDraft[] {
   const boundary = boundaryDraft({ type: "text", text: CLEARED_TEXT, providerMetadata: CLEARED });
   const notice = noticeParts(CHAT_CLEARED, noticeId, {
@@ -59,11 +59,11 @@ function boundaryDraft(part: TextPart): MessageDraft {
   return { role: "user", visibility: "model", parts: [part], isSummary: true };
 }
 
-/** A call and its result, as people see what became of their talk. */
+/** The notice that users see of a compaction: a tool call and its result. */
 export function noticeParts(
   toolName: typeof CHAT_SUMMARIZED | typeof CHAT_CLEARED,
   toolCallId: string,
-  said: {
+  content: {
     arguments: JsonObject;
     result: JsonValue;
     isError?: boolean;
@@ -71,44 +71,44 @@ export function noticeParts(
     durationMs: number;
   },
 ): MessagePart[] {
-  const { startedAt, durationMs, result, isError = false } = said;
+  const { startedAt, durationMs, result, isError = false } = content;
   return [
-    { type: "tool-call", toolCallId, toolName, arguments: said.arguments, startedAt },
+    { type: "tool-call", toolCallId, toolName, arguments: content.arguments, startedAt },
     { type: "tool-result", toolCallId, toolName, result, isError, startedAt, durationMs },
   ];
 }
 
-/** Whether streamed pieces or parts are a notice: those are never kept as an answer. */
+/** Whether deltas or parts belong to a compaction notice: those are never saved as a partial answer. */
 export function isNotice(parts: readonly { type: string; toolName?: string }[]): boolean {
   return parts.some(({ toolName }) => toolName === CHAT_SUMMARIZED || toolName === CHAT_CLEARED);
 }
 
 /**
- * The messages a model is to see, oldest first: from the newest boundary on, followed by what people had said before
- * it without an answer. System messages are not counted among them.
+ * The messages in the model's context, oldest first: the newest boundary, the unanswered user messages before it, then
+ * everything after it. System messages are left out.
  */
 export function contextOf<Message extends CompactableMessage>(history: readonly Message[]): Message[] {
-  const spoken = history.filter(({ role }) => role !== "system");
-  const boundary = lastBoundary(spoken);
-  const [first] = spoken.slice(boundary);
-  if (boundary < 0 || first === undefined) return spoken;
-  return [first, ...unansweredBefore(spoken, boundary), ...spoken.slice(boundary + 1)];
+  const messages = history.filter(({ role }) => role !== "system");
+  const boundary = lastBoundary(messages);
+  const [first] = messages.slice(boundary);
+  if (boundary < 0 || first === undefined) return messages;
+  return [first, ...unansweredBefore(messages, boundary), ...messages.slice(boundary + 1)];
 }
 
-/** Whether there is anything since the last boundary that a summary could stand for: an answer of a model. */
+/** Whether there is anything to summarize since the last boundary: an answer of a model. */
 export function canSummarize(history: readonly CompactableMessage[]): boolean {
   return history.slice(lastBoundary(history) + 1).some(({ role }) => role === "assistant");
 }
 
-/** Summaries since a person last spoke. */
+/** Summaries since the last user message. */
 export function compactionsInTurn(history: readonly CompactableMessage[]): number {
   const start = history.findLastIndex((message) => message.role === "user" && !message.isSummary);
   return history.slice(start + 1).filter(({ isSummary }) => isSummary).length;
 }
 
 /**
- * Tokens that the next call has to read: what the newest call since the last boundary used, and what came after it by
- * estimate. Without such a call all of it is estimated, but for the system prompt and the tools.
+ * Context size of the next call in tokens: the usage of the newest call since the last boundary, plus an estimate of
+ * what came after it. Without such a call everything is estimated, except the system prompt and the tools.
  */
 export function contextUse(history: readonly CompactableMessage[]): number {
   const context = contextOf(history);
@@ -123,11 +123,11 @@ function lastBoundary(history: readonly CompactableMessage[]): number {
 }
 
 function unansweredBefore<Message extends CompactableMessage>(
-  spoken: readonly Message[],
+  messages: readonly Message[],
   boundary: number,
 ): Message[] {
-  if (isClearing(spoken[boundary])) return [];
-  const before = spoken.slice(0, boundary);
+  if (isClearing(messages[boundary])) return [];
+  const before = messages.slice(0, boundary);
   const lastOther = before.findLastIndex(({ role, isSummary }) => role !== "user" || isSummary);
   return before.slice(lastOther + 1);
 }

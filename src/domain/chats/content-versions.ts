@@ -1,5 +1,5 @@
 /**
- * Content version 0: what messages were made of before every role had the same parts. A row of it is one of
+ * Content version 0: the stored form of messages before every role had the same parts. A row is one of
  *
  * - a bare string (system, user),
  * - a list of envelopes `{type, data: {…}}` of the model library of that time (assistant, user),
@@ -12,7 +12,7 @@
 import type { JsonObject } from "../common/json.js";
 import type { MessagePart, MessageRole, StoredFile } from "./message-parts.js";
 
-/** A row whose content is none of the forms its role can have. Showing less than it says would lose words. */
+/** Thrown for a row whose content has none of the forms of its role. Showing less than it contains would lose text. */
 export class MalformedContent extends Error {
   override readonly name = "MalformedContent";
 
@@ -31,7 +31,7 @@ const CONTEXT_TYPES: ReadonlySet<unknown> = new Set(["context-file", "skill"]);
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** `content` as JSON gives it. Empty content has no parts; anything that is no form of version 0 throws `MalformedContent`. */
+/** Parts of a version 0 row; `content` is parsed JSON. Empty content has no parts. Throws `MalformedContent` for unknown forms. */
 export function partsOfVersion0(role: MessageRole, content: unknown): MessagePart[] {
   if (content === null || content === undefined) return [];
   if (typeof content === "string") {
@@ -109,7 +109,7 @@ function serverOf(fields: Fields, reader: Reader): { mcpServerId?: string } {
   return UUID.test(mcpServerId) ? { mcpServerId } : {};
 }
 
-/** What a model wrote as arguments, also when it was no JSON: a history must stay readable. */
+/** A tool call's arguments; `{}` when they were not valid JSON, since a history must stay readable. */
 function argumentsOf(value: unknown): JsonObject {
   const parsed = typeof value === "string" ? parse(value) : value;
   return isObject(parsed) ? (parsed as JsonObject) : {};
@@ -169,7 +169,7 @@ function source(fields: Fields, reader: Reader): MessagePart[] {
   return url === "" ? [] : [{ type: "source", url, ...(title !== "" && { title }) }];
 }
 
-/** Bytes within the message have no place in ours: that there was a file is all that can be kept. */
+/** Inline bytes are not supported any more: only a note that there was a file remains. */
 function file(fields: Fields, reader: Reader): MessagePart {
   const fileId = reader.text(fields, "file_id", "fileId");
   const mediaType = reader.text(fields, "media_type", "mediaType") || "application/octet-stream";
@@ -200,7 +200,7 @@ function executionOf(fields: Fields): { isProviderExecuted?: boolean } {
   return isProviderExecuted === true ? { isProviderExecuted } : {};
 }
 
-/** What vendors must have back to accept their own reasoning, by the names it has now. The rest served that library. */
+/** Metadata that vendors require back to accept their own reasoning, by its current names. The rest served that library. */
 const METADATA_NAMES: Readonly<Record<string, string>> = {
   signature: "signature",
   redacted_data: "redactedData",

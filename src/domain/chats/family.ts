@@ -1,9 +1,9 @@
 /**
- * Families of chats: a chat that a person started, and the subagents below it. Every member names its parent; who
- * belongs to whom is found by walking up, and a walk that meets a chat twice ends there. Pure.
+ * Chat families: a chat that a user started (the root) and its subagents. Every member names its parent; ancestors are
+ * found by walking up, and a walk that meets a chat twice ends there. Pure.
  */
 
-/** `parentId` null: the root. */
+/** `parentId` is null for the root. */
 export type FamilyLink = { chatId: string; parentId: string | null };
 
 type Links = ReadonlyMap<string, string | null>;
@@ -12,7 +12,7 @@ export function linksOf(members: readonly FamilyLink[]): Links {
   return new Map(members.map(({ chatId, parentId }) => [chatId, parentId]));
 }
 
-/** Nearest first; without the chat itself, and up to the last chat that is known. */
+/** The chat's ancestors, nearest first, up to the last known chat. */
 export function ancestorsOf(chatId: string, links: Links): string[] {
   const found: string[] = [];
   const met = new Set([chatId]);
@@ -24,12 +24,12 @@ export function ancestorsOf(chatId: string, links: Links): string[] {
   return found;
 }
 
-/** Whether `chatId` is below `ancestorId`. Nobody is below themselves. */
+/** Whether `chatId` descends from `ancestorId`. A chat is not its own descendant. */
 export function isDescendantOf(chatId: string, ancestorId: string, links: Links): boolean {
   return ancestorsOf(chatId, links).includes(ancestorId);
 }
 
-/** Those below the chat, in the order in which they are given. */
+/** The chat's descendants, in the order of `members`. */
 export function descendantsOf<Member extends FamilyLink>(
   chatId: string,
   members: readonly Member[],

@@ -1,6 +1,6 @@
 /**
- * News of a person's list of chats: what a sidebar needs and no more. It follows from saved news of chats, and from
- * chats being read. Every piece of it has its place in the person's log, and a weight that lost news betrays itself by.
+ * Events of a user's chat list: what a sidebar needs and no more. They are derived from committed changes of chats and
+ * from read marks. Each has an id in the owner's log and a checksum delta, by which readers detect lost updates.
  */
 import type { SavedChange } from "./chat-events.js";
 import { CHAT_STATUSES, type ChatState, type ChatStatus } from "./chat-state.js";
@@ -11,21 +11,21 @@ import type { Viewer } from "../users/viewer.js";
 export const CHAT_REMOVAL_REASONS = ["archived", "deleted", "access_lost"] as const;
 export type ChatRemovalReason = (typeof CHAT_REMOVAL_REASONS)[number];
 
-/** `isUnread` null: not known where the news was made; read it when it is told. */
+/** `isUnread` null: unknown where the change was made; read when the event is delivered. */
 export type ListChange =
   | { type: "created"; chatId: string }
   | { type: "removed"; chatId: string; reason: ChatRemovalReason }
   | { type: "title"; chatId: string; title: string }
-  /** What is known of the chat's branch is read when it is told. */
+  /** The status of the chat's branch is read when the event is delivered. */
   | { type: "diff-status"; chatId: string }
   | { type: "status"; chatId: string; status: ChatStatus; isUnread: boolean | null };
 
 /**
- * `weight` is what the change adds to the weight of the person's list; may be negative. Two servers may tell of one
- * chat in the wrong order: of news `about` the same, that with the greater `rank` is the newer.
+ * An update of a user's chat list. `checksumDelta` is added to the checksum of the list; it may be negative. Two replicas
+ * may publish updates of one chat in the wrong order: of those with the same `subject`, the greater `rank` is the newer.
  */
 export type ListUpdate = {
-  /** Null: newer news was told before, so that only the weight counts. */
+  /** Null: a newer update of the same subject was published before, so only the checksum counts. */
   change: ListChange | null;
   checksumDelta: number;
   subject: string;
@@ -33,19 +33,19 @@ export type ListUpdate = {
 };
 
 /**
- * News in its place: `id` grows within the person's log, `after` is the id before it. Both are null when it could not
- * be logged, and is told on one replica only.
+ * An update with its position: `id` grows within the owner's log, `after` is the id before it. Both are null when the
+ * update could not be logged and is delivered on one replica only.
  */
 export type ListEntry = ListUpdate & { id: string | null; after: string | null };
 
-/** Where a reader of the list stands: the last entry it was told, and the weight of the list as it knows it. */
+/** A list reader's position: the last entry it has received, and its checksum of the list. */
 export type ListCursor = { id: string; checksum: number };
 
 export type ListEvent = { cursor: string } & (
   { type: "refresh"; reason: RefreshReason } | { type: "caught-up"; replayedEvents: number } | ListChange
 );
 
-/** What links to a chat is read with the viewer's rights. */
+/** Events that link to a chat are read with the viewer's rights. */
 const AUDIENCES = {
   refresh: "every_subscriber",
   "caught-up": "every_subscriber",
@@ -56,27 +56,27 @@ const AUDIENCES = {
   status: "same_viewer",
 } as const satisfies Record<ListEvent["type"], Audience>;
 
-/** Which subscribers of the list one execution of the event may answer. */
+/** Which of the list's subscribers may share one execution of the event. */
 export function audienceOfListEvent(event: ListEvent): Audience {
   return AUDIENCES[event.type];
 }
 
-/** The list hub, as the API sees it. */
+/** Port of the list hub. */
 export interface ChatListEventsSource {
-  /** The viewer's own chats. An `after` that cannot be used is no error: the stream then begins with a refresh. */
+  /** Events of the viewer's own chats. An unusable `after` is no error: the stream then begins with a refresh. */
   subscribe(viewer: Viewer, after: string | null): Promise<AsyncIterableIterator<ListEvent>>;
 }
 
-/** What of a chat its owner's list shows; title and branch stand for their versions. */
+/** The state of a chat that its owner's list shows; title and branch are represented by their versions. */
 type ListedState = Pick<ChatState, "status" | "isArchived" | "titleVersion" | "diffVersion">;
 
-/** Added to a status's place in `CHAT_STATUSES` when the chat is archived; more than there are statuses. */
+/** Added to a status's index in `CHAT_STATUSES` when the chat is archived; more than there are statuses. */
 export const ARCHIVED_FACTOR = 8;
 
 /**
- * What a chat adds to the weight of its owner's list. Lists that show the same weigh the same, and others do not but
- * for a rare chance, since each chat counts by a number of its own. The read mark is counted by the store, in whose
- * `LIST_WEIGHTS` statement the same sum is written once more.
+ * A chat's contribution to the checksum of its owner's list. Lists that show the same have the same checksum; lists that
+ * differ collide only by rare chance, since each chat is weighted by its own id. Read marks are added by the store, whose
+ * `LIST_CHECKSUMS` statement repeats the same sum.
  */
 function checksumOf(chatId: string, { status, isArchived, titleVersion, diffVersion }: ListedState): number {
   const own = Number.parseInt(chatId.slice(0, 8), 16);
@@ -84,12 +84,12 @@ function checksumOf(chatId: string, { status, isArchived, titleVersion, diffVers
   return own * factor + titleVersion + diffVersion;
 }
 
-/** What a committed transition means for the owner's list; empty for most, and for chats that no list shows. */
-export function listUpdatesOf(news: SavedChange): ListUpdate[] {
-  const { chatId, state } = news;
+/** The list updates that follow from a committed change; empty for most changes, and for subagents, which no list shows. */
+export function listUpdatesOf(saved: SavedChange): ListUpdate[] {
+  const { chatId, state } = saved;
   if (state.isSubagent) return [];
-  const before = news.previousVersion === 0 ? null : listedBefore(news);
-  const changes = changesOf(news, before);
+  const before = saved.previousVersion === 0 ? null : listedBefore(saved);
+  const changes = changesOf(saved, before);
   const checksumDelta = checksumOf(chatId, state) - (before ? checksumOf(chatId, before) : 0);
   return changes.map((change, index) => ({
     change,
@@ -103,7 +103,7 @@ function subjectOf({ chatId, type }: ListChange): string {
   return `${chatId} ${type === "created" || type === "removed" ? "presence" : type}`;
 }
 
-/** News without `before` is of a worker that took the chat: where that moved the status, it was pending. */
+/** A change without `before` is a worker's claim: if it changed the status, the status was `pending`. */
 function listedBefore({ before, state }: SavedChange): ListedState {
   if (before) return before;
   return state.statusVersion === state.snapshotVersion ? { ...state, status: "pending" } : state;
@@ -124,31 +124,31 @@ function changesOf({ chatId, state, messages }: SavedChange, before: ListedState
   return changes;
 }
 
-/** A chat that its owner has read, and as what it then stands in the list. */
+/** A chat that its owner has read, with the state that the list shows of it. */
 export type ReadChat = {
   chatId: string;
   ownerId: string;
   status: ChatStatus;
   /** The chat's snapshot when it was read. */
   version: number;
-  /** How far the mark moved, in message ids. */
+  /** How far the read mark moved, in message ids. */
   markAdvance: number;
 };
 
-/** Newer than the news of the very version that was read. */
+/** The update for a moved read mark. Ranks above the update of the version that was read. */
 export function readUpdate({ chatId, status, version, markAdvance: moved }: ReadChat): ListUpdate {
   const change: ListChange = { type: "status", chatId, status, isUnread: false };
   return { change, checksumDelta: moved, subject: subjectOf(change), rank: 2 * version + 1 };
 }
 
-/** Whether a turn has just come to rest, or waits for the client: there may be something new to read. */
+/** Whether this change ended a turn or made it wait for the client: there may be something new to read. */
 export function settlesTurn({ state }: SavedChange): boolean {
   const isResting =
     state.status === "waiting" || state.status === "error" || state.status === "requires_action";
   return isResting && state.statusVersion === state.snapshotVersion;
 }
 
-/** Ids of a log are two numbers; negative when `a` came before `b`. */
+/** Log ids are two numbers joined by a hyphen. Negative when `a` came before `b`. */
 export function compareListIds(a: string, b: string): number {
   const [left, right] = [a, b].map((id) => id.split("-").map(Number));
   return (left?.[0] ?? 0) - (right?.[0] ?? 0) || (left?.[1] ?? 0) - (right?.[1] ?? 0);

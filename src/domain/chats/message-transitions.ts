@@ -1,4 +1,4 @@
-/** What people say to a chat: a message sent or edited, and the queue of those that wait. Pure; part of the lifecycle. */
+/** Transitions of user messages: send, edit, and the queue. Pure; part of the lifecycle. */
 import {
   changeHistory,
   answerOpenCalls,
@@ -22,7 +22,7 @@ import {
 
 type SendMessage = Extract<Command, { type: "send-message" }>;
 
-/** A message sent with `interrupt` waits behind earlier ones of its kind, and before all others. */
+/** A message sent with `interrupt` is queued behind earlier ones of its kind, and before all others. */
 export function sendMessage(state: ChatState, command: SendMessage, now: number): Transition {
   const isFull = state.queuedIds.length >= MAX_QUEUED_MESSAGES;
   switch (state.status) {
@@ -41,13 +41,13 @@ export function sendMessage(state: ChatState, command: SendMessage, now: number)
   }
 }
 
-/** `moved` with the message in its queue. */
-function addToQueue(moved: ChatState, command: SendMessage): Changed {
-  const [queuedIds, priorityIds] = queueIdsWith(moved, command);
-  return changed(withQueue(moved, queuedIds, priorityIds), [enqueueWrite(command)]);
+/** `queued` is the next state, without the message in its queue yet. */
+function addToQueue(queued: ChatState, command: SendMessage): Changed {
+  const [queuedIds, priorityIds] = queueIdsWith(queued, command);
+  return changed(withQueue(queued, queuedIds, priorityIds), [enqueueWrite(command)]);
 }
 
-/** No turn runs: the message enters history, or the head of the queue does if it was there first. */
+/** Starts a turn: the message enters history, or the head of the queue if one was queued before. */
 function startTurn(state: ChatState, command: SendMessage, now: number): Changed {
   const [queuedIds, priorityIds] = queueIdsWith(state, command);
   const [head, ...rest] = queuedIds;
@@ -62,8 +62,8 @@ function startTurn(state: ChatState, command: SendMessage, now: number): Changed
 function queueIdsWith(state: ChatState, { queuedId, whenBusy }: SendMessage): [string[], string[]] {
   const { queuedIds, priorityIds } = state;
   if (whenBusy === "queue") return [[...queuedIds, queuedId], priorityIds];
-  const place = queuedIds.findLastIndex((id) => priorityIds.includes(id)) + 1;
-  return [queuedIds.toSpliced(place, 0, queuedId), [...priorityIds, queuedId]];
+  const index = queuedIds.findLastIndex((id) => priorityIds.includes(id)) + 1;
+  return [queuedIds.toSpliced(index, 0, queuedId), [...priorityIds, queuedId]];
 }
 
 function enqueueWrite({ queuedId, message }: SendMessage): Write {

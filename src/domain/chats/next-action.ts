@@ -1,6 +1,4 @@
-/**
- * What a runner does next, read from committed history alone: so any worker can go on after any crash.
- */
+/** The next action of a turn, decided from committed history alone, so that any worker can continue after a crash. */
 import type { ChatState } from "./chat-state.js";
 import {
   canSummarize,
@@ -13,7 +11,7 @@ import { isDeeperThan, MAX_ARGUMENT_DEPTH } from "../common/json-depth.js";
 import { COMPACTION_OFF_PERCENT, isOverThreshold } from "../models/context-window.js";
 import type { MessagePart, MessageRole, TokenUsage, ToolCallPart, ToolResultPart } from "./message-parts.js";
 
-/** The little of a message that decides. `id` is the store's. */
+/** The fields of a message that the decision reads. `id` is the store's. */
 export type HistoryMessage = {
   id: string;
   role: MessageRole;
@@ -22,19 +20,19 @@ export type HistoryMessage = {
   usage?: TokenUsage | null;
 };
 
-/** What bounds a turn. */
+/** Limits of a turn. */
 export type TurnRules = {
-  /** Model calls in one turn; a safety valve against a model that never stops. */
+  /** Model calls per turn: a safety valve against a model that never stops. */
   maxSteps: number;
   /** Tokens that fit into the model; null = unknown. */
   contextLimit: number | null;
-  /** 0 to 100; 100 = history is never summarised unasked. */
+  /** 0 to 100; 100 = never compacts automatically. */
   compactionThresholdPercent: number;
 };
 
 export type NextAction =
   | { type: "call-model" }
-  /** Our own calls without a result, in call order, and the assistant message that asked for them. */
+  /** Open calls of server-side tools, in call order, and the assistant message that made them. */
   | { type: "run-tools"; messageId: string; calls: ToolCallPart[] }
   | { type: "compact"; source: CompactionSource }
   | { type: "await-client" }
@@ -56,7 +54,7 @@ export function nextAction(
     case "assistant":
       return isFull(history, rules) ? { type: "compact", source: "automatic" } : { type: "finish" };
     case "user":
-      // The model may be another one, smaller than what was said before; or much was said at once.
+      // The model may have changed to one with a smaller context, or the message may be large.
       return isFull(history, rules) && canSummarize(history)
         ? { type: "compact", source: "automatic" }
         : { type: "call-model" };
@@ -70,7 +68,7 @@ export function nextAction(
   }
 }
 
-/** Whether there is so little room left that history is to be summarised before the next call. */
+/** Whether history must be compacted before the next call. */
 function isFull(history: HistoryMessage[], rules: TurnRules): boolean {
   const { contextLimit, compactionThresholdPercent } = rules;
   if (contextLimit === null || compactionThresholdPercent >= COMPACTION_OFF_PERCENT) return false;
@@ -91,13 +89,13 @@ function isCallIn(part: MessagePart, ids: Set<string>): boolean {
   return part.type === "tool-call" && !part.isProviderExecuted && ids.has(part.toolCallId);
 }
 
-/** Model calls since a person last spoke. */
+/** Model calls since the last user message. */
 function stepsInTurn(history: HistoryMessage[]): number {
   const start = history.findLastIndex((message) => message.role === "user" && !message.isSummary);
   return history.slice(start + 1).filter((message) => message.role === "assistant").length;
 }
 
-/** The calls of one assistant message that nobody has answered yet, with who must; what a limit cut no client is asked. */
+/** The unanswered tool calls of one assistant message. */
 export function openCallsOf(parts: MessagePart[], clientTools: ReadonlySet<string>): ChatState["openCalls"] {
   const answered = new Set(
     parts
@@ -107,12 +105,12 @@ export function openCallsOf(parts: MessagePart[], clientTools: ReadonlySet<strin
   return parts
     .filter((part): part is ToolCallPart => part.type === "tool-call")
     .filter((call) => !call.isProviderExecuted && !answered.has(call.toolCallId))
-    .map(({ toolCallId, toolName, arguments: given, isCut, startedAt }) => {
-      // What is cut off or nested too deeply goes to no client: the server refuses it, as it does with its own tools' calls.
-      const isClient = clientTools.has(toolName) && !isCut && !isDeeperThan(given, MAX_ARGUMENT_DEPTH);
+    .map(({ toolCallId, toolName, arguments: args, isCut, startedAt }) => {
+      // A truncated or too deeply nested call does not go to the client: the server refuses it, as it does for its own tools.
+      const isClient = clientTools.has(toolName) && !isCut && !isDeeperThan(args, MAX_ARGUMENT_DEPTH);
       return {
         ...{ toolCallId, toolName, isClient },
-        ...(isClient && { arguments: given }),
+        ...(isClient && { arguments: args }),
         ...(startedAt !== undefined && { startedAt }),
       };
     });

@@ -1,4 +1,4 @@
-/** The few ways in which a chat's state may move, and the rows that go with a move. Pure; used by the lifecycle only. */
+/** Building blocks of transitions: next states of a chat and the rows written with them. Pure; used by the lifecycle only. */
 import type { ChatState, MessageDraft, OpenCall, UserMessage } from "./chat-state.js";
 import type { MessagePart } from "./message-parts.js";
 import type { AddedRuntime, Fence, Write } from "./transition.js";
@@ -10,14 +10,14 @@ export function nextSnapshot(state: ChatState, changes: Partial<ChatState> = {})
   return moved.status === state.status ? moved : { ...moved, statusVersion: snapshotVersion };
 }
 
-/** The next snapshot in another status: whatever belonged to the old one is over. */
+/** The next snapshot in another status. Clears everything that belonged to the old one. */
 export function changeStatus(
   state: ChatState,
   status: ChatState["status"],
   changes: Partial<ChatState> = {},
 ): ChatState {
   const keepsRunner = status === "running" || status === "interrupting";
-  // While a retry waits nothing is being written: its failed attempt must not look alive again without the notice.
+  // Nothing is streamed while a retry waits: without its notice, the failed attempt must not look live again.
   const attempt = state.retry === null ? state.attempt : state.attempt + 1;
   const moved = nextSnapshot(state, {
     status,
@@ -35,12 +35,12 @@ export function withoutRetry(state: ChatState): ChatState {
   return state.retry === null ? state : { ...state, retry: null, retryVersion: state.snapshotVersion };
 }
 
-/** History changes in this snapshot: attempts start anew. */
+/** Marks history as changed in this snapshot, which resets the attempts. */
 export function changeHistory(state: ChatState, openCalls: OpenCall[] = []): ChatState {
   return withoutRetry({ ...state, historyVersion: state.snapshotVersion, attempt: 0, openCalls });
 }
 
-/** The queue changes in this snapshot; what is no longer in it has no priority either. */
+/** Replaces the queue in this snapshot; priorities of messages that left it are dropped. */
 export function withQueue(
   state: ChatState,
   queuedIds: string[],
@@ -66,7 +66,7 @@ const SYNTHETIC_ANSWERS: Record<SyntheticAnswer, string> = {
   timed_out: "The client did not answer this call in time.",
 };
 
-/** One tool message that answers every open call at `now`, or nothing when none is open. */
+/** One tool message that answers every open call with a synthetic error; null when none is open. */
 export function answerOpenCalls(state: ChatState, answer: SyntheticAnswer, now: number): MessageDraft | null {
   if (state.openCalls.length === 0) return null;
   return toolDraft(
@@ -81,7 +81,7 @@ export function answerOpenCalls(state: ChatState, answer: SyntheticAnswer, now: 
   );
 }
 
-/** When an open call began and how long it has taken, for the result that ends it at `now`. */
+/** Start and duration of an open call, for the result that ends it at `now`. */
 export function callTiming({ startedAt }: OpenCall, now: number): { startedAt?: number; durationMs?: number } {
   return startedAt === undefined ? {} : { startedAt, durationMs: Math.max(0, now - startedAt) };
 }

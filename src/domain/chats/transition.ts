@@ -1,34 +1,34 @@
-/** The words of the lifecycle: what may be asked of a chat, what the store then writes, and how a request may end. */
+/** Types of the chat lifecycle: commands, the writes that go with a transition, and its outcomes. */
 import type { ChatState, MessageDraft, OpenCall, TitleSource, UserMessage } from "./chat-state.js";
 import type { ChatFailure } from "../common/failures.js";
 import type { ToolResultPart } from "./message-parts.js";
 
-/** What a runner's command was computed from; if either has moved on, its work is dropped. */
+/** Fencing token of a runner's command: if either value has changed since, the command is refused as stale. */
 export type Fence = { runnerId: string; historyVersion: number };
 
 export type Command =
   | { type: "send-message"; whenBusy: "queue" | "interrupt"; message: UserMessage; queuedId: string }
   | { type: "edit-message"; messageId: string; message: UserMessage }
-  /** `keepsQueue`: the chat rests, whatever waits in its queue. */
+  /** `keepsQueue`: the chat becomes idle even when messages are queued. */
   | { type: "interrupt"; keepsQueue?: true }
   | { type: "promote-queued"; queuedId: string }
   | { type: "delete-queued"; queuedId: string }
   | { type: "request-compaction" }
   /**
-   * The failed turn again. `without`: the message that the new try replaces, with all after it; refused when history is
-   * not at `historyVersion` any more.
+   * Retries the failed turn. `without`: the message that is deleted first, with all after it; refused when history is no
+   * longer at `historyVersion`.
    */
   | { type: "retry"; without?: { messageId: string; historyVersion: number } }
   | { type: "clear-context"; messages: MessageDraft[] }
   | { type: "submit-tool-results"; results: ClientResult[] }
-  /** `onlyIf`: what the title must still be, and where it must still come from; otherwise nothing changes. */
+  /** `onlyIf`: the title and source that the chat must still have; otherwise nothing changes. */
   | {
       type: "set-title";
       title: string;
       source: Exclude<TitleSource, "first_message">;
       onlyIf?: Pick<ChatState, "title" | "titleSource">;
     }
-  /** What is shown of the chat's branch is another from this snapshot on. */
+  /** The displayed status of the chat's branch has changed. */
   | { type: "note-diff" }
   | { type: "archive" }
   | { type: "unarchive" }
@@ -41,16 +41,16 @@ export type Command =
       messages: MessageDraft[];
       openCalls: OpenCall[];
       addRuntime?: AddedRuntime;
-      /** The step is the summary that a person asked for, or the attempt at it. */
+      /** The step is the summary that the user requested, or the failed attempt at it. */
       settlesCompaction?: true;
     }
-  /** `timeoutMs`: how long the client may take; null = no deadline; absent = `CLIENT_TOOL_DEADLINE_MS`. */
+  /** `timeoutMs`: time limit for the client; null = no deadline, absent = `CLIENT_TOOL_DEADLINE_MS`. */
   | { type: "await-client"; fence: Fence; timeoutMs?: number | null }
   | { type: "finish-turn"; fence: Fence }
   | {
       type: "finish-interrupt";
       fence: Fence;
-      /** The chat rests, whatever waits in its queue. */
+      /** The chat becomes idle even when messages are queued. */
       keepsQueue?: true;
       messages: MessageDraft[];
       openCalls: OpenCall[];
@@ -66,7 +66,7 @@ export type ClientResult = Pick<ToolResultPart, "toolCallId" | "result" | "isErr
 /** Wall time of a step's tools, added to the assistant message that asked for them. */
 export type AddedRuntime = { messageId: string; runtimeMs: number };
 
-/** What the store writes besides the chat row, in this order. */
+/** Rows that the store writes besides the chat's own, in this order. */
 export type Write =
   | { type: "delete-from"; messageId: string }
   | { type: "insert-messages"; messages: MessageDraft[] }
@@ -77,7 +77,7 @@ export type Write =
 
 export type RefusalReason =
   | "archived"
-  /** Of a subagent: the chat that it works for is archived. */
+  /** The subagent's parent chat is archived. */
   | "parent_archived"
   | "wrong_status"
   | "queue_full"
@@ -89,7 +89,7 @@ export type RefusalReason =
   | "open_calls";
 
 export type Changed = { outcome: "changed"; next: ChatState; writes: Write[] };
-export type Unchanged = { outcome: "unchanged" };
+type Unchanged = { outcome: "unchanged" };
 export type Refused = { outcome: "refused"; reason: RefusalReason };
 export type Transition = Changed | Unchanged | Refused;
 

@@ -1,11 +1,11 @@
-/** What a turn came to, in one line: for lists and notifications. Pure; no model is asked. */
+/** One-line summary of a turn, for lists and notifications. Pure; no model call. */
 import type { MessagePart } from "./message-parts.js";
 
 export const MAX_SUMMARY_CHARACTERS = 100;
-/** The beginning of a text that is looked at: Markdown around a hundred characters is never longer in earnest. */
+/** Only the beginning of a text is read: real Markdown around a hundred characters is never longer. */
 const READ_CHARACTERS = 4_000;
 
-/** The first line that says something in an assistant's message, without Markdown; empty when it said nothing. */
+/** The first line of an assistant's message that has words, without Markdown; empty when there is none. */
 export function turnSummary(parts: readonly MessagePart[]): string {
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   const read = withoutBlocks(text.trimStart().slice(0, READ_CHARACTERS));
@@ -16,7 +16,7 @@ export function turnSummary(parts: readonly MessagePart[]): string {
   return "";
 }
 
-/** Code blocks say nothing in one line, closed or not; nor do comments. */
+/** Removes code blocks, closed or not, and comments: they mean nothing in one line. */
 function withoutBlocks(text: string): string {
   return text
     .replace(/^[ \t]*(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^[ \t]*\1[`~]*[ \t]*$|(?![\s\S]))/gm, "\n")
@@ -36,13 +36,13 @@ function plainLine(line: string): string {
     .trim();
 }
 
-/** Cut behind a word where there is one in the second half; no character is cut in two. */
+/** Truncates at a word boundary where the second half has one, and never within a character. */
 function shortened(line: string): string {
   const characters = Array.from(line);
   if (characters.length <= MAX_SUMMARY_CHARACTERS) return line;
-  const kept = characters.slice(0, MAX_SUMMARY_CHARACTERS - 1).join("");
+  const start = characters.slice(0, MAX_SUMMARY_CHARACTERS - 1).join("");
   const isWhole = characters[MAX_SUMMARY_CHARACTERS - 1] === " ";
-  const end = isWhole ? kept.length : kept.lastIndexOf(" ");
-  const cut = end >= kept.length / 2 ? kept.slice(0, end) : kept;
+  const end = isWhole ? start.length : start.lastIndexOf(" ");
+  const cut = end >= start.length / 2 ? start.slice(0, end) : start;
   return `${cut.replace(/[\s,;:.–—-]+$/, "")}…`;
 }

@@ -1,6 +1,6 @@
-/** How long a text is to the people who wrote it. Pure. */
+/** Text lengths in Unicode characters. Pure. */
 
-/** Unicode characters (code points): an emoji is one, where JavaScript's `length` counts two. */
+/** Number of Unicode characters (code points): an emoji counts as one, where JavaScript's `length` counts two. */
 export function characterCount(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length - 1; index += 1) {
@@ -13,7 +13,7 @@ export function characterCount(text: string): number {
   return count;
 }
 
-/** Whether the texts have more than `limit` characters together. Short ones are not looked through. */
+/** Whether the texts have more than `limit` characters together. Short texts are decided without scanning. */
 export function areLongerThan(texts: readonly string[], limit: number): boolean {
   const units = texts.reduce((sum, text) => sum + text.length, 0);
   return units > limit && texts.reduce((sum, text) => sum + characterCount(text), 0) > limit;

@@ -1,4 +1,4 @@
-/** What admins and people set up and every replica keeps in memory for a moment. */
+/** Kinds of configuration that every replica caches in memory for a few seconds. */
 export const CONFIG_TOPICS = [
   "mcp-servers",
   "models",
@@ -11,8 +11,8 @@ export const CONFIG_TOPICS = [
 ] as const;
 
 /**
- * `people`: roles and whatever else is set for a person. `usage-limits`: the deployment's, and those of single people.
- * `storage-limits`: those of single users.
- * `push`: browsers that are told of turns. `workspaces`: templates, and how the workspaces that were made from them stand.
+ * `people`: roles and other settings of users. `usage-limits`: the deployment's and individual users'. `storage-limits`:
+ * individual users'. `push`: browsers subscribed to notifications. `workspaces`: templates, and the status of workspaces
+ * made from them.
  */
 export type ConfigTopic = (typeof CONFIG_TOPICS)[number];

@@ -1,15 +1,15 @@
 /**
- * Opaque cursors, in one place: where a reader of a chat's events stands, and where a page of a list ends.
- * Both are base64url of a versioned text; a cursor that cannot be read is `null`, never an exception.
+ * Codecs of all opaque cursors: positions in event streams and ends of pages. A cursor is base64url of a versioned text;
+ * one that cannot be decoded is `null`, never an exception.
  */
 import type { Generation, Position } from "../chats/chat-events.js";
 import { generationId, parseGenerationId } from "../chats/chat-events.js";
 import type { ListCursor } from "../chats/list-events.js";
 
-/** A reader's place: saved news up to `position`, and pieces of `generation` up to `sequence`. */
+/** A reader's progress: saved events up to `position`, and deltas of `generation` up to `sequence`. */
 export type EventCursor = { position: Position; generation: Generation | null; sequence: number };
 
-/** Longer than any cursor we make; longer text is refused before it is decoded. */
+/** Longer than any cursor of ours; longer text is refused before it is decoded. */
 const MAX_CURSOR_CHARACTERS = 512;
 
 export function encodeEventCursor(cursor: EventCursor): string {
@@ -28,20 +28,20 @@ export function decodeEventCursor(text: string): EventCursor | null {
   return { position: { version, stage, messageId }, generation, sequence };
 }
 
-/** A reader's place in the log of its list; without one the cursor only says that there is none. */
-export function encodeListCursor(id: string | null, weight: number): string {
-  return encode(`l1|${id ?? ""}|${weight}`);
+/** A list reader's position in its log and its checksum; `id` null = no position. */
+export function encodeListCursor(id: string | null, checksum: number): string {
+  return encode(`l1|${id ?? ""}|${checksum}`);
 }
 
 export function decodeListCursor(text: string): ListCursor | null {
   const fields = decode(text)?.split("|");
   if (fields?.length !== 3 || fields[0] !== "l1") return null;
-  const [, id = "", weight = ""] = fields;
-  if (!/^\d{1,15}-\d{1,15}$/.test(id) || !/^-?\d{1,16}$/.test(weight)) return null;
-  return { id, checksum: Number(weight) };
+  const [, id = "", checksum = ""] = fields;
+  if (!/^\d{1,15}-\d{1,15}$/.test(id) || !/^-?\d{1,16}$/.test(checksum)) return null;
+  return { id, checksum: Number(checksum) };
 }
 
-/** A place in a keyset-sorted list: the sort key and the id of a row, with the name of the order. */
+/** A keyset page cursor: the sort key and the id of a row, with the name of the order. */
 export function encodePageCursor(order: string, key: string, id: string): string {
   return encode(`p1|${order}|${key}|${id}`);
 }

@@ -1,6 +1,6 @@
-/** Why a turn or an attempt failed, as data: made once by whoever saw the failure, shown to people as it is. */
+/** Failures of turns and model calls as data: created once where the failure is observed, shown to users unchanged. */
 
-/** Vendors whose wire formats we speak. */
+/** Vendors whose wire formats are supported. */
 export const MODEL_PROVIDER_KINDS = [
   "anthropic",
   "openai",
@@ -11,7 +11,7 @@ export const MODEL_PROVIDER_KINDS = [
 ] as const;
 export type ModelProviderKind = (typeof MODEL_PROVIDER_KINDS)[number];
 
-export const FAILURE_KINDS = [
+const FAILURE_KINDS = [
   "generic",
   "overloaded",
   "rate_limited",
@@ -33,38 +33,38 @@ export const FAILURE_KINDS = [
 ] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 
-/** A failure that a person can read. `message` names the provider and never carries secrets or internals. */
+/** A failure worded for users. `message` names the provider and never contains secrets or internals. */
 export type ChatFailure = {
   kind: FailureKind;
   message: string;
-  /** The vendor's own words, shortened; absent when there are none worth showing. */
+  /** The vendor's own message, shortened; absent when there is none worth showing. */
   detail?: string;
   provider?: ModelProviderKind;
   isRetryable: boolean;
   httpStatus?: number;
 };
 
-/** What a vendor's refusal of the output tokens that a call asked for tells; nothing at all = only that they are to blame. */
+/** Limits learned from a vendor's refusal of the requested output tokens; empty = only that they were too many. */
 export type OutputRefusal = {
-  /** The most that this model gives in any answer, in tokens. */
+  /** The model's limit of output tokens. */
   modelLimit?: number;
-  /** The context window, in tokens, into which prompt and answer must fit together. */
+  /** The context window, in tokens, that prompt and answer share. */
   window?: number;
   /** Tokens of the prompt as the vendor counts them; only beside `window`. */
   prompt?: number;
 };
 
-/** Thrown by provider adapters, and only by them: an attempt at a model call failed. */
+/** A failed model call. Thrown by provider adapters only. */
 export class ModelCallError extends Error {
   override readonly name = "ModelCallError";
-  /** The model's context window in tokens, when the vendor's refusal of a long prompt tells it. */
+  /** The model's context window in tokens, when the vendor's refusal of a long prompt states it. */
   readonly contextLimit: number | undefined;
-  /** Present when less output, with the same prompt, may be what the vendor wants. */
+  /** Present when the same prompt may succeed with a lower output limit. */
   readonly outputRefusal: OutputRefusal | undefined;
 
   constructor(
     readonly failure: ChatFailure,
-    /** The vendor's own wish from `retry-after`, in milliseconds. */
+    /** The vendor's `retry-after`, in milliseconds. */
     readonly retryAfterMs: number | undefined,
     options: { cause?: unknown; contextLimit?: number; outputRefusal?: OutputRefusal } = {},
   ) {

@@ -1,6 +1,6 @@
-/** Which mutations go on while the server's disk is almost full. Pure. */
+/** The mutations that stay available while the server's disk is almost full. Pure. */
 
-/** They end work, or take something away. What they write themselves is a row's change. */
+/** Mutations that end work or delete something; each only changes a row. */
 export const ENDING_MUTATIONS: ReadonlySet<string> = new Set([
   "interruptChat",
   "archiveChat",
@@ -18,7 +18,7 @@ export const ENDING_MUTATIONS: ReadonlySet<string> = new Set([
   "deactivateUser",
 ]);
 
-/** `fields`: the names of the mutations at an operation's root. */
+/** Whether an operation may run on a full disk. `fields`: its mutations' root fields. */
 export function isPossibleOnFullDisk(fields: readonly string[]): boolean {
   return fields.every((field) => ENDING_MUTATIONS.has(field));
 }

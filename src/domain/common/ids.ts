@@ -1,6 +1,6 @@
-/** Public ids: `<kind>_<value>`, made and read only here. Clients treat them as opaque. */
+/** Codec of public ids, `<kind>_<value>`. Clients treat them as opaque. */
 
-/** Each kind with the form of its value. */
+/** Each kind with the format of its value. */
 const KINDS = {
   chat: "uuid",
   msg: "number",
@@ -22,7 +22,7 @@ export type IdKind = keyof typeof KINDS;
 
 const FORMS = {
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
-  // Stays within what both int8 and a JavaScript number hold exactly.
+  // Within what both int8 and a JavaScript number represent exactly.
   number: /^[1-9]\d{0,14}$/,
 };
 

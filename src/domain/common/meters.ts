@@ -1,63 +1,62 @@
 /**
- * What the rooms tell whoever measures them. Every method returns at once and never throws; durations are in seconds.
- * Words that become labels come from short lists of ours or are set up by admins, never from models or strangers.
+ * Ports for metrics. Every method returns immediately and never throws; durations are in seconds. Label values come from
+ * short fixed lists or from admins' configuration, never from models or callers.
  */
 import type { FailureKind } from "./failures.js";
 import type { TokenUsage } from "../chats/message-parts.js";
 import type { RateLimit } from "./rate-limits.js";
 
-/** How something ended that may fail. */
 export type MeasuredOutcome = "ok" | "error";
 
-/** How one attempt at a model call ended; `stopped`: a person or the end of the server came first. */
+/** Outcome of one model call; `stopped`: interrupted by the user or by a shutdown. */
 export type StepOutcome = "completed" | "failed" | "stopped";
 
 export interface TurnMeter {
-  /** A chat was taken that had waited. */
+  /** A pending chat was claimed, after this wait. */
   acquired(waitSeconds: number): void;
-  /** The first piece of an answer came, after the model was asked. */
+  /** Time from the request to the first delta of the answer. */
   firstPart(seconds: number): void;
-  /** One attempt at a model call. */
+  /** One model call, successful or not. */
   modelCall(call: { outcome: StepOutcome; seconds: number; model: string; usage: TokenUsage | null }): void;
-  /** `tool` is the name of one of ours, else where it came from. */
+  /** `tool` is the name of a built-in tool, else the origin of the tool. */
   toolCall(call: { tool: string; outcome: MeasuredOutcome; seconds: number }): void;
-  /** An attempt failed and is made again. */
+  /** A failed attempt will be retried. */
   retry(kind: FailureKind): void;
-  /** A summary was asked for; `source`: why. */
+  /** A summary was requested; `source`: why. */
   compaction(compaction: { source: string; outcome: MeasuredOutcome }): void;
 }
 
-/** Why a call of a tool server's tool failed. `tool`: the tool itself says that it did. */
+/** Outcome of a call of an MCP tool. `tool`: the tool itself reported an error. */
 export type McpCallOutcome =
   "ok" | "refused" | "timeout" | "unreachable" | "unauthorised" | "cancelled" | "tool";
 
-/** Where a usage limit was in the way: before something was begun, between the calls of a turn, before a title. */
+/** Where a usage limit refused work: before a message was sent, before a step of a turn, before a title. */
 export type LimitRefusalSite = "send" | "step" | "title";
-/** `busy`: other calls held what was left for too long. `unchecked`: nobody could find out. */
+/** `busy`: other calls reserved what was left for too long. `unchecked`: the limit could not be checked. */
 export type LimitRefusalReason = "reached" | "busy" | "unchecked";
 
 export interface UsageLimitMeter {
-  limitRefusal(place: LimitRefusalSite, reason: LimitRefusalReason): void;
+  limitRefusal(site: LimitRefusalSite, reason: LimitRefusalReason): void;
 }
 
 export interface McpMeter {
-  /** `server` is its slug. */
+  /** `server` is the server's slug. */
   mcpCall(call: { server: string; outcome: McpCallOutcome; seconds: number }): void;
   mcpConnect(connect: { server: string; outcome: Exclude<McpCallOutcome, "tool">; seconds: number }): void;
 }
 
 export interface SubscriberMeter {
-  /** A reader was too slow; `dropped` events were thrown away and it begins anew. */
+  /** A subscriber was too slow; `dropped` events were discarded and its stream restarts with a refresh. */
   fellBehind(stream: "chat" | "chat-list", dropped: number): void;
 }
 
 export interface StatementMeter {
-  /** `statement` is the name of a prepared one. */
+  /** `statement` is the name of a prepared statement. */
   statement(statement: string, outcome: MeasuredOutcome, seconds: number): void;
 }
 
 export interface RedisMeter {
-  /** News was sent to other replicas; `error`: Redis did not take it. */
+  /** An event was published to other replicas; `error`: Redis refused it. */
   published(kind: string, outcome: MeasuredOutcome, seconds: number): void;
 }
 
@@ -66,19 +65,19 @@ export interface RequestMeter {
 }
 
 export interface RateLimitMeter {
-  /** Somebody was turned away who had asked too often. */
+  /** A request was refused by a rate limit. */
   rateLimited(limit: RateLimit): void;
 }
 
 export interface RecordMeter {
-  /** A model call was to be recorded; `dropped`: there was no room, `failed`: the database did not take it. */
+  /** Outcome of recording a model call; `dropped`: the buffer was full, `failed`: the database refused it. */
   callRecord(outcome: "written" | "dropped" | "failed"): void;
 }
 
-/** What a request was for. */
+/** Kind of a request. */
 export type RequestKind = "query" | "mutation" | "subscription" | "file" | "other";
 
-/** What is read when somebody looks, instead of being told. */
+/** Gauges that are read at each scrape instead of being set. */
 export const OBSERVED_GAUGES = [
   "running_chats",
   "open_sockets",
@@ -90,8 +89,8 @@ export const OBSERVED_GAUGES = [
 export type ObservedGauge = (typeof OBSERVED_GAUGES)[number];
 
 export interface GaugeRegistry {
-  /** `read` is called at every look, for as long as the process lives; it must not throw. */
-  observe(watched: ObservedGauge, read: () => number): void;
+  /** Registers `read`, which is called at every scrape for as long as the process lives; it must not throw. */
+  observe(gauge: ObservedGauge, read: () => number): void;
 }
 
 export type Meters = TurnMeter &
@@ -107,7 +106,7 @@ export type Meters = TurnMeter &
 
 const nothing = () => undefined;
 
-/** Nobody measures. */
+/** Discards all measurements. */
 export const NO_METERS: Meters = {
   acquired: nothing,
   firstPart: nothing,

@@ -1,22 +1,22 @@
-/** What cannot be reached for a while, through no fault of the request or the turn that needed it. */
+/** Temporary outages of the database, which are not the fault of the request or turn that needed it. */
 
 /**
- * PostgreSQL does not serve at this moment: it is away, starting, stopping, out of connections or of disk, or it has
- * closed the connection. What was asked may or may not have been done; the same may work later.
+ * PostgreSQL is unavailable: unreachable, starting, stopping, out of connections or disk, or it closed the connection.
+ * The statement may or may not have taken effect; a retry may succeed later.
  */
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 
-  /** `cause`: what PostgreSQL or the way to it said. */
+  /** `cause`: the error of PostgreSQL or of the connection. */
   constructor(cause: unknown) {
-    super(`The database does not serve now: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    super(`The database is unavailable: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
   }
 }
 /** PostgreSQL's `disk_full`. */
 const DISK_FULL = "53100";
-/** Causes that are looked through; drivers and transactions wrap an error once or twice. */
+/** Depth of the search through causes; drivers and transactions wrap an error once or twice. */
 const MAX_CAUSES = 5;
 
 /** Whether the database refused a write because its disk is full. */

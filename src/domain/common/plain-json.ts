@@ -1,30 +1,30 @@
-/** Whatever a tool's code returned → JSON that can be stored, streamed and sent to every vendor. Pure. */
+/** Conversion of arbitrary values that tools return to JSON that can be stored, streamed and sent to every vendor. Pure. */
 import type { JsonValue } from "./json.js";
 import { MAX_JSON_DEPTH } from "./json-depth.js";
 import { wellFormed } from "./well-formed.js";
 
-/** Bounds the time for a value that holds the same object again and again; as text it would be megabytes. */
+/** Bounds the time for a value that contains the same object many times; as text it would be megabytes. */
 const MAX_VALUES = 1_000_000;
 
-const CIRCLE_TEXT = "[circular]";
+const CIRCULAR_TEXT = "[circular]";
 const TOO_DEEP_TEXT = "[nested too deeply]";
 
 type Walk = { path: unknown[]; values: number };
 
 /**
- * A copy with the meaning of `JSON.stringify` (dates as text, no functions), except where that throws or loses:
- * `undefined` alone is null, big integers are numbers or their digits, circles and depths beyond 100 are marked,
- * and half a surrogate pair is U+FFFD, as the database would make it later.
+ * A copy that follows `JSON.stringify` (dates as text, no functions), except where that throws or loses data: a top-level
+ * `undefined` is null, big integers are numbers or their digits, circular references and depths beyond 100 are marked,
+ * and a lone surrogate is U+FFFD, as the database would store it.
  * Throws a `RangeError` beyond a million values, and whatever a getter or `toJSON` throws.
  */
 export function plainJson(value: unknown): JsonValue {
   return plain(value, "", { path: [], values: 0 }) ?? null;
 }
 
-function plain(given: unknown, key: string, walk: Walk): JsonValue | undefined {
+function plain(input: unknown, key: string, walk: Walk): JsonValue | undefined {
   walk.values += 1;
-  if (walk.values > MAX_VALUES) throw new RangeError(`The result holds more than ${MAX_VALUES} values.`);
-  const value = hasToJson(given) ? given.toJSON(key) : given;
+  if (walk.values > MAX_VALUES) throw new RangeError(`The result has more than ${MAX_VALUES} values.`);
+  const value = hasToJson(input) ? input.toJSON(key) : input;
   switch (typeof value) {
     case "string":
       return wellFormed(value);
@@ -45,7 +45,7 @@ function plainObject(value: object, walk: Walk): JsonValue {
   if (value instanceof String || value instanceof Number || value instanceof Boolean) {
     return plain(value.valueOf(), "", walk) ?? null;
   }
-  if (walk.path.includes(value)) return CIRCLE_TEXT;
+  if (walk.path.includes(value)) return CIRCULAR_TEXT;
   if (walk.path.length >= MAX_JSON_DEPTH) return TOO_DEEP_TEXT;
   walk.path.push(value);
   const result = Array.isArray(value)
@@ -55,7 +55,7 @@ function plainObject(value: object, walk: Walk): JsonValue {
   return result;
 }
 
-/** `Object.fromEntries` defines each key, so that one called `__proto__` is only a key. */
+/** `Object.fromEntries` defines keys rather than assigning them, so `__proto__` is just a key. */
 function plainEntries(value: object, walk: Walk): JsonValue {
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, inner]): [string, JsonValue][] => {

@@ -1,9 +1,8 @@
-/** How often something may be asked for within a window of time, whoever counts it. */
+/** Rate limits per window, independent of where the counters live. */
 
 /**
- * What is counted. `user-mutations` and `address-mutations`: root fields of mutations, by the person and by where they
- * come from. `address-visits`: pages that nobody need be known for, such as signing in. `address-failures`: tokens,
- * links and passes that turned out to be no good.
+ * What is counted. `user-mutations` and `address-mutations`: root fields of mutations, by user and by client address.
+ * `address-visits`: unauthenticated pages, such as sign-in. `address-failures`: invalid tokens, links and file passes.
  */
 export const RATE_LIMITS = [
   "user-mutations",
@@ -13,16 +12,16 @@ export const RATE_LIMITS = [
 ] as const;
 export type RateLimit = (typeof RATE_LIMITS)[number];
 
-/** The length of each window. It begins with the first use in it, and what was used before is forgotten at its end. */
+/** Length of a window. A window begins with its first use; at its end the count resets. */
 export const RATE_WINDOW_MS = 60_000;
 
 export interface RateLimits {
   /**
-   * Counts `uses` of this limit for whoever has this key. Null: go on; else the milliseconds after which it is worth to
-   * come back. With 0 uses nothing is counted: whether the limit is exceeded already. Never rejects.
+   * Counts `uses` of the limit for this key. Null: within the limit; else milliseconds until a retry may succeed. With
+   * 0 uses it only checks whether the limit is already exceeded. Never rejects.
    */
   take(limit: RateLimit, key: string, uses: number): Promise<number | null>;
 }
 
-/** Everybody may ask for everything. */
+/** Allows everything. */
 export const NO_RATE_LIMITS: RateLimits = { take: async () => null };

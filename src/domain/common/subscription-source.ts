@@ -1,26 +1,26 @@
 /**
- * The source of a subscription: its events, and the two decisions that privacy hangs on. A resolver cannot open a
- * subscription without them, and the server executes no event of a source that does not declare them.
+ * The source of a subscription: its events and its two privacy rules. A resolver cannot open a subscription without the
+ * rules, and the server executes no event of a source that does not declare them.
  */
 
 /**
- * Which subscribers one execution of an event may answer.
- * - `every_subscriber`: all who select the same of it. Such an event is executed without a context, so its answer
- *   cannot depend on the viewer: a field that asks for one fails.
+ * Which subscribers may share one execution of an event.
+ * - `every_subscriber`: all that have the same selection set. Such an event is executed without a context, so its result
+ *   cannot depend on the viewer: a field that needs one fails.
  * - `same_viewer`: only subscriptions of the same user in the same role.
  */
 export type Audience = "every_subscriber" | "same_viewer";
 
-export type SubscriptionRules<Event extends object, Context> = {
+type SubscriptionRules<Event extends object, Context> = {
   audienceOf(event: Event): Audience;
   /**
-   * Whether the subscriber may go on reading. Asked every minute and whenever rights change, with a context of that
-   * moment; false ends the subscription with FORBIDDEN. May reject: not knowing is no reason to end it.
+   * Whether the subscriber may continue. Called every minute and whenever permissions change, with a current context;
+   * false ends the subscription with FORBIDDEN. May reject, which does not end it.
    */
   mayContinue(context: Context): Promise<boolean>;
 };
 
-/** Hands every call on to `events`; ending the source ends them. */
+/** Delegates to `events`; returning from the source returns from them. */
 export class SubscriptionSource<Event extends object, Context> implements AsyncIterableIterator<Event> {
   constructor(
     private readonly events: AsyncIterableIterator<Event>,

@@ -1,45 +1,45 @@
 /**
- * What the rooms tell whoever follows requests and turns through the server: which work belongs to which, and how long it
- * took. Names and facts are words of ours, ids and figures; never what people or models say, nor values of statements.
+ * Ports for tracing requests and turns. Span names and attributes are fixed words, ids and numbers; never the content of
+ * messages, nor parameters of SQL statements.
  */
 import type { MeasuredOutcome, StatementMeter } from "./meters.js";
 
-/** By OpenTelemetry's conventions where it has any, else `parley.…`. Null and undefined are left out. */
+/** Named by OpenTelemetry's conventions where there are any, else `parley.…`. Null and undefined are left out. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** One piece of work. Nothing here throws. */
+/** A traced unit of work. Its methods never throw. */
 export interface Span {
-  setAttributes(facts: SpanAttributes): void;
-  /** The work has failed; `reason` is a word of ours or an error's kind. */
+  setAttributes(attributes: SpanAttributes): void;
+  /** Marks the span as failed; `reason` is a fixed word or an error's kind. */
   fail(reason: string): void;
 }
 
-/** A span that its owner ends; `trace` and `traceId` are what work within it is done for. */
+/** A span that its owner ends; `trace` and `traceId` are the context for work within it. */
 export interface OpenSpan extends Span {
   readonly trace: object | undefined;
   readonly traceId: string | undefined;
-  /** A second call does nothing. */
+  /** Idempotent. */
   end(): void;
 }
 
 export type SpanStart = {
-  /** Of few different ones. */
+  /** Low cardinality. */
   name: string;
-  /** `server`: somebody asks us; `client`: we ask somebody else. */
+  /** `server`: an incoming request; `client`: an outgoing one. */
   kind?: "server" | "client";
   attributes?: SpanAttributes;
-  /** The W3C header of whoever asks; what is no such thing is passed over. */
+  /** The caller's W3C `traceparent` header; ignored when malformed. */
   traceparent?: string | undefined;
-  /** A trace of its own, pointing to the request that made this chat wait for its turn, if that was here. */
+  /** Starts a new trace for this chat's turn, linked to the request that made the chat pending, if it was on this replica. */
   turnOf?: string;
 };
 
 export interface Traces extends StatementMeter {
-  /** Within what is being done now, unless the beginning says otherwise. */
-  open(beginning: SpanStart): OpenSpan;
-  /** Does the work within a span of its own, which ends with it; failed when it rejects. */
-  within<T>(beginning: SpanStart, work: (span: Span) => Promise<T>): Promise<T>;
-  /** What is being done now has made the chat wait for a turn. */
+  /** A child of the current span, unless `start` says otherwise. */
+  open(start: SpanStart): OpenSpan;
+  /** Runs `work` in a span that ends with it and is failed when it rejects. */
+  within<T>(start: SpanStart, work: (span: Span) => Promise<T>): Promise<T>;
+  /** Records that the current request made the chat pending, for the link of its turn's trace. */
   onChatPending(chatId: string): void;
 }
 
@@ -53,15 +53,15 @@ export const NO_SPAN: OpenSpan = {
   traceId: undefined,
 };
 
-/** Nobody follows. */
+/** Discards all spans. */
 export const NO_TRACES: Traces = {
   open: () => NO_SPAN,
-  within: (_beginning, work) => work(NO_SPAN),
+  within: (_start, work) => work(NO_SPAN),
   onChatPending: nothing,
   statement: nothing,
 };
 
-/** Tells several. */
+/** A statement meter that forwards to several. */
 export function allStatementMeters(meters: readonly StatementMeter[]): StatementMeter {
   return {
     statement(name: string, outcome: MeasuredOutcome, seconds: number) {

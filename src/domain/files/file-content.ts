@@ -1,64 +1,64 @@
-/** Whether what an upload was announced as is what came. Pure. */
+/** Verifies an upload's content against its declared media type. Pure. */
 import { isShownToModels, isTextType, plainMediaType, UNKNOWN_MEDIA_TYPE } from "./file-types.js";
 
-/** What bytes are by themselves; `mediaType` is null when only so much is known. */
+/** Detected content; `mediaType` is null when only the kind is known. */
 export type FileContent = { kind: "text" | "binary"; mediaType: string | null };
 
-/** `refused`: in words for the person, without a name. */
-export type ContentVerdict = { mediaType: string } | { refused: string };
+/** `refused`: the reason, worded for the user, without the file's name. */
+type ContentVerdict = { mediaType: string } | { refused: string };
 
-/** Archives that other kinds of files are made of: `application/zip` is no lie for any of them. */
+/** Formats that are ZIP archives: `application/zip` is a correct declaration for each of them. */
 const ZIP_KIND = /zip|openxml|opendocument|epub|java-archive|android|apple\.(?:pages|numbers|keynote)/;
-/** Their first bytes are known to everybody, so other bytes are something else. */
+/** Formats with well-known magic bytes: other bytes are another format. */
 const EXACT_APPLICATIONS: ReadonlySet<string> = new Set(["application/pdf", "application/gzip"]);
-/** Written in letters, and still no text to read. */
+/** Documents whose bytes are text, but not readable as text. */
 const LETTERED_DOCUMENTS: ReadonlySet<string> = new Set(["application/pdf"]);
 
 /**
- * The media type to keep a file by: the content's own where that is known, the announced one among texts, which look
- * all alike. What contradicts is refused: whoever announces a picture and sends a page means no good.
+ * The media type to store a file under: the detected one where known, the declared one for texts, which look alike. A
+ * contradiction is refused: an HTML page declared as an image is an attack.
  */
-export function verifyContent(announced: string, content: FileContent): ContentVerdict {
-  const wanted = plainMediaType(announced);
-  if (wanted === UNKNOWN_MEDIA_TYPE) return { mediaType: nameOf(content) };
-  return content.kind === "text" ? judgeText(wanted, content) : judgeBinary(wanted, content);
+export function verifyContent(declared: string, content: FileContent): ContentVerdict {
+  const declaredType = plainMediaType(declared);
+  if (declaredType === UNKNOWN_MEDIA_TYPE) return { mediaType: nameOf(content) };
+  return content.kind === "text" ? verifyText(declaredType, content) : verifyBinary(declaredType, content);
 }
 
 function nameOf({ kind, mediaType }: FileContent): string {
   return mediaType ?? (kind === "text" ? "text/plain" : UNKNOWN_MEDIA_TYPE);
 }
 
-function judgeText(wanted: string, content: FileContent): ContentVerdict {
+function verifyText(declaredType: string, content: FileContent): ContentVerdict {
   const { mediaType } = content;
-  if (mediaType !== null && LETTERED_DOCUMENTS.has(mediaType)) return same(wanted, mediaType);
-  if (isTextType(wanted)) return { mediaType: wanted };
-  if (mediaType === wanted) return { mediaType: wanted };
+  if (mediaType !== null && LETTERED_DOCUMENTS.has(mediaType)) return same(declaredType, mediaType);
+  if (isTextType(declaredType)) return { mediaType: declaredType };
+  if (mediaType === declaredType) return { mediaType: declaredType };
   const isVague =
-    wanted.startsWith("application/") && !EXACT_APPLICATIONS.has(wanted) && !ZIP_KIND.test(wanted);
-  return isVague ? { mediaType: nameOf(content) } : contradiction(wanted, "text");
+    declaredType.startsWith("application/") && !EXACT_APPLICATIONS.has(declaredType) && !ZIP_KIND.test(declaredType);
+  return isVague ? { mediaType: nameOf(content) } : contradiction(declaredType, "text");
 }
 
-function judgeBinary(wanted: string, { mediaType }: FileContent): ContentVerdict {
-  if (isTextType(wanted)) return contradiction(wanted, mediaType ?? "no text in UTF-8");
+function verifyBinary(declaredType: string, { mediaType }: FileContent): ContentVerdict {
+  if (isTextType(declaredType)) return contradiction(declaredType, mediaType ?? "not UTF-8 text");
   if (mediaType === null) {
-    if (isShownToModels(wanted) || EXACT_APPLICATIONS.has(wanted))
-      return contradiction(wanted, "something else");
+    if (isShownToModels(declaredType) || EXACT_APPLICATIONS.has(declaredType))
+      return contradiction(declaredType, "something else");
     return { mediaType: UNKNOWN_MEDIA_TYPE };
   }
-  if (wanted === "application/zip" && ZIP_KIND.test(mediaType)) return { mediaType };
-  const [family, found] = [wanted, mediaType].map((type) => type.split("/", 1)[0] ?? "");
-  if (isShownToModels(wanted) || isShownToModels(mediaType)) return same(wanted, mediaType);
-  if (EXACT_APPLICATIONS.has(wanted)) return same(wanted, mediaType);
-  // Containers of films hold sounds alone too.
+  if (declaredType === "application/zip" && ZIP_KIND.test(mediaType)) return { mediaType };
+  const [family, found] = [declaredType, mediaType].map((type) => type.split("/", 1)[0] ?? "");
+  if (isShownToModels(declaredType) || isShownToModels(mediaType)) return same(declaredType, mediaType);
+  if (EXACT_APPLICATIONS.has(declaredType)) return same(declaredType, mediaType);
+  // Video containers may contain audio only.
   const areMoving = [family, found].every((it) => it === "audio" || it === "video");
   const isSameFamily = family === found && family !== "image" && family !== "font";
-  return areMoving || isSameFamily ? { mediaType } : same(wanted, mediaType);
+  return areMoving || isSameFamily ? { mediaType } : same(declaredType, mediaType);
 }
 
-function same(wanted: string, found: string): ContentVerdict {
-  return wanted === found ? { mediaType: found } : contradiction(wanted, found);
+function same(declaredType: string, found: string): ContentVerdict {
+  return declaredType === found ? { mediaType: found } : contradiction(declaredType, found);
 }
 
-function contradiction(wanted: string, found: string): ContentVerdict {
-  return { refused: `It was announced as ${wanted}, but is ${found}.` };
+function contradiction(declaredType: string, found: string): ContentVerdict {
+  return { refused: `It was declared as ${declaredType}, but is ${found}.` };
 }

@@ -1,11 +1,11 @@
-/** Names of files as people and tools give them → names that can be shown, stored and saved under. Pure. */
+/** Sanitizes file names from users and tools, so that they can be shown, stored and saved under. Pure. */
 
-/** What file systems take. */
+/** The limit of common file systems. */
 const MAX_NAME_BYTES = 255;
 
 /**
- * Without folders, control characters and what turns the direction of writing (`invoice\u202efdp.exe` is no PDF), at most
- * 255 bytes; null when nothing of a name is left.
+ * The name without folders, control characters and bidirectional controls (`invoice\u202efdp.exe` is no PDF), at most
+ * 255 bytes; null when nothing is left.
  */
 export function plainFileName(name: string): string | null {
   const last = name.split(/[/\\]/).at(-1) ?? "";
@@ -14,25 +14,25 @@ export function plainFileName(name: string): string | null {
   return short === "" || short === "." || short === ".." ? null : short;
 }
 
-/** The end stays as long as it is an extension: it says what the file is. */
+/** Truncates the name before its extension, which says what the file is. */
 function cutName(name: string): string {
   if (byteLength(name) <= MAX_NAME_BYTES) return name;
   const extension = /\.[A-Za-z0-9]{1,16}$/.exec(name)?.[0] ?? "";
-  let kept = "";
+  let base = "";
   let bytes = extension.length;
   for (const character of name.slice(0, name.length - extension.length)) {
     bytes += byteLength(character);
     if (bytes > MAX_NAME_BYTES) break;
-    kept += character;
+    base += character;
   }
-  return kept.trimEnd() + extension;
+  return base.trimEnd() + extension;
 }
 
 function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** Texts by their extension, for those who are told no type. */
+/** Media types of text files by extension. */
 const TEXT_EXTENSIONS: Readonly<Record<string, string>> = {
   md: "text/markdown",
   markdown: "text/markdown",
@@ -52,7 +52,7 @@ const TEXT_EXTENSIONS: Readonly<Record<string, string>> = {
   toml: "application/toml",
 };
 
-/** The media type of a file of which no more is known than that it is text. */
+/** The media type of a text file by its name. */
 export function textTypeOfName(name: string): string {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
   return Object.hasOwn(TEXT_EXTENSIONS, extension)

@@ -1,6 +1,6 @@
-/** What kind of file some bytes are, for the kinds that models and browsers show. Pure. */
+/** Media types: normalization, detection by magic bytes, and classification. Pure. */
 
-/** Kinds whose first bytes say what they are; `*` stands for any byte. */
+/** Types with known first bytes; `*` matches any byte. */
 const BEGINNINGS: readonly [mediaType: string, beginning: string][] = [
   ["image/png", "\x89PNG\r\n\x1a\n"],
   ["image/jpeg", "\xff\xd8\xff"],
@@ -19,7 +19,7 @@ const BEGINNINGS: readonly [mediaType: string, beginning: string][] = [
 const LONGEST_BEGINNING_BYTES = Math.max(...BEGINNINGS.map(([, beginning]) => beginning.length));
 const KNOWN_TYPES: ReadonlySet<string> = new Set(BEGINNINGS.map(([mediaType]) => mediaType));
 
-/** Other names of the same. */
+/** Aliases of media types. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   "image/jpg": "image/jpeg",
   "image/pjpeg": "image/jpeg",
@@ -33,13 +33,12 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   "text/xml": "application/xml",
 };
 
-/** What nobody can say more about. */
 export const UNKNOWN_MEDIA_TYPE = "application/octet-stream";
 
-/** RFC 6838's names; longer ones than this are nobody's. */
+/** Names by RFC 6838, which limits their length. */
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 
-/** Without parameters, in lower case and by its usual name: `Image/JPG; q=1` → `image/jpeg`. Nonsense is unknown. */
+/** Normalizes a media type: no parameters, lower case, canonical name: `Image/JPG; q=1` → `image/jpeg`. Invalid ones are unknown. */
 export function plainMediaType(mediaType: string): string {
   const plain = (mediaType.split(";", 1)[0] ?? "").trim().toLowerCase();
   if (!MEDIA_TYPE.test(plain)) return UNKNOWN_MEDIA_TYPE;
@@ -47,8 +46,8 @@ export function plainMediaType(mediaType: string): string {
 }
 
 /**
- * The media type to keep a file by. Of images, documents and sound the bytes decide: vendors refuse a whole
- * conversation for one picture that is none. Everything else is believed.
+ * The media type to store a file under. For images, PDFs and audio the bytes decide, since vendors refuse a whole
+ * conversation for one image that is none; any other claim is accepted.
  */
 export function checkedMediaType(claimed: string, bytes: Uint8Array): string {
   const plain = plainMediaType(claimed);
@@ -56,7 +55,7 @@ export function checkedMediaType(claimed: string, bytes: Uint8Array): string {
   return typeByBeginning(bytes) ?? UNKNOWN_MEDIA_TYPE;
 }
 
-/** By its first bytes alone, of the kinds that models and browsers show; undefined for every other. */
+/** The type by magic bytes, of those that models and browsers show; undefined for every other. */
 export function typeByBeginning(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, LONGEST_BEGINNING_BYTES)).toString("latin1");
   const fits = (beginning: string) =>
@@ -65,12 +64,12 @@ export function typeByBeginning(bytes: Uint8Array): string | undefined {
   return BEGINNINGS.find(([, beginning]) => fits(beginning))?.[0];
 }
 
-/** Whether some model can look at files of this type, or listen to them. */
+/** Whether some models accept files of this type as they are. */
 export function isShownToModels(mediaType: string): boolean {
   return KNOWN_TYPES.has(plainMediaType(mediaType));
 }
 
-/** Types outside `text/*` whose bytes are text all the same, besides `…+json`, `…+xml` and `…+yaml`. */
+/** Text types outside `text/*`, besides `…+json`, `…+xml` and `…+yaml`. */
 const TEXT_TYPES: ReadonlySet<string> = new Set([
   "application/json",
   "application/jsonl",
@@ -87,13 +86,13 @@ const TEXT_TYPES: ReadonlySet<string> = new Set([
   "application/x-sh",
 ]);
 
-/** Whether files of this type are text, to be read as it is. */
+/** Whether files of this type are plain text. */
 export function isTextType(mediaType: string): boolean {
   const type = plainMediaType(mediaType);
   return type.startsWith("text/") || TEXT_TYPES.has(type) || /\+(json|xml|yaml)$/.test(type);
 }
 
-/** Whether it is a media type at all, parameters or not. */
+/** Whether the text is a well-formed media type, with or without parameters. */
 export function isMediaType(text: string): boolean {
   return MEDIA_TYPE.test((text.split(";", 1)[0] ?? "").trim().toLowerCase());
 }

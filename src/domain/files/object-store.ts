@@ -1,11 +1,9 @@
-/** Where bytes of files may be kept instead of the database. */
-
-/** Every method rejects when the store refuses or cannot be reached. */
+/** Port of an object store for file contents, used instead of the database. Methods reject when the store fails. */
 export interface ObjectStore {
   put(key: string, bytes: Uint8Array, mediaType: string): Promise<void>;
-  /** At most `length` bytes from `first` on, counted from 0; none when there is no such object or it ends there. */
+  /** At most `length` bytes from offset `first`; empty when there is no such object or it ends before. */
   read(key: string, first: number, length: number): Promise<Uint8Array>;
-  /** Also when there is none. */
+  /** Succeeds also when there is no such object. */
   remove(key: string): Promise<void>;
   close(): void;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { effectiveStorageLimit, fitsStorage, isStorageFull, shownBytes } from "./storage-limits.js";
+import { effectiveStorageLimit, fitsStorage, isStorageFull, formatBytes } from "./storage-limits.js";
 
 test.each([
   ["the deployment's", 5n, undefined, { source: "deployment", limitBytes: 5n }],
@@ -31,5 +31,5 @@ test.each([
   [5n * 1024n ** 3n, "5 GiB"],
   [2n ** 62n, "4194304 TiB"],
 ])("%s bytes are told as %s", (bytes, words) => {
-  expect(shownBytes(bytes)).toBe(words);
+  expect(formatBytes(bytes)).toBe(words);
 });

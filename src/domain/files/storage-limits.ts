@@ -1,27 +1,24 @@
-/** What users may store: whose limit counts, when it is reached, and the words for it. Pure. */
+/** Storage limits of users: which limit applies, when it is reached, and the texts for it. Pure. */
 import type { ChatFailure } from "../common/failures.js";
 import type { LimitSource } from "../usage/usage-limits.js";
 
-/** What a user stores at a moment: messages, queued messages and files of their chats, and files in no chat yet. */
+/** A user's storage use (messages, queued messages and files of their chats, and files in no chat yet) and limit. */
 export type StorageStatus = {
-  /** Whose limit it is. */
+  /** Where the limit comes from. */
   source: LimitSource;
   usedBytes: bigint;
   /** Null = no limit. */
   limitBytes: bigint | null;
 };
 
-/** `near`: it fits now, and must be checked once more in the transaction that stores it. */
+/** `near`: it fits now, but must be checked again in the transaction that stores it. */
 export type StorageCheck =
   { outcome: "fits" } | { outcome: "near" } | { outcome: "exceeded"; status: StorageStatus };
 
-/** Own limits as they are stored; undefined = none of their own, null = none at all. */
+/** A user's own limit as stored; undefined = the deployment's applies, null = unlimited. */
 export type OwnStorageLimit = bigint | null | undefined;
 
-/** The greatest amount that the database keeps. */
-export const GREATEST_STORAGE_BYTES = 2n ** 63n - 1n;
-
-/** `defaultBytes` null = users without a limit of their own have none. */
+/** The limit that applies to a user. `defaultBytes` null = unlimited for users without their own. */
 export function effectiveStorageLimit(
   defaultBytes: bigint | null,
   own: OwnStorageLimit,
@@ -30,7 +27,7 @@ export function effectiveStorageLimit(
   return { source: defaultBytes === null ? "none" : "deployment", limitBytes: defaultBytes };
 }
 
-/** Whether so many bytes more are within the limit, to the byte. */
+/** Whether `bytes` more fit within the limit. */
 export function fitsStorage({ usedBytes, limitBytes }: StorageStatus, bytes: number): boolean {
   return limitBytes === null || usedBytes + BigInt(bytes) <= limitBytes;
 }
@@ -40,25 +37,25 @@ export function isStorageFull(status: StorageStatus): boolean {
   return !fitsStorage(status, 1);
 }
 
-/** For the user. */
+/** Worded for the user. */
 export function storageLimitText({ usedBytes, limitBytes }: StorageStatus): string {
   return (
-    `There is not enough room within the storage limit of ${shownBytes(limitBytes ?? 0n)}: ${shownBytes(usedBytes)} are in use by ` +
+    `There is not enough space within the storage limit of ${formatBytes(limitBytes ?? 0n)}: ${formatBytes(usedBytes)} are in use by ` +
     "messages, queued messages and files. Delete queued messages, or ask an administrator for more."
   );
 }
 
-/** What ends a turn before its next model call. What was answered and done before is stored. */
+/** The failure that ends a turn before its next model call. Earlier steps stay stored. */
 export function storageLimitFailure(status: StorageStatus): ChatFailure {
   return { kind: "storage_limit", message: storageLimitText(status), isRetryable: false };
 }
 
-/** The operator's disk, not a user's limit, keeps anything more from being stored. */
+/** Shown when the server's disk, rather than a user's limit, is full. */
 export const STORAGE_FULL_TEXT =
   "The server's disk is almost full, so nothing new can be stored. Everything that exists can still be read. " +
   "The server's administrator has to free disk space.";
 
-/** What ends a turn before its next model call while the disk is almost full. */
+/** The failure that ends a turn before its next model call while the disk is almost full. */
 export const STORAGE_FULL_FAILURE: ChatFailure = {
   kind: "storage_full",
   message: STORAGE_FULL_TEXT,
@@ -67,8 +64,8 @@ export const STORAGE_FULL_FAILURE: ChatFailure = {
 
 const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"] as const;
 
-/** With at most one decimal, in the greatest unit of which there is one. */
-export function shownBytes(bytes: bigint): string {
+/** Formats bytes in the largest fitting unit, with at most one decimal. */
+export function formatBytes(bytes: bigint): string {
   let amount = Number(bytes);
   let unit = 0;
   while (amount >= 1024 && unit < UNITS.length - 1) {

@@ -1,22 +1,22 @@
-/** What is known of the branches that chats work on, as git hosts tell it. Pure. */
+/** Status of the branches that chats work on, as reported by git hosts. Pure. */
 
-export const PULL_REQUEST_STATES = ["open", "closed", "merged"] as const;
+const PULL_REQUEST_STATES = ["open", "closed", "merged"] as const;
 export type PullRequestState = (typeof PULL_REQUEST_STATES)[number];
 
-/** A pull request, or merge request. `number` is what people call it by. */
+/** A pull request or merge request. `number` is the one that users see. */
 export type PullRequestFacts = {
   number: number;
   title: string;
   state: PullRequestState;
   isDraft: boolean;
-  /** A reviewer's last word is that something must change. */
+  /** Whether some reviewer's latest decisive review requests changes. */
   hasChangesRequested: boolean;
   authorLogin: string | null;
 };
 
-/** What a host says of a branch; numbers are of its pull request, else against the default branch. */
+/** A host's data on a branch; the numbers are of its pull request, else against the default branch. */
 export type BranchFacts = {
-  /** The page of the pull request, else of the comparison; null when the branch is not there. */
+  /** The page of the pull request, else of the comparison; null when the host does not have the branch. */
   url: string | null;
   additions: number;
   deletions: number;
@@ -26,10 +26,10 @@ export type BranchFacts = {
   pullRequest: PullRequestFacts | null;
 };
 
-/** What people are shown. Before the first answer only the branch is known, and it is stale. */
+/** The diff status as users see it. Before the first answer only the branch is known, and the status is stale. */
 export type DiffStatusView = BranchFacts & { refreshedAt: Date | null; isStale: boolean };
 
-/** The diff of a chat's branch. `unified` says so in one line where it is too large. */
+/** The diff of a chat's branch. Where it is too large, `unified` is one line that says so. */
 export type BranchDiff = {
   remoteOrigin: string | null;
   branch: string | null;
@@ -37,16 +37,16 @@ export type BranchDiff = {
   isTruncated: boolean;
 };
 
-/** A larger diff is not shown. */
+/** Larger diffs are not shown. */
 export const MAX_DIFF_BYTES = 4 * 1024 * 1024;
 
-/** A branch that is not at the host yet. */
+/** The facts of a branch that the host does not have yet. */
 export function unknownBranch(branch: string): BranchFacts {
   const none = { additions: 0, deletions: 0, changedFiles: 0 };
   return { url: null, ...none, headBranch: branch, baseBranch: null, pullRequest: null };
 }
 
-/** Whether people are shown the same of both. */
+/** Whether users see no difference between the two. */
 export function haveSameFacts(a: BranchFacts | null, b: BranchFacts | null): boolean {
   if (a === null || b === null) return a === b;
   const { pullRequest: pullA, ...restA } = a;
@@ -60,12 +60,12 @@ function hasSameFields<T extends object>(a: T, b: T): boolean {
   return Object.entries(a).every(([name, value]) => fields.get(name) === value);
 }
 
-/** One review, in the words of GitHub. */
-export type Review = { reviewer: string; state: string };
+/** A review with GitHub's name of its state. */
+type Review = { reviewer: string; state: string };
 
 const DECISIVE = new Set(["APPROVED", "CHANGES_REQUESTED", "DISMISSED"]);
 
-/** Of reviews in the order in which they were given, each reviewer's last decisive one counts; comments decide nothing. */
+/** Each reviewer's latest decisive review counts; comments are ignored. `reviews` are oldest first. */
 export function hasChangesRequested(reviews: readonly Review[]): boolean {
   const last = new Map<string, string>();
   for (const { reviewer, state } of reviews) if (DECISIVE.has(state)) last.set(reviewer, state);

@@ -1,12 +1,12 @@
-/** How git hosts are written: one form for each, to keep and to compare. Pure. */
+/** Canonical form of git hosts, for storing and comparing. Pure. */
 
 /** A DNS name has at most 253 characters; the rest is for a scheme and a port. */
 const MAX_GIT_HOST_CHARACTERS = 270;
 
 /**
- * `github.com`, `git.example:8443`: lower case, with the port unless it is 443. A host that is spoken to without TLS is
- * another one, `http://git.example`: else who sits on the way could ask for the token of the encrypted one. An
- * `https://` before it and one `/` behind it are taken away. Null when the text names no host.
+ * Canonicalizes a host: `github.com`, `git.example:8443`: lower case, with the port unless it is 443. A host without TLS
+ * is a different one, `http://git.example`; otherwise an attacker on the network could obtain the token of the encrypted
+ * host. A leading `https://` and a trailing `/` are removed. Null when the text is no host.
  */
 export function readGitHost(text: string): string | null {
   const trimmed = text.trim();

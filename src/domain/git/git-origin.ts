@@ -1,17 +1,17 @@
-/** What a remote's address says: which host, and which project there. Pure. */
+/** Parser of remote addresses: the host and the project on it. Pure. */
 import { readGitHost } from "./git-host.js";
 import type { GitHostKind } from "./git-hosts.js";
 
-/** `host` as `readGitHost` writes it; `path` as in `ada/greeter`, without `.git`. */
-export type GitOrigin = { host: string; path: string };
+/** `host` in the form of `readGitHost`; `path` as in `ada/greeter`, without `.git`. */
+type GitOrigin = { host: string; path: string };
 
-/** Longer than any; what is longer is not looked at. */
+/** Longer than any real address; longer ones are not parsed. */
 const MAX_ORIGIN_CHARACTERS = 2_048;
 /** `git@github.com:ada/greeter.git`; a `/` before the colon makes it a path of this machine. */
 const SCP_FORM = /^(?:[^\s/@:]+@)?(\[[0-9a-f:.]+\]|[^\s/@:]+):(?!\/\/)\/?(.+)$/i;
-/** Names of people, groups and projects, at all hosts that we know. */
+/** Names of users, groups and projects at all supported hosts. */
 const SEGMENT = /^[\w.-]+$/;
-/** Where some hosts take SSH on the port of HTTPS. */
+/** Names under which hosts accept SSH on port 443. */
 const SSH_ALIASES: Readonly<Record<string, string>> = {
   "ssh.github.com": "github.com",
   "altssh.gitlab.com": "gitlab.com",
@@ -19,8 +19,8 @@ const SSH_ALIASES: Readonly<Record<string, string>> = {
 const KNOWN_KINDS: Readonly<Record<string, GitHostKind>> = { "github.com": "github", "gitlab.com": "gitlab" };
 
 /**
- * Of HTTPS, SSH and git addresses. Where a host is reached by SSH its pages and its API are at the same name over HTTPS.
- * Null for paths, unknown schemes and whatever names no project.
+ * Parses HTTPS, SSH and git addresses. A host reached by SSH is assumed to serve its pages and API over HTTPS at the same
+ * name. Null for paths, unknown schemes and addresses without a project.
  */
 export function readGitOrigin(text: string): GitOrigin | null {
   const address = text.trim();
@@ -40,7 +40,7 @@ export function readGitOrigin(text: string): GitOrigin | null {
     case "ssh":
     case "git+ssh":
     case "git":
-      // The port is that of the other protocol.
+      // The port belongs to SSH or git, not to HTTPS.
       return originOf(url.hostname, url.pathname);
     default:
       return null;
@@ -57,12 +57,12 @@ function originOf(hostText: string, pathText: string): GitOrigin | null {
   return host !== null && isProject ? { host, path: segments.join("/") } : null;
 }
 
-/** Without asking it; undefined for hosts of one's own. */
+/** The kind of a well-known host; undefined for self-hosted ones. */
 export function knownKindOf(host: string): GitHostKind | undefined {
   return KNOWN_KINDS[host];
 }
 
-/** Where its pages are, without a slash at the end. */
+/** The base URL of the host's pages, without a trailing slash. */
 export function siteOf(host: string): string {
   return host.startsWith("http://") ? host : `https://${host}`;
 }

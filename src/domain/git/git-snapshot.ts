@@ -1,4 +1,4 @@
-/** What differs from the last commit in the repositories that a chat works in. */
+/** Git snapshots: uncommitted changes in the repositories that a chat works in. */
 
 export type GitRepository = {
   /** Absolute path of its working tree, in the workspace. */
@@ -6,16 +6,16 @@ export type GitRepository = {
   /** Null when no branch is checked out. */
   branch: string | null;
   remoteOrigin: string | null;
-  /** The newest commit, when it is where the branch is pushed to, too. */
+  /** The newest commit, where the branch's remote has it too. */
   pushedCommit?: string;
   unifiedDiff: string;
-  /** The diff is too long; `unifiedDiff` says so instead. */
+  /** The diff is too long; `unifiedDiff` only says so. */
   isTruncated: boolean;
 };
 
 /**
- * Those of `after` whose branch has come to be at its newest commit where it is pushed to: what was pushed, or fetched,
- * between the two. What was not known before is not one of them.
+ * The repositories of `after` whose remote branch reached their newest commit between the two snapshots, by a push or a
+ * fetch. Repositories that `before` does not know are not among them.
  */
 export function pushedBetween(before: GitSnapshot, after: GitSnapshot): GitRepository[] {
   const known = new Map(before.repositories.map((repository) => [repository.root, repository]));
@@ -31,15 +31,15 @@ export type GitSnapshot = { repositories: GitRepository[]; scannedAt: number };
 
 export type WatchedChat = { chatId: string; workspaceId: string | null };
 
-/** The watch over repositories, as the API sees it. Rights are the caller's to check. */
+/** Port of the repository watcher. The caller checks permissions. */
 export interface GitSnapshotsSource {
   /**
-   * The newest snapshot, then each that differs from the one before; a slow reader gets only the newest. It goes on
-   * when the workspace goes away and comes back. Without a workspace: one empty snapshot. Null: too many are watched.
+   * The newest snapshot, then each that differs from the one before; a slow reader gets only the newest. The stream
+   * survives restarts of the workspace. Without a workspace: one empty snapshot. Null: too many chats are watched.
    */
   subscribe(chat: WatchedChat): AsyncIterableIterator<GitSnapshot> | null;
-  /** The latest snapshot; null when the chat has no workspace, or the workspace cannot tell soon. */
+  /** The latest snapshot; null when the chat has no workspace, or it does not answer soon. */
   read(chat: WatchedChat): Promise<GitSnapshot | null>;
-  /** One made now; null as for `read`. */
+  /** A new snapshot; null as for `read`. */
   refresh(chat: WatchedChat): Promise<GitSnapshot | null>;
 }

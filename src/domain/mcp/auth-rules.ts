@@ -1,4 +1,4 @@
-/** How a tool server's authorisation may be set up, and what becomes of the secrets of how it was before. Pure. */
+/** Validation of an MCP server's authorization settings, and the fate of the secrets of the previous settings. Pure. */
 import type { McpServerSettings } from "./types.js";
 import {
   headerNameProblem,
@@ -9,10 +9,10 @@ import {
   readScopes,
 } from "./field-rules.js";
 
-/** Absent keeps. A null `clear` or one that is false is neither. */
+/** Absent keeps the secret. `clear` counts only when true. */
 export type SecretChange = { set?: string | null | undefined; clear?: boolean | null | undefined };
 
-/** Within one kind absent keeps and null clears; whoever changes the kind begins anew. */
+/** Within one kind, absent keeps and null clears; changing the kind resets everything. */
 export type McpAuthChange =
   | { kind: "none" | "user_identity"; isConfirmed: boolean }
   | {
@@ -26,7 +26,7 @@ export type McpAuthChange =
   | { kind: "api_key"; header?: string; value?: SecretChange }
   | { kind: "custom_headers"; headers: { name: string; value?: SecretChange }[] };
 
-/** What is kept sealed already; `headerNames` as they were given. */
+/** The secrets already stored, sealed; `headerNames` as they were entered. */
 export type StoredSecrets = {
   hasOauthClientSecret: boolean;
   hasApiKey: boolean;
@@ -34,7 +34,7 @@ export type StoredSecrets = {
 };
 
 export type SecretUpdate = "keep" | "clear" | { set: string };
-/** All headers there will be; a null value is that of the stored header of this name. */
+/** The complete new list of headers; a null value keeps that of the stored header with this name. */
 export type HeadersUpdate = "keep" | "clear" | { headers: { name: string; value: string | null }[] };
 export type SecretUpdates = {
   oauthClientSecret: SecretUpdate;
@@ -48,12 +48,12 @@ type AuthSettings = Pick<
 >;
 type Planned = { settings: AuthSettings; secrets: SecretUpdates };
 
-/** `movesTo`: the server's new address; null = it stays where it is. */
-export type AuthBefore = { settings: McpServerSettings; secrets: StoredSecrets; movesTo: string | null };
+/** `movesTo`: the server's new address; null = unchanged. */
+type AuthBefore = { settings: McpServerSettings; secrets: StoredSecrets; movesTo: string | null };
 
 const MAX_CUSTOM_HEADERS = 20;
 const MAX_CLIENT_ID_CHARACTERS = 512;
-/** RFC 6749, appendix A: what a client's id and secret are made of, less the blank. */
+/** RFC 6749, appendix A: characters of a client's id and secret, without the space. */
 const CLIENT_WORD = /^[\x21-\x7e]+$/;
 const MAX_CLIENT_SECRET_CHARACTERS = 4_096;
 
@@ -65,48 +65,48 @@ const NOTHING: AuthSettings = {
   oauthScopes: [],
   apiKeyHeader: null,
 };
-const CLEARED: SecretUpdates = { oauthClientSecret: "clear", apiKey: "clear", customHeaders: "clear" };
-const KEPT: SecretUpdates = { oauthClientSecret: "keep", apiKey: "keep", customHeaders: "keep" };
+const CLEAR_ALL: SecretUpdates = { oauthClientSecret: "clear", apiKey: "clear", customHeaders: "clear" };
+const KEEP_ALL: SecretUpdates = { oauthClientSecret: "keep", apiKey: "keep", customHeaders: "keep" };
 
-/** Only what is kept sealed can be kept: another kind's secrets go, and so does what was kept for another host. */
+/** Plans a change of authorization. Secrets of another kind are cleared; secrets given for another host must be given again. */
 export function changeAuth(before: AuthBefore, change: McpAuthChange | undefined, note: Note): Planned {
   const noteAuth: Note = (message, ...path) => note(message, "auth", ...path);
-  const planned = change === undefined ? unchanged(before) : ofKind(before, change, noteAuth);
+  const planned = change === undefined ? unchanged(before) : planKind(before, change, noteAuth);
   noteMovedSecrets(before, planned, noteAuth);
   return planned;
 }
 
 function unchanged({ settings }: AuthBefore): Planned {
   const { authKind, oauthClientId, oauthAuthorizeUrl, oauthTokenUrl, oauthScopes, apiKeyHeader } = settings;
-  const kept = { authKind, oauthClientId, oauthAuthorizeUrl, oauthTokenUrl, oauthScopes, apiKeyHeader };
-  return { settings: kept, secrets: KEPT };
+  const settingsNow = { authKind, oauthClientId, oauthAuthorizeUrl, oauthTokenUrl, oauthScopes, apiKeyHeader };
+  return { settings: settingsNow, secrets: KEEP_ALL };
 }
 
-function ofKind(before: AuthBefore, change: McpAuthChange, note: Note): Planned {
+function planKind(before: AuthBefore, change: McpAuthChange, note: Note): Planned {
   const isSameKind = before.settings.authKind === change.kind;
   switch (change.kind) {
     case "none":
     case "user_identity":
       if (!change.isConfirmed)
-        note("To choose this, say true.", change.kind === "none" ? "none" : "userIdentity");
-      return { settings: { ...NOTHING, authKind: change.kind }, secrets: CLEARED };
+        note("Set this to true to choose it.", change.kind === "none" ? "none" : "userIdentity");
+      return { settings: { ...NOTHING, authKind: change.kind }, secrets: CLEAR_ALL };
     case "oauth2":
-      return ofOauth(isSameKind ? before : null, change, (message, ...path) =>
+      return planOauth(isSameKind ? before : null, change, (message, ...path) =>
         note(message, "oauth2", ...path),
       );
     case "api_key":
-      return ofApiKey(isSameKind ? before : null, change, (message, ...path) =>
+      return planApiKey(isSameKind ? before : null, change, (message, ...path) =>
         note(message, "apiKey", ...path),
       );
     case "custom_headers":
-      return ofHeaders(isSameKind ? before : null, change.headers, (message, ...path) =>
+      return planHeaders(isSameKind ? before : null, change.headers, (message, ...path) =>
         note(message, "headers", ...path),
       );
   }
 }
 
-/** A client that an admin gave, or none: then the server's own metadata tells all, and Parley registers itself. */
-function ofOauth(
+/** OAuth with a client that an admin configured, or without one: then the server's metadata is used and Parley registers itself. */
+function planOauth(
   before: AuthBefore | null,
   change: Extract<McpAuthChange, { kind: "oauth2" }>,
   note: Note,
@@ -126,123 +126,123 @@ function ofOauth(
   };
   noteHalfClient(settings, note);
   const noteSecret: Note = (message, ...path) => note(message, "clientSecret", ...path);
-  const wanted = readSecret(change.clientSecret, noteSecret);
-  if (typeof wanted === "object") {
-    if (wanted.set.length > MAX_CLIENT_SECRET_CHARACTERS || !/^[\x20-\x7e]+$/.test(wanted.set)) {
-      noteSecret(`A client's secret is 1 to ${MAX_CLIENT_SECRET_CHARACTERS} ASCII characters.`, "set");
+  const update = readSecret(change.clientSecret, noteSecret);
+  if (typeof update === "object") {
+    if (update.set.length > MAX_CLIENT_SECRET_CHARACTERS || !/^[\x20-\x7e]+$/.test(update.set)) {
+      noteSecret(`A client secret must be 1 to ${MAX_CLIENT_SECRET_CHARACTERS} ASCII characters.`, "set");
     }
-    if (settings.oauthClientId === null) noteSecret("A secret belongs to a client: give its id too.");
+    if (settings.oauthClientId === null) noteSecret("A client secret needs a client id: enter both.");
   }
-  const isKept = wanted === "keep" && before !== null && settings.oauthClientId === old.oauthClientId;
-  const oauthClientSecret = wanted === "keep" && !isKept ? "clear" : wanted;
-  return { settings, secrets: { ...CLEARED, oauthClientSecret } };
+  const keepsSecret = update === "keep" && before !== null && settings.oauthClientId === old.oauthClientId;
+  const oauthClientSecret = update === "keep" && !keepsSecret ? "clear" : update;
+  return { settings, secrets: { ...CLEAR_ALL, oauthClientSecret } };
 }
 
-function readClientId(given: string | null | undefined, old: string | null, note: Note): string | null {
-  if (given == null) return keepOrClear(given, old);
-  const trimmed = given.trim();
+function readClientId(input: string | null | undefined, old: string | null, note: Note): string | null {
+  if (input == null) return keepOrClear(input, old);
+  const trimmed = input.trim();
   if (trimmed.length > MAX_CLIENT_ID_CHARACTERS || !CLIENT_WORD.test(trimmed)) {
-    note(`A client's id is 1 to ${MAX_CLIENT_ID_CHARACTERS} visible ASCII characters.`, "clientId");
+    note(`A client id must be 1 to ${MAX_CLIENT_ID_CHARACTERS} visible ASCII characters.`, "clientId");
   }
   return trimmed;
 }
 
 function readEndpoint(
-  given: string | null | undefined,
+  input: string | null | undefined,
   old: string | null,
   note: (message: string) => void,
 ): string | null {
-  if (given == null) return keepOrClear(given, old);
-  return readAddress(given, note);
+  if (input == null) return keepOrClear(input, old);
+  return readAddress(input, note);
 }
 
 function noteHalfClient(settings: AuthSettings, note: Note): void {
-  const parts = [
+  const fields = [
     ["clientId", settings.oauthClientId],
     ["authorizeUrl", settings.oauthAuthorizeUrl],
     ["tokenUrl", settings.oauthTokenUrl],
   ] as const;
-  const missing = parts.filter(([, value]) => value === null);
-  if (missing.length === parts.length) return;
+  const missing = fields.filter(([, value]) => value === null);
+  if (missing.length === fields.length) return;
   for (const [field] of missing) {
     note(
-      "Give a client's id with both of its addresses, or none of the three: then they are asked of the server.",
+      "Enter a client id with both of its addresses, or none of the three to use the server's own metadata.",
       field,
     );
   }
 }
 
-function ofApiKey(
+function planApiKey(
   before: AuthBefore | null,
   change: Extract<McpAuthChange, { kind: "api_key" }>,
   note: Note,
 ): Planned {
   const header = change.header?.trim() ?? before?.settings.apiKeyHeader ?? "";
   const problem =
-    header === "" ? "A key needs a header that carries it, as in Authorization." : headerNameProblem(header);
+    header === "" ? "An API key needs a header to be sent in, such as Authorization." : headerNameProblem(header);
   if (problem !== null) note(problem, "header");
   const apiKey = readSecret(change.value, (message, ...path) => note(message, "value", ...path));
   if (typeof apiKey === "object") {
-    const wrong = headerValueProblem(apiKey.set);
-    if (wrong !== null) note(wrong, "value", "set");
+    const valueProblem = headerValueProblem(apiKey.set);
+    if (valueProblem !== null) note(valueProblem, "value", "set");
   } else if (apiKey === "clear" || !before?.secrets.hasApiKey) {
-    note("A server with a key needs one. Choose another kind of authorisation to do without.", "value");
+    note("An API key is required. Choose another kind of authorization to go without.", "value");
   }
   const settings = { ...NOTHING, authKind: "api_key" as const, apiKeyHeader: header };
-  return { settings, secrets: { ...CLEARED, apiKey } };
+  return { settings, secrets: { ...CLEAR_ALL, apiKey } };
 }
 
-function ofHeaders(
+function planHeaders(
   before: AuthBefore | null,
-  wanted: { name: string; value?: SecretChange }[],
+  inputs: { name: string; value?: SecretChange }[],
   note: Note,
 ): Planned {
-  if (wanted.length === 0) note("Give at least one header, or choose another kind of authorisation.");
-  if (wanted.length > MAX_CUSTOM_HEADERS) note(`A server has at most ${MAX_CUSTOM_HEADERS} headers.`);
+  if (inputs.length === 0) note("Enter at least one header, or choose another kind of authorization.");
+  if (inputs.length > MAX_CUSTOM_HEADERS) note(`A server may have at most ${MAX_CUSTOM_HEADERS} headers.`);
   const stored = new Set((before?.secrets.headerNames ?? []).map((name) => name.toLowerCase()));
   const seen = new Set<string>();
-  const headers = wanted.slice(0, MAX_CUSTOM_HEADERS).map((given, place) => {
-    const noteHere: Note = (message, ...path) => note(message, String(place), ...path);
-    const name = given.name.trim();
+  const headers = inputs.slice(0, MAX_CUSTOM_HEADERS).map((input, index) => {
+    const noteHere: Note = (message, ...path) => note(message, String(index), ...path);
+    const name = input.name.trim();
     const lower = name.toLowerCase();
-    const problem = headerNameProblem(name) ?? (seen.has(lower) ? "The header is given twice." : null);
+    const problem = headerNameProblem(name) ?? (seen.has(lower) ? "The header occurs twice." : null);
     if (problem !== null) noteHere(problem, "name");
     seen.add(lower);
-    return { name, value: readHeaderValue(given.value, stored.has(lower), noteHere) };
+    return { name, value: readHeaderValue(input.value, stored.has(lower), noteHere) };
   });
   const settings = { ...NOTHING, authKind: "custom_headers" as const };
-  return { settings, secrets: { ...CLEARED, customHeaders: { headers } } };
+  return { settings, secrets: { ...CLEAR_ALL, customHeaders: { headers } } };
 }
 
-/** Null = the one that is stored. */
-function readHeaderValue(given: SecretChange | undefined, isStored: boolean, note: Note): string | null {
-  const wanted = readSecret(given, (message, ...path) => note(message, "value", ...path));
-  if (wanted === "clear") note("A header needs a value. Leave it out of the list to remove it.", "value");
-  if (wanted === "keep" && !isStored) note("No header of this name is stored: give its value.", "value");
-  if (typeof wanted !== "object") return null;
-  const problem = headerValueProblem(wanted.set);
+/** Null = the stored value. */
+function readHeaderValue(input: SecretChange | undefined, isStored: boolean, note: Note): string | null {
+  const update = readSecret(input, (message, ...path) => note(message, "value", ...path));
+  if (update === "clear") note("A header needs a value. Leave it out of the list to remove it.", "value");
+  if (update === "keep" && !isStored) note("No header of this name is stored: enter its value.", "value");
+  if (typeof update !== "object") return null;
+  const problem = headerValueProblem(update.set);
   if (problem !== null) note(problem, "value", "set");
-  return wanted.set;
+  return update.set;
 }
 
-/** Blanks around a pasted secret are no part of it. */
-function readSecret(given: SecretChange | undefined, note: Note): SecretUpdate {
-  if (given === undefined) return "keep";
-  if (given.set != null) return { set: given.set.trim() };
-  if (given.clear !== true) note("To remove it, say true; to keep it, leave it out.", "clear");
+/** Trims the secret, since white space around a pasted one is not part of it. */
+function readSecret(input: SecretChange | undefined, note: Note): SecretUpdate {
+  if (input === undefined) return "keep";
+  if (input.set != null) return { set: input.set.trim() };
+  if (input.clear !== true) note("Set this to true to remove the secret; leave it out to keep it.", "clear");
   return "clear";
 }
 
 /**
- * A secret that nobody can read must not be read by pointing it elsewhere: whoever moves a server or a client's token
- * address to another host gives the secret anew.
+ * Requires secrets to be entered again when the server's or the client's token address moves to another host: otherwise
+ * an admin could read a write-only secret by pointing it elsewhere.
  */
 function noteMovedSecrets(
   { settings: old, secrets, movesTo }: AuthBefore,
   planned: Planned,
   note: Note,
 ): void {
-  const message = "The address is another host's now: give this anew, since it was given for the former one.";
+  const message = "The address is on another host now. Enter this again, since it was meant for the previous one.";
   const isMoved = movesTo !== null && old.url !== "" && originOf(movesTo) !== originOf(old.url);
   if (isMoved && planned.settings.authKind === "api_key" && planned.secrets.apiKey === "keep") {
     note(message, "apiKey", "value");
@@ -258,12 +258,12 @@ function noteMovedSecrets(
 function noteMovedHeaders({ secrets: { customHeaders } }: Planned, message: string, note: Note): void {
   if (customHeaders === "keep") note(message, "headers");
   if (typeof customHeaders !== "object") return;
-  for (const [place, { value }] of customHeaders.headers.entries()) {
-    if (value === null) note(message, "headers", String(place), "value");
+  for (const [index, { value }] of customHeaders.headers.entries()) {
+    if (value === null) note(message, "headers", String(index), "value");
   }
 }
 
-/** Null for what is no address; the one who gave it is told so elsewhere. */
+/** Null for an invalid address, which is reported elsewhere. */
 function originOf(address: string | null): string | null {
   return address !== null && URL.canParse(address) ? new URL(address).origin : null;
 }

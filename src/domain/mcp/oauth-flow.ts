@@ -1,21 +1,22 @@
 /**
- * A person's way to an authorisation for a tool server, as the browser's pages ask of it. The `ticket` is in the
- * address of our first page, the state of the answer is made of it, and `browser` is what the one browser shows that
- * went on with it: whoever has a part of these has nothing.
+ * OAuth flow by which a user authorizes Parley at an MCP server, as the browser pages use it. The `ticket` is in the URL
+ * of the first page, the OAuth state is derived from it, and `browser` is a secret of the one browser that continued
+ * with it. None of these is usable without the others.
  */
 
-/** What the page asks consent to. */
+/** What the consent page shows. */
 export type McpOauthConsent = {
   serverName: string;
   userName: string;
   username: string;
-  /** Where the browser is to go: the authorisation server's host. */
+  /** The authorization server's host, where the browser goes next. */
   host: string;
 };
 
 /**
- * `over`: unknown, expired, finished already, or another browser's. `declined`: the authorisation server or the person
- * there said no, in `reason`. `failed`: the authorisation server did not do its part; `reference` finds the log's line.
+ * `over`: unknown, expired, already finished, or another browser's. `declined`: the authorization server or the user
+ * declined, see `reason`. `changed`: the server's settings changed meanwhile. `failed`: the authorization server failed;
+ * `reference` identifies the log entry.
  */
 export type McpOauthResult =
   | { kind: "connected"; serverId: string; serverName: string; returnTo: string | null }
@@ -24,20 +25,20 @@ export type McpOauthResult =
   | { kind: "changed"; serverName: string }
   | { kind: "failed"; serverName: string; reason: string; reference: string };
 
-/** What came back with the browser. */
+/** Parameters of the OAuth redirect. */
 export type McpOauthCallback = {
   state: string;
   code: string | null;
   issuer: string | null;
-  /** An error's code and description, as the server wrote them. */
+  /** The error code and description as the server sent them. */
   error: { code: string; description: string } | null;
 };
 
 export interface McpOauthPages {
-  /** Null: there is no such ticket, or it has expired. */
+  /** Data of the consent page; null for an unknown or expired ticket. */
   readConsent(ticket: string): Promise<McpOauthConsent | null>;
-  /** The person said yes in this browser. Where it goes; null: the ticket is over, or another browser's. */
+  /** Records the user's consent in this browser and returns the authorization URL; null when the ticket is over or another browser's. */
   authorize(ticket: string, browser: string): Promise<string | null>;
-  /** Each state ends once. */
+  /** Completes the flow. Each state can be finished once. */
   finish(answer: McpOauthCallback, browser: string): Promise<McpOauthResult>;
 }

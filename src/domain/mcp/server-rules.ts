@@ -1,12 +1,12 @@
 /**
- * What an admin may make of a tool server: from how it was and what is asked to how it will be, or everything that is
- * wrong with it. Pure; secrets pass through and are kept nowhere.
+ * Validation of new and changed MCP servers: from the current settings and a change to the new settings, or all problems.
+ * Pure; secrets pass through and are not retained.
  */
 import type { McpAvailability, McpServerSettings, McpTransport } from "./types.js";
 import { changeAuth, type McpAuthChange, type StoredSecrets, type SecretUpdates } from "./auth-rules.js";
 import { keepOrClear, type Note, type Problem, readAddress, readPlainText } from "./field-rules.js";
 
-/** Absent keeps what is there, or leaves a new server's default; null clears, which not all of them bear. */
+/** Absent keeps the value, or a new server's default; null clears it, which not all fields allow. */
 export type McpServerChange = {
   displayName?: string | null | undefined;
   description?: string | null | undefined;
@@ -31,7 +31,7 @@ const NEVER_CLEARED = [
   "isPrivateNetworkAllowed",
 ] as const satisfies readonly (keyof McpServerChange)[];
 
-/** `slug` is given once and for all: it stands in the names of tools that history tells of. */
+/** `slug` never changes: it is part of tool names in chat histories. */
 export type NewMcpServer = McpServerChange & {
   slug: string;
   displayName: string;
@@ -40,7 +40,7 @@ export type NewMcpServer = McpServerChange & {
   auth: McpAuthChange;
 };
 
-export type McpServerPlan =
+type McpServerPlan =
   { ok: true; settings: McpServerSettings; secrets: SecretUpdates } | { ok: false; problems: Problem[] };
 
 const MAX_SLUG_CHARACTERS = 32;
@@ -71,12 +71,12 @@ const EMPTY: McpServerSettings = {
 
 const NO_SECRETS: StoredSecrets = { hasOauthClientSecret: false, hasApiKey: false, headerNames: [] };
 
-export function planNewMcpServer(wanted: NewMcpServer): McpServerPlan {
+export function planNewMcpServer(input: NewMcpServer): McpServerPlan {
   const problems: Problem[] = [];
-  const slug = wanted.slug.trim();
+  const slug = input.slug.trim();
   const problem = slugProblem(slug);
   if (problem !== null) problems.push({ message: problem, path: ["slug"] });
-  return plan({ settings: { ...EMPTY, slug }, secrets: NO_SECRETS }, wanted, problems);
+  return plan({ settings: { ...EMPTY, slug }, secrets: NO_SECRETS }, input, problems);
 }
 
 export function planMcpServerChange(
@@ -124,48 +124,48 @@ function describe(old: McpServerSettings, change: McpServerChange, note: Note) {
   const { displayName, description, iconUrl, url } = change;
   const noteAt = (field: string) => (message: string) => note(message, field);
   const name = { min: 1, max: MAX_NAME_CHARACTERS };
-  const words = { min: 0, max: MAX_DESCRIPTION_CHARACTERS };
+  const text = { min: 0, max: MAX_DESCRIPTION_CHARACTERS };
   return {
     displayName:
       displayName == null ? old.displayName : readPlainText(displayName, name, noteAt("displayName")),
     description:
       description === undefined
         ? old.description
-        : readPlainText(description ?? "", words, noteAt("description")),
+        : readPlainText(description ?? "", text, noteAt("description")),
     iconUrl: iconUrl == null ? keepOrClear(iconUrl, old.iconUrl) : readAddress(iconUrl, noteAt("iconUrl")),
     url: url == null ? old.url : readAddress(url, noteAt("url")),
   };
 }
 
-/** Null when it may be one. Two underscores are what separates a slug from a tool's name. */
+/** The problem of a slug; null when it is valid. Two underscores separate a slug from a tool's name. */
 function slugProblem(slug: string): string | null {
-  if (slug.length > MAX_SLUG_CHARACTERS) return `A slug has at most ${MAX_SLUG_CHARACTERS} characters.`;
+  if (slug.length > MAX_SLUG_CHARACTERS) return `A slug may have at most ${MAX_SLUG_CHARACTERS} characters.`;
   if (!/^[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?$/.test(slug)) {
-    return "A slug has lower-case letters and digits, with - or _ between them.";
+    return "A slug must consist of lower-case letters and digits, with - or _ between them.";
   }
   return slug.includes("__")
-    ? "A slug has no two underscores in a row: they end it in the names of tools."
+    ? "A slug must not have two underscores in a row: they separate it from the tool's name."
     : null;
 }
 
-/** Each name once, in the order given; undefined when there is nothing to read. */
+/** The names without duplicates, in their order; undefined when the field is absent. */
 function readToolNames(
-  given: readonly string[] | null | undefined,
+  input: readonly string[] | null | undefined,
   field: string,
   note: Note,
 ): string[] | undefined {
-  if (given === undefined) return undefined;
-  const names = given ?? [];
-  if (names.length > MAX_LISTED_TOOLS) note(`A list has at most ${MAX_LISTED_TOOLS} names.`, field);
-  for (const [place, name] of names.slice(0, MAX_LISTED_TOOLS).entries()) {
+  if (input === undefined) return undefined;
+  const names = input ?? [];
+  if (names.length > MAX_LISTED_TOOLS) note(`A list may have at most ${MAX_LISTED_TOOLS} names.`, field);
+  for (const [index, name] of names.slice(0, MAX_LISTED_TOOLS).entries()) {
     if (name === "" || name.length > MAX_TOOL_NAME_CHARACTERS || name.includes("\u0000")) {
-      note(`A tool's name has 1 to ${MAX_TOOL_NAME_CHARACTERS} characters.`, field, String(place));
+      note(`A tool name must have 1 to ${MAX_TOOL_NAME_CHARACTERS} characters.`, field, String(index));
     }
   }
   return [...new Set(names)];
 }
 
-/** At the list that was given; at both places where both were. */
+/** Reports a tool in both lists, at a list that the change contains. */
 function noteClash(
   { toolAllowList, toolDenyList }: { toolAllowList: string[]; toolDenyList: string[] },
   change: McpServerChange,
@@ -175,14 +175,13 @@ function noteClash(
   const clash = toolDenyList.find((name) => allowed.has(name));
   if (clash === undefined) return;
   const field = change.toolDenyList ? "toolDenyList" : "toolAllowList";
-  const place = (change[field] ?? []).indexOf(clash);
-  note("The tool is in both lists: it is either allowed or denied.", field, String(place));
+  const index = (change[field] ?? []).indexOf(clash);
+  note("The tool is in both lists; it can only be allowed or denied.", field, String(index));
 }
 
 /**
- * Whether what people authorised was authorised for something else than this server is now: another address, another
- * kind of authorisation, another OAuth client or other endpoints of it. Tokens are made for exactly these, and must be
- * shown to nobody else.
+ * Whether a change invalidates users' authorizations: a new address, kind of authorization, OAuth client or endpoint.
+ * Tokens are issued for exactly these and must not be sent anywhere else.
  */
 export function invalidatesAuthorizations(before: McpServerSettings, after: McpServerSettings): boolean {
   const fields = ["url", "authKind", "oauthClientId", "oauthAuthorizeUrl", "oauthTokenUrl"] as const;

@@ -1,12 +1,12 @@
-/** Which of a server's tools admins let people use. */
+/** Allow and deny lists of an MCP server's tools. */
 
-/** Lists of a server's own names for its tools. */
-export type McpToolLists = {
+/** Tool names as the server has them. */
+type McpToolLists = {
   readonly toolAllowList: readonly string[];
   readonly toolDenyList: readonly string[];
 };
 
-/** An allow list with anything in it alone decides; else whatever is not denied is allowed. */
+/** A non-empty allow list decides alone; otherwise every tool that is not denied is allowed. */
 export function isToolAllowed({ toolAllowList, toolDenyList }: McpToolLists, toolName: string): boolean {
   return toolAllowList.length > 0 ? toolAllowList.includes(toolName) : !toolDenyList.includes(toolName);
 }

@@ -1,26 +1,26 @@
-/** Words of the tool servers that admins register for everybody (MCP: the Model Context Protocol). */
+/** Types of the MCP servers that admins register for the deployment (MCP: the Model Context Protocol). */
 import type { JsonObject } from "../common/json.js";
 
-/** How a server is spoken to. SSE is the older of the two, still in use. */
+/** Transport of an MCP server. SSE is the older one, still in use. */
 export const MCP_TRANSPORTS = ["streamable_http", "sse"] as const;
 export type McpTransport = (typeof MCP_TRANSPORTS)[number];
 
 /**
- * How a server knows who asks: not at all, by each person's own authorisation, by one key or headers of the
- * deployment, or by the identity that the person signed in with.
+ * How Parley authenticates to a server: not at all, with each user's own authorization, with a key or headers of the
+ * deployment, or with the identity that the user signed in with.
  */
 export const MCP_AUTH_KINDS = ["none", "oauth2", "api_key", "custom_headers", "user_identity"] as const;
 export type McpAuthKind = (typeof MCP_AUTH_KINDS)[number];
 
-/** `force_on`: in every turn. `default_on`: selected in new chats unless they say otherwise. `default_off`: chosen. */
+/** `force_on`: in every turn. `default_on`: selected in new chats by default. `default_off`: only when selected. */
 export const MCP_AVAILABILITIES = ["force_on", "default_on", "default_off"] as const;
 export type McpAvailability = (typeof MCP_AVAILABILITIES)[number];
 
-/** How a person stands with a server. `expired`: authorised once, and not renewable without the person. */
-export const MCP_CONNECTION_STATUSES = ["not_needed", "connected", "disconnected", "expired"] as const;
+/** Status of a user's account at a server. `expired`: authorized once, and not renewable without the user. */
+const MCP_CONNECTION_STATUSES = ["not_needed", "connected", "disconnected", "expired"] as const;
 export type McpConnectionStatus = (typeof MCP_CONNECTION_STATUSES)[number];
 
-/** All of a server's settings but its secrets. Addresses are in the form that `URL` writes. */
+/** All settings of a server except its secrets. Addresses are normalized by `URL`. */
 export type McpServerSettings = {
   slug: string;
   displayName: string;
@@ -29,7 +29,7 @@ export type McpServerSettings = {
   url: string;
   transport: McpTransport;
   authKind: McpAuthKind;
-  /** What an admin gave, all three or none; null = found by discovery. */
+  /** Configured by an admin, all three or none; null = found by discovery. */
   oauthClientId: string | null;
   oauthAuthorizeUrl: string | null;
   oauthTokenUrl: string | null;
@@ -40,27 +40,27 @@ export type McpServerSettings = {
   toolDenyList: string[];
   availability: McpAvailability;
   isEnabled: boolean;
-  /** Whether it may live on this machine or in a private network. */
+  /** Whether its address may be on this machine or in a private network. */
   allowsPrivateAddresses: boolean;
 };
 
-/** How one person stands with one server at this moment. */
+/** A user's account at a server. */
 export type McpAccountState = {
   status: McpConnectionStatus;
   connectedAt: Date | null;
-  /** Of the token that is used now; null = it does not expire, or nobody said. */
+  /** Expiry of the current token; null = never, or unknown. */
   expiresAt: Date | null;
 };
 
-/** A tool as its server tells of it; the name is the server's own. */
+/** A tool as its server describes it; the name is the server's own. */
 export type McpToolDescription = { name: string; description: string; inputSchema: JsonObject };
 
 /**
- * Why a server could not be used. `unauthorized`: it wants an authorisation that it was not shown. `blocked`: our own
- * guard does not let requests out to it. `unreachable`: there is no line, or it broke. `timeout`: it did not answer in
- * time. `malformed`: what it answers is not the protocol. `refused`: it answers with an error.
+ * Why a server could not be used. `unauthorized`: it requires an authorization that it did not get. `blocked`: the
+ * egress guard refuses its address. `unreachable`: no connection, or a broken one. `timeout`: no answer in time.
+ * `malformed`: the answer violates the protocol. `refused`: the server answered with an error.
  */
-export const MCP_FAILURES = [
+const MCP_FAILURES = [
   "unauthorized",
   "blocked",
   "unreachable",
@@ -70,15 +70,15 @@ export const MCP_FAILURES = [
 ] as const;
 export type McpServerFailureKind = (typeof MCP_FAILURES)[number];
 
-/** `message` is for people and holds no secret. */
+/** `message` is worded for users and contains no secret. */
 export type McpServerFailure = { kind: McpServerFailureKind; message: string };
 
-/** What came of a try to use a server: from the first request to its whole list of tools. */
+/** Result of probing a server: from the first request to its complete tool list. */
 export type McpProbeResult = { latencyMs: number } & (
   | {
       ok: true;
       tools: readonly McpToolDescription[];
-      /** What the server says that it is; null where it does not. */
+      /** The server's self-reported name; null when it reports none. */
       serverName: string | null;
       serverVersion: string | null;
       protocolVersion: string | null;

@@ -1,27 +1,27 @@
-/** How much of a conversation a model can hold, and when that is too much. Pure. */
+/** Context windows of models and the compaction threshold. Pure. */
 import type { TokenUsage } from "../chats/message-parts.js";
 
-/** What is known of a model's context; in tokens, null = unknown. */
-export type ContextWindow = { contextLimit: number | null; observedContextLimit: number | null };
+/** A model's configured and observed context limits, in tokens; null = unknown. */
+type ContextWindow = { contextLimit: number | null; observedContextLimit: number | null };
 
 /**
- * Tokens that fit into one call; null = unknown. What an administrator said counts, unless the vendor was seen to
- * take less.
+ * The context limit in tokens; null = unknown. The configured limit applies, unless the vendor was observed to accept
+ * less.
  */
 export function contextLimitOf({ contextLimit, observedContextLimit }: ContextWindow): number | null {
   if (contextLimit === null || observedContextLimit === null) return contextLimit ?? observedContextLimit;
   return Math.min(contextLimit, observedContextLimit);
 }
 
-/** Tokens that the next call's prompt has at least: everything the last one read, and what it answered. */
+/** Minimum prompt tokens of the next call: everything the last one read, plus its answer. */
 export function contextTokens(usage: TokenUsage): number {
   return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.outputTokens;
 }
 
-/** A threshold of 100 percent switches compaction off, also where more than the limit was used. */
+/** A threshold of 100 percent disables compaction, even where more than the limit was used. */
 export const COMPACTION_OFF_PERCENT = 100;
 
-/** Whether the conversation should be summarised now. `thresholdPercent` is 0 to 100; an unknown limit is never reached. */
+/** Whether the context should be compacted. `thresholdPercent` is 0 to 100; an unknown limit is never reached. */
 export function isOverThreshold(
   usedTokens: number,
   limitTokens: number | null,

@@ -1,25 +1,25 @@
 /**
- * List prices and limits of well-known models, so that a new deployment's costs are not blank and its first calls not
- * refused. A starting point and no promise: vendors change prices, and a contract may have others. What stands in a model's configuration
- * counts, and is only ever filled where it is empty.
+ * Table of list prices and limits of well-known models, so that a new deployment shows costs and its first calls are not
+ * refused. A starting point, not a promise: vendors change prices, and contracts differ. A model's configuration takes
+ * precedence; the table only fills empty fields.
  *
  * Compiled in November 2026 from the vendors' public price lists (Anthropic: "Pricing" in the Claude documentation;
- * OpenAI: "API pricing"). Standard rates; cache writes are those that live for five minutes. A model without prices
- * here is one whose rate depends on the length of the prompt, or of which we are not sure: no price is better than a
- * wrong one. Limits of output are those of the vendors' pages on their models; null where we did not find one.
+ * OpenAI: "API pricing"). Standard rates; cache writes are the five-minute ones. A model has no prices here where its
+ * rate depends on the prompt's length or is uncertain: no price is better than a wrong one. Output limits are those of
+ * the vendors' model pages; null where none was found.
  */
 import type { ModelProviderKind } from "../common/failures.js";
 import type { ModelPricing } from "../usage/money.js";
 
-/** Changes with the table: a deployment takes each edition over once. */
+/** Changes with the table: a deployment adopts each edition once. */
 export const KNOWN_MODELS_EDITION = "2026-11";
 
-export type KnownModel = {
-  /** Tokens that fit into one call; null = the table does not say. */
+type KnownModel = {
+  /** Context window in tokens; null = not in the table. */
   contextLimit: number | null;
-  /** Tokens that one answer may have, thoughts included; null = the table does not say. */
+  /** Output limit in tokens, reasoning included; null = not in the table. */
   outputLimit: number | null;
-  /** As the model's own maker asks; other clouds that sell it may ask otherwise. */
+  /** The maker's own prices; other clouds that sell the model may differ. */
   pricing: ModelPricing | null;
 };
 
@@ -31,7 +31,7 @@ const claude = (
   return { contextLimit: 200_000, outputLimit, pricing: { input, output, cacheRead, cacheWrite } };
 };
 
-/** OpenAI does not charge for what goes into its cache. */
+/** OpenAI does not charge for cache writes. */
 const openai = (
   contextLimit: number,
   outputLimit: number,
@@ -68,7 +68,7 @@ const KNOWN_MODELS: Readonly<Record<string, KnownModel>> = {
   "gpt-4o": openai(128_000, 16_384, ["2.50", "10", "1.25"]),
   "gpt-4o-mini": openai(128_000, 16_384, ["0.15", "0.60", "0.075"]),
   "gemini-3.8-flash": unpriced(1_048_576, 65_536),
-  // Older ones, still called, whose short answers are all that must be known of them.
+  // Older models still in use; only their small output limits matter.
   "claude-opus-4": unpriced(200_000, 32_000),
   "claude-sonnet-4": unpriced(200_000, 64_000),
   "claude-sonnet-4-5": unpriced(200_000, 64_000),
@@ -84,13 +84,13 @@ const KNOWN_MODELS: Readonly<Record<string, KnownModel>> = {
   o3: unpriced(200_000, 100_000),
   "o3-mini": unpriced(200_000, 100_000),
   "o4-mini": unpriced(200_000, 100_000),
-  // Google's other cloud takes one token less than its pages say.
+  // Vertex AI accepts one token less than documented.
   "gemini-2.5-pro": unpriced(1_048_576, 65_535),
   "gemini-2.5-flash": unpriced(1_048_576, 65_535),
   "gemini-2.0-flash": unpriced(1_048_576, 8_192),
 };
 
-/** The model by the vendor's id, also with a date behind it or as Bedrock writes it; null = not in the table. */
+/** Looks up a model by the vendor's id, also with a date suffix or in Bedrock's form; null = not in the table. */
 export function findKnownModel(model: string): KnownModel | null {
   const name = model
     .replace(/^(?:[a-z]+\.)?anthropic\./, "")
@@ -99,7 +99,7 @@ export function findKnownModel(model: string): KnownModel | null {
   return Object.hasOwn(KNOWN_MODELS, name) ? (KNOWN_MODELS[name] ?? null) : null;
 }
 
-/** What calls of a known model cost at such a provider. Makers ask their list price; what other clouds ask is not here. */
+/** List prices of a known model at its maker; null at other providers, whose prices are not in the table. */
 export function knownPricing(kind: ModelProviderKind, model: string): ModelPricing | null {
   const isMaker = kind === "anthropic" || kind === "openai" || kind === "google";
   return isMaker ? (findKnownModel(model)?.pricing ?? null) : null;

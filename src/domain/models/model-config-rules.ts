@@ -1,6 +1,6 @@
 /**
- * What an admin may make of a model: from how it was and what is asked to how it will be, or everything that is wrong
- * with it. Whether a model may be the default is decided here too. Pure.
+ * Validation of new and changed model configurations: from the current setup and a change to the new setup, or all
+ * problems. Also decides whether a model may become the default. Pure.
  */
 import type { ModelProviderKind } from "../common/failures.js";
 import type { JsonObject, JsonValue } from "../common/json.js";
@@ -8,7 +8,7 @@ import { findKnownModel, knownPricing } from "./known-models.js";
 import { type Note, type Problem, readPlainText } from "../mcp/field-rules.js";
 import type { ModelPricing } from "../usage/money.js";
 
-/** What admins decide of a model. Units as in the store's record of it. */
+/** The settings of a model that admins control. Units as in the store's record. */
 export type ModelSetup = {
   model: string;
   displayName: string;
@@ -20,10 +20,10 @@ export type ModelSetup = {
   isEnabled: boolean;
 };
 
-/** Absent keeps what is there, or leaves a new model's default; null clears, which not all of them bear. */
+/** Absent keeps the value, or a new model's default; null clears it, which not all fields allow. */
 export type ModelChange = {
   displayName?: string | null | undefined;
-  /** Null = nobody says. */
+  /** Null = unknown. */
   contextLimit?: number | null | undefined;
   compactionThresholdPercent?: number | null | undefined;
   /** Null = Parley's default. */
@@ -36,13 +36,13 @@ export type ModelChange = {
   isDefault?: boolean | null | undefined;
 };
 
-/** A model's own id is given once and for all: what was said and spent stands with it. */
+/** The vendor's model id never changes: messages and costs refer to it. */
 export type NewModel = ModelChange & { model: string; displayName: string };
 
-/** What the provider's adapter makes of call options: nothing, or what is wrong with them, each at its place. */
+/** The adapter's validation of call options; each problem's path begins within the options. */
 export type ValidateOptions = (options: JsonObject) => Problem[];
 
-export type ModelPlan = { ok: true; setup: ModelSetup } | { ok: false; problems: Problem[] };
+type ModelPlan = { ok: true; setup: ModelSetup } | { ok: false; problems: Problem[] };
 
 const NEVER_CLEARED = [
   "displayName",
@@ -54,41 +54,41 @@ const NEVER_CLEARED = [
 const MAX_NAME_CHARACTERS = 100;
 /** ARNs of inference profiles are the longest. */
 const MAX_MODEL_CHARACTERS = 512;
-/** Fifty times what any model holds today. */
+/** Fifty times the largest context of today. */
 const MAX_CONTEXT_TOKENS = 100_000_000;
-/** As JSON. They go with every call. */
+/** As JSON. Options are sent with every call. */
 const MAX_OPTIONS_CHARACTERS = 16_384;
-const USUAL_THRESHOLD_PERCENT = 70;
+const DEFAULT_THRESHOLD_PERCENT = 70;
 
-/** What is left out of context and prices comes from the table of known models. */
-export function planNewModel(kind: ModelProviderKind, wanted: NewModel, judge: ValidateOptions): ModelPlan {
+/** Plans a new model; context limit and prices default to the table of known models. */
+export function planNewModel(kind: ModelProviderKind, input: NewModel, validate: ValidateOptions): ModelPlan {
   const problems: Problem[] = [];
-  const model = readPlainText(wanted.model, { min: 1, max: MAX_MODEL_CHARACTERS }, (message) =>
+  const model = readPlainText(input.model, { min: 1, max: MAX_MODEL_CHARACTERS }, (message) =>
     problems.push({ message, path: ["model"] }),
   );
   if (/\s/.test(model))
-    problems.push({ message: "A vendor's id of a model has no blanks.", path: ["model"] });
+    problems.push({ message: "A model id must not contain spaces.", path: ["model"] });
   const blank: ModelSetup = {
     model,
     displayName: "",
     contextLimit: findKnownModel(model)?.contextLimit ?? null,
-    compactionThresholdPercent: USUAL_THRESHOLD_PERCENT,
+    compactionThresholdPercent: DEFAULT_THRESHOLD_PERCENT,
     maxOutputTokens: null,
     providerOptions: {},
     pricing: knownPricing(kind, model),
     isEnabled: true,
   };
-  return plan(blank, wanted, { judge, problems });
+  return plan(blank, input, { validate, problems });
 }
 
-export function planModelChange(before: ModelSetup, change: ModelChange, judge: ValidateOptions): ModelPlan {
-  return plan(before, change, { judge, problems: [] });
+export function planModelChange(before: ModelSetup, change: ModelChange, validate: ValidateOptions): ModelPlan {
+  return plan(before, change, { validate, problems: [] });
 }
 
 function plan(
   old: ModelSetup,
   change: ModelChange,
-  { judge, problems }: { judge: ValidateOptions; problems: Problem[] },
+  { validate, problems }: { validate: ValidateOptions; problems: Problem[] },
 ): ModelPlan {
   const note: Note = (message, ...path) => problems.push({ message, path });
   for (const field of NEVER_CLEARED) {
@@ -105,7 +105,7 @@ function plan(
     contextLimit: change.contextLimit === undefined ? old.contextLimit : change.contextLimit,
     compactionThresholdPercent: change.compactionThresholdPercent ?? old.compactionThresholdPercent,
     maxOutputTokens: change.maxOutputTokens === undefined ? old.maxOutputTokens : change.maxOutputTokens,
-    providerOptions: readOptions(old, change.providerOptions, { judge, note }),
+    providerOptions: readOptions(old, change.providerOptions, { validate, note }),
     pricing: change.pricing === undefined ? old.pricing : change.pricing,
     isEnabled: change.isEnabled ?? old.isEnabled,
   };
@@ -117,7 +117,7 @@ function noteNumbers(setup: ModelSetup, change: ModelChange, note: Note): void {
   const { contextLimit, maxOutputTokens, compactionThresholdPercent: threshold } = setup;
   const isCount = (tokens: number) =>
     Number.isSafeInteger(tokens) && tokens > 0 && tokens <= MAX_CONTEXT_TOKENS;
-  const rule = `It is a number of tokens: 1 to ${MAX_CONTEXT_TOKENS.toLocaleString("en")}.`;
+  const rule = `It must be a number of tokens from 1 to ${MAX_CONTEXT_TOKENS.toLocaleString("en")}.`;
   if (contextLimit !== null && !isCount(contextLimit)) note(rule, "contextLimit");
   if (maxOutputTokens !== null && !isCount(maxOutputTokens)) note(rule, "maxOutputTokens");
   else if (
@@ -127,50 +127,50 @@ function noteNumbers(setup: ModelSetup, change: ModelChange, note: Note): void {
     maxOutputTokens >= contextLimit
   ) {
     const field = change.maxOutputTokens === undefined ? "contextLimit" : "maxOutputTokens";
-    note("An answer as long as the whole context leaves no room for the question.", field);
+    note("The output limit must be smaller than the context limit, or no tokens are left for the prompt.", field);
   }
   if (!Number.isInteger(threshold) || threshold < 0 || threshold > 100) {
-    note("It is a whole number of percent: 0 to 100, which never summarises.", "compactionThresholdPercent");
+    note("It must be a whole percentage from 0 to 100; 100 never compacts.", "compactionThresholdPercent");
   }
 }
 
-/** Options that are kept are not judged anew: only their adapter knows what it took when they were given. */
+/** Unchanged options are not validated again: only the adapter of their time knows what it accepted. */
 function readOptions(
   { providerOptions: old }: ModelSetup,
-  given: JsonValue | undefined,
-  { judge, note }: { judge: ValidateOptions; note: Note },
+  value: JsonValue | undefined,
+  { validate, note }: { validate: ValidateOptions; note: Note },
 ): JsonObject {
-  if (given === undefined) return old;
-  if (given === null) return {};
-  if (typeof given !== "object" || Array.isArray(given)) {
+  if (value === undefined) return old;
+  if (value === null) return {};
+  if (typeof value !== "object" || Array.isArray(value)) {
     note("Options are an object of names and values.", "providerOptions");
     return old;
   }
-  if (JSON.stringify(given).length > MAX_OPTIONS_CHARACTERS) {
+  if (JSON.stringify(value).length > MAX_OPTIONS_CHARACTERS) {
     const length = MAX_OPTIONS_CHARACTERS.toLocaleString("en");
-    note(`Options have at most ${length} characters as JSON.`, "providerOptions");
+    note(`Options may have at most ${length} characters as JSON.`, "providerOptions");
     return old;
   }
-  for (const { message, path } of judge(given)) note(message, "providerOptions", ...path);
-  return given;
+  for (const { message, path } of validate(value)) note(message, "providerOptions", ...path);
+  return value;
 }
 
-/** Who stands where when a model is made, changed or deleted. */
-export type DefaultFacts = {
-  /** It is the default now. */
+/** State of a model and its provider, as far as the default is concerned. */
+type DefaultFacts = {
+  /** Whether it is the default now. */
   isDefault: boolean;
-  /** What is asked; absent = nothing. */
+  /** The requested value; undefined = no request. */
   wanted: boolean | undefined;
-  /** As it will be. */
+  /** After the change. */
   isEnabled: boolean;
   isProviderEnabled: boolean;
 };
 
-export type DefaultPlan = { ok: true; becomesDefault: boolean } | { ok: false; problem: Problem };
+type DefaultPlan = { ok: true; becomesDefault: boolean } | { ok: false; problem: Problem };
 
 /**
- * Whether the model becomes the default, or why what is asked leaves the deployment without one that can be used. The
- * default never moves by itself: nobody should pay for a model that they did not choose.
+ * Whether the model becomes the default, or why the request would leave the deployment without a usable default. The
+ * default never changes automatically, since it decides what users pay for.
  */
 export function planDefault(facts: DefaultFacts): DefaultPlan {
   const { isDefault, wanted, isEnabled, isProviderEnabled } = facts;

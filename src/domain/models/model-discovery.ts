@@ -1,10 +1,10 @@
-/** What a provider's own list of models told, or why it told nothing. Pure. */
+/** Model discovery: a provider's own list of models, or why it is unavailable. Pure. */
 import type { ChatFailure, FailureKind, ModelProviderKind } from "../common/failures.js";
 import { findKnownModel, knownPricing } from "./known-models.js";
 import type { ModelPricing } from "../usage/money.js";
 
-/** `unsupported`: this kind of provider has no such list. `timeout`, `blocked` and the rest say what was in the way. */
-export const DISCOVERY_FAILURE_KINDS = [
+/** `unsupported`: this kind of provider has no such list. */
+const DISCOVERY_FAILURE_KINDS = [
   "unsupported",
   "missing_key",
   "unauthorized",
@@ -15,21 +15,21 @@ export const DISCOVERY_FAILURE_KINDS = [
 ] as const;
 export type DiscoveryFailureKind = (typeof DISCOVERY_FAILURE_KINDS)[number];
 
-export type DiscoveryFailure = { kind: DiscoveryFailureKind; message: string };
+type DiscoveryFailure = { kind: DiscoveryFailureKind; message: string };
 
 export type DiscoveredModel = {
   model: string;
   displayName: string;
   contextLimit: number | null;
   pricing: ModelPricing | null;
-  /** There is a configuration of it at this provider already. */
+  /** Whether the provider already has a configuration of it. */
   isConfigured: boolean;
 };
 
 export type ModelDiscovery =
   { ok: true; models: DiscoveredModel[] } | { ok: false; failure: DiscoveryFailure };
 
-/** What the list itself says counts; the table of known models fills in what it leaves out. */
+/** Completes listed models from the table of known models; the list itself takes precedence. */
 export function describeListed(
   listed: readonly { model: string; displayName: string | null; contextLimit: number | null }[],
   { kind, configured }: { kind: ModelProviderKind; configured: ReadonlySet<string> },
@@ -43,14 +43,14 @@ export function describeListed(
   }));
 }
 
-/** How far a question came: `blocked` by the guard, `silent` when no answer came, else `answered`. */
-export type QuestionFate = "blocked" | "silent" | "answered";
+/** How far a request got: `blocked` by the egress guard, `silent` without an answer, else `answered`. */
+type RequestProgress = "blocked" | "silent" | "answered";
 
-/** A failed question, as whoever set the provider up reads it. */
-export function discoveryFailure(failure: ChatFailure, fate: QuestionFate): DiscoveryFailure {
+/** The failure of a discovery request, worded for the admin who set up the provider. */
+export function discoveryFailure(failure: ChatFailure, progress: RequestProgress): DiscoveryFailure {
   const { message, detail = "" } = failure;
-  const known = fate === "blocked" ? "blocked" : KINDS[failure.kind];
-  const kind = known ?? (fate === "silent" ? "unreachable" : "refused");
+  const known = progress === "blocked" ? "blocked" : KINDS[failure.kind];
+  const kind = known ?? (progress === "silent" ? "unreachable" : "refused");
   return { kind, message: message.includes(detail) ? message : `${message} ${detail}` };
 }
 

@@ -1,24 +1,24 @@
-/** Whose key pays for a model call. Pure. */
+/** Choice of the API key for a model call. Pure. */
 import type { ModelProviderKind } from "../common/failures.js";
 
-/** `deployment`: the deployment's; `user`: the chat owner's own; `user_then_deployment`: theirs if they gave one. */
+/** `deployment`: the deployment's key; `user`: the chat owner's own; `user_then_deployment`: the owner's if there is one. */
 export const KEY_POLICIES = ["deployment", "user", "user_then_deployment"] as const;
 export type KeyPolicy = (typeof KEY_POLICIES)[number];
 
-/** What there is to call with; null = no such key. */
-export type KnownKeys = { deployment: string | null; user: string | null };
+/** The available keys; null = none. */
+type KnownKeys = { deployment: string | null; user: string | null };
 
-/** `missing`: whose key would have to be given. An empty key = the call goes without one. */
+/** `missing`: whose key is required. An empty key = the call goes without one. */
 export type KeyChoice = { ok: true; key: string } | { ok: false; missing: "deployment" | "user" };
 
-/** Whether a person's own key can count for this provider. */
+/** Whether users' own keys are used for this provider. */
 export function takesPersonalKeys(policy: KeyPolicy): boolean {
   return policy !== "deployment";
 }
 
 /**
- * The key of one call. `mayGoWithout`: the endpoint may be called without any, see `goesWithoutKey`; a provider that
- * wants people's own keys is never called without one for them, as that could be somebody else's credentials.
+ * The key of one call. `mayGoWithout`: the endpoint accepts calls without a key, see `goesWithoutKey`. A provider that
+ * requires users' own keys is never called without one, since that could use someone else's credentials.
  */
 export function chooseKey(policy: KeyPolicy, mayGoWithout: boolean, keys: KnownKeys): KeyChoice {
   const own = takesPersonalKeys(policy) ? keys.user : null;
@@ -29,7 +29,7 @@ export function chooseKey(policy: KeyPolicy, mayGoWithout: boolean, keys: KnownK
   return { ok: false, missing: policy === "deployment" ? "deployment" : "user" };
 }
 
-/** What of a provider decides where its deployment's key is. */
+/** The fields of a provider that decide where the deployment's key comes from. */
 export type KeySource = {
   kind: ModelProviderKind;
   baseUrl: string | null;
@@ -38,14 +38,14 @@ export type KeySource = {
   isDemo: boolean;
 };
 
-/** The variable whose value is the key as long as none is stored: it goes only where the environment's address is. */
+/** The environment variable with the key while none is stored: it is sent only to the environment's address. */
 export function keyVariableOf({ apiKeyVariable, isAddressOwn }: KeySource): string | null {
   return isAddressOwn ? null : apiKeyVariable;
 }
 
-/** The variable that gives the address, where no admin has chosen another: who must correct it, corrects that. */
-export function addressVariableOf({ kind, ...place }: KeySource): string | null {
-  return place.isDemo || keyVariableOf({ kind, ...place }) === null ? null : ADDRESS_VARIABLES[kind];
+/** The environment variable with the address, where no admin has set another; named in errors about the address. */
+export function addressVariableOf({ kind, ...source }: KeySource): string | null {
+  return source.isDemo || keyVariableOf({ kind, ...source }) === null ? null : ADDRESS_VARIABLES[kind];
 }
 
 const ADDRESS_VARIABLES: Readonly<Record<ModelProviderKind, string | null>> = {
@@ -58,12 +58,12 @@ const ADDRESS_VARIABLES: Readonly<Record<ModelProviderKind, string | null>> = {
 };
 
 /**
- * Whether calls may be made without any key: those to servers with an address of their own, as local ones are, and
- * those to Bedrock, which the machine's own AWS credentials sign. Azure always wants one, and so does a provider whose
- * key the environment is to give.
+ * Whether calls may go without a key: to servers with a configured address, such as local ones, and to Bedrock, where the
+ * machine's AWS credentials sign them. Azure always needs a key, and so does a provider whose key comes from the
+ * environment.
  */
-export function goesWithoutKey(place: KeySource): boolean {
-  if (place.isDemo) return true;
-  if (keyVariableOf(place) !== null || place.kind === "azure_openai") return false;
-  return place.kind === "bedrock" || place.baseUrl !== null;
+export function goesWithoutKey(source: KeySource): boolean {
+  if (source.isDemo) return true;
+  if (keyVariableOf(source) !== null || source.kind === "azure_openai") return false;
+  return source.kind === "bedrock" || source.baseUrl !== null;
 }

@@ -1,30 +1,30 @@
 /**
- * What an admin may make of a model provider: from how it was and what is asked to how it will be, or everything that is
- * wrong with it. Pure; secrets pass through and are kept nowhere.
+ * Validation of new and changed model providers: from the current setup and a change to the new setup, or all problems.
+ * Pure; secrets pass through and are not retained.
  */
 import type { ModelProviderKind } from "../common/failures.js";
 import type { SecretChange, SecretUpdate } from "../mcp/auth-rules.js";
 import { type Note, type Problem, readAddress, readPlainText } from "../mcp/field-rules.js";
 import type { KeyPolicy } from "./model-keys.js";
 
-export const OPENAI_APIS = ["responses", "chat"] as const;
+const OPENAI_APIS = ["responses", "chat"] as const;
 /** Which of OpenAI's wire formats a provider speaks. */
 export type OpenaiApi = (typeof OPENAI_APIS)[number];
 
-/** What admins decide of a provider. */
+/** The settings of a provider that admins control. */
 export type ProviderSetup = {
   kind: ModelProviderKind;
   displayName: string;
   /** Null = the vendor's own. */
   baseUrl: string | null;
-  /** Means nothing for other vendors than OpenAI's formats'. */
+  /** Only meaningful for providers that speak OpenAI's formats. */
   openaiApi: OpenaiApi;
   keyPolicy: KeyPolicy;
   isEnabled: boolean;
   allowsPrivateAddresses: boolean;
 };
 
-/** Absent keeps what is there, or leaves a new provider's default; null clears, which only the address bears. */
+/** Absent keeps the value, or a new provider's default; null clears it, which only the address and the key allow. */
 export type ProviderChange = {
   displayName?: string | null | undefined;
   baseUrl?: string | null | undefined;
@@ -35,11 +35,11 @@ export type ProviderChange = {
   isPrivateNetworkAllowed?: boolean | null | undefined;
 };
 
-/** The kind is given once and for all: models' options are made for it. */
+/** The kind never changes: model options depend on it. */
 export type NewProvider = ProviderChange & { kind: ModelProviderKind; displayName: string };
 
-/** `hasMoved`: it is another host's address than before; no key may follow it there. */
-export type ProviderPlan =
+/** `hasMoved`: the address is on another host than before; no stored key may be sent there. */
+type ProviderPlan =
   | { ok: true; setup: ProviderSetup; key: SecretUpdate; hasMoved: boolean }
   | { ok: false; problems: Problem[] };
 
@@ -52,15 +52,15 @@ const NEVER_CLEARED = [
 ] as const satisfies readonly (keyof ProviderChange)[];
 
 const MAX_NAME_CHARACTERS = 100;
-/** Longer than any vendor's; those that are signed documents reach two or three thousand. */
-export const MAX_KEY_CHARACTERS = 8_192;
-/** What travels in a header as it is. */
+/** Longer than any vendor's keys; signed tokens reach two or three thousand. */
+const MAX_KEY_CHARACTERS = 8_192;
+/** Characters that a header carries unchanged. */
 const KEY = /^[\x21-\x7e]+$/;
 const MOVED_KEY =
-  "The address is another host's now: give the key anew, since it was given for the former one.";
+  "The address is on another host now. Enter the key again, since it was meant for the previous one.";
 
-export function planNewProvider(wanted: NewProvider): ProviderPlan {
-  const { kind } = wanted;
+export function planNewProvider(input: NewProvider): ProviderPlan {
+  const { kind } = input;
   const blank: ProviderSetup = {
     kind,
     displayName: "",
@@ -70,10 +70,10 @@ export function planNewProvider(wanted: NewProvider): ProviderPlan {
     isEnabled: true,
     allowsPrivateAddresses: false,
   };
-  return plan({ setup: blank, hasKey: false, isNew: true }, wanted);
+  return plan({ setup: blank, hasKey: false, isNew: true }, input);
 }
 
-/** `hasKey`: one is stored. */
+/** Plans a change of a provider. `hasKey`: whether a key is stored. */
 export function planProviderChange(
   before: { setup: ProviderSetup; hasKey: boolean },
   change: ProviderChange,
@@ -105,7 +105,7 @@ function plan(
     allowsPrivateAddresses: change.isPrivateNetworkAllowed ?? old.allowsPrivateAddresses,
   };
   if (openaiApi != null && !speaksOpenai(old.kind)) {
-    note("Only providers that speak OpenAI's formats have a choice of them.", "openaiApi");
+    note("Only providers that speak OpenAI's formats can choose between them.", "openaiApi");
   }
   const key = readKey(change.apiKey, (message, ...path) => note(message, "apiKey", ...path));
   const hasMoved = !isNew && originOf(old.baseUrl) !== originOf(setup.baseUrl);
@@ -119,36 +119,36 @@ export function speaksOpenai(kind: ModelProviderKind): boolean {
 
 function readBaseUrl(
   { kind, baseUrl: old }: ProviderSetup,
-  given: string | null | undefined,
+  input: string | null | undefined,
   note: Note,
 ): string | null {
   const baseUrl =
-    given === undefined ? old : given === null ? null : readAddress(given, (it) => note(it, "baseUrl"));
+    input === undefined ? old : input === null ? null : readAddress(input, (it) => note(it, "baseUrl"));
   const needsOne = kind === "openai_compatible" || kind === "azure_openai";
   if (baseUrl === null && needsOne) {
-    note("This kind of provider has no address of its own: give the one to ask.", "baseUrl");
+    note("This kind of provider has no default address: enter one.", "baseUrl");
   }
   return baseUrl;
 }
 
-/** A key as it is pasted. Null clears, as it does everywhere. */
-export function readKey(given: SecretChange | null | undefined, note: Note): SecretUpdate {
-  if (given === undefined) return "keep";
-  if (given === null) return "clear";
-  if (given.set == null) {
-    if (given.clear !== true) note("To remove it, say true; to keep it, leave it out.", "clear");
+/** The update for a pasted key. Null clears, as everywhere. */
+export function readKey(input: SecretChange | null | undefined, note: Note): SecretUpdate {
+  if (input === undefined) return "keep";
+  if (input === null) return "clear";
+  if (input.set == null) {
+    if (input.clear !== true) note("Set this to true to remove the key; leave it out to keep it.", "clear");
     return "clear";
   }
-  const key = given.set.trim();
-  if (key === "") note("The key is blank.", "set");
+  const key = input.set.trim();
+  if (key === "") note("The key must not be blank.", "set");
   else if (key.length > MAX_KEY_CHARACTERS || !KEY.test(key)) {
     const length = MAX_KEY_CHARACTERS.toLocaleString("en");
-    note(`A key has at most ${length} characters, all of them visible ASCII, without spaces.`, "set");
+    note(`A key may have at most ${length} characters, all visible ASCII, without spaces.`, "set");
   }
   return { set: key };
 }
 
-/** The vendor's own address counts as a host of its own. */
+/** The origin of an address; the vendor's default address counts as its own origin. */
 function originOf(address: string | null): string {
   if (address === null) return "";
   return URL.canParse(address) ? new URL(address).origin : address;

@@ -1,48 +1,48 @@
-/** How many tokens of output a model call asks for. Pure. */
+/** The output limit that a model call requests. Pure. */
 import { findKnownModel } from "./known-models.js";
 
-/** An answer that has no room for this many tokens is not asked for: history must get shorter first. */
-export const LEAST_OUTPUT_TOKENS = 256;
-/** What vendors add around messages and tools is not in any count of ours: a share of the prompt, and a few tokens. */
+/** With fewer output tokens available no call is made: history must be compacted first. */
+export const MIN_OUTPUT_TOKENS = 256;
+/** Margin for tokens that vendors add around messages and tools: a share of the prompt, and a few tokens. */
 const PROMPT_MARGIN_SHARE = 1 / 50;
 const PROMPT_MARGIN_TOKENS = 16;
 
-/** What is known of a model's answers; in tokens, null = nobody has said. */
-export type OutputBounds = {
+/** A model's known output limits, in tokens; null = unknown. */
+type OutputBounds = {
   /** The vendor's id of the model. */
   model: string;
-  /** What an administrator said. */
+  /** Configured by an admin. */
   maxOutputTokens: number | null;
-  /** What the vendor's refusals showed. */
+  /** Learned from the vendor's refusals. */
   observedOutputLimit: number | null;
 };
 
-/** The most that the model itself gives in one answer, seen or from the table of known models; null = unknown. */
+/** The model's own output limit, observed or from the table of known models; null = unknown. */
 export function modelOutputLimit({ model, observedOutputLimit }: OutputBounds): number | null {
   return observedOutputLimit ?? findKnownModel(model)?.outputLimit ?? null;
 }
 
 /**
- * Tokens to ask for when there is room for all of them: what an administrator said, else the deployment's default as far
- * as the model is known to give it; never more than the vendor was seen to take.
+ * The output tokens to request if the window has space: the configured limit, else the deployment's default capped at the
+ * model's known limit; never more than the vendor was observed to accept.
  */
 export function desiredOutputTokens(bounds: OutputBounds, deploymentDefault: number): number {
   const { maxOutputTokens, observedOutputLimit } = bounds;
-  const wanted =
+  const desired =
     maxOutputTokens ?? Math.min(deploymentDefault, modelOutputLimit(bounds) ?? deploymentDefault);
-  return Math.min(wanted, observedOutputLimit ?? wanted);
+  return Math.min(desired, observedOutputLimit ?? desired);
 }
 
 /**
- * What of `wanted` fits into the window beside the prompt; with less room than an answer needs, as much as an answer
- * needs: then the vendor counts, and its refusal says exactly. `window` in tokens, null = unknown.
+ * `desired` capped at what the window leaves beside the prompt, but at least `MIN_OUTPUT_TOKENS`: then the vendor counts,
+ * and its refusal states the exact limit. `window` in tokens, null = unknown.
  */
-export function fittingOutputTokens(wanted: number, window: number | null, promptTokens: number): number {
-  if (window === null) return wanted;
-  return Math.min(wanted, Math.max(availableOutputTokens(window, promptTokens), LEAST_OUTPUT_TOKENS));
+export function fittingOutputTokens(desired: number, window: number | null, promptTokens: number): number {
+  if (window === null) return desired;
+  return Math.min(desired, Math.max(availableOutputTokens(window, promptTokens), MIN_OUTPUT_TOKENS));
 }
 
-/** Tokens that a window leaves beside a prompt of so many; may be negative. */
+/** Output tokens that a window leaves beside the prompt; may be negative. */
 export function availableOutputTokens(window: number, promptTokens: number): number {
   return window - promptTokens - Math.ceil(promptTokens * PROMPT_MARGIN_SHARE) - PROMPT_MARGIN_TOKENS;
 }

@@ -1,15 +1,15 @@
 /**
- * How many tokens a text has, guessed by its characters: for vendors that report no usage. Pure, and cheap enough for a
- * whole prompt (a million characters take about 20 ms). How near it comes is in docs/costs.md and beside this file in the test.
+ * Token counts estimated from characters, for vendors that report no usage. Pure, and cheap enough for a whole prompt (a
+ * million characters take about 20 ms). Its accuracy is documented in docs/costs.md and checked by the test beside it.
  */
 import type { MessagePart, StoredFile } from "../chats/message-parts.js";
 
 /**
  * Tokens per unit of text. Fitted by least squares of the relative error against o200k_base (OpenAI) and Llama 3's
- * tokeniser, on prose, source code, JSON, logs and translated software messages in 14 languages.
+ * tokenizer, on prose, source code, JSON, logs and translated software messages in 14 languages.
  */
 const WEIGHTS = {
-  /** A run of ASCII letters up to `WORD_LETTERS` long; an inner capital begins another. */
+  /** A run of up to `WORD_LETTERS` ASCII letters; an inner capital begins another word. */
   word: 1,
   /** Each further `MORE_LETTERS` of a longer word. */
   longWord: 1.3,
@@ -33,18 +33,18 @@ const WEIGHTS = {
 
 const WORD_LETTERS = 8;
 const MORE_LETTERS = 4;
-/** Letters beside digits are identifiers, hashes and base64, of which tokenisers know no words. */
+/** Letters next to digits are identifiers, hashes and base64, which tokenizers do not have as words. */
 const LETTERS_PER_TOKEN_IN_CODES = 2;
 const DIGITS_PER_TOKEN = 3;
 
-/** A picture as large as vendors take without shrinking it: Claude's formula (width × height / 750) gives about this. */
+/** An image as large as vendors accept without shrinking it; Claude's formula (width × height / 750) gives about this. */
 const IMAGE_TOKENS = 1_500;
-/** A page of a PDF has about this many tokens and, scanned or set, about that many bytes. */
+/** Average tokens and bytes of a PDF page, scanned or typeset. */
 const DOCUMENT_PAGE_TOKENS = 2_000;
 const DOCUMENT_PAGE_BYTES = 50_000;
 const TEXT_BYTES_PER_TOKEN = 4;
-/** Role, separators and, for tools, the names of the fields around what is said. */
-export const OVERHEAD_TOKENS_PER_MESSAGE = 4;
+/** Role, separators and, for tools, the names of the fields around the content. */
+const OVERHEAD_TOKENS_PER_MESSAGE = 4;
 
 /** Whole tokens, rounded up; 0 for the empty text. */
 export function estimateTokens(text: string): number {
@@ -66,12 +66,12 @@ export function estimateTokens(text: string): number {
   return Math.ceil(tokens);
 }
 
-/** What a message of these parts adds to a prompt; notices, which models never see, add nothing. */
+/** Prompt tokens of a message with these parts; notices, which models never see, count as 0. */
 export function estimateMessageTokens(parts: readonly MessagePart[]): number {
   return parts.reduce((sum, part) => sum + partTokens(part), OVERHEAD_TOKENS_PER_MESSAGE);
 }
 
-/** What a model has written: its words, its thoughts (`reasoning`, which are part of `output`) and its calls. */
+/** Output tokens of a model's answer: text, reasoning (also counted in `output`) and tool calls. */
 export function estimateAnswerTokens(parts: readonly MessagePart[]): { output: number; reasoning: number } {
   let [output, reasoning] = [0, 0];
   for (const part of parts) {
@@ -90,11 +90,11 @@ function partTokens(part: MessagePart): number {
     case "tool-call":
       return OVERHEAD_TOKENS_PER_MESSAGE + estimateTokens(part.toolName + JSON.stringify(part.arguments));
     case "tool-result": {
-      const words = typeof part.result === "string" ? part.result : JSON.stringify(part.result);
+      const text = typeof part.result === "string" ? part.result : JSON.stringify(part.result);
       const files = part.files ?? [];
       return files.reduce(
         (sum, file) => sum + fileTokens(file),
-        OVERHEAD_TOKENS_PER_MESSAGE + estimateTokens(words),
+        OVERHEAD_TOKENS_PER_MESSAGE + estimateTokens(text),
       );
     }
     case "file-reference":
@@ -118,7 +118,7 @@ function fileTokens({ mediaType, sizeBytes }: StoredFile): number {
 
 const FIRST_WIDE = 128;
 
-/** Kinds of ASCII characters; numbers, since each character of a prompt is looked up. */
+/** Kinds of ASCII characters; numbers, for speed: every character of a prompt is looked up. */
 const LETTER = 0;
 const DIGIT = 1;
 const BLANK = 2;
@@ -133,21 +133,21 @@ const KINDS = Uint8Array.from({ length: FIRST_WIDE }, (_, code) => {
   return /[!-~]/.test(character) ? PUNCTUATION : BLANK;
 });
 
-/** Beyond either end of the text there is none. */
+/** False beyond either end of the text. */
 function isDigitAt(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   return code >= 48 && code <= 57;
 }
 
-/** A capital behind a small letter begins another word, as in camelCase. */
+/** A capital after a lower-case letter begins another word, as in camelCase. */
 function endOfWord(text: string, start: number): number {
-  let wasSmall = false;
+  let wasLower = false;
   for (let index = start; ; index++) {
     const code = text.charCodeAt(index);
-    const isSmall = code >= 97 && code <= 122;
+    const isLower = code >= 97 && code <= 122;
     const isCapital = code >= 65 && code <= 90;
-    if ((!isSmall && !isCapital) || (isCapital && wasSmall)) return index;
-    wasSmall = isSmall;
+    if ((!isLower && !isCapital) || (isCapital && wasLower)) return index;
+    wasLower = isLower;
   }
 }
 
@@ -182,7 +182,7 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
 
-/** Of one character that is not ASCII. */
+/** Tokens of one non-ASCII character. */
 function wideTokens(code: number): number {
   if (isHighSurrogate(code)) return WEIGHTS.astral;
   if (code >= 0xc0 && code < 0x250) return WEIGHTS.latin;

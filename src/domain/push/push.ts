@@ -93,7 +93,7 @@ const KINDS = { finished: "FINISHED", failed: "FAILED", "needs-client": "NEEDS_C
 function bodyOf(turn: SettledTurn): string {
   switch (turn.kind) {
     case "finished":
-      return wordsOf(turn.parts) || "The turn has finished.";
+      return lastText(turn.parts) || "The turn has finished.";
     case "failed":
       return turn.failure.message;
     case "needs-client":

@@ -1,16 +1,16 @@
-/** Half-open ranges of time, and how they lie on days. Pure; days are UTC, times milliseconds since the epoch. */
+/** Half-open time ranges and their split into whole days. Pure; days are UTC, times milliseconds since the epoch. */
 
-/** From `from` on and before `to`. */
+/** From `from` (inclusive) to `to` (exclusive). */
 export type DateRange = { from: number; to: number };
 
 export const DAY_MS = 86_400_000;
 
 /**
- * A range as the days that it holds whole, and what of days it holds besides: at most two pieces, neither reaching
- * over a midnight. Together they are the range, once.
+ * A range as its whole days and its edges: at most two partial days, neither crossing midnight. Together they cover the
+ * range exactly once.
  */
-export type SplitRange = {
-  /** Null = not one whole day. */
+type SplitRange = {
+  /** Null = no whole day. */
   days: DateRange | null;
   edges: DateRange[];
 };
@@ -27,7 +27,7 @@ export function splitRange({ from, to }: DateRange): SplitRange {
   return { days: first < end ? { from: first, to: end } : null, edges };
 }
 
-/** All of time that the database can tell; for sums without a range. */
+/** For sums without a range. */
 export const ALL_TIME: DateRange = {
   from: Date.UTC(2000, 0, 1),
   to: Date.UTC(3000, 0, 1),

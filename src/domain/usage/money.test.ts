@@ -2,7 +2,7 @@ import fc from "fast-check";
 import Fraction from "fraction.js";
 import { describe, expect, test } from "vitest";
 import type { TokenUsage } from "../chats/message-parts.js";
-import { costMicros, dollars, parsePrice, type ModelPricing } from "./money.js";
+import { costMicros, formatDollars, parsePrice, type ModelPricing } from "./money.js";
 
 const none: ModelPricing = { input: null, output: null, cacheRead: null, cacheWrite: null };
 const noTokens = {
@@ -96,7 +96,7 @@ test.each([
   [1_000_000_000_000n, "$1000000.00"],
   [-1_500_000n, "-$1.50"],
 ])("%s microdollars are read as %s", (micros, text) => {
-  expect(dollars(micros)).toBe(text);
+  expect(formatDollars(micros)).toBe(text);
 });
 
 describe("a price", () => {

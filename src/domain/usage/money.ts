@@ -1,5 +1,5 @@
 /**
- * What a model call costs, exactly. Prices are decimals in US dollars per million tokens, so tokens times price are
+ * Exact cost of model calls. Prices are decimals in US dollars per million tokens, so tokens times price are
  * microdollars; they are multiplied and added as integers and rounded up once, at the end.
  */
 import type { TokenUsage } from "../chats/message-parts.js";
@@ -12,21 +12,21 @@ export type ModelPricing = {
   cacheWrite: string | null;
 };
 
-/** Decimals of a price that count; PostgreSQL keeps as many. */
+/** Decimals of a price; PostgreSQL stores as many. */
 export const PRICE_DECIMALS = 10;
-/** The dearest price, in dollars per million tokens. It keeps the cost of any call within 64 bits. */
-export const GREATEST_PRICE = 1_000_000n;
+/** The highest price, in dollars per million tokens. It keeps the cost of any call within 64 bits. */
+export const MAX_PRICE = 1_000_000n;
 
 const UNIT = 10n ** BigInt(PRICE_DECIMALS);
 const PRICE = new RegExp(`^(\\d{1,10})(?:\\.(\\d{1,${PRICE_DECIMALS}}))?$`);
 
-/** A price in 10^-10 microdollars per token; null when the text is no price: a sign, an exponent, too many digits. */
+/** A price in 10^-10 microdollars per token; null for signs, exponents, too many digits and other invalid text. */
 export function parsePrice(text: string): bigint | null {
   const match = PRICE.exec(text);
   if (!match) return null;
   const [, whole = "", decimals = ""] = match;
   const price = BigInt(whole) * UNIT + BigInt(decimals.padEnd(PRICE_DECIMALS, "0"));
-  return price <= GREATEST_PRICE * UNIT ? price : null;
+  return price <= MAX_PRICE * UNIT ? price : null;
 }
 
 /**
@@ -46,20 +46,20 @@ export function costMicros(usage: TokenUsage | null, pricing: ModelPricing | nul
   const used = kinds.filter(([tokens]) => tokens > 0);
   const priced = used.filter(([, price]) => price !== null);
   if (used.length > 0 && priced.length === 0) return null;
-  const sum = priced.reduce((total, [tokens, price]) => total + BigInt(tokens) * demandPrice(price), 0n);
+  const sum = priced.reduce((total, [tokens, price]) => total + BigInt(tokens) * requirePrice(price), 0n);
   return (sum + UNIT - 1n) / UNIT;
 }
 
-function demandPrice(text: string | null): bigint {
+function requirePrice(text: string | null): bigint {
   const price = text === null ? null : parsePrice(text);
-  if (price === null) throw new Error(`${JSON.stringify(text)} is no price.`);
+  if (price === null) throw new Error(`${JSON.stringify(text)} is not a price.`);
   return price;
 }
 
 const DOLLAR_DECIMALS = 6;
 
-/** Whole microdollars as people read them: `$12.50`, `$0.000001`; nothing is rounded away. */
-export function dollars(micros: bigint): string {
+/** Formats whole microdollars without rounding: `$12.50`, `$0.000001`. */
+export function formatDollars(micros: bigint): string {
   const digits = (micros < 0n ? -micros : micros).toString().padStart(DOLLAR_DECIMALS + 1, "0");
   const decimals = digits.slice(-DOLLAR_DECIMALS).replace(/0{1,4}$/, "");
   return `${micros < 0n ? "-" : ""}$${digits.slice(0, -DOLLAR_DECIMALS)}.${decimals}`;

@@ -67,7 +67,7 @@ test.each([
   expect([isReached(found), remainingMicros(found)]).toEqual([reached, left]);
 });
 
-test("whoever is stopped is told how much is spent in dollars, and when it begins anew", () => {
+test("whoever is stopped is told how much is spent in formatDollars, and when it begins anew", () => {
   const reached = standing(12_500_000n, 12_500_001n);
   expect(isReached(reached) && limitReachedFailure(reached)).toEqual({
     kind: "usage_limit",

@@ -1,48 +1,45 @@
-/** What people may spend: periods, whose limit counts, when it is reached, and what one call may cost at most. Pure. */
+/** Usage limits of users: periods, which limit applies, when it is reached, and the maximum cost of a call. Pure. */
 import type { ChatFailure } from "../common/failures.js";
 import type { DateRange } from "./date-range.js";
-import { costMicros, dollars, type ModelPricing } from "./money.js";
+import { costMicros, formatDollars, type ModelPricing } from "./money.js";
 import type { TokenUsage } from "../chats/message-parts.js";
 
-/** In UTC: from midnight, from Monday's midnight, from the first of the month. */
+/** UTC periods; a week begins on Monday. */
 export const LIMIT_PERIODS = ["day", "week", "month"] as const;
 export type LimitPeriod = (typeof LIMIT_PERIODS)[number];
 
-/** Whose limit counts for a person: nobody's, the deployment's for everybody, or their own. */
+/** Where a user's limit comes from: there is none, it is the deployment's default, or their own. */
 export type LimitSource = "none" | "deployment" | "user";
 
-/** The deployment's rules. Amounts are in microdollars. */
+/** The deployment's policy. Amounts are in microdollars. */
 export type UsageLimitPolicy = {
-  /** False = nobody has a limit, whatever else is set. */
+  /** False = no limits apply, whatever else is set. */
   isEnabled: boolean;
   period: LimitPeriod;
-  /** For everybody without a limit of their own; null = none, 0 = they may spend nothing. */
+  /** For users without a limit of their own; null = none, 0 = they may spend nothing. */
   defaultLimitMicros: bigint | null;
 };
 
-/** How a person stands at a moment. */
+/** A user's spending against their limit. */
 export type LimitStatus = {
   source: LimitSource;
   period: LimitPeriod;
   /** Null = no limit. */
   limitMicros: bigint | null;
-  /** In the period, by calls whose cost is known. */
+  /** Spent in the period, by calls whose cost is known. */
   spentMicros: bigint;
-  /** The period; its end is when what was spent begins anew. */
+  /** The current period; spending resets at its end. */
   range: DateRange;
 };
 
-/** A standing with a limit. */
-export type FiniteLimitStatus = LimitStatus & { limitMicros: bigint };
+/** A status with a limit. */
+type FiniteLimitStatus = LimitStatus & { limitMicros: bigint };
 
-/** Whether something paid may begin. `unchecked`: nobody could find out, and then it may not. */
+/** Whether paid work may begin. `unchecked`: the check failed, so it may not. */
 export type LimitCheck =
   { outcome: "allowed" } | { outcome: "reached"; status: FiniteLimitStatus } | { outcome: "unchecked" };
 
-/** The greatest amount that the database keeps. */
-export const GREATEST_LIMIT_MICROS = 2n ** 63n - 1n;
-
-/** The period that a moment lies in; times are milliseconds since the epoch. */
+/** The period that contains `now`; times are milliseconds since the epoch. */
 export function periodAt(period: LimitPeriod, now: number): DateRange {
   const at = new Date(now);
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
@@ -59,7 +56,7 @@ export function periodAt(period: LimitPeriod, now: number): DateRange {
   }
 }
 
-/** Which limit counts for a person. `ownLimitMicros` null = they have none of their own. */
+/** The limit that applies to a user. `ownLimitMicros` null = they have none of their own. */
 export function effectiveLimit(
   policy: UsageLimitPolicy,
   ownLimitMicros: bigint | null,
@@ -70,47 +67,47 @@ export function effectiveLimit(
   return { source: limitMicros === null ? "none" : "deployment", limitMicros };
 }
 
-/** Whoever has spent their limit, to the microdollar, may spend no more; so nobody may with a limit of 0. */
-export function isReached(standing: LimitStatus): standing is FiniteLimitStatus {
-  return standing.limitMicros !== null && standing.spentMicros >= standing.limitMicros;
+/** Whether the limit is used up, to the microdollar. A limit of 0 always is. */
+export function isReached(status: LimitStatus): status is FiniteLimitStatus {
+  return status.limitMicros !== null && status.spentMicros >= status.limitMicros;
 }
 
-/** Null = no limit; never below 0, though a call may have cost more than was left. */
+/** What is left of the limit; null = no limit. Never negative, though a call may have cost more than was left. */
 export function remainingMicros({ limitMicros, spentMicros }: LimitStatus): bigint | null {
   if (limitMicros === null) return null;
   return spentMicros >= limitMicros ? 0n : limitMicros - spentMicros;
 }
 
-/** For people. */
+/** Worded for users. */
 export function limitReachedText({ limitMicros, spentMicros, period, range }: FiniteLimitStatus): string {
   const resetsAt = new Date(range.to).toISOString();
-  return `The usage limit of ${dollars(limitMicros)} per ${period} is reached: ${dollars(spentMicros)} are spent. It begins anew at ${resetsAt}.`;
+  return `The usage limit of ${formatDollars(limitMicros)} per ${period} is reached: ${formatDollars(spentMicros)} are spent. It resets at ${resetsAt}.`;
 }
 
-/** What ends a turn between two model calls. */
-export function limitReachedFailure(standing: FiniteLimitStatus): ChatFailure {
-  return { kind: "usage_limit", message: limitReachedText(standing), isRetryable: false };
+/** The failure that ends a turn before its next model call. */
+export function limitReachedFailure(status: FiniteLimitStatus): ChatFailure {
+  return { kind: "usage_limit", message: limitReachedText(status), isRetryable: false };
 }
 
-/** For people: calls that are still going on may use up what is left. */
+/** The failure when calls in progress have reserved what is left of the limit. */
 export function limitBusyFailure(limitMicros: bigint, period: LimitPeriod): ChatFailure {
-  const message = `What is left of the usage limit of ${dollars(limitMicros)} per ${period} is kept for answers that are still being made in other chats. Try again when they are done.`;
+  const message = `What is left of the usage limit of ${formatDollars(limitMicros)} per ${period} is reserved for answers in progress in other chats. Try again when they are done.`;
   return { kind: "usage_limit", message, isRetryable: true };
 }
 
-/** Nobody could find out whether the limit allows a call. */
+/** The failure when the limit could not be checked. */
 export const LIMIT_UNCHECKED: ChatFailure = {
   kind: "internal",
   message: "Whether the usage limit allows this could not be checked. Try again soon.",
   isRetryable: true,
 };
 
-/** Tokens that one call can use at most. */
+/** The maximum tokens of one call. */
 export type MaxUsage = { inputTokens: number; outputTokens: number };
 
 /**
- * What one call can cost at most, in microdollars: all of the prompt at its dearest kind of input, and the longest
- * answer. 0 for a free model, and for one without prices, whose cost nobody will know.
+ * The maximum cost of one call in microdollars: the whole prompt at its most expensive kind of input, and the longest
+ * answer. 0 for a free model, and for one without prices, whose cost is never known.
  */
 export function maxCost(
   { inputTokens, outputTokens }: MaxUsage,

@@ -1,7 +1,7 @@
-/** What the audit log says of a change: which words there are, and what is told of each changed field. Pure. */
+/** Audit log entries: actions, actors, and the recorded form of changed fields. Pure. */
 import type { JsonObject, JsonValue } from "../common/json.js";
 
-/** Every action with the kind of thing that it is done to. Each is recorded with the change itself, or not at all. */
+/** Every action with the kind of its target. An entry is committed together with the change, or not at all. */
 export const AUDIT_ACTIONS = {
   mcp_server_created: "mcp_server",
   mcp_server_updated: "mcp_server",
@@ -41,47 +41,47 @@ export const AUDIT_ACTIONS = {
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 export type AuditTargetKind = (typeof AUDIT_ACTIONS)[AuditAction];
 
-/** Who did it. */
+/** The user or operator who performed the action. */
 export type AuditActor = {
-  /** Null = the server's operator, who has the machine. */
+  /** Null = the server's operator, on the command line. */
   userId: string | null;
-  /** As it was then; it outlives the account. */
+  /** The name at that time; it outlives the account. */
   name: string;
   /** Null outside requests. */
   requestId: string | null;
 };
 
-/** Whoever runs `parley` verbs on the machine. */
+/** The actor of `parley` commands on the server's machine. */
 export const OPERATOR: AuditActor = { userId: null, name: "operator", requestId: null };
 
-/** Of a secret only that it was given or taken away, never what it was or is. */
-export type AuditFieldChange = { before: JsonValue; after: JsonValue } | { set: true } | { cleared: true };
-export type AuditChanges = { [field: string]: AuditFieldChange };
+/** A changed field. For a secret only that it was set or cleared, never its value. */
+type AuditFieldChange = { before: JsonValue; after: JsonValue } | { set: true } | { cleared: true };
+type AuditChanges = { [field: string]: AuditFieldChange };
 
-/** One line, before it has an id and a time. */
+/** An entry before it has an id and a time. */
 export type AuditEntry = {
   action: AuditAction;
-  /** Public; null where there is only one of the kind. */
+  /** The public id; null where there is only one of the kind. */
   targetId: string | null;
-  /** What people call it, as it was then. */
+  /** The display name at that time. */
   targetName: string | null;
   changes: AuditChanges;
 };
 
-/** Longer values are cut there: the log says what was changed, it keeps no copies. */
+/** Longer values are truncated: the log records changes, it is no backup. */
 export const MAX_AUDIT_VALUE_CHARACTERS = 500;
-/** More fields than any record of ours has. */
+/** More fields than any audited record has. */
 const MAX_AUDIT_FIELDS = 100;
-/** What the secret box makes is a secret, whoever forgot to say so. */
+/** Sealed values count as secrets even where `secretFields` does not name them. */
 const SEALED = /^v1\.[A-Za-z0-9_-]{1,32}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** What may stand in a record that is compared; anything absent is null. */
-export type AuditedRecord = Readonly<Record<string, unknown>>;
+/** A record to compare; absent fields are null. */
+type AuditedRecord = Readonly<Record<string, unknown>>;
 
 /**
- * What became different, by field; null is a record that is not there yet or any more. Fields named in `secretFields`
- * may hold the secret, its sealed form or anything that is not null while there is one: none of it is told. A secret
- * that is there before and after counts as given anew when the two differ.
+ * The differences by field; null is a record that does not exist yet or any more. Fields in `secretFields` may contain
+ * the secret, its sealed form or any non-null marker: no value of theirs is recorded. A secret present before and after
+ * counts as set when the two differ.
  */
 export function auditChanges(
   before: AuditedRecord | null,
@@ -96,7 +96,7 @@ export function auditChanges(
     if (secrets.has(field) || isSealed(old) || isSealed(now)) {
       return [[field, now === null ? { cleared: true } : { set: true }]];
     }
-    return [[field, { before: shown(old), after: shown(now) }]];
+    return [[field, { before: bounded(old), after: bounded(now) }]];
   });
   return Object.fromEntries(changed);
 }
@@ -105,8 +105,8 @@ function isSealed(value: unknown): boolean {
   return typeof value === "string" && SEALED.test(value);
 }
 
-/** The value, or its beginning as text. */
-function shown(value: unknown): JsonValue {
+/** The value, or its truncated text. */
+function bounded(value: unknown): JsonValue {
   if (typeof value === "string") return cut(value);
   const text = JSON.stringify(value) ?? "null";
   return text.length <= MAX_AUDIT_VALUE_CHARACTERS ? (JSON.parse(text) as JsonValue) : cut(text);
@@ -116,17 +116,17 @@ function cut(text: string): string {
   return text.length <= MAX_AUDIT_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_AUDIT_VALUE_CHARACTERS)}…`;
 }
 
-/** One changed field as people read it. `isSecret`: then before and after are null, and `isSet` says what happened. */
+/** A changed field as it is read. Where `isSecret`, before and after are null and `isSet` says what happened. */
 export type ReadAuditChange = {
   field: string;
   before: JsonValue;
   after: JsonValue;
   isSecret: boolean;
-  /** Of a secret: whether there is one now; null for other fields. */
+  /** For a secret, whether there is one now; null for other fields. */
   isSet: boolean | null;
 };
 
-/** From the stored form, by field. */
+/** Reads the stored form, sorted by field. */
 export function readAuditChanges(stored: JsonObject): ReadAuditChange[] {
   return Object.entries(stored)
     .sort(([one], [other]) => (one < other ? -1 : 1))

@@ -1,20 +1,20 @@
-/** What an identity provider says of somebody, and what that makes of them here. Pure. */
+/** Mapping of an identity provider's claims to roles and user profiles. Pure. */
 import { toUsername } from "./user-rules.js";
 import type { UserRole } from "./viewer.js";
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** How claims are read. `roleClaim` null: roles are set here, by admins, and sign-ins leave them alone. */
+/** Rules for reading claims. `roleClaim` null: roles are set by admins, and sign-ins do not change them. */
 export type ClaimRules = {
-  /** A claim's name, or a path into it with dots between: `groups`, `realm_access.roles`. */
+  /** A claim's name, or a dotted path: `groups`, `realm_access.roles`. */
   roleClaim: string | null;
-  /** Whoever has one of these there is an admin. */
+  /** Values of the role claim that make a user an admin. */
   adminValues: readonly string[];
-  /** Who may sign in, by the domain of their verified e-mail address, in lower case; empty = everybody. */
+  /** E-mail domains that may sign in, in lower case; the address must be verified. Empty = all. */
   allowedDomains: readonly string[];
 };
 
-/** Null = the claims do not decide. A claim that is missing makes a member: rights that were taken away must go. */
+/** The role by the claims; null = the claims do not decide. A missing claim means member, so that revoked rights are lost. */
 export function roleOf(claims: Claims, { roleClaim, adminValues }: ClaimRules): UserRole | null {
   if (roleClaim === null) return null;
   const value = claimAt(claims, roleClaim);
@@ -22,7 +22,7 @@ export function roleOf(claims: Claims, { roleClaim, adminValues }: ClaimRules): 
   return values.some((it) => typeof it === "string" && adminValues.includes(it)) ? "admin" : "member";
 }
 
-/** A claim whose name has dots in it (`https://example.org/roles`) goes before a path of the same letters. */
+/** A claim whose name contains dots (`https://example.org/roles`) takes precedence over a path. */
 function claimAt(claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   return path.split(".").reduce<unknown>((value, name) => {
@@ -31,20 +31,20 @@ function claimAt(claims: Claims, path: string): unknown {
   }, claims);
 }
 
-/** Null when they may sign in; otherwise why not, in words for them. */
+/** Why the user may not sign in, worded for them; null when they may. */
 export function signInProblem(claims: Claims, { allowedDomains }: ClaimRules): string | null {
   if (allowedDomains.length === 0) return null;
   const { email, email_verified: isVerified } = claims;
   if (typeof email !== "string" || isVerified !== true) {
-    return "Your identity provider has not confirmed an e-mail address of yours, which this deployment asks for.";
+    return "This deployment requires a verified e-mail address, and your identity provider has not verified yours.";
   }
   const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
   return allowedDomains.includes(domain)
     ? null
-    : "Your e-mail address is of no domain that may sign in here.";
+    : "Your e-mail address is not in a domain that may sign in here.";
 }
 
-/** As whom they come in when they are new. */
+/** Username and name of a new user. */
 export function profileOf(claims: Claims): { username: string; name: string } {
   const texts = ["preferred_username", "nickname", "email", "name", "sub"].map((name) =>
     textOf(claims, name),

@@ -1,4 +1,4 @@
-/** What a viewer may do, in words that a page can show or hide its parts by. The commands themselves judge anew. */
+/** A viewer's permissions, by which a user interface shows or hides features. Commands authorize independently. */
 import { scopesOf, type Viewer } from "./viewer.js";
 
 const ADMIN_PERMISSIONS = [

@@ -1,6 +1,6 @@
 /**
- * A browser's session as the doors hand it on in the place of a token. Tokens that somebody sends have no spaces in
- * them, so nobody can send a session as one: it would not be asked for the page that it came from.
+ * A browser's session in the form in which the HTTP layer passes it on like a token. Tokens in requests contain no
+ * spaces, so a session cannot be sent as a token, which would bypass the check of the page's origin.
  */
 const PREFIX = "session ";
 
@@ -8,7 +8,7 @@ export function presentSession(session: string): string {
   return PREFIX + session;
 }
 
-/** Null for anything that is no session. */
-export function sessionOf(shown: string): string | null {
-  return shown.startsWith(PREFIX) ? shown.slice(PREFIX.length) : null;
+/** The session in a presented credential; null when it is a token. */
+export function sessionOf(credential: string): string | null {
+  return credential.startsWith(PREFIX) ? credential.slice(PREFIX.length) : null;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { scopesNeeded } from "./scopes.js";
+import { requiredScopes } from "./scopes.js";
 
 test.each([
   ["query", ["viewer"], ["read"]],
@@ -9,5 +9,5 @@ test.each([
   ["mutation", ["setUserRole"], ["admin"]],
   ["mutation", ["createChat", "setUserRole"], ["chat", "admin"]],
 ] as const)("a %s of %j needs %j", (operation, fields, scopes) => {
-  expect(scopesNeeded(operation, fields)).toEqual(scopes);
+  expect(requiredScopes(operation, fields)).toEqual(scopes);
 });

@@ -1,8 +1,8 @@
-/** What a token must be good for, by the operation that is asked for with it. */
+/** Token scopes that an operation requires. */
 import type { TokenScope } from "./viewer.js";
 
-/** Mutations that belong to admins alone; all others are members' too. */
-export const ADMIN_MUTATIONS: ReadonlySet<string> = new Set([
+/** Mutations for admins only; all others are open to members. */
+const ADMIN_MUTATIONS: ReadonlySet<string> = new Set([
   "createUser",
   "updateUser",
   "setUserRole",
@@ -29,12 +29,12 @@ export const ADMIN_MUTATIONS: ReadonlySet<string> = new Set([
   "deleteWorkspaceTemplate",
 ]);
 
-/** `fields`: the names of what is asked for at the operation's root. */
-export function scopesNeeded(
+/** `fields`: the operation's root fields. */
+export function requiredScopes(
   operation: "query" | "mutation" | "subscription",
   fields: readonly string[],
 ): TokenScope[] {
   if (operation !== "mutation") return ["read"];
-  const needed = fields.map((field): TokenScope => (ADMIN_MUTATIONS.has(field) ? "admin" : "chat"));
-  return [...new Set(needed)];
+  const required = fields.map((field): TokenScope => (ADMIN_MUTATIONS.has(field) ? "admin" : "chat"));
+  return [...new Set(required)];
 }

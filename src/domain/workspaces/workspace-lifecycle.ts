@@ -1,6 +1,6 @@
 /**
- * How a workspace that was made from a template lives. People, models and the clock wish (`start`, `stop`, `delete`);
- * the server works until the wish is fulfilled or has failed. A new wish takes the place of an unfulfilled one. Pure.
+ * Lifecycle of workspaces made from templates. Users, models and timers request actions (`start`, `stop`, `delete`); the
+ * server works until the target status is reached or the work has failed. A new action replaces an unfinished one. Pure.
  *
  *   creating ─┐                    ┌─ stopping → stopped
  *   starting ─┴→ running ──────────┤
@@ -10,7 +10,7 @@ import type { WorkspaceStatus } from "./workspace.js";
 
 export type WorkspaceAction = "start" | "stop" | "delete";
 
-/** Where a wish leads from each state: `null` = it is refused; the same state = it is fulfilled, or being fulfilled. */
+/** The status that an action leads to, by current status: null = refused; the same status = already there, or on the way. */
 const TARGET_STATUSES: Record<WorkspaceAction, Record<WorkspaceStatus, WorkspaceStatus | null>> = {
   start: {
     creating: "creating",
@@ -41,32 +41,32 @@ const TARGET_STATUSES: Record<WorkspaceAction, Record<WorkspaceStatus, Workspace
   },
 };
 
-/** The state that the wish leads to, the same where there is nothing to do; null = it cannot be wished any more. */
-export function targetStatus(status: WorkspaceStatus, wish: WorkspaceAction): WorkspaceStatus | null {
-  return TARGET_STATUSES[wish][status];
+/** The status that the action leads to, the same where there is nothing to do; null = refused. */
+export function targetStatus(status: WorkspaceStatus, action: WorkspaceAction): WorkspaceStatus | null {
+  return TARGET_STATUSES[action][status];
 }
 
-/** States in which the server works. */
-export const WORKING_STATUSES = ["creating", "starting", "stopping", "deleting"] as const;
+/** Statuses in which the server works towards another one. */
+const WORKING_STATUSES = ["creating", "starting", "stopping", "deleting"] as const;
 export type WorkingStatus = (typeof WORKING_STATUSES)[number];
 
 export function isWorking(status: WorkspaceStatus): status is WorkingStatus {
   return WORKING_STATUSES.some((it) => it === status);
 }
 
-/** What one try of the work came to. `isLasting`: trying again would change nothing. `reason` is worded for people. */
+/** Outcome of one attempt. `isLasting`: a retry would not help. `reason` is worded for users. */
 export type WorkOutcome =
   { kind: "done" } | { kind: "waiting" } | { kind: "failed"; reason: string; isLasting: boolean };
 
-/** What is to be written after a try. `gone`: the workspace is no more. `again`: at `dueAt`, in milliseconds. */
+/** What to store after an attempt. `gone`: the workspace is deleted. `again`: the next attempt is at `dueAt`, in milliseconds. */
 export type WorkDecision =
   | { kind: "gone" }
   | { kind: "rests"; status: "running" | "stopped" | "failed"; failure: string | null }
   | { kind: "again"; dueAt: number; tries: number };
 
-/** Work that has not succeeded by then has failed. An image of some gigabytes is fetched in that time. */
+/** Time limit of the work, enough to pull an image of some gigabytes. */
 export const WORK_LIMIT_MS = 15 * 60_000;
-/** Between two looks whether an agent is there. */
+/** Between two checks for the agent's connection. */
 const POLL_INTERVAL_MS = 1_000;
 const FIRST_RETRY_MS = 2_000;
 const MAX_RETRY_MS = 60_000;
@@ -77,7 +77,7 @@ export function afterWork(
   now: number,
 ): WorkDecision {
   const { status, beganAt, tries } = work;
-  if (outcome.kind === "done") return fulfilled(status);
+  if (outcome.kind === "done") return completed(status);
   const isLate = now - beganAt >= WORK_LIMIT_MS;
   if (outcome.kind === "failed") {
     if (outcome.isLasting || isLate) return { kind: "rests", status: "failed", failure: outcome.reason };
@@ -85,19 +85,19 @@ export function afterWork(
     return { kind: "again", dueAt: now + delayMs, tries: tries + 1 };
   }
   if (isLate) return { kind: "rests", status: "failed", failure: LATE[status] };
-  // A wait is no failed try: the next failure is the first again.
+  // Waiting is no failure: the backoff restarts.
   return { kind: "again", dueAt: now + POLL_INTERVAL_MS, tries: 0 };
 }
 
 const MINUTES = WORK_LIMIT_MS / 60_000;
 const LATE: Record<WorkingStatus, string> = {
-  creating: `Its agent was not there within ${MINUTES} minutes.`,
-  starting: `Its agent was not there within ${MINUTES} minutes.`,
+  creating: `Its agent did not connect within ${MINUTES} minutes.`,
+  starting: `Its agent did not connect within ${MINUTES} minutes.`,
   stopping: `It did not stop within ${MINUTES} minutes.`,
   deleting: `It could not be deleted within ${MINUTES} minutes.`,
 };
 
-function fulfilled(status: WorkingStatus): WorkDecision {
+function completed(status: WorkingStatus): WorkDecision {
   switch (status) {
     case "creating":
     case "starting":
@@ -109,19 +109,19 @@ function fulfilled(status: WorkingStatus): WorkDecision {
   }
 }
 
-/** Use is noted to the minute, so idle times below that cannot be told from use. */
+/** Use is recorded to the minute, so shorter idle times cannot be measured. */
 export const MIN_TTL_MS = 60_000;
 
-export type TemplateTtl = {
+type TemplateTtl = {
   /** Null = never. */
   defaultTtlMs: number | null;
-  /** Whether the deployment's time, where it is set, takes the place of the template's. */
+  /** Whether the deployment's TTL, where set, overrides the template's. */
   allowTtlOverride: boolean;
 };
 
 /**
- * Idle milliseconds after which a workspace stops; null = never. `deploymentTtlMs` null = nothing is set. The
- * statement that stops idle workspaces says the same.
+ * Idle milliseconds after which a workspace stops; null = never. `deploymentTtlMs` null = not set. The SQL statement that
+ * stops idle workspaces repeats this rule.
  */
 export function effectiveTtlMs(template: TemplateTtl, deploymentTtlMs: number | null): number | null {
   const isOverridden = template.allowTtlOverride && deploymentTtlMs !== null;
@@ -129,7 +129,7 @@ export function effectiveTtlMs(template: TemplateTtl, deploymentTtlMs: number | 
   return ttlMs === null ? null : Math.max(ttlMs, MIN_TTL_MS);
 }
 
-/** When it stops unless it is used before, in milliseconds; null = it does not stop by itself. */
+/** When the workspace stops unless used before, in milliseconds since the epoch; null = never. */
 export function autostopAt(
   workspace: { status: WorkspaceStatus; lastUsedAt: number },
   ttlMs: number | null,
@@ -137,9 +137,7 @@ export function autostopAt(
   return workspace.status !== "running" || ttlMs === null ? null : workspace.lastUsedAt + ttlMs;
 }
 
-/**
- * Why no agent can be asked in a workspace that is so, for a model: null = one can. `failure` is why it failed.
- */
+/** Why the workspace's agent is unavailable, worded for a model; null = it is available. `failure`: why it failed. */
 export function whyUnusable(status: WorkspaceStatus, failure: string | null): string | null {
   switch (status) {
     case "running":
@@ -151,7 +149,7 @@ export function whyUnusable(status: WorkspaceStatus, failure: string | null): st
     case "stopped":
       return "The workspace is stopped. Call start_workspace, then try again.";
     case "failed":
-      return `The workspace failed: ${failure ?? "nobody knows why."} Call start_workspace to try again, or create_workspace for another one.`;
+      return `The workspace failed: ${failure ?? "for an unknown reason."} Call start_workspace to try again, or create_workspace for another one.`;
     case "deleting":
       return "The workspace is being deleted. Call create_workspace for another one.";
   }

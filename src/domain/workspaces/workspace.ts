@@ -1,10 +1,11 @@
-/** Words about workspaces: who makes them and how they stand. */
+/** Types of workspaces and their agents. */
 
 import type { JsonObject } from "../common/json.js";
 
 /**
- * What starts and stops a workspace. `local`: a directory of this machine. `external`: somebody else; its agent calls
- * the server, and is there while it does. `docker`, `kubernetes`: a container or a pod whose agent calls the server.
+ * What starts and stops a workspace. `local`: a directory of this machine. `external`: a third party; the workspace is
+ * available while its agent is connected to the server. `docker`, `kubernetes`: a container or pod whose agent connects
+ * to the server.
  */
 export const WORKSPACE_PROVISIONERS = ["local", "external", "docker", "kubernetes"] as const;
 export type WorkspaceProvisioner = (typeof WORKSPACE_PROVISIONERS)[number];
@@ -20,7 +21,7 @@ export const WORKSPACE_STATUSES = [
 ] as const;
 export type WorkspaceStatus = (typeof WORKSPACE_STATUSES)[number];
 
-/** What an agent that called the server told of itself. */
+/** An agent's registration. */
 export type RegisteredAgent = {
   /** Changes with every start of the agent. */
   instanceId: string;
@@ -29,21 +30,21 @@ export type RegisteredAgent = {
   capabilities: string[];
 };
 
-/** What a workspace's agent says of itself and its place when it is asked. */
+/** A workspace agent's description of itself and its working directory. */
 export type WorkspaceAgentFacts = {
   version: string;
   workingDirectory: string;
   contextFiles: { path: string; isTruncated: boolean }[];
   skills: { name: string; description: string }[];
-  /** Of its own MCP servers, by name; null when it does not say. */
+  /** Tools of its own MCP servers, by name; null when it does not report them. */
   mcpTools: { name: string; description: string; inputSchema: JsonObject }[] | null;
 };
 
-/** Where the call of an external workspace's agent is held. */
+/** The replica that an external workspace's agent is connected to. */
 export type AgentLocation = {
-  /** Names this one call. */
+  /** Identifies this connection. */
   registrationId: string;
   instanceId: string;
-  /** How other replicas reach the one that holds it; null when they cannot. */
+  /** Address of that replica for other replicas; null when they cannot reach it. */
   replicaUrl: string | null;
 };

@@ -231,7 +231,7 @@ describe("whoever has spent what they may", () => {
         {
           __typename: "UsageLimitExceeded",
           code: "LIMIT_EXCEEDED",
-          message: `The usage limit of $0.30 per month is reached: $0.30 are spent. It begins anew at ${periodEnd}.`,
+          message: `The usage limit of $0.30 per month is reached: $0.30 are spent. It resets at ${periodEnd}.`,
           path: null,
           spentMicros: "300000",
           limitMicros: "300000",

@@ -1,7 +1,7 @@
-/** What people may ask of chats' branches beyond what is known of them. */
+/** Port for on-demand requests about chats' branches. */
 import type { BranchDiff } from "./branch-facts.js";
 
-/** How asking a host at a person's wish ended. `message` is worded for people. */
+/** Outcome of a refresh that a user requested. `message` is worded for users. */
 export type DiffRefresh =
   | { outcome: "refreshed" }
   /** The chat has not worked on any branch of a remote. */
@@ -11,8 +11,8 @@ export type DiffRefresh =
   | { outcome: "failed"; message: string };
 
 export interface BranchDiffs {
-  /** Asks the chat's host now. Rejects when the database does. */
+  /** Polls the chat's host now. Rejects when the database does. */
   refresh(chatId: string): Promise<DiffRefresh>;
-  /** The diff itself; null when it cannot be had now. */
+  /** The diff; null when it is unavailable now. */
   read(chatId: string): Promise<BranchDiff | null>;
 }
