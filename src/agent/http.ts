@@ -36,10 +36,10 @@ export function createAgentServer({ agent, token, tls, log }: AgentServerOptions
   const server = createFastify(tls ?? null);
   // Only JSON is accepted; anything else gets a 415.
   server.removeContentTypeParser("text/plain");
-  const isToken = tokenCheck(token);
+  const isAuthorized = tokenCheck(token);
   addUpgrades(server, {
-    isToken,
-    takers: {
+    isAuthorized,
+    handlers: {
       [AGENT_PATHS.gitWatch]: gitWatchHandler({ agent, clock: systemClock, log }),
       [AGENT_PATHS.controlChannel]: controlChannelHandler({
         controlChannels: agent.controlChannels,
@@ -49,7 +49,7 @@ export function createAgentServer({ agent, token, tls, log }: AgentServerOptions
     },
   });
   server.addHook("onRequest", async (request, reply) => {
-    if (isToken(request.headers.authorization)) return undefined;
+    if (isAuthorized(request.headers.authorization)) return undefined;
     return refuse(reply, refused(401, "A valid bearer token is required."));
   });
   addAccessLog(server, log);

@@ -1,11 +1,11 @@
-/** Reads the files that name tool servers, and tells whether they have changed since. */
+/** Reader of the files that configure MCP servers, and detection of their changes. */
 import { stat } from "node:fs/promises";
 import { readStart } from "../context/read-start.js";
 import { errorCode, errorText } from "../outcome.js";
 import type { Environment } from "../process/environment.js";
 import { parseConfig, type ServerEntry } from "./config-text.js";
 
-/** Far above what a person writes. */
+/** Far above a handwritten file. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 /** Each may be a process; a file that names more is a mistake. */
 export const MAX_SERVERS = 50;
@@ -18,8 +18,8 @@ export type ConfigFiles = {
 };
 
 /**
- * What the system says of each file, as one text: another text means that a file is another one. Take it before the
- * files are read, so that a change in between is seen the next time. Never rejects.
+ * Fingerprint of the files' metadata; it differs when a file has changed. Take it before the files are read, so that a
+ * change in between is found the next time. Never rejects.
  */
 export async function snapshotFiles(paths: readonly string[]): Promise<string> {
   const facts = await Promise.all(
@@ -35,7 +35,7 @@ export async function snapshotFiles(paths: readonly string[]): Promise<string> {
   return facts.join("\n");
 }
 
-/** The first file that names a server decides. A file that is not there names none. Never rejects. */
+/** Of several files that configure the same server the first wins. A missing file configures none. Never rejects. */
 export async function readConfigFiles(
   paths: readonly string[],
   environment: Environment,
@@ -46,7 +46,7 @@ export async function readConfigFiles(
   for (const path of paths) {
     const { entries, problem } = await readConfigFile(path, environment);
     if (problem !== undefined) fileProblems.push({ path, message: problem });
-    // Perhaps somebody is still writing it: what it said before counts until it says something else.
+    // An unreadable file may be half written: its former entries stay until it is readable again.
     const named =
       entries?.map((entry) => ({ ...entry, configFile: path })) ??
       former.filter(({ configFile }) => configFile === path);
@@ -54,17 +54,17 @@ export async function readConfigFiles(
       if (!servers.has(server.name)) servers.set(server.name, server);
     }
   }
-  const kept = [...servers.values()].slice(0, MAX_SERVERS);
+  const used = [...servers.values()].slice(0, MAX_SERVERS);
   for (const { name, configFile } of [...servers.values()].slice(MAX_SERVERS)) {
     fileProblems.push({
       path: configFile,
       message: `${name} is one server too many: ${MAX_SERVERS} are used.`,
     });
   }
-  return { servers: kept, fileProblems };
+  return { servers: used, fileProblems };
 }
 
-/** `entries` are absent when the file cannot be understood. */
+/** `entries` are absent when the file cannot be parsed. */
 async function readConfigFile(
   path: string,
   environment: Environment,

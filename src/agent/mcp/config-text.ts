@@ -1,15 +1,15 @@
-/** The text of a `.mcp.json`: which tool servers it names, and what is wrong with the entries that name none. Pure. */
+/** Parser for `.mcp.json`: the MCP servers that it configures, and the problems of invalid entries. Pure. */
 import { z } from "zod";
 import type { Environment } from "../process/environment.js";
 import { MCP_NAME_SEPARATOR } from "../protocol/mcp.js";
 import { expandBraced, expandVariables } from "./expand.js";
 
-/** How to reach one server, with all variables filled in. Two equal ones are the same server. */
+/** Transport of one server, with all variables expanded. Equal configurations are the same server. */
 export type ServerConfig =
   | { transport: "stdio"; command: string; args: string[]; env: Environment }
   | { transport: "http" | "sse"; url: string; headers: Record<string, string> };
 
-/** `problem` is for the person who wrote the entry. */
+/** `problem` is a sentence for the author of the entry. */
 export type ServerEntry = { name: string } & ({ config: ServerConfig } | { problem: string });
 
 export type ConfigText =
@@ -26,10 +26,10 @@ const entrySchema = z.looseObject({
   headers: z.record(z.string(), z.string()).default({}),
 });
 
-/** Other programs write the second one. */
+/** Other programs use the other names. */
 const HTTP_NAMES = new Set(["http", "streamable-http", "streamableHttp"]);
 
-/** Entries sorted by name. A file without `mcpServers` names none. */
+/** Entries sorted by name. A file without `mcpServers` has none. */
 export function parseConfig(text: string, environment: Environment): ConfigText {
   let value: unknown;
   try {
@@ -54,7 +54,7 @@ function parseEntry(name: string, value: unknown, environment: Environment): Ser
   return typeof made === "string" ? { name, problem: made } : { name, config: made };
 }
 
-/** The name must be found again at the beginning of `name__tool`. */
+/** A name must be separable from the tool's in `name__tool`. */
 function problemWithName(name: string): string | undefined {
   if (name.trim() === "") return "A server needs a name.";
   if (name.includes(MCP_NAME_SEPARATOR)) return `A server's name must not contain "${MCP_NAME_SEPARATOR}".`;
@@ -62,10 +62,10 @@ function problemWithName(name: string): string | undefined {
   return undefined;
 }
 
-/** The configuration, or what is wrong. */
+/** The configuration, or its problem. */
 function configOf(entry: z.infer<typeof entrySchema>, environment: Environment): ServerConfig | string {
-  const given = entry.type?.trim() ?? "";
-  const transport = given === "" ? impliedTransport(entry) : HTTP_NAMES.has(given) ? "http" : given;
+  const type = entry.type?.trim() ?? "";
+  const transport = type === "" ? impliedTransport(entry) : HTTP_NAMES.has(type) ? "http" : type;
   if (transport === undefined) return "Either a command or a url is required.";
   const expand = (text: string) => expandBraced(text, environment);
   if (transport === "stdio") {
@@ -75,7 +75,7 @@ function configOf(entry: z.infer<typeof entrySchema>, environment: Environment):
     return { transport, command, args: entry.args.map(expand), env };
   }
   if (transport !== "http" && transport !== "sse") {
-    return `The type ${JSON.stringify(given)} is not known; it may be stdio, http or sse.`;
+    return `The type ${JSON.stringify(type)} is not known; it may be stdio, http or sse.`;
   }
   const url = expand(entry.url ?? "");
   const protocol = URL.canParse(url) ? new URL(url).protocol : "";
@@ -98,6 +98,6 @@ function mapValues(record: Record<string, string>, map: (text: string) => string
 
 function issueText(error: z.ZodError): string {
   const issue = error.issues[0];
-  const place = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
-  return `${place}${issue?.message ?? "unknown shape"}`;
+  const path = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+  return `${path}${issue?.message ?? "unknown shape"}`;
 }

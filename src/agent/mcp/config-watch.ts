@@ -1,6 +1,6 @@
 /**
- * Tells when a file that names tool servers appears, changes or goes away. Watches the nearest folder above each that
- * there is, and of that folder only what leads to the file. What it misses is found when somebody asks for the tools.
+ * File watcher for MCP configuration: notifies when a file appears, changes or is removed. Watches the nearest existing
+ * folder above each file, and in it only the path to the file. Missed changes are found by the next list of tools.
  */
 import { existsSync } from "node:fs";
 import { dirname, parse } from "node:path";
@@ -17,21 +17,21 @@ export class ConfigWatch {
   #watcher: FSWatcher | undefined;
   #paths: readonly string[] = [];
   #cancel: (() => void) | undefined;
-  #moving: Promise<void> = Promise.resolve();
+  #updating: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(private readonly parts: ConfigWatchDependencies) {}
+  constructor(private readonly dependencies: ConfigWatchDependencies) {}
 
-  /** Watches these files, absolute, and no others any more. Never rejects. */
+  /** Replaces the watched files; paths are absolute. Never rejects. */
   watch(paths: readonly string[]): Promise<void> {
-    this.#moving = this.#moving.then(() => this.#move(paths));
-    return this.#moving;
+    this.#updating = this.#updating.then(() => this.#move(paths));
+    return this.#updating;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel?.();
-    await this.#moving;
+    await this.#updating;
     await this.#watcher?.close();
   }
 
@@ -40,27 +40,27 @@ export class ConfigWatch {
     this.#paths = paths;
     await this.#watcher?.close();
     try {
-      // Loaded when the agent has told that it listens: nobody waits for it.
+      // Loaded lazily, to keep it out of the agent's startup.
       const { watch } = await import("chokidar");
       const folders = new Set(paths.map(nearestFolder));
       const wanted = new Set(paths.flatMap(pathAndFolders));
       const watcher = watch([...folders], { ignored: (path) => !wanted.has(path), ignoreInitial: true });
-      // What came between the last look and the first watch is no event: it is looked for once more.
+      // Changes before the watcher was ready cause no event, so it counts as a change.
       watcher.on("ready", () => this.#notice());
       watcher.on("all", () => this.#notice());
       watcher.on("error", (error) =>
-        this.parts.log.warn({ err: error }, "The tool servers' files are not watched"),
+        this.dependencies.log.warn({ err: error }, "watch of MCP configuration files failed"),
       );
       this.#watcher = watcher;
     } catch (error) {
-      this.parts.log.warn({ err: error }, "The tool servers' files cannot be watched");
+      this.dependencies.log.warn({ err: error }, "MCP configuration files cannot be watched");
     }
   }
 
   #notice(): void {
     this.#cancel?.();
     if (this.#isClosed) return;
-    this.#cancel = this.parts.clock.after(DEBOUNCE_MS, () => this.parts.onChange());
+    this.#cancel = this.dependencies.clock.after(DEBOUNCE_MS, () => this.dependencies.onChange());
   }
 }
 

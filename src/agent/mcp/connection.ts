@@ -1,4 +1,4 @@
-/** Connects one tool server of a workspace, as its entry says: a program over its pipes, or a server elsewhere. */
+/** Opens the connection to one MCP server of a workspace: a program over stdio, or a remote server over HTTP. */
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import { openConnection, type Connection } from "../../mcp/connection.js";
@@ -10,31 +10,31 @@ import type { ServerConfig } from "./config-text.js";
 import { StderrLog } from "./stderr-log.js";
 import { StdioTransport } from "./stdio-transport.js";
 
-/** A first `npx` downloads its program within it, usually. */
+/** Usually enough for a first `npx` to download its program. */
 export const HANDSHAKE_TIMEOUT_MS = 30_000;
 
 export type ServerOptions = {
   name: string;
   config: ServerConfig;
   environment: Environment;
-  /** Where the server's process runs. */
+  /** Working directory of the server's process. */
   directory: string;
   clock: Clock;
   log: Log;
 };
 
-/** Rejects when the server cannot be started, or has not shaken hands within 30 s, or `signal` is aborted. */
-export async function connectServer(parts: ServerOptions, signal: AbortSignal): Promise<Connection> {
+/** Rejects when the server cannot be started, the handshake takes more than 30 s, or `signal` is aborted. */
+export async function connectServer(options: ServerOptions, signal: AbortSignal): Promise<Connection> {
   signal.throwIfAborted();
-  const { name, clock, log } = parts;
+  const { name, clock, log } = options;
   return openConnection(
-    openLine(parts),
+    openLine(options),
     { clientName: "parley-agent", name, clock, log },
     { timeoutMs: HANDSHAKE_TIMEOUT_MS, signal },
   );
 }
 
-/** The call certainly never reached the server, which has forgotten our session or is not there. */
+/** Whether the call certainly never reached the server: its session is lost, or the connection was refused. */
 export function isUndelivered(error: unknown): boolean {
   if (isSessionLost(error)) return true;
   const cause = error instanceof Error ? error.cause : undefined;

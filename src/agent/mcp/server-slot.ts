@@ -1,6 +1,6 @@
 /**
- * The place of one server name: the server that serves it, and perhaps one with a changed configuration that takes
- * over as soon as it is ready. Until then, and if it never is, the former one goes on.
+ * Slot of one server name: its current server, and perhaps a candidate with a changed configuration, which replaces it
+ * once it is ready. Until then, and if it never is, the current one stays in use.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Outcome } from "../outcome.js";
@@ -12,10 +12,10 @@ import type { ToolCall, SupervisedServer } from "./supervised-server.js";
 export class ServerSlot {
   #server: SupervisedServer;
   #candidate: SupervisedServer | undefined;
-  /** Of the entry, while the server goes on with what it said before. */
+  /** Problem of the changed entry, while the server runs with its former configuration. */
   #entryProblem: string | undefined;
 
-  /** `release` ends a server that is no longer needed, when its calls are done. */
+  /** `release` ends a replaced server once its calls are done. */
   constructor(
     config: ServerConfig,
     private readonly make: (config: ServerConfig) => SupervisedServer,
@@ -38,16 +38,17 @@ export class ServerSlot {
 
   get problem(): string | undefined {
     const { problem } = this.#candidate ?? this.#server;
-    if (this.#entryProblem !== undefined) return `${this.#entryProblem} It goes on as it was before.`;
+    if (this.#entryProblem !== undefined)
+      return `${this.#entryProblem} Its former configuration stays in use.`;
     if (this.#candidate === undefined || problem === undefined) return problem;
-    return `Its changed configuration fails, it goes on as it was before. ${problem}`;
+    return `Its changed configuration fails; the former one stays in use. ${problem}`;
   }
 
-  get isDoubtful(): boolean {
-    return (this.#candidate ?? this.#server).isDoubtful;
+  get hasFailed(): boolean {
+    return (this.#candidate ?? this.#server).hasFailed;
   }
 
-  /** What its entry says now; a wrong entry changes nothing. */
+  /** Applies a changed entry; an invalid one changes nothing. */
   change(wanted: { config: ServerConfig } | { problem: string }): void {
     this.#entryProblem = "problem" in wanted ? wanted.problem : undefined;
     if ("problem" in wanted || isDeepStrictEqual((this.#candidate ?? this.#server).config, wanted.config))
@@ -57,7 +58,7 @@ export class ServerSlot {
     this.#candidate = isBack ? undefined : this.make(wanted.config);
   }
 
-  /** Resolves when all there is to be had is there, or has failed. Never rejects. */
+  /** Resolves when server and candidate are ready or have failed. Never rejects. */
   async prepare(isForced: boolean): Promise<void> {
     const candidate = this.#candidate;
     if (candidate === undefined) return this.#server.prepare(isForced);

@@ -1,7 +1,7 @@
 /**
- * The stdio transport of a tool server: its process, and JSON lines over its pipes. Unlike the library's own it gives
- * the process a group, so that what a server starts (`npx` starts `node`) ends with it.
- * States: new → running → closed. The process's end or `close` moves it; it never moves back.
+ * Stdio transport of an MCP server: its process, and JSON lines over its pipes. Unlike the library's transport it starts
+ * the process in a group of its own, so that its children (`npx` starts `node`) end with it.
+ * States: new → running → closed, by the process's exit or `close`.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
@@ -14,17 +14,17 @@ import { MAX_MESSAGE_BYTES } from "../../mcp/bounded-fetch.js";
 import { isGroupAlive, signalGroup } from "../process/process-group.js";
 import type { Environment } from "../process/environment.js";
 
-/** A server is asked to end by the end of its input, then by SIGTERM, then it is killed: each after this. */
+/** Grace period after the end of stdin, and after SIGTERM, before the next step; the last one is SIGKILL. */
 const END_GRACE_MS = 1_000;
-/** The system does not tell when a group becomes empty. */
+/** Poll interval: the system does not notify when a process group becomes empty. */
 const GROUP_CHECK_MS = 25;
-/** What a dead server wrote last may still be in its pipe. */
+/** For the last output of an exited server, which may still be in its pipe. */
 const DRAIN_MS = 1_000;
 
 export type StdioOptions = {
   command: string;
   args: readonly string[];
-  /** All that the process sees. */
+  /** The whole environment of the process. */
   environment: Environment;
   directory: string;
   clock: Clock;
@@ -65,18 +65,18 @@ export class StdioTransport implements Transport {
     child.once("exit", () => void this.close());
   }
 
-  /** Resolves when the pipe has taken it. */
+  /** Resolves when the message was written to the pipe. */
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
     if (stdin === undefined || this.#ending !== undefined || !stdin.writable) {
-      throw new Error("The tool server has ended.");
+      throw new Error("The MCP server has ended.");
     }
     await new Promise<void>((resolve, reject) => {
       stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
     });
   }
 
-  /** Ends the server and everything that it started; resolves when they are gone. Never rejects. */
+  /** Ends the server and its process group; resolves when they are gone. Never rejects. */
   close(): Promise<void> {
     this.#ending ??= this.#end();
     return this.#ending;
@@ -86,7 +86,7 @@ export class StdioTransport implements Transport {
     return this.#child !== undefined && this.#ending === undefined;
   }
 
-  /** How the process ended, in words; undefined while it runs. */
+  /** Exit code or signal of the process, for messages; undefined while it runs. */
   get end(): string | undefined {
     const { exitCode, signalCode } = this.#child ?? {};
     if (typeof signalCode === "string") return signalCode;
@@ -111,14 +111,14 @@ export class StdioTransport implements Transport {
     this.onclose?.();
   }
 
-  /** Whatever is left of the group, with or without its leader. */
+  /** Ends what is left of the group, with or without its leader. */
   async #endGroup(groupId: number): Promise<void> {
     const { clock } = this.#options;
     for (const signal of ["SIGTERM", "SIGKILL"] as const) {
       try {
         if (!signalGroup(groupId, signal)) return;
       } catch (error) {
-        this.onerror?.(new Error("A process of a tool server cannot be ended.", { cause: error }));
+        this.onerror?.(new Error("A process of an MCP server cannot be ended.", { cause: error }));
         return;
       }
       const deadlineMs = clock.now() + END_GRACE_MS;
@@ -130,8 +130,8 @@ export class StdioTransport implements Transport {
     try {
       this.#buffer.append(chunk);
     } catch (error) {
-      // A message without end: the next bytes would be its middle.
-      this.onerror?.(new Error("A message of the tool server is too long.", { cause: error }));
+      // The rest of the message cannot be skipped, so the connection is closed.
+      this.onerror?.(new Error("A message of the MCP server is too long.", { cause: error }));
       void this.close();
       return;
     }
@@ -141,8 +141,8 @@ export class StdioTransport implements Transport {
         if (message === null) return;
         this.onmessage?.(message);
       } catch (error) {
-        // A line that is no message: many servers print a greeting first.
-        this.onerror?.(new Error("A line of the tool server is no message.", { cause: error }));
+        // Ignored: many servers print a banner first.
+        this.onerror?.(new Error("A line of the MCP server is no message.", { cause: error }));
       }
     }
   }
@@ -152,7 +152,7 @@ function happened(child: Child, event: "exit" | "close"): Promise<void> {
   return new Promise((resolve) => child.once(event, () => resolve()));
 }
 
-/** Waits for `work`, but not longer. */
+/** Waits for `work`, at most `ms`. */
 async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
   const isDone = new AbortController();
   await Promise.race([work, sleep(clock, ms, isDone.signal)]);

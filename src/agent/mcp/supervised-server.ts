@@ -1,7 +1,7 @@
 /**
- * One tool server as one configuration describes it: connected when it is needed, connected again when it has died,
- * with its tools as it told them last.
- * States: starting → ready ⇄ dead, or → failed → (after a while, or a refresh) starting; `close` ends all.
+ * Supervised connection to one MCP server with one configuration: connects on demand, reconnects after the server has
+ * ended, and caches its tools.
+ * States: starting → ready ⇄ ended, or → failed → (after a delay, or a refresh) starting; `close` ends all.
  */
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
@@ -15,17 +15,17 @@ import type { Connection } from "../../mcp/connection.js";
 import type { ListedTool } from "../../mcp/types.js";
 import { FREE_RESTARTS, retryDelayMs } from "./retry-policy.js";
 
-/** A server that lived longer has proved itself: its death is an accident. */
-const LONG_LIFE_MS = 60_000;
-/** Of what a server says about itself when it fails, at most this is passed on. */
+/** A server that ran longer is considered stable: its end does not count as a failure. */
+const STABLE_AFTER_MS = 60_000;
+/** Longest reason of a failure that is passed on. */
 const MAX_REASON_BYTES = 2 * 1024;
-/** Lists in a row, as long as the server says meanwhile that its tools have changed. */
+/** Lists in a row, while the server keeps reporting that its tools have changed. */
 const MAX_LISTS = 3;
 
 export type SupervisedServerDependencies = {
   name: string;
   environment: Environment;
-  /** Where its process would run now. */
+  /** The current working directory for its process. */
   directory(): Promise<string>;
   clock: Clock;
   log: Log;
@@ -35,30 +35,30 @@ export type ToolCall = { tool: string; args: JsonObject; signal: AbortSignal };
 
 export class SupervisedServer {
   readonly config: ServerConfig;
-  readonly #parts: SupervisedServerDependencies;
+  readonly #dependencies: SupervisedServerDependencies;
   readonly #closing = new AbortController();
   #connection: Connection | undefined;
   #opening: Promise<void> | undefined;
   #listing: Promise<void> | undefined;
   #tools: readonly ListedTool[] = [];
-  /** The connection that there is has told its tools. */
+  /** The tools of the current connection were listed. */
   #isListed = false;
-  /** It has said since that they are others. */
+  /** The server has reported since that its tools have changed. */
   #isStale = false;
   #problem: string | undefined;
-  /** Starts or lists that failed in a row, and lives that were short. */
+  /** Failed starts and lists in a row, and short runs in a row. */
   #failures = 0;
-  #shortLives = 0;
+  #shortRuns = 0;
   #retryAtMs = 0;
   #calls = 0;
   #isRetired = false;
 
-  constructor(config: ServerConfig, parts: SupervisedServerDependencies) {
+  constructor(config: ServerConfig, dependencies: SupervisedServerDependencies) {
     this.config = config;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
   }
 
-  /** As it told them last; none while it has failed. */
+  /** As listed last; empty while it has failed. */
   get tools(): readonly ListedTool[] {
     return this.#tools;
   }
@@ -72,12 +72,11 @@ export class SupervisedServer {
     return this.#isListed && this.#connection?.isOpen === true ? "ready" : "starting";
   }
 
-  /** Nobody should wait for it: it has failed before. */
-  get isDoubtful(): boolean {
+  get hasFailed(): boolean {
     return this.#problem !== undefined;
   }
 
-  /** Resolves when it is ready, with its tools, or has failed. Forced: tries at once, and lists anew. Never rejects. */
+  /** Resolves when it is ready, with its tools, or has failed. Forced: retries at once, and lists again. Never rejects. */
   async prepare(isForced = false): Promise<void> {
     await this.#open(isForced);
     const connection = this.#connection;
@@ -86,7 +85,7 @@ export class SupervisedServer {
     await this.#listing;
   }
 
-  /** A call whose connection proves dead before it took the call is made once more on a new one. */
+  /** Retries once, on a new connection, a call that never reached the server. */
   async call(call: ToolCall): Promise<Outcome<McpCallAnswer>> {
     this.#calls += 1;
     try {
@@ -106,7 +105,7 @@ export class SupervisedServer {
 
   /** Never rejects. */
   async close(): Promise<void> {
-    this.#closing.abort(new Error("The server is not wanted any more."));
+    this.#closing.abort(new Error("The server was closed."));
     await this.#opening;
     await this.#connection?.close();
   }
@@ -116,29 +115,29 @@ export class SupervisedServer {
   #open(isForced: boolean): Promise<void> {
     if (this.#opening !== undefined) return this.#opening;
     const isWanted = !this.#closing.signal.aborted && this.#connection?.isOpen !== true;
-    const isTime = isForced || this.#parts.clock.now() >= this.#retryAtMs;
+    const isTime = isForced || this.#dependencies.clock.now() >= this.#retryAtMs;
     if (!isWanted || !isTime) return Promise.resolve();
     this.#opening = this.#connect().finally(() => (this.#opening = undefined));
     return this.#opening;
   }
 
   async #connect(): Promise<void> {
-    const { directory, log, name, clock } = this.#parts;
+    const { directory, log, name, clock } = this.#dependencies;
     const former = this.#connection;
     this.#connection = undefined;
     await former?.close();
     try {
       const { connectServer } = await loadLibrary();
-      const parts = { ...this.#parts, config: this.config, directory: await directory() };
-      const connection = await connectServer(parts, this.#closing.signal);
+      const options = { ...this.#dependencies, config: this.config, directory: await directory() };
+      const connection = await connectServer(options, this.#closing.signal);
       const openedAtMs = clock.now();
       this.#isListed = false;
       this.#problem = undefined;
       connection.onToolsChanged(() => (this.#isStale = true));
-      connection.onClosed(() => this.#countLife(clock.now() - openedAtMs, connection.end));
+      connection.onClosed(() => this.#countRun(clock.now() - openedAtMs, connection.end));
       this.#connection = connection;
       if (this.#closing.signal.aborted) await connection.close();
-      else log.info({ server: name }, "A tool server is connected");
+      else log.info({ server: name }, "MCP server connected");
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#fail(`It cannot be started: ${errorText(error)}`, error);
     }
@@ -146,7 +145,7 @@ export class SupervisedServer {
 
   async #list(connection: Connection): Promise<void> {
     try {
-      // What it tells while it is asked must count, but a server that changes without end is not followed.
+      // A change during the list requires another list, but not endlessly.
       for (let asked = 0; asked === 0 || (this.#isStale && asked < MAX_LISTS); asked += 1) {
         this.#isStale = false;
         this.#tools = await connection.listTools();
@@ -156,33 +155,33 @@ export class SupervisedServer {
       this.#failures = 0;
     } catch (error) {
       this.#isStale = true;
-      // One that died while it was asked has had its life counted.
+      // The end of a server during the list was counted by `#countRun`.
       const isOurs = connection.isOpen && !this.#closing.signal.aborted;
-      if (isOurs) this.#fail(`It does not tell its tools: ${errorText(error)}`, error);
+      if (isOurs) this.#fail(`It does not list its tools: ${errorText(error)}`, error);
     }
   }
 
   #fail(problem: string, error: unknown): void {
-    const { log, name, clock } = this.#parts;
+    const { log, name, clock } = this.#dependencies;
     this.#failures += 1;
     const delayMs = retryDelayMs(this.#failures);
     this.#retryAtMs = clock.now() + delayMs;
     this.#problem = cutText(problem, MAX_REASON_BYTES);
     this.#tools = [];
-    log.warn({ err: error, server: name, delayMs }, "A tool server has failed");
+    log.warn({ err: error, server: name, delayMs }, "MCP server failed");
   }
 
-  #countLife(lifeMs: number, end: string | undefined): void {
+  #countRun(runMs: number, end: string | undefined): void {
     if (this.#closing.signal.aborted) return;
-    const { log, name, clock } = this.#parts;
-    this.#shortLives = lifeMs < LONG_LIFE_MS ? this.#shortLives + 1 : 0;
-    const delayMs = retryDelayMs(Math.max(0, this.#shortLives - FREE_RESTARTS));
+    const { log, name, clock } = this.#dependencies;
+    this.#shortRuns = runMs < STABLE_AFTER_MS ? this.#shortRuns + 1 : 0;
+    const delayMs = retryDelayMs(Math.max(0, this.#shortRuns - FREE_RESTARTS));
     this.#retryAtMs = clock.now() + delayMs;
     if (delayMs > 0) {
-      this.#problem = `It ended ${this.#shortLives} times soon after it was started`;
+      this.#problem = `It ended ${this.#shortRuns} times soon after it was started`;
       this.#tools = [];
     }
-    log.warn({ server: name, end, lifeMs, delayMs }, "A tool server has ended");
+    log.warn({ server: name, end, runMs, delayMs }, "MCP server ended");
   }
 
   // ── calls ────────────────────────────────────────────────────────────────
@@ -199,9 +198,9 @@ export class SupervisedServer {
         await connection.close();
         return "undelivered";
       }
-      const { name } = this.#parts;
+      const { name } = this.#dependencies;
       const end = connection.end === undefined ? "" : ` It ended (${connection.end}) during the call.`;
-      return refused(502, `The tool server ${name} failed: ${sentence(errorText(error))}${end}`);
+      return refused(502, `The MCP server ${name} failed: ${sentence(errorText(error))}${end}`);
     }
   }
 
@@ -211,17 +210,17 @@ export class SupervisedServer {
   }
 
   #unavailable(): Outcome<McpCallAnswer> {
-    const { name, clock } = this.#parts;
+    const { name, clock } = this.#dependencies;
     const waitSeconds = Math.ceil(Math.max(0, this.#retryAtMs - clock.now()) / 1_000);
     const reason = sentence(this.#problem ?? "It ended as soon as it was started");
-    const retry = waitSeconds === 0 ? "" : ` It is tried again in ${waitSeconds} s.`;
-    return refused(502, `The tool server ${name} is not available. ${reason}${retry}`);
+    const retry = waitSeconds === 0 ? "" : ` The next attempt is in ${waitSeconds} s.`;
+    return refused(502, `The MCP server ${name} is not available. ${reason}${retry}`);
   }
 }
 
 let library: Promise<typeof import("./connection.js")> | undefined;
 
-/** Loaded with the first server: an agent without any does not need it. */
+/** Loaded lazily: an agent without MCP servers does not need the library. */
 function loadLibrary(): Promise<typeof import("./connection.js")> {
   library ??= import("./connection.js");
   return library;

@@ -1,6 +1,6 @@
 /**
- * All tool servers of the workspace: as many as its files name, brought up to date when the files change, listed and
- * called. Nothing here is bound to a request: servers live until their entry goes away or the agent closes.
+ * The workspace's own MCP servers, as its configuration files describe them: kept in step with the files, listed and
+ * called. Servers are independent of requests: they run until their entry is removed or the agent closes.
  */
 import { createHash } from "node:crypto";
 import { sleep, type Clock } from "../../lib/clock.js";
@@ -25,11 +25,11 @@ import { ServerSlot } from "./server-slot.js";
 import { SupervisedServer } from "./supervised-server.js";
 
 export type WorkspaceMcpServersOptions = {
-  /** The agent's own. */
+  /** The agent's own directory. */
   directory: string;
   homeDirectory: string;
   contextPaths: ContextPaths;
-  /** What servers inherit, and what the variables in their entries mean. */
+  /** Inherited by servers, and used to expand variables in their entries. */
   environment: Environment;
   clock: Clock;
   log: Log;
@@ -40,26 +40,26 @@ export class WorkspaceMcpServers {
   readonly #watch: ConfigWatch;
   #slots = new Map<string, ServerSlot>();
   #files: ConfigFiles = { servers: [], fileProblems: [] };
-  /** Of the files as they were before they were read last; null = never read. */
+  /** Fingerprint of the files from before the last read; null = never read. */
   #snapshot: string | null = null;
   #reloading: Promise<void> | undefined;
-  readonly #leaving = new Map<SupervisedServer, Promise<void>>();
+  readonly #retiring = new Map<SupervisedServer, Promise<void>>();
   #isClosed = false;
 
   constructor(options: WorkspaceMcpServersOptions) {
     this.#options = options;
     const { clock, log } = options;
-    this.#watch = new ConfigWatch({ clock, log, onChange: () => void this.#bringUp() });
+    this.#watch = new ConfigWatch({ clock, log, onChange: () => void this.#reloadAndPrepare() });
   }
 
-  /** Starts the servers, and from now on whatever the files come to say. Returns at once. */
+  /** Starts the servers and follows changes of the files. Returns at once. */
   start(): void {
-    void this.#bringUp();
+    void this.#reloadAndPrepare();
   }
 
   /**
-   * All servers and their tools, of the files as they are now. Waits for servers that start, not for those that
-   * have failed before; a forced list waits for all. Never rejects.
+   * All servers and their tools, according to the files' current content. Waits for starting servers, but not for those
+   * that have failed before; a forced list waits for all. Never rejects.
    */
   async list({ isForced, waitMs }: { isForced: boolean; waitMs: number }): Promise<McpToolsAnswer> {
     const isOver = new AbortController();
@@ -72,7 +72,7 @@ export class WorkspaceMcpServers {
     return this.#answer();
   }
 
-  /** Refuses names that no server can have (400), servers that are not there (404), and whatever goes wrong (502). */
+  /** Refusals: an invalid name (400), an unknown server (404), a failed call (502), a closed agent (503). */
   async call(request: McpCallRequest, signal: AbortSignal): Promise<Outcome<McpCallAnswer>> {
     const at = request.name.indexOf(MCP_NAME_SEPARATOR);
     const [server, tool] = [request.name.slice(0, at), request.name.slice(at + MCP_NAME_SEPARATOR.length)];
@@ -88,28 +88,28 @@ export class WorkspaceMcpServers {
     if (slot !== undefined) return slot.call({ tool, args: request.arguments, signal });
     const entry = this.#files.servers.find(({ name }) => name === server);
     if (entry === undefined || !("problem" in entry)) {
-      return refused(404, `There is no tool server named ${JSON.stringify(server)}.`, { field: "name" });
+      return refused(404, `There is no MCP server named ${JSON.stringify(server)}.`, { field: "name" });
     }
-    return refused(404, `The tool server ${server} cannot be used: ${entry.problem}`, { field: "name" });
+    return refused(404, `The MCP server ${server} cannot be used: ${entry.problem}`, { field: "name" });
   }
 
-  /** Ends all servers and what they started; resolves when they are gone. */
+  /** Ends all servers and their process groups; resolves when they are gone. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([this.#watch.close(), this.#reloading]);
     const servers = [...this.#slots.values()].flatMap((slot) => slot.servers);
-    await Promise.all([...servers, ...this.#leaving.keys()].map((server) => server.close()));
-    await Promise.all(this.#leaving.values());
+    await Promise.all([...servers, ...this.#retiring.keys()].map((server) => server.close()));
+    await Promise.all(this.#retiring.values());
   }
 
   // ── the files ────────────────────────────────────────────────────────────
 
-  async #bringUp(): Promise<void> {
+  async #reloadAndPrepare(): Promise<void> {
     await this.#reload();
     await this.#prepare(false);
   }
 
-  /** One at a time; whoever comes meanwhile gets what that one finds. */
+  /** Single-flight: concurrent callers share one reload. */
   #reload(): Promise<void> {
     this.#reloading ??= this.#reloadOnce().finally(() => (this.#reloading = undefined));
     return this.#reloading;
@@ -127,8 +127,7 @@ export class WorkspaceMcpServers {
     if (this.#isClosed) return;
     this.#snapshot = snapshot;
     this.#files = files;
-    for (const problem of files.fileProblems)
-      log.warn(problem, "A file of tool servers is not as it should be");
+    for (const problem of files.fileProblems) log.warn(problem, "invalid MCP configuration file");
     this.#adopt(files);
   }
 
@@ -144,7 +143,7 @@ export class WorkspaceMcpServers {
       else
         this.#options.log.warn(
           { server: name, configFile, problem: entry.problem },
-          "A tool server's entry is wrong",
+          "invalid MCP server entry",
         );
     }
     const gone = [...this.#slots].filter(([name]) => !slots.has(name));
@@ -161,9 +160,9 @@ export class WorkspaceMcpServers {
   }
 
   #release(server: SupervisedServer): void {
-    this.#leaving.set(
+    this.#retiring.set(
       server,
-      server.retire().finally(() => this.#leaving.delete(server)),
+      server.retire().finally(() => this.#retiring.delete(server)),
     );
   }
 
@@ -178,11 +177,11 @@ export class WorkspaceMcpServers {
 
   async #prepare(isForced: boolean): Promise<void> {
     const slots = [...this.#slots.values()];
-    // All of them are tried, but nobody waits for those that have failed before.
+    // Starts all of them, but does not wait for those that have failed before.
     const waited = slots.map(async (slot) => {
-      const isDoubtful = slot.isDoubtful && !isForced;
+      const isSkipped = slot.hasFailed && !isForced;
       const preparing = slot.prepare(isForced);
-      if (!isDoubtful) await preparing;
+      if (!isSkipped) await preparing;
     });
     await Promise.all(waited);
   }

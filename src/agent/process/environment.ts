@@ -1,25 +1,25 @@
-/** What commands find in their environment: the agent's own without its secrets, the request's, the chat's id. */
+/** Environment of commands: the agent's own without its secrets, the request's variables, and the chat's id. */
 
 export type Environment = Record<string, string>;
 
-/** The agent's own settings, its token among them; commands must not see them. */
+/** The agent's own settings, including its token; hidden from commands. */
 const AGENT_VARIABLE_PREFIX = "PARLEY_AGENT_";
 
-/** Marks all that commands start, so that the agent finds it again when it ends. Not a secret. */
+/** Marks all descendants of commands, so that the agent finds them when it ends. Not a secret. */
 const AGENT_MARK_VARIABLE = "PARLEY_AGENT_INSTANCE";
 
-/** Tells a command for which chat it runs. Always the request's own chat: nobody can claim another. */
+/** The chat that a command runs for. Always the request's own chat: its `env` cannot override it. */
 const CHAT_ID_VARIABLE = "PARLEY_CHAT_ID";
 
-/** Git's own: which program it runs for user names and passwords. */
+/** Git's own: the program that it runs for user names and passwords. */
 const ASKPASS_VARIABLE = "GIT_ASKPASS";
-/** Shows for which chat a command runs, and opens nothing but what that chat may have anyway. */
+/** Proves the chat that a command runs for; grants only what that chat may have anyway. */
 const ASKPASS_KEY_VARIABLE = "PARLEY_AGENT_ASKPASS_KEY";
 
-/** Where a command's git asks for credentials; without a `key` it is told that it has none. */
+/** The askpass program of a command's git; without a `key` every request is refused. */
 export type AskpassConfig = { program: string; key: string | undefined };
 
-/** What the askpass program finds in its own environment, and git's directory if git says it. */
+/** The askpass program's own environment: its key, and `GIT_DIR` if git sets it. */
 export function askpassVariables(): { key?: string; gitDirectory?: string } {
   return {
     key: process.env[ASKPASS_KEY_VARIABLE],
@@ -27,7 +27,7 @@ export function askpassVariables(): { key?: string; gitDirectory?: string } {
   };
 }
 
-/** A copy of this process's environment as commands may see it. */
+/** A copy of this process's environment without the agent's own variables. */
 export function inheritedEnvironment(): Environment {
   return withoutAgentVariables(process.env);
 }
@@ -35,15 +35,15 @@ export function inheritedEnvironment(): Environment {
 export function withoutAgentVariables(
   environment: Readonly<Record<string, string | undefined>>,
 ): Environment {
-  const kept: Environment = {};
+  const visible: Environment = {};
   for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && !name.startsWith(AGENT_VARIABLE_PREFIX)) kept[name] = value;
+    if (value !== undefined && !name.startsWith(AGENT_VARIABLE_PREFIX)) visible[name] = value;
   }
-  return kept;
+  return visible;
 }
 
 /**
- * Later layers win: inherited, then the askpass program, then the request's, then the chat's id and what is the agent's.
+ * Later layers win: inherited, the askpass program, the request's, and finally the chat's id and the agent's own.
  */
 export function commandEnvironment(layers: {
   inherited: Environment;
@@ -60,12 +60,12 @@ export function commandEnvironment(layers: {
     ...(layers.chatId !== undefined && { [CHAT_ID_VARIABLE]: layers.chatId }),
     [AGENT_MARK_VARIABLE]: layers.instanceId,
   };
-  // Also when there is none: a request cannot bring one along.
+  // Unconditionally: a request must not supply a key.
   delete environment[ASKPASS_KEY_VARIABLE];
   return askpass?.key === undefined ? environment : { ...environment, [ASKPASS_KEY_VARIABLE]: askpass.key };
 }
 
-/** How the mark stands in an environment. */
+/** The mark as an entry of an environment. */
 export function agentMark(instanceId: string): string {
   return `${AGENT_MARK_VARIABLE}=${instanceId}`;
 }

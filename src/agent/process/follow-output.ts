@@ -1,36 +1,36 @@
-/** One follower of a command's output: from its place, as fast as it takes what it is given, until the command ends. */
+/** Live output for one follower: from its offset, at its own pace, until the command ends. */
 import type { Clock } from "../../lib/clock.js";
 import { sleep } from "../../lib/clock.js";
 import { STREAM_HEARTBEAT_MS, type ProcessStreamLine } from "../protocol/process-stream.js";
 import type { OutputFeed } from "./output-feed.js";
 
-/** Between two pieces, so that a command that prints without end costs a follower at most 640 KiB a second. */
-const PACE_MS = 100;
+/** Between two chunks: limits the output of an endless command to 640 KiB a second for each follower. */
+const CHUNK_INTERVAL_MS = 100;
 
 export type FollowOptions = {
-  /** Bytes that the follower has had. */
+  /** Bytes that the follower has received already. */
   from: number;
   clock: Clock;
-  /** Aborted when the follower has gone. */
+  /** Aborted when the follower disconnects. */
   signal: AbortSignal;
 };
 
-/** Ends after the line that says `end`, or when the signal is aborted. Holds nothing while its reader is busy. */
+/** Ends after the `end` line, or when the signal is aborted. Buffers nothing while its consumer is busy. */
 export async function* followOutput(
   feed: OutputFeed,
   { from, clock, signal }: FollowOptions,
 ): AsyncGenerator<ProcessStreamLine> {
-  const leave = feed.follow();
+  const unfollow = feed.follow();
   try {
-    let place = from;
+    let offset = from;
     while (!signal.aborted) {
-      // In this order: an ended feed has all that it will ever have.
+      // Before `read`: a feed that has ended by now gets no more output.
       const { isEnded, writtenBytes } = feed;
-      const piece = feed.read(place);
-      if (piece !== null) {
-        place = piece.nextOffset;
-        yield { type: "output", ...piece };
-        await sleep(clock, PACE_MS, signal);
+      const chunk = feed.read(offset);
+      if (chunk !== null) {
+        offset = chunk.nextOffset;
+        yield { type: "output", ...chunk };
+        await sleep(clock, CHUNK_INTERVAL_MS, signal);
       } else if (isEnded) {
         yield { type: "end", offset: writtenBytes };
         return;
@@ -41,6 +41,6 @@ export async function* followOutput(
       }
     }
   } finally {
-    leave();
+    unfollow();
   }
 }

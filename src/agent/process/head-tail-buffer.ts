@@ -1,13 +1,13 @@
 /**
- * Keeps the beginning and the end of a command's output in bounded memory: how a build starts and how it fails
- * are what a reader wants. Bytes go in; text comes out, cut only between characters.
+ * Bounded buffer for the beginning and the end of a command's output: how a build starts and how it fails matter most.
+ * Takes bytes and returns text, cut only between characters.
  */
 import { prefixEnd, suffixStart } from "../../lib/text/utf8.js";
 import type { Truncation } from "../protocol/processes.js";
 
 const HEAD_BYTES = 16 * 1024;
 const TAIL_BYTES = 16 * 1024;
-/** A longer line (minified code, a progress bar) is cut, so that it does not push out all others. */
+/** A longer line (minified code, a progress bar) is cut, so that it does not displace all others. */
 const MAX_LINE_BYTES = 2048;
 const LINE_SUFFIX = " ... [truncated]";
 const NEWLINE = 0x0a;
@@ -17,13 +17,13 @@ type Rendered = { text: string; retainedBytes: number };
 export class HeadTailBuffer {
   readonly #head = Buffer.alloc(HEAD_BYTES);
   #headLength = 0;
-  /** A ring, made when the head is full. `#tailNext` is where the next byte goes. */
+  /** Ring buffer, allocated when the head is full. `#tailNext` is the position of the next byte. */
   #tail: Buffer | undefined;
   #tailNext = 0;
   #tailLength = 0;
   #writtenBytes = 0;
 
-  /** Takes all of `chunk`; never fails and never keeps a reference to it. */
+  /** Copies all of `chunk`; never fails. */
   write(chunk: Uint8Array): void {
     this.#writtenBytes += chunk.length;
     const toHead = Math.min(chunk.length, HEAD_BYTES - this.#headLength);
@@ -32,7 +32,7 @@ export class HeadTailBuffer {
     if (toHead < chunk.length) this.#writeTail(chunk.subarray(toHead));
   }
 
-  /** What was kept, and how much was not. `truncation` is absent when every byte is in `output`. */
+  /** The retained output; `truncation` is absent when every byte is in `output`. */
   read(): { output: string; truncation?: Truncation } {
     const head = this.#head.subarray(0, this.#headLength);
     const tail = this.#tailBytes();
@@ -53,12 +53,12 @@ export class HeadTailBuffer {
 
   #writeTail(chunk: Uint8Array): void {
     this.#tail ??= Buffer.alloc(TAIL_BYTES);
-    const kept = chunk.subarray(Math.max(0, chunk.length - TAIL_BYTES));
-    const untilEnd = Math.min(kept.length, TAIL_BYTES - this.#tailNext);
-    this.#tail.set(kept.subarray(0, untilEnd), this.#tailNext);
-    this.#tail.set(kept.subarray(untilEnd), 0);
-    this.#tailNext = (this.#tailNext + kept.length) % TAIL_BYTES;
-    this.#tailLength = Math.min(TAIL_BYTES, this.#tailLength + kept.length);
+    const retained = chunk.subarray(Math.max(0, chunk.length - TAIL_BYTES));
+    const untilEnd = Math.min(retained.length, TAIL_BYTES - this.#tailNext);
+    this.#tail.set(retained.subarray(0, untilEnd), this.#tailNext);
+    this.#tail.set(retained.subarray(untilEnd), 0);
+    this.#tailNext = (this.#tailNext + retained.length) % TAIL_BYTES;
+    this.#tailLength = Math.min(TAIL_BYTES, this.#tailLength + retained.length);
   }
 
   #tailBytes(): Buffer {
@@ -82,7 +82,7 @@ function renderParts(head: Buffer, tail: Buffer, writtenBytes: number): Rendered
 
 function cutLines(bytes: Buffer): Rendered {
   if (bytes.length <= MAX_LINE_BYTES) return { text: bytes.toString("utf8"), retainedBytes: bytes.length };
-  const pieces: Buffer[] = [];
+  const parts: Buffer[] = [];
   let retainedBytes = 0;
   let start = 0;
   while (start < bytes.length) {
@@ -90,12 +90,12 @@ function cutLines(bytes: Buffer): Rendered {
     const end = newline === -1 ? bytes.length : newline;
     const line = bytes.subarray(start, end);
     const isLong = line.length > MAX_LINE_BYTES;
-    const kept = isLong ? line.subarray(0, prefixEnd(line, MAX_LINE_BYTES - LINE_SUFFIX.length)) : line;
-    pieces.push(kept);
-    if (isLong) pieces.push(Buffer.from(LINE_SUFFIX));
-    if (newline !== -1) pieces.push(bytes.subarray(newline, newline + 1));
-    retainedBytes += kept.length + (newline === -1 ? 0 : 1);
+    const retained = isLong ? line.subarray(0, prefixEnd(line, MAX_LINE_BYTES - LINE_SUFFIX.length)) : line;
+    parts.push(retained);
+    if (isLong) parts.push(Buffer.from(LINE_SUFFIX));
+    if (newline !== -1) parts.push(bytes.subarray(newline, newline + 1));
+    retainedBytes += retained.length + (newline === -1 ? 0 : 1);
     start = end + 1;
   }
-  return { text: Buffer.concat(pieces).toString("utf8"), retainedBytes };
+  return { text: Buffer.concat(parts).toString("utf8"), retainedBytes };
 }

@@ -1,4 +1,4 @@
-/** Starts the shell of one command: in a process group of its own, easier to sacrifice than the agent. */
+/** Starts the shell of one command, in a process group of its own and with a lower priority than the agent. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, readFileSync } from "node:fs";
@@ -8,17 +8,17 @@ import { errorCode, errorText, refused, type Refusal } from "../outcome.js";
 import type { Environment } from "./environment.js";
 import { closePipe, type OutputPipe } from "./output-pipes.js";
 
-/** A shell that runs. `output` is all that it and its children say, stdout and stderr in the order they said it. */
+/** A running shell. `output` is stdout and stderr of it and its children, in the order of writing. */
 export type StartedShell = { child: ChildProcess; groupId: number; output: Readable };
 
-/** How much rather the system ends commands than the agent when memory runs out, of at most 1000. */
+/** Added to the agent's own OOM score, at most 1000: the kernel kills commands before the agent. */
 const OOM_SCORE_STEP = 500;
 const MAX_OOM_SCORE = 1000;
 
-/** How commands are treated by the system. `oomScore` is undefined where the system has none. */
+/** `oomScore` is undefined where the system has none. */
 export type Priority = { oomScore: number | undefined; nice: number };
 
-/** `nice` from 0 (as the agent) to 19 (only when nobody else wants to run). */
+/** `nice` from 0 (as the agent) to 19 (lowest priority). */
 export function commandPriority(nice: number): Priority {
   try {
     const own = Number(readFileSync("/proc/self/oom_score_adj", "utf8"));
@@ -29,7 +29,7 @@ export function commandPriority(nice: number): Priority {
 }
 
 /**
- * What runs before the command in its own process, and then gives it its place: `$0` is the command. A system that
+ * Script that sets the priority of its process and then replaces itself by the command, which is `$0`. A system that
  * refuses the score or has no `nice` runs the command all the same.
  */
 export function preludeScript({ oomScore, nice }: Priority): string {
@@ -40,15 +40,15 @@ export function preludeScript({ oomScore, nice }: Priority): string {
   return [...score, ...niceShell, 'exec sh -c -- "$0" 2>&1'].join("; ");
 }
 
-/** Takes over `pipe`, also when it fails. Nothing is awaited when the shell starts. */
-export function launch(order: {
+/** Takes ownership of `pipe`, also on failure. Synchronous on success; a promise only for a refusal. */
+export function launch(options: {
   command: string;
   directory: string;
   environment: Environment;
   priority: Priority;
   pipe: OutputPipe | undefined;
 }): StartedShell | Promise<Refusal> {
-  const { command, directory, environment, priority, pipe } = order;
+  const { command, directory, environment, priority, pipe } = options;
   let child: ChildProcess;
   try {
     child = spawn("sh", ["-c", preludeScript(priority), command], {
@@ -71,14 +71,14 @@ export function launch(order: {
   return { child, groupId: child.pid, output };
 }
 
-const SHELL_ADVICE =
+const SHELL_HINT =
   "The workspace has no POSIX shell: `sh` is not on the PATH of the agent or of this request. Install one (any of " +
   "dash, bash or busybox will do) or correct PATH.";
 
 function spawnFailure(error: unknown): Refusal {
   const detail = errorText(error);
   if (errorCode(error) === "ENOENT")
-    return refused(500, `The command could not be started. ${SHELL_ADVICE}`, { detail });
+    return refused(500, `The command could not be started. ${SHELL_HINT}`, { detail });
   if (errorCode(error) === "E2BIG") {
     const message = "The command and its environment together are longer than the system takes.";
     return refused(400, message, { field: "env", detail });

@@ -1,12 +1,12 @@
 /**
- * Finds commands' descendants that left their process group, as daemons do: all that commands start carries the
- * agent's mark in its environment. Only on Linux; elsewhere there is no such list, and none are found.
+ * Finds commands' descendants, also those that left their process group, as daemons do, by the agent's mark in their
+ * environment. Linux only; elsewhere none are found.
  */
 import { readdir, readFile } from "node:fs/promises";
 
 export type MarkedProcess = { pid: number; groupId: number };
 
-/** Living processes whose environment holds `mark` (`NAME=value`), except this one and those we may not look at. */
+/** Living processes whose environment contains `mark` (`NAME=value`), except this one and unreadable ones. */
 export async function findMarkedProcesses(mark: string): Promise<MarkedProcess[]> {
   const names = await readdir("/proc").catch(() => []);
   const marked: MarkedProcess[] = [];
@@ -18,13 +18,13 @@ export async function findMarkedProcesses(mark: string): Promise<MarkedProcess[]
   return marked;
 }
 
-/** Undefined also for a process that ends meanwhile, belongs to somebody else, or is a zombie (it has no environment). */
+/** Undefined also for a process that ends meanwhile, belongs to another user, or is a zombie (it has no environment). */
 async function groupIfMarked(pid: string, mark: string): Promise<number | undefined> {
   try {
     const environment = await readFile(`/proc/${pid}/environ`, "utf8");
     if (!environment.split("\0").includes(mark)) return undefined;
     const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-    // "pid (name) state parent group …": a name may hold spaces and brackets, so counting begins after the last one.
+    // "pid (name) state parent group …": a name may contain spaces and parentheses, so counting begins after the last one.
     const [, , groupId] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return Number(groupId);
   } catch {

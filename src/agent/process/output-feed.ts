@@ -1,26 +1,26 @@
 /**
- * The newest output of one running command, for those who follow it: a ring of bytes and the way to wait for more.
- * Followers keep their own place, so a slow one costs nothing: it finds a gap where it was overtaken.
- * States: open → ended (by `end`). An ended feed forgets its bytes as soon as nobody follows it: the result has them.
+ * Ring buffer of one running command's newest output, for followers that read it live. Followers keep their own offset,
+ * so a slow one costs nothing: it gets a gap where it was overtaken.
+ * States: open → ended (by `end`). An ended feed drops its bytes once it has no followers: the result has them.
  */
 import type { Clock } from "../../lib/clock.js";
 import { prefixEnd, suffixStart } from "../../lib/text/utf8.js";
 import { RETAINED_OUTPUT_BYTES } from "../protocol/process-stream.js";
 
-/** Most commands say little: a ring begins so small and doubles. */
+/** Initial size of the ring, which doubles: most commands print little. */
 const FIRST_RING_BYTES = 4 * 1024;
 
-/** Each costs what its sockets hold: more than all replicas of a server that may wait for one command. */
+/** Each costs its socket's buffers. More than the replicas of a server that may wait for one command. */
 export const MAX_FOLLOWERS = 64;
 
 /** Bytes `offset` to `nextOffset` of the whole output. */
 export type OutputChunk = { offset: number; nextOffset: number; text: string };
 
 export class OutputFeed {
-  /** Holds the byte at `offset` of the output at `offset % length`. */
+  /** The byte at `offset` of the output is at `offset % length`. */
   #ring: Buffer = Buffer.alloc(0);
   #writtenBytes = 0;
-  #keptBytes = 0;
+  #retainedBytes = 0;
   #followers = 0;
   #isEnded = false;
   readonly #wakers = new Set<() => void>();
@@ -29,8 +29,8 @@ export class OutputFeed {
     return this.#isEnded;
   }
 
-  /** Whether one more may follow. */
-  get hasRoom(): boolean {
+  /** Whether another follower is allowed. */
+  get hasCapacity(): boolean {
     return this.#followers < MAX_FOLLOWERS;
   }
 
@@ -39,43 +39,43 @@ export class OutputFeed {
     return this.#writtenBytes;
   }
 
-  /** Takes all of `chunk`; never fails and never keeps a reference to it. */
+  /** Copies all of `chunk`; never fails. */
   write(chunk: Uint8Array): void {
     if (chunk.length === 0 || this.#isEnded) return;
-    this.#grow(Math.min(RETAINED_OUTPUT_BYTES, this.#keptBytes + chunk.length));
-    const kept = chunk.subarray(Math.max(0, chunk.length - this.#ring.length));
-    const start = (this.#writtenBytes + chunk.length - kept.length) % this.#ring.length;
-    const untilEnd = Math.min(kept.length, this.#ring.length - start);
-    this.#ring.set(kept.subarray(0, untilEnd), start);
-    this.#ring.set(kept.subarray(untilEnd), 0);
+    this.#grow(Math.min(RETAINED_OUTPUT_BYTES, this.#retainedBytes + chunk.length));
+    const retained = chunk.subarray(Math.max(0, chunk.length - this.#ring.length));
+    const start = (this.#writtenBytes + chunk.length - retained.length) % this.#ring.length;
+    const untilEnd = Math.min(retained.length, this.#ring.length - start);
+    this.#ring.set(retained.subarray(0, untilEnd), start);
+    this.#ring.set(retained.subarray(untilEnd), 0);
     this.#writtenBytes += chunk.length;
-    this.#keptBytes = Math.min(this.#ring.length, this.#keptBytes + chunk.length);
+    this.#retainedBytes = Math.min(this.#ring.length, this.#retainedBytes + chunk.length);
     this.#wake();
   }
 
-  /** Nothing more comes. */
+  /** Marks the end of the output. */
   end(): void {
     this.#isEnded = true;
-    this.#forget();
+    this.#releaseIfUnused();
     this.#wake();
   }
 
-  /** Keeps the bytes of an ended command until the returned function is called. */
+  /** Retains the bytes, also of an ended command, until the returned function is called. */
   follow(): () => void {
     this.#followers += 1;
     return () => {
       this.#followers -= 1;
-      this.#forget();
+      this.#releaseIfUnused();
     };
   }
 
-  /** What is kept behind `from`, up to the last whole character; null when that is nothing. */
+  /** The retained output from `from` on, up to the last whole character; null when there is none. */
   read(from: number): OutputChunk | null {
-    const oldest = this.#writtenBytes - this.#keptBytes;
+    const oldest = this.#writtenBytes - this.#retainedBytes;
     const start = Math.max(from, oldest);
     if (start >= this.#writtenBytes) return null;
     const bytes = this.#bytesFrom(start);
-    // Only where bytes are missing may a character be without its beginning.
+    // Only after a gap may a character lack its beginning.
     const skipped = start > from ? suffixStart(bytes, 0) : 0;
     const end = this.#isEnded ? bytes.length : prefixEnd(bytes, bytes.length);
     if (end <= skipped) return null;
@@ -84,7 +84,7 @@ export class OutputFeed {
 
   /**
    * Resolves when more than `seenBytes` were written, when the feed has ended, after `timeoutMs`, or when `signal` is
-   * aborted, whichever is first. Never rejects.
+   * aborted, whichever comes first. Never rejects.
    */
   waitBeyond(
     seenBytes: number,
@@ -116,20 +116,20 @@ export class OutputFeed {
     let size = Math.max(this.#ring.length, FIRST_RING_BYTES);
     while (size < neededBytes) size *= 2;
     if (size === this.#ring.length) return;
-    const kept =
-      this.#keptBytes === 0 ? Buffer.alloc(0) : this.#bytesFrom(this.#writtenBytes - this.#keptBytes);
+    const retained =
+      this.#retainedBytes === 0 ? Buffer.alloc(0) : this.#bytesFrom(this.#writtenBytes - this.#retainedBytes);
     const ring = Buffer.alloc(size);
-    const start = (this.#writtenBytes - kept.length) % size;
-    const untilEnd = Math.min(kept.length, size - start);
-    ring.set(kept.subarray(0, untilEnd), start);
-    ring.set(kept.subarray(untilEnd), 0);
+    const start = (this.#writtenBytes - retained.length) % size;
+    const untilEnd = Math.min(retained.length, size - start);
+    ring.set(retained.subarray(0, untilEnd), start);
+    ring.set(retained.subarray(untilEnd), 0);
     this.#ring = ring;
   }
 
-  #forget(): void {
+  #releaseIfUnused(): void {
     if (!this.#isEnded || this.#followers > 0) return;
     this.#ring = Buffer.alloc(0);
-    this.#keptBytes = 0;
+    this.#retainedBytes = 0;
   }
 
   #wake(): void {

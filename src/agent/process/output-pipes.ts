@@ -1,6 +1,6 @@
 /**
- * Real pipes for what commands say. Those that Node makes for its children are sockets, and a socket cannot be opened
- * by name: `tee /dev/stderr` or `> /dev/stdout` would fail. One pipe for both streams also keeps them in order.
+ * Pool of FIFOs for the output of commands. Node's own pipes for its children are sockets, which cannot be opened by
+ * name: `tee /dev/stderr` or `> /dev/stdout` would fail. One pipe for both streams also preserves their order.
  */
 import { execFile } from "node:child_process";
 import { closeSync, constants, openSync, rmdirSync, rmSync } from "node:fs";
@@ -12,12 +12,12 @@ import type { Log } from "../../lib/log.js";
 
 const run = promisify(execFile);
 
-/** Made by one program run, so that only every eighth command waits for it; two open files each. */
+/** Made by one run of `mkfifo`, so that only every eighth command waits for it; two open files each. */
 const BATCH_SIZE = 8;
-/** It makes eight directory entries; on a machine so busy that this takes longer, commands do without. */
+/** For eight directory entries; on a machine too busy for that, commands run without such a pipe. */
 const MAKE_TIMEOUT_MS = 5_000;
 
-/** Both ends, open in this process. Whoever takes a pipe closes both. */
+/** Both ends, open in this process. The taker of a pipe must close both. */
 export type OutputPipe = { readFd: number; writeFd: number };
 
 export class OutputPipes {
@@ -28,7 +28,7 @@ export class OutputPipes {
 
   constructor(private readonly log: Log) {}
 
-  /** Undefined where no pipe can be made: then a command gets what Node has. Never rejects. */
+  /** Undefined where no pipe can be made: the command then gets Node's own. Never rejects. */
   async take(): Promise<OutputPipe | undefined> {
     for (;;) {
       const pipe = this.#ready.pop();
@@ -45,7 +45,7 @@ export class OutputPipes {
     for (const pipe of this.#ready.splice(0)) closePipe(pipe);
   }
 
-  /** Named only until they are open, so nothing is left in the file system, however the agent ends. */
+  /** The names are removed once the pipes are open, so nothing is left in the file system. */
   async #make(): Promise<boolean> {
     try {
       const directory = await mkdtemp(join(tmpdir(), "parley-pipes-"));
@@ -54,14 +54,15 @@ export class OutputPipes {
         await run("mkfifo", ["-m", "600", ...paths], { timeout: MAKE_TIMEOUT_MS });
         for (const path of paths) this.#ready.push(openPipe(path));
       } finally {
-        // By name, because to list a directory takes an open file, and there may be none left.
+        // By name: listing a directory needs a file descriptor, and there may be none left.
         for (const path of paths) rmSync(path, { force: true });
         rmdirSync(directory);
       }
     } catch (error) {
-      // Short of files: those that were opened beyond the first are needed to start its command.
+      // Short of file descriptors: all pipes but the first are closed, so that its command can start.
       for (const pipe of this.#ready.splice(1)) closePipe(pipe);
-      if (!this.#hasWarned) this.log.warn({ err: error }, "Commands run without a pipe that can be opened");
+      if (!this.#hasWarned)
+        this.log.warn({ err: error }, "cannot make pipes; commands cannot open /dev/stdout");
       this.#hasWarned = true;
     }
     const hasSome = this.#ready.length > 0;
@@ -75,7 +76,7 @@ export function closePipe({ readFd, writeFd }: OutputPipe): void {
   closeSync(writeFd);
 }
 
-/** The reading end first and without waiting: a writer would wait for a reader. */
+/** Opens the reading end first, non-blocking: opening the writing end waits for a reader. */
 function openPipe(path: string): OutputPipe {
   const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

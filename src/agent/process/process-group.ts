@@ -1,12 +1,12 @@
-/** Signals for whole process groups, so that a pipeline or a server's children end with their shell. */
+/** Signals for process groups, so that a pipeline or a server's children end with their shell. */
 import { readdirSync, readFileSync } from "node:fs";
 import type { Clock } from "../../lib/clock.js";
 import { sleep } from "../../lib/clock.js";
 import { errorCode } from "../outcome.js";
 
-/** How long a group may take to end by itself after SIGTERM before it gets SIGKILL. */
+/** Grace period between SIGTERM and SIGKILL. */
 export const TERMINATION_GRACE_MS = 5_000;
-/** The system does not tell when a group becomes empty, so it has to be asked. */
+/** Poll interval: the system does not notify when a group becomes empty. */
 export const GROUP_CHECK_MS = 50;
 
 /** Sends `signal` to every process of the group. False when the group is gone; throws when it is not ours. */
@@ -14,14 +14,14 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
   return signalTarget(-groupId, signal);
 }
 
-/** Whether any process of the group is left, also one that we may not signal. */
+/** Whether any process of the group is left, including processes of other users. */
 export function isGroupAlive(groupId: number): boolean {
   return isTargetAlive(-groupId);
 }
 
 /**
- * Those of the groups in which any process still does something: not one that has ended and waits to be collected, which
- * signals reach as well. Reads all of /proc, some milliseconds; where there is none, a group counts if it can be signalled.
+ * The groups with at least one process that is not a zombie; signals reach zombies as well. Reads all of /proc, which
+ * takes some milliseconds; without /proc, every group that can be signalled counts.
  */
 export function findLivingGroups(groupIds: Iterable<number>): Set<number> {
   const alive = new Set([...groupIds].filter(isGroupAlive));
@@ -39,7 +39,7 @@ export function findLivingGroups(groupIds: Iterable<number>): Set<number> {
 function groupUnlessZombie(pid: string): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // "pid (name) state parent group …": a name may hold spaces and brackets, so counting begins after the last one.
+    // "pid (name) state parent group …": a name may contain spaces and parentheses, so counting begins after the last one.
     const [state, , groupId] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return state === "Z" || state === "X" ? undefined : Number(groupId);
   } catch {
@@ -56,8 +56,8 @@ function readNames(folder: string): string[] {
 }
 
 /**
- * Ends all targets: SIGTERM, at most the grace for leaving, SIGKILL for the rest. A target is a process, or a group by
- * its negative number, as the system takes them. `failed` hears of each refusal.
+ * Ends all targets: SIGTERM, then, after at most the grace period, SIGKILL for the rest. A target is a process id, or a
+ * group's negative id, as in `kill(2)`. `failed` is called for each target that cannot be signalled.
  */
 export async function endTargets(
   targets: readonly number[],
@@ -81,7 +81,7 @@ export async function endTargets(
   for (const target of alive) send(target, "SIGKILL");
 }
 
-/** As `signalGroup`, for one process or, with a negative number, a group. */
+/** As `signalGroup`, for a process or, with a negative id, a group. */
 export function signalTarget(target: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(target, signal);

@@ -1,31 +1,31 @@
-/** How many processes chats and users may run at the same time, and the words for one too many. Pure. */
+/** Limits on concurrent processes of chats and users, and the refusal beyond them. Pure. */
 import { cutText } from "../../lib/text/utf8.js";
 
-/** 0 = any number. */
+/** 0 = no limit. */
 export type ProcessLimits = { perChat: number; perUser: number };
 
-/** A server, a watcher, a build and a few commands beside them for each chat; some chats at work for each user. */
+/** Enough for a server, a watcher, a build and a few commands in each chat, and a few active chats of each user. */
 export const DEFAULT_PROCESS_LIMITS: ProcessLimits = { perChat: 16, perUser: 64 };
 
-/** A process that counts: it runs, or has ended while something that it started runs on. */
+/** A process that counts: it runs, or it has ended while its children run on. */
 export type LivingProcess = {
   id: string;
   command: string;
   chatId: string | undefined;
   userId: string | undefined;
-  /** False: its shell has ended, and only its children run. */
+  /** False when its shell has ended and only its children run. */
   isRunning: boolean;
 };
 
-/** On whose behalf a process is started; without a chat nothing is limited. */
+/** The chat and user that a process is started for; without a chat there is no limit. */
 export type Starter = { chatId: string | undefined; userId: string | undefined };
 
-/** Enough to choose by; process lists show the others. */
+/** Enough to choose from; process lists show the others. */
 const MAX_SHOWN = 10;
 /** Enough to recognise a command. */
 const MAX_SHOWN_COMMAND_BYTES = 80;
 
-/** Why none may be started, for the one who wanted it; undefined when it may. Other chats' commands are not shown. */
+/** The reason of a refusal, written for a model; undefined when the start is allowed. Hides other chats' commands. */
 export function refuseStart(
   living: readonly LivingProcess[],
   { chatId, userId }: Starter,

@@ -1,6 +1,6 @@
 /**
- * All commands of this agent: starts them, finds them again, ends them.
- * States: open → closed (by `close`). Once closed nothing starts, also not a start that was under way.
+ * Registry of all commands of this agent: starts, finds, lists, signals and ends them.
+ * States: open → closed (by `close`). Once closed nothing starts, not even a start that was under way.
  */
 import { createHash, randomUUID } from "node:crypto";
 import type { Clock } from "../../lib/clock.js";
@@ -22,39 +22,38 @@ import type { OutputFeed } from "./output-feed.js";
 import { closePipe, OutputPipes } from "./output-pipes.js";
 import { findLivingGroups, isGroupAlive, signalGroup } from "./process-group.js";
 import { type LivingProcess, type ProcessLimits, refuseStart } from "./process-limits.js";
-import { findForgettable, MAX_PROCESSES } from "./retention.js";
+import { findEvictable, MAX_PROCESSES } from "./retention.js";
 import { ShellProcess } from "./shell-process.js";
 import { chooseWorkingDirectory } from "./working-directory.js";
 
-/** More would flood a model; it can signal and read the others by id. */
+/** More would flood a model; the others can be read and signalled by id. */
 const MAX_LISTED = 10;
-/** Enough to recognise a command; a thousand kept processes then hold 4 MiB of them, and not 128. */
-const MAX_KEPT_COMMAND_BYTES = 4 * 1024;
+/** Enough to recognise a command; limits a thousand retained processes to 4 MiB instead of 128. */
+const MAX_RETAINED_COMMAND_BYTES = 4 * 1024;
 
-/** On whose behalf a request is made; without a chat id it may see everything. */
+/** The chat that a request is for; without a chat id it has access to all processes. */
 export type ChatScope = {
   chatId: string | undefined;
   ancestorChatIds: readonly string[];
-  /** The chat's owner, as far as the caller says. */
+  /** The chat's owner, if the client names it. */
   userId?: string | undefined;
 };
 
-/** A start that may be asked for again: the same key with other input is a conflict. */
+/** A start with an idempotency key: the same key with other input is a conflict. */
 type KeyedStart = { fingerprint: string; outcome: Promise<Outcome<StartProcessAnswer>> };
 
 export type ProcessRegistryOptions = {
   directory: string;
   homeDirectory: string;
   environment: Environment;
-  /** Marks what commands start, to find it when the agent ends. */
+  /** Marks the descendants of commands; see `agentMark`. */
   instanceId: string;
-  /** How much commands stand back behind all others, 0 to 19; see `nice`. */
+  /** Niceness of commands, 0 to 19; see `nice`. */
   nice: number;
-  /** How many may run at the same time. */
   limits: ProcessLimits;
-  /** Where the git of a chat's commands asks for credentials; null: nowhere. Must not throw. */
+  /** Askpass settings for the git of a chat's commands; null: none. Must not throw. */
   askpassFor?: (chatId: string | undefined) => AskpassConfig | null;
-  /** Hears of every command that has begun to run, before any of its output; must not throw. */
+  /** Called for every started command, before any of its output; must not throw. */
   onStart?: (shell: StartedShell, process: ShellProcess) => void;
   clock: Clock;
   log: Log;
@@ -63,7 +62,7 @@ export type ProcessRegistryOptions = {
 export class ProcessRegistry {
   readonly #processes = new Map<string, ShellProcess>();
   readonly #keyedStarts = new Map<string, KeyedStart>();
-  /** By group, those whose shell ended but not all of its children; ended with the agent. */
+  /** By group id: processes whose shell has ended, but not all of its children. These end with the agent. */
   readonly #lingering = new Map<number, ShellProcess>();
   readonly #pipes: OutputPipes;
   readonly #priority: Priority;
@@ -76,7 +75,7 @@ export class ProcessRegistry {
 
   /** Runs a command, or attaches to the one that the same key started in the same chat. */
   async start(request: StartProcessRequest, scope: ChatScope): Promise<Outcome<StartProcessAnswer>> {
-    this.#forgetOld();
+    this.#evictOld();
     if (request.idempotencyKey === undefined) return this.#startNew(request, scope, undefined);
     const key = JSON.stringify([scope.chatId ?? null, request.idempotencyKey]);
     const fingerprint = fingerprintOf(request);
@@ -90,17 +89,17 @@ export class ProcessRegistry {
       hasStarted = settled.kind === "done";
       return settled;
     } finally {
-      // A start that failed ran nothing, so the key is free for another attempt.
+      // A failed start has run nothing, so the key is free for another attempt.
       if (!hasStarted) this.#keyedStarts.delete(key);
     }
   }
 
   list(scope: ChatScope): ProcessList {
-    this.#forgetOld();
+    this.#evictOld();
     const visible = [...this.#processes.values()].filter(
       ({ facts }) => scope.chatId === undefined || facts.chatId === scope.chatId,
     );
-    // The map is in order of start, so reversing puts the newest first, also within one millisecond.
+    // The map is in order of start: reversed, the newest comes first, also within one millisecond.
     const newestFirst = visible.reverse();
     const ordered = [
       ...newestFirst.filter((process) => process.isRunning),
@@ -121,13 +120,13 @@ export class ProcessRegistry {
     return process === undefined ? unknownProcess(id) : done(process.read());
   }
 
-  /** What it says, for one who follows it while it runs. */
+  /** The live output of a process. */
   feed(id: string, scope: ChatScope): Outcome<OutputFeed> {
     const process = this.#find(id, scope);
     return process === undefined ? unknownProcess(id) : done(process.feed);
   }
 
-  /** As `output`, but first waits for the end, for `timeoutMs` (at most `MAX_OUTPUT_WAIT_MS`), or for `signal`. */
+  /** As `output`, but first waits for the exit, `timeoutMs` (at most `MAX_OUTPUT_WAIT_MS`), or `signal`. */
   async outputAfterExit(
     id: string,
     scope: ChatScope,
@@ -144,7 +143,7 @@ export class ProcessRegistry {
     const process = this.#find(id, scope);
     if (process === undefined) return unknownProcess(id);
     const hasEnded = refused(409, `Process ${id} has already exited.`);
-    this.#forgetEndedGroups();
+    this.#removeEndedGroups();
     if (!process.isRunning && !this.#isLingering(process)) return hasEnded;
     try {
       const wasSent = signalGroup(process.facts.groupId, signal === "kill" ? "SIGKILL" : "SIGTERM");
@@ -154,7 +153,7 @@ export class ProcessRegistry {
     }
   }
 
-  /** Ends every command and its children; resolves when they are gone. Calling it again waits for the same end. */
+  /** Ends every command and its children; resolves when they are gone. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#terminateAll();
     return this.#closing;
@@ -162,7 +161,7 @@ export class ProcessRegistry {
 
   async #terminateAll(): Promise<void> {
     const { instanceId, clock, log } = this.options;
-    this.#forgetEndedGroups();
+    this.#removeEndedGroups();
     const running = [...this.#processes.values()].filter((process) => process.isRunning);
     const groupIds = [...running.map(({ facts }) => facts.groupId), ...this.#lingering.keys()];
     const ended = running.map((process) => new Promise<void>((resolve) => process.onExit(resolve)));
@@ -183,8 +182,8 @@ export class ProcessRegistry {
     });
     if (directory.kind === "refused") return directory;
     const pipe = await this.#pipes.take();
-    // From here to the entry in the map nothing is awaited: `close` either stops the start or finds the process, and
-    // starts at the same time count each other.
+    // No `await` from here to the entry in the map: `close` either prevents the start or finds the process, and
+    // concurrent starts count each other.
     const refusal = this.#refusal(scope);
     if (refusal !== undefined) {
       if (pipe !== undefined) closePipe(pipe);
@@ -207,7 +206,7 @@ export class ProcessRegistry {
     if (shell instanceof Promise) return shell;
     const facts = {
       id: randomUUID(),
-      command: cutText(request.command, MAX_KEPT_COMMAND_BYTES),
+      command: cutText(request.command, MAX_RETAINED_COMMAND_BYTES),
       workdir: directory.value,
       background: request.background ?? false,
       chatId: scope.chatId,
@@ -216,27 +215,27 @@ export class ProcessRegistry {
       startKey,
       groupId: shell.groupId,
     };
-    this.#keep(shell, new ShellProcess(shell, facts, this.options.clock));
+    this.#register(shell, new ShellProcess(shell, facts, this.options.clock));
     return done({ id: facts.id, started: true, attached: false });
   }
 
   #refusal({ chatId, userId }: ChatScope): Refusal | undefined {
     if (this.#closing !== undefined) return refused(503, "The workspace agent is shutting down.");
     const refuse = () => refuseStart(this.#living(), { chatId, userId }, this.options.limits);
-    // What looks alive by its group may be zombies that nobody collects; to tell takes a look at every process.
-    if (refuse() !== undefined) this.#forgetZombies();
+    // A group that looks alive may consist of zombies; to find out, all of /proc must be read.
+    if (refuse() !== undefined) this.#removeZombieGroups();
     const tooMany = refuse();
     if (tooMany !== undefined) return refused(429, tooMany);
-    if (this.#processes.size >= MAX_PROCESSES) this.#forgetOld();
+    if (this.#processes.size >= MAX_PROCESSES) this.#evictOld();
     if (this.#processes.size < MAX_PROCESSES) return undefined;
     return refused(429, `${MAX_PROCESSES} processes are running already; end some of them first.`);
   }
 
-  #keep(shell: StartedShell, process: ShellProcess): void {
+  #register(shell: StartedShell, process: ShellProcess): void {
     const { id, groupId } = process.facts;
     this.#processes.set(id, process);
     shell.child.on("error", (error) =>
-      this.options.log.warn({ err: error, processId: id }, "A process reported an error"),
+      this.options.log.warn({ err: error, processId: id }, "process reported an error"),
     );
     process.onExit(() => {
       if (isGroupAlive(groupId)) this.#lingering.set(groupId, process);
@@ -247,33 +246,33 @@ export class ProcessRegistry {
   #find(id: string, scope: ChatScope): ShellProcess | undefined {
     const process = this.#processes.get(id);
     const ownerId = process?.facts.chatId;
-    const isForeign = scope.chatId !== undefined && ownerId !== undefined && ownerId !== scope.chatId;
-    return isForeign ? undefined : process;
+    const isOtherChats = scope.chatId !== undefined && ownerId !== undefined && ownerId !== scope.chatId;
+    return isOtherChats ? undefined : process;
   }
 
-  #forgetOld(): void {
-    this.#forgetEndedGroups();
+  #evictOld(): void {
+    this.#removeEndedGroups();
     const retained = [...this.#processes.values()].map(({ facts, exitedAtMs }) => ({
       id: facts.id,
       isKeyed: facts.startKey !== undefined,
-      // What still has children is there to be signalled.
+      // A process whose children still run can be signalled.
       exitedAtMs: this.#lingering.has(facts.groupId) ? undefined : exitedAtMs,
     }));
-    for (const id of findForgettable(retained, this.options.clock.now())) {
+    for (const id of findEvictable(retained, this.options.clock.now())) {
       const startKey = this.#processes.get(id)?.facts.startKey;
       if (startKey !== undefined) this.#keyedStarts.delete(startKey);
       this.#processes.delete(id);
     }
   }
 
-  /** A group id is only ours while the group has members: afterwards the system may give it to another. */
-  #forgetEndedGroups(): void {
+  /** The system may reuse the id of an empty group. */
+  #removeEndedGroups(): void {
     for (const groupId of this.#lingering.keys()) {
       if (!isGroupAlive(groupId)) this.#lingering.delete(groupId);
     }
   }
 
-  #forgetZombies(): void {
+  #removeZombieGroups(): void {
     if (this.#lingering.size === 0) return;
     const living = findLivingGroups(this.#lingering.keys());
     for (const groupId of this.#lingering.keys()) {
@@ -305,14 +304,14 @@ async function attachTo(earlier: KeyedStart, fingerprint: string): Promise<Outco
   return outcome.kind === "refused" ? outcome : done({ ...outcome.value, started: false, attached: true });
 }
 
-/** A digest, because the input itself may be large and is kept for an hour. */
+/** A digest, because the input may be large and is retained for an hour. */
 function fingerprintOf({ command, workdir, env, background }: StartProcessRequest): string {
   const variables = Object.entries(env ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   const input = JSON.stringify([command, workdir ?? null, variables, background ?? false]);
   return createHash("sha256").update(input).digest("hex");
 }
 
-/** The same words for a process that never was and for another chat's: a chat learns nothing of others. */
+/** The same message for unknown processes and for those of other chats, so that a chat learns nothing of others. */
 function unknownProcess(id: string): Refusal {
   return refused(404, `Process ${id} was not found.`, { field: "id" });
 }

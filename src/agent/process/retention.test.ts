@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EXITED_RETENTION_MS, findForgettable, KEYED_RETENTION_MS, MAX_PROCESSES } from "./retention.js";
+import { EXITED_RETENTION_MS, findEvictable, KEYED_RETENTION_MS, MAX_PROCESSES } from "./retention.js";
 
 const NOW_MS = 10_000_000_000;
 
@@ -11,7 +11,7 @@ test("ended processes are forgotten after their time, keyed ones later, running 
     { id: "keyed", isKeyed: true, exitedAtMs: NOW_MS - EXITED_RETENTION_MS - 1 },
     { id: "old keyed", isKeyed: true, exitedAtMs: NOW_MS - KEYED_RETENTION_MS - 1 },
   ];
-  expect(findForgettable(processes, NOW_MS).sort()).toEqual(["old", "old keyed"]);
+  expect(findEvictable(processes, NOW_MS).sort()).toEqual(["old", "old keyed"]);
 });
 
 test("when there are too many, those that ended first go first", () => {
@@ -21,7 +21,7 @@ test("when there are too many, those that ended first go first", () => {
     exitedAtMs: NOW_MS - index,
   }));
   const running = { id: "running", isKeyed: false, exitedAtMs: undefined };
-  expect(findForgettable([running, ...ended], NOW_MS)).toEqual([
+  expect(findEvictable([running, ...ended], NOW_MS)).toEqual([
     `ended ${MAX_PROCESSES - 1}`,
     `ended ${MAX_PROCESSES - 2}`,
   ]);

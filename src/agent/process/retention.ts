@@ -1,16 +1,16 @@
-/** How long ended processes stay readable, and which go first when there are too many. Pure. */
+/** Retention of ended processes: how long they stay readable, and which are evicted first. Pure. */
 
 /** Time for a model to come back for the output. */
 export const EXITED_RETENTION_MS = 5 * 60_000;
-/** Longer for those started with a key: a turn that is run again must find what the first run started. */
+/** Longer for those started with a key: a turn that runs again must find the processes of its first run. */
 export const KEYED_RETENTION_MS = 60 * 60_000;
-/** Each holds up to 32 KiB of output and its command. */
+/** Each needs memory for up to 32 KiB of output and its command. */
 export const MAX_PROCESSES = 1000;
 
 export type Retained = { id: string; isKeyed: boolean; exitedAtMs: number | undefined };
 
-/** Ids to forget so that one more fits. Running processes are never among them. */
-export function findForgettable(processes: readonly Retained[], nowMs: number): string[] {
+/** Ids to evict so that one more process fits; never those of running processes. */
+export function findEvictable(processes: readonly Retained[], nowMs: number): string[] {
   const ended = processes
     .flatMap((process) =>
       process.exitedAtMs === undefined ? [] : [{ ...process, exitedAtMs: process.exitedAtMs }],

@@ -1,6 +1,6 @@
 /**
- * One command: `sh -c`, its output so far and its end.
- * States: running → exited. The operating system moves it; nothing else does, and it never moves back.
+ * One command: `sh -c`, its output so far and its exit.
+ * States: running → exited, by the operating system alone.
  */
 import type { Clock } from "../../lib/clock.js";
 import type { ProcessOutput, ProcessSummary } from "../protocol/processes.js";
@@ -9,25 +9,25 @@ import type { StartedShell } from "./launch.js";
 import { OutputFeed } from "./output-feed.js";
 
 /**
- * A grandchild may hold the output pipe for ever after the shell ended. This long its output still counts; then the
- * process is over, and what comes later is thrown away: a closed pipe would end the grandchild.
+ * A grandchild may keep the output pipe open for ever after the shell has exited. Its output counts for this long; later
+ * output is discarded, but the pipe stays open, as closing it would end the grandchild.
  */
 export const OUTPUT_DRAIN_MS = 5_000;
-/** What shells and the system cannot express as a code: ended by a signal. */
+/** Exit code of a process that was ended by a signal. */
 const SIGNALLED_EXIT_CODE = -1;
 
 export type ProcessFacts = {
   id: string;
-  /** As lists show it: perhaps only its beginning. */
+  /** Perhaps truncated. */
   command: string;
   workdir: string;
   background: boolean;
   chatId: string | undefined;
-  /** Whose chat it is. */
+  /** The chat's owner. */
   userId: string | undefined;
   /** Nearest first. */
   ancestorChatIds: readonly string[];
-  /** Who may attach to it by asking for the same start again. */
+  /** Identifies the start for requests that repeat it. */
   startKey: string | undefined;
   /** Also the id of the process group. */
   groupId: number;
@@ -37,7 +37,7 @@ type Exit = { code: number; signal?: string; atMs: number };
 
 export class ShellProcess {
   readonly startedAtMs: number;
-  /** Its newest output, for those who follow it while it runs. */
+  /** Its newest output, for live followers. */
   readonly feed = new OutputFeed();
   readonly #output = new HeadTailBuffer();
   readonly #exitListeners = new Set<() => void>();
@@ -54,7 +54,7 @@ export class ShellProcess {
       this.#output.write(chunk);
       this.feed.write(chunk);
     });
-    // A pipe that breaks ends like one that closes: `close` follows and says all there is to say.
+    // A broken pipe ends like a closed one: `close` follows.
     shell.output.on("error", () => shell.output.destroy());
     this.#watchEnd(shell);
   }
@@ -68,7 +68,7 @@ export class ShellProcess {
     return this.#exit?.atMs;
   }
 
-  /** All output is in before `running` turns false. */
+  /** Once `running` is false, the output is complete. */
   read(): ProcessOutput {
     return { ...this.#output.read(), running: this.isRunning, ...this.#exitFacts() };
   }
@@ -89,7 +89,7 @@ export class ShellProcess {
     };
   }
 
-  /** Resolves when it has ended, after `timeoutMs`, or when `signal` is aborted, whichever is first. Never rejects. */
+  /** Resolves when it has exited, after `timeoutMs`, or when `signal` is aborted, whichever comes first. Never rejects. */
   waitForExit(timeoutMs: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (!this.isRunning || signal?.aborted) return resolve();
@@ -105,7 +105,7 @@ export class ShellProcess {
     });
   }
 
-  /** Calls `listener` once, when it has ended; at once when it already has. */
+  /** Calls `listener` once, when it has exited; immediately when it already has. */
   onExit(listener: () => void): void {
     if (this.isRunning) this.#exitListeners.add(listener);
     else listener();

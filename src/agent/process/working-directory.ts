@@ -1,4 +1,4 @@
-/** Where a command runs: the wanted directory, else the first that can be used of the agent's own, home and root. */
+/** Working directory of a command: the requested one, else the first usable of the agent's own, home and root. */
 import { access, constants, stat } from "node:fs/promises";
 import { absolutePath } from "../files/paths.js";
 import { done, errorText, refused, type Outcome } from "../outcome.js";
@@ -17,7 +17,7 @@ async function problemWith(directory: string): Promise<{ reason: string; detail?
   }
 }
 
-/** A wanted directory is checked, because a spawn that fails on it looks as if the shell were missing. */
+/** Checks the requested directory: a spawn in a missing one fails as if the shell were missing. */
 export async function chooseWorkingDirectory(choices: {
   wanted: string | undefined;
   agentDirectory: string;

@@ -1,24 +1,24 @@
-/** The workspace's own tool servers (MCP): which there are, what tools they offer, and calls of these tools. */
+/** Protocol of the workspace's own MCP servers: list servers and tools, call tools. */
 import { z } from "zod";
 import type { JsonObject } from "../../domain/common/json.js";
 
 /** Between a server's name and its tool's in the name of a tool. */
 export const MCP_NAME_SEPARATOR = "__";
 
-/** Longest wait of a list for servers that are starting; then they count as starting. */
+/** Longest wait of a list for servers that are starting. */
 export const MAX_MCP_LIST_WAIT_MS = 30_000;
-/** Longest whole call of a tool, its progress and the start of its server included; HTTP clients wait for 5 minutes. */
+/** Longest tool call, including its server's start; HTTP clients wait for 5 minutes. */
 export const MAX_MCP_CALL_MS = 270_000;
 
-/** Whatever JSON made, as long as it is an object. */
+/** Any JSON object. */
 const jsonObjectSchema = z.custom<JsonObject>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   "must be an object",
 );
 
 /**
- * `starting`: it has not answered yet. `failed`: it cannot be started or does not answer, and is tried again.
- * `invalid`: its entry is wrong. A server may be ready and still have an `error`, of a changed entry for instance.
+ * `starting`: it has not answered yet. `failed`: it cannot be started or does not answer, and is retried.
+ * `invalid`: its entry is wrong. A ready server may have an `error` as well, for example of a changed entry.
  */
 export const mcpServerSchema = z.object({
   name: z.string(),
@@ -38,13 +38,13 @@ export const mcpToolSchema = z.object({
 });
 export type McpTool = z.infer<typeof mcpToolSchema>;
 
-/** Refresh lists all tools anew, and tries failed servers at once. */
+/** `refresh` lists all tools again, and retries failed servers at once. */
 export const mcpToolsQuerySchema = z.object({
   refresh: z.enum(["true", "false"]).default("false"),
   waitMs: z.coerce.number().int().min(0).max(MAX_MCP_LIST_WAIT_MS).default(MAX_MCP_LIST_WAIT_MS),
 });
 
-/** Tools are sorted by name. `revision` is another one whenever anything here is; `fileProblems` are of whole files. */
+/** Tools are sorted by name. `revision` changes with any other field; `fileProblems` concern whole files. */
 export const mcpToolsAnswerSchema = z.object({
   revision: z.string(),
   servers: z.array(mcpServerSchema),
@@ -59,7 +59,7 @@ export const mcpCallRequestSchema = z.object({
 });
 export type McpCallRequest = z.infer<typeof mcpCallRequestSchema>;
 
-/** One piece of a result; `data` is base64. `unknown` is a kind that the protocol did not have when this was written. */
+/** One part of a result; `data` is base64. `unknown` is a kind that this version does not know. */
 export const mcpPartSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text: z.string() }),
   z.object({ type: z.literal("image"), data: z.string(), mediaType: z.string() }),
@@ -82,7 +82,7 @@ export const mcpPartSchema = z.discriminatedUnion("type", [
 ]);
 export type McpPart = z.infer<typeof mcpPartSchema>;
 
-/** `isError`: the tool says that it failed; the parts tell why. */
+/** `isError`: the tool reports a failure; the parts contain the reason. */
 export const mcpCallAnswerSchema = z.object({
   parts: z.array(mcpPartSchema),
   structuredContent: jsonObjectSchema.optional(),

@@ -1,8 +1,8 @@
-/** Commands: started, listed, waited for, signalled. */
+/** Protocol of commands: start, list, wait, signal. */
 import { z } from "zod";
 import { hasNoNul, pathSchema } from "./text.js";
 
-/** Longest single wait for a process's end, 5 minutes; ask again to wait longer. */
+/** Longest single wait for a process's exit, 5 minutes; repeat the request to wait longer. */
 export const MAX_OUTPUT_WAIT_MS = 300_000;
 /** Linux refuses a single argument of 128 KiB or more. */
 export const MAX_COMMAND_BYTES = 128 * 1024 - 1;
@@ -34,7 +34,7 @@ export const startProcessAnswerSchema = z.object({
 });
 export type StartProcessAnswer = z.infer<typeof startProcessAnswerSchema>;
 
-/** How much of the output was kept: `originalBytes` is always `retainedBytes + omittedBytes`. */
+/** How much of the output was retained: `originalBytes` is always `retainedBytes + omittedBytes`. */
 export const truncationSchema = z.object({
   originalBytes: z.number().int(),
   retainedBytes: z.number().int(),
@@ -49,8 +49,8 @@ export const processOutputQuerySchema = z.object({
 });
 
 /**
- * stdout and stderr as they came. `exitCode` is there once it ended, -1 when a signal ended it (then named).
- * A process that is not `running` has said everything it had to say.
+ * stdout and stderr in the order of writing. `exitCode` is present once it has exited, -1 when a signal ended it (then
+ * named). The output of a process that is not `running` is complete.
  */
 export const processOutputSchema = z.object({
   output: z.string(),
@@ -72,12 +72,12 @@ export const processSummarySchema = z.object({
   signal: z.string().optional(),
   startedAt: z.string(),
   exitedAt: z.string().optional(),
-  /** It has ended, but something that it started runs on in its process group; a signal reaches that. */
+  /** It has exited, but its children run on in its process group, where signals reach them. */
   childrenRunning: z.boolean().optional(),
 });
 export type ProcessSummary = z.infer<typeof processSummarySchema>;
 
-/** Running ones first, then the newest; `total` counts also those that did not fit. */
+/** Running ones first, then the newest; `total` includes those that did not fit. */
 export const processListSchema = z.object({
   processes: z.array(processSummarySchema),
   total: z.number().int(),

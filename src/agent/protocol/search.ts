@@ -1,30 +1,30 @@
-/** Searching a workspace: files by name, lines by regular expression. Paths in answers can be read as they are. */
+/** Protocol of searches: files by name, lines by regular expression. Paths in responses are valid in other requests. */
 import { z } from "zod";
 import { pathSchema } from "./text.js";
 
 /** Patterns are written by hand; longer ones are mistakes. */
 const MAX_PATTERN_CHARACTERS = 1_000;
-/** Paths of one answer. */
+/** Paths of one response. */
 export const DEFAULT_FOUND_FILES = 200;
 export const MAX_FOUND_FILES = 2_000;
-/** Lines of one answer. */
+/** Lines of one response. */
 export const DEFAULT_FOUND_LINES = 100;
 export const MAX_FOUND_LINES = 1_000;
-/** An answer's paths and lines together; the first that does not fit ends the list. */
+/** Paths and lines of a response together; the first that does not fit ends the list. */
 export const MAX_SEARCH_ANSWER_BYTES = 32 * 1024;
-/** Larger files are not searched, only counted: they are logs and data, which commands read better. */
+/** Larger files are not searched, only counted: they are logs and data, better searched by a command. */
 export const MAX_SEARCHED_FILE_BYTES = 10 * 1024 * 1024;
-/** A search ends after this with what it has. */
+/** A search ends after this with the results so far. */
 export const MAX_SEARCH_MS = 15_000;
-/** Matching lines are counted up to this; whoever has so many needs another pattern, not the number. */
+/** Matching lines are counted up to this; beyond it the pattern is too broad, and the number does not matter. */
 export const MAX_COUNTED_LINES = 10_000;
 
 const hasNoLineBreak = (text: string) => !/[\n\r\0]/.test(text);
 const isBelow = (glob: string) => !glob.startsWith("/") && !glob.split("/").includes("..");
 
 /**
- * `*`, `?`, `[…]`, `{a,b}`, and `**` for any number of folders. Without a `/` it is compared with names in every
- * folder, otherwise with paths from the searched folder on.
+ * `*`, `?`, `[…]`, `{a,b}`, and `**` for any number of folders. Without a `/` it matches names in every folder,
+ * otherwise paths relative to the searched folder.
  */
 const globSchema = z
   .string()
@@ -34,9 +34,9 @@ const globSchema = z
   .refine(isBelow, "A pattern is relative to the searched folder, without `..`; give the folder in `path`.");
 
 const whereSchema = {
-  /** A folder; absent: the agent's own. */
+  /** A folder; default: the agent's directory. */
   path: pathSchema.optional(),
-  /** Also what `.gitignore` files and `.git/info/exclude` leave out. `.git` itself is never searched. */
+  /** Includes what `.gitignore` files and `.git/info/exclude` exclude. `.git` itself is never searched. */
   includeIgnored: z.boolean().optional(),
 };
 
@@ -47,17 +47,17 @@ export const findFilesRequestSchema = z.object({
 });
 export type FindFilesRequest = z.infer<typeof findFilesRequestSchema>;
 
-/** Why a search ended before it had seen everything. */
+/** Why a search ended before it was complete. */
 const endedEarlySchema = z.enum(["time", "count"]).optional();
 
 const searchFactsSchema = {
-  /** Absent when everything was seen: then totals are exact, otherwise they say how much was found until then. */
+  /** Absent for a complete search, whose totals are exact; otherwise totals count what was found until then. */
   endedEarly: endedEarlySchema,
   /** Folders and files that could not be read. */
   unreadable: z.number().int(),
 };
 
-/** `paths` are sorted, and the first of `total`. Links are not followed and not listed. */
+/** `paths` are sorted; the first of `total`. Links are neither followed nor listed. */
 export const findFilesAnswerSchema = z.object({
   paths: z.array(z.string()),
   total: z.number().int(),
@@ -65,7 +65,7 @@ export const findFilesAnswerSchema = z.object({
 });
 export type FindFilesAnswer = z.infer<typeof findFilesAnswerSchema>;
 
-/** `pattern` is in the syntax of RE2 and is compared with one line at a time. */
+/** `pattern` has RE2 syntax and is matched against one line at a time. */
 export const searchFilesRequestSchema = z.object({
   pattern: z
     .string()
@@ -79,11 +79,11 @@ export const searchFilesRequestSchema = z.object({
 });
 export type SearchFilesRequest = z.infer<typeof searchFilesRequestSchema>;
 
-/** `line` counts from 1. Of a long line `text` shows the part around the match. */
+/** `line` counts from 1. Of a long line `text` is the part around the match. */
 export const foundLineSchema = z.object({ line: z.number().int(), text: z.string() });
 export type FoundLine = z.infer<typeof foundLineSchema>;
 
-/** `files` are sorted; their lines are the first of `totalLines`, which are in `totalFiles`. */
+/** `files` are sorted; their lines are the first of `totalLines` in `totalFiles`. */
 export const searchFilesAnswerSchema = z.object({
   files: z.array(z.object({ path: z.string(), lines: z.array(foundLineSchema) })),
   totalLines: z.number().int(),

@@ -1,4 +1,4 @@
-/** Instruction files and skills over HTTP. */
+/** Routes of instruction files and skills. */
 import type { FastifyInstance } from "fastify";
 import type { Agent } from "../agent.js";
 import { readSkillFileRequestSchema, readSkillRequestSchema } from "../protocol/context.js";

@@ -1,4 +1,4 @@
-/** A server's line over WebSocket: here the agent asks and the server answers. */
+/** Route of control channels: WebSockets on which the agent asks and the server answers. */
 import { WebSocket, WebSocketServer, type RawData } from "ws";
 import type { Clock } from "../../lib/clock.js";
 import { startHeartbeat } from "../../lib/streams/heartbeat.js";
@@ -16,37 +16,38 @@ import {
 } from "../protocol/control-channel.js";
 import type { UpgradeHandler } from "./upgrades.js";
 
-/** One for each workspace here of each server that uses the agent. */
-const MAX_LINES = 256;
+/** One for each workspace of each server that uses the agent. */
+const MAX_CHANNELS = 256;
 
 type Waiting = { resolve(answer: GitCredentials): void; reject(reason: unknown): void };
 
-export type ServerConnectionDependencies = { controlChannels: ControlChannels; clock: Clock; log: Log };
+export type ControlChannelDependencies = { controlChannels: ControlChannels; clock: Clock; log: Log };
 
 export function controlChannelHandler({
   controlChannels,
   clock,
   log,
-}: ServerConnectionDependencies): UpgradeHandler {
+}: ControlChannelDependencies): UpgradeHandler {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_CONTROL_MESSAGE_BYTES,
     perMessageDeflate: false,
   });
   return {
-    take(request, socket, head) {
-      if (sockets.clients.size >= MAX_LINES) return refused(503, `${MAX_LINES} lines are open already.`);
+    upgrade(request, socket, head) {
+      if (sockets.clients.size >= MAX_CHANNELS)
+        return refused(503, `${MAX_CHANNELS} control channels are open already.`);
       sockets.handleUpgrade(request, socket, head, (upgraded) => {
-        const line = new SocketChannel(upgraded);
+        const channel = new SocketChannel(upgraded);
         const stopHeartbeat = startHeartbeat(upgraded, CONTROL_CHANNEL_HEARTBEAT_MS, clock);
-        // A message that is too long, or no WebSocket at all: the close event follows.
-        upgraded.on("error", (error) => log.debug({ err: error }, "A server's line failed"));
+        // A message that is too long, or an invalid frame: the close event follows.
+        upgraded.on("error", (error) => log.debug({ err: error }, "control channel failed"));
         upgraded.once("close", () => {
           stopHeartbeat();
-          controlChannels.remove(line);
+          controlChannels.remove(channel);
         });
-        controlChannels.add(line);
-        log.debug({ lines: controlChannels.count }, "A server has opened its line");
+        controlChannels.add(channel);
+        log.debug({ channels: controlChannels.count }, "control channel opened");
       });
       return undefined;
     },
@@ -57,16 +58,16 @@ export function controlChannelHandler({
   };
 }
 
-/** A server that says what is not in the protocol is cut: its answers could not be trusted. */
-const MEANINGLESS_CLOSE_CODE = 1008;
+/** Closes the channel of a server that violates the protocol. */
+const INVALID_MESSAGE_CLOSE_CODE = 1008;
 
 class SocketChannel implements ControlChannel {
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
 
   constructor(private readonly socket: WebSocket) {
-    socket.on("message", (bytes) => this.#hear(bytes));
-    socket.once("close", () => this.#lose());
+    socket.on("message", (bytes) => this.#handleMessage(bytes));
+    socket.once("close", () => this.#rejectAll());
   }
 
   ask(request: GitCredentialsRequest, signal: AbortSignal): Promise<GitCredentials> {
@@ -77,7 +78,7 @@ class SocketChannel implements ControlChannel {
     );
     return new Promise<GitCredentials>((resolve, reject) => {
       if (this.socket.readyState !== WebSocket.OPEN || this.#waiting.size >= MAX_PENDING_CONTROL_REQUESTS) {
-        return reject(new Error("The line takes no question now."));
+        return reject(new Error("The control channel is closed or has too many pending requests."));
       }
       const settle = () => {
         this.#waiting.delete(id);
@@ -93,19 +94,22 @@ class SocketChannel implements ControlChannel {
     });
   }
 
-  /** An answer that nobody waits for any more came too late. */
-  #hear(bytes: RawData): void {
-    const heard = gitCredentialsAnswerSchema.safeParse(bytes instanceof Buffer ? fromJson(bytes) : undefined);
-    if (!heard.success) return this.socket.close(MEANINGLESS_CLOSE_CODE, "That is no answer");
-    this.#waiting.get(heard.data.id)?.resolve(heard.data.answer);
+  /** Ignores late answers, whose request is no longer pending. */
+  #handleMessage(bytes: RawData): void {
+    const message = gitCredentialsAnswerSchema.safeParse(
+      bytes instanceof Buffer ? fromJson(bytes) : undefined,
+    );
+    if (!message.success) return this.socket.close(INVALID_MESSAGE_CLOSE_CODE, "Invalid message");
+    this.#waiting.get(message.data.id)?.resolve(message.data.answer);
   }
 
-  #lose(): void {
-    for (const waiting of [...this.#waiting.values()]) waiting.reject(new Error("The line broke."));
+  #rejectAll(): void {
+    for (const waiting of [...this.#waiting.values()])
+      waiting.reject(new Error("The control channel closed."));
   }
 }
 
-/** Undefined for anything that is not JSON, which has no meaning here. */
+/** Undefined for anything that is not JSON. */
 function fromJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString("utf8"));

@@ -1,4 +1,4 @@
-/** Files over HTTP. */
+/** Routes of files. */
 import type { FastifyInstance } from "fastify";
 import type { Agent } from "../agent.js";
 import {

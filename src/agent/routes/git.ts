@@ -1,4 +1,4 @@
-/** Git watch over WebSocket: each socket gets a watch of its own. */
+/** Route of git watches: each WebSocket has a watch of its own. */
 import type { IncomingMessage } from "node:http";
 import { WebSocket, WebSocketServer, type RawData } from "ws";
 import type { Clock } from "../../lib/clock.js";
@@ -16,15 +16,15 @@ import {
 import { RefusedRequest, scopeOf } from "./requests.js";
 import type { UpgradeHandler } from "./upgrades.js";
 
-/** One for each chat that anybody looks at, on each of a few servers. */
+/** One for each chat that is shown, on each of a few servers. */
 const MAX_WATCHES = 1_000;
-/** Shorter messages are not worth the effort. */
+/** Compressing shorter messages is not worthwhile. */
 const COMPRESSED_FROM_BYTES = 1_024;
 const BROKEN_CLOSE_CODE = 1011;
 
 export type GitRouteDependencies = { agent: Agent; clock: Clock; log: Log };
 
-export function gitWatchHandler(parts: GitRouteDependencies): UpgradeHandler {
+export function gitWatchHandler(dependencies: GitRouteDependencies): UpgradeHandler {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_GIT_MESSAGE_BYTES,
@@ -36,11 +36,11 @@ export function gitWatchHandler(parts: GitRouteDependencies): UpgradeHandler {
   });
   const watches = new Set<Promise<void>>();
   return {
-    take(request, socket, head) {
+    upgrade(request, socket, head) {
       const chat = admit(request, sockets.clients.size);
       if (typeof chat !== "string") return chat;
       sockets.handleUpgrade(request, socket, head, (upgraded) => {
-        const watch = serve(upgraded, chat, parts).finally(() => watches.delete(watch));
+        const watch = serve(upgraded, chat, dependencies).finally(() => watches.delete(watch));
         watches.add(watch);
       });
       return undefined;
@@ -52,7 +52,7 @@ export function gitWatchHandler(parts: GitRouteDependencies): UpgradeHandler {
   };
 }
 
-/** The chat to be watched. */
+/** The chat to watch, or a refusal. */
 function admit(request: IncomingMessage, open: number): string | Refusal {
   if (open >= MAX_WATCHES) return refused(503, `${MAX_WATCHES} watches are open already.`);
   try {
@@ -71,20 +71,20 @@ async function serve(
 ): Promise<void> {
   const stopHeartbeat = startHeartbeat(socket, GIT_HEARTBEAT_MS, clock);
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  // A message that is too long, or no WebSocket at all: the close event follows.
-  socket.on("error", (error) => log.debug({ err: error, chatId }, "A git watch's socket failed"));
+  // A message that is too long, or an invalid frame: the close event follows.
+  socket.on("error", (error) => log.debug({ err: error, chatId }, "git watch socket failed"));
   const send = (message: GitWatchMessage) => sendMessage(socket, message);
   const watch = agent.git.watch(chatId, send, (error) => {
-    log.error({ err: error, chatId }, "A git watch failed");
+    log.error({ err: error, chatId }, "git watch failed");
     socket.close(BROKEN_CLOSE_CODE, "The watch failed");
   });
-  socket.on("message", (bytes, isBinary) => hear(isBinary ? undefined : bytes, watch, send));
+  socket.on("message", (bytes, isBinary) => handleMessage(isBinary ? undefined : bytes, watch, send));
   await closed;
   stopHeartbeat();
   await watch.stop();
 }
 
-function hear(
+function handleMessage(
   bytes: RawData | undefined,
   watch: RunningWatch,
   send: (message: GitWatchMessage) => Promise<void>,
@@ -94,7 +94,7 @@ function hear(
   void send({ type: "error", message: "unknown message type" });
 }
 
-/** Undefined for anything that is not JSON, which has no meaning here. */
+/** Undefined for anything that is not JSON. */
 function fromJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString("utf8"));
@@ -103,7 +103,7 @@ function fromJson(bytes: Buffer): unknown {
   }
 }
 
-/** Resolves when it was written, or never will be because the socket is closing: then the close event ends all. */
+/** Resolves when the message was written, or was dropped because the socket is closing. */
 function sendMessage(socket: WebSocket, message: GitWatchMessage): Promise<void> {
   if (socket.readyState !== WebSocket.OPEN) return Promise.resolve();
   return new Promise((resolve) => socket.send(JSON.stringify(message), () => resolve()));

@@ -1,4 +1,4 @@
-/** The workspace's tool servers over HTTP. */
+/** Routes of the workspace's MCP servers. */
 import type { FastifyInstance } from "fastify";
 import type { Agent } from "../agent.js";
 import { MAX_FILE_BODY_BYTES } from "../protocol/files.js";

@@ -1,4 +1,4 @@
-/** The output of a running command over HTTP, while it runs. */
+/** Route of a running command's live output. */
 import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { systemClock } from "../../lib/clock.js";
@@ -9,18 +9,18 @@ import { MAX_FOLLOWERS, type OutputFeed } from "../process/output-feed.js";
 import { processStreamQuerySchema } from "../protocol/process-stream.js";
 import { answer, disconnection, parse, refuse, scopeOf } from "./requests.js";
 
-/** Waits for a reader that does not read; together with the socket's own buffer all that a follower may cost. */
-const WAITING_BYTES = 64 * 1024;
+/** Buffer for a slow client; with the socket's own buffer the most that a follower costs. */
+const BUFFER_BYTES = 64 * 1024;
 
 export function addProcessStreamRoute(server: FastifyInstance, { processes }: Agent): void {
   server.get<{ Params: { id: string } }>("/v1/processes/:id/stream", (request, reply) => {
     const { from } = parse(processStreamQuerySchema, request.query);
     const feed = processes.feed(request.params.id, scopeOf(request));
     if (feed.kind === "refused") return answer(reply, feed);
-    if (!feed.value.hasRoom)
+    if (!feed.value.hasCapacity)
       return refuse(reply, refused(429, `${MAX_FOLLOWERS} follow this process already.`));
     const lines = linesOf(feed.value, { from, clock: systemClock, signal: disconnection(reply) });
-    const body = Readable.from(lines, { objectMode: false, highWaterMark: WAITING_BYTES });
+    const body = Readable.from(lines, { objectMode: false, highWaterMark: BUFFER_BYTES });
     return reply.header("content-type", "application/x-ndjson").send(body);
   });
 }

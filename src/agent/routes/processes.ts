@@ -1,4 +1,4 @@
-/** Commands over HTTP. */
+/** Routes of commands. */
 import type { FastifyInstance } from "fastify";
 import type { Agent } from "../agent.js";
 import { AGENT_PATHS } from "../protocol/paths.js";

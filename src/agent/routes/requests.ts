@@ -1,4 +1,4 @@
-/** What all routes need: to parse a request, to know on whose behalf it is made, to answer or refuse it. */
+/** Shared by all routes: request parsing, the chat scope of a request, and responses. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { refused, type Outcome, type Refusal } from "../outcome.js";
@@ -12,7 +12,7 @@ import {
   type AgentErrorBody,
 } from "../protocol/requests.js";
 
-/** A request that cannot be answered as it is; the error handler turns it into its refusal. */
+/** Thrown for an invalid request; the error handler sends its refusal. */
 export class RefusedRequest extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal.message);
@@ -33,7 +33,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   );
 }
 
-/** A malformed chat id is refused: taking it for "no chat" would show the caller every chat's processes. */
+/** Refuses a malformed chat id: treating it as "no chat" would show every chat's processes. */
 export function scopeOf(request: Pick<FastifyRequest, "headers">): ChatScope {
   const chatId = request.headers[CHAT_ID_HEADER];
   const userId = request.headers[USER_ID_HEADER];
@@ -67,7 +67,7 @@ function fromJson(text: string | string[]): unknown {
   }
 }
 
-/** Aborted when the caller goes away before it has its answer. */
+/** Aborted when the connection closes, also before the response is complete. */
 export function disconnection(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once("close", () => controller.abort());

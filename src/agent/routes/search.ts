@@ -1,4 +1,4 @@
-/** Searches over HTTP; a caller that goes away ends its search. */
+/** Routes of searches; a search is cancelled when its client disconnects. */
 import type { FastifyInstance } from "fastify";
 import type { Agent } from "../agent.js";
 import { AGENT_PATHS } from "../protocol/paths.js";

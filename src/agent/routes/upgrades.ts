@@ -1,45 +1,46 @@
-/** WebSockets: which paths take them, who may open one, and how anybody else is refused. */
+/** WebSocket upgrades: authorization, handlers by path, and refusals. */
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { refused, type Refusal } from "../outcome.js";
 import type { AgentErrorBody } from "../protocol/requests.js";
 
-/** One path's. */
+/** The handler of one path. */
 export type UpgradeHandler = {
-  /** Takes the socket over, unless it refuses. */
-  take(request: IncomingMessage, socket: Duplex, head: Buffer): Refusal | undefined;
-  /** Ends what it has taken; resolves when that is over. */
+  /** Takes over the socket, or returns a refusal. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Refusal | undefined;
+  /** Closes its sockets; resolves when they are closed. */
   close(): Promise<void>;
 };
 
 export type UpgradeOptions = {
-  isToken(authorization: string | undefined): boolean;
-  /** By their paths. */
-  takers: Readonly<Record<string, UpgradeHandler>>;
+  isAuthorized(authorization: string | undefined): boolean;
+  /** By path. */
+  handlers: Readonly<Record<string, UpgradeHandler>>;
 };
 
-/** What was taken ends with the server. */
-export function addUpgrades(server: FastifyInstance, { isToken, takers }: UpgradeOptions): void {
+/** Closing the server closes the upgraded sockets. */
+export function addUpgrades(server: FastifyInstance, { isAuthorized, handlers }: UpgradeOptions): void {
   server.server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const refusal = takeUpgrade(request, socket, head);
+    const refusal = handleUpgrade(request, socket, head);
     if (refusal !== undefined) refuseUpgrade(socket, refusal);
   });
   server.addHook("preClose", async () => {
-    await Promise.all(Object.values(takers).map((taker) => taker.close()));
+    await Promise.all(Object.values(handlers).map((handler) => handler.close()));
   });
 
-  function takeUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Refusal | undefined {
-    if (!isToken(request.headers.authorization)) return refused(401, "A valid bearer token is required.");
+  function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Refusal | undefined {
+    if (!isAuthorized(request.headers.authorization))
+      return refused(401, "A valid bearer token is required.");
     const path = new URL(request.url ?? "/", "http://agent").pathname;
-    const taker = Object.hasOwn(takers, path) ? takers[path] : undefined;
-    return taker
-      ? taker.take(request, socket, head)
+    const handler = Object.hasOwn(handlers, path) ? handlers[path] : undefined;
+    return handler
+      ? handler.upgrade(request, socket, head)
       : refused(404, `There is nothing to upgrade at ${path}.`);
   }
 }
 
-/** As any other refusal looks. */
+/** Writes the refusal as an HTTP response in the format of all other refusals. */
 function refuseUpgrade(socket: Duplex, { status, message, field }: Refusal): void {
   const body: AgentErrorBody = { message, field };
   const text = JSON.stringify(body);

@@ -1,4 +1,4 @@
-/** Finds files by a glob. Blocks: runs in a search thread. */
+/** Search for files by a glob. Blocks: runs in a search thread. */
 import type { Clock } from "../../lib/clock.js";
 import { MAX_SEARCH_ANSWER_BYTES, type FindFilesAnswer } from "../protocol/search.js";
 import { compileGlob } from "./glob.js";
@@ -8,13 +8,13 @@ import { Walk } from "./walk.js";
 export function findPaths(job: FindJob, clock: Clock): FindFilesAnswer {
   const deadline = clock.now() + job.timeMs;
   const walk = new Walk(job.scope, () => clock.now() >= deadline);
-  const isMeant = compileGlob(job.glob);
+  const matches = compileGlob(job.glob);
   const paths: string[] = [];
   let isFull = false;
   let bytes = 0;
   let total = 0;
   for (const path of walk.files()) {
-    if (!isMeant(path)) continue;
+    if (!matches(path)) continue;
     total += 1;
     if (isFull) continue;
     const shown = job.shownPrefix + path;

@@ -1,9 +1,9 @@
-/** How a matching line is shown: whole when it is short, otherwise the part around the match. Pure. */
+/** Excerpt of a matching line: whole when it is short, otherwise the part around the match. Pure. */
 import { cutText } from "../../lib/text/utf8.js";
 
 /** Enough for a line of code; minified files have lines of megabytes. */
 const MAX_SHOWN_BYTES = 400;
-/** What is shown of a long line before the match. */
+/** Of a long line, the characters shown before the match. */
 const BEFORE_MATCH_CHARACTERS = 100;
 const LEFT_OUT = "...";
 

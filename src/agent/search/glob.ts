@@ -1,17 +1,17 @@
-/** Globs for paths: `*.ts` names files in every folder, `src/**` paths from the searched folder on. */
+/** Globs for paths: `*.ts` matches names in every folder, `src/**` paths relative to the searched folder. */
 import { Minimatch } from "minimatch";
 
-/** `{1..9999999}` must not fill the memory. */
+/** Bounds the memory of patterns such as `{1..9999999}`. */
 const MAX_ALTERNATIVES = 1_000;
 
-/** Whether a relative path is meant. Special patterns may take long: only for a thread that can be ended. */
+/** Matcher for relative paths. Some patterns take long: use it only in a thread that can be terminated. */
 export function compileGlob(glob: string): (path: string) => boolean {
   const pattern = glob.replace(/^(?:\.\/+)+/, "").replace(/\/+$/, "/**");
   const matcher = new Minimatch(pattern, {
     dot: true,
     matchBase: true,
     braceExpandMax: MAX_ALTERNATIVES,
-    // What is special elsewhere (`!`, `#`, `+(…)`) is a plain character here, as in most people's names of files.
+    // `!`, `#` and `+(…)` have no special meaning: file names contain them.
     nonegate: true,
     nocomment: true,
     noext: true,

@@ -1,24 +1,24 @@
-/** Reads the files that say what git leaves out, also through the `.git` file of a worktree. */
+/** Reader of git's ignore files, also through the `.git` file of a worktree. */
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { IgnoreRules } from "./ignore-rules.js";
 
-/** Larger ones are not rules for git's eyes, and would take the time that the search has. */
+/** Larger ones are hardly ignore rules, and would take up the time of the search. */
 const MAX_IGNORE_FILE_BYTES = 256 * 1024;
 
-/** What a search of `folder` has to leave out. */
+/** The folder of a search, and which ignore rules apply. */
 export type SearchScope = {
   /** Absolute and free of links. */
   folder: string;
-  /** The only file to look at, by its name in `folder`; it is never left out. */
+  /** Name of the only file to search in `folder`; never ignored. */
   onlyFile?: string;
-  /** False: nothing is left out but `.git`. */
+  /** False: everything but `.git` is searched. */
   usesIgnoreFiles: boolean;
-  /** The repository that `folder` is inside of, unless it is its top; its rules reach down to here. */
+  /** The repository above `folder`, whose rules apply to it; absent when `folder` is its root. */
   repository?: string;
 };
 
-/** A folder that git itself leaves out, and that is named nevertheless, is searched whole. */
+/** An ignored folder that is requested explicitly is searched whole. */
 export function scopeOfFolder(folder: string, includeIgnored: boolean): SearchScope {
   if (includeIgnored) return { folder, usesIgnoreFiles: false };
   const repository = repositoryAround(folder);
@@ -28,12 +28,12 @@ export function scopeOfFolder(folder: string, includeIgnored: boolean): SearchSc
     : { folder, usesIgnoreFiles: true, repository };
 }
 
-/** The rules that come from above the scope's folder. */
+/** The rules of the folders above the scope's folder. */
 export function rulesOfParents({ folder, repository }: SearchScope): IgnoreRules {
   return (repository !== undefined && rulesAbove(folder, repository)) || IgnoreRules.none;
 }
 
-/** `rules` and those of the files in `folder` itself; a repository begins anew. */
+/** `rules` and those of the ignore files in `folder`; the root of a repository starts without outer rules. */
 export function enterFolder(rules: IgnoreRules, folder: string, isRepository: boolean): IgnoreRules {
   const exclude = isRepository ? readIfSmall(excludeFileOf(folder)) : undefined;
   let entered = isRepository ? IgnoreRules.none : rules;
@@ -49,13 +49,13 @@ function repositoryAround(folder: string): string | undefined {
   }
 }
 
-/** Undefined when they leave out `folder` or one of its parents. */
+/** Undefined when they exclude `folder` or one of its parents. */
 function rulesAbove(folder: string, repository: string): IgnoreRules | undefined {
   let parent = repository;
   let rules = enterFolder(IgnoreRules.none, repository, true);
   for (const name of folder.slice(repository === "/" ? 1 : repository.length + 1).split("/")) {
     const child = join(parent, name);
-    if (name === ".git" || rules.leavesOut(child, true)) return undefined;
+    if (name === ".git" || rules.excludes(child, true)) return undefined;
     if (child === folder) return rules;
     rules = enterFolder(rules.within(child), child, false);
     parent = child;
@@ -72,7 +72,7 @@ function excludeFileOf(repository: string): string {
   return join(shared === undefined ? gitFolder : resolve(gitFolder, shared.trim()), "info/exclude");
 }
 
-/** Undefined for whatever is no small regular file: git itself goes on without it. */
+/** Undefined for anything but a small regular file: git itself goes on without it. */
 function readIfSmall(path: string): string | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });

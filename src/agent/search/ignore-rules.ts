@@ -1,21 +1,21 @@
-/** Which paths git leaves out: each `.gitignore` counts below its own folder, and the nearest one has the say. */
+/** Git's ignore rules: each `.gitignore` applies below its own folder, and the nearest one wins. */
 import ignore, { type Ignore } from "ignore";
 
-/** The text of a `.gitignore` (or `.git/info/exclude`) and the folder below which it counts; absolute. */
+/** The text of a `.gitignore` (or `.git/info/exclude`) and the absolute path of the folder below which it applies. */
 export type IgnoreFile = { folder: string; text: string };
 
 type Level = { prefixLength: number; matcher: Ignore };
 
 const empty = () => ignore({ ignorecase: false });
 
-/** Immutable: a walk adds the files of a folder for that folder alone. */
+/** Immutable: `with` and `within` return new rules. */
 export class IgnoreRules {
   static readonly none = new IgnoreRules([]);
 
   /** `levels` from the farthest folder to the nearest. */
   private constructor(private readonly levels: readonly Level[]) {}
 
-  /** These rules and, with more weight, those of `file`. */
+  /** These rules and, with higher precedence, those of `file`. */
   with(file: IgnoreFile): IgnoreRules {
     const matcher = empty().add(file.text);
     const prefixLength = file.folder === "/" ? 1 : file.folder.length + 1;
@@ -23,8 +23,8 @@ export class IgnoreRules {
   }
 
   /**
-   * The rules for what is in `folder`, which they do not leave out. When a near file took back that a far one leaves
-   * the folder out, the far one's word about the folder no longer counts for what is in it.
+   * The rules for the content of `folder`, which they do not exclude. When a nearer file overrides a farther one's
+   * exclusion of the folder, that exclusion no longer applies to its content.
    */
   within(folder: string): IgnoreRules {
     const isOverruled = ({ prefixLength, matcher }: Level) =>
@@ -39,8 +39,8 @@ export class IgnoreRules {
     );
   }
 
-  /** `path` is absolute and below the folders of all files. Its parent folders are not looked at. */
-  leavesOut(path: string, isFolder: boolean): boolean {
+  /** `path` is absolute and below the folders of all files. Its parent folders are not checked. */
+  excludes(path: string, isFolder: boolean): boolean {
     for (const { prefixLength, matcher } of this.levels.toReversed()) {
       const { ignored, unignored } = matcher.test(path.slice(prefixLength) + (isFolder ? "/" : ""));
       if (ignored || unignored) return ignored;
@@ -49,7 +49,7 @@ export class IgnoreRules {
   }
 }
 
-/** A path as a rule that means just this path. */
+/** Escapes a path for use as a rule. */
 function literally(path: string): string {
   return path.replaceAll(/[\\*?[\]]/g, "\\$&");
 }

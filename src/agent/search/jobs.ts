@@ -1,4 +1,4 @@
-/** What a search thread is asked and what it answers; plain values, because they travel between threads. */
+/** Jobs and results of search threads; plain values, because they are passed between threads. */
 import type { FindFilesAnswer, SearchFilesAnswer } from "../protocol/search.js";
 import type { SearchScope } from "./ignore-files.js";
 
@@ -7,7 +7,7 @@ export type FindJob = {
   scope: SearchScope;
   glob: string;
   limit: number;
-  /** Comes before the paths of the answer: the way from the caller's folder to the scope's. */
+  /** Prefix of the paths in the result: the path from the client's folder to the scope's. */
   shownPrefix: string;
   timeMs: number;
 };
@@ -22,7 +22,7 @@ export type SearchJob = {
   limit: number;
   shownPrefix: string;
   timeMs: number;
-  /** How many lines of which file match, as ripgrep told it; without it every file is read. */
+  /** Matching lines by file, counted by ripgrep; without it every file is read. */
   counts: RipgrepCounts | undefined;
 };
 

@@ -1,14 +1,14 @@
-/** A regular expression that is compared with one line at a time, in linear time whatever it says. */
+/** Regular expression for single lines, matched in linear time (RE2). */
 import { RE2JS } from "re2js";
 import { errorText, refused, done, type Outcome } from "../outcome.js";
 
-/** In lines there is nothing before their beginning and after their end, so these would only look different. */
+/** Not supported: for single lines they would mean the same as ^ and $. */
 const TEXT_ANCHOR = /\\[Az]/;
 
-/** Where the first match in `line` begins, or -1. */
+/** Start of the first match in `line`, or -1. */
 export type LinePattern = (line: string) => number;
 
-/** Refuses what is not in the syntax of RE2, such as look-around and references back. */
+/** Refuses what RE2 does not support, such as look-around and backreferences. */
 export function compileLinePattern(pattern: string, ignoreCase: boolean): Outcome<LinePattern> {
   if (TEXT_ANCHOR.test(pattern.replaceAll("\\\\", "")))
     return refusedPattern("\\A and \\z have no meaning here, use ^ and $");
@@ -28,7 +28,7 @@ function refusedPattern(reason: string): Outcome<never> {
   return refused(
     400,
     `The pattern is not valid: ${reason}. It is a regular expression in the syntax of RE2, without look-around and ` +
-      `references back; put a backslash before . * + ? ( ) [ ] { } | ^ $ \\ to mean the character itself.`,
+      `backreferences; put a backslash before . * + ? ( ) [ ] { } | ^ $ \\ to mean the character itself.`,
     { field: "pattern" },
   );
 }

@@ -1,10 +1,10 @@
-/** Reads what ripgrep prints with `--count --null`. Pure. */
+/** Parser for ripgrep's output with `--count --null`. Pure. */
 
 const NUL = 0x00;
 const NEWLINE = 0x0a;
 const OWN_FOLDER = "./";
 
-/** Matching lines by path, relative to where ripgrep ran. A last entry that was cut off is left out. */
+/** Matching lines by path, relative to ripgrep's working directory. Skips a truncated last entry. */
 export function parseCounts(bytes: Uint8Array): Map<string, number> {
   const output = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const counts = new Map<string, number>();

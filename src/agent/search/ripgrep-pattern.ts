@@ -1,6 +1,6 @@
-/** Says a pattern in the words of ripgrep, whose dialect is close to RE2's, such that it means the same. Pure. */
+/** Translation of RE2 patterns into ripgrep's similar syntax. Pure. */
 
-/** What both dialects have, but ripgrep with all of Unicode where RE2 means ASCII. */
+/** In both syntaxes, but ASCII in RE2 and Unicode in ripgrep. */
 const CLASSES: Readonly<Record<string, { alone: string; inBrackets: string }>> = {
   d: { alone: "[0-9]", inBrackets: "0-9" },
   D: { alone: "[^0-9]", inBrackets: "[^0-9]" },
@@ -10,54 +10,54 @@ const CLASSES: Readonly<Record<string, { alone: string; inBrackets: string }>> =
   S: { alone: "[^\\t\\n\\f\\r ]", inBrackets: "[^\\t\\n\\f\\r ]" },
 };
 const WORD_EDGES: Readonly<Record<string, string>> = { b: "(?-u:\\b)", B: "(?-u:\\B)" };
-/** Mean the same in both. Octal numbers and quoting are left to RE2. */
+/** The same in both. Octal escapes and quoting are not translated. */
 const SAME_ESCAPES = "afnrtvxpP";
-/** Characters that mean something in ripgrep's brackets, but not in RE2's. */
-const ONLY_THERE = "&~[";
+/** Characters that are special in ripgrep's brackets, but not in RE2's. */
+const SPECIAL_IN_RIPGREP = "&~[";
 
-const PIECE =
+const TOKEN =
   /(?<coded>\\[xpP]\{[^}]*\})|\\(?<escaped>.)|(?<named>\[:\^?\w+:\])|(?<counted>\{\d+(?:,\d*)?\})|(?<plain>.)/gsu;
-type Piece = { coded?: string; escaped?: string; named?: string; counted?: string; plain?: string };
+type Token = { coded?: string; escaped?: string; named?: string; counted?: string; plain?: string };
 
-/** In brackets a `]` means itself at the beginning, also after a `^`. */
-type Place = "outside" | "after [" | "after [^" | "in brackets";
+/** A `]` is literal at the beginning of brackets, also after a `^`. */
+type Position = "outside" | "after [" | "after [^" | "in brackets";
 
 /**
- * The same pattern for ripgrep, or undefined when it cannot be said there. `pattern` is valid RE2.
- * What ripgrep refuses after all does no harm: nobody takes its refusal for "no match".
+ * The equivalent pattern for ripgrep, or undefined when there is none. `pattern` is valid RE2. If ripgrep refuses the
+ * result after all, the search runs without it.
  */
 export function toRipgrepPattern(pattern: string): string | undefined {
   if (pattern.includes("\\Q")) return undefined;
   let translated = "";
-  let place: Place = "outside";
-  for (const { groups = {} } of pattern.matchAll(PIECE)) {
-    const piece = groups as Piece;
-    const text = translatePiece(piece, place);
-    // Two of them in brackets are a difference of sets there.
-    if (text === undefined || (place !== "outside" && text === "-" && translated.endsWith("-"))) {
+  let position: Position = "outside";
+  for (const { groups = {} } of pattern.matchAll(TOKEN)) {
+    const token = groups as Token;
+    const text = translateToken(token, position);
+    // `--` in brackets is a set difference in ripgrep.
+    if (text === undefined || (position !== "outside" && text === "-" && translated.endsWith("-"))) {
       return undefined;
     }
     translated += text;
-    place = placeAfter(place, piece);
+    position = positionAfter(position, token);
   }
   return translated;
 }
 
-function placeAfter(place: Place, { plain }: Piece): Place {
-  if (place === "outside") return plain === "[" ? "after [" : "outside";
-  if (place === "after [" && plain === "^") return "after [^";
-  return place === "in brackets" && plain === "]" ? "outside" : "in brackets";
+function positionAfter(position: Position, { plain }: Token): Position {
+  if (position === "outside") return plain === "[" ? "after [" : "outside";
+  if (position === "after [" && plain === "^") return "after [^";
+  return position === "in brackets" && plain === "]" ? "outside" : "in brackets";
 }
 
-function translatePiece(piece: Piece, place: Place): string | undefined {
-  const { coded, escaped, named, counted, plain = "" } = piece;
-  const isInBrackets = place !== "outside";
+function translateToken(token: Token, position: Position): string | undefined {
+  const { coded, escaped, named, counted, plain = "" } = token;
+  const isInBrackets = position !== "outside";
   if (coded !== undefined) return coded;
   if (named !== undefined) return isInBrackets ? named : undefined;
   if (counted !== undefined) return isInBrackets ? counted.replaceAll(/[{}]/g, "\\$&") : counted;
   if (escaped !== undefined) return translateEscape(escaped, isInBrackets);
   if (!isInBrackets) return plain === "{" || plain === "}" ? `\\${plain}` : plain;
-  const isItself = ONLY_THERE.includes(plain) || (plain === "]" && place !== "in brackets");
+  const isItself = SPECIAL_IN_RIPGREP.includes(plain) || (plain === "]" && position !== "in brackets");
   return isItself ? `\\${plain}` : plain;
 }
 

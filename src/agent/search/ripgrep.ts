@@ -1,4 +1,4 @@
-/** Lets ripgrep, where the machine has it, say which files have how many matching lines: it is far faster. */
+/** Counts of matching lines by file from ripgrep, where it is installed: far faster than reading every file. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import type { Clock } from "../../lib/clock.js";
@@ -16,9 +16,9 @@ const VERSION_TIME_MS = 5_000;
 const MAX_VERSION_BYTES = 4 * 1024;
 /** Paths of some hundred thousand files. */
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
-const MAX_COMPLAINT_BYTES = 4 * 1024;
+const MAX_STDERR_BYTES = 4 * 1024;
 
-/** Nothing that a user or a project has configured may change what is found. */
+/** Makes results independent of the user's and the project's configuration. */
 const PINNED_ARGUMENTS = [
   "--no-config",
   "--no-messages",
@@ -37,7 +37,7 @@ const PINNED_ARGUMENTS = [
 
 export type RipgrepSearch = { scope: SearchScope; pattern: string; ignoreCase: boolean; timeMs: number };
 
-type Run = { output: Buffer; complaint: string; exitCode: number | null; wasStopped: boolean };
+type Run = { output: Buffer; stderr: string; exitCode: number | null; wasStopped: boolean };
 
 export class Ripgrep {
   #isUsable: Promise<boolean> | undefined;
@@ -45,11 +45,11 @@ export class Ripgrep {
   constructor(private readonly options: { environment: Environment; clock: Clock; log: Log }) {}
 
   /**
-   * Undefined when there is no ripgrep or it cannot answer; why is in the log. The counts may have files that git
-   * leaves out, but miss none that it does not. Incomplete when the time or the room for the output was over.
+   * Undefined when ripgrep is not installed or has failed, which is logged. The counts may include files that git
+   * ignores, but miss none that it does not. Incomplete when the time or the output limit was reached.
    */
   async count(search: RipgrepSearch, signal: AbortSignal): Promise<RipgrepCounts | undefined> {
-    this.#isUsable ??= this.#findOut();
+    this.#isUsable ??= this.#checkVersion();
     if (!(await this.#isUsable)) return undefined;
     const run = await this.#run(argumentsFor(search), {
       folder: search.scope.folder,
@@ -58,16 +58,16 @@ export class Ripgrep {
       signal,
     });
     if (signal.aborted) return undefined;
-    const isAnswer = run.wasStopped || (run.complaint === "" && run.exitCode !== null);
+    const isAnswer = run.wasStopped || (run.stderr === "" && run.exitCode !== null);
     if (!isAnswer) {
-      this.options.log.warn({ exitCode: run.exitCode, complaint: run.complaint }, "ripgrep did not answer");
+      this.options.log.warn({ exitCode: run.exitCode, stderr: run.stderr }, "ripgrep failed");
       return undefined;
     }
     return { bytes: run.output, isComplete: !run.wasStopped };
   }
 
-  async #findOut(): Promise<boolean> {
-    const { output, complaint, exitCode } = await this.#run(["--version"], {
+  async #checkVersion(): Promise<boolean> {
+    const { output, stderr, exitCode } = await this.#run(["--version"], {
       folder: "/",
       timeMs: VERSION_TIME_MS,
       maxBytes: MAX_VERSION_BYTES,
@@ -75,11 +75,11 @@ export class Ripgrep {
     });
     const version = /^ripgrep (\d+)\./.exec(output.toString("utf8"))?.[1];
     const isUsable = version !== undefined && Number(version) >= OLDEST_MAJOR_VERSION;
-    this.options.log.info({ isUsable, version, exitCode, complaint }, "Looked for ripgrep");
+    this.options.log.info({ isUsable, version, exitCode, stderr }, "checked for ripgrep");
     return isUsable;
   }
 
-  /** Never rejects; a program that cannot be started ends with a complaint. */
+  /** Never rejects; for a program that cannot be started `stderr` is the reason. */
   async #run(
     programArguments: readonly string[],
     bounds: { folder: string; timeMs: number; maxBytes: number; signal: AbortSignal },
@@ -98,13 +98,13 @@ export class Ripgrep {
       child.kill("SIGKILL");
     };
     const stopTimer = this.options.clock.after(bounds.timeMs, stop);
-    const output = gather(child.stdout, bounds.maxBytes, stop);
-    const complaint = gather(child.stderr, MAX_COMPLAINT_BYTES, () => {});
+    const output = collect(child.stdout, bounds.maxBytes, stop);
+    const stderr = collect(child.stderr, MAX_STDERR_BYTES, () => {});
     const exit = await endOf(child);
     stopTimer();
     return {
       output: Buffer.concat(output),
-      complaint: exit.error ?? Buffer.concat(complaint).toString("utf8"),
+      stderr: exit.error ?? Buffer.concat(stderr).toString("utf8"),
       exitCode: exit.code,
       wasStopped,
     };
@@ -115,7 +115,7 @@ function argumentsFor({ scope, pattern, ignoreCase }: RipgrepSearch): string[] {
   return [
     ...PINNED_ARGUMENTS,
     ...(scope.usesIgnoreFiles ? [] : ["--no-ignore"]),
-    // Outside of a repository no rules come from above.
+    // Outside of a repository no rules of parent folders apply.
     ...(scope.repository === undefined ? ["--no-ignore-parent"] : []),
     ignoreCase ? "--ignore-case" : "--case-sensitive",
     `--regexp=${pattern}`,
@@ -124,7 +124,7 @@ function argumentsFor({ scope, pattern, ignoreCase }: RipgrepSearch): string[] {
   ];
 }
 
-function gather(stream: NodeJS.ReadableStream, maxBytes: number, overflow: () => void): Buffer[] {
+function collect(stream: NodeJS.ReadableStream, maxBytes: number, overflow: () => void): Buffer[] {
   const chunks: Buffer[] = [];
   let bytes = 0;
   stream.on("data", (chunk: Buffer) => {

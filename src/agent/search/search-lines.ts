@@ -1,4 +1,4 @@
-/** Finds lines by a regular expression. Blocks: runs in a search thread. */
+/** Search for lines by a regular expression. Blocks: runs in a search thread. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../lib/clock.js";
@@ -17,23 +17,23 @@ import { parseCounts } from "./ripgrep-counts.js";
 import { readTextFile } from "./text-file.js";
 import { Walk } from "./walk.js";
 
-/** Enough to recognise what was passed over. */
+/** Enough to recognise what was skipped. */
 const MAX_NAMED_LARGE_FILES = 5;
 
 export function searchLines(job: SearchJob, findMatch: LinePattern, clock: Clock): SearchFilesAnswer {
   const deadline = clock.now() + job.timeMs;
   const walk = new Walk(job.scope, () => clock.now() >= deadline);
-  const isMeant = job.glob === undefined ? () => true : compileGlob(job.glob);
-  const gathering = new Gathering(job, findMatch);
+  const matches = job.glob === undefined ? () => true : compileGlob(job.glob);
+  const results = new Results(job, findMatch);
   for (const path of walk.files()) {
-    if (isMeant(path)) gathering.add(path);
-    if (gathering.answer.totalLines >= MAX_COUNTED_LINES) break;
+    if (matches(path)) results.add(path);
+    if (results.answer.totalLines >= MAX_COUNTED_LINES) break;
   }
-  return gathering.finish(walk);
+  return results.finish(walk);
 }
 
-/** The answer while it grows. */
-class Gathering {
+/** Accumulator of the response. */
+class Results {
   readonly answer: SearchFilesAnswer = {
     files: [],
     totalLines: 0,
@@ -57,7 +57,7 @@ class Gathering {
     const absolute = join(this.job.scope.folder, path);
     try {
       const stats = statSync(absolute, { throwIfNoEntry: false });
-      if (stats !== undefined && stats.size > MAX_SEARCHED_FILE_BYTES) return this.#passOver(path);
+      if (stats !== undefined && stats.size > MAX_SEARCHED_FILE_BYTES) return this.#skip(path);
       if (this.#counts === undefined) return this.#read(path, absolute);
       const count = this.#counts.get(path);
       if (count === undefined) return;
@@ -77,7 +77,7 @@ class Gathering {
 
   #read(path: string, absolute: string): void {
     const file = readTextFile(absolute);
-    if (file.kind === "too-large") return this.#passOver(path);
+    if (file.kind === "too-large") return this.#skip(path);
     if (file.kind === "binary") return;
     const shown = { path: this.job.shownPrefix + path, lines: [] as FoundLine[] };
     let count = 0;
@@ -107,7 +107,7 @@ class Gathering {
     this.answer.totalFiles += 1;
   }
 
-  #passOver(path: string): void {
+  #skip(path: string): void {
     const { tooLarge } = this.answer;
     tooLarge.total += 1;
     if (tooLarge.paths.length < MAX_NAMED_LARGE_FILES) tooLarge.paths.push(this.job.shownPrefix + path);

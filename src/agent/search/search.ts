@@ -1,4 +1,4 @@
-/** Searches of the workspace as the agent offers them: find files by name, find lines by regular expression. */
+/** Searches of the workspace: files by name, lines by regular expression. */
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, relative } from "node:path";
 import type { Clock } from "../../lib/clock.js";
@@ -22,12 +22,12 @@ import { toRipgrepPattern } from "./ripgrep-pattern.js";
 import { Ripgrep } from "./ripgrep.js";
 import { SearchThreads } from "./search-threads.js";
 
-/** Of a search's time, what is kept for reading the files that ripgrep named. */
+/** Part of a search's time that is reserved for reading the files that ripgrep found. */
 const READING_MS = 5_000;
 
 export type SearchOptions = { directory: string; environment: Environment; clock: Clock; log: Log };
 
-type Place = { scope: SearchScope; shownPrefix: string };
+type Target = { scope: SearchScope; shownPrefix: string };
 
 export class Search {
   readonly #threads: SearchThreads;
@@ -39,18 +39,18 @@ export class Search {
     this.#ripgrep = new Ripgrep(options);
   }
 
-  /** `signal` ends the search. */
+  /** `signal` cancels the search. */
   async findFiles(request: FindFilesRequest, signal: AbortSignal): Promise<Outcome<FindFilesAnswer>> {
-    const place = await this.#place(request);
-    if (place.kind === "refused") return place;
-    if (place.value.scope.onlyFile !== undefined)
+    const target = await this.#target(request);
+    if (target.kind === "refused") return target;
+    if (target.value.scope.onlyFile !== undefined)
       return refused(400, `${request.path ?? ""} is a file, not a folder to find files in.`, {
         field: "path",
       });
     return this.#threads.run(
       {
         kind: "find",
-        ...place.value,
+        ...target.value,
         glob: request.pattern,
         limit: request.limit ?? DEFAULT_FOUND_FILES,
         timeMs: MAX_SEARCH_MS,
@@ -59,30 +59,30 @@ export class Search {
     );
   }
 
-  /** `signal` ends the search. */
+  /** `signal` cancels the search. */
   async searchFiles(request: SearchFilesRequest, signal: AbortSignal): Promise<Outcome<SearchFilesAnswer>> {
     const { pattern, ignoreCase = false, glob, limit = DEFAULT_FOUND_LINES } = request;
     const compiled = compileLinePattern(pattern, ignoreCase);
     if (compiled.kind === "refused") return compiled;
-    const place = await this.#place(request);
-    if (place.kind === "refused") return place;
+    const target = await this.#target(request);
+    if (target.kind === "refused") return target;
     const { clock } = this.options;
     const deadline = clock.now() + MAX_SEARCH_MS;
-    const counts = await this.#count(place.value.scope, { pattern, ignoreCase }, signal);
+    const counts = await this.#count(target.value.scope, { pattern, ignoreCase }, signal);
     const timeMs = Math.max(0, deadline - clock.now());
     return this.#threads.run(
-      { kind: "search", ...place.value, pattern, ignoreCase, glob, limit, timeMs, counts },
+      { kind: "search", ...target.value, pattern, ignoreCase, glob, limit, timeMs, counts },
       signal,
     );
   }
 
-  /** Gives up every search; resolves when no thread is left. */
+  /** Cancels every search; resolves when no thread is left. */
   close(): Promise<void> {
     this.#closing.abort();
     return this.#threads.close();
   }
 
-  /** A single file is read without ripgrep's help. */
+  /** Undefined for a single file, which is read without ripgrep. */
   async #count(
     scope: SearchScope,
     { pattern, ignoreCase }: { pattern: string; ignoreCase: boolean },
@@ -95,7 +95,7 @@ export class Search {
     return this.#ripgrep.count({ scope, pattern: translated, ignoreCase, timeMs }, until);
   }
 
-  async #place(request: { path?: string; includeIgnored?: boolean }): Promise<Outcome<Place>> {
+  async #target(request: { path?: string; includeIgnored?: boolean }): Promise<Outcome<Target>> {
     const { directory } = this.options;
     const wanted = absolutePath(directory, request.path ?? ".");
     try {
@@ -116,9 +116,9 @@ export class Search {
   }
 }
 
-/** What to put before paths in `folder` so that they can be given to the agent again. */
+/** Prefix that makes paths in `folder` valid in later requests. */
 function prefixFor(directory: string, folder: string): string {
-  const way = relative(directory, folder);
-  if (way === "") return "";
-  return `${way.startsWith("..") || isAbsolute(way) ? folder : way}/`.replace(/^\/\/$/, "/");
+  const path = relative(directory, folder);
+  if (path === "") return "";
+  return `${path.startsWith("..") || isAbsolute(path) ? folder : path}/`.replace(/^\/\/$/, "/");
 }

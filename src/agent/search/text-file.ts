@@ -1,10 +1,10 @@
-/** Reads files to be searched: text in UTF-8, or in UTF-16 with a byte order mark; anything else is not for lines. */
+/** Reader of files to be searched: UTF-8, or UTF-16 with a byte order mark; anything else counts as binary. */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { MAX_SEARCHED_FILE_BYTES } from "../protocol/search.js";
 
 export type TextFile = { kind: "text"; lines: string[] } | { kind: "binary" } | { kind: "too-large" };
 
-/** For files that are longer than they say. */
+/** For files that are longer than their reported size. */
 const MIN_READ_BYTES = 64 * 1024;
 
 const utf8 = new TextDecoder("utf-8");
@@ -13,7 +13,7 @@ const encodings = [
   { mark: [0xfe, 0xff], decoder: new TextDecoder("utf-16be") },
 ];
 
-/** Throws what the system says. Never waits: pipes and devices are not regular files. Blocks while it reads. */
+/** Throws file system errors. Blocks while it reads, but skips pipes and devices. */
 export function readTextFile(path: string): TextFile {
   const bytes = readBounded(path);
   if (bytes === undefined) return { kind: "too-large" };
@@ -21,12 +21,12 @@ export function readTextFile(path: string): TextFile {
   const text = (encoding?.decoder ?? utf8).decode(bytes);
   if (text.includes("\0")) return { kind: "binary" };
   const lines = text.split(/\r?\n/);
-  // A newline at the end of the file ends its last line; it does not begin another.
+  // A newline at the end of the file ends the last line; it does not begin another.
   if (lines.at(-1) === "") lines.pop();
   return { kind: "text", lines };
 }
 
-/** Reads what is there, not what the size promises: /proc says 0. */
+/** Reads to the end, as the size is reported as 0 in /proc. */
 function readBounded(path: string): Buffer | undefined {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {

@@ -1,4 +1,4 @@
-/** A search thread's program: works on one job at a time and may be ended at any moment. */
+/** Program of a search thread: runs one job at a time, and may be terminated at any moment. */
 import { parentPort } from "node:worker_threads";
 import { systemClock } from "../../lib/clock.js";
 import { findPaths } from "./find-paths.js";
@@ -13,5 +13,5 @@ function work(job: Job): JobAnswers[Job["kind"]] {
   return searchLines(job, compiled.value, systemClock);
 }
 
-// What it throws ends the thread and is heard by its owner.
+// An exception ends the thread and reaches its owner as an `error` event.
 parentPort?.on("message", (job: Job) => parentPort?.postMessage(work(job)));

@@ -1,4 +1,4 @@
-/** All files below a folder, in the order of their paths, without those that git leaves out, `.git`, and links. */
+/** Walk of all files below a folder, in the order of their paths, without ignored files, `.git` and links. */
 import { readdirSync, type Dirent } from "node:fs";
 import { join } from "node:path";
 import { enterFolder, rulesOfParents, type SearchScope } from "./ignore-files.js";
@@ -7,14 +7,14 @@ import type { IgnoreRules } from "./ignore-rules.js";
 type Entry = { name: string; isFolder: boolean };
 type OpenFolder = { path: string; prefix: string; rules: IgnoreRules; entries: Iterator<Entry> };
 
-/** Blocks while it reads: made for a thread of its own. */
+/** Blocks while it reads: use it in a thread. */
 export class Walk {
   /** Folders that could not be read. */
   unreadable = 0;
-  /** Told to stop before the end. */
+  /** Stopped by `isOver` before the end. */
   wasStopped = false;
 
-  /** `isOver` is asked once for each folder and each file. */
+  /** `isOver` is called once for each folder and each file. */
   constructor(
     private readonly scope: SearchScope,
     private readonly isOver: () => boolean,
@@ -52,7 +52,7 @@ export class Walk {
     const entries = found
       .filter((entry) => entry.name !== ".git" && (entry.isDirectory() || entry.isFile()))
       .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
-      .filter(({ name, isFolder }) => !rules.leavesOut(join(path, name), isFolder))
+      .filter(({ name, isFolder }) => !rules.excludes(join(path, name), isFolder))
       .sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
     return { path, prefix, rules, entries: entries.values() };
   }

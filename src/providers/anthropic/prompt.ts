@@ -7,7 +7,7 @@ import type {
   ToolChoice,
   ToolUnion,
 } from "@anthropic-ai/sdk/resources/messages/messages";
-import { filesTakenBy } from "../../domain/models/model-capabilities.js";
+import { nativeFileSupport } from "../../domain/models/model-capabilities.js";
 import { type BlockRules, DEFAULT_BLOCK_RULES, toBlocks } from "./blocks.js";
 import type { AnthropicOptions } from "./options.js";
 import {
@@ -44,7 +44,7 @@ export function buildAnthropicRequest(
     files: request.files,
     takesSearches,
     takesReasoning,
-    ...filesTakenBy(request.model),
+    ...nativeFileSupport(request.model),
   });
   const system = systemBlocks(request.system, isMarked);
   const tools = toolsOf(request, options, isMarked);

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { ModelProviderKind } from "../../domain/common/failures.js";
 import type { JsonObject } from "../../domain/common/json.js";
 import type { FilePart, StoredFile } from "../../domain/chats/message-parts.js";
-import { filesTakenBy } from "../../domain/models/model-capabilities.js";
+import { nativeFileSupport } from "../../domain/models/model-capabilities.js";
 import {
   asFilePart,
   fileDataUrl,
@@ -39,7 +39,7 @@ export function filesTaken(
   model: string,
 ): Pick<PromptContext, "acceptsImages" | "acceptsPdfs"> {
   if (kind !== "openai") return { acceptsImages: true, acceptsPdfs: true };
-  const { takesImages: acceptsImages, takesPdfs: acceptsPdfs } = filesTakenBy(model);
+  const { takesImages: acceptsImages, takesPdfs: acceptsPdfs } = nativeFileSupport(model);
   return { acceptsImages, acceptsPdfs };
 }
 

@@ -86,14 +86,14 @@ export class Listener {
   readonly scans: GitSnapshot[] = [];
   isLost = false;
   #watch: AgentGitWatch | undefined;
-  readonly #fold = new GitSnapshotMerger();
+  readonly #merger = new GitSnapshotMerger();
   #wake: () => void = () => undefined;
 
   static async open(agent: AgentConnection, chatId: string): Promise<Listener> {
     const listener = new Listener();
     listener.#watch = await agent.forChat(chatId).watchGit({
-      heard: (message) => listener.#hear(message),
-      lost: () => {
+      onMessage: (message) => listener.#hear(message),
+      onLost: () => {
         listener.isLost = true;
         listener.#wake();
       },
@@ -138,7 +138,7 @@ export class Listener {
 
   #hear(message: GitWatchMessage): void {
     this.messages.push(message);
-    const scan = this.#fold.take(message);
+    const scan = this.#merger.apply(message);
     if (scan) this.scans.push(scan.snapshot);
     this.#wake();
   }
