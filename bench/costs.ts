@@ -4,7 +4,6 @@
 import { randomUUID } from "node:crypto";
 import { parseArgs } from "node:util";
 import type { QueryResultRow } from "pg";
-import type { DataSource } from "typeorm";
 import { FILL } from "../migrations/0008-costs.js";
 import { FILL_MODEL_CALLS } from "../migrations/0027-model-calls.js";
 import type { DateRange } from "../src/domain/usage/date-range.js";
@@ -15,6 +14,7 @@ import {
   readUserSpending,
 } from "../src/store/usage/costs.js";
 import { createDataSource, migrate } from "../src/store/data-source.js";
+import type { PooledDataSource } from "../src/store/pooled-data-source.js";
 import { Database, type Queryable, type Statement } from "../src/store/common/database.js";
 
 const { values } = parseArgs({
@@ -146,7 +146,7 @@ class Explaining extends Database {
   }
 }
 
-async function printPlans(dataSource: DataSource): Promise<void> {
+async function printPlans(dataSource: PooledDataSource): Promise<void> {
   const db = new Explaining(dataSource);
   const { month, year } = RANGES;
   const [chat] = await dataSource.query<{ id: string; owner_id: string }[]>(ANY_CHAT);

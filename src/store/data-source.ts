@@ -1,7 +1,7 @@
-/** TypeORM's data source: which entities and migrations there are, and how to reach PostgreSQL. */
+/** The entities and migrations of the database, its connection settings, and running migrations. */
 import "reflect-metadata";
 import pg from "pg";
-import { DataSource, type QueryRunner } from "typeorm";
+import type { DataSource, QueryRunner } from "typeorm";
 import { Foundation1763700000001 } from "../../migrations/0001-foundation.js";
 import { Engine1763700000002 } from "../../migrations/0002-engine.js";
 import { Unread1763700000003 } from "../../migrations/0003-unread.js";
@@ -28,6 +28,7 @@ import { QueuePreviews1763700000024 } from "../../migrations/0024-queue-previews
 import { Storage1763700000026 } from "../../migrations/0026-storage.js";
 import { ModelCalls1763700000027 } from "../../migrations/0027-model-calls.js";
 import { entities } from "./entities.js";
+import { PooledDataSource } from "./pooled-data-source.js";
 
 /** Oldest first; append-only. */
 export const migrations = [
@@ -73,18 +74,15 @@ export type ConnectionOptions = {
   poolSize?: number;
 };
 
-/**
- * Longest that anything waits for a connection, whether it is being opened or all are in use; what waits longer gets
- * an outage. Node's default is for ever.
- */
+/** Longest wait for a connection, being opened or in use by others; then an outage. Node's default is no limit. */
 const CONNECTION_WAIT_MS = 10_000;
-/** A connection on which nothing was said for so long is probed by the system: a lost host closes nothing. */
+/** A connection that was idle for so long is probed by the system: a lost host closes nothing. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
 /**
- * A connection that breaks outside of a statement (a restart, pg_terminate_backend, a timeout between two statements
- * of a transaction) tells of it by an event, which would end the process if nothing listened, and the pool listens only
- * while the connection is idle. Whoever uses it next gets the error.
+ * A connection that breaks between statements (a restart, pg_terminate_backend, a timeout within a transaction) emits an
+ * `error` event, which would end the process if nothing listened; the pool listens only while the connection is idle. The
+ * next statement gets the error.
  */
 class Client extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
@@ -93,27 +91,24 @@ class Client extends pg.Client {
   }
 }
 
-export function createDataSource(options: ConnectionOptions): DataSource {
-  return new DataSource({
-    type: "postgres",
-    ...(options.url ? { url: options.url } : {}),
-    ...(options.host ? { host: options.host } : {}),
-    ...(options.port ? { port: options.port } : {}),
-    ...(options.user ? { username: options.user } : {}),
-    ...(options.database ? { database: options.database } : {}),
-    poolSize: options.poolSize ?? DEFAULT_POOL_SIZE,
-    installExtensions: false,
-    applicationName: "parley",
+/** Connects with the first statement or with `initialize`. */
+export function createDataSource({ url, poolSize, ...address }: ConnectionOptions): PooledDataSource {
+  const pool = new pg.Pool({
+    ...address,
+    ...(url ? { connectionString: url } : {}),
+    max: poolSize ?? DEFAULT_POOL_SIZE,
+    application_name: "parley",
     // The hand-written statements are prepared and have one good plan each; planning them anew costs more than
     // running them.
-    extra: {
-      options: "-c plan_cache_mode=force_generic_plan",
-      Client,
-      connectionTimeoutMillis: CONNECTION_WAIT_MS,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
-    },
-    // Told in the log by who opens the database.
+    options: "-c plan_cache_mode=force_generic_plan",
+    Client,
+    connectionTimeoutMillis: CONNECTION_WAIT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+  });
+  return new PooledDataSource(pool, {
+    installExtensions: false,
+    // The caller that opens the database logs these.
     poolErrorHandler: () => undefined,
     entities,
     migrations,

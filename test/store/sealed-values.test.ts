@@ -1,6 +1,6 @@
 // Values that are sealed anew while others write them: whoever writes wins, and nothing of theirs is lost.
 import { randomBytes, randomUUID } from "node:crypto";
-import type { DataSource } from "typeorm";
+import type { PooledDataSource } from "../../src/store/pooled-data-source.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { OPERATOR } from "../../src/domain/users/audit.js";
 import { createDataSource } from "../../src/store/data-source.js";
@@ -20,7 +20,7 @@ const freshBox = new SecretBox([fresh, old]);
 let own: TestDatabase;
 let database: Database;
 /** Somebody who writes at the same time. */
-let writer: DataSource;
+let writer: PooledDataSource;
 beforeEach(async () => {
   own = await createTestDatabase();
   database = new Database(own.dataSource);

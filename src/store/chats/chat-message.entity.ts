@@ -1,4 +1,7 @@
-/** A message in a chat's history. Rows are never removed, only marked as deleted. Of a model's, the usage is a copy of the ledger's. */
+/**
+ * A message in a chat's history. Rows are never removed, only marked as deleted. Of a model's message the usage is a copy:
+ * the ledger (`ModelCallEntity`) is what sums are made of.
+ */
 import { Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from "typeorm";
 import type { FinishReason } from "../../domain/chats/finish-reasons.js";
 import {
@@ -9,6 +12,7 @@ import {
   type MessageVisibility,
   type ReasoningEffort,
 } from "../../domain/chats/message-parts.js";
+import { int8AsNumber, timestampAsMs } from "../common/entity-columns.js";
 import { ModelUsageColumns } from "../usage/model-usage-columns.js";
 import { ChatEntity } from "./chat.entity.js";
 
@@ -34,7 +38,7 @@ export class ChatMessageEntity extends ModelUsageColumns {
   @Column("enum", { name: "visibility", enum: [...MESSAGE_VISIBILITIES], enumName: "message_visibility" })
   visibility!: MessageVisibility;
 
-  /** The form of `content`; a reader that does not know it must not guess. */
+  /** The form of `content`; see `toParts`. */
   @Column("smallint", { name: "content_version" })
   contentVersion!: number;
 
@@ -51,32 +55,33 @@ export class ChatMessageEntity extends ModelUsageColumns {
   @Column("text", { name: "reasoning_effort", nullable: true })
   reasoningEffort!: ReasoningEffort | null;
 
-  /** The choice of tool servers that held when a person's message entered history; null for other messages. */
+  /** The MCP servers selected when a user's message entered history; null for other messages. */
   @Column("uuid", { name: "mcp_server_ids", array: true, nullable: true })
   mcpServerIds!: string[] | null;
 
-  /** The run of streamed pieces that this message became. */
+  /** The generation whose deltas became this message. */
   @Column("text", { name: "generation", nullable: true })
   generation!: string | null;
 
-  /** Why the model stopped; null = it was stopped, none wrote it, or it is older than this column. */
+  /** Why the model stopped; null = it was interrupted, no model wrote this, or it is older than this column. */
   @Column("text", { name: "finish_reason", nullable: true })
   finishReason!: FinishReason | null;
 
   /** The vendor's id of the response that became this message. */
   @Column("text", { name: "provider_response_id", nullable: true })
-  providerResponseId!: string | null;
+  responseId!: string | null;
 
   @Column("boolean", { name: "is_summary", default: false })
   isSummary!: boolean;
 
   /** The chat's snapshot that last wrote this row. */
-  @Column("bigint", { name: "revision" })
-  revision!: string;
+  @Column("bigint", { name: "revision", transformer: int8AsNumber })
+  revision!: number;
 
   @Column("boolean", { name: "is_deleted", default: false })
   isDeleted!: boolean;
 
-  @Column("timestamptz", { name: "created_at", default: () => "now()" })
-  createdAt!: Date;
+  /** Milliseconds since the epoch. */
+  @Column("timestamptz", { name: "created_at", default: () => "now()", transformer: timestampAsMs })
+  createdAt!: number;
 }

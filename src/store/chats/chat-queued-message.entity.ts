@@ -1,6 +1,7 @@
 /** A message that waits to be said; its place in the queue is in the chat's `queued_ids`. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
 import type { MessagePart, ReasoningEffort } from "../../domain/chats/message-parts.js";
+import { timestampAsMs } from "../common/entity-columns.js";
 import { ChatEntity } from "./chat.entity.js";
 import { ModelConfigEntity } from "../models/model-config.entity.js";
 import { UserEntity } from "../users/user.entity.js";
@@ -29,7 +30,7 @@ export class ChatQueuedMessageEntity {
   @Column("text", { name: "reasoning_effort", nullable: true })
   reasoningEffort!: ReasoningEffort | null;
 
-  /** The choice of tool servers that the chat takes over with this message; null = the chat's stays. */
+  /** The MCP servers that the chat selects with this message; null = the chat's selection stays. */
   @Column("uuid", { name: "mcp_server_ids", array: true, nullable: true })
   mcpServerIds!: string[] | null;
 
@@ -43,6 +44,7 @@ export class ChatQueuedMessageEntity {
   @Column("jsonb", { name: "preview", nullable: true })
   preview!: MessagePart[] | null;
 
-  @Column("timestamptz", { name: "created_at", default: () => "now()" })
-  createdAt!: Date;
+  /** Milliseconds since the epoch. */
+  @Column("timestamptz", { name: "created_at", default: () => "now()", transformer: timestampAsMs })
+  createdAt!: number;
 }

@@ -1,4 +1,4 @@
-/** The reads behind live events and turns: a chat as it stands, what changed in it, and history as the model sees it. */
+/** Reads for live events and turns: a chat's state, its changes since a revision, and history as the model sees it. */
 import type { MessageRow } from "../../domain/chats/chat-events.js";
 import type { ChatState } from "../../domain/chats/chat-state.js";
 import type { Database, Queryable, Statement } from "../common/database.js";
@@ -9,16 +9,17 @@ import {
   toMessageRow,
   type ChatStateDbRow,
   type MessageDbRow,
+  type Owned,
 } from "./rows.js";
 import { boundedByBytes, type SizedDbRow, unlessTooLarge } from "../common/sized-rows.js";
 import { readQueue } from "./transitions.js";
 
 const STATE: Statement = {
   name: "chat-state",
-  text: `SELECT c.owner_id, ${chatStateColumns} FROM chats c WHERE c.id = $1`,
+  text: `SELECT c.owner_id AS "ownerId", ${chatStateColumns} FROM chats c WHERE c.id = $1`,
 };
 
-/** Of rows that are read at once for a reader that returns. More than this does not fit into its queue anyway. */
+/** Of the rows replayed to a reader that resumes. More does not fit into its queue anyway. */
 const MAX_REPLAYED_BYTES = 4 * 1024 * 1024;
 
 // Index: chat_messages_revision_idx.
@@ -44,17 +45,17 @@ const VERSIONS: Statement = {
   text: `SELECT id, snapshot_version FROM chats WHERE id = ANY ($1::uuid[])`,
 };
 
-/** Two statements when messages wait, else one. The queue may be newer than the state; its news then follows. */
+/** Two statements when messages are queued, else one. The queue may be newer than the state; its event then follows. */
 export async function readChat(queryable: Queryable, chatId: string) {
-  const [row] = await queryable.query<ChatStateDbRow & { owner_id: string }>(STATE, [chatId]);
+  const [row] = await queryable.query<ChatStateDbRow & Owned>(STATE, [chatId]);
   if (!row) return null;
   const state: ChatState = toChatState(row);
   const queue = state.queuedIds.length === 0 ? [] : await readQueue(queryable, chatId);
-  return { ownerId: row.owner_id, state, queue };
+  return { ownerId: row.ownerId, state, queue };
 }
 
 /**
- * Rows people may see that were written at `fromRevision` or later, oldest revision first; null when their contents are
+ * Rows visible to users that were written at `fromRevision` or later, oldest revision first; null when their contents are
  * larger than a replay may carry.
  */
 export async function readRowsFrom(

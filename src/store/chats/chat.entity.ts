@@ -1,20 +1,21 @@
 /**
- * A chat: metadata, edited freely, and execution state, which only transitions write (src/engine/state). The
- * statements that matter are hand-written; this class keeps table and migration equal.
+ * A chat: metadata, which users edit freely, and execution state, which only transitions write
+ * (src/engine/transitions). Times are in milliseconds since the epoch.
  */
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
 import {
   CHAT_STATUSES,
   TITLE_SOURCES,
   type ChatStatus,
+  type ClientTool,
   type OpenCall,
   type RetryNotice,
   type TitleSource,
 } from "../../domain/chats/chat-state.js";
 import type { ChatFailure } from "../../domain/common/failures.js";
-import type { JsonObject } from "../../domain/common/json.js";
 import type { ReasoningEffort } from "../../domain/chats/message-parts.js";
 import type { SubagentKind } from "../../domain/chats/subagents.js";
+import { int8AsNumber, jsonbText, timestampAsMs } from "../common/entity-columns.js";
 import { ModelConfigEntity } from "../models/model-config.entity.js";
 import { UserEntity } from "../users/user.entity.js";
 import { WorkspaceEntity } from "../workspaces/workspace.entity.js";
@@ -56,13 +57,14 @@ export class ChatEntity {
   titleSource!: TitleSource;
 
   /** The snapshot in which the title last changed. */
-  @Column("bigint", { name: "title_version", default: 0 })
-  titleVersion!: string;
+  @Column("bigint", { name: "title_version", default: 0, transformer: int8AsNumber })
+  titleVersion!: number;
 
-  /** The snapshot in which what is shown of the chat's branch last changed. */
-  @Column("bigint", { name: "diff_version", default: 0 })
-  diffVersion!: string;
+  /** The snapshot in which the chat's diff status last changed. */
+  @Column("bigint", { name: "diff_version", default: 0, transformer: int8AsNumber })
+  diffVersion!: number;
 
+  /** Null = the deployment's default at the time of each turn. */
   @Column("uuid", { name: "model_config_id", nullable: true })
   @ForeignKey(() => ModelConfigEntity, { name: "chats_model_config_fkey", onDelete: "SET NULL" })
   modelConfigId!: string | null;
@@ -74,26 +76,27 @@ export class ChatEntity {
   @Column("text", { name: "reasoning_effort", nullable: true })
   reasoningEffort!: ReasoningEffort | null;
 
-  @Column("jsonb", { name: "client_tools", default: () => "'[]'" })
-  clientTools!: JsonObject[];
+  /** Tools that the client runs. */
+  @Column("jsonb", { name: "client_tools", default: () => "'[]'", transformer: jsonbText })
+  clientTools!: ClientTool[];
 
-  @Column("jsonb", { name: "labels", default: () => "'{}'" })
+  @Column("jsonb", { name: "labels", default: () => "'{}'", transformer: jsonbText })
   labels!: Record<string, string>;
 
-  /** The tool servers that the chat has chosen; ids of servers that are gone count for nothing. */
+  /** The selected MCP servers; ids of deleted servers are ignored. */
   @Column("uuid", { name: "mcp_server_ids", array: true, default: () => "'{}'" })
   mcpServerIds!: string[];
 
-  /** The newest message that the owner has had before their eyes. */
+  /** The newest message that the owner has seen. */
   @Column("bigint", { name: "last_read_message_id", nullable: true })
   lastReadMessageId!: string | null;
 
-  /** The chat whose agent started this one; null = a person did, and then the next three say nothing. */
+  /** The chat whose agent started this one; null = a user did, and the next three columns have no meaning. */
   @Column("uuid", { name: "parent_chat_id", nullable: true })
   @ForeignKey(() => ChatEntity, { name: "chats_parent_fkey", onDelete: "CASCADE" })
   parentChatId!: string | null;
 
-  /** The chat of the family that a person started. */
+  /** The chat of the family that a user started. */
   @Column("uuid", { name: "root_chat_id", nullable: true })
   @ForeignKey(() => ChatEntity, { name: "chats_root_fkey", onDelete: "CASCADE" })
   rootChatId!: string | null;
@@ -105,17 +108,17 @@ export class ChatEntity {
   @Column("integer", { name: "depth", default: 0 })
   depth!: number;
 
-  @Column("timestamptz", { name: "created_at", default: () => "now()" })
-  createdAt!: Date;
+  @Column("timestamptz", { name: "created_at", default: () => "now()", transformer: timestampAsMs })
+  createdAt!: number;
 
-  @Column("timestamptz", { name: "updated_at", default: () => "now()" })
-  updatedAt!: Date;
+  @Column("timestamptz", { name: "updated_at", default: () => "now()", transformer: timestampAsMs })
+  updatedAt!: number;
 
   @Column("enum", { name: "status", enum: [...CHAT_STATUSES], enumName: "chat_status" })
   status!: ChatStatus;
 
-  @Column("timestamptz", { name: "archived_at", nullable: true })
-  archivedAt!: Date | null;
+  @Column("timestamptz", { name: "archived_at", nullable: true, transformer: timestampAsMs })
+  archivedAt!: number | null;
 
   @Column("uuid", { name: "worker_id", nullable: true })
   workerId!: string | null;
@@ -123,50 +126,50 @@ export class ChatEntity {
   @Column("uuid", { name: "runner_id", nullable: true })
   runnerId!: string | null;
 
-  @Column("bigint", { name: "snapshot_version" })
-  snapshotVersion!: string;
+  @Column("bigint", { name: "snapshot_version", transformer: int8AsNumber })
+  snapshotVersion!: number;
 
-  @Column("bigint", { name: "history_version" })
-  historyVersion!: string;
+  @Column("bigint", { name: "history_version", transformer: int8AsNumber })
+  historyVersion!: number;
 
-  @Column("bigint", { name: "reset_version" })
-  resetVersion!: string;
+  @Column("bigint", { name: "reset_version", transformer: int8AsNumber })
+  resetVersion!: number;
 
-  @Column("bigint", { name: "queue_version" })
-  queueVersion!: string;
+  @Column("bigint", { name: "queue_version", transformer: int8AsNumber })
+  queueVersion!: number;
 
-  @Column("bigint", { name: "status_version" })
-  statusVersion!: string;
+  @Column("bigint", { name: "status_version", transformer: int8AsNumber })
+  statusVersion!: number;
 
-  @Column("bigint", { name: "retry_version" })
-  retryVersion!: string;
+  @Column("bigint", { name: "retry_version", transformer: int8AsNumber })
+  retryVersion!: number;
 
   @Column("integer", { name: "attempt" })
   attempt!: number;
 
-  /** When the attempt that counts now began; null in chats that have not moved since this column is there. */
-  @Column("timestamptz", { name: "generation_started_at", nullable: true })
-  generationStartedAt!: Date | null;
+  /** When the present attempt began; null in chats without a transition since the column was added. */
+  @Column("timestamptz", { name: "generation_started_at", nullable: true, transformer: timestampAsMs })
+  generationStartedAt!: number | null;
 
-  @Column("jsonb", { name: "retry_state", nullable: true })
-  retryState!: RetryNotice | null;
+  @Column("jsonb", { name: "retry_state", nullable: true, transformer: jsonbText })
+  retry!: RetryNotice | null;
 
-  @Column("jsonb", { name: "last_error", nullable: true })
+  @Column("jsonb", { name: "last_error", nullable: true, transformer: jsonbText })
   lastError!: ChatFailure | null;
 
-  @Column("timestamptz", { name: "action_deadline_at", nullable: true })
-  actionDeadlineAt!: Date | null;
+  @Column("timestamptz", { name: "action_deadline_at", nullable: true, transformer: timestampAsMs })
+  actionDeadlineAt!: number | null;
 
-  @Column("timestamptz", { name: "compaction_requested_at", nullable: true })
-  compactionRequestedAt!: Date | null;
+  @Column("timestamptz", { name: "compaction_requested_at", nullable: true, transformer: timestampAsMs })
+  compactionRequestedAt!: number | null;
 
-  @Column("jsonb", { name: "open_calls", default: () => "'[]'" })
+  @Column("jsonb", { name: "open_calls", default: () => "'[]'", transformer: jsonbText })
   openCalls!: OpenCall[];
 
   @Column("uuid", { name: "queued_ids", array: true, default: () => "'{}'" })
   queuedIds!: string[];
 
-  /** Those of the queue that come before all others. */
+  /** The messages of the queue that come before all others. */
   @Column("uuid", { name: "priority_queued_ids", array: true, default: () => "'{}'" })
-  priorityQueuedIds!: string[];
+  priorityIds!: string[];
 }

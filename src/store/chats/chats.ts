@@ -1,10 +1,9 @@
-/** Reading chats as their owner or an admin may see them. Execution state is written elsewhere, by transitions. */
-import type { ChatState, ChatStatus, ClientTool } from "../../domain/chats/chat-state.js";
-import type { ReasoningEffort } from "../../domain/chats/message-parts.js";
-import type { SubagentKind } from "../../domain/chats/subagents.js";
+/** Reads of chats as their owner or an admin may see them. */
+import type { ChatState, ChatStatus } from "../../domain/chats/chat-state.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { fromJsonb, toJsonb } from "../common/jsonb-text.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
+import { toJsonb } from "../common/jsonb-text.js";
 import {
   GREATEST_UUID,
   LEAST_UUID,
@@ -15,72 +14,48 @@ import {
   timestampOf,
   toPage,
 } from "../common/pages.js";
-import { type ChatStateDbRow, chatStateColumns, toChatState } from "./rows.js";
+import { ChatEntity } from "./chat.entity.js";
+import { type ChatStateDbRow, STATE_PROPERTIES, toChatState } from "./rows.js";
 import { isUnreadSql } from "./unread.js";
 
-/** A chat whole: metadata and execution state. Times in milliseconds since the epoch. */
-export type ChatRecord = {
-  id: string;
-  ownerId: string;
-  /** Null = the deployment's default at the time of each turn. */
-  modelConfigId: string | null;
-  workspaceId: string | null;
-  reasoningEffort: ReasoningEffort | null;
-  /** Tools that the client runs. */
-  clientTools: ClientTool[];
-  /** The selected tool servers; ids of those that are gone count for nothing. */
-  mcpServerIds: string[];
-  /** The chat whose agent started this one; null = a person did, then `subagentKind` is null too. */
-  parentChatId: string | null;
-  /** The chat of the family that a person started; the chat itself if it is that one. */
+const METADATA = [
+  ...([
+    "id",
+    "ownerId",
+    "modelConfigId",
+    "workspaceId",
+    "reasoningEffort",
+    "clientTools",
+    "mcpServerIds",
+  ] as const),
+  ...([
+    "parentChatId",
+    "rootChatId",
+    "subagentKind",
+    "labels",
+    "archivedAt",
+    "createdAt",
+    "updatedAt",
+  ] as const),
+] as const;
+
+const metadata = selectionOf(ChatEntity, "c", METADATA);
+
+/** A chat's metadata and execution state. Times in milliseconds since the epoch. */
+export type ChatRecord = Omit<Pick<ChatEntity, (typeof METADATA)[number]>, "rootChatId"> & {
+  /** The chat of the family that a user started; the chat itself if it is that one. */
   rootChatId: string;
-  subagentKind: SubagentKind | null;
-  labels: Record<string, string>;
-  archivedAt: number | null;
-  createdAt: number;
-  updatedAt: number;
   state: ChatState;
 };
 
-type ChatDbRow = ChatStateDbRow & {
-  id: string;
-  owner_id: string;
-  model_config_id: string | null;
-  workspace_id: string | null;
-  reasoning_effort: ReasoningEffort | null;
-  client_tools: ClientTool[];
-  mcp_server_ids: string[];
-  parent_chat_id: string | null;
-  root_chat_id: string;
-  subagent_kind: SubagentKind | null;
-  labels: Record<string, string>;
-  created_at: Date;
-  updated_at: Date;
-};
+type ChatDbRow = Selected<Pick<ChatEntity, (typeof METADATA)[number]>> & ChatStateDbRow;
 
-/** For `SELECT`s and `RETURNING`s that end in `toChatRecord`; the table's alias is `c`. */
-export const chatColumns = `c.id, c.owner_id, c.model_config_id, c.workspace_id, c.reasoning_effort,
-  c.client_tools, c.mcp_server_ids, c.parent_chat_id, coalesce(c.root_chat_id, c.id) AS root_chat_id,
-  c.subagent_kind, c.labels, c.created_at, c.updated_at, ${chatStateColumns}`;
+/** For statements whose rows go to `toChatRecord`; the table's alias is `c`. */
+const chatColumns = selectionOf(ChatEntity, "c", [...new Set([...METADATA, ...STATE_PROPERTIES])]).columns;
 
-export function toChatRecord(row: ChatDbRow): ChatRecord {
-  return {
-    id: row.id,
-    ownerId: row.owner_id,
-    modelConfigId: row.model_config_id,
-    workspaceId: row.workspace_id,
-    reasoningEffort: row.reasoning_effort,
-    clientTools: fromJsonb(row.client_tools),
-    mcpServerIds: row.mcp_server_ids,
-    parentChatId: row.parent_chat_id,
-    rootChatId: row.root_chat_id,
-    subagentKind: row.subagent_kind,
-    labels: fromJsonb(row.labels),
-    archivedAt: row.archived_at?.getTime() ?? null,
-    createdAt: row.created_at.getTime(),
-    updatedAt: row.updated_at.getTime(),
-    state: toChatState(row),
-  };
+function toChatRecord(row: ChatDbRow): ChatRecord {
+  const { rootChatId, ...plain } = metadata.read(row);
+  return { ...plain, rootChatId: rootChatId ?? plain.id, state: toChatState(row) };
 }
 
 const FIND: Statement = {
@@ -88,7 +63,7 @@ const FIND: Statement = {
   text: `SELECT ${chatColumns} FROM chats c WHERE c.id = ANY($1::uuid[]) AND (c.owner_id = $2 OR $3)`,
 };
 
-/** Those of the chats that exist and that the viewer owns or may see as an admin, in no order. */
+/** The chats that exist and that the viewer may see, as owner or admin; in no order. */
 export async function findChats(
   db: Queryable,
   viewer: Viewer,
@@ -109,7 +84,7 @@ export type ChatOrder = "updated" | "created";
 
 /** Absent or null filters let everything through. */
 export type ChatFilter = {
-  /** Whose chats; the viewer's own when absent. Other people's chats are found for admins only. */
+  /** Whose chats; the viewer's own when absent. Other users' chats are found for admins only. */
   ownerId?: string | null;
   archived?: boolean | null;
   /** Part of the title, in any case. */
@@ -118,7 +93,7 @@ export type ChatFilter = {
   statuses?: ChatStatus[] | null;
   /** Whether there is an answer that the owner has not seen. */
   isUnread?: boolean | null;
-  /** Chats that agents started as well; only those of people when absent. */
+  /** Whether chats that agents started are included; false when absent. */
   includeSubagents?: boolean | null;
   /** All of these must be on the chat. */
   labels?: Record<string, string>;
@@ -159,14 +134,14 @@ const LIST = {
   },
 };
 
-/** One person's chats, newest first. */
+/** A user's chats, newest first. */
 export async function listChats(
   db: Queryable,
   viewer: Viewer,
   filter: ChatFilter & { order: ChatOrder },
   page: PageRequest,
 ): Promise<Page<ChatRecord>> {
-  const rows = await db.query<ChatDbRow & { place: string }>(LIST[filter.order][page.direction], [
+  const rows = await db.query<ChatDbRow & { id: string; place: string }>(LIST[filter.order][page.direction], [
     filter.ownerId ?? viewer.userId,
     viewer.userId,
     viewer.role === "admin",

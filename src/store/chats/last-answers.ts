@@ -1,7 +1,8 @@
-/** What the model said last in each of several chats. */
+/** The newest answer of the model in each of several chats. */
 import type { MessagePart } from "../../domain/chats/message-parts.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { CONTENT_VERSION, type MessageDbRow, toParts } from "./rows.js";
+import type { ChatMessageEntity } from "./chat-message.entity.js";
+import { CONTENT_VERSION, toParts } from "./rows.js";
 
 /** An answer with more than this, because its calls carry whole files, is read as the beginnings of its texts. */
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -12,7 +13,7 @@ const MAX_TEXTS = 16;
 // Index: chat_messages_history_idx, read backwards until the first answer.
 const LAST: Statement = {
   name: "messages.last-answers",
-  text: `SELECT m.chat_id, m.role, m.content_version,
+  text: `SELECT m.chat_id AS "chatId", m.role, m.content_version AS "contentVersion",
       CASE WHEN m.content_version <> ${CONTENT_VERSION} OR octet_length(m.content::text) <= ${MAX_ANSWER_BYTES}
         THEN m.content
         ELSE (SELECT coalesce(jsonb_agg(jsonb_build_object('type', 'text', 'text', left(ltrim(part ->> 'text'), ${TEXT_CHARACTERS}))), '[]')
@@ -25,14 +26,14 @@ const LAST: Statement = {
 };
 
 /**
- * What the newest message of the model itself says (notices to people are not its), for each chat that has one; of a
- * large one no more than the beginnings of its texts. Visibility is the caller's to judge.
+ * The parts of each chat's newest answer, notices to users excepted; of a large one only the beginnings of its texts.
+ * Chats without an answer have no entry. The caller checks the chats' visibility.
  */
 export async function findLastAnswers(
   db: Queryable,
   chatIds: readonly string[],
 ): Promise<Map<string, MessagePart[]>> {
-  type Row = Pick<MessageDbRow, "chat_id" | "role" | "content_version" | "content">;
+  type Row = Pick<ChatMessageEntity, "chatId" | "role" | "contentVersion" | "content">;
   const rows = await db.query<Row>(LAST, [chatIds]);
-  return new Map(rows.map((row) => [row.chat_id, toParts(row.role, row)]));
+  return new Map(rows.map((row) => [row.chatId, toParts(row.role, row)]));
 }

@@ -3,70 +3,47 @@
  * alive, so replicas whose clocks differ agree. Chats are taken in batches, each by one worker only, and only by a worker
  * whose own lease is alive at that moment: one that has lost its lease has lost its chats, and would lose these too.
  */
-import type { ChatState, ClientTool } from "../../domain/chats/chat-state.js";
-import type { ReasoningEffort } from "../../domain/chats/message-parts.js";
-import type { SubagentKind } from "../../domain/chats/subagents.js";
+import type { ChatState } from "../../domain/chats/chat-state.js";
 import type { Database, Queryable, Statement } from "../common/database.js";
-import { fromJsonb } from "../common/jsonb-text.js";
-import { chatStateColumns, toChatState, type ChatStateDbRow } from "./rows.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
+import { ChatEntity } from "./chat.entity.js";
+import { STATE_PROPERTIES, toChatState, type ChatStateDbRow } from "./rows.js";
 
-/** A chat in a worker's hand: its state after it was taken, and the metadata that a turn works with. */
-export type ClaimedChat = {
+const METADATA = [
+  ...([
+    "id",
+    "ownerId",
+    "modelConfigId",
+    "workspaceId",
+    "reasoningEffort",
+    "clientTools",
+    "mcpServerIds",
+  ] as const),
+  ...(["parentChatId", "rootChatId", "subagentKind", "depth"] as const),
+] as const;
+
+const metadata = selectionOf(ChatEntity, "c", METADATA);
+
+/** A chat that a worker has claimed: its state after the claim, and the metadata that a turn works with. */
+export type ClaimedChat = Omit<Pick<ChatEntity, (typeof METADATA)[number]>, "id" | "rootChatId"> & {
   chatId: string;
-  ownerId: string;
-  modelConfigId: string | null;
-  workspaceId: string | null;
-  reasoningEffort: ReasoningEffort | null;
-  clientTools: ClientTool[];
-  /** The tool servers that are selected in the chat now; each message of a person keeps those of its own time. */
-  mcpServerIds: string[];
-  /** The chat whose agent started this one; null = a person did, then `subagentKind` is null too. */
-  parentChatId: string | null;
-  /** The chat of the family that a person started; the chat itself if it is that one. */
+  /** The chat of the family that a user started; the chat itself if it is that one. */
   rootChatId: string;
-  subagentKind: SubagentKind | null;
-  /** Steps up to the root; 0 for a root. */
-  depth: number;
-  /** Since the chat was changed last; for one that waited to be taken, since it did. By the database's clock. */
-  restedSeconds: number;
+  /** Since the chat's last change, by the database's clock; for a pending chat, since it became pending. */
+  waitedSeconds: number;
   state: ChatState;
 };
 
-type HeldDbRow = ChatStateDbRow & {
-  id: string;
-  owner_id: string;
-  model_config_id: string | null;
-  workspace_id: string | null;
-  reasoning_effort: ReasoningEffort | null;
-  client_tools: ClientTool[];
-  mcp_server_ids: string[];
-  parent_chat_id: string | null;
-  root_chat_id: string;
-  subagent_kind: SubagentKind | null;
-  depth: number;
-  rested_seconds: number;
-};
+type ClaimedDbRow = Selected<Pick<ChatEntity, (typeof METADATA)[number]>> &
+  ChatStateDbRow & { waitedSeconds: number };
 
-const heldColumns = `c.id, c.owner_id, c.model_config_id, c.workspace_id, c.reasoning_effort, c.client_tools,
-  c.mcp_server_ids, c.parent_chat_id, coalesce(c.root_chat_id, c.id) AS root_chat_id, c.subagent_kind, c.depth,
-  extract(epoch FROM clock_timestamp() - c.updated_at)::float8 AS rested_seconds, ${chatStateColumns}`;
+const claimedColumns = `${selectionOf(ChatEntity, "c", [...new Set([...METADATA, ...STATE_PROPERTIES])]).columns},
+  extract(epoch FROM clock_timestamp() - c.updated_at)::float8 AS "waitedSeconds"`;
 
-function toHeldChat(row: HeldDbRow): ClaimedChat {
-  return {
-    chatId: row.id,
-    ownerId: row.owner_id,
-    modelConfigId: row.model_config_id,
-    workspaceId: row.workspace_id,
-    reasoningEffort: row.reasoning_effort,
-    clientTools: fromJsonb(row.client_tools),
-    mcpServerIds: row.mcp_server_ids,
-    parentChatId: row.parent_chat_id,
-    rootChatId: row.root_chat_id,
-    subagentKind: row.subagent_kind,
-    depth: row.depth,
-    restedSeconds: row.rested_seconds,
-    state: toChatState(row),
-  };
+function toClaimedChat(row: ClaimedDbRow): ClaimedChat {
+  const { id, rootChatId, ...plain } = metadata.read(row);
+  const { waitedSeconds } = row;
+  return { ...plain, chatId: id, rootChatId: rootChatId ?? id, waitedSeconds, state: toChatState(row) };
 }
 
 /** Looked at when the statement runs, however long it had to wait for a lock: `now()` is when it was sent. */
@@ -79,7 +56,7 @@ const acquireCandidates = (
 ) => `UPDATE chats c SET status = 'running', worker_id = ${workerId},
       runner_id = gen_random_uuid(), attempt = c.attempt + 1, generation_started_at = now(),
       snapshot_version = c.snapshot_version + 1, status_version = c.snapshot_version + 1
-    FROM candidate WHERE c.id = candidate.id RETURNING ${heldColumns}`;
+    FROM candidate WHERE c.id = candidate.id RETURNING ${claimedColumns}`;
 
 // Index: chats_pending_idx.
 const ACQUIRE_PENDING: Statement = {
@@ -148,7 +125,7 @@ const ACQUIRE_LOST: Statement = {
       attempt = c.attempt + CASE c.status WHEN 'running' THEN 1 ELSE 0 END, retry_state = NULL,
       generation_started_at = CASE c.status WHEN 'running' THEN now() ELSE c.generation_started_at END,
       retry_version = CASE WHEN c.retry_state IS NULL THEN c.retry_version ELSE c.snapshot_version + 1 END
-    FROM candidate WHERE c.id = candidate.id RETURNING ${heldColumns}`,
+    FROM candidate WHERE c.id = candidate.id RETURNING ${claimedColumns}`,
 };
 
 // Touches nothing but the lease: whatever is slow or locked elsewhere, it can be renewed.
@@ -164,7 +141,7 @@ const RENEW: Statement = {
 
 const HELD: Statement = {
   name: "chats-held",
-  text: `SELECT ${heldColumns} FROM chats c WHERE c.worker_id = $1`,
+  text: `SELECT ${claimedColumns} FROM chats c WHERE c.worker_id = $1`,
 };
 
 const DROP: Statement = { name: "lease-drop", text: `DELETE FROM worker_leases WHERE worker_id = $1` };
@@ -187,7 +164,7 @@ export async function acquirePending(
   workerId: string,
   limit: number,
 ): Promise<ClaimedChat[]> {
-  return (await queryable.query<HeldDbRow>(ACQUIRE_PENDING, [workerId, limit])).map(toHeldChat);
+  return (await queryable.query<ClaimedDbRow>(ACQUIRE_PENDING, [workerId, limit])).map(toClaimedChat);
 }
 
 /**
@@ -207,8 +184,8 @@ export async function acquirePendingWithin(
     throw new Error("A worker's id must be a UUID, and limits whole numbers.");
   }
   const lock = `SELECT pg_advisory_xact_lock(${ACQUIRE_LOCK})`;
-  const rows = await database.script<HeldDbRow>([lock, acquireWithinText(workerId, limit, limits)]);
-  return rows.map(toHeldChat);
+  const rows = await database.script<ClaimedDbRow>([lock, acquireWithinText(workerId, limit, limits)]);
+  return rows.map(toClaimedChat);
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -220,7 +197,7 @@ export async function acquireLost(
   limit: number,
   orphans: string[],
 ): Promise<ClaimedChat[]> {
-  return (await queryable.query<HeldDbRow>(ACQUIRE_LOST, [workerId, limit, orphans])).map(toHeldChat);
+  return (await queryable.query<ClaimedDbRow>(ACQUIRE_LOST, [workerId, limit, orphans])).map(toClaimedChat);
 }
 
 /** Keeps the lease alive for `leaseMs` from now. False when it had ended, or never begun: others may have the chats. */
@@ -231,7 +208,7 @@ export async function renewLease(queryable: Queryable, workerId: string, leaseMs
 
 /** Every chat that the database says is this worker's. */
 export async function readClaimedChats(queryable: Queryable, workerId: string): Promise<ClaimedChat[]> {
-  return (await queryable.query<HeldDbRow>(HELD, [workerId])).map(toHeldChat);
+  return (await queryable.query<ClaimedDbRow>(HELD, [workerId])).map(toClaimedChat);
 }
 
 /** Ends the lease: whatever the worker still holds may be taken over at once. */

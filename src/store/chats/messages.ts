@@ -1,13 +1,22 @@
-/** Reading history as people see it: without what only the model reads, and without what was edited away. */
+/** Reads of history as users see it: without messages for the model only, and without deleted ones. */
 import type { MessageRow } from "../../domain/chats/chat-events.js";
 import type { TokenUsage } from "../../domain/chats/message-parts.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
 import { type Page, type PageRequest, toPage } from "../common/pages.js";
-import { type Owned, type MessageDbRow, messageColumns, toMessageRow, toUsage } from "./rows.js";
+import {
+  type MessageDbRow,
+  messageColumns,
+  type Owned,
+  readUsage,
+  toMessageRow,
+  usageColumns,
+  type UsageDbRow,
+} from "./rows.js";
+import type { ChatMessageEntity } from "./chat-message.entity.js";
 import { boundedByBytes, type Sized, type SizedDbRow, unlessTooLarge } from "../common/sized-rows.js";
 
-/** Visible to people; `chat_messages_history_idx` carries the second half. */
+/** Visible to users; `chat_messages_history_idx` has the second condition. */
 const SHOWN = "m.visibility IN ('user', 'both') AND NOT m.is_deleted";
 
 /**
@@ -37,13 +46,13 @@ const LIST = { forwards: listStatement("forwards"), backwards: listStatement("ba
 
 const GREATEST_INT8 = "9223372036854775807";
 
-/** How much may be read: in one page, which ends early with the message that passes it, and in all of them. */
+/** Bounds on the bytes of contents: of one page, which ends early with the message that passes it, and of all pages. */
 export type PageBounds = { pageBytes: number; allBytes: number };
 
 /** Half of the largest answer, so that the other things in it have room. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Oldest first; a message's place is its id alone (`key` and `id` are both that id). */
+/** Oldest first. A cursor's `key` and `id` are both the message's id. */
 export async function listMessages(
   db: Queryable,
   chatId: string,
@@ -53,7 +62,7 @@ export async function listMessages(
   return pages.get(chatId) ?? toPage<MessageRow>(page, []);
 }
 
-/** The same page of several chats at once; every chat asked for has an entry. The chats' visibility is the caller's. */
+/** The same page of several chats at once; every chat asked for has an entry. The caller checks the chats' visibility. */
 export async function listMessagesOfChats(
   db: Queryable,
   chatIds: readonly string[],
@@ -77,7 +86,7 @@ export async function readMessagePages(
   const read = unlessTooLarge(rows, allBytes, (row) => row);
   if (!read) return null;
   const found = new Map(chatIds.map((id) => [id, [] as (MessageDbRow & SizedDbRow)[]]));
-  for (const row of read.found) found.get(row.chat_id)?.push(row);
+  for (const row of read.found) found.get(row.chatId)?.push(row);
   const pages = [...found].map(([chatId, messages]): [string, Page<MessageRow>] => {
     const isCut = messages.length < Number(messages[0]?.found_rows ?? 0);
     const placed = messages.map((row) => ({ place: { key: row.id, id: row.id }, row: toMessageRow(row) }));
@@ -87,14 +96,14 @@ export async function readMessagePages(
 }
 
 const FOUND = `
-    SELECT ${messageColumns}, c.owner_id FROM chat_messages m JOIN chats c ON c.id = m.chat_id
+    SELECT ${messageColumns}, c.owner_id AS "ownerId" FROM chat_messages m JOIN chats c ON c.id = m.chat_id
     WHERE m.id = ANY($1::bigint[]) AND ${SHOWN} AND (c.owner_id = $2 OR $3)`;
 
 const FIND: Statement = { name: "messages.find", text: boundedByBytes(FOUND, "$4") };
 
 /**
- * Those of the messages that are shown and in chats that the viewer may see, in no order; null when they are larger than
- * `maxBytes` together.
+ * The messages that are visible to users, in chats that the viewer may see; in no order. Null when they exceed `maxBytes`
+ * together.
  */
 export async function findMessages(
   db: Queryable,
@@ -102,27 +111,26 @@ export async function findMessages(
   ids: readonly string[],
   maxBytes: number,
 ): Promise<Sized<(MessageRow & Owned)[]> | null> {
-  type Row = MessageDbRow & SizedDbRow & { owner_id: string };
+  type Row = MessageDbRow & SizedDbRow & Owned;
   const rows = await db.query<Row>(FIND, [ids, viewer.userId, viewer.role === "admin", maxBytes]);
-  return unlessTooLarge(rows, maxBytes, (row) => ({ ...toMessageRow(row), ownerId: row.owner_id }));
+  return unlessTooLarge(rows, maxBytes, (row) => ({ ...toMessageRow(row), ownerId: row.ownerId }));
 }
 
-/** Null when there is no such message, it is not for people, or the viewer may not see its chat. */
+/** Null when there is no such message, it is for the model only, or the viewer may not see its chat. */
 export async function findMessage(db: Queryable, viewer: Viewer, id: string): Promise<MessageRow | null> {
   const read = await findMessages(db, viewer, [id], Number.MAX_SAFE_INTEGER);
   return read?.found[0] ?? null;
 }
 
-/** What a model call used, and which model it was. */
+/** The usage of a model call, and its model. */
 export type LastUsage = { usage: TokenUsage; modelConfigId: string | null };
 
 // Index: chat_messages_history_idx, backwards from each chat's newest message to the first that decides.
 const LAST_USAGES: Statement = {
   name: "messages.last-usages",
   text: `
-    SELECT wanted.chat_id, m.* FROM unnest($1::uuid[]) AS wanted (chat_id) CROSS JOIN LATERAL (
-      SELECT m.is_summary, m.model_config_id, m.input_tokens, m.output_tokens, m.reasoning_tokens,
-        m.cache_read_tokens, m.cache_write_tokens, m.is_usage_estimated
+    SELECT wanted.chat_id AS "chatId", m.* FROM unnest($1::uuid[]) AS wanted (chat_id) CROSS JOIN LATERAL (
+      SELECT m.is_summary AS "isSummary", m.model_config_id AS "modelConfigId", ${usageColumns}
       FROM chat_messages m
       WHERE m.chat_id = wanted.chat_id AND NOT m.is_deleted AND m.visibility <> 'user'
         AND (m.is_summary OR (m.role = 'assistant' AND m.input_tokens IS NOT NULL))
@@ -130,16 +138,16 @@ const LAST_USAGES: Statement = {
     ) m`,
 };
 
-/** Chats without a model call since their last summary are not in the map. The chats' visibility is the caller's. */
+/** Chats without a model call since their last summary have no entry. The caller checks the chats' visibility. */
 export async function readLastUsages(
   db: Queryable,
   chatIds: readonly string[],
 ): Promise<Map<string, LastUsage>> {
-  type Row = MessageDbRow & { chat_id: string };
+  type Row = UsageDbRow & Pick<ChatMessageEntity, "chatId" | "isSummary" | "modelConfigId">;
   const usages = new Map<string, LastUsage>();
   for (const row of await db.query<Row>(LAST_USAGES, [chatIds])) {
-    const usage = row.is_summary ? null : toUsage(row);
-    if (usage) usages.set(row.chat_id, { usage, modelConfigId: row.model_config_id });
+    const usage = row.isSummary ? null : readUsage(row);
+    if (usage) usages.set(row.chatId, { usage, modelConfigId: row.modelConfigId });
   }
   return usages;
 }

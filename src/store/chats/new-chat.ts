@@ -1,11 +1,13 @@
-/** Writes a new chat with its first messages, and remembers which request made what, so that a repeat gets the same. */
+/** Inserts a new chat with its first messages, and stores idempotency keys with the results of their requests. */
 import type { MessageRow } from "../../domain/chats/chat-events.js";
 import type { ChatLabel, ChatState, ClientTool, MessageDraft } from "../../domain/chats/chat-state.js";
 import type { ReasoningEffort } from "../../domain/chats/message-parts.js";
 import type { SubagentKind } from "../../domain/chats/subagents.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { toJsonb } from "../common/jsonb-text.js";
-import { insertMessages } from "./transitions.js";
+import { Parameters, type WrittenColumn, writtenColumn } from "../common/entity-columns.js";
+import { ChatEntity } from "./chat.entity.js";
+import { PLAIN_STATE_PROPERTIES } from "./rows.js";
+import { insertMessages } from "./insert-messages.js";
 
 /** Where a new subagent belongs. */
 export type NewMember = { parentChatId: string; rootChatId: string; kind: SubagentKind; depth: number };
@@ -19,7 +21,7 @@ export type NewChat = {
   clientTools: ClientTool[];
   labels: ChatLabel[];
   mcpServerIds: string[];
-  /** Absent for a chat that a person starts; `state.isSubagent` is true with it. */
+  /** Absent for a chat that a user starts; `state.isSubagent` is true with it. */
   family?: NewMember;
   state: ChatState;
   messages: MessageDraft[];
@@ -27,44 +29,38 @@ export type NewChat = {
   now: number;
 };
 
-const INSERT_CHAT: Statement = {
-  name: "chat-insert",
-  text: `INSERT INTO chats (id, owner_id, title, title_source, model_config_id, workspace_id, reasoning_effort, client_tools, labels,
-      created_at, updated_at, status, snapshot_version, history_version, reset_version, queue_version, status_version,
-      retry_version, attempt, mcp_server_ids, parent_chat_id, root_chat_id, subagent_kind, depth)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-      $23)`,
-};
+const INSERT_CHAT = (() => {
+  const parameters = new Parameters<NewChat>();
+  const columns: WrittenColumn<NewChat>[] = [
+    writtenColumn(ChatEntity, "id", ({ id }) => id),
+    writtenColumn(ChatEntity, "ownerId", ({ ownerId }) => ownerId),
+    writtenColumn(ChatEntity, "modelConfigId", ({ modelConfigId }) => modelConfigId),
+    writtenColumn(ChatEntity, "workspaceId", ({ workspaceId }) => workspaceId),
+    writtenColumn(ChatEntity, "reasoningEffort", ({ reasoningEffort }) => reasoningEffort),
+    writtenColumn(ChatEntity, "clientTools", ({ clientTools }) => clientTools),
+    writtenColumn(ChatEntity, "labels", ({ labels }) =>
+      Object.fromEntries(labels.map(({ key, value }) => [key, value])),
+    ),
+    writtenColumn(ChatEntity, "mcpServerIds", ({ mcpServerIds }) => mcpServerIds),
+    writtenColumn(ChatEntity, "parentChatId", ({ family }) => family?.parentChatId ?? null),
+    writtenColumn(ChatEntity, "rootChatId", ({ family }) => family?.rootChatId ?? null),
+    writtenColumn(ChatEntity, "subagentKind", ({ family }) => family?.kind ?? null),
+    writtenColumn(ChatEntity, "depth", ({ family }) => family?.depth ?? 0),
+    writtenColumn(ChatEntity, "createdAt", ({ now }) => now),
+    writtenColumn(ChatEntity, "updatedAt", ({ now }) => now),
+    ...PLAIN_STATE_PROPERTIES.map((property) =>
+      writtenColumn(ChatEntity, property, ({ state }: NewChat) => state[property]),
+    ),
+  ];
+  const text = `INSERT INTO chats (${columns.map(({ name }) => name).join(", ")})
+    VALUES (${columns.map((column) => parameters.add(column)).join(", ")})`;
+  return { parameters, statement: { name: "chat-insert", text } };
+})();
 
 export async function insertChat(transaction: Queryable, chat: NewChat): Promise<MessageRow[]> {
-  const { state, family } = chat;
-  const now = new Date(chat.now);
-  await transaction.query(INSERT_CHAT, [
-    chat.id,
-    chat.ownerId,
-    state.title,
-    state.titleSource,
-    chat.modelConfigId,
-    chat.workspaceId,
-    chat.reasoningEffort,
-    toJsonb(chat.clientTools),
-    toJsonb(Object.fromEntries(chat.labels.map(({ key, value }) => [key, value]))),
-    now,
-    state.status,
-    state.snapshotVersion,
-    state.historyVersion,
-    state.resetVersion,
-    state.queueVersion,
-    state.statusVersion,
-    state.retryVersion,
-    state.attempt,
-    chat.mcpServerIds,
-    family?.parentChatId ?? null,
-    family?.rootChatId ?? null,
-    family?.kind ?? null,
-    family?.depth ?? 0,
-  ]);
-  return insertMessages(transaction, { chatId: chat.id, version: state.snapshotVersion, now }, chat.messages);
+  await transaction.query(INSERT_CHAT.statement, INSERT_CHAT.parameters.valuesOf(chat));
+  const { id: chatId, state, now } = chat;
+  return insertMessages(transaction, { chatId, version: state.snapshotVersion, now }, chat.messages);
 }
 
 /** What a request with an idempotency key made. `version` is the chat's snapshot at which it is visible. */

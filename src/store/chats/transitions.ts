@@ -1,17 +1,20 @@
 /**
- * The SQL of transitions: the only statements that write a chat's execution state, its history and its queue.
- * What to write is decided in domain/chat-lifecycle; here it only becomes rows.
+ * The SQL of transitions: the only statements that write a chat's execution state, its history and its queue. What to
+ * write is decided in src/domain/chats/chat-lifecycle.ts.
  */
 import type { MessageRow, QueuedRow } from "../../domain/chats/chat-events.js";
-import type { ChatState, MessageDraft, UserMessage } from "../../domain/chats/chat-state.js";
-import type { Command, Write } from "../../domain/chats/transition.js";
+import type { ChatState, MessageDraft } from "../../domain/chats/chat-state.js";
+import type { AddedRuntime, Command, Write } from "../../domain/chats/transition.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { listToJsonb, toJsonb } from "../common/jsonb-text.js";
-import { previewOf } from "./queue-preview.js";
+import { Parameters, writtenColumn } from "../common/entity-columns.js";
+import { listToJsonb } from "../common/jsonb-text.js";
+import { ChatEntity } from "./chat.entity.js";
+import { enqueue, insertMessages, insertOf } from "./insert-messages.js";
 import {
-  CONTENT_VERSION,
   chatStateColumns,
   messageColumns,
+  type Owned,
+  PLAIN_STATE_PROPERTIES,
   queuedColumns,
   toChatState,
   toMessageRow,
@@ -21,12 +24,12 @@ import {
   type QueuedDbRow,
 } from "./rows.js";
 
-/** A chat in another state, guarded: nothing is written unless the row still stands at `previous`. */
+/** A guarded change of state: nothing is written unless the row is still at `previous`. `now`: milliseconds since the epoch. */
 export type StateChange = { chatId: string; previous: ChatState; next: ChatState; now: number };
 
 const LOCK: Statement = {
   name: "chat-lock",
-  text: `SELECT c.owner_id, ${chatStateColumns} FROM chats c WHERE c.id = $1 FOR UPDATE`,
+  text: `SELECT c.owner_id AS "ownerId", ${chatStateColumns} FROM chats c WHERE c.id = $1 FOR UPDATE`,
 };
 
 /** Locks the chat's row until the transaction ends. Null when there is no such chat. */
@@ -34,89 +37,79 @@ export async function lockChat(
   transaction: Queryable,
   chatId: string,
 ): Promise<{ ownerId: string; state: ChatState } | null> {
-  const [row] = await transaction.query<ChatStateDbRow & { owner_id: string }>(LOCK, [chatId]);
-  return row ? { ownerId: row.owner_id, state: toChatState(row) } : null;
+  const [row] = await transaction.query<ChatStateDbRow & Owned>(LOCK, [chatId]);
+  return row ? { ownerId: row.ownerId, state: toChatState(row) } : null;
 }
 
-/** Parameters of `MOVE`: chat columns in the order of `stateValues`; $1 is the id and $2 the version that must still stand. */
-const MOVE_PARAMETERS = 29;
-const MOVE = `UPDATE chats c SET
-  status = $3::chat_status, archived_at = CASE WHEN $4::boolean THEN coalesce(c.archived_at, $5::timestamptz) END,
-  worker_id = $6, runner_id = $7, snapshot_version = $8, history_version = $9, reset_version = $10,
-  queue_version = $11, status_version = $12, retry_version = $13, attempt = $14, retry_state = $15, last_error = $16,
-  action_deadline_at = $17, compaction_requested_at = $18, open_calls = $19, queued_ids = $20,
-  title_version = $21, title = $22, title_source = $23::title_source,
-  model_config_id = coalesce($24, c.model_config_id),
-  mcp_server_ids = coalesce($26::uuid[], c.mcp_server_ids),
-  diff_version = $27, priority_queued_ids = $28, generation_started_at = $29, updated_at = CASE WHEN $25::boolean THEN $5::timestamptz ELSE c.updated_at END
-  WHERE c.id = $1 AND c.snapshot_version = $2`;
+/** A transition that one statement writes. */
+type Written = StateChange & { drafts: MessageDraft[]; addedRuntime: AddedRuntime | null };
 
-const INSERT_COLUMNS = `(chat_id, mcp_server_ids, role, visibility, content_version, content, author_id,
-  model_config_id, reasoning_effort, input_tokens, output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens, cost_micros,
-  runtime_ms, generation, finish_reason, is_usage_estimated, provider_response_id, is_summary, revision, created_at)`;
+/** A value of the moment of writing, for parameters that are no column of their own. */
+const versionOf = writtenColumn(ChatEntity, "snapshotVersion", ({ next }: Written) => next.snapshotVersion);
+const timeOf = writtenColumn(ChatEntity, "updatedAt", ({ now }: Written) => now);
 
-/** Of the arrays in the order of `draftValues`. */
-const DRAFT_TYPES = [
-  ...["message_role", "message_visibility", "jsonb", "uuid", "uuid", "text"],
-  ...["int", "int", "int", "int", "int", "bigint", "int", "text", "text", "boolean"],
-  ...["text", "boolean"],
-];
+/** State columns that are set to what the next state has. */
+const PLAIN_STATE = PLAIN_STATE_PROPERTIES.map((property) =>
+  writtenColumn(ChatEntity, property, ({ next }: Written) => next[property]),
+);
 
-/** Rows from arrays, in order; `first` is the number of the first array's parameter. */
-function draftRows(first: number): string {
-  const arrays = DRAFT_TYPES.map((type, index) => `$${first + index}::${type}[]`);
-  return `unnest(${arrays.join(", ")}) WITH ORDINALITY AS d(role, visibility, content, author_id, model_config_id,
-    reasoning_effort, input_tokens, output_tokens, reasoning_tokens, cache_read_tokens, cache_write_tokens,
-    cost_micros, runtime_ms, generation, finish_reason, is_usage_estimated, provider_response_id, is_summary, place)`;
+/** The guarded update of a chat's row, with the parameters that inserted messages share with it. */
+function moveOf(parameters: Parameters<Written>): { text: string; version: string; now: string } {
+  const chat = parameters.add(writtenColumn(ChatEntity, "id", ({ chatId }: Written) => chatId));
+  const previous = parameters.add({
+    ...versionOf,
+    value: ({ previous: { snapshotVersion } }) => snapshotVersion,
+  });
+  const version = parameters.add(versionOf);
+  const now = parameters.add(timeOf);
+  const isArchived = parameters.add({ type: "boolean", value: ({ next }) => next.isArchived });
+  const isActivity = parameters.add({ type: "boolean", value: isActivityOf });
+  const model = parameters.add(writtenColumn(ChatEntity, "modelConfigId", chosenModel));
+  const servers = parameters.add({ type: "uuid[]", value: chosenServers });
+  const assignments = PLAIN_STATE.filter(({ name }) => name !== versionOf.name).map(
+    (column) => `${column.name} = ${parameters.add(column)}`,
+  );
+  const text = `UPDATE chats c SET snapshot_version = ${version}, ${assignments.join(", ")},
+  archived_at = CASE WHEN ${isArchived} THEN coalesce(c.archived_at, ${now}) END,
+  model_config_id = coalesce(${model}, c.model_config_id), mcp_server_ids = coalesce(${servers}, c.mcp_server_ids),
+  updated_at = CASE WHEN ${isActivity} THEN ${now} ELSE c.updated_at END
+  WHERE c.id = ${chat} AND c.snapshot_version = ${previous}`;
+  return { text, version, now };
 }
 
-const DRAFT_FIELDS = `d.role, d.visibility, ${CONTENT_VERSION}, d.content, d.author_id, d.model_config_id,
-  d.reasoning_effort, d.input_tokens, d.output_tokens, d.reasoning_tokens, d.cache_read_tokens, d.cache_write_tokens,
-  d.cost_micros, d.runtime_ms, d.generation, d.finish_reason, d.is_usage_estimated, d.provider_response_id, d.is_summary`;
+type TransitionStatement = { statement: Statement; parameters: Parameters<Written> };
 
-/** What is selected stands with what a person says: with `chat`'s choice after the move, which took over theirs. */
-const selectionIn = (chat: string) =>
-  `CASE WHEN d.role = 'user' AND d.author_id IS NOT NULL THEN ${chat}.mcp_server_ids END`;
+const MOVE = ((): TransitionStatement => {
+  const parameters = new Parameters<Written>();
+  const text = `${moveOf(parameters).text} RETURNING NULL AS id`;
+  return { parameters, statement: { name: "chat-move", text } };
+})();
 
-/** The first parameter behind those of `MOVE` and the drafts. */
-const AFTER_DRAFTS = MOVE_PARAMETERS + DRAFT_TYPES.length + 1;
+const MOVE_AND_INSERT = ((): TransitionStatement => {
+  const parameters = new Parameters<Written>();
+  const move = moveOf(parameters);
+  const text = `WITH moved AS (${move.text} RETURNING c.id, c.mcp_server_ids),
+    inserted AS (${insertOf({ ...move, parameters, chat: "moved", draftsOf: ({ drafts }) => drafts })})
+    SELECT * FROM inserted ORDER BY id`;
+  return { parameters, statement: { name: "chat-move-insert", text } };
+})();
 
-const MOVE_ONLY: Statement = { name: "chat-move", text: `${MOVE} RETURNING NULL AS id` };
-
-const MOVE_AND_INSERT: Statement = {
-  name: "chat-move-insert",
-  text: `WITH moved AS (${MOVE} RETURNING c.id, c.mcp_server_ids),
-    inserted AS (
-      INSERT INTO chat_messages AS m ${INSERT_COLUMNS}
-      SELECT moved.id, ${selectionIn("moved")}, ${DRAFT_FIELDS}, $8, $5::timestamptz
-      FROM moved, ${draftRows(MOVE_PARAMETERS + 1)} ORDER BY d.place
-      RETURNING ${messageColumns})
-    SELECT * FROM inserted ORDER BY id`,
-};
-
-const MOVE_INSERT_AND_ADD_RUNTIME: Statement = {
-  name: "chat-move-insert-runtime",
-  text: `WITH moved AS (${MOVE} RETURNING c.id, c.mcp_server_ids),
+const MOVE_INSERT_AND_ADD_RUNTIME = ((): TransitionStatement => {
+  const parameters = new Parameters<Written>();
+  const move = moveOf(parameters);
+  const message = parameters.add({ type: "bigint", value: ({ addedRuntime }) => addedRuntime?.messageId });
+  const added = parameters.add({
+    type: "integer",
+    value: ({ addedRuntime }) => Math.round(addedRuntime?.runtimeMs ?? 0),
+  });
+  const text = `WITH moved AS (${move.text} RETURNING c.id, c.mcp_server_ids),
     timed AS (
-      UPDATE chat_messages m SET runtime_ms = coalesce(m.runtime_ms, 0) + $${AFTER_DRAFTS + 1}, revision = $8
-      FROM moved WHERE m.id = $${AFTER_DRAFTS} AND m.chat_id = moved.id RETURNING ${messageColumns}),
-    inserted AS (
-      INSERT INTO chat_messages AS m ${INSERT_COLUMNS}
-      SELECT moved.id, ${selectionIn("moved")}, ${DRAFT_FIELDS}, $8, $5::timestamptz
-      FROM moved, ${draftRows(MOVE_PARAMETERS + 1)} ORDER BY d.place
-      RETURNING ${messageColumns})
-    SELECT * FROM timed UNION ALL SELECT * FROM inserted ORDER BY id`,
-};
-
-const INSERT: Statement = {
-  name: "messages-insert",
-  text: `WITH inserted AS (
-      INSERT INTO chat_messages AS m ${INSERT_COLUMNS}
-      SELECT c.id, ${selectionIn("c")}, ${DRAFT_FIELDS}, $2, $3::timestamptz
-      FROM chats c, ${draftRows(4)} WHERE c.id = $1 ORDER BY d.place
-      RETURNING ${messageColumns})
-    SELECT * FROM inserted ORDER BY id`,
-};
+      UPDATE chat_messages m SET runtime_ms = coalesce(m.runtime_ms, 0) + ${added}, revision = ${move.version}
+      FROM moved WHERE m.id = ${message} AND m.chat_id = moved.id RETURNING ${messageColumns}),
+    inserted AS (${insertOf({ ...move, parameters, chat: "moved", draftsOf: ({ drafts }) => drafts })})
+    SELECT * FROM timed UNION ALL SELECT * FROM inserted ORDER BY id`;
+  return { parameters, statement: { name: "chat-move-insert-runtime", text } };
+})();
 
 const ADD_RUNTIME: Statement = {
   name: "message-add-runtime",
@@ -132,33 +125,25 @@ const DELETE_FROM: Statement = {
     RETURNING id`,
 };
 
-/** The message to edit was itself taken out of history meanwhile; the transaction must be undone. */
+/** The message to edit has been deleted from history meanwhile; the transaction must be rolled back. */
 export class MessageGone extends Error {
   override readonly name = "MessageGone";
 }
 
-const ENQUEUE: Statement = {
-  name: "queue-insert",
-  text: `INSERT INTO chat_queued_messages
-    (id, chat_id, author_id, model_config_id, reasoning_effort, content_version, content, created_at, mcp_server_ids,
-      preview)
-    VALUES ($1, $2, $3, $4, $5, ${CONTENT_VERSION}, $6, $7, $8, $9)`,
-};
-
 const PROMOTE: Statement = {
   name: "queue-promote",
-  text: `WITH said AS (DELETE FROM chat_queued_messages WHERE id = $2 AND chat_id = $1 RETURNING *),
+  text: `WITH promoted AS (DELETE FROM chat_queued_messages WHERE id = $2 AND chat_id = $1 RETURNING *),
     followed AS (
-      UPDATE chats c SET model_config_id = coalesce(said.model_config_id, c.model_config_id),
-        mcp_server_ids = coalesce(said.mcp_server_ids, c.mcp_server_ids)
-      FROM said
-      WHERE c.id = $1 AND (said.model_config_id IS NOT NULL OR said.mcp_server_ids IS NOT NULL)),
+      UPDATE chats c SET model_config_id = coalesce(promoted.model_config_id, c.model_config_id),
+        mcp_server_ids = coalesce(promoted.mcp_server_ids, c.mcp_server_ids)
+      FROM promoted
+      WHERE c.id = $1 AND (promoted.model_config_id IS NOT NULL OR promoted.mcp_server_ids IS NOT NULL)),
     entered AS (
       INSERT INTO chat_messages AS m (chat_id, role, visibility, content_version, content, author_id, model_config_id,
         reasoning_effort, mcp_server_ids, revision, created_at)
-      SELECT said.chat_id, 'user', 'both', said.content_version, said.content, said.author_id, said.model_config_id,
-        said.reasoning_effort, coalesce(said.mcp_server_ids, c.mcp_server_ids), $3, $4
-      FROM said JOIN chats c ON c.id = said.chat_id RETURNING ${messageColumns}),
+      SELECT promoted.chat_id, 'user', 'both', promoted.content_version, promoted.content, promoted.author_id, promoted.model_config_id,
+        promoted.reasoning_effort, coalesce(promoted.mcp_server_ids, c.mcp_server_ids), $3, $4
+      FROM promoted JOIN chats c ON c.id = promoted.chat_id RETURNING ${messageColumns}),
     replayed AS (
       UPDATE idempotency_keys SET message_id = entered.id FROM entered WHERE queued_id = $2)
     SELECT * FROM entered`,
@@ -175,7 +160,7 @@ const READ_QUEUE: Statement = {
     WHERE q.chat_id = $1 ORDER BY array_position(c.queued_ids, q.id)`,
 };
 
-/** Encodes what people and models said, so that a transaction that writes it later holds its lock for less long. */
+/** Encodes message contents before a transaction, which then holds its lock for a shorter time. */
 export function encodeAhead(commands: readonly Command[]): void {
   for (const command of commands) {
     if ("message" in command) listToJsonb(command.message.parts);
@@ -183,7 +168,7 @@ export function encodeAhead(commands: readonly Command[]): void {
   }
 }
 
-/** Whether one statement can carry these writes: then a transition is one round trip without a lock. */
+/** Whether one statement can make these writes: then a transition is one round trip without a lock. */
 export function fitsOneStatement(writes: Write[]): boolean {
   const runtimes = writes.filter((write) => write.type === "add-runtime").length;
   const inserts = writes.filter((write) => write.type === "insert-messages").length;
@@ -199,33 +184,37 @@ export async function writeInOneStatement(
   change: StateChange,
   writes: Write[],
 ): Promise<MessageRow[] | null> {
-  const drafts = writes.flatMap((write) => (write.type === "insert-messages" ? write.messages : []));
-  const values = stateValues(change, drafts);
-  if (drafts.length === 0) return (await queryable.query(MOVE_ONLY, values)).length === 0 ? null : [];
-  values.push(...draftValues(drafts));
-  const timed = writes.find((write) => write.type === "add-runtime");
-  if (timed) values.push(timed.messageId, Math.round(timed.runtimeMs));
-  const statement = timed ? MOVE_INSERT_AND_ADD_RUNTIME : MOVE_AND_INSERT;
-  const rows = await queryable.query<MessageDbRow>(statement, values);
+  const drafts = draftsOf(writes);
+  const addedRuntime = writes.find((write) => write.type === "add-runtime") ?? null;
+  const written: Written = { ...change, drafts, addedRuntime };
+  if (drafts.length === 0) return (await run(queryable, MOVE, written)).length === 0 ? null : [];
+  const rows = await run(queryable, addedRuntime ? MOVE_INSERT_AND_ADD_RUNTIME : MOVE_AND_INSERT, written);
   return rows.length === 0 ? null : rows.map(toMessageRow);
 }
 
-/** Writes any change inside a transaction that holds the chat's lock. Returns every row of history it wrote. */
+/** Writes any change inside a transaction that has locked the chat. Returns every row of history it wrote. */
 export async function writeLocked(
   transaction: Queryable,
   change: StateChange,
   writes: Write[],
 ): Promise<MessageRow[]> {
-  const moved = await transaction.query(MOVE_ONLY, stateValues(change, draftsOf(writes)));
+  const moved = await run(transaction, MOVE, { ...change, drafts: draftsOf(writes), addedRuntime: null });
   if (moved.length === 0) throw new Error(`Chat ${change.chatId} moved on while its row was locked.`);
   const written: MessageRow[] = [];
   for (const write of writes) written.push(...(await writeRows(transaction, change, write)));
   return written;
 }
 
+function run(
+  queryable: Queryable,
+  { statement, parameters }: TransitionStatement,
+  written: Written,
+): Promise<MessageDbRow[]> {
+  return queryable.query<MessageDbRow>(statement, parameters.valuesOf(written));
+}
+
 async function writeRows(transaction: Queryable, change: StateChange, write: Write): Promise<MessageRow[]> {
-  const { chatId, next } = change;
-  const now = new Date(change.now);
+  const { chatId, next, now } = change;
   const version = next.snapshotVersion;
   switch (write.type) {
     case "insert-messages":
@@ -240,10 +229,15 @@ async function writeRows(transaction: Queryable, change: StateChange, write: Wri
       }
       return [];
     case "enqueue":
-      await transaction.query(ENQUEUE, queuedValues(chatId, write.queuedId, write.message, now));
+      await enqueue(transaction, { chatId, ...write, now });
       return [];
     case "promote": {
-      const rows = await transaction.query<MessageDbRow>(PROMOTE, [chatId, write.queuedId, version, now]);
+      const rows = await transaction.query<MessageDbRow>(PROMOTE, [
+        chatId,
+        write.queuedId,
+        version,
+        new Date(now),
+      ]);
       if (rows.length === 0) throw new Error(`Queued message ${write.queuedId} is listed but has no row.`);
       return rows.map(toMessageRow);
     }
@@ -253,17 +247,7 @@ async function writeRows(transaction: Queryable, change: StateChange, write: Wri
   }
 }
 
-/** Appends rows to a chat's history; for transitions and for the first messages of a new chat. */
-export async function insertMessages(
-  transaction: Queryable,
-  place: { chatId: string; version: number; now: Date },
-  drafts: MessageDraft[],
-): Promise<MessageRow[]> {
-  const values = [place.chatId, place.version, place.now, ...draftValues(drafts)];
-  return (await transaction.query<MessageDbRow>(INSERT, values)).map(toMessageRow);
-}
-
-/** The queue in the order in which it will be said. */
+/** The queue in the order of sending. */
 export async function readQueue(queryable: Queryable, chatId: string): Promise<QueuedRow[]> {
   return (await queryable.query<QueuedDbRow>(READ_QUEUE, [chatId])).map(toQueuedRow);
 }
@@ -272,83 +256,18 @@ function draftsOf(writes: Write[]): MessageDraft[] {
   return writes.flatMap((write) => (write.type === "insert-messages" ? write.messages : []));
 }
 
-function stateValues({ chatId, previous, next, now }: StateChange, drafts: MessageDraft[]): unknown[] {
-  const model =
-    drafts.findLast((draft) => draft.role === "user" && draft.modelConfigId)?.modelConfigId ?? null;
-  const selection = drafts.findLast((draft) => draft.mcpServerIds)?.mcpServerIds ?? null;
+/** A change that moves the chat in lists: unarchiving does, so that the chat is not archived again for being idle. */
+function isActivityOf({ previous, next }: StateChange): boolean {
   const isMoved =
     next.status !== previous.status && next.status !== "running" && next.status !== "interrupting";
-  // Who takes a chat out of the archive wants it in sight, and not put away again for having been idle.
-  const isActivity = isMoved || (previous.isArchived && !next.isArchived);
-  return [
-    chatId,
-    previous.snapshotVersion,
-    next.status,
-    next.isArchived,
-    new Date(now),
-    next.workerId,
-    next.runnerId,
-    next.snapshotVersion,
-    next.historyVersion,
-    next.resetVersion,
-    next.queueVersion,
-    next.statusVersion,
-    next.retryVersion,
-    next.attempt,
-    next.retry === null ? null : toJsonb(next.retry),
-    next.lastError === null ? null : toJsonb(next.lastError),
-    next.actionDeadlineAt === null ? null : new Date(next.actionDeadlineAt),
-    next.compactionRequestedAt === null ? null : new Date(next.compactionRequestedAt),
-    toJsonb(next.openCalls),
-    next.queuedIds,
-    next.titleVersion,
-    next.title,
-    next.titleSource,
-    model,
-    isActivity,
-    selection,
-    next.diffVersion,
-    next.priorityIds,
-    next.generationStartedAt === null ? null : new Date(next.generationStartedAt),
-  ];
+  return isMoved || (previous.isArchived && !next.isArchived);
 }
 
-/** One array per column, in the order of `draftRows`. */
-function draftValues(drafts: MessageDraft[]): unknown[] {
-  const column = (pick: (draft: MessageDraft) => unknown) => drafts.map((draft) => pick(draft) ?? null);
-  return [
-    column((draft) => draft.role),
-    column((draft) => draft.visibility),
-    column((draft) => listToJsonb(draft.parts)),
-    column((draft) => draft.authorId),
-    column((draft) => draft.modelConfigId),
-    column((draft) => draft.reasoningEffort),
-    column((draft) => draft.usage?.inputTokens),
-    column((draft) => draft.usage?.outputTokens),
-    column((draft) => draft.usage?.reasoningTokens),
-    column((draft) => draft.usage?.cacheReadTokens),
-    column((draft) => draft.usage?.cacheWriteTokens),
-    column((draft) => draft.costMicros?.toString()),
-    column((draft) => (draft.runtimeMs == null ? null : Math.round(draft.runtimeMs))),
-    column((draft) => draft.generation),
-    column((draft) => draft.finishReason),
-    column((draft) => draft.usage?.isEstimated ?? false),
-    column((draft) => draft.responseId),
-    column((draft) => draft.isSummary ?? false),
-  ];
+/** The model that the newest of the messages chooses; null = the chat's stays. */
+function chosenModel({ drafts }: Written): string | null {
+  return drafts.findLast((draft) => draft.role === "user" && draft.modelConfigId)?.modelConfigId ?? null;
 }
 
-function queuedValues(chatId: string, queuedId: string, message: UserMessage, now: Date): unknown[] {
-  const preview = previewOf(message.parts);
-  return [
-    queuedId,
-    chatId,
-    message.authorId,
-    message.modelConfigId,
-    message.reasoningEffort,
-    listToJsonb(message.parts),
-    now,
-    message.mcpServerIds,
-    preview.isCut ? listToJsonb(preview.parts) : null,
-  ];
+function chosenServers({ drafts }: Written): string[] | null {
+  return drafts.findLast((draft) => draft.mcpServerIds)?.mcpServerIds ?? null;
 }

@@ -67,7 +67,7 @@ export async function markRead(
 
 // The sum of `checksumOf` in domain/chats/list-events, and of how far the chats are read; a test holds them together. Below
 // 2^53 up to 100,000 chats. Index: chats_owner_created_idx.
-const LIST_WEIGHTS: Statement = {
+const LIST_CHECKSUMS: Statement = {
   name: "chat-list-weights",
   text: `SELECT c.owner_id, sum(
       ('x' || left(c.id::text, 8))::bit(32)::bigint
@@ -82,6 +82,9 @@ export async function readListChecksums(
   db: Queryable,
   ownerIds: readonly string[],
 ): Promise<Map<string, number>> {
-  const rows = await db.query<{ owner_id: string; weight: string }>(LIST_WEIGHTS, [ownerIds, CHAT_STATUSES]);
+  const rows = await db.query<{ owner_id: string; weight: string }>(LIST_CHECKSUMS, [
+    ownerIds,
+    CHAT_STATUSES,
+  ]);
   return new Map(rows.map(({ owner_id: ownerId, weight }) => [ownerId, Number(weight)]));
 }

@@ -1,15 +1,14 @@
 /**
- * The way to PostgreSQL. `dataSource` is TypeORM's, for entities, migrations and simple reads; `query` and
- * `transaction` are for the hand-written statements: prepared once per connection, and counted.
+ * Access to PostgreSQL. `dataSource` is TypeORM's, for entities and migrations; `query` and `transaction` are for
+ * hand-written statements: prepared once per connection, counted and measured. Both use one pool.
  */
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from "pg";
-import { DataSource } from "typeorm";
-import type { PostgresDriver } from "typeorm/driver/postgres/PostgresDriver.js";
 import { NO_METERS, type StatementMeter } from "../../domain/common/meters.js";
 import { dedicatedPool } from "./dedicated-pool.js";
 import { asOutage } from "./outages.js";
+import type { PooledDataSource } from "../pooled-data-source.js";
 
-/** One hand-written statement. `name` makes it a prepared statement: one text per name, for ever. */
+/** One hand-written statement. `name` makes it a prepared statement, so a name stands for one text only. */
 export type Statement = { name: string; text: string };
 
 /** Runs statements, inside a transaction or each as its own. */
@@ -17,7 +16,7 @@ export interface Queryable {
   query<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]>;
 }
 
-/** One connection beside the pool, whose statements never wait for those of others; opened again when it breaks. */
+/** One connection beside the pool, whose statements never wait for those of others. Opened again when it breaks. */
 export interface ReservedConnection extends Queryable {
   close(): Promise<void>;
 }
@@ -30,13 +29,12 @@ export class Database implements Queryable {
   readonly counters: DatabaseCounters = { statements: 0, transactions: 0 };
 
   constructor(
-    readonly dataSource: DataSource,
+    readonly dataSource: PooledDataSource,
     private readonly meter: StatementMeter = NO_METERS,
   ) {}
 
-  /** TypeORM keeps its pool behind the driver; it is a plain pg pool, ours to share. */
   get pool(): Pool {
-    return (this.dataSource.driver as PostgresDriver).master as Pool;
+    return this.dataSource.pool;
   }
 
   async query<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
@@ -46,9 +44,9 @@ export class Database implements Queryable {
   }
 
   /**
-   * Several statements in one round trip and one transaction, each of which sees what was committed before it began,
-   * not only before the first; the rows of the last. They take no parameters: values in them are the caller's to
-   * make safe. For what must wait for a lock and then look: a single statement looks before it waits.
+   * Several statements in one round trip and one transaction; returns the rows of the last. Each sees what was committed
+   * before it began, which is the use of it: a single statement takes its snapshot before it waits for a lock. They take
+   * no parameters, so the caller makes the values in them safe.
    */
   async script<Row extends QueryResultRow>(texts: readonly string[]): Promise<Row[]> {
     this.counters.statements += texts.length;
@@ -58,12 +56,12 @@ export class Database implements Queryable {
     return (last as QueryResult<Row>).rows;
   }
 
-  /** Commits when `work` resolves, rolls back when it rejects. A broken connection is not given back to the pool. */
+  /** Commits when `work` resolves, rolls back when it rejects. A broken connection does not return to the pool. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
     return this.#transaction("BEGIN", work);
   }
 
-  /** Reads that all see what was committed when the first of them began. */
+  /** A read-only transaction: all reads see what was committed when the first of them began. */
   snapshot<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
     return this.#transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", work);
   }
@@ -89,9 +87,8 @@ export class Database implements Queryable {
   }
 
   /**
-   * A connection for one statement at a time. `applicationName` is how PostgreSQL lists it for as long as the process
-   * lives: it is not closed for having been idle. A statement that takes longer than `limitMs`, or a connection that
-   * cannot be had for so long, is an outage; the connection is then closed.
+   * A connection for one statement at a time, listed by PostgreSQL as `applicationName` and never closed for being idle.
+   * A statement or a connection attempt that takes longer than `limitMs` is an outage; the connection is then closed.
    */
   reserve(applicationName: string, limitMs: number): ReservedConnection {
     const pool = dedicatedPool(this.pool, { applicationName, limitMs, more: { idleTimeoutMillis: 0 } });
@@ -136,6 +133,7 @@ export class Database implements Queryable {
 
   async close(): Promise<void> {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
+    else if (!this.pool.ended) await this.pool.end();
   }
 }
 

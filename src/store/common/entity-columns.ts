@@ -1,0 +1,137 @@
+/**
+ * Columns of entities for hand-written SQL. Names, types and conversions come from the entities' decorators, so that a
+ * column is described in one place only.
+ */
+import { getMetadataArgsStorage, type ValueTransformer } from "typeorm";
+import { fromJsonb, toJsonb } from "./jsonb-text.js";
+
+type EntityClass<Entity> = (abstract new () => Entity) & { prototype: Entity };
+type PropertyOf<Entity> = keyof Entity & string;
+
+type EntityColumn = { name: string; type: string; transformer: ValueTransformer | undefined };
+
+/** By property, of the class and those that it extends. */
+function columnsOf<Entity extends object>(entity: EntityClass<Entity>): ReadonlyMap<string, EntityColumn> {
+  const known = columnsOfClass.get(entity);
+  if (known) return known;
+  const columns = new Map<string, EntityColumn>();
+  for (const { target, propertyName, options } of getMetadataArgsStorage().columns) {
+    if (typeof target !== "function" || !(entity.prototype instanceof target || entity === target)) continue;
+    const { name = propertyName, type, enumName, array, transformer } = options;
+    const scalar = type === "enum" ? enumName : type;
+    if (typeof scalar !== "string" || Array.isArray(transformer)) {
+      throw new Error(`${entity.name}.${propertyName} must name its type, and have one transformer at most.`);
+    }
+    columns.set(propertyName, { name, type: array ? `${scalar}[]` : scalar, transformer });
+  }
+  columnsOfClass.set(entity, columns);
+  return columns;
+}
+
+const columnsOfClass = new WeakMap<object, ReadonlyMap<string, EntityColumn>>();
+
+function columnOf<Entity extends object>(
+  entity: EntityClass<Entity>,
+  property: PropertyOf<Entity>,
+): EntityColumn {
+  const column = columnsOf(entity).get(property);
+  if (!column) throw new Error(`${entity.name}.${property} is not a column.`);
+  return column;
+}
+
+/** What pg returns for a selection: the entity's properties, before their conversion. */
+export type Selected<Row> = { [Property in keyof Row]: unknown };
+
+/** A list of columns for `SELECT` and `RETURNING`, and the reader of its rows. */
+export type Selection<Row> = {
+  /** The columns, each named like its property. */
+  columns: string;
+  /** Converts as the entity's transformers say; other columns of the row are left out. */
+  read(row: Selected<Row>): Row;
+};
+
+/** `alias`: of the table in the statement. */
+export function selectionOf<Entity extends object, const Property extends PropertyOf<Entity>>(
+  entity: EntityClass<Entity>,
+  alias: string,
+  properties: readonly Property[],
+): Selection<Pick<Entity, Property>> {
+  const fields = properties.map((property) => ({ property, ...columnOf(entity, property) }));
+  const columns = fields.map(({ name, property }) =>
+    name === property ? `${alias}.${name}` : `${alias}.${name} AS "${property}"`,
+  );
+  return {
+    columns: columns.join(", "),
+    read(row) {
+      const read: Record<string, unknown> = {};
+      for (const { property, transformer } of fields) {
+        const value: unknown = row[property];
+        read[property] = transformer ? (transformer.from(value) as unknown) : value;
+      }
+      // Each property has been read from its own column.
+      return read as Pick<Entity, Property>;
+    },
+  };
+}
+
+/** A column in a statement that writes: `value` takes it from what is written. */
+export type WrittenColumn<Source> = { name: string; type: string; value(source: Source): unknown };
+
+/** Converts as the entity's transformer says; jsonb is encoded here, unless `value` gives its text. */
+export function writtenColumn<Entity extends object, Property extends PropertyOf<Entity>, Source>(
+  entity: EntityClass<Entity>,
+  property: Property,
+  value: (source: Source) => Entity[Property] | EncodedJson,
+): WrittenColumn<Source> {
+  const { name, type, transformer } = columnOf(entity, property);
+  return {
+    name,
+    type,
+    value(source) {
+      const given = value(source);
+      if (given === null || given === undefined) return null;
+      if (given instanceof EncodedJson) return given.text;
+      if (type === "jsonb") return toJsonb(given);
+      return transformer ? (transformer.to(given) as unknown) : given;
+    },
+  };
+}
+
+/** The text of a jsonb value that has been encoded already. */
+export class EncodedJson {
+  constructor(readonly text: string) {}
+}
+
+/** The parameters of one statement, numbered in the order in which they are added. */
+export class Parameters<Source> {
+  readonly #values: ((source: Source) => unknown)[] = [];
+
+  /** Returns the parameter's text with its type, such as `$3::uuid`. */
+  add({ type, value }: Pick<WrittenColumn<Source>, "type" | "value">): string {
+    this.#values.push((source) => value(source));
+    return `$${this.#values.length}::${type}`;
+  }
+
+  /** The values in the order of their parameters. */
+  valuesOf(source: Source): unknown[] {
+    return this.#values.map((value) => value(source));
+  }
+}
+
+/** int8 as a number: of counters that never come near 2^53. */
+export const int8AsNumber: ValueTransformer = {
+  from: (stored: string | null) => (stored === null ? null : Number(stored)),
+  to: (value: number | null) => value,
+};
+
+/** timestamptz as milliseconds since the epoch. */
+export const timestampAsMs: ValueTransformer = {
+  from: (stored: Date | null) => stored?.getTime() ?? null,
+  to: (value: number | null) => (value === null ? null : new Date(value)),
+};
+
+/** jsonb whose strings may hold U+0000. */
+export const jsonbText: ValueTransformer = {
+  from: (stored: unknown) => fromJsonb(stored),
+  to: (value: unknown) => (value === undefined ? undefined : (JSON.parse(toJsonb(value)) as unknown)),
+};
