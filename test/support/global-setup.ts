@@ -25,6 +25,7 @@ declare module "vitest" {
 /** What killed runs leave behind (databases, temporary folders) is removed by later runs once it is this old. */
 const LEFTOVER_AGE_MS = 3_600_000;
 const TEMPLATE_PREFIX = "parley_template_";
+const MAX_OTHER_TEMPLATES = 4;
 const MIGRATIONS = resolve(import.meta.dirname, "../../migrations");
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -90,17 +91,19 @@ function migrationsFingerprint(): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Runs that begin at the same time wait for one that makes it; templates of other migrations are dropped. */
+/** Runs that begin at the same time wait for one that makes it; the newest of other migrations stay for other checkouts. */
 async function ensureTemplate(server: TestServer): Promise<void> {
   await withAdmin(server, async (admin) => {
     await admin.query("SELECT pg_advisory_lock(hashtext($1))", [TEMPLATE_PREFIX]);
     const found = await admin.query<{ name: string }>(
-      "SELECT datname AS name FROM pg_database WHERE datname LIKE $1",
+      "SELECT datname AS name FROM pg_database WHERE datname LIKE $1 ORDER BY oid DESC",
       [`${TEMPLATE_PREFIX}%`],
     );
     const names = found.rows.map(({ name }) => name);
     if (names.includes(server.template)) return;
-    for (const name of names) await admin.query(`DROP DATABASE IF EXISTS ${name}`).catch(isInUse);
+    for (const name of names.slice(MAX_OTHER_TEMPLATES)) {
+      await admin.query(`DROP DATABASE IF EXISTS ${name}`).catch(isInUse);
+    }
     // A run that is killed in between leaves no database by the name of a finished one.
     const unfinished = `${server.prefix}_unfinished`;
     await admin.query(`CREATE DATABASE ${unfinished}`);
