@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The `parley` program: one word chooses what it is. Each command is loaded only when it is asked for. */
+/** Entry point of the `parley` program. Each command's modules are loaded only when it runs. */
 
 import { ExplainedError } from "./lib/text/explained-error.js";
 
@@ -7,13 +7,13 @@ const USAGE = `Usage: parley COMMAND
 
   serve       start the server (parley serve --help lists every setting)
   agent       start a workspace agent beside the code
-  migrate     bring the database to this version's schema
-  token       make an API token
-  secrets     make, count and replace the keys of secrets at rest
+  migrate     migrate the database to this version's schema
+  token       create an API token
+  secrets     create, count and rotate the keys of secrets at rest
   workspace   add workspaces on machines that the server cannot reach
   demo-model  start the scripted model server that speaks the vendors' wire formats
 
-Each command explains itself with --help.
+Run a command with --help for its options.
 `;
 
 const COMMANDS: Record<string, (argv: string[]) => Promise<number>> = {
@@ -39,12 +39,12 @@ async function main([name = "", ...argv]: string[]): Promise<number> {
 main(process.argv.slice(2)).then(
   (exitCode) => process.exit(exitCode),
   (error: unknown) => {
-    process.stderr.write(`${wordsOf(error)}\n`);
+    process.stderr.write(`${errorTextOf(error)}\n`);
     process.exit(1);
   },
 );
 
-function wordsOf(error: unknown): string {
+function errorTextOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof ExplainedError ? error.message : (error.stack ?? error.message);
 }

@@ -1,4 +1,4 @@
-/** `parley migrate`: brings the database to this version's schema and ends. */
+/** `parley migrate`: migrates the database to this version's schema and exits. */
 import { createLog } from "../lib/log.js";
 import { openDatabase } from "../compose/open-database.js";
 import { readConfigOrExplain } from "./serve.js";
@@ -10,6 +10,6 @@ export async function runMigrate(): Promise<number> {
   const opened = await openDatabase(config, createLog(config.logLevel));
   await opened.close();
   const names = opened.migrated.map((name) => `  ${name}\n`).join("");
-  process.stdout.write(names === "" ? "The database is up to date.\n" : `Ran:\n${names}`);
+  process.stdout.write(names === "" ? "The database is up to date.\n" : `Applied migrations:\n${names}`);
   return 0;
 }

@@ -1,4 +1,4 @@
-/** `parley secrets`: the keys of secrets at rest, for operators who have the machine. */
+/** `parley secrets`: manages the keys of secrets at rest, for operators with access to the machine. */
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import type { Config } from "../config/config.js";
@@ -24,40 +24,40 @@ const USAGE = `Usage: parley secrets new-key
 
 The keys that secrets in the database are encrypted with, PARLEY_SECRETS_KEYS.
 
-  new-key  prints a fresh key, to be put in front of the others
+  new-key  prints a new key, to be put in front of the others
   status   counts the secrets by column and key: a key without secrets can be removed
   rotate   encrypts all secrets with the first key, while servers run; can be stopped and
-           run again. Ends with 1 when there are secrets that it cannot read
+           run again. Exits with 1 when there are secrets that it cannot read
 
-A key is replaced in four steps, and no request fails: add the new one as the last and restart
-the servers one by one; make it the first and restart them again; rotate; take the old one away.
+Replace a key in four steps, without failing requests: add the new one as the last and restart
+the servers one by one; make it the first and restart them again; rotate; remove the old one.
 `;
 
-/** More than that is a lost key, not a list. */
+/** More unreadable values mean a lost key. */
 const MAX_SHOWN_UNREADABLE = 20;
 const KEY_ID_BYTES = 3;
 
-/** Resolves to the exit code. What is asked for goes to standard output, everything else to standard error. */
+/** Resolves to the exit code. Results go to standard output, everything else to standard error. */
 export async function runSecrets(argv: string[]): Promise<number> {
   const options = { help: { type: "boolean", short: "h" } } as const;
   const { values, positionals } = parseArgs({ args: argv, options, allowPositionals: true });
   const [verb, ...others] = positionals;
-  if (values.help) return say(process.stdout, USAGE, 0);
-  if (others.length > 0) return say(process.stderr, USAGE, 2);
-  if (verb === "new-key") return say(process.stdout, `${newKey()}\n`, 0);
-  if (verb !== "status" && verb !== "rotate") return say(process.stderr, USAGE, 2);
+  if (values.help) return print(process.stdout, USAGE, 0);
+  if (others.length > 0) return print(process.stderr, USAGE, 2);
+  if (verb === "new-key") return print(process.stdout, `${newKey()}\n`, 0);
+  if (verb !== "status" && verb !== "rotate") return print(process.stderr, USAGE, 2);
   const config = readConfigOrExplain();
   if (!config) return 2;
   if (verb === "status") return showStatus(config);
   try {
     demandKeys(config);
   } catch (error) {
-    return say(process.stderr, `${errorText(error)}\n`, 2);
+    return print(process.stderr, `${errorText(error)}\n`, 2);
   }
   return rotate(config);
 }
 
-/** Its id begins with the day, so that people know the older from the newer. */
+/** The id starts with the date, so that keys can be ordered by age. */
 function newKey(): string {
   const day = new Date(systemClock.now()).toISOString().slice(0, 10).replaceAll("-", "");
   const id = `${day}-${randomBytes(KEY_ID_BYTES).toString("hex")}`;
@@ -73,8 +73,8 @@ async function showStatus(config: Config): Promise<number> {
       ...cellsOf(count),
       meaningOf(count.keyId, known),
     ]);
-    if (rows.length === 0) return say(process.stdout, "There are no secrets in the database.\n", 0);
-    return say(process.stdout, table([["column", "key", "secrets", ""], ...rows]), 0);
+    if (rows.length === 0) return print(process.stdout, "There are no secrets in the database.\n", 0);
+    return print(process.stdout, table([["column", "key", "secrets", ""], ...rows]), 0);
   } finally {
     await close();
   }
@@ -86,8 +86,8 @@ function cellsOf({ table: name, column, keyId, count }: KeyCount): string[] {
 
 function meaningOf(keyId: string | null, known: readonly string[]): string {
   if (keyId === null) return "not a sealed value";
-  if (known[0] === keyId) return "seals";
-  return known.includes(keyId) ? "opens; rotate before you remove it" : "NOT CONFIGURED: cannot be read";
+  if (known[0] === keyId) return "encrypts";
+  return known.includes(keyId) ? "decrypts; rotate before you remove it" : "NOT CONFIGURED: cannot be read";
 }
 
 async function rotate(config: Config): Promise<number> {
@@ -109,38 +109,38 @@ function reportRotation({ columns, unreadable, isDone }: Rotation): number {
   ]);
   process.stdout.write(table([["column", "rewrapped", "current", "unreadable"], ...rows]));
   for (const value of unreadable.slice(0, MAX_SHOWN_UNREADABLE))
-    process.stderr.write(`${complaint(value)}\n`);
+    process.stderr.write(`${unreadableText(value)}\n`);
   const hidden = unreadable.length - MAX_SHOWN_UNREADABLE;
   if (hidden > 0) process.stderr.write(`… and ${hidden} more that cannot be read.\n`);
   if (!isDone) {
     process.stderr.write(
-      "A server still seals with another key: put the new key first on every server, then rotate again.\n",
+      "A server still encrypts with another key: put the new key first on every server, then rotate again.\n",
     );
   }
   return unreadable.length > 0 || !isDone ? 1 : 0;
 }
 
-function complaint({ table: name, column, rowId, failure }: UnreadableValue): string {
+function unreadableText({ table: name, column, rowId, failure }: UnreadableValue): string {
   const why =
     failure.kind === "unknown-key"
-      ? `it was sealed with the key ${failure.keyId}, which is not configured`
+      ? `it was encrypted with the key ${failure.keyId}, which is not configured`
       : "it was changed, or its key has other bytes than the configured one of that id";
   return `${name}.${column} of the row ${rowId} cannot be read: ${why}.`;
 }
 
 /** Columns of equal width. */
 function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, place) => Math.max(...rows.map((row) => row[place]?.length ?? 0)));
+  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
   const lines = rows.map((row) =>
     row
-      .map((cell, place) => cell.padEnd(widths[place] ?? 0))
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
       .join("  ")
       .trimEnd(),
   );
   return `${lines.join("\n")}\n`;
 }
 
-function say(stream: NodeJS.WriteStream, text: string, exitCode: number): number {
+function print(stream: NodeJS.WriteStream, text: string, exitCode: number): number {
   stream.write(text);
   return exitCode;
 }

@@ -1,4 +1,4 @@
-/** `parley serve`: starts the server, greets, and ends it on a signal. */
+/** `parley serve`: starts the server, prints its address, and stops it on a signal. */
 import { parseArgs } from "node:util";
 import { ConfigError, describeConfig, loadConfig, type Config } from "../config/config.js";
 import { DatabaseUnavailable } from "../domain/common/outages.js";
@@ -9,8 +9,8 @@ import { createLog, type Log } from "../lib/log.js";
 import { startParley, type Parley } from "../compose/server.js";
 import { welcome } from "./welcome.js";
 
-/** A start that a database broke off begins again after this many milliseconds. */
-const START_AGAIN_MS = 500;
+/** Delay before a start that failed because of the database is retried. */
+const RETRY_DELAY_MS = 500;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /** Resolves to the exit code when the server has ended. */
@@ -41,7 +41,7 @@ export async function serve(argv: string[]): Promise<number> {
 
 async function untilStopped(parley: Parley, stopped: Promise<string>, log: Log): Promise<number> {
   const signal = await stopped;
-  log.info({ signal }, "Stopping; a second signal ends the process at once");
+  log.info({ signal }, "stopping; a second signal exits at once");
   const forced = nextSignal().then(() => "forced" as const);
   const end = await Promise.race([parley.close().then(() => "closed" as const), forced]);
   return end === "closed" ? 0 : 130;
@@ -71,16 +71,16 @@ async function startOrExplain(config: Config, log: Log): Promise<Parley | null> 
   }
 }
 
-/** A database that goes away in the middle of the start is waited for like one that is not there yet. */
+/** Retries the start when the database is lost during it, until the database's wait time is over. */
 async function startWithDatabase(config: Config, log: Log): Promise<Parley> {
   const deadline = systemClock.now() + config.databaseWaitMs;
-  for (let hasSaid = false; ; hasSaid = true) {
+  for (let hasWarned = false; ; hasWarned = true) {
     try {
       return await startParley(config, log);
     } catch (error) {
       if (!(error instanceof DatabaseUnavailable) || systemClock.now() >= deadline) throw error;
-      if (!hasSaid) log.warn({ err: error }, "The database went away during the start, which begins again");
-      await sleep(systemClock, START_AGAIN_MS);
+      if (!hasWarned) log.warn({ err: error }, "lost the database during the start; retrying");
+      await sleep(systemClock, RETRY_DELAY_MS);
     }
   }
 }

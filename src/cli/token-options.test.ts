@@ -17,7 +17,7 @@ test.each<[string, string | null]>([
   ["tomorrow", null],
   ["", null],
   ["12", null],
-])("a token that expires %j stops to count at %s", (text, at) => {
+])("a token with --expires %j expires at %s", (text, at) => {
   const read = readExpiry(text, NOW);
   expect(read === null ? null : new Date(read).toISOString()).toBe(at);
 });
@@ -29,6 +29,6 @@ test.each<[string, string[] | null]>([
   ["", null],
   ["read,", null],
   ["write", null],
-])("scopes %j are %j", (text, scopes) => {
+])("scopes %j are read as %j", (text, scopes) => {
   expect(readScopes(text)).toEqual(scopes);
 });

@@ -1,4 +1,4 @@
-/** How `parley token` reads what its options say. */
+/** Parsers of the options of `parley token`. */
 import { TOKEN_SCOPES, type TokenScope } from "../domain/users/viewer.js";
 
 const DAY_MS = 86_400_000;
@@ -6,7 +6,7 @@ const MOST_DAYS = 36_500;
 const DAYS = /^(\d{1,5})d$/;
 const DATE = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
-/** A list separated by commas; null when it is empty or names something else. */
+/** A list separated by commas; null when it is empty or contains an unknown scope. */
 export function readScopes(text: string): TokenScope[] | null {
   const words = text.split(",").map((word) => word.trim().toLowerCase());
   const scopes = TOKEN_SCOPES.filter((scope) => words.includes(scope));
@@ -14,7 +14,7 @@ export function readScopes(text: string): TokenScope[] | null {
   return isKnown && scopes.length > 0 ? scopes : null;
 }
 
-/** Milliseconds since the epoch, in the future; null when the text is no such time. A date is its first moment in UTC. */
+/** Milliseconds since the epoch, in the future; null when the text is invalid. A date means its first moment in UTC. */
 export function readExpiry(text: string, now: number): number | null {
   const days = Number(DAYS.exec(text)?.[1] ?? 0);
   if (days >= 1 && days <= MOST_DAYS) return now + days * DAY_MS;

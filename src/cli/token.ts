@@ -1,4 +1,4 @@
-/** `parley token`: makes an API token for a person, for operators who have the machine but no token. */
+/** `parley token`: creates an API token for a user, for operators with access to the machine but without a token. */
 import { parseArgs } from "node:util";
 import { auditChanges, OPERATOR } from "../domain/users/audit.js";
 import { encodeId } from "../domain/common/ids.js";
@@ -14,17 +14,17 @@ import { readExpiry, readScopes } from "./token-options.js";
 
 const USAGE = `Usage: parley token [--user NAME] [--name LABEL] [--scopes LIST] [--expires WHEN] [--create member|admin]
 
-Makes an API token and prints it on standard output; it is stored only as a hash.
+Creates an API token and prints it to standard output; only its hash is stored.
 
-  --user    whose token (default: admin)
+  --user    the token's user (default: admin)
   --name    what the token is for (default: "parley token")
-  --scopes  what it may be used for, separated by commas: read, chat, admin (default: all of them)
-  --expires when it stops to count: 2027-01-31, 2027-01-31T12:00:00Z, or a number of days such as 30d (default: never)
+  --scopes  its scopes, separated by commas: read, chat, admin (default: all of them)
+  --expires when it expires: 2027-01-31, 2027-01-31T12:00:00Z, or a number of days such as 30d (default: never)
   --days    the same as --expires with that number of days
-  --create  make the person, with this role, when there is none of that name
+  --create  create the user with this role if it does not exist
 `;
 
-type Wanted = {
+type TokenOptions = {
   username: string;
   name: string;
   role: UserRole | undefined;
@@ -46,7 +46,7 @@ export async function runToken(argv: string[]): Promise<number> {
       help: { type: "boolean", short: "h" },
     },
   });
-  if (values.help) return say(process.stdout, USAGE, 0);
+  if (values.help) return print(process.stdout, USAGE, 0);
   const role = USER_ROLES.find((known) => known === values.create);
   if (values.create !== undefined && !role) return refuse("--create takes member or admin.");
   const scopes = readScopes(values.scopes);
@@ -60,29 +60,29 @@ export async function runToken(argv: string[]): Promise<number> {
   return commitToken({ username: values.user, name: values.name, role, scopes, expiresAt });
 }
 
-/** The token is said after the commit: before it, it would open nothing. */
-async function commitToken(wanted: Wanted): Promise<number> {
+/** Prints the token after the commit, when it is valid. */
+async function commitToken(options: TokenOptions): Promise<number> {
   const config = readConfigOrExplain();
   if (!config) return 2;
   const { database, close } = await openDatabase(config, createLog(config.logLevel));
   try {
-    const made = await database.transaction((transaction) => makeToken(transaction, wanted));
-    if ("problem" in made) return say(process.stderr, `${made.problem}\n`, 1);
-    return say(process.stdout, `${made.token}\n`, 0);
+    const created = await database.transaction((transaction) => insertToken(transaction, options));
+    if ("problem" in created) return print(process.stderr, `${created.problem}\n`, 1);
+    return print(process.stdout, `${created.token}\n`, 0);
   } finally {
     await close();
   }
 }
 
-/** With its lines in the audit log. A problem when nobody is there whom a token would serve. */
-async function makeToken(
+/** With its audit entries. A problem when the user does not exist or is deactivated. */
+async function insertToken(
   transaction: Queryable,
-  { username, role, name, scopes, expiresAt }: Wanted,
+  { username, role, name, scopes, expiresAt }: TokenOptions,
 ): Promise<{ token: string } | { problem: string }> {
   const known = await findUserByUsername(transaction, username);
   const user = known ?? (role ? await createUser(transaction, { username, name: username, role }) : null);
   if (!user) return { problem: `There is no user ${JSON.stringify(username)}; see --create.` };
-  if (!user.isActive) return { problem: `${username} is deactivated: no token would count.` };
+  if (!user.isActive) return { problem: `${username} is deactivated, so a token would be invalid.` };
   const target = { targetId: encodeId("user", user.id), targetName: username };
   if (!known) {
     const changes = auditChanges(null, { username, name: username, role });
@@ -97,10 +97,10 @@ async function makeToken(
 }
 
 function refuse(message: string): number {
-  return say(process.stderr, `${message}\n`, 2);
+  return print(process.stderr, `${message}\n`, 2);
 }
 
-function say(stream: NodeJS.WriteStream, text: string, exitCode: number): number {
+function print(stream: NodeJS.WriteStream, text: string, exitCode: number): number {
   stream.write(text);
   return exitCode;
 }

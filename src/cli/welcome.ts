@@ -1,18 +1,16 @@
-/** What a started server says on standard output: where it is, the first token, and lines to try. */
+/** The text that a started server prints: its address, the first token, and commands to try. */
 import type { Parley } from "../compose/server.js";
 
 type Started = Pick<Parley, "url" | "adminToken" | "modelName" | "isDemoModel">;
 
 export function welcome(started: Started): string {
   const { url } = started;
-  if (url === null) return "Parley runs as a worker.\n";
+  if (url === null) return "Parley is running as a worker.\n";
   return [
     `Parley listens on ${url}/graphql`,
     `Model: ${started.modelName}`,
     ...(started.isDemoModel
-      ? [
-          "       Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY and start again to talk to a real one.",
-        ]
+      ? ["       Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY and restart to use a real one."]
       : []),
     "",
     ...tokenLines(url, started.adminToken),
@@ -26,7 +24,7 @@ function tokenLines(url: string, token: string | null): string[] {
     return ["You need a token: the one printed at the first start, or a new one from `npx parley token`."];
   }
   return [
-    "The administrator's token, printed only now; keep it:",
+    "The administrator's token, printed only once; store it safely:",
     "",
     `  export PARLEY_TOKEN=${token}`,
     "",
@@ -41,14 +39,7 @@ function trial(url: string): string[] {
   const show =
     `{ chats(first: 1) { nodes { id title status messages(last: 50) { nodes { role parts { ... on TextPart { text } ` +
     `... on ToolCallPart { toolName arguments } ... on ToolResultPart { result isError } } } } } } }`;
-  return [
-    "",
-    "Start a chat about the workspace, then look at it:",
-    "",
-    curl(url, create),
-    "",
-    curl(url, show),
-  ];
+  return ["", "Start a chat about the workspace, then read it:", "", curl(url, create), "", curl(url, show)];
 }
 
 function curl(url: string, query: string): string {

@@ -1,6 +1,5 @@
 /**
- * The ways from this process to workspace agents: those of this machine, started when they are needed, and those that
- * call, here or at another replica.
+ * Composition of workspace agents: local ones, started on demand, and external ones, connected to this or another replica.
  */
 import { join } from "node:path";
 import { type Config, processEnvironment } from "../config/config.js";
@@ -43,20 +42,18 @@ import { siblingProgram } from "../lib/sibling-program.js";
 export type Agents = {
   workspaces: Workspaces;
   workspaceCommands: WorkspaceCommands;
-  /** Notes when they are used. */
   use: WorkspaceUse;
   local: LocalAgents;
-  /** What their workspaces tell about themselves. */
   contexts: WorkspaceContexts;
-  /** Where agents call, and replicas come for the calls. */
-  door: UpgradeHandler;
+  /** Accepts connections of agents, and of replicas that relay to them. */
+  endpoint: UpgradeHandler;
 };
 
-/** How other programs are started, and the time told; what is absent is this version's own. */
+/** Overrides for tests; absent = the defaults. */
 export type Programs = {
-  /** A workspace agent: the program and its first arguments. */
+  /** Command of a workspace agent: the program and its first arguments. */
   agentCommand?: readonly string[];
-  /** By which the server tells the time; the machine's when absent. */
+  /** Absent = the system clock. */
   clock?: Clock;
 };
 
@@ -78,23 +75,23 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
   closers.add("the relays to other replicas", () => relays.close());
   const external = new ExternalAgents({ connections: held, relays, locations, registrations, clock, log });
   const program = { command: programs.agentCommand ?? agentCommand(), environment: processEnvironment() };
-  // Closed after the agents: their end is the end of what is still being read.
+  // Closed after the agents, whose end aborts running reads.
   const contexts = new WorkspaceContexts({ clock, log });
   closers.add("the workspace contexts", () => contexts.close());
   const local = new LocalAgents({ ...program, attached: attachedAgent(config), log, clock });
   closers.add("the local agents", () => local.close());
-  const credentialParts = { ...transitionDependencies, secrets, log };
+  const credentialDependencies = { ...transitionDependencies, secrets, log };
   const controlChannels = new ControlChannels({
-    answer: (workspaceId, request) => giveGitCredentials(credentialParts, workspaceId, request),
+    answer: (workspaceId, request) => giveGitCredentials(credentialDependencies, workspaceId, request),
     ...{ clock, log, random: Math.random },
   });
   closers.add("the control channels", () => controlChannels.close());
-  const own = openOwnWorkspaces(core, { local, external, controlChannels }, closers);
+  const own = openWorkspaces(core, { local, external, controlChannels }, closers);
   return {
     local,
     contexts,
     ...own,
-    door: createAgentEndpoint({
+    endpoint: createAgentEndpoint({
       held,
       findWorkspace: async (token, tokenHash) =>
         looksLikeAgentToken(token) ? findWorkspaceOfAgent(database, tokenHash) : null,
@@ -106,37 +103,37 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
   };
 }
 
-type Ways = { local: LocalAgents; external: ExternalAgents; controlChannels: ControlChannels };
+type AgentTransports = { local: LocalAgents; external: ExternalAgents; controlChannels: ControlChannels };
 
-/** Workspaces as chats use them, and those that the server itself makes, starts and stops. */
-function openOwnWorkspaces(core: Core, { local, external, controlChannels }: Ways, closers: Closers) {
+/** Chats' access to workspaces, and the lifecycle of managed ones. */
+function openWorkspaces(core: Core, { local, external, controlChannels }: AgentTransports, closers: Closers) {
   const { config, database, bus, clock, log } = core;
   const root = config.workspacesDir ?? join(config.dataDir, "workspaces");
   const saveDirectory = (id: string, directory: string) => setDirectory(database, id, directory);
   const directories = new LocalWorkspaces({ root, agents: local, saveDirectory });
   const use = new WorkspaceUse({ database, clock, log });
-  closers.add("the notes of workspaces in use", () => use.close());
+  closers.add("the last use of workspaces", () => use.close());
   const dependencies = { database, bus, local: directories, clock, log };
   const workspaces = new Workspaces({ ...dependencies, agents: local, external, controlChannels, use });
-  closers.add("what is known of workspaces", async () => workspaces.close());
+  closers.add("the workspaces", async () => workspaces.close());
   const announceWorkspaces = () => bus.publishConfigChange("workspaces");
   const workspaceCommands = createWorkspaceCommands({ database, clock, judgeSpec, announceWorkspaces });
   const lifecycle = new WorkspaceLifecycle(
     {
       ...dependencies,
-      provisioners: { local: directories, external: externalProvisioner(), ...callingProvisioners(config) },
+      provisioners: { local: directories, external: externalProvisioner(), ...remoteProvisioners(config) },
       deploymentTtlMs: () => core.deploymentSettings.workspaceTtlMs(),
       onLeft: (workspaceId) => controlChannels.stop(workspaceId),
     },
     config.role !== "api",
   );
   lifecycle.start();
-  closers.add("the work on workspaces", () => lifecycle.close());
+  closers.add("the workspace lifecycle", () => lifecycle.close());
   return { workspaces, workspaceCommands, use };
 }
 
-/** Their agents call the server. */
-function callingProvisioners(config: Config) {
+/** Provisioners whose agents connect to the server. */
+function remoteProvisioners(config: Config) {
   const serverUrl = config.workspacesServerUrl ?? config.publicUrl ?? null;
   return {
     docker: new DockerWorkspaces({ engineUrl: config.dockerHost, serverUrl }),
@@ -161,7 +158,7 @@ function registrationsIn({ database }: Core): Registrations {
   };
 }
 
-/** Through Redis where there is one; its client is loaded only then. */
+/** In Redis if configured; its client is loaded only then. */
 async function openLocations({ config, log, clock }: Core, closers: Closers): Promise<AgentLocations> {
   if (!config.redisUrl) return noAgentLocations;
   const { RedisAgentDirectory } = await import("../events/bus/agent-directory.js");
@@ -170,7 +167,7 @@ async function openLocations({ config, log, clock }: Core, closers: Closers): Pr
   return directory;
 }
 
-/** The agent program of this very version: compiled, or from its source when the server runs from its source. */
+/** This version's agent program: compiled, or from source when the server runs from source. */
 function agentCommand(): string[] {
   const { file, nodeArguments } = siblingProgram("agent", "../agent/main", import.meta.url);
   return [process.execPath, ...nodeArguments, file];

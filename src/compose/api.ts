@@ -1,4 +1,4 @@
-/** The doors of one process: commands, the event hub, and the HTTP server before them. */
+/** Composition of the API: commands, event hubs, and the HTTP server. */
 import type { Config } from "../config/config.js";
 import type { Viewer } from "../domain/users/viewer.js";
 import { AdminReads } from "../services/users/admin-reads.js";
@@ -32,7 +32,7 @@ import { resolvers } from "../resolvers/resolvers.js";
 import { SnapshotAdmission } from "../resolvers/chats/snapshot-admission.js";
 import { ByteBudget } from "../lib/streams/byte-budget.js";
 import { VERSION } from "../lib/version.js";
-import { judgeOptions } from "../providers/common/validate-options.js";
+import { validateOptions } from "../providers/common/validate-options.js";
 import { buildParleySchema } from "../schema/build.js";
 import { readChat, readChatAndRowsFrom, readRowsFrom, readVersions } from "../store/chats/chat-source.js";
 import type { Database } from "../store/common/database.js";
@@ -47,10 +47,13 @@ import { mcpAccounts } from "./mcp-accounts.js";
 import { keyVariablesOf } from "./model-environment.js";
 import { openIdentities } from "./sign-in.js";
 
-/** A database that does not answer a question about nothing in this time is not well; below what /readyz waits for. */
+/** The database's health check fails after this; below the timeout of /readyz. */
 const HEALTH_LIMIT_MS = 1_500;
-/** Of what may be under way to a user, for events that are not answers yet; the rest is for answers. */
+/** Share of a user's byte budget for waiting events; the rest is for responses. */
 const WAITING_EVENTS_SHARE = 1 / 4;
+
+/** Built once per process: it depends on nothing that a server is composed of. */
+let schema: ReturnType<typeof buildParleySchema> | undefined;
 
 /** Resolves when the server listens. */
 export async function openApi(core: Core, agents: Agents, closers: Closers): Promise<ParleyHttp> {
@@ -81,11 +84,11 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
     defaultBytes: core.storage.defaultBytes,
   });
   const modelCommands = createModelCommands({
-    ...{ database, secrets: core.secrets, judgeOptions },
+    ...{ database, secrets: core.secrets, validateOptions },
     announceModels: () => bus.publishConfigChange("models"),
     discoverModels: core.discoverModels,
   });
-  const commands = chatCommands(core, {
+  const commands = openCommands(core, {
     publicUrl,
     allowedOrigins: config.allowedOrigins,
     begin: (userId, server, returnTo) => accounts.flows.begin(userId, server, returnTo),
@@ -106,14 +109,14 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
   const agentDependencies = { findAgent: (id: string) => workspaces.present(id), contexts, clock, log };
   const keyVariables = keyVariablesOf(config);
   const probe = new DatabaseProbe(database, HEALTH_LIMIT_MS);
-  closers.add("the database's health", () => probe.close());
+  closers.add("the database probe", () => probe.close());
   const readShares = new ReadShares(database, clock);
   const adminReads = new AdminReads({ database, clock });
-  const files = filesOf(core, adminReads, () => config.publicUrl ?? doors.url);
-  const doors: ParleyHttp = await createHttpServer({
+  const files = filesOf(core, adminReads, () => config.publicUrl ?? server.url);
+  const server: ParleyHttp = await createHttpServer({
     host: config.host,
     port: config.port,
-    schema: buildParleySchema(resolvers),
+    schema: (schema ??= buildParleySchema(resolvers)),
     authenticate: identities.authenticate,
     ...(identities.signIn && { signIn: identities.signIn }),
     createContext: (viewer: Viewer, { requestId, room }): Context => ({
@@ -139,7 +142,7 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
       uploadUrl: (fileId, expiresAt) => files.links.uploadTo(fileId, expiresAt),
       pushPublicKey: () => core.push.publicKey(),
       version: VERSION,
-      ...readingOf(core, {
+      ...operationLoaders(core, {
         ...{ viewer, database: readShares.of(viewer.userId) },
         noteReads: (kind, ids) => adminReads.note({ ...viewer, requestId }, kind, ids),
         budget: new ResponseBudget(config.maxResponseBytes, room),
@@ -153,10 +156,10 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
       admission.refreshes(answerDeltasFromTemplates(execute, operation)),
     health: async () => {
       await probe.ask();
-      // Without Redis turns go on, and other replicas' subscribers are healed by polling: worth knowing, no outage.
+      // Without Redis turns go on, and subscribers on other replicas catch up by polling: degraded, no outage.
       const checks: HealthReport["checks"] = { database: "ok" };
       if (config.redisUrl) checks["redis"] = bus.isConnected ? "ok" : "degraded";
-      // Everything can still be read: no reason to send requests elsewhere.
+      // Reads still work: no reason to route requests elsewhere.
       if (core.space.isLow) checks["disk"] = "degraded";
       return { checks };
     },
@@ -170,22 +173,22 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
     clock,
     isGraphiqlOn: config.graphiql,
     isProduction: config.isProduction,
-    mcpOauth: accounts.door,
-    upgradeHandlers: [agents.door],
+    mcpOauth: accounts.pages,
+    upgradeHandlers: [agents.endpoint],
     accounts: byteAccounts,
     limits: limitsOf(config),
   });
-  port = doors.port;
-  core.meters.observe("open_sockets", () => doors.count().sockets);
-  core.meters.observe("running_operations", () => doors.count().operations);
-  closers.add("the doors", () => doors.close());
-  closers.add("waiting snapshots", async () => admission.close());
-  closers.add("questions to git hosts", async () => core.branchDiffs.stopAsking());
-  closers.add("questions about repositories", async () => gitSnapshots.stopAnswering());
-  return doors;
+  port = server.port;
+  core.meters.observe("open_sockets", () => server.count().sockets);
+  core.meters.observe("running_operations", () => server.count().operations);
+  closers.add("the HTTP server", () => server.close());
+  closers.add("the snapshot admission", async () => admission.close());
+  closers.add("requests to git hosts", async () => core.branchDiffs.stopAsking());
+  closers.add("requests for git snapshots", async () => gitSnapshots.stopAnswering());
+  return server;
 }
 
-/** The bounds of the doors that are set from outside. */
+/** The configured limits of the HTTP server. */
 function limitsOf(config: Config): Partial<HttpLimits> {
   const {
     maxDocumentNodes: maxNodes,
@@ -205,8 +208,8 @@ function limitsOf(config: Config): Partial<HttpLimits> {
   };
 }
 
-/** What one operation reads with; what an admin reads of others is noted. */
-function readingOf(
+/** One operation's loaders; admins' reads of others' data are audited. */
+function operationLoaders(
   { mcpAuthorization }: Core,
   {
     viewer,
@@ -221,7 +224,7 @@ function readingOf(
   return { database, noteReads, loaders };
 }
 
-/** Files for download, and links to them that every replica takes. */
+/** File downloads, and signed links that are valid on every replica. */
 function filesOf(core: Core, adminReads: AdminReads, publicUrl: () => string): FilesSource {
   const { database, secrets, clock } = core;
   return {
@@ -239,7 +242,7 @@ function filesOf(core: Core, adminReads: AdminReads, publicUrl: () => string): F
   };
 }
 
-/** Where bytes of announced files come in. */
+/** Uploads of announced files. */
 function uploadsOf({ database, files, space }: Core, { links }: FilesSource): UploadsSource {
   return {
     links,
@@ -249,7 +252,7 @@ function uploadsOf({ database, files, space }: Core, { links }: FilesSource): Up
   };
 }
 
-/** Streams of single chats and of lists of them. Who reads a chat through the one is known to the other. */
+/** Event hubs of single chats and of lists. The list hub knows which chats have subscribers. */
 function openHubs(core: Core, waitingEvents: ByteBudget, closers: Closers) {
   const { database, bus, clock, log, meters: meter } = core;
   const readMarks = new ReadMarks({ bus, clock, log, markRead: (readings) => markRead(database, readings) });
@@ -263,7 +266,7 @@ function openHubs(core: Core, waitingEvents: ByteBudget, closers: Closers) {
   return { hub, lists };
 }
 
-function chatCommands(core: Core, mcpOauth: McpOauthCommands) {
+function openCommands(core: Core, mcpOauth: McpOauthCommands) {
   const { transitionDependencies, models, titles, customPrompts, seeded, secrets, mcpServers, mcpTools } =
     core;
   return createCommands({

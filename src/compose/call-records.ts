@@ -1,4 +1,4 @@
-/** Who keeps what models are asked and answer: nobody, unless the operator wants it. */
+/** Composition of model call records, which are off by default. */
 import type { Config } from "../config/config.js";
 import { CallRecordSweep } from "../services/models/call-record-sweep.js";
 import { CallRecords, type CallRecorder, NO_CALL_RECORDS } from "../services/models/call-records.js";
@@ -15,13 +15,10 @@ export function openCallRecords(
 ): CallRecorder {
   const sweep = new CallRecordSweep(dependencies, { keepDays, isRecording });
   sweep.start();
-  closers.add("the sweep of old records of model calls", () => sweep.close());
+  closers.add("the sweep of model call records", () => sweep.close());
   if (!isRecording) return NO_CALL_RECORDS;
   const records = new CallRecords(dependencies);
-  closers.add("records of model calls", () => records.close());
-  dependencies.log.warn(
-    { keepDays },
-    "What models are asked and answer is recorded, with what people say in it",
-  );
+  closers.add("the model call records", () => records.close());
+  dependencies.log.warn({ keepDays }, "model calls are recorded in full, including users' messages");
   return records;
 }

@@ -1,4 +1,4 @@
-/** Closes what was opened, last opened first; one that fails does not keep the others open. */
+/** Stack of close functions, run in reverse order; a failing one does not keep the others open. */
 import type { Log } from "../lib/log.js";
 
 export class Closers {
@@ -12,7 +12,7 @@ export class Closers {
 
   async closeAll(): Promise<void> {
     for (const { name, close } of this.#closers.splice(0)) {
-      await close().catch((error: unknown) => this.log.error({ err: error }, `Closing ${name} failed`));
+      await close().catch((error: unknown) => this.log.error({ err: error }, `closing ${name} failed`));
     }
   }
 }

@@ -1,4 +1,4 @@
-/** What doors and worker share in one process: the database, the bus, models, people's wishes, titles. */
+/** Composition of what API and worker share: the database, the bus, models, settings, services. */
 import type { Config } from "../config/config.js";
 import { startDemoModel } from "../demo-model/server.js";
 import { ServerCatalog } from "../services/mcp/catalog.js";
@@ -43,7 +43,7 @@ import { seed } from "./seed.js";
 
 export type Core = Awaited<ReturnType<typeof openCore>>;
 
-/** Rejects when something cannot be opened; what was opened before is with the closers. */
+/** Rejects when opening fails; the closers have what was opened before. */
 export async function openCore(config: Config, log: Log, closers: Closers, clock: Clock = systemClock) {
   demandKeys(config);
   const meters = await openMeters(config, log, closers);
@@ -62,7 +62,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
   const demo = await startDemoModel({ host: "127.0.0.1", port: 0 });
   closers.add("the demo model", () => demo.close());
   const outbound = new OutboundFetch(clock);
-  closers.add("requests to addresses that admins chose", () => outbound.close());
+  closers.add("outbound requests", () => outbound.close());
   const providerEndpoints = new ProviderEndpoints({
     ...{ database, clock, log, secrets, outbound },
     keys: modelKeys(config),
@@ -74,7 +74,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
     ...{ database, clock, log, bus, endpoints: providerEndpoints },
     ...{ maxOutputTokens, createAdapter },
   });
-  closers.add("what is known of models", async () => models.close());
+  closers.add("the models", async () => models.close());
   const onChatPending = (chatId: string) => traces.onChatPending(chatId);
   const transitionDependencies = { database, bus, clock, chatCache: new ChatCache(), onChatPending };
   const usageLimits = new UsageLimits({
@@ -104,7 +104,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
   closers.add("the deployment's settings", async () => deploymentSettings.close());
   const customPrompts = new CustomPrompts({ database, clock });
   const mcpServers = new ServerCatalog({ database, clock, bus });
-  closers.add("the catalog of tool servers", async () => mcpServers.close());
+  closers.add("the catalog of MCP servers", async () => mcpServers.close());
   const push = openPush({ config, database, secrets, bus, outbound, clock, log }, closers);
   const branchDiffs = openBranchDiffs({ ...transitionDependencies, config, secrets, outbound, log }, closers);
   const identityTokenOf = identityTokens({ config, database, secrets, clock, log });
@@ -112,7 +112,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
   const mcpAuthorization = openMcpAuthorization(accountDependencies, closers);
   const lines = mcpConnections({ authorization: mcpAuthorization, outbound, clock, log });
   const mcpTools = new ServerTools({ ...lines, bus });
-  closers.add("questions about tool servers' tools", () => mcpTools.close());
+  closers.add("the lists of MCP servers' tools", () => mcpTools.close());
   return {
     config,
     log,
@@ -148,7 +148,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
   };
 }
 
-/** Within one process, or through Redis; its client is loaded only then. */
+/** In memory, or Redis if configured; its client is loaded only then. */
 async function openBus(config: Config, log: Log, meter: RedisMeter): Promise<Bus> {
   if (!config.redisUrl) return new MemoryBus(log);
   const { RedisBus } = await import("../events/bus/redis-bus.js");

@@ -1,4 +1,4 @@
-/** Files in one process: where their bytes are, and who takes away what nobody waits for. */
+/** Composition of file storage and its sweep. */
 import type { Config } from "../config/config.js";
 import type { ObjectStore } from "../domain/files/object-store.js";
 import { FileSweep } from "../services/files/file-sweep.js";
@@ -14,7 +14,6 @@ export type FilesDependencies = {
   database: Database;
   clock: Clock;
   log: Log;
-  /** What users may store. */
   storage: StorageLimits;
 };
 
@@ -30,7 +29,7 @@ export async function openFiles(
   return new FileStorage({ ...dependencies, objects, storage });
 }
 
-/** Its client is loaded only where there is a bucket. */
+/** The client is loaded only when a bucket is configured. */
 async function connectObjects(config: Config): Promise<ObjectStore | null> {
   const { s3Bucket: bucket, s3Endpoint: endpoint, s3Region: region } = config;
   if (bucket === undefined) return null;

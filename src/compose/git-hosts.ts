@@ -1,4 +1,4 @@
-/** Git hosts in one process: how they are asked, in whose name, and who keeps what is known of chats' branches fresh. */
+/** Composition of git hosts: on-demand diffs, and the worker that polls the status of chats' branches. */
 import type { Config } from "../config/config.js";
 import { HostedBranchDiffs } from "../services/git/branch-diffs.js";
 import type { DiffPollDependencies } from "../services/git/diff-polls.js";
@@ -12,9 +12,9 @@ import { VERSION } from "../lib/version.js";
 import type { SecretBox } from "../store/common/secret-box.js";
 import type { Closers } from "./closers.js";
 
-/** One request; what a person waits for is a handful of them. */
+/** Of one request; a user waits for a few of them. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** A diff within its bound travels as JSON at some hosts, which makes it longer. */
+/** Some hosts return diffs as JSON, which is longer. */
 const MAX_ANSWER_BYTES = 2 * MAX_DIFF_BYTES;
 
 export type GitHostDependencies = TransitionDependencies & {
@@ -24,15 +24,15 @@ export type GitHostDependencies = TransitionDependencies & {
   log: Log;
 };
 
-export type BranchLooks = {
+export type BranchDiffServices = {
   diffs: HostedBranchDiffs;
-  /** Nobody waits for an answer of a host any more. */
+  /** Aborts users' requests to hosts. */
   stopAsking(): void;
-  /** On every process that runs chats; they share the work by claims. */
+  /** For every process that runs chats; they divide the polls by claims. */
   startWorker(): void;
 };
 
-export function openBranchDiffs(dependencies: GitHostDependencies, closers: Closers): BranchLooks {
+export function openBranchDiffs(dependencies: GitHostDependencies, closers: Closers): BranchDiffServices {
   const { config, outbound, clock } = dependencies;
   const openHosts = (): RemoteGitHosts =>
     new RemoteGitHosts({
@@ -46,7 +46,7 @@ export function openBranchDiffs(dependencies: GitHostDependencies, closers: Clos
     });
   const hosts = openHosts();
   const diffs = new HostedBranchDiffs({ ...dependencies, hosts });
-  closers.add("what people ask git hosts", async () => stopAsking());
+  closers.add("users' requests to git hosts", async () => stopAsking());
   const stopAsking = () => {
     diffs.stopAnswering();
     hosts.close();
@@ -61,9 +61,9 @@ export function openBranchDiffs(dependencies: GitHostDependencies, closers: Clos
 function startWorker(dependencies: DiffPollDependencies & { hosts: RemoteGitHosts }, closers: Closers): void {
   const worker = new DiffStatusWorker(dependencies);
   worker.start();
-  closers.add("looks at chats' branches", async () => {
+  closers.add("the diff status worker", async () => {
     const closed = worker.close();
-    // It gives back what it does not get an answer for.
+    // It releases claims without an answer.
     dependencies.hosts.close();
     await closed;
   });

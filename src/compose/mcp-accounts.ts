@@ -1,4 +1,4 @@
-/** People's authorisations for tool servers, as one process has them: for turns, for commands, and for their browsers. */
+/** Composition of users' authorizations for MCP servers: for turns, commands and browsers. */
 import { Authorizations } from "../services/mcp/authorization.js";
 import { OauthFlows } from "../services/mcp/oauth-flows.js";
 import type { McpOauthRoutesOptions } from "../http/auth/mcp-oauth.js";
@@ -11,12 +11,12 @@ import type { OutboundFetch } from "../lib/outbound/outbound-fetch.js";
 import type { Database } from "../store/common/database.js";
 import type { SecretBox } from "../store/common/secret-box.js";
 
-/** Descriptions and tokens; both are a few thousand bytes. */
+/** Metadata and tokens have a few thousand bytes. */
 const MAX_ANSWER_BYTES = 1_048_576;
-/** Above what the steps allow themselves, which end their requests. */
+/** Above the steps' own timeouts, which abort their requests first. */
 const ANSWER_LIMIT_MS = 15_000;
 
-type OauthAccountDependencies = {
+type McpAccountDependencies = {
   database: Database;
   secrets: SecretBox;
   outbound: OutboundFetch;
@@ -24,8 +24,8 @@ type OauthAccountDependencies = {
   log: Log;
 };
 
-/** What both sides of people's authorisations stand on. */
-function oauthParts({ database, secrets, outbound, clock, log }: OauthAccountDependencies) {
+/** Dependencies shared by authorizations and flows. */
+function oauthDependencies({ database, secrets, outbound, clock, log }: McpAccountDependencies) {
   return {
     ...{ database, secrets, clock, log },
     fetchFor: ({ allowsPrivateAddresses }: { allowsPrivateAddresses: boolean }) =>
@@ -38,26 +38,26 @@ function oauthParts({ database, secrets, outbound, clock, log }: OauthAccountDep
 }
 
 export function openMcpAuthorization(
-  dependencies: OauthAccountDependencies & { identityTokenOf: (userId: string) => Promise<string | null> },
+  dependencies: McpAccountDependencies & { identityTokenOf: (userId: string) => Promise<string | null> },
   closers: Closers,
 ): Authorizations {
   const authorizations = new Authorizations({
-    ...oauthParts(dependencies),
+    ...oauthDependencies(dependencies),
     identityTokenOf: dependencies.identityTokenOf,
   });
-  closers.add("the renewal of tool servers' tokens", () => authorizations.close());
+  closers.add("the renewal of MCP servers' tokens", () => authorizations.close());
   return authorizations;
 }
 
-/** `publicUrl` may be unknown until the doors are open. */
-export function mcpAccounts(dependencies: OauthAccountDependencies, publicUrl: () => string) {
+/** `publicUrl` may be unknown until the server listens. */
+export function mcpAccounts(dependencies: McpAccountDependencies, publicUrl: () => string) {
   const addresses = () => mcpOauthAddresses(publicUrl());
-  const flows = new OauthFlows({ ...oauthParts(dependencies), addresses });
+  const flows = new OauthFlows({ ...oauthDependencies(dependencies), addresses });
   const describe = () => {
     const { documentUrl, redirectUri } = addresses();
     if (documentUrl === null) return null;
     return clientDocument({ documentUrl, redirectUri, homeUrl: publicUrl() });
   };
-  const door: McpOauthRoutesOptions = { pages: flows, publicUrl, clientDocument: describe };
-  return { flows, door };
+  const pages: McpOauthRoutesOptions = { pages: flows, publicUrl, clientDocument: describe };
+  return { flows, pages };
 }

@@ -1,9 +1,9 @@
-/** The configuration's words on models, as the store, the engine and the adapters want them. Pure. */
+/** Maps the configuration of models for the store, the engine and the adapters. Pure. */
 import type { Config } from "../config/config.js";
 import type { StreamLimits } from "../providers/common/watchdog.js";
 import type { EnvironmentModels } from "../store/models/default-models.js";
 
-/** The vendors whose keys are set, with their addresses, and the model that is to be the default. */
+/** The vendors with keys, their addresses, and the default model. */
 export function environmentModels(config: Config): EnvironmentModels {
   const bedrockUrl = config.bedrockBaseUrl ?? bedrockUrlOf(config.awsRegion);
   return {
@@ -16,7 +16,7 @@ export function environmentModels(config: Config): EnvironmentModels {
   };
 }
 
-/** Every variable that may hold a vendor's key, with its value; the names are what provider rows say. */
+/** Values of all variables for vendors' keys, by the names that provider rows contain. */
 export function modelKeys(config: Config): Readonly<Record<string, string | undefined>> {
   return {
     ANTHROPIC_API_KEY: config.anthropicApiKey,
@@ -27,13 +27,13 @@ export function modelKeys(config: Config): Readonly<Record<string, string | unde
   };
 }
 
-/** The names of the variables that hold a key. */
+/** The names of the variables with a key. */
 export function keyVariablesOf(config: Config): ReadonlySet<string> {
-  const held = Object.entries(modelKeys(config)).filter(([, key]) => key !== undefined);
-  return new Set(held.map(([name]) => name));
+  const set = Object.entries(modelKeys(config)).filter(([, key]) => key !== undefined);
+  return new Set(set.map(([name]) => name));
 }
 
-/** The silences to bear from a model. */
+/** The timeouts for a silent model. */
 export function silenceLimits(config: Config): Pick<StreamLimits, "startupTimeoutMs" | "stallTimeoutMs"> {
   return { startupTimeoutMs: config.modelStartupTimeoutMs, stallTimeoutMs: config.modelStallTimeoutMs };
 }

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL for a command: the configured one, or the embedded one in the data folder. One that is still starting is
- * waited for; what cannot be used is told in words that name the variable to look at.
+ * Opens PostgreSQL for a command: the configured one, or the embedded one in the data folder. Waits for a database that is
+ * still starting; errors name the variable to check.
  */
 import type { Config } from "../config/config.js";
 import { NO_METERS, type StatementMeter } from "../domain/common/meters.js";
@@ -14,41 +14,39 @@ import { Database } from "../store/common/database.js";
 import { type EmbeddedPostgres, openEmbeddedPostgres } from "../store/embedded-postgres/embedded-postgres.js";
 import { isOutage } from "../store/common/outages.js";
 
-/** A database that is starting is tried again after this many milliseconds. */
-const TRY_AGAIN_MS = 500;
+/** Delay between attempts to connect. */
+const RETRY_DELAY_MS = 500;
 
 export type OpenedDatabase = {
   database: Database;
-  /** It is the one in the data folder, to which only servers on this machine are connected. */
+  /** Whether it is the embedded one, to which only servers on this machine connect. */
   isEmbedded: boolean;
-  /** Names of the migrations that ran now. */
+  /** Names of the migrations that were applied. */
   migrated: string[];
   close(): Promise<void>;
 };
 
 export type OpeningOptions = {
-  /** Is told of statements. */
   meter?: StatementMeter;
   clock?: Clock;
 };
 
 /**
- * Connects and migrates; a database that is away or starting is waited for as long as PARLEY_DATABASE_WAIT_MS says, which
- * is said once. Rejects with an `ExplainedError` when it cannot be used, or when its schema is newer than this version
- * knows; then nothing is left open.
+ * Connects and migrates; waits up to PARLEY_DATABASE_WAIT_MS for an unavailable database, and logs that once. Rejects with
+ * an `ExplainedError` when it cannot be used, or when its schema is newer than this version; then nothing is left open.
  */
 export async function openDatabase(
   config: Config,
   log: Log,
   { meter = NO_METERS, clock = systemClock }: OpeningOptions = {},
 ): Promise<OpenedDatabase> {
-  const place = placeOf(config);
-  const embedded = config.databaseUrl ? null : await openEmbedded(config, log, place);
+  const name = nameOf(config);
+  const embedded = config.databaseUrl ? null : await openEmbedded(config, log, name);
   const options: ConnectionOptions = embedded
     ? { host: embedded.host, port: embedded.port, user: embedded.user, database: embedded.database }
     : { url: config.databaseUrl };
   const deadline = clock.now() + config.databaseWaitMs;
-  for (let hasSaid = false; ;) {
+  for (let hasLogged = false; ;) {
     try {
       const { database, migrated } = await connect(options, log, meter);
       const close = async () => {
@@ -59,12 +57,12 @@ export async function openDatabase(
     } catch (error) {
       if (!isOutage(error) || clock.now() >= deadline) {
         await embedded?.close();
-        throw explain(error, place, config.databaseWaitMs);
+        throw explain(error, name, config.databaseWaitMs);
       }
-      if (!hasSaid)
-        log.warn({ limitMs: config.databaseWaitMs, cause: wordsOf(error) }, `Waiting for ${place} to serve`);
-      hasSaid = true;
-      await sleep(clock, TRY_AGAIN_MS);
+      if (!hasLogged)
+        log.warn({ limitMs: config.databaseWaitMs, cause: messageOf(error) }, `waiting for the ${name}`);
+      hasLogged = true;
+      await sleep(clock, RETRY_DELAY_MS);
     }
   }
 }
@@ -73,49 +71,49 @@ async function connect(options: ConnectionOptions, log: Log, meter: StatementMet
   const database = new Database(createDataSource(options), meter);
   try {
     await database.dataSource.initialize();
-    // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
-    // Whoever happened to need it first has nothing to do with that.
+    // The pool replaces connections that break while idle; without a listener the error would end the process. Logged
+    // without the context of the request that opened the pool's connection.
     database.pool.on("error", (error) =>
-      runDetached(() => log.warn({ cause: error.message }, "An idle database connection was lost")),
+      runDetached(() => log.warn({ cause: error.message }, "idle database connection lost")),
     );
     return { database, migrated: await migrate(database.dataSource) };
   } catch (error) {
     await database
       .close()
-      .catch((cause: unknown) => log.debug({ err: cause }, "A broken pool did not close"));
+      .catch((cause: unknown) => log.debug({ err: cause }, "closing a broken pool failed"));
     throw error;
   }
 }
 
-async function openEmbedded({ dataDir }: Config, log: Log, place: string): Promise<EmbeddedPostgres> {
+async function openEmbedded({ dataDir }: Config, log: Log, name: string): Promise<EmbeddedPostgres> {
   try {
     return await openEmbeddedPostgres({ dataDir, log });
   } catch (error) {
-    throw new ExplainedError(`There is no ${place}: ${wordsOf(error)}`, { cause: error });
+    throw new ExplainedError(`There is no ${name}: ${messageOf(error)}`, { cause: error });
   }
 }
 
-/** Where the database is and which variable says so; never with a password. */
-function placeOf({ databaseUrl, dataDir }: Config): string {
+/** The database's name for messages, with its variable and without a password. */
+function nameOf({ databaseUrl, dataDir }: Config): string {
   if (databaseUrl === undefined) return `embedded database in PARLEY_DATA_DIR (${dataDir})`;
   const url = new URL(databaseUrl);
   const host = url.host || url.searchParams.get("host") || "localhost";
   return `database of DATABASE_URL (${host}${url.pathname})`;
 }
 
-function explain(error: unknown, place: string, waitMs: number): ExplainedError {
+function explain(error: unknown, name: string, waitMs: number): ExplainedError {
   const options = { cause: error };
   if (error instanceof SchemaTooNew) {
-    const text = `The ${place} belongs to a newer version of Parley: its schema is at ${error.unknown.at(-1) ?? ""}, and this version, ${VERSION}, knows it up to ${error.newest}. Start the newer version, or restore a backup of before it.`;
+    const text = `The ${name} belongs to a newer version of Parley: its schema is at ${error.unknown.at(-1) ?? ""}, and this version, ${VERSION}, knows it up to ${error.newest}. Start the newer version, or restore a backup from before the upgrade.`;
     return new ExplainedError(text, options);
   }
-  if (!isOutage(error)) return new ExplainedError(`The ${place} cannot be used: ${wordsOf(error)}`, options);
-  const text = `The ${place} cannot be reached: ${wordsOf(error)}. It was waited for ${waitMs} ms (PARLEY_DATABASE_WAIT_MS).`;
+  if (!isOutage(error)) return new ExplainedError(`The ${name} cannot be used: ${messageOf(error)}`, options);
+  const text = `The ${name} cannot be reached: ${messageOf(error)}. Gave up after ${waitMs} ms (PARLEY_DATABASE_WAIT_MS).`;
   return new ExplainedError(text, options);
 }
 
-/** What was tried on several addresses has no words of its own. */
-function wordsOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === "") return error.errors.map(wordsOf).join("; ");
+/** The message of the error; an error for several addresses has none of its own. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === "") return error.errors.map(messageOf).join("; ");
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-/** Notifications to browsers in one process: the deployment's key pair, where people are told, and who tells them. */
+/** Composition of push notifications: the deployment's key pair, subscriptions and the notifier. */
 import type { Config } from "../config/config.js";
 import { Notifier } from "../services/push/notifier.js";
 import { PushTargets } from "../services/push/push-targets.js";
@@ -18,7 +18,7 @@ import {
 import type { SecretBox } from "../store/common/secret-box.js";
 import type { Closers } from "./closers.js";
 
-/** RFC 8292 wants an address; a deployment that nobody outside reaches has none that would help. */
+/** RFC 8292 requires a contact; an internal deployment has no useful one. */
 const NO_CONTACT = "mailto:parley@localhost";
 
 export type PushDependencies = {
@@ -33,7 +33,7 @@ export type PushDependencies = {
 
 export type Push = {
   notifier: Notifier;
-  /** Null when the key pair cannot be opened. */
+  /** Null when the key pair cannot be decrypted. */
   publicKey(): Promise<string | null>;
 };
 
@@ -53,7 +53,7 @@ export function openPush(dependencies: PushDependencies, closers: Closers): Push
       const pair = await keys();
       const opened = openPushSecret(secrets, target);
       if (pair === null || opened.kind !== "opened")
-        return { kind: "refused", reason: "Its secret, or our own key, cannot be opened." };
+        return { kind: "refused", reason: "Its secret, or our own key, cannot be decrypted." };
       return sender.send({ ...target, auth: opened.text }, message, { keys: pair, contact });
     },
     async remove({ id }) {
@@ -68,21 +68,21 @@ export function openPush(dependencies: PushDependencies, closers: Closers): Push
   return { notifier, publicKey: async () => (await keys())?.publicKey ?? null };
 }
 
-/** Read once and kept: it never changes. What failed is tried again by whoever asks next. */
+/** Cached, as it never changes; the next call retries after a failure. */
 function keyPair({ database, secrets, log }: PushDependencies): () => Promise<PushKeys | null> {
-  let kept: Promise<PushKeys | null> | null = null;
+  let cached: Promise<PushKeys | null> | null = null;
   const read = async () => {
     const pair = await havePushKeys(database, secrets, generatePushKeys);
     if (pair === null)
-      log.error("The key pair for push messages cannot be opened with the keys in PARLEY_SECRETS_KEYS");
+      log.error("the key pair for push messages cannot be decrypted with PARLEY_SECRETS_KEYS");
     return pair;
   };
   return () => {
-    kept ??= read().catch((error: unknown) => {
-      kept = null;
+    cached ??= read().catch((error: unknown) => {
+      cached = null;
       throw error;
     });
-    return kept;
+    return cached;
   };
 }
 

@@ -1,4 +1,4 @@
-/** How often people and addresses may ask this deployment: counted here, or in Redis for all servers together. */
+/** Composition of rate limits: counted in this process, or in Redis for all servers together. */
 import type { Config } from "../config/config.js";
 import { NO_RATE_LIMITS, type RateLimits } from "../domain/common/rate-limits.js";
 import type { RateLimitMeter } from "../domain/common/meters.js";
@@ -13,17 +13,17 @@ import {
 } from "../adapters/rate-limits/window-limits.js";
 import type { Closers } from "./closers.js";
 
-type RateGateParts = { config: Config; clock: Clock; log: Log; meter: RateLimitMeter };
+type RateGateDependencies = { config: Config; clock: Clock; log: Log; meter: RateLimitMeter };
 
-/** The one gate of all doors of this process. */
-export async function openRateGate(dependencies: RateGateParts, closers: Closers): Promise<RateGate> {
+/** One gate for all endpoints of this process. */
+export async function openRateGate(dependencies: RateGateDependencies, closers: Closers): Promise<RateGate> {
   return createRateGate(
     await openLimits(dependencies, closers),
     readAddresses(dependencies.config.trustedProxies),
   );
 }
 
-async function openLimits(dependencies: RateGateParts, closers: Closers): Promise<RateLimits> {
+async function openLimits(dependencies: RateGateDependencies, closers: Closers): Promise<RateLimits> {
   const { config, log, meter } = dependencies;
   const sizes: RateLimitSizes = {
     "user-mutations": config.rateLimitUserMutations,
@@ -41,12 +41,12 @@ async function openLimits(dependencies: RateGateParts, closers: Closers): Promis
 
 async function openScripts(
   url: string,
-  { clock, log }: RateGateParts,
+  { clock, log }: RateGateDependencies,
   closers: Closers,
 ): Promise<ScriptRunner> {
   const { RedisScripts } = await import("../events/bus/redis-scripts.js");
-  const meanwhile = "each server counts by itself how often people and addresses ask, until it answers";
+  const meanwhile = "each server counts requests on its own until Redis answers";
   const scripts = new RedisScripts({ url, log, clock, meanwhile });
-  closers.add("the counts in Redis", () => scripts.close());
+  closers.add("the rate limits in Redis", () => scripts.close());
   return scripts;
 }

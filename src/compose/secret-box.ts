@@ -1,4 +1,4 @@
-/** The keys for secrets at rest: configured, or made once in the data folder for the embedded database. */
+/** The keys of secrets at rest: configured, or generated once in the data folder for the embedded database. */
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -17,49 +17,49 @@ const OTHERS = 0o077;
 type KeySettings = Pick<Config, "secretsKeys" | "databaseUrl" | "dataDir">;
 
 /**
- * Throws with a database of one's own and no `PARLEY_SECRETS_KEYS`: a key that only this machine had would leave other
- * servers with secrets that they cannot read, and be lost with the machine.
+ * Throws when DATABASE_URL is set without PARLEY_SECRETS_KEYS: with a key generated on this machine other servers could not
+ * read the secrets, and it would be lost with the machine.
  */
 export function demandKeys({ secretsKeys, databaseUrl }: Pick<Config, "secretsKeys" | "databaseUrl">): void {
   if (databaseUrl === undefined || secretsKeys !== undefined) return;
   throw new Error(
-    "DATABASE_URL is set and PARLEY_SECRETS_KEYS is not: the secrets in that database need a key. Make one with " +
-      "`parley secrets new-key`, keep it in a safe place apart from the database's backups, and set " +
+    "DATABASE_URL is set and PARLEY_SECRETS_KEYS is not: the secrets in that database need a key. Create one with " +
+      "`parley secrets new-key`, store it safely apart from the database's backups, and set " +
       "PARLEY_SECRETS_KEYS to it on every server.",
   );
 }
 
-/** `countKeys` tells which keys have sealed what is in the database. */
-export type SealedFacts = { log: Log; countKeys(): Promise<KeyCount[]> };
+/** `countKeys` counts the sealed values in the database by key. */
+export type SecretBoxDependencies = { log: Log; countKeys(): Promise<KeyCount[]> };
 
 /**
- * The box with this deployment's keys. Makes the embedded database's key when there is none and nothing was sealed yet;
- * rejects when there is none although something was, and when the key file cannot be used. Secrets of other keys are
- * told of in the log: they are refused wherever they are needed.
+ * The box with this deployment's keys. Generates the embedded database's key when there is none and nothing is sealed yet;
+ * rejects when there is none although something is, and when the key file cannot be used. Secrets with unknown keys are
+ * logged, and fail wherever they are needed.
  */
 export async function openSecretBox(
   config: KeySettings,
-  { log, countKeys }: SealedFacts,
+  { log, countKeys }: SecretBoxDependencies,
 ): Promise<SecretBox> {
   demandKeys(config);
   const counts = await countKeys();
   const file = join(config.dataDir, KEY_FILE);
   if (config.databaseUrl === undefined && config.secretsKeys === undefined && (await read(file)) === null) {
     if (counts.length > 0) throw new Error(lostKeyFile(file, counts));
-    await makeKeyFile(file);
+    await generateKeyFile(file);
   }
   const box = new SecretBox(await readKeys(config, log));
   const unknown = counts.filter(({ keyId }) => keyId === null || !box.keyIds.includes(keyId));
   for (const { table, column, keyId, count } of unknown) {
     log.error(
       { table, column, keyId, count },
-      "Secrets cannot be read: their key is not in PARLEY_SECRETS_KEYS",
+      "secrets cannot be read: their key is not in PARLEY_SECRETS_KEYS",
     );
   }
   return box;
 }
 
-/** Ids of the keys that there are; the first seals. Makes none. */
+/** Ids of the available keys; the first one seals. Generates none. */
 export async function configuredKeyIds(config: KeySettings, log: Log): Promise<string[]> {
   return (await readKeys(config, log)).map(({ id }) => id);
 }
@@ -67,10 +67,10 @@ export async function configuredKeyIds(config: KeySettings, log: Log): Promise<s
 async function readKeys({ secretsKeys, databaseUrl, dataDir }: KeySettings, log: Log): Promise<SecretKey[]> {
   const configured = secretsKeys ?? [];
   if (databaseUrl !== undefined) return configured;
-  // What the embedded database's own key sealed before others were configured stays readable.
-  const kept = await readKeyFile(join(dataDir, KEY_FILE), log);
+  // Values sealed with the generated key before others were configured stay readable.
+  const generated = await readKeyFile(join(dataDir, KEY_FILE), log);
   const ids = new Set(configured.map(({ id }) => id));
-  return [...configured, ...kept.filter(({ id }) => !ids.has(id))];
+  return [...configured, ...generated.filter(({ id }) => !ids.has(id))];
 }
 
 function lostKeyFile(file: string, counts: readonly KeyCount[]): string {
@@ -78,13 +78,13 @@ function lostKeyFile(file: string, counts: readonly KeyCount[]): string {
   const count = counts.reduce((sum, it) => sum + it.count, 0);
   return (
     `${file} is missing, and the database holds ${count} secrets that were encrypted with it (key ${ids}). Put the ` +
-    `file back from a backup. If it is lost for good, make another with \`(umask 077; parley secrets new-key > ${file})\`: ` +
-    "what was encrypted with the lost one has to be given anew."
+    `file back from a backup. If it is lost for good, create another with \`(umask 077; parley secrets new-key > ${file})\`: ` +
+    "what was encrypted with the lost one must be entered again."
   );
 }
 
-/** Servers that start together end up with the same key: the file appears at once and whole, or was there before. */
-async function makeKeyFile(file: string): Promise<void> {
+/** Atomic: servers that start together use the same key, as the file is linked complete or exists already. */
+async function generateKeyFile(file: string): Promise<void> {
   const id = `local-${randomBytes(KEY_ID_BYTES).toString("hex")}`;
   const draft = `${file}.${id}`;
   const handle = await mkdir(dirname(file), { recursive: true })
@@ -103,7 +103,7 @@ async function makeKeyFile(file: string): Promise<void> {
   }
 }
 
-/** After a power cut the key must be there as surely as what it has sealed. */
+/** Makes the key as durable as the values sealed with it. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {
@@ -118,10 +118,10 @@ async function readKeyFile(file: string, log: Log): Promise<SecretKey[]> {
   if (text === null) return [];
   const keys = parseSecretKeys(text.trim());
   if (keys === undefined)
-    throw new Error(`${file} does not hold a key; put back what was there, or remove it.`);
+    throw new Error(`${file} does not contain a key; restore its content, or remove it.`);
   const { mode } = await stat(file);
   if ((mode & OTHERS) !== 0)
-    log.warn({ file }, "Others on this machine can read the key of Parley's secrets");
+    log.warn({ file }, "other users of this machine can read the key of Parley's secrets");
   return keys;
 }
 
@@ -136,6 +136,6 @@ async function read(file: string): Promise<string | null> {
 }
 
 function refuseFolder(file: string, error: unknown): never {
-  const words = error instanceof Error ? error.message : String(error);
-  throw new ExplainedError(`PARLEY_DATA_DIR cannot be used for ${file}: ${words}`, { cause: error });
+  const message = error instanceof Error ? error.message : String(error);
+  throw new ExplainedError(`PARLEY_DATA_DIR cannot be used for ${file}: ${message}`, { cause: error });
 }

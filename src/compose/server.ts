@@ -1,4 +1,4 @@
-/** The server, composed: core → agents → doors → turns, and closed in reverse. */
+/** Composition root of the server: opens core → agents → API → worker, and closes them in reverse. */
 import type { Config } from "../config/config.js";
 import type { Log } from "../lib/log.js";
 import type { Database } from "../store/common/database.js";
@@ -11,18 +11,18 @@ import { openWorker } from "./worker.js";
 export type Parley = {
   /** Null in a process that is a worker only. */
   url: string | null;
-  /** The first admin's token, when it was made or given at this start. */
+  /** The first admin's token, if it was created at this start. */
   adminToken: string | null;
   /** The default workspace; null until there is an admin to own it. */
   workspaceId: string | null;
   modelName: string;
   isDemoModel: boolean;
   database: Database;
-  /** Hands running chats back, ends subscriptions, drains requests, then lets go of everything else. */
+  /** Releases running chats, ends subscriptions, drains requests, then closes everything else. */
   close(): Promise<void>;
 };
 
-/** Rejects when something cannot be opened; then everything opened before is closed again. */
+/** Rejects when opening fails, after closing what was already open. */
 export async function startParley(config: Config, log: Log, programs: Programs = {}): Promise<Parley> {
   const closers = new Closers(log);
   try {
@@ -33,19 +33,19 @@ export async function startParley(config: Config, log: Log, programs: Programs =
   }
 }
 
-type Setting = { config: Config; log: Log; programs: Programs };
+type Setup = { config: Config; log: Log; programs: Programs };
 
-async function compose({ config, log, programs }: Setting, closers: Closers): Promise<Parley> {
+async function compose({ config, log, programs }: Setup, closers: Closers): Promise<Parley> {
   for (const warning of config.warnings) log.warn(warning);
   const core = await openCore(config, log, closers, programs.clock);
   const agents = await openAgents(core, closers, programs);
-  const doors = config.role === "worker" ? null : await openApi(core, agents, closers);
+  const api = config.role === "worker" ? null : await openApi(core, agents, closers);
   if (config.role !== "api") await openWorker(core, agents, closers);
-  // First to go: requests that wait for a title would hold the doors open.
+  // Closed first: requests that wait for a title would delay closing the API.
   closers.add("the titles", () => core.titles.close());
   const { adminToken, workspaceId, modelName, isDemoModel } = core.seeded;
   return {
-    url: doors?.url ?? null,
+    url: api?.url ?? null,
     adminToken,
     workspaceId,
     modelName,

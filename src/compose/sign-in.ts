@@ -1,4 +1,4 @@
-/** How people show who they are: API tokens always, browsers' sessions and services' tokens where they are configured. */
+/** Composition of authentication: API tokens, and, if configured, browser sessions and services' bearer tokens. */
 import type { ClaimRules } from "../domain/users/identity-claims.js";
 import { sessionOf } from "../domain/users/presented-session.js";
 import type { Viewer } from "../domain/users/viewer.js";
@@ -12,36 +12,36 @@ import type { Core } from "./core.js";
 import { openProvider } from "./identity-provider.js";
 
 export type Identities = {
-  /** Whoever has shown this; null when it is not good. */
-  authenticate(shown: string): Promise<Viewer | null>;
-  /** Absent: nobody signs in with a browser. */
+  /** The viewer of a credential; null when it is invalid. */
+  authenticate(credential: string): Promise<Viewer | null>;
+  /** Absent when sign-in with a browser is not configured. */
   signIn?: SignInOptions;
 };
 
-/** `publicUrl`: where browsers reach this deployment. */
+/** `publicUrl`: this deployment's address for browsers. */
 export function openIdentities(core: Core, publicUrl: string): Identities {
   const { config, database } = core;
   const limits = { lifeMs: config.sessionLifeMs, idleMs: config.sessionIdleMs };
-  const signIn = openSignInDoor(core, publicUrl);
+  const signIn = openSignIn(core, publicUrl);
   const bearers = openBearerTokens(core);
   return {
-    async authenticate(shown) {
-      const session = sessionOf(shown);
+    async authenticate(credential) {
+      const session = sessionOf(credential);
       if (session !== null) return signIn ? authenticateSession(database, session, limits) : null;
-      if (bearers && isBearerToken(shown)) return bearers.authenticate(shown);
-      return authenticateToken(database, shown);
+      if (bearers && isBearerToken(credential)) return bearers.authenticate(credential);
+      return authenticateToken(database, credential);
     },
     ...(signIn && { signIn }),
   };
 }
 
-function openSignInDoor(core: Core, publicUrl: string): SignInOptions | null {
+function openSignIn(core: Core, publicUrl: string): SignInOptions | null {
   const { config, clock, secrets } = core;
   const found = openProvider(core, `${publicUrl}/auth/callback`);
   if (!found) return null;
   const limits = { lifeMs: config.sessionLifeMs, idleMs: config.sessionIdleMs };
   const now = () => clock.now();
-  const port = new SignIn({ ...enterParts(core), secrets, provider: found.provider, limits, now });
+  const port = new SignIn({ ...accountDependencies(core), secrets, provider: found.provider, limits, now });
   const cookies = createCookieJar(publicUrl);
   return { port, cookies, publicUrl, noteMs: ATTEMPT_MS, sessionMs: config.sessionLifeMs };
 }
@@ -49,10 +49,10 @@ function openSignInDoor(core: Core, publicUrl: string): SignInOptions | null {
 function openBearerTokens(core: Core): BearerTokens | null {
   const { jwtIssuer: issuer, jwtAudience: audience } = core.config;
   if (issuer === undefined || audience === undefined) return null;
-  return new BearerTokens({ ...enterParts(core), issuer, audience, now: () => core.clock.now() });
+  return new BearerTokens({ ...accountDependencies(core), issuer, audience, now: () => core.clock.now() });
 }
 
-function enterParts({ config, database, bus, log }: Core) {
+function accountDependencies({ config, database, bus, log }: Core) {
   const rules: ClaimRules = {
     roleClaim: config.oidcRoleClaim ?? null,
     adminValues: config.oidcAdminValues,

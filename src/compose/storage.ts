@@ -1,4 +1,4 @@
-/** What may be stored in one process: users' limits, the free space of the disk, and the count of what older chats store. */
+/** Composition of storage limits: users' limits, free disk space, and the backfill of older chats' storage. */
 import type { Config } from "../config/config.js";
 import type { GaugeRegistry } from "../domain/common/meters.js";
 import { StorageCount } from "../services/files/storage-count.js";
@@ -34,7 +34,7 @@ export async function openStorage(
   return { storage, space };
 }
 
-/** Only the embedded database's disk can be seen from here. */
+/** Only the embedded database's disk can be monitored. */
 async function openSpace(
   { config, clock, log, meters }: StorageDependencies,
   closers: Closers,

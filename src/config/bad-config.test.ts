@@ -65,13 +65,10 @@ describe("a bad configuration", () => {
   });
 
   test.each([
-    [
-      { AZURE_OPENAI_API_KEY: "k" },
-      ["AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT must be set both or neither."],
-    ],
+    [{ AZURE_OPENAI_API_KEY: "k" }, ["AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT must be set together."]],
     [
       { PARLEY_WORKSPACE_AGENT_URL: "http://127.0.0.1:4400" },
-      ["PARLEY_WORKSPACE_AGENT_URL and PARLEY_WORKSPACE_AGENT_TOKEN must be set both or neither."],
+      ["PARLEY_WORKSPACE_AGENT_URL and PARLEY_WORKSPACE_AGENT_TOKEN must be set together."],
     ],
     [
       {
@@ -82,11 +79,11 @@ describe("a bad configuration", () => {
     ],
     [
       { AZURE_OPENAI_ENDPOINT: "https://mine.openai.azure.com" },
-      ["AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT must be set both or neither."],
+      ["AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT must be set together."],
     ],
     [
       { AWS_BEARER_TOKEN_BEDROCK: "k" },
-      ["AWS_BEARER_TOKEN_BEDROCK needs AWS_REGION or BEDROCK_BASE_URL beside it."],
+      ["AWS_BEARER_TOKEN_BEDROCK requires AWS_REGION or BEDROCK_BASE_URL."],
     ],
     [{ AWS_BEARER_TOKEN_BEDROCK: "k", BEDROCK_BASE_URL: "https://bedrock.example" }, []],
     [{ AWS_REGION: "eu-central-1" }, []],
@@ -104,21 +101,18 @@ describe("a bad configuration", () => {
     ],
     [
       { PARLEY_OIDC_ISSUER: "https://login.example" },
-      ["PARLEY_OIDC_ISSUER and PARLEY_OIDC_CLIENT_ID must be set both or neither."],
+      ["PARLEY_OIDC_ISSUER and PARLEY_OIDC_CLIENT_ID must be set together."],
     ],
     [
       { PARLEY_OIDC_ROLE_CLAIM: "groups" },
-      ["PARLEY_OIDC_ROLE_CLAIM and PARLEY_OIDC_ADMIN_VALUES must be set both or neither."],
+      ["PARLEY_OIDC_ROLE_CLAIM and PARLEY_OIDC_ADMIN_VALUES must be set together."],
     ],
-    [
-      { PARLEY_JWT_AUDIENCE: "parley" },
-      ["PARLEY_JWT_ISSUER and PARLEY_JWT_AUDIENCE must be set both or neither."],
-    ],
+    [{ PARLEY_JWT_AUDIENCE: "parley" }, ["PARLEY_JWT_ISSUER and PARLEY_JWT_AUDIENCE must be set together."]],
     [
       { PARLEY_S3_ACCESS_KEY_ID: "AKIA" },
       [
-        "PARLEY_S3_ENDPOINT and the keys need PARLEY_S3_BUCKET beside them.",
-        "PARLEY_S3_ACCESS_KEY_ID and PARLEY_S3_SECRET_ACCESS_KEY must be set both or neither.",
+        "PARLEY_S3_ENDPOINT and the keys require PARLEY_S3_BUCKET.",
+        "PARLEY_S3_ACCESS_KEY_ID and PARLEY_S3_SECRET_ACCESS_KEY must be set together.",
       ],
     ],
     [{ AWS_REGION: "Frankfurt" }, ['AWS_REGION must be the name of an AWS region, but is "Frankfurt".']],
@@ -130,7 +124,7 @@ describe("a bad configuration", () => {
     expect([read({}).heartbeatMs, read({ PARLEY_LEASE_MS: "3000" }).heartbeatMs]).toEqual([9_000, 1_000]);
   });
 
-  test("bears no silence longer than Node's own HTTP client does", () => {
+  test("model timeouts are at most the timeout of Node's own HTTP client", () => {
     const problems = problemsOf({
       PARLEY_MODEL_STALL_TIMEOUT_MS: "300001",
       PARLEY_MODEL_STARTUP_TIMEOUT_MS: "99",

@@ -231,7 +231,7 @@ describe("a configuration", () => {
 
   test("warns of a misspelt variable but not of the workspace agent's", () => {
     expect(read({ PARLEY_PROT: "1", PARLEY_AGENT_TOKEN: "x", OTHER: "y" }).warnings).toEqual([
-      "PARLEY_PROT is set but Parley knows no such variable; it has no effect.",
+      "PARLEY_PROT is set but is not a variable of Parley; it has no effect.",
     ]);
   });
 });

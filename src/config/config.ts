@@ -1,16 +1,16 @@
-// Every environment variable of the server: one table says name, meaning, default and what is accepted.
-// Read once at the start, checked all at once, frozen. No other file of the server reads the environment.
+// The server's configuration: one table of environment variables with name, meaning, default and accepted values.
+// Read once at startup, checked all at once, frozen. No other file of the server reads the environment.
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { z } from "zod";
-import { fileVariables, findFileHalves } from "./files.js";
+import { fileVariables, findIncompleteFiles } from "./files.js";
 import { limitVariables } from "./limits.js";
 import { modelVariables } from "./models.js";
 import { operationsVariables } from "./operations.js";
 import { gitHostVariables } from "./git-hosts.js";
 import { pushVariables } from "./push.js";
-import { findSignInHalves, signInVariables } from "./sign-in.js";
+import { findIncompleteSignIn, signInVariables } from "./sign-in.js";
 import { workspaceVariables } from "./workspaces.js";
 import {
   accept,
@@ -22,7 +22,7 @@ import {
   optional,
   secretKeys,
   secretWord,
-  type Surroundings,
+  type ParseContext,
   type Variable,
   wholeNumber,
   zeroOr,
@@ -30,22 +30,22 @@ import {
   word,
 } from "./variable.js";
 
-/** The environment does not make a configuration; the message lists every bad variable and what it should be. */
+/** Invalid configuration; the message lists every invalid variable and what it must be. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 
   constructor(readonly problems: readonly string[]) {
-    super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+    super(`The configuration is invalid:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
   }
 }
 
 const SHORTEST_ADMIN_TOKEN_CHARACTERS = 16;
 const SHORTEST_SECRET_CHARACTERS = 16;
 const DAY_MS = 86_400_000;
-/** What a tool of its own may ask for, which is GraphQL's largest Int: 24 days. */
+/** The longest timeout of a client tool, GraphQL's largest Int: 24 days. */
 const LONGEST_CLIENT_TOOL_TIMEOUT_MS = 2_147_483_647;
 
-/** Renews a default lease three times before it ends. */
+/** Renews a default lease three times before it expires. */
 const DEFAULT_HEARTBEAT_MS = 9_000;
 
 const variables = {
@@ -65,30 +65,31 @@ const variables = {
     folder,
   ),
   databaseUrl: optional(
-    { name: "DATABASE_URL", meaning: "PostgreSQL 15 or newer to keep everything in." },
+    { name: "DATABASE_URL", meaning: "PostgreSQL 15 or newer for all data." },
     "an embedded PostgreSQL in PARLEY_DATA_DIR",
     address(["postgres:", "postgresql:"]),
   ),
   redisUrl: optional(
     { name: "REDIS_URL", meaning: "Redis that carries live events between servers." },
-    "events stay inside this server",
+    "events stay within this server",
     address(["redis:", "rediss:"]),
   ),
   replicaUrl: optional(
     {
       name: "PARLEY_REPLICA_URL",
       meaning:
-        "Where the other servers of this deployment reach this one, for the agents that have called it.",
+        "Address of this server for the other servers of the deployment, for the agents that are connected to it.",
     },
-    "none; an agent serves only the server that it has called",
+    "none; an agent serves only the server that it is connected to",
     address(["http:", "https:"]),
   ),
   replicaSecret: optional(
     {
       name: "PARLEY_REPLICA_SECRET",
-      meaning: "What the servers of a deployment show each other; the same on all.",
+      meaning:
+        "Shared secret with which servers of a deployment authenticate to each other; the same on all.",
     },
-    "none; servers do not let each other in",
+    "none; servers accept no requests from each other",
     secretWord(SHORTEST_SECRET_CHARACTERS),
   ),
   secretsKeys: optional(
@@ -115,15 +116,15 @@ const variables = {
       "the current folder",
       existingFolder,
     ),
-    whenUnset: ({ cwd }: Surroundings) => cwd,
+    whenUnset: ({ cwd }: ParseContext) => cwd,
   },
   ...workspaceVariables,
   workspaceAgentUrl: optional(
     {
       name: "PARLEY_WORKSPACE_AGENT_URL",
-      meaning: "Where an agent listens that somebody else runs for PARLEY_WORKSPACE_DIR, and keeps running.",
+      meaning: "Address of a workspace agent for PARLEY_WORKSPACE_DIR that is run separately.",
     },
-    "this server starts an agent of its own, which ends with it",
+    "this server starts its own agent, which ends with it",
     address(["http:", "https:"]),
   ),
   workspaceAgentToken: optional(
@@ -131,18 +132,19 @@ const variables = {
       name: "PARLEY_WORKSPACE_AGENT_TOKEN",
       meaning: "The token of the agent at PARLEY_WORKSPACE_AGENT_URL.",
     },
-    "none; it goes with PARLEY_WORKSPACE_AGENT_URL",
+    "none; required with PARLEY_WORKSPACE_AGENT_URL",
     secretWord(SHORTEST_SECRET_CHARACTERS),
   ),
   role: withDefault(
-    { name: "PARLEY_ROLE", meaning: "What this server does: answer the API, run chats, or both." },
+    { name: "PARLEY_ROLE", meaning: "Role of this server: serve the API, run chats, or both." },
     "all",
     oneOf(["all", "api", "worker"]),
   ),
   leaseMs: withDefault(
     {
       name: "PARLEY_LEASE_MS",
-      meaning: "A worker silent for this many milliseconds loses its chats to others.",
+      meaning:
+        "Lease of a worker; other workers take over its chats when it is not renewed within this many milliseconds.",
     },
     "30000",
     wholeNumber(100, DAY_MS, " of milliseconds"),
@@ -150,20 +152,20 @@ const variables = {
   heartbeatMs: optional(
     {
       name: "PARLEY_HEARTBEAT_MS",
-      meaning: "A worker renews its hold on chats this often; below half the lease.",
+      meaning: "Interval at which a worker renews its lease; below half the lease.",
     },
     `${DEFAULT_HEARTBEAT_MS}, or a third of a shorter lease`,
     wholeNumber(10, DAY_MS, " of milliseconds"),
   ),
   acquireBatchSize: withDefault(
-    { name: "PARLEY_ACQUIRE_BATCH_SIZE", meaning: "Most chats a worker takes from the queue at once." },
+    { name: "PARLEY_ACQUIRE_BATCH_SIZE", meaning: "Most chats that a worker claims at once." },
     "10",
     wholeNumber(1, 1_000),
   ),
   maxRunningChats: withDefault(
     {
       name: "PARLEY_MAX_RUNNING_CHATS",
-      meaning: "Chats that run at the same time, all servers together; the rest waits. 0 = no limit.",
+      meaning: "Chats that run concurrently on all servers together; further ones wait. 0 = no limit.",
     },
     "0",
     wholeNumber(0, 1_000_000),
@@ -171,7 +173,7 @@ const variables = {
   maxRunningChatsPerUser: withDefault(
     {
       name: "PARLEY_MAX_RUNNING_CHATS_PER_USER",
-      meaning: "Chats of one person that run at the same time; the rest waits. 0 = no limit.",
+      meaning: "Chats of one user that run concurrently; further ones wait. 0 = no limit.",
     },
     "0",
     wholeNumber(0, 1_000_000),
@@ -179,7 +181,7 @@ const variables = {
   autoArchiveDays: withDefault(
     {
       name: "PARLEY_AUTO_ARCHIVE_DAYS",
-      meaning: "Chats that nobody has touched for this many days are put into the archive. 0 = never.",
+      meaning: "Chats without changes for this many days are archived. 0 = never.",
     },
     "0",
     wholeNumber(0, 36_500),
@@ -187,7 +189,7 @@ const variables = {
   maxStepsPerTurn: withDefault(
     {
       name: "PARLEY_MAX_STEPS_PER_TURN",
-      meaning: "Model calls in one turn; a model that goes on asking for tools is stopped there.",
+      meaning: "Most model calls in one turn; a model that keeps calling tools is stopped there.",
     },
     "1200",
     wholeNumber(1, 100_000),
@@ -196,7 +198,7 @@ const variables = {
     {
       name: "PARLEY_CLIENT_TOOL_TIMEOUT_MS",
       meaning:
-        "Milliseconds that a client has to answer calls of its own tools, where a tool has no limit of its own; then they count as timed out. 0 = any time.",
+        "Milliseconds that a client has to answer calls of its own tools, unless the tool sets another limit; then they time out. 0 = no limit.",
     },
     "300000",
     zeroOr(wholeNumber(1_000, LONGEST_CLIENT_TOOL_TIMEOUT_MS, " of milliseconds")),
@@ -205,21 +207,21 @@ const variables = {
     {
       name: "PARLEY_SUBAGENT_DEPTH",
       meaning:
-        "How deep agents may start subagents: 1 = those of people's chats may, 2 = their subagents too. 0 = no agent may.",
+        "How deep agents may start subagents: 1 = agents of users' chats, 2 = their subagents too. 0 = none.",
     },
     "1",
     wholeNumber(0, 8),
   ),
   ...modelVariables,
   logLevel: withDefault(
-    { name: "PARLEY_LOG_LEVEL", meaning: "Least important log lines to write, to standard error." },
+    { name: "PARLEY_LOG_LEVEL", meaning: "Lowest level of log messages, written to standard error." },
     "info",
     oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
   ),
   ...limitVariables,
   ...operationsVariables,
   graphiql: optional(
-    { name: "PARLEY_GRAPHIQL", meaning: "Whether a browser gets the GraphiQL page: on or off." },
+    { name: "PARLEY_GRAPHIQL", meaning: "Whether the GraphiQL page is served to browsers: on or off." },
     "on, but off when NODE_ENV is production",
     onOrOff,
   ),
@@ -240,30 +242,30 @@ export type Config = Readonly<
   Omit<Values, "graphiql" | "heartbeatMs"> & {
     graphiql: boolean;
     heartbeatMs: number;
-    /** Sentences about things that are probably mistakes, for the log. */
+    /** Probable mistakes, for the log. */
     warnings: readonly string[];
   }
 >;
 
-/** Variables of ours that other programs of Parley read from the same environment. */
-const FOREIGN_PREFIXES = ["PARLEY_AGENT_"];
+/** Variables that other programs of Parley read from the same environment. */
+const OTHER_PROGRAM_PREFIXES = ["PARLEY_AGENT_"];
 
-/** Makes the configuration of an environment; an empty value counts as unset. Throws {@link ConfigError}. */
+/** Parses an environment; an empty value counts as unset. Throws {@link ConfigError}. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
   isDirectory: (path: string) => boolean = directoryExists,
 ): Config {
   const problems: string[] = [];
-  const surroundings: Surroundings = { cwd, isDirectory };
+  const context: ParseContext = { cwd, isDirectory };
   const read = <T>(variable: Variable<T>): T => {
     const text = env[variable.name];
-    if (text === undefined || text === "") return variable.whenUnset(surroundings);
-    const value = variable.parse(text, surroundings);
+    if (text === undefined || text === "") return variable.whenUnset(context);
+    const value = variable.parse(text, context);
     if (value !== undefined) return value;
     const shown = variable.secret ? "" : `, but is ${JSON.stringify(text.slice(0, SHOWN_CHARACTERS))}`;
     problems.push(`${variable.name} must be ${variable.expected}${shown}.`);
-    return variable.whenUnset(surroundings);
+    return variable.whenUnset(context);
   };
   const entries = Object.entries(variables).map(([key, variable]) => [key, read<unknown>(variable)]);
   const values = Object.fromEntries(entries) as Values;
@@ -273,61 +275,61 @@ export function readConfig(
       `PARLEY_HEARTBEAT_MS must be less than half of PARLEY_LEASE_MS, but they are ${heartbeatMs} and ${values.leaseMs}.`,
     );
   }
-  problems.push(...findHalves(values));
+  problems.push(...findIncomplete(values));
   if (problems.length > 0) throw new ConfigError(problems);
   const warnings = Object.freeze(findUnknown(env));
   const graphiql = values.graphiql ?? !values.isProduction;
   return Object.freeze({ ...values, heartbeatMs, graphiql, warnings });
 }
 
-/** What does not work by what is set of it. */
-function findHalves(values: Values): string[] {
+/** Incomplete combinations of variables. */
+function findIncomplete(values: Values): string[] {
   const { replicaUrl, replicaSecret, redisUrl, workspaceAgentUrl, workspaceAgentToken } = values;
   const { azureApiKey, azureEndpoint, bedrockApiKey, awsRegion, bedrockBaseUrl } = values;
   return [
     ...(replicaUrl === undefined || (replicaSecret !== undefined && redisUrl !== undefined)
       ? []
-      : ["PARLEY_REPLICA_URL needs PARLEY_REPLICA_SECRET and REDIS_URL beside it."]),
+      : ["PARLEY_REPLICA_URL requires PARLEY_REPLICA_SECRET and REDIS_URL."]),
     ...((workspaceAgentUrl === undefined) === (workspaceAgentToken === undefined)
       ? []
-      : ["PARLEY_WORKSPACE_AGENT_URL and PARLEY_WORKSPACE_AGENT_TOKEN must be set both or neither."]),
+      : ["PARLEY_WORKSPACE_AGENT_URL and PARLEY_WORKSPACE_AGENT_TOKEN must be set together."]),
     ...((azureApiKey === undefined) === (azureEndpoint === undefined)
       ? []
-      : ["AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT must be set both or neither."]),
+      : ["AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT must be set together."]),
     ...(bedrockApiKey === undefined || awsRegion !== undefined || bedrockBaseUrl !== undefined
       ? []
-      : ["AWS_BEARER_TOKEN_BEDROCK needs AWS_REGION or BEDROCK_BASE_URL beside it."]),
-    ...findSignInHalves(values),
-    ...findFileHalves(values),
+      : ["AWS_BEARER_TOKEN_BEDROCK requires AWS_REGION or BEDROCK_BASE_URL."]),
+    ...findIncompleteSignIn(values),
+    ...findIncompleteFiles(values),
   ];
 }
 
-/** A wrong value is shown this far; more would bury the message. */
+/** Invalid values are truncated to this length in messages. */
 const SHOWN_CHARACTERS = 80;
 
 function findUnknown(env: Readonly<Record<string, string | undefined>>): string[] {
   const known = new Set(Object.values(variables).map((variable) => variable.name));
   return Object.keys(env)
     .filter((name) => name.startsWith("PARLEY_") && !known.has(name))
-    .filter((name) => !FOREIGN_PREFIXES.some((prefix) => name.startsWith(prefix)))
+    .filter((name) => !OTHER_PROGRAM_PREFIXES.some((prefix) => name.startsWith(prefix)))
     .sort()
-    .map((name) => `${name} is set but Parley knows no such variable; it has no effect.`);
+    .map((name) => `${name} is set but is not a variable of Parley; it has no effect.`);
 }
 
 function directoryExists(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    return false; // Missing, unreadable or not a path at all: in no case a folder to work in.
+    return false; // Missing, unreadable, or not a path.
   }
 }
 
-/** The environment as it is, for children that are to have it; what is the server's alone they take out. */
+/** The unfiltered environment, for child processes; callers remove the server's own variables. */
 export function processEnvironment(): Readonly<Record<string, string | undefined>> {
   return process.env;
 }
 
-/** Reads `.env` in the current folder and the process environment, which wins. Throws {@link ConfigError}. */
+/** Reads `.env` in the current folder and the process environment, which takes precedence. Throws {@link ConfigError}. */
 export function loadConfig(): Config {
   const cwd = process.cwd();
   return readConfig({ ...readEnvFile(resolve(cwd, ".env")), ...withoutEmpty(process.env) }, cwd);
@@ -344,7 +346,7 @@ function readEnvFile(path: string): NodeJS.Dict<string> {
   }
 }
 
-/** An empty variable is an unset one, so it must not hide a line of the file. */
+/** An empty variable counts as unset, so it must not override the file. */
 function withoutEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
 }

@@ -1,10 +1,10 @@
-// The environment variables of how much is stored and where files' bytes are kept, part of the table in config.ts.
+// Variables of storage limits and the object store; part of the table in config.ts.
 import { address, optional, secretWord, wholeNumber, withDefault, word } from "./variable.js";
 
 const MOST_BYTES = 999_999_999_999_999;
 /** 5 GiB: years of text, or five hundred of the largest files. */
 const DEFAULT_USER_STORAGE_BYTES = 5 * 1024 ** 3;
-/** Room for PostgreSQL's log of changes (16 MiB each) and for a checkpoint to end. */
+/** Enough for PostgreSQL's WAL segments (16 MiB each) and for a checkpoint to finish. */
 const DEFAULT_MIN_FREE_BYTES = 256 * 1024 ** 2;
 
 export const fileVariables = {
@@ -12,7 +12,7 @@ export const fileVariables = {
     {
       name: "PARLEY_USER_STORAGE_BYTES",
       meaning:
-        "Bytes that one user may store in messages, queued messages and files, unless an admin gives them a limit of their own. 0 = no limit.",
+        "Bytes that one user may store in messages, queued messages and files, unless an admin sets a limit of their own. 0 = no limit.",
     },
     String(DEFAULT_USER_STORAGE_BYTES),
     wholeNumber(0, MOST_BYTES, " of bytes"),
@@ -21,7 +21,7 @@ export const fileVariables = {
     {
       name: "PARLEY_MIN_FREE_BYTES",
       meaning:
-        "With less free space on the disk of PARLEY_DATA_DIR nothing new is stored; for the embedded database. 0 = it is not watched.",
+        "Bytes of free disk space of PARLEY_DATA_DIR below which nothing new is stored; only with the embedded database. 0 = not monitored.",
     },
     String(DEFAULT_MIN_FREE_BYTES),
     wholeNumber(0, MOST_BYTES, " of bytes"),
@@ -29,14 +29,17 @@ export const fileVariables = {
   s3Bucket: optional(
     {
       name: "PARLEY_S3_BUCKET",
-      meaning: "Bucket of an S3-compatible store for the bytes of files; the same on all servers.",
+      meaning: "Bucket of an S3-compatible object store for files; the same on all servers.",
     },
-    "none; they are kept in the database",
+    "none; files are stored in the database",
     word("a bucket's name"),
   ),
   s3Endpoint: optional(
-    { name: "PARLEY_S3_ENDPOINT", meaning: "Address of the store; the bucket is in its path." },
-    "Amazon's own",
+    {
+      name: "PARLEY_S3_ENDPOINT",
+      meaning: "Endpoint of the object store, addressed with the bucket in the path.",
+    },
+    "Amazon S3",
     address(["https:", "http:"]),
   ),
   s3Region: withDefault(
@@ -45,12 +48,12 @@ export const fileVariables = {
     word("a region's name"),
   ),
   s3AccessKeyId: optional(
-    { name: "PARLEY_S3_ACCESS_KEY_ID", meaning: "Who asks the store." },
-    "as Amazon's programs find it, for example by the machine's role",
+    { name: "PARLEY_S3_ACCESS_KEY_ID", meaning: "Access key id for the object store." },
+    "from the AWS SDK's credential chain, for example the machine's role",
     word("a key's id"),
   ),
   s3SecretAccessKey: optional(
-    { name: "PARLEY_S3_SECRET_ACCESS_KEY", meaning: "What signs requests to the store." },
+    { name: "PARLEY_S3_SECRET_ACCESS_KEY", meaning: "Secret access key for the object store." },
     "as PARLEY_S3_ACCESS_KEY_ID",
     secretWord(1),
   ),
@@ -63,14 +66,15 @@ type FileValues = {
   s3SecretAccessKey: string | undefined;
 };
 
-/** What does not work by what is set of it. */
-export function findFileHalves(values: FileValues): string[] {
+/** Incomplete combinations of variables. */
+export function findIncompleteFiles(values: FileValues): string[] {
   const { s3Bucket, s3Endpoint, s3AccessKeyId, s3SecretAccessKey } = values;
-  const isLost = s3Bucket === undefined && (s3Endpoint ?? s3AccessKeyId ?? s3SecretAccessKey) !== undefined;
+  const isMissingBucket =
+    s3Bucket === undefined && (s3Endpoint ?? s3AccessKeyId ?? s3SecretAccessKey) !== undefined;
   return [
-    ...(isLost ? ["PARLEY_S3_ENDPOINT and the keys need PARLEY_S3_BUCKET beside them."] : []),
+    ...(isMissingBucket ? ["PARLEY_S3_ENDPOINT and the keys require PARLEY_S3_BUCKET."] : []),
     ...((s3AccessKeyId === undefined) === (s3SecretAccessKey === undefined)
       ? []
-      : ["PARLEY_S3_ACCESS_KEY_ID and PARLEY_S3_SECRET_ACCESS_KEY must be set both or neither."]),
+      : ["PARLEY_S3_ACCESS_KEY_ID and PARLEY_S3_SECRET_ACCESS_KEY must be set together."]),
   ];
 }

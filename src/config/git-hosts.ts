@@ -1,4 +1,4 @@
-// The environment variables of git hosts, part of the table in config.ts.
+// Variables of git hosts; part of the table in config.ts.
 import { onOrOff, withDefault } from "./variable.js";
 
 export const gitHostVariables = {
@@ -6,7 +6,7 @@ export const gitHostVariables = {
     {
       name: "PARLEY_GIT_HOSTS_PRIVATE_NETWORK",
       meaning:
-        "Whether the server may ask git hosts within your own network how branches stand. People name those hosts themselves: on or off.",
+        "Whether the server may send requests to git hosts in private networks; users choose the hosts: on or off.",
     },
     "off",
     onOrOff,

@@ -1,12 +1,8 @@
-// Variables that bound how often strangers and people may ask, and whose word on where they come from counts; part of
-// the table in config.ts.
+// Variables of rate limits, response sizes and trusted proxies; part of the table in config.ts.
 import ipaddr from "ipaddr.js";
 import { type Accepted, onOrOff, wholeNumber, withDefault } from "./variable.js";
 
-/**
- * Whom a request's `X-Forwarded-For` is believed from: the next so many machines on the way, or those in these networks
- * (CIDR notation).
- */
+/** Proxies whose `X-Forwarded-For` is trusted: a number of hops, or networks in CIDR notation. */
 export type TrustedProxies = { hops: number } | { networks: readonly string[] };
 
 const MOST_HOPS = 16;
@@ -33,7 +29,7 @@ const proxies: Accepted<TrustedProxies> = {
 function readNetwork(word: string): readonly string[] | undefined {
   if (word === "loopback") return LOOPBACK;
   if (ipaddr.isValidCIDR(word)) return [word];
-  // `isValid` takes 10.1 and 0x7f000001 for addresses too.
+  // `isValid` also accepts 10.1 and 0x7f000001.
   if (ipaddr.IPv6.isValid(word)) return [`${word}/128`];
   return ipaddr.IPv4.isValidFourPartDecimal(word) ? [`${word}/32`] : undefined;
 }
@@ -43,28 +39,28 @@ const uses = wholeNumber(0, MOST_USES);
 const perMinute: Accepted<number> = {
   ...uses,
   expected: `off, or ${uses.expected}`,
-  parse: (text, surroundings) => (text === "off" ? 0 : uses.parse(text, surroundings)),
+  parse: (text, context) => (text === "off" ? 0 : uses.parse(text, context)),
 };
 
 const cpuMs = wholeNumber(0, 1_000_000);
 const perSecond: Accepted<number> = {
   ...cpuMs,
   expected: `off, or ${cpuMs.expected}`,
-  parse: (text, surroundings) => (text === "off" ? 0 : cpuMs.parse(text, surroundings)),
+  parse: (text, context) => (text === "off" ? 0 : cpuMs.parse(text, context)),
 };
 
-/** GraphiQL's introspection query has 240 nodes and must fit. */
+/** GraphiQL's introspection query, which must be accepted, has 240 nodes. */
 const FEWEST_NODES = 300;
-/** Below it not even a page of ordinary messages fits. */
+/** A page of ordinary messages must fit. */
 const LEAST_ANSWER_BYTES = 65_536;
 const MOST_ANSWER_BYTES = 268_435_456;
 
 export const limitVariables = {
-  maxAnswerBytes: withDefault(
+  maxResponseBytes: withDefault(
     {
       name: "PARLEY_MAX_ANSWER_BYTES",
       meaning:
-        "Bytes of one answer, or of one event of a subscription; larger ones are refused with ANSWER_TOO_LARGE.",
+        "Bytes of one response, or of one subscription event; larger ones are rejected with ANSWER_TOO_LARGE.",
     },
     "16777216",
     wholeNumber(LEAST_ANSWER_BYTES, MOST_ANSWER_BYTES),
@@ -73,7 +69,7 @@ export const limitVariables = {
     {
       name: "PARLEY_MAX_BYTES_PER_USER",
       meaning:
-        "Bytes of one user's answers and events that this server has made and the user has not taken yet; beyond it queries are refused with RATE_LIMITED, and streams wait.",
+        "Bytes of one user's responses and events in this server's memory; beyond it queries are rejected with RATE_LIMITED, and streams wait.",
     },
     "67108864",
     wholeNumber(LEAST_ANSWER_BYTES, 4 * MOST_ANSWER_BYTES),
@@ -82,7 +78,7 @@ export const limitVariables = {
     {
       name: "PARLEY_TRUSTED_PROXIES",
       meaning:
-        "Whose X-Forwarded-For is believed: how many proxies stand before this server, or their addresses and networks.",
+        "Proxies whose X-Forwarded-For is trusted: their number in front of this server, or their addresses and networks.",
     },
     "",
     proxies,
@@ -90,7 +86,7 @@ export const limitVariables = {
   rateLimits: withDefault(
     {
       name: "PARLEY_RATE_LIMITS",
-      meaning: "Whether anything is counted that may be asked too often: on or off.",
+      meaning: "Whether rate limits are applied: on or off.",
     },
     "on",
     onOrOff,
@@ -98,7 +94,7 @@ export const limitVariables = {
   rateLimitUserMutations: withDefault(
     {
       name: "PARLEY_RATE_LIMIT_USER_MUTATIONS",
-      meaning: "Mutations of one person in a minute, each root field for itself; 0 or off = any number.",
+      meaning: "Mutations of one user per minute, each root field counted; 0 or off = no limit.",
     },
     "1200",
     perMinute,
@@ -106,7 +102,7 @@ export const limitVariables = {
   rateLimitAddressMutations: withDefault(
     {
       name: "PARLEY_RATE_LIMIT_ADDRESS_MUTATIONS",
-      meaning: "Mutations from one address (IPv6: one /64) in a minute; 0 or off = any number.",
+      meaning: "Mutations from one address (IPv6: one /64) per minute; 0 or off = no limit.",
     },
     "12000",
     perMinute,
@@ -115,7 +111,7 @@ export const limitVariables = {
     {
       name: "PARLEY_RATE_LIMIT_ADDRESS_VISITS",
       meaning:
-        "Visits to the pages of signing in and of authorisations from one address in a minute; 0 or off = any number.",
+        "Requests for sign-in and authorization pages from one address per minute; 0 or off = no limit.",
     },
     "600",
     perMinute,
@@ -124,7 +120,7 @@ export const limitVariables = {
     {
       name: "PARLEY_RATE_LIMIT_ADDRESS_FAILURES",
       meaning:
-        "Bad tokens and links from one address in a minute, after which only tokens that were good before are looked at; 0 or off = any number.",
+        "Invalid tokens and links from one address per minute, after which only tokens that were valid before are accepted; 0 or off = no limit.",
     },
     "600",
     perMinute,
@@ -133,7 +129,7 @@ export const limitVariables = {
     {
       name: "PARLEY_MAX_DOCUMENT_NODES",
       meaning:
-        "Fields and fragments of one GraphQL document, each counted wherever it is used; larger ones are refused unread.",
+        "Fields and fragments of one GraphQL document, each counted wherever it is used; larger documents are rejected before execution.",
     },
     "1000",
     wholeNumber(FEWEST_NODES, 100_000),
@@ -141,7 +137,7 @@ export const limitVariables = {
   maxRunningPerUser: withDefault(
     {
       name: "PARLEY_USER_OPERATIONS",
-      meaning: "Queries and mutations of one user that run at the same time on a server; others wait.",
+      meaning: "Queries and mutations of one user that run concurrently on a server; further ones wait.",
     },
     "16",
     wholeNumber(1, 10_000),
@@ -150,16 +146,15 @@ export const limitVariables = {
     {
       name: "PARLEY_USER_CPU_MS",
       meaning:
-        "Milliseconds of a server's CPU that one user's queries and mutations may take in each second; 0 or off = any number.",
+        "Milliseconds of a server's CPU per second for one user's queries and mutations; 0 or off = no limit.",
     },
     "300",
     perSecond,
   ),
-  maxStrangersPerAddress: withDefault(
+  maxAnonymousPerAddress: withDefault(
     {
       name: "PARLEY_STRANGERS_PER_ADDRESS",
-      meaning:
-        "Connections from one address (IPv6: one /64) without a valid token yet; one more cuts the oldest.",
+      meaning: "Unauthenticated connections from one address (IPv6: one /64); one more closes the oldest.",
     },
     "64",
     wholeNumber(1, 1_000_000),

@@ -1,5 +1,4 @@
-// Variables about the models that turns ask: vendors' keys and addresses, which model, and how long one may be silent.
-// Part of the table in config.ts.
+// Variables of models: vendors' keys and endpoints, the default model, and timeouts; part of the table in config.ts.
 import { z } from "zod";
 import {
   accept,
@@ -14,7 +13,7 @@ import {
   word,
 } from "./variable.js";
 
-/** Node's own HTTP client bears no longer silence; a larger number would promise what nothing keeps. */
+/** The timeout of Node's own HTTP client; larger values would have no effect. */
 const LONGEST_SILENCE_MS = 300_000;
 
 export const modelVariables = {
@@ -25,7 +24,7 @@ export const modelVariables = {
   openaiApi: withDefault(
     {
       name: "PARLEY_OPENAI_API",
-      meaning: "Which of OpenAI's APIs the OpenAI and Azure endpoints are asked through.",
+      meaning: "Which of OpenAI's APIs is used with the OpenAI and Azure endpoints.",
     },
     "responses",
     oneOf(["responses", "chat"]),
@@ -38,13 +37,13 @@ export const modelVariables = {
       name: "AZURE_OPENAI_ENDPOINT",
       meaning: "The Azure OpenAI resource, https://NAME.openai.azure.com; PARLEY_MODEL names the deployment.",
     },
-    "none; it goes with AZURE_OPENAI_API_KEY",
+    "none; required with AZURE_OPENAI_API_KEY",
     address(["https:", "http:"]),
   ),
   bedrockApiKey: vendorKey("AWS_BEARER_TOKEN_BEDROCK", "Claude on Amazon Bedrock"),
   awsRegion: optional(
-    { name: "AWS_REGION", meaning: "The region whose Bedrock is asked, for example eu-central-1." },
-    "none; Bedrock needs it or BEDROCK_BASE_URL",
+    { name: "AWS_REGION", meaning: "The region of Bedrock, for example eu-central-1." },
+    "none; Bedrock requires it or BEDROCK_BASE_URL",
     accept("the name of an AWS region", z.string().regex(/^[a-z]{2,}(-[a-z]+)+-\d+$/)),
   ),
   bedrockBaseUrl: vendorAddress("BEDROCK_BASE_URL", "Bedrock's"),
@@ -56,7 +55,7 @@ export const modelVariables = {
   smallModel: optional(
     {
       name: "PARLEY_SMALL_MODEL",
-      meaning: "Model id of a quick, cheap model for little things such as titles.",
+      meaning: "Model id of a fast, cheap model for small tasks such as titles.",
     },
     "the chat's own model",
     word("a model id without spaces"),
@@ -65,20 +64,23 @@ export const modelVariables = {
     {
       name: "PARLEY_MAX_OUTPUT_TOKENS",
       meaning:
-        "Tokens that one answer may have where a model's own maxOutputTokens is not set; a model that gives less is asked for less.",
+        "Output tokens of one model call where the model's own maxOutputTokens is not set; reduced to the model's limit.",
     },
     "32000",
     wholeNumber(256, 10_000_000, " of tokens"),
   ),
   titles: withDefault(
-    { name: "PARLEY_TITLES", meaning: "Whether a model names new chats unasked: on or off." },
+    {
+      name: "PARLEY_TITLES",
+      meaning: "Whether a model generates titles of new chats automatically: on or off.",
+    },
     "on",
     onOrOff,
   ),
   modelStartupTimeoutMs: withDefault(
     {
       name: "PARLEY_MODEL_STARTUP_TIMEOUT_MS",
-      meaning: "A model that has not begun to answer after this many milliseconds is asked anew.",
+      meaning: "A model call is retried when the answer has not started after this many milliseconds.",
     },
     "60000",
     wholeNumber(100, LONGEST_SILENCE_MS, " of milliseconds"),
@@ -86,7 +88,7 @@ export const modelVariables = {
   modelStallTimeoutMs: withDefault(
     {
       name: "PARLEY_MODEL_STALL_TIMEOUT_MS",
-      meaning: "A model that falls silent in its answer for this many milliseconds is asked anew.",
+      meaning: "A model call is retried when the answer stalls for this many milliseconds.",
     },
     "120000",
     wholeNumber(100, LONGEST_SILENCE_MS, " of milliseconds"),

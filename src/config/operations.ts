@@ -1,4 +1,4 @@
-// Variables for those who run a server and watch over it; part of the table in config.ts.
+// Variables of operations: database startup, records, traces and metrics; part of the table in config.ts.
 import {
   type Accepted,
   address,
@@ -10,7 +10,7 @@ import {
   word,
 } from "./variable.js";
 
-/** Where something listens. `host` is without brackets. */
+/** An address to listen on. `host` is without brackets. */
 export type ListenAddress = { host: string; port: number };
 
 const LISTEN_ADDRESS = /^(?:\[([0-9a-f:.]+)\]|([^\s:/@[\]]+)):(\d{1,5})$/i;
@@ -38,7 +38,7 @@ const ratio: Accepted<number> = {
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** As OpenTelemetry has it: `name=value,name=value`, percent-encoded. */
+/** OpenTelemetry's format: `name=value,name=value`, percent-encoded. */
 const headers: Accepted<Readonly<Record<string, string>>> = {
   expected: "headers as name=value, separated by commas, values percent-encoded",
   secret: true,
@@ -51,7 +51,7 @@ const headers: Accepted<Readonly<Record<string, string>>> = {
       const isGood = read.every(([name, value]) => HEADER_NAME.test(name) && /^[\x20-\x7e]+$/.test(value));
       return isGood ? Object.fromEntries(read) : undefined;
     } catch {
-      return undefined; // An escape that is none.
+      return undefined; // An invalid escape.
     }
   },
 };
@@ -64,7 +64,7 @@ export const operationsVariables = {
   databaseWaitMs: withDefault(
     {
       name: "PARLEY_DATABASE_WAIT_MS",
-      meaning: "A start waits so many milliseconds for a database that does not serve yet; 0 = not at all.",
+      meaning: "Milliseconds that a start waits for a database that is not available yet; 0 = does not wait.",
     },
     "60000",
     wholeNumber(0, LONGEST_DATABASE_WAIT_MS, " of milliseconds"),
@@ -72,20 +72,20 @@ export const operationsVariables = {
   debugRecords: withDefault(
     {
       name: "PARLEY_DEBUG_RECORDS",
-      meaning: "Whether what models are asked and answer is kept whole for admins to read: on or off.",
+      meaning: "Whether requests to models and their answers are recorded in full for admins: on or off.",
     },
     "off",
     onOrOff,
   ),
   debugRetentionDays: withDefault(
-    { name: "PARLEY_DEBUG_RETENTION_DAYS", meaning: "Days after which such records are taken away." },
+    { name: "PARLEY_DEBUG_RETENTION_DAYS", meaning: "Days after which such records are deleted." },
     "3",
     wholeNumber(1, MOST_RETENTION_DAYS),
   ),
   traces: optional(
     {
       name: "PARLEY_TRACES",
-      meaning: "Whether requests and turns are followed and told to an OpenTelemetry collector: on or off.",
+      meaning: "Whether requests and turns are traced and exported to an OpenTelemetry collector: on or off.",
     },
     "on when OTEL_EXPORTER_OTLP_ENDPOINT is set",
     onOrOff,
@@ -93,7 +93,7 @@ export const operationsVariables = {
   tracesEndpoint: optional(
     {
       name: "OTEL_EXPORTER_OTLP_ENDPOINT",
-      meaning: "The collector's address for OTLP over HTTP; /v1/traces is put after it.",
+      meaning: "The collector's address for OTLP over HTTP; /v1/traces is appended.",
     },
     "http://localhost:4318",
     address(["http:", "https:"]),
@@ -107,14 +107,14 @@ export const operationsVariables = {
     { ...headers, parse: (text, around) => (text === "" ? {} : headers.parse(text, around)) },
   ),
   tracesService: withDefault(
-    { name: "OTEL_SERVICE_NAME", meaning: "What this deployment is called in traces." },
+    { name: "OTEL_SERVICE_NAME", meaning: "Service name of this deployment in traces." },
     "parley",
     word("a name without spaces"),
   ),
   tracesRatio: withDefault(
     {
       name: "PARLEY_TRACES_RATIO",
-      meaning: "The part of all requests and turns that is followed, from 0 to 1.",
+      meaning: "The sampled fraction of requests and turns, from 0 to 1.",
     },
     "1",
     ratio,
@@ -123,16 +123,15 @@ export const operationsVariables = {
     {
       name: "PARLEY_METRICS_ADDRESS",
       meaning:
-        "Host and port where Prometheus finds GET /metrics, for everybody who reaches it; port 0 takes any.",
+        "Host and port that serve GET /metrics for Prometheus, without authentication; port 0 takes any.",
     },
-    "none; nothing is measured",
+    "none; no metrics",
     listenAddress,
   ),
   usageLimitFailure: withDefault(
     {
       name: "PARLEY_USAGE_LIMIT_FAILURE",
-      meaning:
-        "What happens while nobody can find out whether a person's usage limit is reached: closed refuses, open lets pass.",
+      meaning: "What happens while a user's usage limit cannot be checked: closed refuses, open allows.",
     },
     "closed",
     oneOf(["closed", "open"]),

@@ -1,4 +1,4 @@
-// The environment variables of notifications to browsers, part of the table in config.ts.
+// Variables of push notifications; part of the table in config.ts.
 import { z } from "zod";
 import { accept, onOrOff, optional, withDefault } from "./variable.js";
 
@@ -7,7 +7,7 @@ export const pushVariables = {
     {
       name: "PARLEY_PUSH_CONTACT",
       meaning:
-        "Where the operators of browsers' push services reach you, as mailto:ops@example.com or an https address.",
+        "Contact for the operators of browsers' push services, as mailto:ops@example.com or an https address.",
     },
     "PARLEY_PUBLIC_URL when that is https, else mailto:parley@localhost",
     accept("a mailto: or https: address", z.url({ protocol: /^(mailto|https)$/ })),
@@ -15,8 +15,7 @@ export const pushVariables = {
   isPushPrivateAllowed: withDefault(
     {
       name: "PARLEY_PUSH_PRIVATE_NETWORK",
-      meaning:
-        "Whether push services within your own network may be used, without encryption too: on or off.",
+      meaning: "Whether push services in private networks are allowed, also without encryption: on or off.",
     },
     "off",
     onOrOff,

@@ -1,4 +1,4 @@
-// The environment variables of browsers and of signing in, part of the table in config.ts.
+// Variables of the public address and of sign-in; part of the table in config.ts.
 import { z } from "zod";
 import {
   accept,
@@ -29,7 +29,7 @@ export const signInVariables = {
     {
       name: "PARLEY_PUBLIC_URL",
       meaning:
-        "Where browsers reach this deployment, with the path if it has one; the address that authorisations of tool servers come back to.",
+        "Address of this deployment for browsers, with the path if it has one; authorizations of MCP servers redirect to it.",
     },
     "http://localhost and the port",
     publicAddress,
@@ -38,19 +38,19 @@ export const signInVariables = {
     {
       name: "PARLEY_ALLOWED_ORIGINS",
       meaning:
-        "Web apps on other origins that people may be sent back to, as https://chat.example, separated by commas.",
+        "Other origins of web apps that browsers may be redirected to, as https://chat.example, separated by commas.",
     },
     "",
     origins,
   ),
   oidcIssuer: optional(
-    { name: "PARLEY_OIDC_ISSUER", meaning: "The OpenID Connect provider that people sign in with." },
-    "nobody signs in with a browser",
+    { name: "PARLEY_OIDC_ISSUER", meaning: "The OpenID Connect provider that users sign in with." },
+    "none; no sign-in with a browser",
     provider,
   ),
   oidcClientId: optional(
     { name: "PARLEY_OIDC_CLIENT_ID", meaning: "Parley's client id at the provider." },
-    "none; it goes with PARLEY_OIDC_ISSUER",
+    "none; required with PARLEY_OIDC_ISSUER",
     word("a client id without spaces"),
   ),
   oidcClientSecret: optional(
@@ -59,7 +59,7 @@ export const signInVariables = {
     secretWord(1),
   ),
   oidcScopes: withDefault(
-    { name: "PARLEY_OIDC_SCOPES", meaning: "What the provider is asked for, openid among it." },
+    { name: "PARLEY_OIDC_SCOPES", meaning: "Requested scopes, including openid." },
     "openid profile email",
     accept(
       "scopes separated by spaces, openid among them",
@@ -69,15 +69,15 @@ export const signInVariables = {
   oidcRoleClaim: optional(
     {
       name: "PARLEY_OIDC_ROLE_CLAIM",
-      meaning: "The claim that tells who is an admin: its name, or a path such as realm_access.roles.",
+      meaning: "The claim that identifies admins: its name, or a path such as realm_access.roles.",
     },
-    "admins give roles by hand",
+    "none; admins assign roles manually",
     word("a claim's name"),
   ),
   oidcAdminValues: withDefault(
     {
       name: "PARLEY_OIDC_ADMIN_VALUES",
-      meaning: "Values of that claim that make an admin, separated by commas; everybody else is a member.",
+      meaning: "Values of that claim for admins, separated by commas; all others are members.",
     },
     "",
     words,
@@ -85,30 +85,29 @@ export const signInVariables = {
   oidcAllowedDomains: withDefault(
     {
       name: "PARLEY_OIDC_ALLOWED_DOMAINS",
-      meaning:
-        "Domains of verified e-mail addresses that may sign in, separated by commas; empty = everybody.",
+      meaning: "Domains of verified e-mail addresses that may sign in, separated by commas; empty = all.",
     },
     "",
     words,
   ),
   sessionLifeMs: withDefault(
-    { name: "PARLEY_SESSION_LIFE_MS", meaning: "Milliseconds after which a browser signs in anew." },
+    { name: "PARLEY_SESSION_LIFE_MS", meaning: "Milliseconds after which a browser session expires." },
     String(7 * DAY_MS),
     wholeNumber(1_000, 365 * DAY_MS, " of milliseconds"),
   ),
   sessionIdleMs: withDefault(
-    { name: "PARLEY_SESSION_IDLE_MS", meaning: "The same for a browser that asks for nothing." },
+    { name: "PARLEY_SESSION_IDLE_MS", meaning: "The same for a browser session without requests." },
     String(DAY_MS),
     wholeNumber(1_000, 365 * DAY_MS, " of milliseconds"),
   ),
   jwtIssuer: optional(
-    { name: "PARLEY_JWT_ISSUER", meaning: "The provider whose signed tokens services may bring." },
-    "services bring API tokens",
+    { name: "PARLEY_JWT_ISSUER", meaning: "The provider whose signed tokens services may use." },
+    "none; services use API tokens",
     provider,
   ),
   jwtAudience: optional(
-    { name: "PARLEY_JWT_AUDIENCE", meaning: "The audience that such tokens must be made for." },
-    "none; it goes with PARLEY_JWT_ISSUER",
+    { name: "PARLEY_JWT_AUDIENCE", meaning: "The audience that such tokens must have." },
+    "none; required with PARLEY_JWT_ISSUER",
     word("an audience without spaces"),
   ),
 };
@@ -117,18 +116,18 @@ type SignInValues = {
   [Key in keyof typeof signInVariables]: ReturnType<(typeof signInVariables)[Key]["whenUnset"]>;
 };
 
-/** What does not work by what is set of it. */
-export function findSignInHalves(values: SignInValues): string[] {
+/** Incomplete combinations of variables. */
+export function findIncompleteSignIn(values: SignInValues): string[] {
   const { oidcIssuer, oidcClientId, jwtIssuer, jwtAudience, oidcRoleClaim, oidcAdminValues } = values;
   return [
     ...((oidcIssuer === undefined) === (oidcClientId === undefined)
       ? []
-      : ["PARLEY_OIDC_ISSUER and PARLEY_OIDC_CLIENT_ID must be set both or neither."]),
+      : ["PARLEY_OIDC_ISSUER and PARLEY_OIDC_CLIENT_ID must be set together."]),
     ...((jwtIssuer === undefined) === (jwtAudience === undefined)
       ? []
-      : ["PARLEY_JWT_ISSUER and PARLEY_JWT_AUDIENCE must be set both or neither."]),
+      : ["PARLEY_JWT_ISSUER and PARLEY_JWT_AUDIENCE must be set together."]),
     ...((oidcRoleClaim === undefined) === (oidcAdminValues.length === 0)
       ? []
-      : ["PARLEY_OIDC_ROLE_CLAIM and PARLEY_OIDC_ADMIN_VALUES must be set both or neither."]),
+      : ["PARLEY_OIDC_ROLE_CLAIM and PARLEY_OIDC_ADMIN_VALUES must be set together."]),
   ];
 }

@@ -1,35 +1,35 @@
-// How the text of one environment variable is read: what it is called and means, what is accepted, what is secret.
+// Definition of an environment variable: name, meaning, parser, and whether it is secret.
 // The variables themselves are in config.ts.
 import { resolve } from "node:path";
 import { z } from "zod";
 
-/** The outside facts that parsing needs besides the text. */
-export type Surroundings = { cwd: string; isDirectory: (path: string) => boolean };
+/** Context of parsing besides the text. */
+export type ParseContext = { cwd: string; isDirectory: (path: string) => boolean };
 
 export type Variable<T> = {
   name: string;
   /** One sentence for `parley serve --help`. */
   meaning: string;
-  /** What an unset variable amounts to, in words or as the value itself. */
+  /** The effect of leaving it unset, in words or as the value itself. */
   defaultText: string;
   /** Completes the sentence "NAME must be …". */
   expected: string;
   /** Secret values never appear in messages. */
   secret: boolean;
-  /** The value for a set variable; undefined when the text is not acceptable. */
-  parse: (text: string, surroundings: Surroundings) => T | undefined;
+  /** The value for a set variable; undefined when the text is invalid. */
+  parse: (text: string, context: ParseContext) => T | undefined;
   /** The value for an unset variable. */
-  whenUnset: (surroundings: Surroundings) => T;
+  whenUnset: (context: ParseContext) => T;
 };
 
 export type Accepted<T> = Pick<Variable<T>, "expected" | "parse"> & { secret?: boolean };
 type Facts = { name: string; meaning: string };
 
-/** A variable with a default, given as the text that one would write. */
+/** A variable with a default, given as the text of its value. */
 export function withDefault<T>(facts: Facts, defaultText: string, accepted: Accepted<T>): Variable<T> {
-  const whenUnset = (surroundings: Surroundings): T => {
-    const value = accepted.parse(defaultText, surroundings);
-    if (value === undefined) throw new Error(`the default of ${facts.name} is not acceptable`);
+  const whenUnset = (context: ParseContext): T => {
+    const value = accepted.parse(defaultText, context);
+    if (value === undefined) throw new Error(`the default of ${facts.name} is invalid`);
     return value;
   };
   return { secret: false, ...facts, ...accepted, defaultText, whenUnset };
@@ -62,7 +62,7 @@ export function zeroOr({ expected, parse, ...rest }: Accepted<number>): Accepted
   return {
     ...rest,
     expected: `0, or ${expected}`,
-    parse: (text, surroundings) => (text === "0" ? 0 : parse(text, surroundings)),
+    parse: (text, context) => (text === "0" ? 0 : parse(text, context)),
   };
 }
 
@@ -76,14 +76,14 @@ export function address(protocols: readonly string[]): Accepted<string> {
   const schema = z.string().refine((text) => {
     return protocols.some((protocol) => text.startsWith(`${protocol}//`)) && URL.canParse(text);
   });
-  // Such addresses may hold a password.
+  // Such URLs may contain a password.
   return {
     ...accept(`a URL that starts with ${protocols.map((it) => `${it}//`).join(" or ")}`, schema),
     secret: true,
   };
 }
 
-/** Where browsers go: without a query, a user or a slash at the end. */
+/** An address for browsers: without query, user and trailing slash. */
 export const publicAddress: Accepted<string> = {
   expected: "a URL that starts with https:// or http://, without user, query and fragment",
   secret: false,
@@ -93,7 +93,7 @@ export const publicAddress: Accepted<string> = {
   },
 };
 
-/** Sorted as they were written; an empty text is none. */
+/** In the given order; empty text = none. */
 export const origins: Accepted<readonly string[]> = {
   expected: "origins such as https://chat.example, separated by commas",
   secret: false,
@@ -112,7 +112,7 @@ function readWebAddress(text: string): URL | undefined {
   return isPlain && ["https:", "http:"].includes(url.protocol) ? url : undefined;
 }
 
-/** Keys and tokens travel in HTTP headers, where only visible ASCII is safe. */
+/** Keys and tokens are sent in HTTP headers, where only visible ASCII is safe. */
 export function secretWord(leastCharacters: number): Accepted<string> {
   const schema = z
     .string()
@@ -122,7 +122,7 @@ export function secretWord(leastCharacters: number): Accepted<string> {
   return { ...accept(`${length}characters of visible ASCII without spaces`, schema), secret: true };
 }
 
-/** Deployment keys by id, 32 bytes each. The configuration knows nothing of what they are for. */
+/** A key of 32 bytes with its id. */
 export type KeyWithId = { id: string; bytes: Uint8Array };
 
 const SECRET_KEY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=?)$/;
@@ -161,10 +161,10 @@ export const onOrOff: Accepted<boolean> = accept(
 );
 
 export function vendorKey(name: string, models: string): Variable<string | undefined> {
-  return optional({ name, meaning: `Key for ${models}.` }, `no ${models}`, secretWord(1));
+  return optional({ name, meaning: `Key for ${models}.` }, `none; no ${models}`, secretWord(1));
 }
 
 export function vendorAddress(name: string, owner: string): Variable<string | undefined> {
-  const facts = { name, meaning: `Another endpoint that speaks ${owner} API.` };
-  return optional(facts, `${owner} own`, address(["https:", "http:"]));
+  const facts = { name, meaning: `Another endpoint with ${owner} API.` };
+  return optional(facts, `${owner} own endpoint`, address(["https:", "http:"]));
 }

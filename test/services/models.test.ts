@@ -12,7 +12,7 @@ import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { OutboundFetch } from "../../src/lib/outbound/outbound-fetch.js";
 import type { ModelProvider, ProviderSettings } from "../../src/providers/types.js";
-import { judgeOptions } from "../../src/providers/common/validate-options.js";
+import { validateOptions } from "../../src/providers/common/validate-options.js";
 import { Database } from "../../src/store/common/database.js";
 import { ensureDefaultProviders } from "../../src/store/models/default-models.js";
 import type { ProviderRecord } from "../../src/store/models/models.js";
@@ -220,7 +220,7 @@ describe("another replica's change", () => {
     });
     const before = await told(model.id);
     const parts: ModelDependencies = {
-      ...{ database, secrets: testSecretBox, judgeOptions },
+      ...{ database, secrets: testSecretBox, validateOptions },
       announceModels: () => here.publishConfigChange("models"),
       discoverModels: () => Promise.reject(new Error("Nobody was expected to ask.")),
     };

@@ -267,7 +267,7 @@ describe("a title that a person asks for", () => {
         role: "user",
         text:
           "Name this conversation:\n\n<conversation>\n[user]: repair the login page\n[assistant]: Answer to 1\n" +
-          "[user]: and the logout\n[assistant]: Answer to 3\n</conversation>\n\nThe person's latest message:\n\n" +
+          "[user]: and the logout\n[assistant]: Answer to 3\n</conversation>\n\nThe user's latest message:\n\n" +
           "<latest>\nand the logout\n</latest>",
       },
     ]);

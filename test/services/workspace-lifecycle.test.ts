@@ -118,8 +118,8 @@ test("a workspace is made, stopped, started and deleted, each by one call of its
 
 test("a failure is tried again, and one that lasts is told with its reason until somebody starts anew", async () => {
   const failures = [
-    new ProvisionerError("The engine is away.", { isLasting: false }),
-    new ProvisionerError("There is no such image.", { isLasting: true }),
+    new ProvisionerError("The engine is away.", { isPermanent: false }),
+    new ProvisionerError("There is no such image.", { isPermanent: true }),
   ];
   const { provisioner, asked } = scripted({
     start: () => {
