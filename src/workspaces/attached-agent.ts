@@ -1,4 +1,4 @@
-/** An agent that somebody else runs for one directory of this machine: it was there before us, and it stays. */
+/** An agent for one directory of this machine that the operator runs: this server connects to it, but never starts or stops it. */
 import type { Clock } from "../lib/clock.js";
 import {
   AgentError,
@@ -7,17 +7,17 @@ import {
   type AgentConnection,
 } from "./agent-client/agent-connection.js";
 
-export type GivenAgentOptions = {
-  /** The directory that it works in. */
+export type AttachedAgentOptions = {
+  /** The agent's working directory. */
   directory: string;
   /** Origin only, without a path. */
   url: string;
   token: string;
 };
 
-/** Asks it who it is, since it may have been started anew. Rejects with `AgentUnreachable`. */
-export async function connectGivenAgent(
-  { url, token }: GivenAgentOptions,
+/** Reads the agent's instance id each time, because it may have restarted. Rejects with `AgentUnreachable`. */
+export async function connectAttachedAgent(
+  { url, token }: AttachedAgentOptions,
   clock: Clock,
 ): Promise<AgentConnection> {
   try {
@@ -25,7 +25,7 @@ export async function connectGivenAgent(
     return connectAgent({ url, token, instanceId, clock });
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
-    throw new AgentUnreachable(`The workspace agent at ${url} refuses us: ${error.message}`, {
+    throw new AgentUnreachable(`The workspace agent at ${url} refuses requests: ${error.message}`, {
       cause: error,
     });
   }

@@ -1,19 +1,22 @@
-/** A connection to a workspace's agent whose owner hears when the agent does not answer. */
+/** Disconnect notification for a connection to a workspace's agent. */
 import { AgentUnreachable, type AgentConnection } from "./agent-client/agent-connection.js";
 
-/** Passes everything on. `onLost` is called before the caller hears of an `AgentUnreachable`. */
-export function noticingLoss(connection: AgentConnection, onLost: () => void): AgentConnection {
-  const notice = (error: unknown) => {
+/**
+ * The same connection; `onLost` is called whenever one of its methods rejects with `AgentUnreachable`, before the caller
+ * gets the rejection.
+ */
+export function onDisconnect(connection: AgentConnection, onLost: () => void): AgentConnection {
+  const check = (error: unknown) => {
     if (error instanceof AgentUnreachable) onLost();
   };
   return new Proxy(connection, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== "function") return member;
-      return (...given: unknown[]): unknown => {
-        const answer: unknown = Reflect.apply(member, target, given);
-        if (answer instanceof Promise) answer.catch(notice);
-        return answer;
+      return (...args: unknown[]): unknown => {
+        const result: unknown = Reflect.apply(member, target, args);
+        if (result instanceof Promise) result.catch(check);
+        return result;
       };
     },
   });

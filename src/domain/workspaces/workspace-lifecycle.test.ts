@@ -13,7 +13,7 @@ import {
 } from "./workspace-lifecycle.js";
 import { WORKSPACE_STATUSES } from "./workspace.js";
 
-test("every wish leads somewhere from every state, but nothing comes back from a deletion", () => {
+test("every action has a target status from every status, except that a deletion is final", () => {
   const table = Object.fromEntries(
     WORKSPACE_STATUSES.map((status) => [
       status,
@@ -32,8 +32,8 @@ test("every wish leads somewhere from every state, but nothing comes back from a
 });
 
 const waiting: WorkOutcome = { kind: "waiting" };
-const failed: WorkOutcome = { kind: "failed", reason: "No room.", isLasting: false };
-const lasting: WorkOutcome = { ...failed, isLasting: true };
+const failed: WorkOutcome = { kind: "failed", reason: "No space.", isPermanent: false };
+const lasting: WorkOutcome = { ...failed, isPermanent: true };
 const done: WorkOutcome = { kind: "done" };
 const rests = (status: "running" | "stopped" | "failed", failure: string | null = null): WorkDecision => ({
   ...{ kind: "rests", status, failure },
@@ -60,14 +60,14 @@ test.each<[string, WorkingStatus, WorkOutcome, { tries?: number; ageMs?: number 
     { kind: "again", dueAt: 16_000, tries: 4 },
   ],
   ["fails for hours", "deleting", failed, { tries: 999 }, { kind: "again", dueAt: 60_000, tries: 1_000 }],
-  ["cannot succeed", "creating", lasting, {}, rests("failed", "No room.")],
-  ["fails for too long", "stopping", failed, { ageMs: WORK_LIMIT_MS }, rests("failed", "No room.")],
+  ["cannot succeed", "creating", lasting, {}, rests("failed", "No space.")],
+  ["fails for too long", "stopping", failed, { ageMs: WORK_LIMIT_MS }, rests("failed", "No space.")],
   [
     "its agent never comes",
     "starting",
     waiting,
     { ageMs: WORK_LIMIT_MS },
-    rests("failed", "Its agent was not there within 15 minutes."),
+    rests("failed", "Its agent did not connect within 15 minutes."),
   ],
 ])("a workspace that %s", (_what, status, outcome, { tries = 0, ageMs = 0 }, after) => {
   expect(afterWork({ status, beganAt: -ageMs, tries }, outcome, 0)).toEqual(after);
@@ -91,7 +91,7 @@ test.each([
   expect(effectiveTtlMs(template, deploymentTtlMs)).toBe(expected);
 });
 
-test("only what runs stops by itself", () => {
+test("only a running workspace stops automatically", () => {
   expect([
     autostopAt({ status: "running", lastUsedAt: 5 }, 10),
     autostopAt({ status: "running", lastUsedAt: 5 }, null),
@@ -99,15 +99,15 @@ test("only what runs stops by itself", () => {
   ]).toEqual([15, null, null]);
 });
 
-test("a model is told what to do about every workspace that it cannot use", () => {
+test("the text for every unusable workspace says what the model can do", () => {
   const silent = WORKSPACE_STATUSES.filter((status) => whyUnusable(status, null) === null);
   const helpless = WORKSPACE_STATUSES.filter(
-    (status) => !/^$|start_workspace|create_workspace/.test(whyUnusable(status, "No room.") ?? ""),
+    (status) => !/^$|start_workspace|create_workspace/.test(whyUnusable(status, "No space.") ?? ""),
   );
   expect({
     silent,
     helpless,
-    why: whyUnusable("failed", "No room.")?.startsWith("The workspace failed: No room."),
+    why: whyUnusable("failed", "No space.")?.startsWith("The workspace failed: No space."),
   }).toEqual({ silent: ["running"], helpless: [], why: true });
   expect(WORKSPACE_STATUSES.filter(isWorking)).toEqual(["starting", "stopping", "creating", "deleting"]);
 });

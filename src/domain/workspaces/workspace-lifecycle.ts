@@ -54,9 +54,9 @@ export function isWorking(status: WorkspaceStatus): status is WorkingStatus {
   return WORKING_STATUSES.some((it) => it === status);
 }
 
-/** Outcome of one attempt. `isLasting`: a retry would not help. `reason` is worded for users. */
+/** Outcome of one attempt. `isPermanent`: a retry would not help. `reason` is worded for users. */
 export type WorkOutcome =
-  { kind: "done" } | { kind: "waiting" } | { kind: "failed"; reason: string; isLasting: boolean };
+  { kind: "done" } | { kind: "waiting" } | { kind: "failed"; reason: string; isPermanent: boolean };
 
 /** What to store after an attempt. `gone`: the workspace is deleted. `again`: the next attempt is at `dueAt`, in milliseconds. */
 export type WorkDecision =
@@ -80,7 +80,7 @@ export function afterWork(
   if (outcome.kind === "done") return completed(status);
   const isLate = now - beganAt >= WORK_LIMIT_MS;
   if (outcome.kind === "failed") {
-    if (outcome.isLasting || isLate) return { kind: "rests", status: "failed", failure: outcome.reason };
+    if (outcome.isPermanent || isLate) return { kind: "rests", status: "failed", failure: outcome.reason };
     const delayMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 20), MAX_RETRY_MS);
     return { kind: "again", dueAt: now + delayMs, tries: tries + 1 };
   }

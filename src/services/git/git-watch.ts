@@ -5,11 +5,13 @@
  */
 import { type GitRepository, type GitSnapshot, pushedBetween } from "../../domain/git/git-snapshot.js";
 import { EventStream } from "../../events/common/event-stream.js";
-import { sleep, type Clock } from "../../lib/clock.js";
+import type { Clock } from "../../lib/clock.js";
+import { SupervisedTask, type AttemptEnd } from "../../lib/concurrency/supervised-task.js";
 import type { Log } from "../../lib/log.js";
 import type {
   AgentConnection,
   AgentGitWatch,
+  GitWatchListener,
   GitWatchMessage,
 } from "../../workspaces/agent-client/agent-connection.js";
 import { GitSnapshotMerger, isSameSnapshot } from "../../workspaces/agent-client/git-snapshot-merge.js";
@@ -39,8 +41,7 @@ export class GitWatch {
   users = 0;
   readonly #readers = new Set<EventStream<GitSnapshot>>();
   readonly #waiters = new Set<Waiter>();
-  readonly #closing = new AbortController();
-  readonly #watching: Promise<void>;
+  readonly #task: SupervisedTask;
   #snapshot: GitSnapshot | null = null;
   #agent: AgentGitWatch | null = null;
   #lastRefresh = 0;
@@ -48,7 +49,23 @@ export class GitWatch {
   #hasGit = true;
 
   constructor(private readonly dependencies: GitWatchDependencies) {
-    this.#watching = this.#watchUntilClosed();
+    const { chatId, clock, log, random } = dependencies;
+    this.#task = new SupervisedTask({
+      clock,
+      random,
+      firstDelayMs: FIRST_RETRY_DELAY_MS,
+      maxDelayMs: MAX_RETRY_DELAY_MS,
+      attempt: (signal) => this.#watchOnce(signal),
+      onRetry: (reason, delayMs) => {
+        log.debug({ err: reason, chatId, delayMs }, "git watch lost; retrying");
+        this.cancelWaits();
+      },
+    });
+  }
+
+  /** Resolves when the watch has stopped. Never rejects. */
+  get ended(): Promise<void> {
+    return this.#task.ended;
   }
 
   /** Starts with the newest snapshot, if there is one. `released` is called once, when the stream ends. */
@@ -85,11 +102,11 @@ export class GitWatch {
 
   /** Ends all streams; resolves when the watch has stopped. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#task.close();
     this.#agent?.close();
     this.cancelWaits();
     for (const stream of [...this.#readers]) stream.end();
-    await this.#watching;
+    await this.ended;
   }
 
   #wait(afterRefresh: number, ms: number): Promise<GitSnapshot | null> {
@@ -107,63 +124,44 @@ export class GitWatch {
     });
   }
 
-  async #watchUntilClosed(): Promise<void> {
-    const { signal } = this.#closing;
-    const { chatId, clock, log, random } = this.dependencies;
-    let delayMs = FIRST_RETRY_DELAY_MS;
-    while (!signal.aborted) {
-      const outcome = await this.#watchOnce();
-      if (signal.aborted) return;
-      if (outcome.hasWatched) delayMs = FIRST_RETRY_DELAY_MS;
-      log.debug({ err: outcome.reason, chatId, delayMs }, "git watch lost; retrying");
-      this.cancelWaits();
-      await sleep(clock, delayMs * (1 + random()), signal);
-      delayMs = Math.min(delayMs * 2, MAX_RETRY_DELAY_MS);
-    }
-  }
-
   /** Resolves when the watch is lost, could not be opened, or is closed. */
-  async #watchOnce(): Promise<{ hasWatched: boolean; reason: unknown }> {
-    const fold = new GitSnapshotMerger();
-    let hasWatched = false;
+  async #watchOnce(signal: AbortSignal): Promise<AttemptEnd> {
+    const merger = new GitSnapshotMerger();
+    let wasHealthy = false;
     let lose: (reason: unknown) => void = () => undefined;
     const lost = new Promise<unknown>((resolve) => (lose = resolve));
-    const { signal } = this.#closing;
-    const leave = () => lose(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
-    const heard = (message: GitWatchMessage) => {
-      this.#onMessage(message, fold);
+    const abort = () => lose(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    const onMessage = (message: GitWatchMessage) => {
+      this.#onMessage(message, merger);
       // Only a scan resets the backoff: an agent that connects and then fails is not retried without a pause.
-      hasWatched ||= message.type === "scanned" || !this.#hasGit;
+      wasHealthy ||= message.type === "scanned" || !this.#hasGit;
     };
-    const opening = this.#open({ heard, lost: lose }).catch(lose);
+    const opening = this.#open({ onMessage, onLost: lose }, signal).catch(lose);
     const reason = await lost;
-    signal.removeEventListener("abort", leave);
+    signal.removeEventListener("abort", abort);
     this.#agent = null;
     this.#hasGit = true;
     // A connection still being opened closes itself; not awaited, as it may take as long as an agent's start.
     void opening;
-    return { hasWatched, reason };
+    return { wasHealthy, reason };
   }
 
-  async #open(listener: {
-    heard(message: GitWatchMessage): void;
-    lost(reason: unknown): void;
-  }): Promise<void> {
+  async #open(listener: GitWatchListener, signal: AbortSignal): Promise<void> {
     const connection = await this.dependencies.connect();
-    if (this.#closing.signal.aborted) return;
+    if (signal.aborted) return;
     const agent = await connection.watchGit(listener);
-    if (this.#closing.signal.aborted) return agent.close();
+    if (signal.aborted) return agent.close();
     this.#agent = agent;
     // A refresh was requested before the agent was connected.
     if (this.#lastRefresh > 0) agent.refresh(this.#lastRefresh);
   }
 
-  #onMessage(message: GitWatchMessage, fold: GitSnapshotMerger): void {
+  #onMessage(message: GitWatchMessage, merger: GitSnapshotMerger): void {
     // Without git there are no repositories, and no further messages.
     if (message.type === "ready") this.#hasGit = message.hasGit;
     if (!this.#hasGit) return this.#publishEmpty();
-    const scan = fold.take(message);
+    const scan = merger.apply(message);
     if (scan !== undefined) this.#publish(scan);
   }
 

@@ -7,6 +7,7 @@ import type {
 } from "../../domain/git/git-snapshot.js";
 import { EventStream } from "../../events/common/event-stream.js";
 import type { Clock } from "../../lib/clock.js";
+import { KeyedSupervisor } from "../../lib/concurrency/keyed-supervisor.js";
 import type { Log } from "../../lib/log.js";
 import type { AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
 import { GitWatch } from "./git-watch.js";
@@ -32,18 +33,18 @@ export type GitWatchesDependencies = {
 };
 
 export class GitWatches implements GitSnapshotsSource {
-  readonly #open = new Map<string, GitWatch>();
+  /** By chat. */
+  readonly #watches = new KeyedSupervisor<GitWatch>();
   readonly #unbound = new Set<EventStream<GitSnapshot>>();
   readonly #noting = new Set<Promise<void>>();
   #warnedAt = -Infinity;
-  #isClosed = false;
   #isAnswering = true;
 
   constructor(private readonly dependencies: GitWatchesDependencies) {}
 
   /** Number of watched chats. */
   get subscribedChats(): number {
-    return this.#open.size;
+    return this.#watches.size;
   }
 
   subscribe(chat: WatchedChat): EventStream<GitSnapshot> | null {
@@ -63,14 +64,14 @@ export class GitWatches implements GitSnapshotsSource {
   /** Resolves all requests with null, now and later; streams go on. */
   stopAnswering(): void {
     this.#isAnswering = false;
-    for (const watch of this.#open.values()) watch.cancelWaits();
+    for (const watch of this.#watches.values()) watch.cancelWaits();
   }
 
   /** Ends all streams; resolves when all watches have stopped. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    const closed = this.#watches.close();
     for (const stream of [...this.#unbound]) stream.end();
-    await Promise.all([...this.#open.values()].map((watch) => watch.close()));
+    await closed;
     await Promise.all(this.#noting);
   }
 
@@ -79,7 +80,7 @@ export class GitWatches implements GitSnapshotsSource {
     const stream: EventStream<GitSnapshot> = new EventStream(() => this.#unbound.delete(stream));
     this.#unbound.add(stream);
     stream.push({ repositories: [], scannedAt: this.dependencies.clock.now() }, 0);
-    if (this.#isClosed) stream.end();
+    if (this.#watches.isClosed) stream.end();
     return stream;
   }
 
@@ -100,10 +101,11 @@ export class GitWatches implements GitSnapshotsSource {
 
   /** Null when the replica is at its limit, or closed. Call `#leave` once per call. */
   #enter(chatId: string, workspaceId: string): GitWatch | null {
-    const known = this.#open.get(chatId);
-    if (known === undefined && (this.#isClosed || this.#open.size >= MAX_WATCHES)) return this.#refuse();
-    const watch = known ?? new GitWatch(this.#dependenciesFor(chatId, workspaceId));
-    this.#open.set(chatId, watch);
+    const known = this.#watches.get(chatId);
+    if (known === undefined && (this.#watches.isClosed || this.#watches.size >= MAX_WATCHES))
+      return this.#refuse();
+    const start = () => new GitWatch(this.#dependenciesFor(chatId, workspaceId));
+    const watch = known ?? this.#watches.ensure(chatId, start);
     watch.users += 1;
     return watch;
   }
@@ -130,16 +132,14 @@ export class GitWatches implements GitSnapshotsSource {
   #leave(chatId: string, watch: GitWatch): void {
     watch.users -= 1;
     if (watch.users > 0) return;
-    this.#open.delete(chatId);
-    // It never rejects, and only waits for its own agent's answer.
-    void watch.close();
+    void this.#watches.stop(chatId);
   }
 
   #refuse(): null {
     const now = this.dependencies.clock.now();
-    if (this.#isClosed || now - this.#warnedAt < WARNING_INTERVAL_MS) return null;
+    if (this.#watches.isClosed || now - this.#warnedAt < WARNING_INTERVAL_MS) return null;
     this.#warnedAt = now;
-    this.dependencies.log.warn({ watches: this.#open.size }, "too many git watches; refusing more");
+    this.dependencies.log.warn({ watches: this.#watches.size }, "too many git watches; refusing more");
     return null;
   }
 }

@@ -202,12 +202,12 @@ export class WorkspaceLifecycle {
       }
     } catch (error) {
       if (error instanceof ProvisionerError)
-        return { kind: "failed", reason: error.message, isLasting: error.isLasting };
+        return { kind: "failed", reason: error.message, isPermanent: error.isPermanent };
       this.dependencies.log.error(
         { err: error, workspaceId: workspace.id },
         "provisioner failed unexpectedly",
       );
-      return { kind: "failed", reason: "The server could not do it; see its log.", isLasting: false };
+      return { kind: "failed", reason: "The server could not do it; see its log.", isPermanent: false };
     }
   }
 

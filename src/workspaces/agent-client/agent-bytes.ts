@@ -1,4 +1,4 @@
-/** Bytes of a file in a workspace: the one answer of the agent that is not JSON. */
+/** Reads bytes of a file in a workspace: the only response of the agent that is not JSON. */
 import { z } from "zod";
 import { FILE_SIZE_HEADER } from "../../agent/protocol/files.js";
 import { AGENT_PATHS } from "../../agent/protocol/paths.js";
@@ -12,19 +12,19 @@ import {
   type AgentAddress,
 } from "./agent-request.js";
 
-/** They are held in memory; larger files are read in pieces. */
+/** The bytes are in memory as a whole; larger files are read in several requests. */
 export const MAX_BYTES_PER_READ = 16 * 1024 * 1024;
 
 export type ReadBytesRequest = {
   path: string;
-  /** Bytes to pass over; default 0. */
+  /** Bytes to skip; default 0. */
   offset?: number;
   /** Default (also for 0) and maximum: `MAX_BYTES_PER_READ`. */
   limit?: number;
   signal?: AbortSignal;
 };
 
-/** `fileSize` is the whole file's: there is more when `bytes` ends before it. */
+/** `fileSize` is that of the whole file, which may extend beyond `bytes`. */
 export type BytesRead = { bytes: Uint8Array; fileSize: number };
 
 /** Rejects as `askAgent` does. */
@@ -35,7 +35,7 @@ export async function readAgentBytes(address: AgentAddress, request: ReadBytesRe
   const query = new URLSearchParams({
     path,
     offset: String(offset),
-    // 0 would be the whole file, however large.
+    // 0 would mean the whole file, however large.
     limit: String(limit === 0 ? MAX_BYTES_PER_READ : Math.min(limit, MAX_BYTES_PER_READ)),
   });
   let response: Response;

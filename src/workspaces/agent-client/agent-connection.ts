@@ -1,4 +1,4 @@
-/** The server's hand in a workspace: a typed client of the agent's protocol, scoped to one chat. */
+/** Typed client of the workspace agent's protocol, scoped to one chat. */
 import type { z } from "zod";
 import {
   readSkillAnswerSchema,
@@ -58,7 +58,7 @@ import {
 import { systemClock, type Clock } from "../../lib/clock.js";
 import { watchGit, type AgentGitWatch, type GitWatchListener } from "./agent-git.js";
 import { followOutput, type FollowEnd, type FollowRequest } from "./agent-output.js";
-import { openServerLine, type OpenServerLine, type ServerLineListener } from "../control-channel.js";
+import { openControlChannel, type ControlChannel, type ControlChannelListener } from "../control-channel.js";
 import { readAgentBytes, type BytesRead, type ReadBytesRequest } from "./agent-bytes.js";
 import { AGENT_REQUEST_TIMEOUT_MS, askAgent, type AgentAddress, type Ask } from "./agent-request.js";
 
@@ -89,54 +89,54 @@ export type {
 } from "../../agent/protocol/mcp.js";
 export type { ProcessList, ProcessOutput } from "../../agent/protocol/processes.js";
 export type { FindFilesAnswer, SearchFilesAnswer } from "../../agent/protocol/search.js";
-export type { GitCredentials, GitCredentialsRequest } from "../../agent/protocol/server-line.js";
+export type { GitCredentials, GitCredentialsRequest } from "../../agent/protocol/control-channel.js";
 
-/** A turn waits for the workspace's context no longer than this. */
+/** The longest that a turn waits for the workspace's context. */
 export const CONTEXT_TIMEOUT_MS = 5_000;
-/** So that the agent's own word of a call that takes too long comes first; together they stay below 5 minutes. */
+/** Lets the agent's own timeout of a call come first; together they stay below 5 minutes. */
 const CALL_MARGIN_MS = 10_000;
-/** Longest single wait: the client of Node gives up on an answer whose headers take 5 minutes. */
+/** Longest single wait: Node's HTTP client gives up on a response whose headers take 5 minutes. */
 const MAX_WAIT_PER_REQUEST_MS = 240_000;
 
-/** How long the agent waits for tool servers that are starting, so that its answer still comes within that time. */
-const TOOL_SERVERS_WAIT_MS = 4_000;
+/** How long the agent waits for MCP servers that are starting, so that it still answers within `CONTEXT_TIMEOUT_MS`. */
+const MCP_SERVERS_WAIT_MS = 4_000;
 
 type CallOptions = { signal?: AbortSignal };
 type ToolListOptions = CallOptions & { refresh?: boolean };
 
 export type OutputRequest = CallOptions & {
   id: string;
-  /** Wait for the end; without it the answer is a snapshot. */
+  /** Wait for the process to end; without it the result is a snapshot. */
   wait?: boolean;
-  /** How long to wait at most, any length; absent: until the end. */
+  /** The longest wait, of any length; absent: until the end. */
   timeoutMs?: number;
 };
 
 /** Every method rejects with `AgentError` or `AgentUnreachable`, or with the reason of an aborted `signal`. */
 export interface AgentConnection {
-  /** Names the agent's process: whoever knows something of another one knows nothing of this. */
+  /** Identifies the agent's process: process ids and cached facts of another instance are not valid for this one. */
   readonly instance: string;
   health(options?: CallOptions): Promise<AgentHealth>;
   startProcess(request: StartProcessRequest, options?: CallOptions): Promise<StartProcessAnswer>;
-  /** A wait that ends early resolves to a snapshot; look at `running`. */
+  /** A wait that times out resolves to a snapshot with `running` true. */
   processOutput(request: OutputRequest): Promise<ProcessOutput>;
-  /** What a process says while it runs, by one stream, which may break. Never rejects. */
+  /** Streams a process's output while it runs; the stream may break. Never rejects. */
   followOutput(request: FollowRequest): Promise<FollowEnd>;
-  /** Watches the repositories in which the chat works; for a connection of a chat. Rejects with `AgentUnreachable`. */
+  /** Watches the chat's repositories; only for a connection that is scoped to a chat. Rejects with `AgentUnreachable`. */
   watchGit(listener: GitWatchListener): Promise<AgentGitWatch>;
-  /** A line on which the agent asks. Rejects with `AgentUnreachable`. */
-  openServerLine(listener: ServerLineListener): Promise<OpenServerLine>;
+  /** Opens a channel on which the agent sends requests. Rejects with `AgentUnreachable`. */
+  openControlChannel(listener: ControlChannelListener): Promise<ControlChannel>;
   listProcesses(options?: CallOptions): Promise<ProcessList>;
   signalProcess(id: string, signal: SignalProcessRequest["signal"], options?: CallOptions): Promise<string>;
   readLines(request: ReadLinesRequest, options?: CallOptions): Promise<ReadLinesAnswer>;
-  /** At most `MAX_BYTES_PER_READ` bytes; ask again for the rest. */
+  /** At most `MAX_BYTES_PER_READ` bytes; call again for the rest. */
   readBytes(request: ReadBytesRequest): Promise<BytesRead>;
   listDirectory(request: ListDirectoryRequest, options?: CallOptions): Promise<ListDirectoryAnswer>;
-  /** Where a path leads, all links followed; needs not exist. */
+  /** The path with all symbolic links resolved; it need not exist. */
   resolvePath(path: string, options?: CallOptions): Promise<ResolvePathAnswer>;
-  /** Aborting the signal ends the search at the agent. */
+  /** Aborting the signal stops the search at the agent. */
   findFiles(request: FindFilesRequest, options?: CallOptions): Promise<FindFilesAnswer>;
-  /** Aborting the signal ends the search at the agent. */
+  /** Aborting the signal stops the search at the agent. */
   searchFiles(request: SearchFilesRequest, options?: CallOptions): Promise<SearchFilesAnswer>;
   writeFile(request: WriteFileRequest, options?: CallOptions): Promise<WriteFileAnswer>;
   editFiles(request: EditFilesRequest, options?: CallOptions): Promise<EditFilesAnswer>;
@@ -145,20 +145,20 @@ export interface AgentConnection {
   readSkill(name: string, options?: CallOptions): Promise<ReadSkillAnswer>;
   readSkillFile(request: ReadSkillFileRequest, options?: CallOptions): Promise<ReadSkillFileAnswer>;
   /**
-   * The workspace's own tools, within `CONTEXT_TIMEOUT_MS`; servers that need longer count as starting. A refresh asks
-   * all servers anew, and waits for them as long as the agent does.
+   * The tools of the workspace's MCP servers, within `CONTEXT_TIMEOUT_MS`; servers that need longer count as starting.
+   * `refresh` lists the tools of all servers again, and waits for them as long as the agent does.
    */
   mcpTools(options?: ToolListOptions): Promise<McpToolsAnswer>;
-  /** Within `MAX_MCP_CALL_MS`. Aborting the signal also cancels the call at the tool server. */
+  /** Within `MAX_MCP_CALL_MS`. Aborting the signal also cancels the call at the MCP server. */
   callMcpTool(request: McpCallRequest, options?: CallOptions): Promise<McpCallAnswer>;
   /**
-   * The same agent on behalf of a chat, which then sees only its own processes. Nearest ancestor first; `userId` is the
+   * The same agent scoped to a chat, which sees only its own processes. Ancestors are nearest first; `userId` is the
    * chat's owner, whose chats share a limit of processes.
    */
   forChat(chatId: string, ancestorChatIds?: readonly string[], userId?: string): AgentConnection;
 }
 
-/** Makes no request yet. */
+/** Sends no request by itself. */
 export function connectAgent(address: AgentAddress): AgentConnection {
   const ask: Ask = (exchange) => askAgent(address, exchange);
   const post = <Schema extends z.ZodType>(
@@ -175,7 +175,7 @@ export function connectAgent(address: AgentAddress): AgentConnection {
     processOutput: (request) => readOutput(ask, address.clock ?? systemClock, request),
     followOutput: (request) => followOutput(address, request),
     watchGit: (listener) => watchGit(address, listener),
-    openServerLine: (listener) => openServerLine(address, listener),
+    openControlChannel: (listener) => openControlChannel(address, listener),
     listProcesses: (options) =>
       ask({ method: "GET", path: AGENT_PATHS.processes, answer: processListSchema, ...options }),
     signalProcess: async (id, signal, options) =>
@@ -202,12 +202,12 @@ export function connectAgent(address: AgentAddress): AgentConnection {
     readSkillFile: (request, options) =>
       post(AGENT_PATHS.readSkillFile, readSkillFileAnswerSchema, request, options),
     mcpTools: ({ refresh = false, signal } = {}) => {
-      const waitMs = refresh ? MAX_MCP_LIST_WAIT_MS : TOOL_SERVERS_WAIT_MS;
+      const waitMs = refresh ? MAX_MCP_LIST_WAIT_MS : MCP_SERVERS_WAIT_MS;
       return ask({
         method: "GET",
         path: `${AGENT_PATHS.mcpTools}?refresh=${refresh}&waitMs=${waitMs}`,
         answer: mcpToolsAnswerSchema,
-        timeoutMs: waitMs + CONTEXT_TIMEOUT_MS - TOOL_SERVERS_WAIT_MS,
+        timeoutMs: waitMs + CONTEXT_TIMEOUT_MS - MCP_SERVERS_WAIT_MS,
         signal,
       });
     },

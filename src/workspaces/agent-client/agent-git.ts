@@ -1,4 +1,4 @@
-/** One chat's watch over the repositories of a workspace: a WebSocket to its agent, message by message. */
+/** Client of the agent's git watch: a WebSocket per chat. */
 import { WebSocket } from "ws";
 import {
   GIT_HEARTBEAT_MS,
@@ -9,27 +9,27 @@ import {
 } from "../../agent/protocol/git.js";
 import { AGENT_PATHS } from "../../agent/protocol/paths.js";
 import { systemClock } from "../../lib/clock.js";
-import { keepHeartbeat } from "../../lib/streams/heartbeat.js";
+import { startHeartbeat } from "../../lib/streams/heartbeat.js";
 import { AgentUnreachable, headersOf, type AgentAddress } from "./agent-request.js";
 
-/** An agent that is there takes an upgrade at once. */
+/** A live agent accepts an upgrade at once. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 export type GitWatchListener = {
-  /** When it throws, the watch ends with that. */
-  heard(message: GitWatchMessage): void;
-  /** Called once, when the watch ended and was not closed. */
-  lost(error: AgentUnreachable): void;
+  /** When it throws, the watch ends with that error. */
+  onMessage(message: GitWatchMessage): void;
+  /** Called once, when the watch ended without being closed. */
+  onLost(error: AgentUnreachable): void;
 };
 
 export type AgentGitWatch = {
-  /** Has everything looked at and told anew; the scan that does it answers `id`, which must grow. */
+  /** Requests a scan that sends all states again; its `scanned` message answers `id`, which must increase. */
   refresh(id: number): void;
-  /** Nothing is heard any more. */
+  /** No message is delivered any more. */
   close(): void;
 };
 
-/** Resolves when the agent has taken the watch; rejects with `AgentUnreachable`. The address must name a chat. */
+/** Resolves when the agent has accepted the watch; rejects with `AgentUnreachable`. The address must name a chat. */
 export function watchGit(address: AgentAddress, listener: GitWatchListener): Promise<AgentGitWatch> {
   const url = new URL(AGENT_PATHS.gitWatch, address.url.replace(/^http/, "ws"));
   const socket = new WebSocket(url, {
@@ -44,7 +44,7 @@ export function watchGit(address: AgentAddress, listener: GitWatchListener): Pro
   socket.on("message", (bytes) => {
     if (isClosed) return;
     try {
-      listener.heard(gitWatchMessageSchema.parse(JSON.parse((bytes as Buffer).toString("utf8"))));
+      listener.onMessage(gitWatchMessageSchema.parse(JSON.parse((bytes as Buffer).toString("utf8"))));
     } catch (error) {
       failure ??= error;
       socket.terminate();
@@ -55,13 +55,13 @@ export function watchGit(address: AgentAddress, listener: GitWatchListener): Pro
     let stopHeartbeat = () => {};
     socket.once("open", () => {
       hasOpened = true;
-      stopHeartbeat = keepHeartbeat(socket, GIT_HEARTBEAT_MS, address.clock ?? systemClock);
+      stopHeartbeat = startHeartbeat(socket, GIT_HEARTBEAT_MS, address.clock ?? systemClock);
       resolve({
         refresh: (id) => send(socket, { type: "refresh", id }),
         close: () => {
           isClosed = true;
           socket.close();
-          // An agent that does not answer the goodbye is cut by the heartbeat.
+          // The heartbeat terminates the socket when the agent does not answer the close frame.
         },
       });
     });
@@ -70,12 +70,12 @@ export function watchGit(address: AgentAddress, listener: GitWatchListener): Pro
       const cause = failure ?? new Error(`The WebSocket was closed with ${code}.`);
       const error = new AgentUnreachable("The workspace agent's git watch ended.", { cause });
       if (!hasOpened) reject(error);
-      else if (!isClosed) listener.lost(error);
+      else if (!isClosed) listener.onLost(error);
     });
   });
 }
 
-/** On a socket that is closing it goes nowhere; whoever listens hears of the end. */
+/** Dropped when the socket is closing, since the listener gets `onLost`. */
 function send(socket: WebSocket, request: GitWatchRequest): void {
   if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(request));
 }

@@ -1,58 +1,58 @@
 /**
- * Follows what a command in a workspace says while it runs. A preview only: whatever goes wrong on the way costs some
- * of it and is never the caller's failure, since the command's output is asked for when it has ended.
+ * Follows the output of a command in a workspace while it runs. A preview only: an error costs a part of it and never
+ * fails the caller, which reads the command's whole output when it has ended.
  */
 import { AGENT_PATHS } from "../../agent/protocol/paths.js";
 import { processStreamLineSchema, STREAM_HEARTBEAT_MS } from "../../agent/protocol/process-stream.js";
 import { systemClock } from "../../lib/clock.js";
 import { headersOf, sendToAgent, type AgentAddress } from "./agent-request.js";
 
-/** Two heartbeats may be late, on a busy machine; after that the agent is gone or the way to it is. */
+/** Two heartbeats may be late on a busy machine; after that the connection counts as lost. */
 const SILENCE_MS = 3 * STREAM_HEARTBEAT_MS;
-/** What 64 KiB of output become as JSON when every byte of it must be escaped, and some. */
+/** More than 64 KiB of output as JSON with every byte escaped. */
 const MAX_LINE_CHARACTERS = 1024 * 1024;
 
 export type FollowRequest = {
   id: string;
-  /** Bytes that were heard before. */
+  /** Offset in the output to start at. */
   from: number;
-  /** Ends the following. */
+  /** Stops following. */
   signal: AbortSignal;
-  /** `missedBytes` of output between what was heard before and `text` are lost. Must not throw. */
-  heard(text: string, missedBytes: number): void;
+  /** `missedBytes` of output were lost just before `text`. Must not throw. */
+  onOutput(text: string, missedBytes: number): void;
 };
 
-/** `isOver`: the command has ended, or there is nothing to follow. Otherwise the stream broke: go on at `heardBytes`. */
-export type FollowEnd = { isOver: boolean; heardBytes: number };
+/** `isOver`: the command has ended, or there is nothing to follow. Otherwise the stream broke: resume at `nextOffset`. */
+export type FollowEnd = { isOver: boolean; nextOffset: number };
 
-/** One stream, until it ends, breaks, or the signal is aborted, which is an end too. Never rejects. */
+/** Follows one stream until it ends, breaks, or the signal is aborted, which counts as over. Never rejects. */
 export async function followOutput(address: AgentAddress, request: FollowRequest): Promise<FollowEnd> {
   const follower = new Follower(address, request);
-  const isOver = await follower.listen();
-  return { isOver, heardBytes: follower.heardBytes };
+  const isOver = await follower.follow();
+  return { isOver, nextOffset: follower.nextOffset };
 }
 
 class Follower {
-  heardBytes: number;
+  nextOffset: number;
 
   constructor(
     private readonly address: AgentAddress,
     private readonly request: FollowRequest,
   ) {
-    this.heardBytes = request.from;
+    this.nextOffset = request.from;
   }
 
-  /** Whether it is over. */
-  async listen(): Promise<boolean> {
+  /** Resolves to whether it is over. */
+  async follow(): Promise<boolean> {
     const silence = new AbortController();
     const clock = this.address.clock ?? systemClock;
     let cancel = clock.after(SILENCE_MS, () => silence.abort());
-    const heard = () => {
+    const onBytes = () => {
       cancel();
       cancel = clock.after(SILENCE_MS, () => silence.abort());
     };
     try {
-      const path = `${AGENT_PATHS.processStream(this.request.id)}?from=${this.heardBytes}`;
+      const path = `${AGENT_PATHS.processStream(this.request.id)}?from=${this.nextOffset}`;
       const response = await sendToAgent(this.address, path, {
         headers: headersOf(this.address, false),
         signal: AbortSignal.any([this.request.signal, silence.signal]),
@@ -61,20 +61,20 @@ class Follower {
         await response.body?.cancel();
         return response.status < 500;
       }
-      return await this.#read(response.body, heard);
+      return await this.#read(response.body, onBytes);
     } catch {
-      // Cut, silent, or not in the protocol: the output is asked for at the end all the same.
+      // Broken, silent, or a protocol error: the caller reads the whole output at the end anyway.
       return this.request.signal.aborted;
     } finally {
       cancel();
     }
   }
 
-  async #read(body: ReadableStream<Uint8Array>, heard: () => void): Promise<boolean> {
+  async #read(body: ReadableStream<Uint8Array>, onBytes: () => void): Promise<boolean> {
     let rest = "";
     const decoder = new TextDecoder();
     for await (const bytes of body) {
-      heard();
+      onBytes();
       const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
       rest = lines.pop() ?? "";
       if (rest.length > MAX_LINE_CHARACTERS) return false;
@@ -93,9 +93,9 @@ class Follower {
       case "end":
         return true;
       case "output": {
-        const missedBytes = Math.max(0, line.offset - this.heardBytes);
-        this.heardBytes = line.nextOffset;
-        this.request.heard(line.text, missedBytes);
+        const missedBytes = Math.max(0, line.offset - this.nextOffset);
+        this.nextOffset = line.nextOffset;
+        this.request.onOutput(line.text, missedBytes);
         return false;
       }
     }

@@ -1,4 +1,4 @@
-/** One request to a workspace agent and its answer, over HTTP; what can go wrong is one of two errors. */
+/** HTTP requests to a workspace agent. They fail with one of two errors: `AgentError` or `AgentUnreachable`. */
 import { z } from "zod";
 import {
   agentErrorSchema,
@@ -8,9 +8,9 @@ import {
 } from "../../agent/protocol/requests.js";
 import type { Clock } from "../../lib/clock.js";
 
-/** Any request that does not wait for a process is answered within this, or the agent counts as unreachable. */
+/** Timeout of requests that do not wait for a process; after it the agent counts as unreachable. */
 export const AGENT_REQUEST_TIMEOUT_MS = 30_000;
-/** The agent answered with a refusal. `message` and `field` are made for the caller, also when it is a model. */
+/** The agent refused the request. `message` and `field` are written for users and models. */
 export class AgentError extends Error {
   override readonly name = "AgentError";
 
@@ -23,7 +23,7 @@ export class AgentError extends Error {
   }
 }
 
-/** The agent did not answer, or not in its protocol: whether it did what was asked is unknown. */
+/** The agent did not answer, or not in its protocol: whether it carried out the request is unknown. */
 export class AgentUnreachable extends Error {
   override readonly name = "AgentUnreachable";
 }
@@ -32,11 +32,11 @@ export type AgentAddress = {
   /** Origin only, without a path. */
   url: string;
   token: string;
-  /** The `instanceId` that it told when it came to listen; absent: nobody asked, and the address has to do. */
+  /** The agent's own `instanceId`; when absent, the URL identifies it. */
   instanceId?: string;
   chatId?: string;
   ancestorChatIds?: readonly string[];
-  /** Whose chat it is. */
+  /** The chat's owner. */
   userId?: string;
   clock?: Clock;
 };
@@ -77,7 +77,7 @@ export async function askAgent<Schema extends z.ZodType>(
   return parseAnswer(exchange.answer, status, text);
 }
 
-/** The one way to an agent; the answer may still be coming. Rejects as `fetch` does. */
+/** Sends a request; the response's body may still be streaming. Rejects as `fetch` does. */
 export function sendToAgent(address: AgentAddress, path: string, request: RequestInit): Promise<Response> {
   return fetch(new URL(path, address.url), request);
 }
@@ -95,7 +95,7 @@ export function headersOf(
   };
 }
 
-/** Throws `AgentError` for a refusal, `AgentUnreachable` for what is not in the protocol. */
+/** Throws `AgentError` for a refusal, `AgentUnreachable` for a response that violates the protocol. */
 export function parseAnswer<Schema extends z.ZodType>(
   schema: Schema,
   status: number,
@@ -122,7 +122,7 @@ export function unreachable(reason: string, cause: unknown): AgentUnreachable {
   return new AgentUnreachable(`The workspace agent cannot be reached: ${reason}.`, { cause });
 }
 
-/** `fetch` says only "fetch failed"; its cause knows why. */
+/** `fetch` only says "fetch failed"; the reason is its cause. */
 export function describeTransport(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { GitWatchMessage } from "../../agent/protocol/git.js";
-import { GitFold, showsTheSame, type Scan } from "./git-snapshot-merge.js";
+import { GitSnapshotMerger, isSameSnapshot, type Scan } from "./git-snapshot-merge.js";
 
 const AT = "2026-01-02T03:04:05.000Z";
 const facts = { branch: "main", remoteOrigin: null, isTruncated: false };
 
-function fold(messages: GitWatchMessage[], onto = new GitFold()): Scan[] {
-  return messages.flatMap((message) => onto.take(message) ?? []);
+function merge(messages: GitWatchMessage[], merger = new GitSnapshotMerger()): Scan[] {
+  return messages.flatMap((message) => merger.apply(message) ?? []);
 }
 
 const diff = (root: string, text: string): GitWatchMessage => ({ type: "diff", root, text });
@@ -18,13 +18,16 @@ const repository = (root: string, more = {}): GitWatchMessage => ({
 });
 const scanned = (answers = 0): GitWatchMessage => ({ type: "scanned", at: AT, answers });
 
-test("what is told between two scans becomes one whole snapshot, and the rest stays as it was", () => {
-  const onto = new GitFold();
+test("messages between two scans are merged into one snapshot, other repositories stay as they were", () => {
+  const merger = new GitSnapshotMerger();
   const first = [{ type: "ready", hasGit: true }, diff("/b", "one "), diff("/b", "two"), repository("/b")];
-  const scans = fold([...(first as GitWatchMessage[]), repository("/a", { branch: null }), scanned()], onto);
-  const second = fold(
+  const scans = merge(
+    [...(first as GitWatchMessage[]), repository("/a", { branch: null }), scanned()],
+    merger,
+  );
+  const second = merge(
     [diff("/a", "three"), repository("/a"), { type: "removed", root: "/b" }, scanned(2)],
-    onto,
+    merger,
   );
   expect([...scans, ...second]).toEqual([
     {
@@ -47,11 +50,11 @@ test("what is told between two scans becomes one whole snapshot, and the rest st
   ]);
 });
 
-test("snapshots hold no more than they may, and more repositories or longer diffs are no snapshot", () => {
+test("snapshots are bounded, and too many repositories or too long diffs are refused", () => {
   const text = "x".repeat(3 * 1024 * 1024);
-  const onto = new GitFold();
+  const merger = new GitSnapshotMerger();
   const roots = ["/a", "/b", "/c", "/d", "/e"];
-  const [scan] = fold([...roots.flatMap((root) => [diff(root, text), repository(root)]), scanned()], onto);
+  const [scan] = merge([...roots.flatMap((root) => [diff(root, text), repository(root)]), scanned()], merger);
   expect(scan?.snapshot.repositories.map((it) => [it.isTruncated, it.unifiedDiff.length > 100])).toEqual([
     [false, true],
     [false, true],
@@ -59,23 +62,23 @@ test("snapshots hold no more than they may, and more repositories or longer diff
     [false, true],
     [true, false],
   ]);
-  expect(() => fold([diff("/f", text), diff("/f", "x")], onto)).toThrow("too long");
+  expect(() => merge([diff("/f", text), diff("/f", "x")], merger)).toThrow("too long");
   const many = Array.from({ length: 33 }, (_, index) => repository(`/${index}`));
-  expect(() => fold(many)).toThrow("Too many repositories");
+  expect(() => merge(many)).toThrow("too many repositories");
 });
 
-test("a snapshot is news when anything in it differs but the time", () => {
+test("snapshots are the same when only their times differ", () => {
   const of = (...messages: GitWatchMessage[]) => {
-    const [scan] = fold([...messages, scanned()]);
+    const [scan] = merge([...messages, scanned()]);
     if (!scan) throw new Error("There is no scan.");
     return scan.snapshot;
   };
   const base = () => of(diff("/a", "text"), repository("/a"));
   expect([
-    showsTheSame(base(), { ...base(), scannedAt: 0 }),
-    showsTheSame(base(), of(diff("/a", "text!"), repository("/a"))),
-    showsTheSame(base(), of(diff("/a", "text"), repository("/a", { branch: "other" }))),
-    showsTheSame(base(), of(diff("/a", "text"), repository("/a"), repository("/b"))),
-    showsTheSame(base(), of()),
+    isSameSnapshot(base(), { ...base(), scannedAt: 0 }),
+    isSameSnapshot(base(), of(diff("/a", "text!"), repository("/a"))),
+    isSameSnapshot(base(), of(diff("/a", "text"), repository("/a", { branch: "other" }))),
+    isSameSnapshot(base(), of(diff("/a", "text"), repository("/a"), repository("/b"))),
+    isSameSnapshot(base(), of()),
   ]).toEqual([true, false, false, false, false]);
 });

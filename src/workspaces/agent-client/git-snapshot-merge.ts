@@ -1,4 +1,4 @@
-/** Puts what an agent tells of a chat's repositories together again, into one whole snapshot after another. */
+/** Assembles the messages of an agent's git watch into snapshots of all of a chat's repositories. */
 import {
   MAX_DIFF_CHARACTERS,
   MAX_WATCHED_REPOSITORIES,
@@ -10,20 +10,20 @@ import type { GitRepository, GitSnapshot } from "../../domain/git/git-snapshot.j
 export const MAX_SNAPSHOT_CHARACTERS = 12 * 1024 * 1024;
 const LEFT_OUT = "The diffs of this chat's repositories are too large together; this one is left out.\n";
 
-/** `answers`: the latest refresh that came before the snapshot was made. */
+/** `answers`: the latest refresh before the snapshot was made. */
 export type Scan = { snapshot: GitSnapshot; answers: number };
 
-/** One connection's messages. Takes no more memory than a snapshot may have, and one diff. */
-export class GitFold {
+/** State of one connection's messages. Memory is bounded by one snapshot and one diff. */
+export class GitSnapshotMerger {
   #repositories = new Map<string, GitRepository>();
-  /** Of the diff that is being told. */
-  #pieces: { root: string; texts: string[]; characters: number } | undefined;
+  /** The diff that is being received. */
+  #diff: { root: string; chunks: string[]; characters: number } | undefined;
 
-  /** A scan when the message completes one. Throws when the agent does not keep to the protocol. */
-  take(message: GitWatchMessage): Scan | undefined {
+  /** Returns a scan when the message completes one. Throws when the agent violates the protocol. */
+  apply(message: GitWatchMessage): Scan | undefined {
     switch (message.type) {
       case "diff":
-        this.#addPiece(message);
+        this.#addChunk(message);
         return undefined;
       case "repository":
         this.#addRepository(message);
@@ -39,26 +39,26 @@ export class GitFold {
     }
   }
 
-  #addPiece({ root, text }: { root: string; text: string }): void {
-    const pieces = this.#pieces?.root === root ? this.#pieces : { root, texts: [], characters: 0 };
-    pieces.texts.push(text);
-    pieces.characters += text.length;
-    if (pieces.characters > MAX_DIFF_CHARACTERS) throw new Error(`The diff of ${root} is too long.`);
-    this.#pieces = pieces;
+  #addChunk({ root, text }: { root: string; text: string }): void {
+    const diff = this.#diff?.root === root ? this.#diff : { root, chunks: [], characters: 0 };
+    diff.chunks.push(text);
+    diff.characters += text.length;
+    if (diff.characters > MAX_DIFF_CHARACTERS) throw new Error(`The diff of ${root} is too long.`);
+    this.#diff = diff;
   }
 
   #addRepository(facts: Omit<GitRepository, "unifiedDiff">): void {
     const { root, branch, remoteOrigin, pushedCommit, isTruncated } = facts;
-    const told = this.#pieces?.root === root ? this.#pieces.texts.join("") : "";
-    this.#pieces = undefined;
+    const diff = this.#diff?.root === root ? this.#diff.chunks.join("") : "";
+    this.#diff = undefined;
     this.#repositories.delete(root);
     if (this.#repositories.size >= MAX_WATCHED_REPOSITORIES)
-      throw new Error("Too many repositories are told.");
-    const fits = told.length + this.#characters() <= MAX_SNAPSHOT_CHARACTERS;
+      throw new Error("The agent sends too many repositories.");
+    const fits = diff.length + this.#characters() <= MAX_SNAPSHOT_CHARACTERS;
     this.#repositories.set(root, {
       ...{ root, branch, remoteOrigin },
       ...(pushedCommit === undefined ? {} : { pushedCommit }),
-      unifiedDiff: fits ? told : LEFT_OUT,
+      unifiedDiff: fits ? diff : LEFT_OUT,
       isTruncated: isTruncated || !fits,
     });
   }
@@ -75,8 +75,8 @@ export class GitFold {
   }
 }
 
-/** Whether two snapshots show people the same, at whatever time. */
-export function showsTheSame(one: GitSnapshot, other: GitSnapshot): boolean {
+/** Whether two snapshots are equal but for their time. */
+export function isSameSnapshot(one: GitSnapshot, other: GitSnapshot): boolean {
   return (
     one.repositories.length === other.repositories.length &&
     one.repositories.every((repository, index) => {

@@ -1,4 +1,4 @@
-/** One run of the agent as a child of this program: starts it, waits until it can be reached, ends it. */
+/** An agent as a child process: starts it, waits until it listens, stops it. */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { createInterface } from "node:readline";
@@ -8,44 +8,44 @@ import type { Clock } from "../../lib/clock.js";
 
 /** A cold start on a busy machine takes about two seconds. */
 export const AGENT_START_TIMEOUT_MS = 10_000;
-/** More than the 5 s that the agent gives its own commands to end, and what looking for the rest takes on a busy machine. */
+/** More than the 5 s that the agent gives its own commands to end, and the search for leftover processes on a busy machine. */
 export const AGENT_STOP_TIMEOUT_MS = 15_000;
-/** Enough for the stack trace that tells why it died. */
-const LAST_WORDS_CHARACTERS = 4_000;
+/** Enough for the stack trace of why it exited. */
+const LAST_OUTPUT_CHARACTERS = 4_000;
 const TOKEN_BYTES = 32;
 
 export type AgentProcessOptions = {
   /** The program and its first arguments. */
   command: readonly string[];
   directory: string;
-  /** What the agent, and with it every command, inherits. */
+  /** Inherited by the agent, and so by every command. */
   environment: Readonly<Record<string, string | undefined>>;
   logLevel: string;
   clock: Clock;
 };
 
-/** How a run ended, in words. */
-export type AgentEnd = { reason: string; lastWords: string };
+/** `reason`: the exit code or signal; `lastOutput`: the end of its standard error. */
+export type AgentExit = { reason: string; lastOutput: string };
 
 export type AgentProcess = {
-  /** Where it listens; rejects when it ends, or when the start takes too long. */
+  /** Rejects when the process exits first, or does not listen within `AGENT_START_TIMEOUT_MS`. */
   listening: Promise<{ url: string; token: string; instanceId: string }>;
-  /** Never rejects. */
-  ended: Promise<AgentEnd>;
-  /** Asks it to end, and forces it when it does not; resolves when it is gone. */
+  /** Resolves when the process has exited. Never rejects. */
+  ended: Promise<AgentExit>;
+  /** SIGTERM, then SIGKILL after `AGENT_STOP_TIMEOUT_MS`; resolves when the process is gone. */
   stop(): Promise<void>;
 };
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** The caller owns the process from here on, also when it never comes to listen. */
+/** The caller owns the process and must stop it, also when it never listens. */
 export function spawnAgent(options: AgentProcessOptions): AgentProcess {
   const token = randomBytes(TOKEN_BYTES).toString("hex");
   const [program = process.execPath, ...args] = options.command;
   const child = spawn(program, args, {
     cwd: options.directory,
     stdio: ["pipe", "pipe", "pipe"],
-    // Its own group: Ctrl-C in a terminal ends the server, and the server then ends the agent, in that order.
+    // Its own process group: Ctrl-C in a terminal reaches only the server, which then stops the agent.
     detached: true,
     env: {
       ...options.environment,
@@ -56,9 +56,9 @@ export function spawnAgent(options: AgentProcessOptions): AgentProcess {
     },
   });
   child.stdin.on("error", () => child.stdin.destroy());
-  const ended = watchEnd(child);
+  const ended = untilExit(child);
   return {
-    listening: waitForLine(child, ended, options.clock).then(({ url, instanceId }) => ({
+    listening: untilListening(child, ended, options.clock).then(({ url, instanceId }) => ({
       url,
       token,
       instanceId,
@@ -68,24 +68,24 @@ export function spawnAgent(options: AgentProcessOptions): AgentProcess {
   };
 }
 
-function watchEnd(child: Child): Promise<AgentEnd> {
-  let lastWords = "";
+function untilExit(child: Child): Promise<AgentExit> {
+  let lastOutput = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    lastWords = (lastWords + text).slice(-LAST_WORDS_CHARACTERS);
+    lastOutput = (lastOutput + text).slice(-LAST_OUTPUT_CHARACTERS);
     process.stderr.write(text);
   });
   return new Promise((resolve) => {
-    const end = (reason: string) => resolve({ reason, lastWords: lastWords.trim() });
+    const end = (reason: string) => resolve({ reason, lastOutput: lastOutput.trim() });
     child.on("error", (error) => {
-      // Without a pid it never ran; later errors concern only signals that could not be sent.
+      // Without a pid it was never started; later errors are only about signals that could not be sent.
       if (child.pid === undefined) end(error.message);
     });
-    // Not `close`: a command that outlives a killed agent may hold its pipes.
+    // Not `close`: a command that outlives a killed agent may keep its pipes open.
     child.once("exit", (code, signal) => end(signal === null ? `exit code ${code}` : signal));
   });
 }
 
-function waitForLine(child: Child, ended: Promise<AgentEnd>, clock: Clock): Promise<ListeningLine> {
+function untilListening(child: Child, ended: Promise<AgentExit>, clock: Clock): Promise<ListeningLine> {
   const lines = createInterface({ input: child.stdout });
   return new Promise<ListeningLine>((resolve, reject) => {
     const cancelTimeout = clock.after(AGENT_START_TIMEOUT_MS, () =>
@@ -97,9 +97,9 @@ function waitForLine(child: Child, ended: Promise<AgentEnd>, clock: Clock): Prom
       cancelTimeout();
       resolve(listening);
     });
-    void ended.then(({ reason, lastWords }) => {
+    void ended.then(({ reason, lastOutput }) => {
       cancelTimeout();
-      reject(new Error(`The workspace agent ended (${reason}) before it was ready. ${lastWords}`.trim()));
+      reject(new Error(`The workspace agent exited (${reason}) before it was ready. ${lastOutput}`.trim()));
     });
   });
 }
@@ -108,12 +108,12 @@ function listeningLineFrom(line: string): ListeningLine | undefined {
   try {
     return listeningLineSchema.safeParse(JSON.parse(line)).data;
   } catch {
-    // Not JSON: something else that the program printed.
+    // Not JSON: other output of the program.
     return undefined;
   }
 }
 
-async function stopChild(child: Child, ended: Promise<AgentEnd>, clock: Clock): Promise<void> {
+async function stopChild(child: Child, ended: Promise<AgentExit>, clock: Clock): Promise<void> {
   child.stdin.end();
   child.kill("SIGTERM");
   const cancelForce = clock.after(AGENT_STOP_TIMEOUT_MS, () => child.kill("SIGKILL"));

@@ -1,35 +1,35 @@
 /**
- * Workspaces that are a container and a volume of a Docker engine. The volume has the files and outlives stops; the
- * container is made anew with every start, with a new token for its agent, and calls the server.
+ * Provisioner of workspaces that are a container and a volume of a Docker engine. The volume has the files and survives
+ * stops; every start creates a new container, with a new token for its agent, which connects to the server.
  */
 import type Docker from "dockerode";
 import { errorText } from "../../lib/text/error-text.js";
-import { askingOf } from "./engine-requests.js";
+import { requestsTo } from "./engine-requests.js";
 import { imageWithTag } from "./image-names.js";
 import {
   ProvisionerError,
-  type CallingAgent,
+  type AgentLaunch,
   type ProvisionedWorkspace,
   type Provisioner,
-  type Standing,
+  type RuntimeStatus,
 } from "./provisioner.js";
 import { agentCommandOf, dockerSpecSchema, readSpec, serverUrlOf, type DockerSpec } from "./specs.js";
 
 export type DockerOptions = {
   /** `unix:///var/run/docker.sock`, or the engine's address: tcp://, http:// or https://. */
   engineUrl: string;
-  /** Where agents call; null = nobody has said, then the spec must. */
+  /** Where agents connect; null = not configured, then the spec must say. */
   serverUrl: string | null;
 };
 
-/** Of a container: names the start that made it. */
+/** Label of a container: the start that created it. */
 const START_LABEL = "parley.start";
 const WORKSPACE_LABEL = "parley.workspace";
 /** Commands get this long to end; the agent itself needs half of it. */
 const STOP_TIMEOUT_SECONDS = 10;
-/** Of an agent that dies; the engine waits longer each time, and begins anew after ten good seconds. */
+/** Restarts of a crashing agent; the engine's delay doubles, and is reset after ten seconds of running. */
 const MAX_RESTARTS = 5;
-/** Where a folder of the engine's machine that has the agent program is mounted. */
+/** Mount point of the folder on the engine's host that has the agent program. */
 const AGENT_TARGET = "/opt/parley";
 const MIB = 1024 * 1024;
 const NANO = 1_000_000_000;
@@ -41,32 +41,32 @@ export class DockerWorkspaces implements Provisioner {
 
   async create(workspace: ProvisionedWorkspace): Promise<void> {
     const docker = await this.#docker();
-    await asking("make the volume", () =>
-      // Of a name that is there the engine answers with what is there.
+    await request("create the volume", () =>
+      // The engine returns the existing volume of that name, if there is one.
       docker.createVolume({ Name: nameOf(workspace), Labels: labelsOf(workspace) }),
     );
   }
 
-  async start(workspace: ProvisionedWorkspace, agent: CallingAgent): Promise<"calling"> {
+  async start(workspace: ProvisionedWorkspace, agent: AgentLaunch): Promise<"connecting"> {
     const spec = readSpec(dockerSpecSchema, workspace);
     const docker = await this.#docker();
     const found = await this.#inspect(workspace);
     if (found?.Config.Labels[START_LABEL] === agent.startId) {
-      if (found.State.Running) return "calling";
-      if (found.State.Status !== "created") throw await this.#endedAtOnce(workspace, found);
-      // Whoever made it came no further.
+      if (found.State.Running) return "connecting";
+      if (found.State.Status !== "created") throw await this.#exitedEarly(workspace, found);
+      // An earlier attempt created it and did not get to start it.
     } else {
       if (found) await this.#removeContainer(workspace);
       await this.#ensureImage(spec);
       const token = await agent.issueToken();
-      const wanted = containerOptions(
+      const options = containerOptions(
         { workspace, spec, token, startId: agent.startId },
         serverUrlOf(spec, this.options),
       );
-      await asking("make the container", () => docker.createContainer(wanted));
+      await request("create the container", () => docker.createContainer(options));
     }
-    await asking("start the container", () => docker.getContainer(nameOf(workspace)).start());
-    return "calling";
+    await request("start the container", () => docker.getContainer(nameOf(workspace)).start());
+    return "connecting";
   }
 
   stop(workspace: ProvisionedWorkspace): Promise<void> {
@@ -76,16 +76,16 @@ export class DockerWorkspaces implements Provisioner {
   async remove(workspace: ProvisionedWorkspace): Promise<void> {
     await this.#removeContainer(workspace);
     const volume = (await this.#docker()).getVolume(nameOf(workspace));
-    await asking("remove the volume", () => volume.remove({ force: true }), [NOT_FOUND]);
+    await request("remove the volume", () => volume.remove({ force: true }), [NOT_FOUND]);
   }
 
-  async status(workspace: ProvisionedWorkspace): Promise<Standing> {
+  async status(workspace: ProvisionedWorkspace): Promise<RuntimeStatus> {
     const found = await this.#inspect(workspace);
     if (found === null) return { kind: "down", reason: "Its container is gone." };
-    return found.State.Running ? { kind: "running" } : { kind: "down", reason: endOf(found) };
+    return found.State.Running ? { kind: "running" } : { kind: "down", reason: exitOf(found) };
   }
 
-  /** Its client is loaded only where there are such workspaces: it is large. */
+  /** The client is large, so it is loaded on first use. */
   #docker(): Promise<Docker> {
     this.#opened ??= import("dockerode").then(
       ({ default: Client }) => new Client(connectionOptions(this.options.engineUrl)),
@@ -95,28 +95,28 @@ export class DockerWorkspaces implements Provisioner {
 
   async #inspect(workspace: ProvisionedWorkspace): Promise<Docker.ContainerInspectInfo | null> {
     const container = (await this.#docker()).getContainer(nameOf(workspace));
-    return asking("look for the container", () => container.inspect(), [NOT_FOUND]);
+    return request("inspect the container", () => container.inspect(), [NOT_FOUND]);
   }
 
   async #removeContainer(workspace: ProvisionedWorkspace): Promise<void> {
     const container = (await this.#docker()).getContainer(nameOf(workspace));
     const stop = () => container.stop({ t: STOP_TIMEOUT_SECONDS });
-    await asking("stop the container", stop, [NOT_FOUND, NOT_MODIFIED]);
+    await request("stop the container", stop, [NOT_FOUND, NOT_MODIFIED]);
     const remove = () => container.remove({ force: true });
-    await asking("remove the container", remove, [NOT_FOUND]);
+    await request("remove the container", remove, [NOT_FOUND]);
   }
 
   async #ensureImage({ image, pull }: DockerSpec): Promise<void> {
     const docker = await this.#docker();
     const inspect = () => docker.getImage(image).inspect();
-    const isThere = (await asking("look for the image", inspect, [NOT_FOUND])) !== null;
+    const isThere = (await request("inspect the image", inspect, [NOT_FOUND])) !== null;
     if (pull === "never" && !isThere) {
-      throw new ProvisionerError(`The engine has no image ${image}, and may not fetch it.`, {
-        isLasting: true,
+      throw new ProvisionerError(`The engine has no image ${image} and must not pull it.`, {
+        isPermanent: true,
       });
     }
     if (pull === "never" || (isThere && pull === "missing")) return;
-    await asking(`fetch the image ${image}`, async () => {
+    await request(`pull the image ${image}`, async () => {
       const progress = await docker.pull(imageWithTag(image));
       await new Promise<void>((resolve, reject) => {
         docker.modem.followProgress(progress, (error) => (error ? reject(error) : resolve()));
@@ -124,20 +124,20 @@ export class DockerWorkspaces implements Provisioner {
     });
   }
 
-  /** The container of this very start is over: it goes, so that the next start begins anew. */
-  async #endedAtOnce(
+  /** Removes the exited container of the current start, so that the next attempt creates another. */
+  async #exitedEarly(
     workspace: ProvisionedWorkspace,
     found: Docker.ContainerInspectInfo,
   ): Promise<ProvisionerError> {
     await this.#removeContainer(workspace);
-    return new ProvisionerError(`${endOf(found)} Its agent did not come to call.`, { isLasting: true });
+    return new ProvisionerError(`${exitOf(found)} Its agent did not connect.`, { isPermanent: true });
   }
 }
 
-type Making = { workspace: ProvisionedWorkspace; spec: DockerSpec; token: string; startId: string };
+type ContainerInput = { workspace: ProvisionedWorkspace; spec: DockerSpec; token: string; startId: string };
 
 function containerOptions(
-  { workspace, spec, token, startId }: Making,
+  { workspace, spec, token, startId }: ContainerInput,
   serverUrl: string,
 ): Docker.ContainerCreateOptions {
   const own = {
@@ -164,9 +164,9 @@ function containerOptions(
     Labels: { ...labelsOf(workspace), [START_LABEL]: startId },
     ...(spec.user !== undefined && { User: spec.user }),
     HostConfig: {
-      // Reaps what commands leave behind.
+      // Reaps orphaned processes of commands.
       Init: true,
-      // An agent that dies comes back with the same token; one that cannot live is given up.
+      // A crashed agent is restarted with the same token, a few times.
       RestartPolicy: { Name: "on-failure", MaximumRetryCount: MAX_RESTARTS },
       Mounts: [
         { Type: "volume", Source: nameOf(workspace), Target: spec.directory, ReadOnly: false },
@@ -188,13 +188,13 @@ function labelsOf({ id, name, ownerId }: ProvisionedWorkspace): Record<string, s
   return { [WORKSPACE_LABEL]: id, "parley.name": name, "parley.owner": ownerId };
 }
 
-function endOf({ State: { ExitCode, OOMKilled } }: Docker.ContainerInspectInfo): string {
+function exitOf({ State: { ExitCode, OOMKilled } }: Docker.ContainerInspectInfo): string {
   return `Its container has ended with exit code ${ExitCode}${OOMKilled ? ", out of memory" : ""}.`;
 }
 
 function connectionOptions(engineUrl: string): Docker.DockerOptions {
   const url = new URL(engineUrl);
-  // What the library would read from the environment is not to count.
+  // `host: ""` overrides what the library would read from the environment.
   if (url.protocol === "unix:") return { socketPath: url.pathname, host: "" };
   const protocol = url.protocol === "https:" ? "https" : "http";
   return { protocol, host: url.hostname, port: url.port === "" ? DEFAULT_PORTS[protocol] : Number(url.port) };
@@ -203,12 +203,12 @@ function connectionOptions(engineUrl: string): Docker.DockerOptions {
 const DEFAULT_PORTS = { http: 2_375, https: 2_376 };
 const NOT_MODIFIED = 304;
 const NOT_FOUND = 404;
-const asking = askingOf({
+const request = requestsTo({
   name: "The Docker engine",
-  // A bad request, no access, no such image. Of a conflict it may think better.
-  lasting: new Set([400, 401, 403, NOT_FOUND]),
+  // Bad request, no access, no such image. A conflict may pass.
+  permanent: new Set([400, 401, 403, NOT_FOUND]),
   statusOf,
-  wordsOf: (error) => errorText(error).trim(),
+  reasonOf: (error) => errorText(error).trim(),
 });
 
 function statusOf(error: unknown): number | null {

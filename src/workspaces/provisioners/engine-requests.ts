@@ -1,50 +1,51 @@
-/** Asking an engine for something, and what its refusals mean. */
+/** Requests to a container engine; its refusals become `ProvisionerError`s. */
 import { errorText } from "../../lib/text/error-text.js";
 import { ProvisionerError } from "./provisioner.js";
 
 export type Engine = {
-  /** Begins a sentence. */
+  /** Starts a sentence, such as "The cluster". */
   name: string;
-  /** Statuses with which it will refuse again. */
-  lasting: ReadonlySet<number>;
-  /** Of what its client throws; null = it did not answer. */
+  /** Statuses of refusals that a retry would not change. */
+  permanent: ReadonlySet<number>;
+  /** The HTTP status of an error of the engine's client; null = the engine did not answer. */
   statusOf(error: unknown): number | null;
-  /** Why it refused. */
-  wordsOf(error: unknown, status: number): string;
+  /** Why the engine refused. */
+  reasonOf(error: unknown, status: number): string;
 };
 
-/** Questions to one engine. */
-export function askingOf(engine: Engine) {
-  /** What it answers; null for answers in `expected`. Rejects with a `ProvisionerError` for all others. */
-  async function asking<T>(what: string, ask: () => Promise<T>): Promise<T>;
-  async function asking<T>(
+/** A function that sends requests to one engine. */
+export function requestsTo(engine: Engine) {
+  /** Resolves as `send`; to null for statuses in `expected`. Rejects with a `ProvisionerError` for all others. */
+  async function request<T>(what: string, send: () => Promise<T>): Promise<T>;
+  async function request<T>(
     what: string,
-    ask: () => Promise<T>,
+    send: () => Promise<T>,
     expected: readonly number[],
   ): Promise<T | null>;
-  async function asking<T>(
+  async function request<T>(
     what: string,
-    ask: () => Promise<T>,
+    send: () => Promise<T>,
     expected: readonly number[] = [],
   ): Promise<T | null> {
     try {
-      return await ask();
+      return await send();
     } catch (error) {
       const status = engine.statusOf(error);
       if (status !== null && expected.includes(status)) return null;
-      throw refusalOf(engine, { what, error, status });
+      throw provisionerErrorOf(engine, { what, error, status });
     }
   }
-  return asking;
+  return request;
 }
 
-function refusalOf(
-  { name, lasting, wordsOf }: Engine,
+function provisionerErrorOf(
+  { name, permanent, reasonOf }: Engine,
   { what, error, status }: { what: string; error: unknown; status: number | null },
 ): ProvisionerError {
   const reason =
     status === null
       ? `${name} could not ${what}: ${errorText(error)}.`
-      : `${name} refused to ${what}: ${wordsOf(error, status)}`;
-  return new ProvisionerError(reason, { isLasting: status !== null && lasting.has(status), cause: error });
+      : `${name} refused to ${what}: ${reasonOf(error, status)}`;
+  const isPermanent = status !== null && permanent.has(status);
+  return new ProvisionerError(reason, { isPermanent, cause: error });
 }

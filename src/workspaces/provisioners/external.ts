@@ -1,11 +1,11 @@
-/** Workspaces that somebody else runs: the server can only wait for their agents to call. */
+/** Provisioner of external workspaces, whose agents an operator runs: the server only waits for them to connect. */
 import { ProvisionerError, type Provisioner } from "./provisioner.js";
 
-const WORDS = "An operator starts and stops this workspace's agent, where it is.";
+const REFUSAL = "An operator starts and stops this workspace's agent, where it is.";
 
-/** No template makes external workspaces, so nobody should ask; who does gets an answer for people. */
+/** Refuses everything but `status`: no template creates external workspaces. */
 export function externalProvisioner(): Provisioner {
-  const refuse = () => Promise.reject(new ProvisionerError(WORDS, { isLasting: true }));
+  const refuse = () => Promise.reject(new ProvisionerError(REFUSAL, { isPermanent: true }));
   return {
     create: refuse,
     start: refuse,

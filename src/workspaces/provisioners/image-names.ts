@@ -1,6 +1,6 @@
 /** Names of container images. Pure. */
 
-/** With the tag that counts when none is named: without one an engine fetches every tag that there is. */
+/** Adds the default tag when there is none: without a tag an engine pulls all tags. */
 export function imageWithTag(image: string): string {
   if (image.includes("@")) return image;
   const lastPart = image.slice(image.lastIndexOf("/") + 1);

@@ -1,12 +1,12 @@
-/** The objects of a workspace in a Kubernetes cluster, all of one name. Pure. */
+/** The Kubernetes objects of a workspace, all of the same name. Pure. */
 import type { V1Container, V1PersistentVolumeClaim, V1Pod, V1Secret } from "@kubernetes/client-node";
 import type { ProvisionedWorkspace } from "./provisioner.js";
 import { agentCommandOf, type KubernetesSpec } from "./specs.js";
 
-/** Of a pod: names the start that made it. */
+/** Label of a pod: the start that created it. */
 export const START_LABEL = "parley.dev/start";
 const TOKEN_KEY = "token";
-/** Where the agent program is, in its own image and in the workspace. */
+/** Path of the agent program, in its own image and in the workspace. */
 const AGENT_FOLDER = "/opt/parley";
 const COPY_FOLDER = "/parley-copy";
 const AGENT_VOLUME = "agent";
@@ -55,7 +55,7 @@ export function podOf(
   return {
     metadata: metadataOf(workspace, { [START_LABEL]: startId }),
     spec: {
-      // An agent that dies comes back with the same token.
+      // A crashed agent is restarted with the same token.
       restartPolicy: "Always",
       automountServiceAccountToken: spec.serviceAccount !== undefined,
       ...(spec.serviceAccount !== undefined && { serviceAccountName: spec.serviceAccount }),
@@ -85,7 +85,7 @@ function copyOf(agentImage: string): V1Container {
 
 function containerOf(secretName: string, spec: KubernetesSpec, serverUrl: string): V1Container {
   const { image, directory, environment, memoryMb, cpus, agentImage, command } = spec;
-  const given = Object.entries(environment).map(([name, value]) => ({ name, value }));
+  const variables = Object.entries(environment).map(([name, value]) => ({ name, value }));
   const limits = {
     ...(memoryMb !== undefined && { memory: `${memoryMb}Mi` }),
     ...(cpus !== undefined && { cpu: String(cpus) }),
@@ -97,7 +97,7 @@ function containerOf(secretName: string, spec: KubernetesSpec, serverUrl: string
     command: agentCommandOf({ command, agentPath: mounted }, AGENT_FOLDER),
     workingDir: directory,
     env: [
-      ...given,
+      ...variables,
       { name: "PARLEY_AGENT_SERVER_URL", value: serverUrl },
       { name: "PARLEY_AGENT_DIRECTORY", value: directory },
       {

@@ -1,26 +1,27 @@
 /**
- * Workspaces that are a pod and a volume of a Kubernetes cluster. The volume has the files and outlives stops; the pod
- * is made anew with every start, with a new token for its agent in a secret, and calls the server.
+ * Provisioner of workspaces that are a pod and a volume of a Kubernetes cluster. The volume has the files and survives
+ * stops; every start creates a new pod, with a new token for its agent in a secret, which connects to the server.
  */
 import type { CoreV1Api, V1Pod } from "@kubernetes/client-node";
 import { withParameters } from "../../domain/workspaces/workspace-parameters.js";
-import { askingOf } from "./engine-requests.js";
+import { errorText } from "../../lib/text/error-text.js";
+import { requestsTo } from "./engine-requests.js";
 import { claimOf, podOf, secretOf, START_LABEL, nameOf } from "./kubernetes-objects.js";
 import {
   ProvisionerError,
-  type CallingAgent,
+  type AgentLaunch,
   type ProvisionedWorkspace,
   type Provisioner,
-  type Standing,
+  type RuntimeStatus,
 } from "./provisioner.js";
 import { kubernetesSpecSchema, readSpec, serverUrlOf } from "./specs.js";
 
 export type KubernetesOptions = {
-  /** A file; null = where kubectl looks, or the pod's own service account. */
+  /** A file; null = kubectl's default, or the pod's own service account. */
   kubeconfig: string | null;
-  /** Of workspaces whose spec names none. */
+  /** The default, for specs that name none. */
   namespace: string;
-  /** Where agents call; null = nobody has said, then the spec must. */
+  /** Where agents connect; null = not configured, then the spec must say. */
   serverUrl: string | null;
 };
 
@@ -34,67 +35,69 @@ export class KubernetesWorkspaces implements Provisioner {
 
   async create(workspace: ProvisionedWorkspace): Promise<void> {
     const spec = readSpec(kubernetesSpecSchema, workspace);
-    const { api, namespace } = await this.#at(workspace);
+    const { api, namespace } = await this.#target(workspace);
     const body = claimOf(workspace, spec);
-    await asking("make the volume", () => api.createNamespacedPersistentVolumeClaim({ namespace, body }), [
+    await request("create the volume", () => api.createNamespacedPersistentVolumeClaim({ namespace, body }), [
       CONFLICT,
     ]);
   }
 
-  async start(workspace: ProvisionedWorkspace, agent: CallingAgent): Promise<"calling"> {
+  async start(workspace: ProvisionedWorkspace, agent: AgentLaunch): Promise<"connecting"> {
     const spec = readSpec(kubernetesSpecSchema, workspace);
-    const at = await this.#at(workspace);
-    const found = await readPod(at);
+    const target = await this.#target(workspace);
+    const found = await readPod(target);
     if (found?.metadata?.labels?.[START_LABEL] === agent.startId && !found.metadata.deletionTimestamp) {
       const why = whyDown(found);
-      if (why === null) return "calling";
-      await removePod(at);
-      throw new ProvisionerError(`${why} Its agent did not come to call.`, { isLasting: true });
+      if (why === null) return "connecting";
+      await removePod(target);
+      throw new ProvisionerError(`${why} Its agent did not connect.`, { isPermanent: true });
     }
     if (found) {
-      await removePod(at);
-      throw new ProvisionerError("Its former pod is still being removed.", { isLasting: false });
+      await removePod(target);
+      throw new ProvisionerError("Its former pod is still being removed.", { isPermanent: false });
     }
-    const { api, namespace, name } = at;
+    const { api, namespace, name } = target;
     const serverUrl = serverUrlOf(spec, this.options);
     const secret = secretOf(workspace, await agent.issueToken());
-    const made = await asking(
-      "make the secret",
+    const created = await request(
+      "create the secret",
       () => api.createNamespacedSecret({ namespace, body: secret }),
       [CONFLICT],
     );
-    if (made === null) {
-      await asking("change the secret", () => api.replaceNamespacedSecret({ namespace, name, body: secret }));
+    if (created === null) {
+      await request("replace the secret", () =>
+        api.replaceNamespacedSecret({ namespace, name, body: secret }),
+      );
     }
     const pod = podOf(workspace, spec, { startId: agent.startId, serverUrl });
-    await asking("make the pod", () => api.createNamespacedPod({ namespace, body: pod }));
-    return "calling";
+    await request("create the pod", () => api.createNamespacedPod({ namespace, body: pod }));
+    return "connecting";
   }
 
-  /** The pod may take some seconds more to end; a start waits for that. */
+  /** The pod may take some seconds more to terminate; a start waits for that. */
   async stop(workspace: ProvisionedWorkspace): Promise<void> {
-    const at = await this.#at(workspace);
-    await removePod(at);
-    const { api, namespace, name } = at;
-    await asking("remove the secret", () => api.deleteNamespacedSecret({ namespace, name }), [NOT_FOUND]);
+    const target = await this.#target(workspace);
+    await removePod(target);
+    const { api, namespace, name } = target;
+    await request("remove the secret", () => api.deleteNamespacedSecret({ namespace, name }), [NOT_FOUND]);
   }
 
   async remove(workspace: ProvisionedWorkspace): Promise<void> {
     await this.stop(workspace);
-    const { api, namespace, name } = await this.#at(workspace);
+    const { api, namespace, name } = await this.#target(workspace);
     const remove = () => api.deleteNamespacedPersistentVolumeClaim({ namespace, name });
-    await asking("remove the volume", remove, [NOT_FOUND]);
+    await request("remove the volume", remove, [NOT_FOUND]);
   }
 
-  async status(workspace: ProvisionedWorkspace): Promise<Standing> {
-    const found = await readPod(await this.#at(workspace));
+  async status(workspace: ProvisionedWorkspace): Promise<RuntimeStatus> {
+    const found = await readPod(await this.#target(workspace));
     if (found === null) return { kind: "down", reason: "Its pod is gone." };
     const reason = whyDown(found);
     return reason === null ? { kind: "running" } : { kind: "down", reason };
   }
 
-  /** Also of one whose spec makes no sense with its parameters: it must be possible to remove it. */
-  async #at(workspace: ProvisionedWorkspace): Promise<Place> {
+  /** Does not validate the spec: a workspace with an invalid one must be removable. */
+  async #target(workspace: ProvisionedWorkspace): Promise<PodTarget> {
     const { namespace } = withParameters(workspace.spec, workspace.parameters);
     return {
       api: await this.#api(),
@@ -103,20 +106,19 @@ export class KubernetesWorkspaces implements Provisioner {
     };
   }
 
-  /** Its client is loaded only where there are such workspaces: it is large. */
+  /** The client is large, so it is loaded on first use. */
   #api(): Promise<CoreV1Api> {
     this.#opened ??= openApi(this.options.kubeconfig).catch((error: unknown) => {
       this.#opened = null;
-      const words = error instanceof Error ? error.message : String(error);
-      throw new ProvisionerError(`The cluster's settings cannot be used: ${words}`, {
-        ...{ isLasting: true, cause: error },
+      throw new ProvisionerError(`The cluster's settings cannot be used: ${errorText(error)}`, {
+        ...{ isPermanent: true, cause: error },
       });
     });
     return this.#opened;
   }
 }
 
-type Place = { api: CoreV1Api; namespace: string; name: string };
+type PodTarget = { api: CoreV1Api; namespace: string; name: string };
 
 async function openApi(kubeconfig: string | null): Promise<CoreV1Api> {
   const { CoreV1Api: Api, KubeConfig } = await import("@kubernetes/client-node");
@@ -126,18 +128,18 @@ async function openApi(kubeconfig: string | null): Promise<CoreV1Api> {
   return config.makeApiClient(Api);
 }
 
-function readPod({ api, namespace, name }: Place): Promise<V1Pod | null> {
-  return asking("look for the pod", () => api.readNamespacedPod({ namespace, name }), [NOT_FOUND]);
+function readPod({ api, namespace, name }: PodTarget): Promise<V1Pod | null> {
+  return request("read the pod", () => api.readNamespacedPod({ namespace, name }), [NOT_FOUND]);
 }
 
-async function removePod({ api, namespace, name }: Place): Promise<void> {
+async function removePod({ api, namespace, name }: PodTarget): Promise<void> {
   const gracePeriodSeconds = STOP_TIMEOUT_SECONDS;
   const remove = () => api.deleteNamespacedPod({ namespace, name, gracePeriodSeconds });
-  await asking("remove the pod", remove, [NOT_FOUND]);
+  await request("remove the pod", remove, [NOT_FOUND]);
 }
 
-/** What the kubelet waits for in vain; of everything else it may think better. */
-const HOPELESS = new Set([
+/** Reasons of waiting containers that do not pass by themselves; all others may. */
+const STUCK_REASONS = new Set([
   "InvalidImageName",
   "ErrImageNeverPull",
   "CreateContainerConfigError",
@@ -145,11 +147,11 @@ const HOPELESS = new Set([
   "CrashLoopBackOff",
 ]);
 
-/** Why the pod does not run and will not, for people; null = it does, or is on its way. */
+/** Why the pod does not run and will not, as a sentence for users; null = it runs or is starting. */
 function whyDown({ status, metadata }: V1Pod): string | null {
   if (metadata?.deletionTimestamp) return "Its pod is being removed.";
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-  const stuck = all.find(({ state }) => HOPELESS.has(state?.waiting?.reason ?? ""));
+  const stuck = all.find(({ state }) => STUCK_REASONS.has(state?.waiting?.reason ?? ""));
   const ended = all.flatMap((it) => it.lastState?.terminated ?? it.state?.terminated ?? [])[0];
   const how = ended ? ` with exit code ${ended.exitCode}${ended.reason ? ` (${ended.reason})` : ""}` : "";
   if (stuck) {
@@ -165,21 +167,21 @@ function whyDown({ status, metadata }: V1Pod): string | null {
 
 const NOT_FOUND = 404;
 const CONFLICT = 409;
-const asking = askingOf({
+const request = requestsTo({
   name: "The cluster",
-  // No access, an object that is wrong. Of a conflict or a quota it may think better.
-  lasting: new Set([400, 401, NOT_FOUND, 422]),
+  // No access, invalid objects. A conflict or an exceeded quota may pass.
+  permanent: new Set([400, 401, NOT_FOUND, 422]),
   statusOf,
-  wordsOf: (error, status) => wordsOf(error) ?? `HTTP ${status}`,
+  reasonOf: (error, status) => statusMessageOf(error) ?? `HTTP ${status}`,
 });
 
-/** Of the library's `ApiException`. */
+/** The status of the library's `ApiException`. */
 function statusOf(error: unknown): number | null {
   return error instanceof Error && "code" in error && typeof error.code === "number" ? error.code : null;
 }
 
-/** The message of the `Status` that the cluster answered; the error's own would tell all headers. */
-function wordsOf(error: unknown): string | null {
+/** The message of the cluster's `Status` object; the error's own message includes all headers. */
+function statusMessageOf(error: unknown): string | null {
   if (!(error instanceof Error) || !("body" in error)) return null;
   const { body } = error;
   try {
@@ -187,6 +189,6 @@ function wordsOf(error: unknown): string | null {
     const isStatus = typeof status === "object" && status !== null && "message" in status;
     return isStatus && typeof status.message === "string" ? status.message : null;
   } catch {
-    return null; // Not JSON: a proxy's page, which nobody wants to read.
+    return null; // Not JSON: a proxy's page.
   }
 }

@@ -1,22 +1,22 @@
 /**
- * Keeps one workspace agent running for a local directory.
- * States: starting → live → (it died) waiting → starting …, and from any of them closed, by `close` alone.
+ * Supervises the workspace agent of a local directory.
+ * States: starting → live → (it exited) waiting → starting …, and from any of them closed, by `close` alone.
  */
-import { sleep, type Clock } from "../../lib/clock.js";
-import { runDetached } from "../../lib/run-context.js";
+import type { Clock } from "../../lib/clock.js";
+import { SupervisedTask, type AttemptEnd } from "../../lib/concurrency/supervised-task.js";
 import type { Log } from "../../lib/log.js";
 import { AgentUnreachable, connectAgent, type AgentConnection } from "../agent-client/agent-connection.js";
 import { spawnAgent, type AgentProcess } from "./agent-process.js";
 
-/** The first restart comes soon, later ones twice as late each, so that a broken agent does not eat the machine. */
+/** The delay doubles with each restart, so that a broken agent does not use up the machine. */
 const FIRST_RESTART_DELAY_MS = 250;
 const MAX_RESTART_DELAY_MS = 10_000;
-/** An agent that lived this long was well: its death counts as the first. */
+/** An agent that ran this long was healthy: the delay starts over. */
 const STABLE_AFTER_MS = 30_000;
-/** Longest wait of a caller for an agent that is starting: one start and a little of the next. */
+/** The longest that a caller waits for an agent that is starting: one start and a little of the next. */
 export const CONNECTION_WAIT_MS = 15_000;
 
-/** Belong to the server: commands that a model runs must not find its keys or its database. */
+/** The server's own: commands that a model runs must not find its keys or its database. */
 const SERVER_VARIABLES = new Set([
   "DATABASE_URL",
   "REDIS_URL",
@@ -35,9 +35,9 @@ const SERVER_VARIABLES = new Set([
   "OTEL_SERVICE_NAME",
   "NODE_ENV",
 ]);
-/** Of `npm start`, among them the server's own prefix and config, which would mislead any npm that runs below it. */
+/** `npm_*` are set by `npm start`; its prefix and config would mislead any npm that runs below the server. */
 const SERVER_VARIABLE_PATTERN = /^(?:PARLEY_|npm_)/i;
-/** Where an agent looks for instructions, skills and tool servers: set for all agents by who runs the server. */
+/** Where agents look for instructions, skills and MCP servers: set by the operator for all agents. */
 const AGENT_VARIABLE_PATTERN = /^PARLEY_AGENT_(?:INSTRUCTIONS|SKILLS?|MCP|COMMAND|MAX_PROCESSES)_/;
 
 export type LocalAgentOptions = {
@@ -45,30 +45,34 @@ export type LocalAgentOptions = {
   directory: string;
   /** How to start the agent program, for example `[process.execPath, "server.js", "agent"]`. */
   command: readonly string[];
-  /** The server's own environment; what is the server's alone is taken out. */
+  /** The server's own environment; variables that are the server's alone are removed. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** Of this directory alone, beside what is inherited. */
+  /** For this directory's agent only, in addition to the inherited variables. */
   ownEnvironment?: Readonly<Record<string, string>>;
   log: Log;
   clock: Clock;
 };
 
 export type LocalAgent = {
-  /** The live agent, after at most `CONNECTION_WAIT_MS`; rejects with `AgentUnreachable`. Ask again for each use. */
+  /**
+   * The live agent, waited for at most `CONNECTION_WAIT_MS`; rejects with `AgentUnreachable`. Call again for each use: a
+   * restarted agent has another connection.
+   */
   connection(): Promise<AgentConnection>;
-  /** Ends the agent and all that it runs; resolves when they are gone. */
+  /** Resolves when the agent and all that it runs are gone, and no restart follows. Never rejects. */
+  readonly ended: Promise<void>;
+  /** Ends the agent and all that it runs; resolves as `ended`. */
   close(): Promise<void>;
 };
 
 type Waiter = { resolve(connection: AgentConnection): void; reject(error: AgentUnreachable): void };
 
-/** Starts at once, in the background; never throws. */
+/** Starts the agent at once, in the background. Never throws. */
 export function startLocalAgent(options: LocalAgentOptions): LocalAgent {
-  const keeper = new AgentKeeper(options);
-  return { connection: () => keeper.connection(), close: () => keeper.close() };
+  return new SupervisedAgent(options);
 }
 
-/** What a local agent inherits of the server's environment. */
+/** The part of the server's environment that a local agent inherits. */
 export function localAgentEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
@@ -81,21 +85,35 @@ export function localAgentEnvironment(
   );
 }
 
-class AgentKeeper {
-  readonly #closing = new AbortController();
+class SupervisedAgent implements LocalAgent {
   readonly #waiters = new Set<Waiter>();
-  readonly #keeping: Promise<void>;
+  readonly #task: SupervisedTask;
   #live: AgentConnection | undefined;
   #lastFailure: unknown;
+  #isClosed = false;
 
   constructor(private readonly options: LocalAgentOptions) {
-    // It serves whoever comes, long after the turn that needs it first.
-    this.#keeping = runDetached(() => this.#keepRunning());
+    const { clock, log } = options;
+    this.#task = new SupervisedTask({
+      clock,
+      random: () => 0,
+      firstDelayMs: FIRST_RESTART_DELAY_MS,
+      maxDelayMs: MAX_RESTART_DELAY_MS,
+      attempt: (signal) => this.#run(signal),
+      onRetry: (reason, delayMs) => {
+        this.#lastFailure = reason;
+        log.warn({ err: reason, restartInMs: delayMs }, "Workspace agent exited; restarting");
+      },
+    });
+  }
+
+  get ended(): Promise<void> {
+    return this.#task.ended;
   }
 
   connection(): Promise<AgentConnection> {
     if (this.#live !== undefined) return Promise.resolve(this.#live);
-    if (this.#closing.signal.aborted) return Promise.reject(closed());
+    if (this.#isClosed) return Promise.reject(closed());
     return new Promise((resolve, reject) => {
       const settle = () => {
         cancelTimeout();
@@ -116,39 +134,29 @@ class AgentKeeper {
     });
   }
 
-  async close(): Promise<void> {
-    this.#closing.abort();
+  close(): Promise<void> {
+    this.#isClosed = true;
+    this.#task.close();
     for (const waiter of [...this.#waiters]) waiter.reject(closed());
-    await this.#keeping;
+    return this.ended;
   }
 
-  async #keepRunning(): Promise<void> {
-    const { clock, log } = this.options;
-    let delayMs = FIRST_RESTART_DELAY_MS;
-    while (!this.#closing.signal.aborted) {
-      const startedAtMs = clock.now();
-      const failure = await this.#runOnce();
-      if (this.#closing.signal.aborted) return;
-      this.#lastFailure = failure;
-      if (clock.now() - startedAtMs >= STABLE_AFTER_MS) delayMs = FIRST_RESTART_DELAY_MS;
-      log.warn(
-        { err: failure, restartInMs: delayMs },
-        "The workspace agent is not running and will be restarted",
-      );
-      await sleep(clock, delayMs, this.#closing.signal);
-      delayMs = Math.min(delayMs * 2, MAX_RESTART_DELAY_MS);
-    }
+  /** Starts the agent; resolves when it is gone, with the reason, also when `signal` made it stop. */
+  async #run(signal: AbortSignal): Promise<AttemptEnd> {
+    const { clock } = this.options;
+    const startedAtMs = clock.now();
+    const reason = await this.#runUntilExit(signal);
+    return { wasHealthy: clock.now() - startedAtMs >= STABLE_AFTER_MS, reason };
   }
 
-  /** Resolves, with the reason, when the agent is gone; also when closing made it go. */
-  async #runOnce(): Promise<unknown> {
+  async #runUntilExit(signal: AbortSignal): Promise<unknown> {
     let agent: AgentProcess | undefined;
     try {
       agent = this.#spawn();
-      const { url, token, instanceId } = await this.#untilClosing(agent.listening);
-      this.#announce(connectAgent({ url, token, instanceId, clock: this.options.clock }));
-      const { reason, lastWords } = await this.#untilClosing(agent.ended);
-      return new Error(`The workspace agent ended (${reason}). ${lastWords}`.trim());
+      const { url, token, instanceId } = await unlessAborted(agent.listening, signal);
+      this.#setLive(connectAgent({ url, token, instanceId, clock: this.options.clock }));
+      const { reason, lastOutput } = await unlessAborted(agent.ended, signal);
+      return new Error(`The workspace agent exited (${reason}). ${lastOutput}`.trim());
     } catch (error) {
       return error;
     } finally {
@@ -158,26 +166,25 @@ class AgentKeeper {
   }
 
   #spawn(): AgentProcess {
-    const { command, directory, environment, clock, log } = this.options;
-    const given = { ...localAgentEnvironment(environment), ...this.options.ownEnvironment };
-    return spawnAgent({ command, directory, environment: given, logLevel: log.level, clock });
+    const { command, directory, clock, log, ownEnvironment } = this.options;
+    const environment = { ...localAgentEnvironment(this.options.environment), ...ownEnvironment };
+    return spawnAgent({ command, directory, environment, logLevel: log.level, clock });
   }
 
-  #announce(connection: AgentConnection): void {
+  #setLive(connection: AgentConnection): void {
     this.#live = connection;
-    this.options.log.info({ directory: this.options.directory }, "The workspace agent is running");
+    this.options.log.info({ directory: this.options.directory }, "Workspace agent running");
     for (const waiter of [...this.#waiters]) waiter.resolve(connection);
   }
+}
 
-  #untilClosing<Value>(promise: Promise<Value>): Promise<Value> {
-    const { signal } = this.#closing;
-    return new Promise((resolve, reject) => {
-      const stop = () => reject(closed());
-      signal.addEventListener("abort", stop, { once: true });
-      if (signal.aborted) stop();
-      void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-    });
-  }
+function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(closed());
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }
 
 function closed(): AgentUnreachable {

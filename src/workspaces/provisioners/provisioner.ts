@@ -1,53 +1,52 @@
 /**
- * What makes, starts, stops and removes workspaces of one kind. Each method may be called again after it failed, after
- * its caller died in the middle of it, and when there is nothing left to do: it goes on from what it finds.
+ * Provisioner: creates, starts, stops and removes the workspaces of one kind. All methods are idempotent: each may be
+ * called again after a failure, after a crash of its caller, and when there is nothing left to do.
  */
 import type { JsonObject } from "../../domain/common/json.js";
 
-/** A workspace as its provisioner needs it. */
 export type ProvisionedWorkspace = {
   id: string;
   name: string;
   ownerId: string;
-  /** Local: where it is; null = it has never been made. */
+  /** Local workspaces only; null = not created yet. */
   directory: string | null;
-  /** The template's, with `${name}`s of parameters. */
+  /** The template's spec, with `${name}` placeholders for parameters. */
   spec: JsonObject;
   parameters: Readonly<Record<string, string>>;
 };
 
-/** For an agent that calls the server. */
-export type CallingAgent = {
-  /** Names this start, the same for each time that it is tried: what an earlier one has made does not count. */
+/** One start of an agent that connects to the server. */
+export type AgentLaunch = {
+  /** Identifies this start over all its attempts: containers of an earlier start are replaced. */
   startId: string;
-  /** A new token; the one before it opens nothing any more. Ask only for an agent that is really made anew. */
+  /** Issues a new token and revokes the previous one; call only when a new agent is really created. */
   issueToken(): Promise<string>;
 };
 
-/** `down`: it does not run; `reason` is worded for people. */
-export type Standing = { kind: "running" } | { kind: "down"; reason: string };
+/** `reason` is a sentence for users. */
+export type RuntimeStatus = { kind: "running" } | { kind: "down"; reason: string };
 
-/** All methods reject with a `ProvisionerError` for what people should read. */
+/** All methods reject with a `ProvisionerError` for failures that users should read. */
 export interface Provisioner {
-  /** Makes what outlives stops: a directory, a volume. */
+  /** Creates what survives stops: a directory, a volume. */
   create(workspace: ProvisionedWorkspace): Promise<void>;
-  /** `ready`: the agent answers. `calling`: it was started, and will call; ask again until it has. */
-  start(workspace: ProvisionedWorkspace, agent: CallingAgent): Promise<"ready" | "calling">;
-  /** Ends the agent and what it runs; what `create` made stays. */
+  /** `ready`: the agent answers. `connecting`: it was started and will connect; call again until it has. */
+  start(workspace: ProvisionedWorkspace, agent: AgentLaunch): Promise<"ready" | "connecting">;
+  /** Ends the agent and what it runs; what `create` made remains. */
   stop(workspace: ProvisionedWorkspace): Promise<void>;
-  /** Takes everything away. */
+  /** Removes everything, files included. */
   remove(workspace: ProvisionedWorkspace): Promise<void>;
-  /** How it really stands, for one that should run. */
-  status(workspace: ProvisionedWorkspace): Promise<Standing>;
+  /** The actual status of a workspace that should run. */
+  status(workspace: ProvisionedWorkspace): Promise<RuntimeStatus>;
 }
 
 export class ProvisionerError extends Error {
   override readonly name = "ProvisionerError";
-  /** Trying again would change nothing, until somebody changes something. */
-  readonly isLasting: boolean;
+  /** A retry fails again until the configuration or the environment changes. */
+  readonly isPermanent: boolean;
 
-  constructor(message: string, options: { isLasting: boolean; cause?: unknown }) {
+  constructor(message: string, options: { isPermanent: boolean; cause?: unknown }) {
     super(message, { cause: options.cause });
-    this.isLasting = options.isLasting;
+    this.isPermanent = options.isPermanent;
   }
 }

@@ -1,4 +1,4 @@
-/** The specs of templates: what each provisioner can be told to make. Texts may hold `${name}`s of parameters. */
+/** Schemas of template specs, by provisioner. Texts may contain `${name}` placeholders for parameters. */
 import { z } from "zod";
 import type { JsonValue } from "../../domain/common/json.js";
 import type { Problem } from "../../domain/mcp/field-rules.js";
@@ -15,13 +15,13 @@ const text = (max: number) =>
     .max(max)
     .refine((it) => !it.includes("\0"), "no U+0000");
 
-/** Parley's own variables tell the agent who it is: they are not a template's to set. */
+/** Templates must not set Parley's own variables, which configure the agent. */
 const environmentSchema = z
   .record(
     z
       .string()
-      .regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, "is no name of a variable")
-      .refine((name) => !name.startsWith("PARLEY_"), "begins with PARLEY_, which is the agent's own"),
+      .regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, "is not a valid variable name")
+      .refine((name) => !name.startsWith("PARLEY_"), "starts with PARLEY_, which is reserved for the agent"),
     z.string().max(8_192),
   )
   .refine((it) => Object.keys(it).length <= 200, "has more than 200 variables");
@@ -31,7 +31,7 @@ export const localSpecSchema = z.strictObject({
   environment: environmentSchema.optional(),
 });
 
-/** A number, or a text that is one when the parameters are there. */
+/** A number, or a text that is one once its parameters are filled in. */
 function numberWithin(min: number, max: number) {
   const asNumber = (value: unknown) => {
     if (typeof value !== "string") return value;
@@ -42,35 +42,35 @@ function numberWithin(min: number, max: number) {
 
 const absolutePath = text(4_096).refine(
   (it) => it.startsWith("/") || PLACEHOLDER.test(it),
-  "is no absolute path",
+  "is not an absolute path",
 );
 const address = text(2_048).refine(
   (it) => it.includes("${") || (URL.canParse(it) && /^(?:ws|http)s?:$/.test(new URL(it).protocol)),
-  "is no address of a server (ws, wss, http or https)",
+  "is not a server address (ws, wss, http or https)",
 );
 
-/** Of containers wherever they run. */
+/** Fields of all container provisioners. */
 const containerFields = {
-  image: text(512).describe("The image; without a tag `latest`."),
-  /** How the agent is started; it finds its settings in the environment. */
+  image: text(512).describe("Image name; the default tag is `latest`."),
+  /** Command that starts the agent, which reads its settings from the environment. */
   command: z.array(text(4_096)).min(1).max(100).optional(),
-  /** Where the volume is mounted, and the agent works. */
+  /** Mount point of the volume, and the agent's working directory. */
   directory: absolutePath.default("/workspace"),
   environment: environmentSchema.default({}),
   memoryMb: numberWithin(16, 16_777_216).optional(),
   cpus: numberWithin(0.01, 1_024).optional(),
-  /** Where its agent calls, when that is not where all others do. */
+  /** Where the agent connects; overrides the server's setting. */
   serverUrl: address.optional(),
 };
 
 export const dockerSpecSchema = z.strictObject({
   ...containerFields,
-  /** A folder of the engine's machine that has this program; without it the image must have it. */
+  /** A folder on the engine's host that contains the agent program; without it the image must contain it. */
   agentPath: absolutePath.optional(),
   mounts: z
     .array(
       z.strictObject({
-        /** A folder of the engine's machine, or the name of a volume. */
+        /** A folder on the engine's host, or the name of a volume. */
         source: text(4_096),
         target: absolutePath,
         readOnly: z.boolean().default(false),
@@ -79,13 +79,13 @@ export const dockerSpecSchema = z.strictObject({
     .max(50)
     .default([]),
   network: text(255).optional(),
-  /** Name or number, and group behind a colon. */
+  /** User name or id, optionally followed by a colon and a group. */
   user: text(255).optional(),
   pull: z.enum(["missing", "always", "never"]).default("missing"),
 });
 export type DockerSpec = z.infer<typeof dockerSpecSchema>;
 
-/** Where the agent calls. Throws a lasting `ProvisionerError` when nobody has said. */
+/** Where the agent connects. Throws a permanent `ProvisionerError` when neither the spec nor the server says. */
 export function serverUrlOf(
   spec: { serverUrl?: string | undefined },
   options: { serverUrl: string | null },
@@ -93,12 +93,12 @@ export function serverUrlOf(
   const url = spec.serverUrl ?? options.serverUrl;
   if (url !== null) return url;
   throw new ProvisionerError(
-    "Its agent would not know where to call: set PARLEY_WORKSPACES_SERVER_URL or PARLEY_PUBLIC_URL, or the spec's serverUrl.",
-    { isLasting: true },
+    "Its agent would not know where to connect: set PARLEY_WORKSPACES_SERVER_URL or PARLEY_PUBLIC_URL, or the spec's serverUrl.",
+    { isPermanent: true },
   );
 }
 
-/** The spec's own command, or the program that is mounted at `mountedAt`, or that of the image. */
+/** The spec's own command, or the program mounted at `mountedAt`, or that of the image. */
 export function agentCommandOf(
   { command, agentPath }: { command?: string[] | undefined; agentPath?: string | undefined },
   mountedAt: string,
@@ -111,16 +111,16 @@ const kubernetesName = text(253);
 
 export const kubernetesSpecSchema = z.strictObject({
   ...containerFields,
-  /** An image that has this program in /opt/parley, from which it is copied; without it the image must have it. */
+  /** An image with the agent program in /opt/parley, which is copied from there; without it `image` must contain it. */
   agentImage: text(512).optional(),
   volumeGb: numberWithin(1, 65_536).default(10),
   storageClass: kubernetesName.optional(),
-  /** Absent = the server's. */
+  /** Default: the server's setting. */
   namespace: kubernetesName.optional(),
   serviceAccount: kubernetesName.optional(),
   imagePullSecrets: z.array(kubernetesName).max(20).default([]),
   nodeSelector: z.record(z.string().min(1).max(317), z.string().max(63)).default({}),
-  /** The number of the user that everything runs as, and that owns the volume. */
+  /** Id of the user that everything runs as and that owns the volume. */
   runAsUser: numberWithin(0, 2_147_483_647).optional(),
 });
 export type KubernetesSpec = z.infer<typeof kubernetesSpecSchema>;
@@ -131,7 +131,7 @@ const SCHEMAS: Partial<Record<WorkspaceProvisioner, z.ZodType>> = {
   kubernetes: kubernetesSpecSchema,
 };
 
-/** What is wrong with a template's spec. */
+/** The problems of a template's spec; none when it is valid. */
 export function judgeSpec(provisioner: WorkspaceProvisioner, spec: JsonValue): Problem[] {
   const schema = SCHEMAS[provisioner];
   if (schema === undefined) return [{ message: "This server has no such provisioner.", path: [] }];
@@ -140,7 +140,7 @@ export function judgeSpec(provisioner: WorkspaceProvisioner, spec: JsonValue): P
   return parsed.error.issues.map(({ message, path }) => ({ message: `${message}.`, path: path.map(String) }));
 }
 
-/** The spec with the workspace's parameters. Rejects with a lasting `ProvisionerError` when it makes no sense with them. */
+/** The spec with the workspace's parameters filled in. Throws a permanent `ProvisionerError` when it is invalid with them. */
 export function readSpec<Schema extends z.ZodType>(
   schema: Schema,
   { spec, parameters }: Pick<ProvisionedWorkspace, "spec" | "parameters">,
@@ -148,6 +148,6 @@ export function readSpec<Schema extends z.ZodType>(
   const parsed = schema.safeParse(withParameters(spec, parameters));
   if (parsed.success) return parsed.data;
   throw new ProvisionerError(`The template's spec is not usable: ${z.prettifyError(parsed.error)}`, {
-    isLasting: true,
+    isPermanent: true,
   });
 }

@@ -1,20 +1,20 @@
-/** From an external workspace to its agent, whichever replica holds the agent's call. */
-import type { AgentPlace } from "../../domain/workspaces/workspace.js";
+/** Finds the agent of an external workspace, whichever replica it is connected to. */
+import type { AgentLocation } from "../../domain/workspaces/workspace.js";
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import { AgentUnreachable, type AgentConnection } from "../agent-client/agent-connection.js";
-import type { HeldCalls } from "./agent-connections.js";
-import type { Places, Registrations } from "./ports.js";
-import { OutOfReach, type Relays } from "./relays.js";
+import type { AgentConnections } from "./agent-connections.js";
+import type { AgentLocations, Registrations } from "./ports.js";
+import { ReplicasNotConfigured, type Relays } from "./relays.js";
 
-/** An agent that lost its server calls another one within seconds. */
+/** An agent that lost its server connects to another one within seconds. */
 export const RETURN_WAIT_MS = 15_000;
-const LOOK_INTERVAL_MS = 250;
+const POLL_INTERVAL_MS = 250;
 
 export type ExternalAgentsOptions = {
-  held: HeldCalls;
+  connections: AgentConnections;
   relays: Relays;
-  places: Places;
+  locations: AgentLocations;
   registrations: Registrations;
   clock: Clock;
   log: Log;
@@ -24,8 +24,8 @@ export class ExternalAgents {
   constructor(private readonly options: ExternalAgentsOptions) {}
 
   /**
-   * The agent that is registered now. One that is expected back is waited for, `RETURN_WAIT_MS` at most. Rejects with
-   * `AgentUnreachable`. Ask again for each turn, and when the agent does not answer.
+   * The registered agent; one that is expected back is waited for, at most `RETURN_WAIT_MS`. Rejects with
+   * `AgentUnreachable`. Call again for each turn, and when the agent does not answer.
    */
   async connection(workspaceId: string): Promise<AgentConnection> {
     const { registrations, clock, log } = this.options;
@@ -36,36 +36,35 @@ export class ExternalAgents {
         const connection = await this.find(workspaceId);
         if (connection !== null) return connection;
       } catch (error) {
-        // Its replica may have died a moment ago: the agent is about to call another one.
-        if (!(error instanceof AgentUnreachable) || error instanceof OutOfReach) throw error;
+        // Its replica may have crashed a moment ago: then the agent is about to connect to another one.
+        if (!(error instanceof AgentUnreachable) || error instanceof ReplicasNotConfigured) throw error;
         failure = error;
       }
       if (clock.now() >= deadline || !(await registrations.isExpected(workspaceId))) break;
-      await sleep(clock, LOOK_INTERVAL_MS);
+      await sleep(clock, POLL_INTERVAL_MS);
     }
     if (failure instanceof AgentUnreachable) throw failure;
-    log.debug({ workspaceId }, "No agent is registered for the workspace where this replica can find it");
+    log.debug({ workspaceId }, "No registered agent found for the workspace");
     throw new AgentUnreachable("The workspace's agent is not connected to this deployment.");
   }
 
   /**
-   * The agent that is registered now, without waiting; null when there is none that this replica can find. Rejects
-   * with `AgentUnreachable`. What Redis says counts before what this replica remembers: its own call may have been
-   * replaced elsewhere.
+   * The registered agent, without waiting; null when this replica knows of none. Rejects with `AgentUnreachable`. The
+   * shared location takes precedence over this replica's own connection, which may have been replaced elsewhere.
    */
   async find(workspaceId: string): Promise<AgentConnection | null> {
-    const { held, places } = this.options;
-    const place = await places.find(workspaceId);
-    const own = held.of(workspaceId);
-    if (own !== undefined && (place === null || place.registrationId === own.place.registrationId)) {
+    const { connections, locations } = this.options;
+    const location = await locations.find(workspaceId);
+    const own = connections.of(workspaceId);
+    if (own !== undefined && (location === null || location.registrationId === own.location.registrationId)) {
       return own.connection;
     }
-    return place === null ? null : this.#through(workspaceId, place);
+    return location === null ? null : this.#relayed(workspaceId, location);
   }
 
-  async #through(workspaceId: string, place: AgentPlace): Promise<AgentConnection> {
+  async #relayed(workspaceId: string, location: AgentLocation): Promise<AgentConnection> {
     const tokenHash = await this.options.registrations.tokenHashOf(workspaceId);
     if (tokenHash === null) throw new AgentUnreachable("The workspace is not external any more.");
-    return this.options.relays.connection(workspaceId, place, tokenHash);
+    return this.options.relays.connection(workspaceId, location, tokenHash);
   }
 }

@@ -1,21 +1,21 @@
-/** What tunnels need of the database and of Redis, which this room does not know. */
-import type { AgentPlace, RegisteredAgent } from "../../domain/workspaces/workspace.js";
+/** Ports of the tunnels to the database and to Redis. */
+import type { AgentLocation, RegisteredAgent } from "../../domain/workspaces/workspace.js";
 
-/** An agent that called and showed the token of a workspace. */
-export type Caller = {
+/** An agent that has connected with the token of a workspace, and is not registered yet. */
+export type ConnectingAgent = {
   workspaceId: string;
   workspaceName: string;
   /** SHA-256 of the token. */
   tokenHash: Buffer;
-  /** As it says; believed once the agent itself says the same through its call. */
+  /** As its request claims; verified by the agent's answer through the connection. */
   instanceId: string;
-  /** Whether it may take the place of another living agent. */
+  /** Its first connection since it started: it may replace another live agent. */
   isFirst: boolean;
 };
 
-/** The database's word on whose call counts. Every method may reject. */
+/** Registrations in the database: which connection is a workspace's only one. Every method may reject. */
 export type Registrations = {
-  /** False when another agent has the place, or the token is not the workspace's any more. */
+  /** False when another agent is registered, or the token is not the workspace's any more. */
   claim(claim: {
     workspaceId: string;
     tokenHash: Buffer;
@@ -24,25 +24,25 @@ export type Registrations = {
     isFirst: boolean;
     leaseMs: number;
   }): Promise<boolean>;
-  /** Those that still count; they do so for another lease. */
+  /** Extends the leases, and resolves to the registrations that are still valid. */
   renew(registrationIds: readonly string[], leaseMs: number): Promise<ReadonlySet<string>>;
   release(registrationId: string): Promise<void>;
   /** Null when there is no such external workspace. */
   tokenHashOf(workspaceId: string): Promise<Buffer | null>;
-  /** Whether an agent is registered, wherever, or was until a moment ago and said no goodbye. */
+  /** Whether an agent is registered at any replica, or was until a moment ago without shutting down. */
   isExpected(workspaceId: string): Promise<boolean>;
 };
 
-/** Where calls are held, known to all replicas. No method rejects. */
-export type Places = {
-  announce(workspaceId: string, place: AgentPlace, leaseMs: number): Promise<void>;
-  withdraw(workspaceId: string, place: AgentPlace): Promise<void>;
+/** Where agents are connected, shared by all replicas. No method rejects. */
+export type AgentLocations = {
+  announce(workspaceId: string, location: AgentLocation, leaseMs: number): Promise<void>;
+  withdraw(workspaceId: string, location: AgentLocation): Promise<void>;
   /** Null when it is not known. */
-  find(workspaceId: string): Promise<AgentPlace | null>;
+  find(workspaceId: string): Promise<AgentLocation | null>;
 };
 
-/** A single replica needs to tell nobody. */
-export const noPlaces: Places = {
+/** For a single replica, which has nothing to share. */
+export const noAgentLocations: AgentLocations = {
   announce: () => Promise.resolve(),
   withdraw: () => Promise.resolve(),
   find: () => Promise.resolve(null),

@@ -1,11 +1,15 @@
 /**
- * Ways to agents whose calls other replicas hold: for each call one WebSocket to its replica, opened when it is first
- * needed and closed when nobody has used it for a while.
+ * Relays to agents that are connected to other replicas: for each agent one WebSocket to its replica, opened when it is
+ * first needed and closed when it has been idle for a while.
  */
 import { WebSocket } from "ws";
 import { tokenWithin } from "../../agent/protocol/dial-out.js";
 import type { AgentLocation } from "../../domain/workspaces/workspace.js";
-import { multiplexStreams, MAX_MULTIPLEXED_MESSAGE_BYTES, type ByteStreams } from "../../lib/streams/byte-streams.js";
+import {
+  multiplexStreams,
+  MAX_MULTIPLEXED_MESSAGE_BYTES,
+  type ByteStreams,
+} from "../../lib/streams/byte-streams.js";
 import type { Clock } from "../../lib/clock.js";
 import { runDetached } from "../../lib/run-context.js";
 import type { Log } from "../../lib/log.js";
@@ -15,34 +19,38 @@ import { createReplicaToken, REGISTRATION_HEADER, REPLICA_PATH, WORKSPACE_HEADER
 
 /** Replicas are near each other. */
 const HANDSHAKE_TIMEOUT_MS = 5_000;
-/** How often a relay is asked whether anybody uses it; the second time that nobody does it is closed. */
+/** A relay without streams at two checks in a row is closed. */
 const IDLE_CHECK_MS = 60_000;
 const NORMAL_CLOSE_CODE = 1000;
 
-/** No waiting helps: somebody has to change the configuration. */
-export class OutOfReach extends AgentUnreachable {}
+/** Waiting does not help: the operator has to change the configuration. */
+export class ReplicasNotConfigured extends AgentUnreachable {}
 
 type Relay = { socket: WebSocket; streams: ByteStreams; url: string };
 
 export type RelaysOptions = {
-  /** What all replicas of the deployment share; null: they do not let each other in. */
+  /** Shared by all replicas of the deployment; null = they do not accept each other's relays. */
   secret: string | null;
   clock: Clock;
   log: Log;
 };
 
 export class Relays {
-  /** By the call's registration. */
+  /** By the agent's registration. */
   readonly #relays = new Map<string, Promise<Relay>>();
   #isClosed = false;
 
   constructor(private readonly options: RelaysOptions) {}
 
   /** Rejects with `AgentUnreachable`. */
-  async connection(workspaceId: string, place: AgentLocation, tokenHash: Buffer): Promise<AgentConnection> {
-    const { registrationId, instanceId } = place;
+  async connection(
+    workspaceId: string,
+    location: AgentLocation,
+    tokenHash: Buffer,
+  ): Promise<AgentConnection> {
+    const { registrationId, instanceId } = location;
     const known = this.#relays.get(registrationId);
-    const relay = await (known ?? this.#open(workspaceId, place));
+    const relay = await (known ?? this.#open(workspaceId, location));
     const token = tokenWithin(tokenHash, instanceId);
     return connectAgent({ url: relay.url, token, instanceId, clock: this.options.clock });
   }
@@ -56,19 +64,19 @@ export class Relays {
   #open(workspaceId: string, { registrationId, replicaUrl }: AgentLocation): Promise<Relay> {
     const { secret } = this.options;
     if (secret === null || replicaUrl === null) {
-      throw new OutOfReach(
-        "The workspace's agent has called another replica, which cannot be reached: PARLEY_REPLICA_URL and " +
+      throw new ReplicasNotConfigured(
+        "The workspace's agent is connected to another replica, which cannot be reached: PARLEY_REPLICA_URL and " +
           "PARLEY_REPLICA_SECRET must be set on every replica.",
       );
     }
     if (this.#isClosed) throw new AgentUnreachable("The server is closing.");
-    const pass = createReplicaToken(secret, { workspaceId, registrationId });
+    const token = createReplicaToken(secret, { workspaceId, registrationId });
     const headers = {
-      authorization: `Bearer ${pass}`,
+      authorization: `Bearer ${token}`,
       [WORKSPACE_HEADER]: workspaceId,
       [REGISTRATION_HEADER]: registrationId,
     };
-    // Others use it, too.
+    // Shared with later requests.
     const opening = runDetached(() => this.#dial(replicaUrl, headers));
     this.#relays.set(registrationId, opening);
     const forget = () => this.#relays.delete(registrationId);
@@ -89,7 +97,7 @@ export class Relays {
       socket.on("error", (cause) =>
         reject(
           new AgentUnreachable(
-            `The replica that holds the agent's call cannot be reached: ${cause.message}.`,
+            `The replica that the agent is connected to cannot be reached: ${cause.message}.`,
             {
               cause,
             },
@@ -97,11 +105,11 @@ export class Relays {
         ),
       );
     });
-    const entrance = await openTunnelListener(() => streams.open(), log);
-    socket.once("close", () => entrance.close());
-    if (socket.readyState !== socket.OPEN) entrance.close();
+    const listener = await openTunnelListener(() => streams.open(), log);
+    socket.once("close", () => listener.close());
+    if (socket.readyState !== socket.OPEN) listener.close();
     closeWhenIdle(socket, streams, clock);
-    return { socket, streams, url: entrance.url };
+    return { socket, streams, url: listener.url };
   }
 }
 
@@ -116,7 +124,7 @@ function closeWhenIdle(socket: WebSocket, streams: ByteStreams, clock: Clock): v
   let wasIdle = false;
   const cancel = clock.every(IDLE_CHECK_MS, () => {
     const isIdle = streams.count() === 0;
-    if (isIdle && wasIdle) socket.close(NORMAL_CLOSE_CODE, "Nobody uses it");
+    if (isIdle && wasIdle) socket.close(NORMAL_CLOSE_CODE, "Idle");
     wasIdle = isIdle;
   });
   socket.once("close", cancel);

@@ -1,6 +1,6 @@
 /**
- * A port on this machine's loopback that leads into a tunnel, so that everything that can talk to an agent by its
- * address (HTTP and WebSockets alike) can talk to one that called. Whoever finds the port still needs the token.
+ * A TCP listener on loopback that forwards into a tunnel, so that clients of an agent's address (HTTP and WebSocket) work
+ * for an agent that dialled in too. Its port alone gives no access: requests still need the agent's token.
  */
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
@@ -9,15 +9,15 @@ import type { Log } from "../../lib/log.js";
 
 const LOOPBACK = "127.0.0.1";
 
-export type Entrance = {
+export type TunnelListener = {
   /** Origin, without a path. */
   url: string;
-  /** Cuts what is under way. */
+  /** Also destroys open connections. */
   close(): void;
 };
 
-/** `open` makes the stream for one connection; it may throw, then the connection is cut. */
-export async function openEntrance(open: () => Duplex, log: Log): Promise<Entrance> {
+/** `open` creates the stream of one connection; when it throws, the connection is destroyed. */
+export async function openTunnelListener(open: () => Duplex, log: Log): Promise<TunnelListener> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     sockets.add(socket);
@@ -26,7 +26,7 @@ export async function openEntrance(open: () => Duplex, log: Log): Promise<Entran
     try {
       joinStreams(socket, open());
     } catch (error) {
-      log.warn({ err: error }, "A connection to a workspace's agent could not be opened");
+      log.warn({ err: error }, "Connection to a workspace agent could not be opened");
       socket.destroy();
     }
   });
@@ -43,9 +43,9 @@ export async function openEntrance(open: () => Duplex, log: Log): Promise<Entran
   };
 }
 
-/** What comes out of either goes into the other; an end or a failure of one is passed on. */
+/** Pipes both streams into each other; an end or a failure of one is passed on. */
 export function joinStreams(one: Duplex, other: Duplex): void {
-  // Whoever fails is destroyed with its neighbour; both ends hear of it, and there is nobody else to tell.
+  // `pipeline` destroys both streams when one fails, which tells both ends.
   pipeline(one, other, () => undefined);
   pipeline(other, one, () => undefined);
 }

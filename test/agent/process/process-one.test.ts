@@ -38,8 +38,8 @@ test.skipIf(!isPossible)("[P29] as process 1 the agent warns: orphans stay as zo
   const pid = (await finish(agent.connection, "echo $PPID")).output;
   const zombies = await countZombies(agent.connection, (count) => count > 0);
   await agent.stop();
-  const { lastWords } = await agent.ended;
-  expect([pid, zombies > 0, lastWords.includes(WARNING)]).toEqual(["1\n", true, true]);
+  const { lastOutput } = await agent.ended;
+  expect([pid, zombies > 0, lastOutput.includes(WARNING)]).toEqual(["1\n", true, true]);
 });
 
 test.skipIf(!isPossible)("[P29] under an init no zombie stays, and the agent does not warn", async () => {
@@ -47,6 +47,6 @@ test.skipIf(!isPossible)("[P29] under an init no zombie stays, and the agent doe
   const isFirst = (await finish(agent.connection, "echo $PPID")).output === "1\n";
   const zombies = await countZombies(agent.connection, (count) => count === 0);
   await agent.stop();
-  const { lastWords } = await agent.ended;
-  expect([isFirst, zombies, lastWords.includes(WARNING)]).toEqual([false, 0, false]);
+  const { lastOutput } = await agent.ended;
+  expect([isFirst, zombies, lastOutput.includes(WARNING)]).toEqual([false, 0, false]);
 });

@@ -54,7 +54,7 @@ test("a container is made as the template says, once for each start, and its age
   const name = `parley-${workspace.id}`;
   await provisioner.create(workspace);
   for (let times = 0; times < 2; times++) {
-    expect(await provisioner.start(workspace, agentOf("one"))).toBe("calling");
+    expect(await provisioner.start(workspace, agentOf("one"))).toBe("connecting");
   }
   expect(tokens).toEqual(["pla_0"]);
   expect(engine.containers.get(name)?.wanted).toMatchObject({
@@ -107,7 +107,7 @@ test("what cannot be had is said in words, and whether it is worth another try",
   const failure = (workspace: ProvisionedWorkspace, from = provisioner) =>
     from.start(workspace, agentOf("one")).then(
       () => null,
-      (error: { message: string; isLasting: boolean }) => [error.message, error.isLasting],
+      (error: { message: string; isPermanent: boolean }) => [error.message, error.isPermanent],
     );
   const ended = aWorkspace();
   const startEnded = async () => {
@@ -130,16 +130,16 @@ test("what cannot be had is said in words, and whether it is worth another try",
     parameter: await failure({ ...aWorkspace(), parameters: { language: "en", memory: "much" } }),
     ended: await startEnded(),
   }).toEqual({
-    image: [expect.stringContaining("refused to fetch the image nothing"), true],
-    never: ["The engine has no image nothing, and may not fetch it.", true],
-    engine: [expect.stringContaining("could not look for the container"), false],
+    image: [expect.stringContaining("refused to pull the image nothing"), true],
+    never: ["The engine has no image nothing and must not pull it.", true],
+    engine: [expect.stringContaining("could not inspect the container"), false],
     server: [expect.stringContaining("PARLEY_WORKSPACES_SERVER_URL"), true],
     parameter: [expect.stringContaining("memoryMb"), true],
-    ended: ["Its container has ended with exit code 1. Its agent did not come to call.", true],
+    ended: ["Its container has ended with exit code 1. Its agent did not connect.", true],
   });
   // The next start begins anew.
   engine.command = ["sleep", "600"];
-  expect(await provisioner.start(ended, agentOf("two"))).toBe("calling");
+  expect(await provisioner.start(ended, agentOf("two"))).toBe("connecting");
 });
 
 test.each([
@@ -181,9 +181,9 @@ describe("with a server", () => {
     expect(await made.run("echo kept > file; cat file")).toMatchObject({ success: true, output: "kept\n" });
     // The agent is the command's parent: it dies, comes back, and the same turn goes on with it.
     expect(await made.run("kill -9 $PPID", "cat file")).toMatchObject({ success: true, output: "kept\n" });
-    await made.wish("stopWorkspace", "STOPPED");
+    await made.change("stopWorkspace", "STOPPED");
     expect(engine.containers.size).toBe(0);
-    await made.wish("startWorkspace", "RUNNING");
+    await made.change("startWorkspace", "RUNNING");
     expect(await made.run("cat file")).toMatchObject({ success: true, output: "kept\n" });
     await made.remove();
     expect([engine.containers.size, engine.volumes.size]).toEqual([0, 0]);
@@ -203,8 +203,8 @@ test.skipIf(!hasEngine)("a real engine makes, stops and removes a workspace", as
   const agent = { startId: "one", issueToken: () => Promise.resolve("pla_nobody") };
   try {
     await provisioner.create(workspace);
-    expect(await provisioner.start(workspace, agent)).toBe("calling");
-    expect(await provisioner.start(workspace, agent)).toBe("calling");
+    expect(await provisioner.start(workspace, agent)).toBe("connecting");
+    expect(await provisioner.start(workspace, agent)).toBe("connecting");
     await provisioner.stop(workspace);
     expect((await provisioner.status(workspace)).kind).toBe("down");
   } finally {

@@ -44,7 +44,7 @@ test("a pod is made as the template says, once for each start, and its agent has
   const name = `parley-${workspace.id}`;
   for (let times = 0; times < 2; times++) {
     await provisioner.create(workspace);
-    expect(await provisioner.start(workspace, agentOf("one"))).toBe("calling");
+    expect(await provisioner.start(workspace, agentOf("one"))).toBe("connecting");
   }
   expect(tokens).toEqual(["pla_0"]);
   expect(cluster.asked).toEqual([
@@ -98,7 +98,7 @@ test("stopping takes the pod and its secret, removing the volume too, and neithe
   expect(tokens).toEqual(["pla_0", "pla_1"]);
   // The parameter does not even have to make sense.
   const senseless = { ...workspace, parameters: { size: "huge" } };
-  await expect(provisioner.create(senseless)).rejects.toMatchObject({ isLasting: true });
+  await expect(provisioner.create(senseless)).rejects.toMatchObject({ isPermanent: true });
   for (let times = 0; times < 2; times++) await provisioner.remove(senseless);
   expect(sizes()).toEqual([0, 0, 0]);
 });
@@ -108,7 +108,7 @@ test("what cannot be had is said in words, and whether it is worth another try",
   const failureOf = (work: Promise<unknown>) =>
     work.then(
       () => null,
-      (error: { message: string; isLasting: boolean }) => [error.message, error.isLasting],
+      (error: { message: string; isPermanent: boolean }) => [error.message, error.isPermanent],
     );
   const started = async (workspace: ProvisionedWorkspace) => {
     await provisioner.start(workspace, agentOf("one"));
@@ -130,10 +130,10 @@ test("what cannot be had is said in words, and whether it is worth another try",
     config: await failureOf(nobody.create(aWorkspace())),
   }).toEqual({
     hopeful: null,
-    stuck: ["InvalidImageName: couldn't parse image name. Its agent did not come to call.", true],
+    stuck: ["InvalidImageName: couldn't parse image name. Its agent did not connect.", true],
     old: ["Its former pod is still being removed.", false],
     namespace: [
-      "The cluster refused to make the volume: the server could not find the requested resource",
+      "The cluster refused to create the volume: the server could not find the requested resource",
       true,
     ],
     config: [expect.stringContaining("The cluster's settings cannot be used"), true],
@@ -142,7 +142,7 @@ test("what cannot be had is said in words, and whether it is worth another try",
   expect([
     await provisioner.start(stuck, agentOf("two")),
     await provisioner.start(old, agentOf("two")),
-  ]).toEqual(["calling", "calling"]);
+  ]).toEqual(["connecting", "connecting"]);
 });
 
 test("mistakes in a spec are told at their places", () => {
@@ -167,9 +167,9 @@ describe("with a server", () => {
     });
     const made = await MadeWorkspace.of(server, { provisioner: "KUBERNETES", spec: { image: "parley" } });
     expect(await made.run("echo kept > file; cat file")).toMatchObject({ success: true, output: "kept\n" });
-    await made.wish("stopWorkspace", "STOPPED");
+    await made.change("stopWorkspace", "STOPPED");
     expect(cluster.objects.pods.size).toBe(0);
-    await made.wish("startWorkspace", "RUNNING");
+    await made.change("startWorkspace", "RUNNING");
     expect(await made.run("cat file")).toMatchObject({ success: true, output: "kept\n" });
     await made.remove();
     expect(Object.values(cluster.objects).map(({ size }) => size)).toEqual([0, 0, 0]);
@@ -190,8 +190,8 @@ test.skipIf(REAL_CLUSTER === undefined)("a real cluster makes, stops and removes
   const agent = { startId: "one", issueToken: () => Promise.resolve("pla_nobody") };
   try {
     await provisioner.create(workspace);
-    expect(await provisioner.start(workspace, agent)).toBe("calling");
-    expect(await provisioner.start(workspace, agent)).toBe("calling");
+    expect(await provisioner.start(workspace, agent)).toBe("connecting");
+    expect(await provisioner.start(workspace, agent)).toBe("connecting");
     await provisioner.stop(workspace);
     expect((await provisioner.status(workspace)).kind).toBe("down");
   } finally {

@@ -34,16 +34,16 @@ type Following = { id: string; signal: AbortSignal; clock: Clock };
 /** Ends at once when the signal is aborted. Never rejects. */
 async function follow(context: ToolContext, first: AgentConnection, following: Following): Promise<void> {
   const { id, signal, clock } = following;
-  const heard = (text: string, missedBytes: number) => context.output(text, missedBytes);
+  const onOutput = (text: string, missedBytes: number) => context.output(text, missedBytes);
   await sleep(clock, FOLLOW_AFTER_MS, signal);
   let agent = first;
   let from = 0;
   let delayMs = FIRST_RETRY_MS;
   while (!signal.aborted) {
-    const { isOver, heardBytes } = await agent.followOutput({ id, from, signal, heard });
+    const { isOver, nextOffset } = await agent.followOutput({ id, from, signal, onOutput });
     if (isOver) return;
-    delayMs = heardBytes > from ? FIRST_RETRY_MS : Math.min(delayMs * 2, MAX_RETRY_MS);
-    from = heardBytes;
+    delayMs = nextOffset > from ? FIRST_RETRY_MS : Math.min(delayMs * 2, MAX_RETRY_MS);
+    from = nextOffset;
     await sleep(clock, delayMs, signal);
     agent = await renewed(context, agent, signal);
   }

@@ -1,0 +1,153 @@
+/**
+ * WebSocket endpoints for workspace agents (`/agents`) and for other replicas that need an agent connected to this one
+ * (`/agents/replica`). Both are authenticated before the upgrade.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer, type WebSocket } from "ws";
+import { multiplexStreams, MAX_MULTIPLEXED_MESSAGE_BYTES } from "../lib/streams/byte-streams.js";
+import type { Clock } from "../lib/clock.js";
+import type { Log } from "../lib/log.js";
+import { joinStreams } from "../workspaces/tunnels/tunnel-listener.js";
+import type { InboundConnection, AgentConnections } from "../workspaces/tunnels/agent-connections.js";
+import { isReplicaToken, REPLICA_PATH } from "../workspaces/tunnels/replica-token.js";
+import { AGENTS_PATH, hashAgentToken, readAgentRequest, readTunnelTarget } from "../workspaces/tunnels/requests.js";
+import { OPEN_GATE, type RateGate } from "./common/rate-gate.js";
+import { drainConnections, type DrainableConnection } from "./subscriptions/drain-connections.js";
+import type { UpgradeHandler } from "./common/upgrades.js";
+import { readBearer } from "./auth/viewer.js";
+import { refuseUpgrade } from "./subscriptions/websocket.js";
+
+/** Open sockets of agents and replicas; beyond it upgrades are rejected with 503. */
+export const MAX_AGENT_SOCKETS = 10_000;
+/** Concurrent token lookups; guessing clients must not fill the database's queue. */
+const MAX_LOOKUPS = 100;
+const GOING_AWAY_CLOSE_CODE = 1001;
+
+export type AgentEndpointOptions = {
+  held: AgentConnections;
+  /** The workspace of the agent with this token; null when there is none. May reject. */
+  findWorkspace: (token: string, tokenHash: Buffer) => Promise<{ id: string; name: string } | null>;
+  /** The secret shared by replicas; null rejects all of them. */
+  replicaSecret: string | null;
+  /** Limits invalid tokens per address; without it they are unlimited. */
+  rateGate?: RateGate;
+  clock: Clock;
+  log: Log;
+};
+
+/** Creates the upgrade handler of both paths. */
+export function createAgentEndpoint(options: AgentEndpointOptions): UpgradeHandler {
+  const { held, replicaSecret, rateGate = OPEN_GATE, clock, log } = options;
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: MAX_MULTIPLEXED_MESSAGE_BYTES,
+    perMessageDeflate: false,
+  });
+  const sockets = new Set<WebSocket>();
+  let lookups = 0;
+  let isClosing = false;
+
+  const open = (upgrade: Upgrade, use: (socket: WebSocket) => void) => {
+    if (isClosing || sockets.size >= MAX_AGENT_SOCKETS) return refuse(upgrade, "503 Service Unavailable");
+    server.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, (socket) => {
+      sockets.add(socket);
+      socket.once("close", () => sockets.delete(socket));
+      socket.on("error", (failure) =>
+        log.debug({ err: failure }, "socket of an agent or replica failed"),
+      );
+      use(socket);
+    });
+  };
+
+  const takeAgent = async (upgrade: Upgrade) => {
+    const call = readAgentRequest(upgrade.request.headers);
+    const token = readBearer(upgrade.request.headers.authorization);
+    if (token === null) return refuse(upgrade, "401 Unauthorized");
+    if (call.kind === "refused") return refuse(upgrade, call.status);
+    if (lookups >= MAX_LOOKUPS) return refuse(upgrade, "503 Service Unavailable");
+    const address = rateGate.addressOf(upgrade.request);
+    if ((await rateGate.failureWaitMs(address)) !== null) return refuse(upgrade, "429 Too Many Requests");
+    const tokenHash = hashAgentToken(token);
+    lookups += 1;
+    const workspace = await options.findWorkspace(token, tokenHash).finally(() => (lookups -= 1));
+    if (workspace === null) {
+      await rateGate.countFailure(address);
+      log.warn({ address }, "agent rejected: unknown token");
+      return refuse(upgrade, "401 Unauthorized");
+    }
+    const { instanceId, isFirst } = call;
+    const caller = {
+      workspaceId: workspace.id,
+      workspaceName: workspace.name,
+      tokenHash,
+      instanceId,
+      isFirst,
+    };
+    open(upgrade, (socket) => held.accept(socket, caller));
+  };
+
+  const takeReplica = (upgrade: Upgrade) => {
+    const { headers } = upgrade.request;
+    const passage = readTunnelTarget(headers);
+    const pass = readBearer(headers.authorization);
+    if (replicaSecret === null || passage === null) return refuse(upgrade, "404 Not Found");
+    if (pass === null || !isReplicaToken(replicaSecret, passage, pass)) return refuse(upgrade, "401 Unauthorized");
+    const call = held.of(passage.workspaceId);
+    if (call?.location.registrationId !== passage.registrationId) return refuse(upgrade, "404 Not Found");
+    open(upgrade, (socket) => relay(socket, call, clock));
+  };
+
+  return {
+    paths: [AGENTS_PATH, REPLICA_PATH],
+    accept(request, socket, head) {
+      const upgrade = { request, socket, head };
+      socket.on("error", () => socket.destroy());
+      if (isClosing) return refuse(upgrade, "503 Service Unavailable");
+      if (request.url?.split("?", 1)[0] === REPLICA_PATH) return takeReplica(upgrade);
+      takeAgent(upgrade).catch((error: unknown) => {
+        log.error({ err: error }, "accepting an agent failed");
+        refuse(upgrade, "503 Service Unavailable");
+      });
+    },
+    async close() {
+      isClosing = true;
+      await drainConnections([...sockets].map(toDrainable), clock);
+      await held.close();
+      server.close();
+    },
+  };
+}
+
+type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer };
+
+function refuse({ socket }: Upgrade, status: string): void {
+  if (!socket.destroyed) refuseUpgrade(socket, status);
+}
+
+/** Connects each stream of the other replica to a new stream of the agent. Closes one socket when the other closes. */
+function relay(socket: WebSocket, call: InboundConnection, clock: Clock): void {
+  const accept = (stream: Duplex) => {
+    try {
+      joinStreams(stream, call.streams.open());
+    } catch (error) {
+      stream.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+  multiplexStreams(socket, { accept, clock });
+  const leave = () => socket.close(GOING_AWAY_CLOSE_CODE, "Agent disconnected");
+  call.socket.once("close", leave);
+  socket.once("close", () => call.socket.off("close", leave));
+}
+
+function toDrainable(socket: WebSocket): DrainableConnection {
+  return {
+    requestClose: () => socket.close(GOING_AWAY_CLOSE_CODE, "Going away"),
+    terminate: () => socket.terminate(),
+    closed:
+      socket.readyState === socket.CLOSED
+        ? Promise.resolve()
+        : new Promise<void>((resolve) => socket.once("close", () => resolve())),
+  };
+}
