@@ -1,4 +1,4 @@
-/** All resolvers, for the schema. The import for its effect must stay first: decorators need it while they load. */
+/** The resolver classes of the schema. The side-effect import must stay first: decorators need it at load time. */
 import "reflect-metadata";
 import { ApiTokenResolver } from "./users/api-token.resolver.js";
 import { AuditLogResolver } from "./users/audit-log.resolver.js";

@@ -11,7 +11,7 @@ const MEGABYTE = 1_000_000;
 const LARGE = "x".repeat(300_000);
 const FIVE_TIMES = `query ($text: String!) { ${[1, 2, 3, 4, 5].map((n) => `a${n}: echo(text: $text)`).join(" ")} }`;
 const tooLarge = (maxBytes: number) => ({
-  message: `The answer would be larger than ${maxBytes} bytes: ask for fewer objects or smaller pages at a time. What a mutation has changed stays changed.`,
+  message: `The response would exceed ${maxBytes} bytes: select fewer objects or smaller pages. Changes made by mutations remain.`,
   extensions: { code: "ANSWER_TOO_LARGE", maxBytes },
 });
 const OVER_MEGABYTE = { data: null, errors: [tooLarge(MEGABYTE)] };
@@ -24,7 +24,7 @@ async function askOverStream(server: TestServer, query: string, variables: Recor
 
 describe("an answer that shows one text many times", () => {
   test("is refused over HTTP, while as many bytes as may be are answered", async () => {
-    const server = await open({ limits: { maxAnswerBytes: MEGABYTE } });
+    const server = await open({ limits: { maxResponseBytes: MEGABYTE } });
     const refused = await ask(server, FIVE_TIMES, { variables: { text: LARGE } });
     expect({ status: refused.status, body: refused.body }).toEqual({ status: 200, body: OVER_MEGABYTE });
     const escaped = await ask(server, FIVE_TIMES, { variables: { text: "\u0001".repeat(40_000) } });
@@ -34,14 +34,14 @@ describe("an answer that shows one text many times", () => {
   });
 
   test("is refused over a socket and an event stream", async () => {
-    const server = await open({ limits: { maxAnswerBytes: MEGABYTE } });
+    const server = await open({ limits: { maxResponseBytes: MEGABYTE } });
     const variables = { text: LARGE };
     expect(await askOverSocket(server, FIVE_TIMES, { variables })).toEqual(OVER_MEGABYTE);
     expect(await askOverStream(server, FIVE_TIMES, variables)).toEqual(OVER_MEGABYTE);
   });
 
   test("is refused as an event, after which the stream goes on", async () => {
-    const server = await open({ limits: { maxAnswerBytes: MEGABYTE } });
+    const server = await open({ limits: { maxResponseBytes: MEGABYTE } });
     const raw = await RawSocket.connect(server);
     raw.subscribe("1", "subscription { ticks { number a: text b: text c: text d: text } }");
     await eventually(() => server.world.feed.live === 1);
@@ -56,7 +56,7 @@ describe("an answer that shows one text many times", () => {
   });
 
   test("is refused to a mutation too, and says that what it did stays done", async () => {
-    const server = await open({ limits: { maxAnswerBytes: MEGABYTE } });
+    const server = await open({ limits: { maxResponseBytes: MEGABYTE } });
     const four = [1, 2, 3, 4].map((n) => `a${n}: write(text: $text)`).join(" ");
     const { body } = await ask(server, `mutation ($text: String!) { ${four} }`, {
       variables: { text: LARGE },
@@ -99,7 +99,7 @@ describe("a client that does not read", () => {
   });
 
   test("leaves no room for more of its user's large answers, until it has read or is gone", async () => {
-    const server = await open({ limits: { maxBytesPerUser: 8 * MEGABYTE, maxAnswerBytes: 5 * MEGABYTE } });
+    const server = await open({ limits: { maxBytesPerUser: 8 * MEGABYTE, maxResponseBytes: 5 * MEGABYTE } });
     const sockets: RawSocket[] = [];
     const text = "x".repeat(MEGABYTE - 1_000);
     const fourTimes = `query ($text: String!) { ${[1, 2, 3, 4].map((n) => `a${n}: echo(text: $text)`).join(" ")} }`;

@@ -15,7 +15,7 @@ async function openWith(bounds: SemaphoreLimits) {
   const lines: Record<string, unknown>[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const admission = new SnapshotAdmission({ clock, log }, bounds);
-  const server = await open({ answerEvents: (execute) => admission.refreshes(execute) });
+  const server = await open({ createEventExecutor: (execute) => admission.refreshes(execute) });
   const raw = await RawSocket.connect(server);
   const subscribe = async (count: number) => {
     for (let id = 1; id <= count; id += 1) raw.subscribe(`${id}`, held(id));
@@ -40,7 +40,7 @@ test("snapshots are read a few at a time; who waits gets its own, who finds no r
       type: "error",
       payload: [
         {
-          message: "Too many streams are being opened at this server now; try again later.",
+          message: "Too many streams are being opened on this server; retry later.",
           extensions: { code: "UNAVAILABLE" },
         },
       ],

@@ -1,4 +1,4 @@
-/** What a person does to a chat: the input's form is checked here, all else by the command. */
+/** Mutations on chats. Resolvers validate the input's form, commands everything else. */
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
 import {
   ArchiveChatInput,
@@ -38,10 +38,10 @@ import { databaseId, optionalDatabaseId, optionalDatabaseIds } from "../common/p
 import { cursorAt, toChatMessage, toQueuedMessage } from "../common/shapes.js";
 import type { UserErrorObject } from "../common/user-errors.js";
 
-/** The version of every chat that is not there yet: what comes after it is all there is of a chat. */
+/** The version before a chat's first change: everything in the chat comes after it. */
 const BEFORE_CREATION = 0;
 
-const INPUT = { description: "What to do." };
+const INPUT = { description: "The parameters of the mutation." };
 
 @Resolver()
 export class ChatCommandsResolver {

@@ -1,4 +1,4 @@
-/** A chat's context: how full it is, and its folding by hand. */
+/** A chat's context usage, and manual compaction. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
 import { contextLimitOf, contextTokens } from "../../domain/models/context-window.js";
 import {

@@ -1,4 +1,4 @@
-/** The stream of one chat's events: opened for those who may read the chat, each event shaped as the API says. */
+/** The event stream of a chat, for users who may read the chat. */
 import { Arg, Ctx, ID, Resolver, Root } from "type-graphql";
 import { parseGenerationId } from "../../domain/chats/chat-events.js";
 import { audienceOfChatEvent, type ChatEvent } from "../../domain/chats/chat-stream.js";
@@ -30,7 +30,7 @@ async function openChatEvents({
 }: Opening<Args>): Promise<SubscriptionSource<ChatEvent, Context>> {
   const chatId = databaseId("chat", args.chatId, "chatId");
   const events = await context.chatEvents.subscribe(context.viewer, chatId, args.after ?? null);
-  if (!events) throw forbidden("There is no such chat, or it is not yours to read.");
+  if (!events) throw forbidden("The chat does not exist or is not visible to you.");
   await noteOpening(context, chatId, events);
   return new SubscriptionSource(events, {
     audienceOf: audienceOfChatEvent,
@@ -39,7 +39,7 @@ async function openChatEvents({
   });
 }
 
-/** Pieces come without any reading of the chat. */
+/** Records the read explicitly: deltas are delivered without loading the chat. */
 async function noteOpening(
   { noteReads }: Context,
   chatId: string,
@@ -75,7 +75,7 @@ export class ChatEventsResolver {
   }
 }
 
-/** Events for every subscriber are shaped without the context: see `audienceOfChatEvent`. */
+/** Events for all subscribers are converted without using the context: see `audienceOfChatEvent`. */
 export function toEventObject(event: ChatEvent, context: Context): ChatEventObject {
   const { cursor } = event;
   switch (event.type) {
@@ -122,7 +122,7 @@ export function toEventObject(event: ChatEvent, context: Context): ChatEventObje
   }
 }
 
-/** The preview that a saved message replaces; null for what was never streamed. */
+/** The generation whose preview a saved message replaces; null if it was never streamed. */
 function generationOf(message: { generation: string | null }): Generation | null {
   const generation = message.generation === null ? null : parseGenerationId(message.generation);
   return generation && toGeneration(generation);

@@ -1,4 +1,4 @@
-/** Families of chats: who started a subagent, and whom a chat's agent has started. */
+/** Links between a chat and its subagents. */
 import type { ComplexityEstimatorArgs } from "graphql-query-complexity";
 import { Ctx, FieldResolver, Resolver, Root } from "type-graphql";
 import { MAX_FAMILY_SUBAGENTS } from "../../domain/chats/subagents.js";

@@ -1,4 +1,4 @@
-/** The stream of what happens to the viewer's own chats, each event shaped as the API says. */
+/** The event stream of the viewer's chat list. */
 import { type GraphQLResolveInfo, Kind } from "graphql";
 import { Arg, Ctx, Resolver, Root } from "type-graphql";
 import { encodeId } from "../../domain/common/ids.js";
@@ -22,7 +22,7 @@ async function openChatListEvents({
   const events = await context.chatListEvents.subscribe(context.viewer, args.after ?? null);
   return new SubscriptionSource(events, {
     audienceOf: audienceOfListEvent,
-    // A list is its viewer's own: it may be read for as long as the viewer's session lasts.
+    // A list belongs to its viewer, who may read it as long as the session lasts.
     mayContinue: () => Promise.resolve(true),
   });
 }
@@ -81,7 +81,7 @@ function toListEventObject(event: ListEvent, context: Context): ChatListEventObj
   }
 }
 
-/** Most sidebars ask for nothing but the id, which needs no reading. */
+/** Most sidebars select only the ID, which needs no load. */
 function listedChat(context: Context, chatId: string): ListedChat {
   return (_args, _context, resolving) =>
     asksOnlyForId(resolving)

@@ -1,4 +1,4 @@
-/** What people change about a chat at any time, and what a list shows of its last turn. */
+/** Chat metadata, and the summary of the last turn shown in lists. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
 import { turnSummary } from "../../domain/chats/turn-summary.js";
 import {
@@ -14,9 +14,9 @@ import { readLabels, readTitle } from "../common/inputs.js";
 import { databaseId, optionalDatabaseIds } from "../common/public-ids.js";
 import { type UserErrorObject, invalid } from "../common/user-errors.js";
 
-/** As much as asking a workspace: somebody else must do something for it. */
+/** As much as any other remote call. */
 const MODEL_CALL_COST = 25;
-const INPUT = { description: "What to do." };
+const INPUT = { description: "The parameters of the mutation." };
 
 @Resolver(() => Chat)
 export class ChatMetadataResolver {
@@ -27,8 +27,8 @@ export class ChatMetadataResolver {
       "The beginning of the model's last response, as one line of plain text with at most 100 characters. Null if there is none.",
   })
   async lastTurnSummary(@Root() chat: Chat, @Ctx() context: Context): Promise<string | null> {
-    const said = await context.loaders.lastAnswers.load(chat.chatId);
-    return (said && turnSummary(said)) || null;
+    const parts = await context.loaders.lastAnswers.load(chat.chatId);
+    return (parts && turnSummary(parts)) || null;
   }
 
   @Mutation(() => UpdateChatPayload, {
@@ -40,7 +40,7 @@ export class ChatMetadataResolver {
   ): Promise<UpdateChatPayload> {
     const problems: UserErrorObject[] = [];
     const { chatId, title, modelConfigId, labels, mcpServerIds } = input;
-    if (title === null) problems.push(invalid("A chat cannot be without a title.", "title"));
+    if (title === null) problems.push(invalid("The title must not be null.", "title"));
     const wanted = {
       chatId: databaseId("chat", chatId, "chatId"),
       title: readTitle(title, problems),

@@ -1,4 +1,4 @@
-/** Whether a chat's owner has seen what is in it. */
+/** Whether chats are unread, and marking them as read. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
 import { MarkChatReadInput, MarkChatReadPayload } from "../../schema/chats/chat-reading.type.js";
 import { Chat } from "../../schema/chats/chat.type.js";

@@ -1,4 +1,4 @@
-/** Reading chats, and what a chat links to. */
+/** Queries for chats, and the objects linked to a chat. */
 import type { GraphQLResolveInfo } from "graphql";
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from "type-graphql";
 import type { ChatFilterInput } from "../../schema/chats/chat.input.js";
@@ -101,13 +101,13 @@ export class ChatResolver {
   }
 }
 
-/** What a list shows of a chat: when no more is asked for, it was listed and not read. */
+/** Fields shown in lists: a selection of these alone is audited as a listing, not as a read. */
 const LISTED: ReadonlySet<string> = new Set([
   ...["__typename", "id", "title", "status", "labels", "owner", "isUnread", "eventCursor"],
   ...["createdAt", "updatedAt", "archivedAt"],
 ]);
 
-/** All are one person's. */
+/** All chats belong to the same user. */
 async function noteListing(
   { viewer, noteReads }: Context,
   rows: readonly ChatRecord[],

@@ -1,8 +1,8 @@
 /**
- * Answers to deltas, the most frequent events of all, without graphql-js: an operation's selection is compiled once
- * for each kind of delta, and each delta is then projected onto it. Compiled is only what is certain to give what an
- * execution would: objects without lists whose fields have neither resolvers nor arguments. Anything else goes on
- * being executed.
+ * Compiled results for deltas, by far the most frequent events, without graphql-js: an operation's selection is compiled
+ * once per kind of delta, and each delta is then projected onto it. Only selections that are certain to give the result of
+ * an execution are compiled: objects without lists whose fields have neither resolvers nor arguments. All others are
+ * executed.
  */
 import {
   type DocumentNode,
@@ -27,7 +27,7 @@ import { toPartEvent } from "./part-events.js";
 type Answer = ExecutionResult | Promise<ExecutionResult>;
 type PartEvent = ChatEvent & { type: "part" };
 
-/** How an answer is made of an event, for one operation. */
+/** Produces the result of an event, for one operation. */
 type EventExecutor<Asking> = (event: unknown, asking: Asking) => Answer;
 
 export type Operation = {
@@ -38,10 +38,10 @@ export type Operation = {
 };
 
 type Source = Readonly<Record<string, unknown>>;
-/** Makes the answer's object of an event's, with the selected fields in the order of an execution. */
+/** Projects an event's object onto the result, with the selected fields in execution order. */
 type Project = (source: Source) => Record<string, unknown>;
 
-/** Wraps an operation's execution, for all subscribers that share it. Events other than deltas are executed. */
+/** Wraps the execution of an operation shared by several subscribers. Events other than deltas are executed. */
 export function answerDeltasFromTemplates<Asking>(
   execute: EventExecutor<Asking>,
   operation: Operation,
@@ -71,7 +71,7 @@ type Compiling = {
   variables: Record<string, unknown>;
 };
 
-/** Null when an answer is not certain to be what an execution would give. */
+/** Null if the result could differ from that of an execution. */
 function compile(operation: Operation, example: ChatPartEvent): Project | null {
   const { schema, document, operationName, variableValues } = operation;
   const definition = getOperationAST(document, operationName);
@@ -88,7 +88,7 @@ function compile(operation: Operation, example: ChatPartEvent): Project | null {
   return project && (({ event }) => ({ [first[0]]: project(event as Source) }));
 }
 
-/** Fields that are plain properties, by name. */
+/** Views the object as a record of its fields. */
 function asSource(object: object): Source {
   return object as Source;
 }
@@ -119,7 +119,7 @@ function compileObject(compiling: Compiling, { type, nodes, example }: Selected)
   };
 }
 
-/** `example` tells of which type an interface's or a union's value is; kinds of deltas differ in nothing else. */
+/** `example` determines the concrete type of interfaces and unions; deltas of one kind differ in nothing else. */
 function compileField(
   compiling: Compiling,
   { type, nodes, example }: Selected,

@@ -1,4 +1,4 @@
-/** What messages link to, said and waiting. */
+/** Objects linked to messages and queued messages. */
 import { Ctx, FieldResolver, Resolver, Root } from "type-graphql";
 import { Chat } from "../../schema/chats/chat.type.js";
 import { type MessagePart, MessagePartUnion } from "../../schema/chats/message-part.union.js";
@@ -10,13 +10,13 @@ import { forbidden } from "../common/errors.js";
 import { findModelConfig, findUser } from "../common/links.js";
 import { toChat, toMessagePart } from "../common/shapes.js";
 
-/** A statement of its own, and up to a megabyte and more of text. */
+/** A separate statement that reads a megabyte of text or more. */
 const FULL_PARTS_COST = 25;
 
-/** The chat of something that was readable a moment ago; throws FORBIDDEN when it no longer is. */
+/** The chat of an object that was just readable. Throws FORBIDDEN if it no longer is. */
 export async function demandChat(context: Context, chatId: string): Promise<Chat> {
   const record = await context.loaders.chats.load(chatId);
-  if (!record) throw forbidden("This chat is not readable, or no longer.");
+  if (!record) throw forbidden("The chat does not exist or is no longer visible to you.");
   return toChat(record);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Bounds the reads with which streams begin: when all clients come back in one moment, their snapshots are read a few
- * at a time, and those who would have to wait for long are told to come back later.
+ * Bounds the concurrent snapshot reads at the start of streams. When all clients reconnect at once, snapshots are read a
+ * few at a time, and clients that would wait too long are refused with UNAVAILABLE.
  */
 import type { ChatEvent, ChatEventsSource } from "../../domain/chats/chat-stream.js";
 import type { Viewer } from "../../domain/users/viewer.js";
@@ -14,24 +14,24 @@ import {
 import { unavailable } from "../common/errors.js";
 
 export const SNAPSHOT_BOUNDS: Readonly<SemaphoreLimits> = Object.freeze({
-  // More at once only wait for the database's connections, and hold up everybody else's statements.
+  // More would only wait for database connections and delay other statements.
   maxRunning: 32,
-  // A replica's most sockets, all come back at once.
+  // The maximum number of sockets per replica, all reconnecting at once.
   maxWaiting: 10_000,
   waitMs: 10_000,
 });
-/** Of one user at one time: each may read and hold as much as the largest answer. */
+/** Concurrent snapshots per user: each may use as much memory as the largest response. */
 const SNAPSHOTS_PER_USER = 4;
-/** Refusals are logged at most this often, with their number. */
+/** Minimum interval between log lines about refusals, which contain their number. */
 const WARNING_INTERVAL_MS = 10_000;
 
 type Answer<R> = R | Promise<R>;
-/** Who asks, as far as it matters here. */
-type AskedBy = { readonly asker: { viewer(): Pick<Viewer, "userId"> } };
+/** The subscriber. */
+type AskedBy = { readonly requester: { viewer(): Pick<Viewer, "userId"> } };
 
 export class SnapshotAdmission {
   readonly #semaphore: BoundedSemaphore;
-  /** Of users with a snapshot that is read or waits. */
+  /** Semaphores of users with a running or waiting snapshot. */
   readonly #byUser = new Map<string, BoundedSemaphore>();
   #refused = 0;
   #warnedAt = -Infinity;
@@ -43,7 +43,7 @@ export class SnapshotAdmission {
     this.#semaphore = new BoundedSemaphore(bounds, parts.clock);
   }
 
-  /** The same source; opening a stream waits for its turn, or fails with UNAVAILABLE. */
+  /** Wraps a source: opening a stream waits for admission, or fails with UNAVAILABLE. */
   openings(source: ChatEventsSource): ChatEventsSource {
     return {
       subscribe: (viewer: Viewer, chatId: string, after: string | null) =>
@@ -51,52 +51,54 @@ export class SnapshotAdmission {
     };
   }
 
-  /** The same execution; of a refresh, whose chat is read anew, it waits for its turn, or fails with UNAVAILABLE. */
+  /** Wraps an execution: refresh events, which reload the chat, wait for admission, or fail with UNAVAILABLE. */
   refreshes<A extends AskedBy, R>(
     execute: (event: unknown, asking: A) => Answer<R>,
   ): (event: unknown, asking: A) => Answer<R> {
     return (event, asking) =>
       isRefresh(event)
-        ? this.#admitted(this.#enterAs(asking.asker.viewer().userId), async () => execute(event, asking))
+        ? this.#admitted(this.#acquireFor(asking.requester.viewer().userId), async () =>
+            execute(event, asking),
+          )
         : execute(event, asking);
   }
 
-  /** Sends away whoever waits. */
+  /** Refuses all waiting snapshots. */
   close(): void {
     this.#semaphore.close();
     for (const own of this.#byUser.values()) own.close();
   }
 
-  /** First the user's own turn, so that nobody's storm takes the others' places. */
-  async #enterAs(userId: string): Promise<Release | null> {
+  /** Acquires the user's own semaphore first, so that one user's reconnects cannot block other users. */
+  async #acquireFor(userId: string): Promise<Release | null> {
     const { maxWaiting, waitMs } = this.bounds;
     const own =
       this.#byUser.get(userId) ??
       new BoundedSemaphore({ maxRunning: SNAPSHOTS_PER_USER, maxWaiting, waitMs }, this.parts.clock);
     this.#byUser.set(userId, own);
-    const leaveOwn = await own.acquire();
-    const leave = leaveOwn && (await this.#semaphore.acquire());
+    const releaseOwn = await own.acquire();
+    const release = releaseOwn && (await this.#semaphore.acquire());
     const end = () => {
-      leave?.();
-      leaveOwn?.();
+      release?.();
+      releaseOwn?.();
       const left = own.count();
       if (left.running + left.waiting === 0) this.#byUser.delete(userId);
     };
-    if (leave) return end;
+    if (release) return end;
     end();
     return null;
   }
 
-  async #admitted<R>(entering: Promise<Release | null>, work: () => Promise<R>): Promise<R> {
-    const leave = await entering;
-    if (!leave) {
+  async #admitted<R>(acquiring: Promise<Release | null>, work: () => Promise<R>): Promise<R> {
+    const release = await acquiring;
+    if (!release) {
       this.#warn();
-      throw unavailable("Too many streams are being opened at this server now; try again later.");
+      throw unavailable("Too many streams are being opened on this server; retry later.");
     }
     try {
       return await work();
     } finally {
-      leave();
+      release();
     }
   }
 
@@ -106,14 +108,14 @@ export class SnapshotAdmission {
     if (now - this.#warnedAt < WARNING_INTERVAL_MS) return;
     this.parts.log.warn(
       { refused: this.#refused, ...this.#semaphore.count() },
-      "Too many snapshots are asked for; clients are told to come back later",
+      "too many concurrent snapshots; refusing clients",
     );
     this.#warnedAt = now;
     this.#refused = 0;
   }
 }
 
-/** A chat's: that of a list says no more than that the list is to be read. */
+/** Whether the event refreshes a chat. Refreshes of a list carry no data. */
 function isRefresh(event: unknown): boolean {
   return (event as ChatEvent).type === "refresh" && "chatId" in (event as ChatEvent);
 }

@@ -1,6 +1,6 @@
-/** What every resolver is given. Made anew for each operation, and for each event of a subscription. */
+/** The context of resolvers. Created for each operation, and for each event of a subscription. */
 import type { ChatEventsSource } from "../../domain/chats/chat-stream.js";
-import type { BranchDiffs } from "../../domain/git/diff-limits.js";
+import type { BranchDiffs } from "../../domain/git/branch-diffs.js";
 import type { GitSnapshotsSource } from "../../domain/git/git-snapshot.js";
 import type { ChatListEventsSource } from "../../domain/chats/list-events.js";
 import type { Actor, Viewer } from "../../domain/users/viewer.js";
@@ -18,12 +18,12 @@ import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import type { Loaders, NoteReads } from "./loaders.js";
 
 export type Context = {
-  /** Nobody unknown gets as far as a resolver. */
+  /** Always set: unauthenticated requests never reach a resolver. */
   viewer: Viewer;
-  /** Enabled ones of these ids, and those that are in every turn; by slug, from memory. */
+  /** The enabled servers among these IDs, and those that are always on, sorted by slug. Cached. */
   selectedMcpServers(ids: readonly string[]): Promise<readonly McpServerRecord[]>;
   loaders: Loaders;
-  /** For what admins get by other ways than the loaders, which note it themselves. */
+  /** Records admins' reads that do not go through the loaders, which record theirs. */
   noteReads: NoteReads;
   commands: Commands;
   people: UserCommands;
@@ -32,34 +32,34 @@ export type Context = {
   storage: StorageCommands;
   modelCommands: ModelCommands;
   workspaces: WorkspaceCommands;
-  /** Idle milliseconds after which workspaces stop; null = each template's own. From memory. */
+  /** Idle milliseconds after which workspaces stop; null for each template's own. Cached. */
   deploymentTtlMs(): Promise<number | null>;
-  /** For reads of the viewer: so many at one time. */
+  /** Bounds the viewer's concurrent reads. */
   database: Reads;
   chatEvents: ChatEventsSource;
   chatListEvents: ChatListEventsSource;
   gitSnapshots: GitSnapshotsSource;
-  /** What git hosts say of chats' branches, asked now. Rights are the caller's to check. */
+  /** Fetches the diffs of chats' branches from Git hosts. Callers must check the viewer's rights. */
   branchDiffs: BranchDiffs;
-  /** What registered tool servers have. */
+  /** Lists the tools of registered MCP servers. */
   mcpTools: McpToolsSource;
-  /** What the agent of a workspace says of itself; null when it is not there. */
+  /** Facts reported by a workspace's agent; null if it is not connected. */
   workspaceAgent(workspaceId: string): Promise<WorkspaceAgentFacts | null>;
-  /** Where a file's bytes are, for a while also without a token. */
+  /** A file's download URL; works without a token for a limited time. */
   fileUrl(fileId: string): string;
-  /** Where an announced file's bytes are put, until then, in milliseconds since the epoch. */
+  /** An announced file's upload URL, valid until then (milliseconds since the epoch). */
   uploadUrl(fileId: string, expiresAt: number): string;
-  /** What browsers subscribe to push messages with; null when it cannot be opened. */
+  /** The VAPID public key for push subscriptions; null if it cannot be decrypted. */
   pushPublicKey(): Promise<string | null>;
   /** The server's version. */
   version: string;
-  /** Names of the environment variables that hold a provider's key; the keys themselves stay out of reach. */
+  /** Names of the environment variables that contain a provider's key. Resolvers have no access to the keys. */
   keyVariables: ReadonlySet<string>;
-  /** Ties log lines to the request. */
+  /** Request ID, as in log lines. */
   requestId: string;
 };
 
-/** Who makes an admin's change, and in which request: what the audit log tells. */
+/** The viewer with the request ID, as recorded in the audit log. */
 export function actorOf({ viewer, requestId }: Context): Actor {
   return { ...viewer, requestId };
 }

@@ -1,4 +1,4 @@
-/** Facts about the deployment, and what admins set for it. */
+/** The deployment and its settings. */
 import { Arg, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from "type-graphql";
 import type { DeploymentChange } from "../../domain/common/deployment-rules.js";
 import type { EffectiveDeploymentSettings } from "../../commands/common/update-deployment-settings.js";

@@ -1,6 +1,6 @@
 /**
- * The form of what people send, checked before any command sees it. Every problem is noted, none is thrown: they
- * come back together as `userErrors`. Whether things exist and may be used is the commands' to judge.
+ * Validates the form of mutation inputs before they reach a command. Problems are collected, not thrown, and returned
+ * together as `userErrors`. Commands check whether referenced objects exist and may be used.
  */
 import {
   MAX_CLIENT_RESULT_CHARACTERS,
@@ -27,17 +27,17 @@ import { badInput } from "./errors.js";
 import { databaseId } from "./public-ids.js";
 import { type UserErrorObject, invalid } from "./user-errors.js";
 
-/** Long enough for any word, short enough for any list. */
+/** Long enough for any label, short enough to display in a list. */
 const MAX_LABEL_KEY_CHARACTERS = 64;
 const MAX_LABEL_VALUE_CHARACTERS = 256;
-/** Beyond this a key is no key; it is stored and indexed. */
+/** Keys are stored and indexed. */
 const MAX_IDEMPOTENCY_KEY_CHARACTERS = 200;
-/** Paths are at most 4,096 bytes on the systems that agents run on. */
+/** The maximum path length (4,096 bytes) on the systems that agents run on. */
 const MAX_PATH_CHARACTERS = 4_096;
-/** What every vendor accepts as a tool's name. */
+/** Tool names accepted by every vendor. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The parts as they are kept; what is noted in `problems` must stop the caller. */
+/** Parses message parts. Callers must not use the result if there are `problems`. */
 export function readParts(
   inputs: readonly MessagePartInput[],
   problems: UserErrorObject[],
@@ -47,31 +47,31 @@ export function readParts(
     problems.push(invalid(`A message has at most ${MAX_MESSAGE_PARTS} parts.`, "parts"));
     return [];
   }
-  const parts = inputs.map((input, place) => readPart(input, place, problems));
+  const parts = inputs.map((input, index) => readPart(input, index, problems));
   if (areLongerThan(parts.flatMap(textsOf), MAX_MESSAGE_CHARACTERS)) {
     problems.push(invalid(`A message has at most ${MAX_MESSAGE_CHARACTERS} characters.`, "parts"));
   }
   return parts;
 }
 
-function readPart(input: MessagePartInput, place: number, problems: UserErrorObject[]): UserMessagePart {
+function readPart(input: MessagePartInput, index: number, problems: UserErrorObject[]): UserMessagePart {
   if (input.text) {
     const { text } = input.text;
-    if (text.trim() === "") problems.push(invalid("The text is blank.", "parts", place, "text", "text"));
+    if (text.trim() === "") problems.push(invalid("The text is blank.", "parts", index, "text", "text"));
     return { type: "text", text: wellFormed(text) };
   }
   if (input.file) {
-    return { type: "file", fileId: databaseId("file", input.file.fileId, `parts[${place}].file.fileId`) };
+    return { type: "file", fileId: databaseId("file", input.file.fileId, `parts[${index}].file.fileId`) };
   }
   if (!input.fileReference) throw badInput("A message part must have exactly one field.");
   const { path, startLine, endLine, content } = input.fileReference;
   const note = (message: string, field: string) =>
-    problems.push(invalid(message, "parts", place, "fileReference", field));
+    problems.push(invalid(message, "parts", index, "fileReference", field));
   if (path.trim() === "") note("The path is blank.", "path");
   if (path.length > MAX_PATH_CHARACTERS)
     note(`A path has at most ${MAX_PATH_CHARACTERS} characters.`, "path");
   if (startLine < 1) note("Lines are counted from 1.", "startLine");
-  if (endLine < startLine) note("The last line comes before the first.", "endLine");
+  if (endLine < startLine) note("The last line must not be before the first.", "endLine");
   return {
     ...{ type: "file-reference", startLine, endLine },
     ...{ path: wellFormed(path), content: wellFormed(content) },
@@ -83,7 +83,7 @@ function textsOf(part: UserMessagePart): string[] {
   return part.type === "file-reference" ? [part.content, part.path] : [];
 }
 
-/** Trimmed, without U+0000, which PostgreSQL's text cannot hold; undefined when absent. */
+/** Trims the title and removes U+0000, which PostgreSQL's text type cannot store. Undefined if absent. */
 export function readTitle(title: string | null | undefined, problems: UserErrorObject[]): string | undefined {
   if (title == null) return undefined;
   const trimmed = wellFormed(title.replaceAll("\u0000", "").trim());
@@ -104,8 +104,8 @@ export function readLabels(
     return [];
   }
   const keys = new Set<string>();
-  return inputs.map(({ key, value }, place) => {
-    const note = (message: string, field: string) => problems.push(invalid(message, "labels", place, field));
+  return inputs.map(({ key, value }, index) => {
+    const note = (message: string, field: string) => problems.push(invalid(message, "labels", index, field));
     if (key.trim() === "") note("The key is blank.", "key");
     if (key.length > MAX_LABEL_KEY_CHARACTERS) {
       note(`A key has at most ${MAX_LABEL_KEY_CHARACTERS} characters.`, "key");
@@ -113,7 +113,7 @@ export function readLabels(
     if (value.length > MAX_LABEL_VALUE_CHARACTERS) {
       note(`A value has at most ${MAX_LABEL_VALUE_CHARACTERS} characters.`, "value");
     }
-    if (keys.has(key)) note("The key is used twice.", "key");
+    if (keys.has(key)) note("The key is not unique.", "key");
     keys.add(key);
     return { key, value };
   });
@@ -129,22 +129,22 @@ export function readClientTools(
     return [];
   }
   const names = new Set<string>();
-  return inputs.map(({ name, description, inputSchema, timeoutMs }, place) => {
+  return inputs.map(({ name, description, inputSchema, timeoutMs }, index) => {
     const note = (message: string, field: string) =>
-      problems.push(invalid(message, "clientTools", place, field));
-    if (!TOOL_NAME.test(name)) note("A tool's name is 1 to 64 letters, digits, `_` or `-`.", "name");
-    if (names.has(name)) note("The name is used twice.", "name");
+      problems.push(invalid(message, "clientTools", index, field));
+    if (!TOOL_NAME.test(name)) note("A tool's name must be 1 to 64 letters, digits, `_` or `-`.", "name");
+    if (names.has(name)) note("The name is not unique.", "name");
     names.add(name);
     if (!isObjectSchema(inputSchema)) note("The schema must be a JSON Schema of type object.", "inputSchema");
     if (timeoutMs != null && timeoutMs !== NO_CLIENT_TOOL_TIMEOUT && timeoutMs < MIN_CLIENT_TOOL_TIMEOUT_MS) {
-      const least = `A time limit is at least ${MIN_CLIENT_TOOL_TIMEOUT_MS} milliseconds, or 0 for none.`;
+      const least = `A timeout must be at least ${MIN_CLIENT_TOOL_TIMEOUT_MS} milliseconds, or 0 for none.`;
       note(least, "timeoutMs");
     }
     return { name, description, inputSchema, ...(timeoutMs == null ? {} : { timeoutMs }) };
   });
 }
 
-/** The scalar lets any JSON through, so the declared type is not yet true here. */
+/** The scalar accepts any JSON, so the declared type is not guaranteed yet. */
 function isObjectSchema(schema: unknown): boolean {
   return typeof schema === "object" && schema !== null && "type" in schema && schema.type === "object";
 }
@@ -155,29 +155,29 @@ export function readIdempotencyKey(
 ): string | undefined {
   if (key == null) return undefined;
   if (key === "" || key.length > MAX_IDEMPOTENCY_KEY_CHARACTERS || key.includes("\u0000")) {
-    const message = `An idempotency key has 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters, none of them U+0000.`;
+    const message = `An idempotency key must have 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters, without U+0000.`;
     problems.push(invalid(message, "idempotencyKey"));
   }
   return key;
 }
 
-/** Answers as the command takes them; a call answered twice is noted, and what is longer than all may be together. */
+/** Parses tool results. A call answered twice is a problem, and so are results that exceed the total limit. */
 export function readToolResults(
   inputs: readonly ToolResultInput[],
   problems: UserErrorObject[],
 ): Pick<ToolResultPart, "toolCallId" | "result" | "isError">[] {
   const seen = new Set<string>();
-  let room = MAX_CLIENT_RESULT_CHARACTERS;
-  return inputs.map(({ toolCallId, result: given, isError }, place) => {
+  let charactersLeft = MAX_CLIENT_RESULT_CHARACTERS;
+  return inputs.map(({ toolCallId, result: given, isError }, index) => {
     const result = plainJson(given);
-    const isFull = room < 0;
-    room -= characterCount(JSON.stringify(result));
-    if (room < 0 && !isFull) {
-      const message = `Results have at most ${MAX_CLIENT_RESULT_CHARACTERS} characters together, as JSON.`;
-      problems.push(invalid(message, "results", place, "result"));
+    const isFull = charactersLeft < 0;
+    charactersLeft -= characterCount(JSON.stringify(result));
+    if (charactersLeft < 0 && !isFull) {
+      const message = `Results have at most ${MAX_CLIENT_RESULT_CHARACTERS} characters of JSON in total.`;
+      problems.push(invalid(message, "results", index, "result"));
     }
     if (seen.has(toolCallId)) {
-      problems.push(invalid("The call is answered twice.", "results", place, "toolCallId"));
+      problems.push(invalid("The call is answered twice.", "results", index, "toolCallId"));
     }
     seen.add(toolCallId);
     return { toolCallId, result, isError: isError ?? false };

@@ -1,11 +1,11 @@
-/** Links that several types have: to people and to models. */
+/** Links to users and models, shared by several types. */
 import type { ModelConfig } from "../../schema/models/model.type.js";
 import type { User } from "../../schema/users/user.type.js";
 import type { Context } from "./context.js";
 import { toModelConfig } from "../models/model-shape.js";
 import { toUser } from "./shapes.js";
 
-/** The person behind a row that cannot be without one. */
+/** The user that a row references. Throws if there is none, which the database's constraints prevent. */
 export async function findUser(context: Context, id: string): Promise<User> {
   const record = await context.loaders.users.load(id);
   if (!record) throw new Error(`User ${id} is linked to but does not exist.`);

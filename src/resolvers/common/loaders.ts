@@ -1,4 +1,4 @@
-/** Reads of single objects, gathered: all that one step of an operation asks for is one statement per kind. */
+/** Batched reads: all objects of a kind that one step of an operation selects are read with one statement. */
 import DataLoader from "dataloader";
 import type { MessageRow, QueuedRow } from "../../domain/chats/chat-events.js";
 import type { DiffStatusView } from "../../domain/git/branch-facts.js";
@@ -41,15 +41,15 @@ import { findUnread } from "../../store/chats/unread.js";
 import { type UserRecord, findUsersByIds } from "../../store/users/users.js";
 import { type WorkspaceTemplateRecord, findTemplates } from "../../store/workspaces/workspace-templates.js";
 import { type WorkspaceRecord, findWorkspaces } from "../../store/workspaces/workspaces.js";
-import { type AnswerBudget, answerTooLarge } from "./answer-budget.js";
+import { type ResponseBudget, responseTooLarge } from "./response-budget.js";
 
-/** By the server's id, of all that are given. */
+/** Account states by server ID, with an entry for every given server. */
 export type ReadMcpAccountStates = (
   servers: readonly McpServerRecord[],
   userId: string,
 ) => Promise<ReadonlyMap<string, McpAccountState>>;
 
-/** Puts into the audit log what an admin reads of others; to be awaited before it is shown. */
+/** Records an admin's reads of other users' objects in the audit log. Must be awaited before they are returned. */
 export type NoteReads = (kind: ReadKind, ids: readonly string[]) => Promise<void>;
 
 export type LoaderParts = {
@@ -57,28 +57,28 @@ export type LoaderParts = {
   viewer: Viewer;
   readMcpAccountStates: ReadMcpAccountStates;
   noteReads: NoteReads;
-  /** What is read of messages counts to it. */
-  budget: AnswerBudget;
+  /** Messages that are read count towards it. */
+  budget: ResponseBudget;
 };
 
-/** Gives null for what does not exist or is not the viewer's to see. */
+/** Loads null for objects that do not exist or are not visible to the viewer. */
 type ById<T> = DataLoader<string, T | null>;
 type MessagePageKey = { chatId: string; page: PageRequest };
 
-/** Statements for pages of messages that one answer has running, each of up to `MAX_PAGE_BYTES` and one message more. */
+/** Concurrent statements for pages of messages per response, each reading up to `MAX_PAGE_BYTES` plus one message. */
 const PAGES_AT_ONCE = 2;
 
 /**
- * One operation's loaders, each made when first used: an event that needs none costs nothing. They remember, so a
- * context lives as long as one answer; after a write within it call `forget`.
+ * The loaders of one operation, created on first use, so that an event that needs none costs nothing. They cache, so a
+ * context lives only as long as one response; call `forget` after a write within it.
  */
 export class Loaders {
-  /** Made with the first loader: most events need none. */
+  /** Null until the first loader is created: most events need none. */
   #made: Map<string, unknown> | null = null;
 
   constructor(private readonly parts: LoaderParts) {}
 
-  /** Everything will be read anew. */
+  /** Drops all caches. */
   forget(): void {
     this.#made = null;
   }
@@ -91,7 +91,7 @@ export class Loaders {
     );
   }
 
-  /** Those that each chat's agent has started, the oldest first; for chats that the viewer may see. */
+  /** Subagents of each chat, oldest first. For chats visible to the viewer. */
   get subagents(): DataLoader<string, ChatRecord[]> {
     return this.#once("subagents", () =>
       byOwner(async (ids) => {
@@ -121,7 +121,7 @@ export class Loaders {
     );
   }
 
-  /** The whole of messages of which only previews are known. */
+  /** Complete parts of queued messages of which only a preview was read. */
   get queuedContents(): DataLoader<string, MessagePart[] | null> {
     return this.#once(
       "queued-contents",
@@ -164,10 +164,10 @@ export class Loaders {
     );
   }
 
-  /** How the viewer stands with each server, for servers that they may see. */
-  get mcpStandings(): DataLoader<string, McpAccountState> {
+  /** State of the viewer's account on each server. For servers visible to the viewer. */
+  get mcpAccounts(): DataLoader<string, McpAccountState> {
     return this.#once(
-      "mcp-accountStates",
+      "mcp-accounts",
       () =>
         new DataLoader(async (ids: readonly string[]) => {
           const found = await this.mcpServers.loadMany(ids);
@@ -180,7 +180,7 @@ export class Loaders {
     );
   }
 
-  /** What users store, and limits of their own; whether the viewer may know is the caller's to check. */
+  /** Storage used by users, and limits of their own. Callers must check that the viewer may see them. */
   get storedUsages(): DataLoader<string, StoredUsage> {
     return this.#once(
       "stored-usages",
@@ -192,7 +192,7 @@ export class Loaders {
     );
   }
 
-  /** How each chat's branch stands at its git host, for chats that the viewer may see; null for those without one. */
+  /** Diff status of each chat's branch; null for chats without one. For chats visible to the viewer. */
   get diffStatuses(): DataLoader<string, DiffStatusView | null> {
     return this.#once(
       "diff-statuses",
@@ -204,7 +204,7 @@ export class Loaders {
     );
   }
 
-  /** What the model said last in each chat, for chats that the viewer may see. */
+  /** The model's last response in each chat. For chats visible to the viewer. */
   get lastAnswers(): DataLoader<string, MessagePart[] | null> {
     return this.#once(
       "last-answers",
@@ -216,7 +216,7 @@ export class Loaders {
     );
   }
 
-  /** Whether each chat's owner has not seen its newest answer; for chats that the viewer may see. */
+  /** Whether each chat has a response its owner has not seen. For chats visible to the viewer. */
   get unread(): DataLoader<string, boolean> {
     return this.#once(
       "unread",
@@ -228,7 +228,7 @@ export class Loaders {
     );
   }
 
-  /** What each chat's newest model call used, since its last summary; for chats that the viewer may see. */
+  /** Token usage of each chat's newest model call since its last summary. For chats visible to the viewer. */
   get lastUsages(): DataLoader<string, LastUsage | null> {
     return this.#once(
       "last-usages",
@@ -240,12 +240,12 @@ export class Loaders {
     );
   }
 
-  /** What each chat has cost, by model; for chats that the viewer may see. */
+  /** Cost of each chat by model. For chats visible to the viewer. */
   get chatSpending(): DataLoader<string, SpendingOfModel[]> {
     return this.#once("chat-spending", () => byOwner((ids) => readChatSpending(this.parts.database, ids)));
   }
 
-  /** Anybody: for links from what the viewer may see. */
+  /** Any user, without a check of rights: for links from objects visible to the viewer. */
   get users(): ById<UserRecord> {
     return this.#once("users", () => byId((ids) => findUsersByIds(this.parts.database, ids)));
   }
@@ -258,7 +258,7 @@ export class Loaders {
     return this.#once("providers", () => byId((ids) => findProvidersByIds(this.parts.database, ids)));
   }
 
-  /** Whether the viewer has an own key, by provider. */
+  /** Whether the viewer has their own key, by provider. */
   get hasProviderKey(): DataLoader<string, boolean> {
     return this.#once(
       "provider-keys",
@@ -276,12 +276,12 @@ export class Loaders {
     );
   }
 
-  /** Whole queues by chat, for chats that the viewer may see. */
+  /** Complete queues by chat. For chats visible to the viewer. */
   get queues(): DataLoader<string, QueuedRow[]> {
     return this.#once("queues", () => byOwner((ids) => listQueues(this.parts.database, ids)));
   }
 
-  /** Pages of history, for chats that the viewer may see. */
+  /** Pages of messages. For chats visible to the viewer. */
   get messagePages(): DataLoader<MessagePageKey, Page<MessageRow>, string> {
     return this.#once(
       "pages",
@@ -302,7 +302,7 @@ export class Loaders {
     }
     const found = new Map<string, Map<string, Page<MessageRow>>>();
     const waiting = [...groups];
-    // As many at once as surely fit.
+    // Only as many at once as are sure to fit into the budget.
     while (waiting.length > 0) {
       const reads = waiting.splice(0, PAGES_AT_ONCE).map(async ([name, { page, chatIds }]) => {
         const pageBytes = Math.min(MAX_PAGE_BYTES, Math.floor(this.parts.budget.left / 2 / chatIds.length));
@@ -314,14 +314,14 @@ export class Loaders {
     return keys.map(({ chatId, page }) => demand(found.get(JSON.stringify(page))?.get(chatId)));
   }
 
-  /** What was read, when it is within the answer's budget. */
+  /** Returns what was read, if it is within the response's budget. */
   #counted<T>(read: Sized<T> | null): T {
-    if (!read) throw answerTooLarge(this.parts.budget.maxBytes);
+    if (!read) throw responseTooLarge(this.parts.budget.maxBytes);
     this.parts.budget.take(read.bytes);
     return read.found;
   }
 
-  /** The same rows, when those of others are noted. */
+  /** Returns the rows once reads of other users' rows are recorded. */
   async #noted<T extends { ownerId: string }>(
     kind: ReadKind,
     rows: T[],
@@ -356,6 +356,6 @@ function byOwner<T>(read: (ids: readonly string[]) => Promise<Map<string, T>>): 
 }
 
 function demand<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error("A batch of reads left out what was asked for.");
+  if (value === undefined) throw new Error("A batch loader returned no entry for a requested key.");
   return value;
 }

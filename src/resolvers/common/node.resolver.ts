@@ -1,4 +1,4 @@
-/** Any object by its global id. */
+/** Lookup of objects by global ID. */
 import { Arg, Ctx, ID, Query, Resolver } from "type-graphql";
 import { type IdKind, decodeId, kindOf } from "../../domain/common/ids.js";
 import { Node } from "../../schema/common/node.interface.js";
@@ -25,7 +25,7 @@ import {
   toWorkspaceTemplate,
 } from "./shapes.js";
 
-/** As many as the longest page has. */
+/** The maximum page size. */
 const MAX_NODES = 100;
 
 @Resolver(() => Node)
@@ -50,8 +50,9 @@ export class NodeResolver {
     @Arg("ids", () => [ID], { description: "The objects' IDs." }) ids: string[],
     @Ctx() context: Context,
   ): Promise<(Node | null)[]> {
-    if (ids.length > MAX_NODES) throw badInput(`ids must be at most ${MAX_NODES}, but are ${ids.length}.`);
-    return Promise.all(ids.map((id, place) => findNode(context, id, `ids[${place}]`)));
+    if (ids.length > MAX_NODES)
+      throw badInput(`ids must have at most ${MAX_NODES} entries, but has ${ids.length}.`);
+    return Promise.all(ids.map((id, index) => findNode(context, id, `ids[${index}]`)));
   }
 }
 
@@ -60,7 +61,7 @@ async function findNode(context: Context, id: string, field: string): Promise<No
   const value = kind && decodeId(kind, id);
   if (kind === null || value === null) {
     throw badInput(
-      `${field} must be an id that this server gave out, but is ${JSON.stringify(id.slice(0, 80))}.`,
+      `${field} must be an ID issued by this server, but is ${JSON.stringify(id.slice(0, 80))}.`,
     );
   }
   return findOfKind(context, kind, value);
@@ -92,7 +93,7 @@ async function findOfKind(context: Context, kind: IdKind, id: string): Promise<N
         toWorkspaceTemplate(record, context.viewer),
       );
     case "git":
-      // A person's own and nobody else's: few, and rarely asked for by id.
+      // Only visible to their owner: few, and rarely looked up by ID.
       return shaped(await findGitConnection(context.database, context.viewer.userId, id), toGitHostAccount);
     case "push":
       return shaped(
@@ -110,17 +111,17 @@ function shaped<Row, Shape>(row: Row | null, shape: (row: Row) => Shape): Shape 
   return row === null ? null : shape(row);
 }
 
-/** What was deleted is only told of where it was used. */
+/** Deleted objects are only visible where they were used. */
 function present<Row extends { isDeleted: boolean }>(row: Row | null): Row | null {
   return row?.isDeleted ? null : row;
 }
 
-/** A disabled template is told of where it was used, and to admins. */
+/** Disabled templates are only visible where they were used, and to admins. */
 function visibleTemplate({ viewer }: Context, record: WorkspaceTemplateRecord | null) {
   return record?.isEnabled || viewer.role === "admin" ? record : null;
 }
 
-/** People are found by id only by themselves and by admins; others see those whom they share a chat with, there. */
+/** Users can look up themselves, admins any user. Other users are only visible through a shared chat. */
 function isVisibleUser({ viewer }: Context, id: string): boolean {
   return viewer.userId === id || viewer.role === "admin";
 }

@@ -1,24 +1,24 @@
-/** The rules of paging, for every connection: how many, from which end, and what a cursor looks like. */
+/** The pagination rules of all connections: page sizes, direction and cursors. */
 import { decodePageCursor, encodePageCursor } from "../../domain/common/cursors.js";
 import type { Connection } from "../../schema/common/connection.js";
 import type { Page, PageRequest, Place } from "../../store/common/pages.js";
 import { badInput } from "./errors.js";
 
-/** Rows of one page at most; more would make one request hold the database for too long. */
+/** Maximum rows per page; more would occupy the database for too long. */
 export const MAX_PAGE_SIZE = 100;
 
-/** How one list is paged. */
+/** The pagination rules of one list. */
 export type ListRules = {
-  /** The name of its order, part of its cursors: a cursor of another order is refused. */
+  /** The name of its sort order, part of its cursors: a cursor of another order is rejected. */
   order: string;
-  /** Which end a request begins at that names neither. */
+  /** The end to start from if the request has neither `first` nor `last`. */
   startsAt: "first" | "last";
-  /** Rows when the request does not say. */
+  /** The default page size. */
   defaultSize: number;
-  /** What keys and ids in its cursors look like; anything else never came from us. */
+  /** Formats of the sort key and ID in its cursors. */
   keyForm: RegExp;
   idForm: RegExp;
-  /** Rows of one page at most; absent = 100. */
+  /** Maximum rows per page; 100 by default. */
   maxSize?: number;
 };
 
@@ -26,12 +26,12 @@ const NUMBER = /^\d{1,18}$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const USERNAME_KEY = /^(?:(?!00)[0-9a-f]{2}){1,400}$/;
 
-/** Newest first, by a timestamp in microseconds and a uuid. */
+/** Newest first, by a timestamp in microseconds and a UUID. */
 export function newestFirst(order: string): ListRules {
   return { order, startsAt: "first", defaultSize: 25, keyForm: NUMBER, idForm: UUID };
 }
 
-/** By a unique username, which the key holds in hexadecimal, and a uuid. */
+/** By a unique username, hexadecimal in the key, and a UUID. */
 export function byUsername(order: string): ListRules {
   return { order, startsAt: "first", defaultSize: 25, keyForm: USERNAME_KEY, idForm: UUID };
 }
@@ -45,7 +45,7 @@ export const MESSAGE_LIST: ListRules = {
   idForm: NUMBER,
 };
 
-/** Newest first, by id. */
+/** Newest first, by ID. */
 export const AUDIT_LOG_LIST: ListRules = {
   order: "audit-log",
   startsAt: "first",
@@ -54,7 +54,7 @@ export const AUDIT_LOG_LIST: ListRules = {
   idForm: NUMBER,
 };
 
-/** Newest first, by id. A row may have hundreds of kilobytes. */
+/** Newest first, by ID. A row may have hundreds of kilobytes. */
 export const MODEL_CALL_LIST: ListRules = {
   order: "model-calls",
   startsAt: "first",
@@ -71,10 +71,10 @@ type PageArguments = {
   before?: string | null;
 };
 
-/** Throws BAD_USER_INPUT that states the rule when the arguments break one. */
+/** Throws BAD_USER_INPUT if the arguments are invalid. */
 export function toPageRequest(rules: ListRules, args: PageArguments): PageRequest {
   const { first, last } = args;
-  if (first != null && last != null) throw badInput("Give either first or last, not both.");
+  if (first != null && last != null) throw badInput("Pass either first or last, not both.");
   const startsAt = first != null ? "first" : last != null ? "last" : rules.startsAt;
   const limit = first ?? last ?? rules.defaultSize;
   const { maxSize = MAX_PAGE_SIZE } = rules;
@@ -84,16 +84,16 @@ export function toPageRequest(rules: ListRules, args: PageArguments): PageReques
   return {
     direction: startsAt === "first" ? "forwards" : "backwards",
     limit,
-    after: placeOf(rules, "after", args.after),
-    before: placeOf(rules, "before", args.before),
+    after: positionOf(rules, "after", args.after),
+    before: positionOf(rules, "before", args.before),
   };
 }
 
-function placeOf(rules: ListRules, field: string, cursor: string | null | undefined): Place | null {
+function positionOf(rules: ListRules, field: string, cursor: string | null | undefined): Place | null {
   if (cursor == null) return null;
-  const place = decodePageCursor(rules.order, cursor);
-  if (place && rules.keyForm.test(place.key) && rules.idForm.test(place.id)) return place;
-  throw badInput(`${field} must be a cursor of this list in this order, as its edges and pageInfo give it.`);
+  const position = decodePageCursor(rules.order, cursor);
+  if (position && rules.keyForm.test(position.key) && rules.idForm.test(position.id)) return position;
+  throw badInput(`${field} must be a cursor of this list with this sort order, from its edges or pageInfo.`);
 }
 
 export function toConnection<Row, Node>(

@@ -1,4 +1,4 @@
-/** From public ids to the database's, with an error that names the field and what belongs there. */
+/** Decodes public IDs into database IDs, with errors that name the field and the expected kind. */
 import { type IdKind, decodeId, kindOf } from "../../domain/common/ids.js";
 import { badInput } from "./errors.js";
 
@@ -13,33 +13,33 @@ const NOUNS: Record<IdKind, string> = {
   tpl: "a workspace template",
   file: "a file",
   mcp: "an MCP server",
-  git: "a git host account",
+  git: "a Git host account",
   push: "a push subscription",
   audit: "an audit log entry",
   token: "an API token",
 };
 
-/** A wrong id is shown this far; more would bury the message. */
+/** Characters of an invalid ID shown in the error. */
 const SHOWN_CHARACTERS = 80;
 
-/** Throws BAD_USER_INPUT when `id` is malformed or of another kind. */
+/** Throws BAD_USER_INPUT if `id` is malformed or of another kind. */
 export function databaseId(kind: IdKind, id: string, field: string): string {
   const value = decodeId(kind, id);
   if (value !== null) return value;
   const other = kindOf(id);
-  const what = other === null ? "which is no id of this server" : `the id of ${NOUNS[other]}`;
+  const what = other === null ? "which is not an ID of this server" : `the ID of ${NOUNS[other]}`;
   throw badInput(
-    `${field} must be the id of ${NOUNS[kind]} (${kind}_…), but is ${JSON.stringify(id.slice(0, SHOWN_CHARACTERS))}, ${what}.`,
+    `${field} must be the ID of ${NOUNS[kind]} (${kind}_…), but is ${JSON.stringify(id.slice(0, SHOWN_CHARACTERS))}, ${what}.`,
   );
 }
 
-/** The same for a list that may be absent or null; the error names the place in it. */
+/** The same for a list that may be absent or null. The error names the index. */
 export function optionalDatabaseIds(
   kind: IdKind,
   ids: readonly string[] | null | undefined,
   field: string,
 ): string[] | undefined {
-  return ids?.map((id, place) => databaseId(kind, id, `${field}[${place}]`));
+  return ids?.map((id, index) => databaseId(kind, id, `${field}[${index}]`));
 }
 
 /** The same for a field that may be absent or null. */

@@ -3,8 +3,8 @@ import { ManualClock } from "../../../test/http/support.js";
 import type { Queryable } from "../../store/common/database.js";
 import { type Reads, ReadShares } from "./read-shares.js";
 
-/** A database that answers when it is told to. */
-function heldDatabase() {
+/** A database whose statements finish when `answer` is called. */
+function pausedDatabase() {
   const waiting: (() => void)[] = [];
   const database: Reads = {
     query: () => new Promise((resolve) => waiting.push(() => resolve([]))),
@@ -17,7 +17,7 @@ const STATEMENT = { name: "any", text: "SELECT 1" };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test("a viewer's statements run a few at a time, and delay no other viewer's", async () => {
-  const { database, waiting, answer } = heldDatabase();
+  const { database, waiting, answer } = pausedDatabase();
   const shares = new ReadShares(database, new ManualClock(), {
     maxRunning: 2,
     maxWaiting: 10,
@@ -36,7 +36,7 @@ test("a viewer's statements run a few at a time, and delay no other viewer's", a
 });
 
 test("one that waits too long, or behind too many, fails with a code; one that fails gives its place back", async () => {
-  const { database, answer } = heldDatabase();
+  const { database, answer } = pausedDatabase();
   const clock = new ManualClock();
   const shares = new ReadShares(database, clock, { maxRunning: 1, maxWaiting: 1, waitMs: 1_000 });
   const failing = shares.of("a").transaction(() => Promise.reject(new Error("no")));

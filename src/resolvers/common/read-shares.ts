@@ -1,6 +1,6 @@
 /**
- * Bounds the statements with which one viewer reads at one time: one operation may ask for many things beside each other,
- * and the database's connections are for everybody.
+ * Bounds each viewer's concurrent read statements: one operation may select many things at once, and all users share the
+ * database's connections.
  */
 import type { Clock } from "../../lib/clock.js";
 import type { SemaphoreLimits } from "../../lib/concurrency/bounded-semaphore.js";
@@ -8,11 +8,11 @@ import { KeyedSemaphore } from "../../lib/concurrency/keyed-semaphore.js";
 import type { Database, Queryable, Statement } from "../../store/common/database.js";
 import { unavailable } from "./errors.js";
 
-/** What a viewer reads with. */
+/** A database handle for reads. */
 export type Reads = Queryable & Pick<Database, "transaction">;
 
 export const READ_BOUNDS: Readonly<SemaphoreLimits> = Object.freeze({
-  // With the mutations that one user may have running still below the ten connections of a server.
+  // Together with a user's concurrent mutations still below the ten connections of a server.
   maxRunning: 4,
   maxWaiting: 4_096,
   waitMs: 30_000,
@@ -29,7 +29,7 @@ export class ReadShares {
     this.#semaphores = new KeyedSemaphore(bounds, clock);
   }
 
-  /** The database as this viewer reads it. What waits too long fails with UNAVAILABLE. */
+  /** The database for this viewer's reads. Statements that wait too long fail with UNAVAILABLE. */
   of(userId: string): Reads {
     return {
       query: ((statement: Statement, values: unknown[]) =>
@@ -40,7 +40,7 @@ export class ReadShares {
 
   async #bounded<T>(userId: string, work: () => Promise<T>): Promise<T> {
     const release = await this.#semaphores.acquire(userId);
-    if (!release) throw unavailable("Too much is being read for you at this server now; try again later.");
+    if (!release) throw unavailable("Too many of your reads are running on this server; retry later.");
     try {
       return await work();
     } finally {

@@ -1,7 +1,7 @@
-/** What an operation asks for below a field. */
+/** The fields that an operation selects below a field. */
 import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionSetNode } from "graphql";
 
-/** Names of the fields that are asked for at the end of the path, fragments opened; empty when nothing is. */
+/** Names of the fields selected at the end of the path, with fragments expanded. Empty if there are none. */
 export function fieldsSelectedAt(info: GraphQLResolveInfo, path: readonly string[]): ReadonlySet<string> {
   let fields: FieldNode[] = [...info.fieldNodes];
   for (const name of path) fields = childrenOf(fields, info).filter((field) => field.name.value === name);

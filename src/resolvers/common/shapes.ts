@@ -1,4 +1,4 @@
-/** From rows of the store to objects of the API. Pure; links to other objects are the resolvers'. */
+/** Converts rows of the store to API objects. Pure; resolvers load linked objects. */
 import { encodeEventCursor } from "../../domain/common/cursors.js";
 import {
   type MessageRow,
@@ -67,12 +67,12 @@ export function toChat(record: ChatRecord): Chat {
   };
 }
 
-/** The event cursor of a reader who knows the chat as it is at `version`. */
+/** The event cursor of a client that has the chat's state at `version`. */
 export function cursorAt(version: number): string {
   return encodeEventCursor({ position: endOfVersion(version), generation: null, sequence: 0 });
 }
 
-/** The client's own calls among those that wait. */
+/** The pending calls that the client must answer. */
 export function toPendingToolCalls(calls: readonly OpenCall[]): ToolCallPart[] {
   return calls
     .filter((call) => call.isClient)
@@ -135,7 +135,7 @@ export function toQueuedMessage(row: QueuedRow): QueuedMessage {
   };
 }
 
-/** What belongs to the vendor alone (`providerMetadata`) is left behind. */
+/** Omits vendor-specific data (`providerMetadata`). */
 export function toMessagePart(part: DomainPart): MessagePart {
   switch (part.type) {
     case "text":

@@ -1,4 +1,4 @@
-/** Refusals as the payloads' `userErrors` show them. */
+/** Converts commands' refusals to the `userErrors` of payloads. */
 import type { CommandRefusal } from "../../commands/common/command-result.js";
 import type {
   Conflict,
@@ -40,7 +40,7 @@ export function toUserError(refusal: CommandRefusal): UserErrorObject {
     case "KEY_REQUIRED":
       return { __typename: "ProviderKeyRequired", code, message, path, providerId: refusal.providerId ?? "" };
     case "UNAVAILABLE":
-      // What else can be missing has no type of its own.
+      // Other unavailable things have no type of their own.
       return refusal.what !== undefined || path?.[0] === "modelConfigId"
         ? { __typename: "Conflict", code, message, path, currentStatus: null }
         : workspaceUnavailable(refusal);
@@ -59,12 +59,12 @@ function workspaceUnavailable({
   };
 }
 
-/** All that a refusal says is wrong. */
+/** All problems of a refusal. */
 export function toUserErrors(refusal: CommandRefusal): UserErrorObject[] {
   return [refusal, ...(refusal.others ?? [])].map(toUserError);
 }
 
-/** A value of the input that cannot be used; `path` from the input's root. */
+/** An invalid input value; `path` starts at the fields of `input`. */
 export function invalid(message: string, ...path: (string | number)[]): InvalidInput {
   return { __typename: "InvalidInput", code: "INVALID", message, path: path.map(String) };
 }

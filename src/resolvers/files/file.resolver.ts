@@ -1,4 +1,4 @@
-/** Files: announced, where their bytes are, and whether they still are. */
+/** File uploads, and files' URLs and availability. */
 import { Arg, Args, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
 import { decodeId } from "../../domain/common/ids.js";
 import { Chat } from "../../schema/chats/chat.type.js";

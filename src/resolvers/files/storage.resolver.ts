@@ -1,4 +1,4 @@
-/** What users store, and what admins let them store. */
+/** Users' storage, and administration of its limits. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
 import { effectiveStorageLimit } from "../../domain/files/storage-limits.js";
 import type { CommandResult } from "../../commands/common/command-result.js";
@@ -41,7 +41,10 @@ export class StorageResolver {
   ): Promise<SetUserStorageLimitPayload> {
     const id = databaseId("user", userId, "userId");
     if (limitBytes === undefined) {
-      return { user: null, userErrors: [invalid("Give bytes, or null for no limit.", "limitBytes")] };
+      return {
+        user: null,
+        userErrors: [invalid("Set a number of bytes, or null for no limit.", "limitBytes")],
+      };
     }
     return toPayload(await context.storage.setUserLimit(actorOf(context), { userId: id, limitBytes }));
   }

@@ -1,4 +1,4 @@
-/** What has changed in the repositories that a chat works in: read, looked at anew, and followed. */
+/** Uncommitted changes in a chat's repositories: query, rescan and subscription. */
 import { Arg, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from "type-graphql";
 import type { GitSnapshot as DomainSnapshot } from "../../domain/git/git-snapshot.js";
 import { SubscriptionSource } from "../../domain/common/subscription-source.js";
@@ -18,12 +18,11 @@ async function openGitSnapshots({
 }: Opening<Args>): Promise<SubscriptionSource<DomainSnapshot, Context>> {
   const chatId = databaseId("chat", args.chatId, "chatId");
   const chat = await context.loaders.chats.load(chatId);
-  if (!chat) throw forbidden("There is no such chat, or it is not yours to read.");
+  if (!chat) throw forbidden("The chat does not exist or is not visible to you.");
   const snapshots = context.gitSnapshots.subscribe({ chatId, workspaceId: chat.workspaceId });
-  if (!snapshots)
-    throw unavailable("Too many repositories are followed at this server now; try again later.");
+  if (!snapshots) throw unavailable("Too many repositories are being watched on this server; retry later.");
   return new SubscriptionSource(snapshots, {
-    // A snapshot is plain data of the workspace; nothing in it is for one viewer alone.
+    // A snapshot is plain data, the same for all viewers.
     audienceOf: () => "every_subscriber",
     mayContinue: async (now) => (await now.loaders.chats.load(chatId)) !== null,
   });

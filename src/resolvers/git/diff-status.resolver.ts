@@ -1,6 +1,6 @@
-/** How the branch that a chat works on stands at its git host: what is known of it, asked anew, and its diff. */
+/** The diff status of a chat's branch, its refresh, and the diff itself. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
-import type { DiffRefresh } from "../../domain/git/diff-limits.js";
+import type { DiffRefresh } from "../../domain/git/branch-diffs.js";
 import type { CommandRefusal } from "../../commands/common/command-result.js";
 import { Chat } from "../../schema/chats/chat.type.js";
 import {
@@ -13,7 +13,7 @@ import type { Context } from "../common/context.js";
 import { databaseId } from "../common/public-ids.js";
 import { toUserError } from "../common/user-errors.js";
 
-/** A host is asked up to a handful of questions. */
+/** Takes a handful of requests to the Git host. */
 const HOST_COST = 25;
 
 @Resolver(() => Chat)
@@ -53,13 +53,13 @@ export class DiffStatusResolver {
       ? refusalOf(await context.branchDiffs.refresh(chatId))
       : { code: "NOT_FOUND", message: "There is no such chat." };
     if (refusal) return { diffStatus: null, userErrors: [toUserError({ ...refusal, path: ["chatId"] })] };
-    // Something else in the same operation may have read it before.
+    // Another field of the same operation may have cached it.
     context.loaders.forget();
     return { diffStatus: await context.loaders.diffStatuses.load(chatId), userErrors: [] };
   }
 }
 
-/** Null when the host has answered. */
+/** Null on success. */
 function refusalOf(refresh: DiffRefresh): CommandRefusal | null {
   switch (refresh.outcome) {
     case "refreshed":
@@ -69,7 +69,7 @@ function refusalOf(refresh: DiffRefresh): CommandRefusal | null {
     case "no-token":
       return { code: "INVALID", message: `The chat's owner has not connected ${refresh.host}.` };
     case "no-host":
-      return { code: "INVALID", message: "The chat's branch is at no git host that Parley can ask." };
+      return { code: "INVALID", message: "The chat's branch is not on a Git host supported by Parley." };
     case "failed":
       return { code: "UNAVAILABLE", what: "git-host", message: refresh.message };
   }

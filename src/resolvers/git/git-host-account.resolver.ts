@@ -1,4 +1,4 @@
-/** The git hosts that the viewer has connected. */
+/** The viewer's Git host accounts. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver } from "type-graphql";
 import { encodeId } from "../../domain/common/ids.js";
 import {

@@ -1,4 +1,4 @@
-/** Admins' changes of model providers and models, and what a provider has. */
+/** Administration of model providers and models, and discovery of a provider's models. */
 import { Arg, Ctx, ID, Mutation, Query, Resolver } from "type-graphql";
 import { encodeId } from "../../domain/common/ids.js";
 import type { CommandResult } from "../../commands/common/command-result.js";
@@ -27,7 +27,7 @@ import { toModelConfig, toModelProvider, toPricing } from "./model-shape.js";
 import { databaseId } from "../common/public-ids.js";
 import { toUserErrors } from "../common/user-errors.js";
 
-/** As much as any field that another server answers. */
+/** As much as any field that is answered by another server. */
 const DISCOVERY_COST = 25;
 
 @Resolver()
@@ -135,7 +135,7 @@ export class ModelAdminResolver {
   }
 }
 
-/** Several mutations of one operation each answer what they themselves left. */
+/** Each mutation of an operation returns the state that it left itself. */
 export function providerPayload(
   result: CommandResult<ProviderChanged>,
   context: Context,

@@ -1,4 +1,4 @@
-/** What models were asked and answered, for admins. */
+/** Recorded model calls, for admins. */
 import { Arg, Args, Ctx, ID, Query, Resolver } from "type-graphql";
 import { type Connection, ForwardPageArguments } from "../../schema/common/connection.js";
 import { ModelCallRecord, ModelCallRecordConnection } from "../../schema/models/model-call.type.js";

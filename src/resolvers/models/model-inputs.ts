@@ -1,4 +1,4 @@
-/** From the inputs of the mutations on providers and models to what the commands take. Pure. */
+/** Converts inputs of the mutations on providers and models to command arguments. Pure. */
 import type { SecretChange } from "../../domain/mcp/auth-rules.js";
 import type { ModelChange, NewModel } from "../../domain/models/model-config-rules.js";
 import type { NewProvider, ProviderChange } from "../../domain/models/model-provider-rules.js";
@@ -12,7 +12,7 @@ import type {
 } from "../../schema/models/model.input.js";
 import type { SecretInput } from "../../schema/common/secret.input.js";
 
-/** Null and absent mean the same for a new provider: the default. */
+/** For a new provider, null and absent both mean the default. */
 export function readNewProvider({ kind, displayName, ...rest }: CreateModelProviderInput): NewProvider {
   const { apiKey, ...given } = withoutNulls(rest);
   return { ...given, kind, displayName, ...(apiKey ? { apiKey: readSecret(apiKey) } : {}) };
@@ -26,7 +26,7 @@ export function readProviderChange({
   return { ...rest, ...(apiKey === undefined ? {} : { apiKey: apiKey && readSecret(apiKey) }) };
 }
 
-/** For a new model null says that there is none of it; absent is the table's word, or the default. */
+/** For a new model, null means no value; absent means the value in the table of known models, or the default. */
 export function readNewModel(input: Omit<CreateModelConfigInput, "providerId">): NewModel {
   const { model, displayName, contextLimit, maxOutputTokens, providerOptions, pricing, ...flags } = input;
   return {
@@ -44,7 +44,7 @@ export function readModelChange({
   return { ...rest, pricing: readPricing(pricing) };
 }
 
-/** The schema lets exactly one of the fields through. */
+/** The schema guarantees that exactly one field is set. */
 export function readSecret({ set, clear }: SecretInput): SecretChange {
   return { set, clear };
 }
@@ -57,7 +57,7 @@ function readPricing(input: ModelPricingInput | null | undefined): ModelPricing 
 
 type WithoutNulls<T> = { [Key in keyof T]?: NonNullable<T[Key]> };
 
-function withoutNulls<T extends object>(given: T): WithoutNulls<T> {
-  const kept = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(kept) as WithoutNulls<T>;
+function withoutNulls<T extends object>(values: T): WithoutNulls<T> {
+  const entries = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(entries) as WithoutNulls<T>;
 }

@@ -1,4 +1,4 @@
-/** Providers and models as the viewer may see them: the one place that decides what admins alone are shown. Pure. */
+/** Converts providers and models to API objects, and is the only place that hides admin-only fields. Pure. */
 import { contextLimitOf } from "../../domain/models/context-window.js";
 import { encodeId } from "../../domain/common/ids.js";
 import { keyVariableOf } from "../../domain/models/model-keys.js";
@@ -9,7 +9,7 @@ import type { Viewer } from "../../domain/users/viewer.js";
 import type { ModelConfig, ModelPricing, ModelProvider } from "../../schema/models/model.type.js";
 import type { ModelConfigRecord, ProviderRecord } from "../../store/models/models.js";
 
-/** `keyVariables`: names of the environment variables that hold a key. */
+/** `keyVariables`: names of the environment variables that contain a key. */
 type SeenBy = { viewer: Viewer; keyVariables: ReadonlySet<string> };
 
 export function toModelConfig(record: ModelConfigRecord, { viewer }: Pick<SeenBy, "viewer">): ModelConfig {
@@ -24,14 +24,14 @@ export function toModelConfig(record: ModelConfigRecord, { viewer }: Pick<SeenBy
     maxOutputTokens: record.maxOutputTokens,
     outputLimit: modelOutputLimit(record),
     pricing: record.pricing && toPricing(record.pricing),
-    // What goes with calls may tell of the vendor's account, and admins may have put anything into it.
+    // Options may reveal details of the vendor account, and admins may have put anything into them.
     providerOptions: viewer.role === "admin" ? record.providerOptions : null,
     isDeleted: record.isDeleted,
     createdAt: record.createdAt,
   };
 }
 
-/** A model has prices of both, or none at all: the database keeps that. */
+/** A model has both prices or none; the database enforces it. */
 export function toPricing({ input, output, cacheRead, cacheWrite }: DomainPricing): ModelPricing {
   return { input: input ?? "0", output: output ?? "0", cacheRead, cacheWrite };
 }

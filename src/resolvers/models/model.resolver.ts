@@ -1,4 +1,4 @@
-/** Reading model providers and models. */
+/** Queries for model providers and models. */
 import { Arg, Ctx, FieldResolver, Query, Resolver, Root } from "type-graphql";
 import { capabilitiesOf, type ModelCapability } from "../../domain/models/model-capabilities.js";
 import { ModelCapabilityEnum, ModelConfig, ModelProvider } from "../../schema/models/model.type.js";

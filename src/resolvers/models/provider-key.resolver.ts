@@ -1,4 +1,4 @@
-/** People's own keys for model providers. */
+/** Users' own keys for model providers. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
 import { SetViewerProviderKeyInput } from "../../schema/models/model.input.js";
 import { SetViewerProviderKeyPayload } from "../../schema/models/model.payloads.js";

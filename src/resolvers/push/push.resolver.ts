@@ -1,4 +1,4 @@
-/** The viewer's browsers that are told of turns. */
+/** The viewer's push subscriptions. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver } from "type-graphql";
 import { encodeId } from "../../domain/common/ids.js";
 import { Deployment } from "../../schema/common/deployment.type.js";
@@ -15,7 +15,7 @@ import type { Context } from "../common/context.js";
 import { toPushSubscription } from "../common/shapes.js";
 import { toUserErrors } from "../common/user-errors.js";
 
-/** Browsers say less. */
+/** Longer than any browser's user agent. */
 const MAX_USER_AGENT_CHARACTERS = 300;
 
 @Resolver(() => SignedInViewer)

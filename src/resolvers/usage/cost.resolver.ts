@@ -1,4 +1,4 @@
-/** What was spent: by the viewer, by a chat, and, for admins, by everybody. */
+/** Costs of the viewer, of a chat and, for admins, of all users. */
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from "type-graphql";
 import { ALL_TIME, type DateRange } from "../../domain/usage/date-range.js";
 import { demandAdmin } from "../../domain/users/viewer.js";
@@ -34,7 +34,7 @@ import { type ListRules, toConnection, toPageRequest } from "../common/page-requ
 import { demandChat } from "../chats/message.resolver.js";
 import { toModelConfig } from "../models/model-shape.js";
 
-/** The dearest first, by microdollars and an id. */
+/** Most expensive first, by microdollars and ID. */
 function dearestFirst(order: string): ListRules {
   const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
   return { order, startsAt: "first", defaultSize: 25, keyForm: /^\d{1,18}$/, idForm };
@@ -135,7 +135,7 @@ export class UserCostResolver {
   }
 }
 
-/** What lies outside the time that the database can tell holds nothing. */
+/** Nothing is stored outside the range of the database's timestamps. */
 function knownTime(input: DateRangeInput): DateRange {
   const { from, to } = readDateRange(input, "range") ?? ALL_TIME;
   return { from: Math.max(from, ALL_TIME.from), to: Math.min(to, ALL_TIME.to) };

@@ -1,8 +1,8 @@
-/** Stretches of time that people ask for. */
+/** Parses time ranges. */
 import type { DateRangeInput } from "../../schema/usage/date-range.input.js";
 import { badInput } from "../common/errors.js";
 
-/** Milliseconds since the epoch; `to` is not in it. Throws BAD_USER_INPUT when there is nothing in between. */
+/** In milliseconds since the epoch; `to` is exclusive. Throws BAD_USER_INPUT if the range is empty. */
 export function readDateRange(
   range: DateRangeInput | null | undefined,
   field: string,

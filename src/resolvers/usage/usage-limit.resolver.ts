@@ -1,4 +1,4 @@
-/** What people may spend: how the viewer stands, and what admins set. */
+/** Spending limits: the viewer's status, and administration. */
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from "type-graphql";
 import { type LimitStatus, remainingMicros } from "../../domain/usage/usage-limits.js";
 import { demandAdmin } from "../../domain/users/viewer.js";
@@ -123,11 +123,11 @@ export class UsageLimitOverrideResolver {
   }
 }
 
-function toStatus(standing: LimitStatus): UsageLimitStatus {
-  const { source, period, limitMicros, spentMicros, range } = standing;
+function toStatus(status: LimitStatus): UsageLimitStatus {
+  const { source, period, limitMicros, spentMicros, range } = status;
   return {
     ...{ source, period, limitMicros, spentMicros },
-    remainingMicros: remainingMicros(standing),
+    remainingMicros: remainingMicros(status),
     periodStart: new Date(range.from),
     periodEnd: new Date(range.to),
   };

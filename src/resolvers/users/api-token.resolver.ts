@@ -1,4 +1,4 @@
-/** The viewer's tokens. */
+/** The viewer's API tokens. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver } from "type-graphql";
 import { encodeId } from "../../domain/common/ids.js";
 import {

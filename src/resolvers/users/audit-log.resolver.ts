@@ -1,4 +1,4 @@
-/** What admins did, for admins. */
+/** The audit log. */
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from "type-graphql";
 import { kindOf } from "../../domain/common/ids.js";
 import {
@@ -45,7 +45,7 @@ export class AuditLogResolver {
 
 function readFilter(filter: AuditLogFilterInput): AuditLogFilter {
   if (filter.targetId != null && kindOf(filter.targetId) === null) {
-    throw badInput("filter.targetId must be an id that this server gave out.");
+    throw badInput("filter.targetId must be an ID issued by this server.");
   }
   return {
     actorId: optionalDatabaseId("user", filter.actorId, "filter.actorId"),

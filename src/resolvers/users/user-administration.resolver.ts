@@ -1,4 +1,4 @@
-/** Admins look after people. */
+/** Administration of user accounts. */
 import { Arg, Args, Ctx, Mutation, Query, Resolver } from "type-graphql";
 import { demandAdmin } from "../../domain/users/viewer.js";
 import type { CommandResult } from "../../commands/common/command-result.js";

@@ -1,4 +1,4 @@
-/** What the viewer wishes for all their chats. */
+/** The viewer's preferences. */
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
 import type { UpdatePreferencesInput } from "../../commands/users/update-preferences.js";
 import { ModelConfig } from "../../schema/models/model.type.js";

@@ -1,4 +1,4 @@
-/** Who asks. */
+/** The viewer. */
 import { Ctx, FieldResolver, Query, Resolver } from "type-graphql";
 import { permissionsOf } from "../../domain/users/permissions.js";
 import { SignedInViewer, User } from "../../schema/users/user.type.js";
@@ -14,7 +14,7 @@ export class ViewerResolver {
 
   @FieldResolver(() => User, { description: "The user." })
   user(@Ctx() context: Context): Promise<User> {
-    // The viewer's role is what counts now; the account's may be more than the token allows.
+    // The viewer's effective role: the token may allow less than the account's role.
     return findUser(context, context.viewer.userId);
   }
 }

@@ -1,4 +1,4 @@
-/** People make, start, stop and delete workspaces, and have chats work in them. */
+/** Mutations on workspaces. */
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
 import { encodeId } from "../../domain/common/ids.js";
 import type { WorkspaceAction } from "../../domain/workspaces/workspace-lifecycle.js";
@@ -50,7 +50,7 @@ export class WorkspaceCommandsResolver {
     input: StartWorkspaceInput,
     @Ctx() context: Context,
   ): Promise<StartWorkspacePayload> {
-    return workspacePayload(await wish(context, input.workspaceId, "start"), context);
+    return workspacePayload(await setDesiredState(context, input.workspaceId, "start"), context);
   }
 
   @Mutation(() => StopWorkspacePayload, {
@@ -61,7 +61,7 @@ export class WorkspaceCommandsResolver {
     input: StopWorkspaceInput,
     @Ctx() context: Context,
   ): Promise<StopWorkspacePayload> {
-    return workspacePayload(await wish(context, input.workspaceId, "stop"), context);
+    return workspacePayload(await setDesiredState(context, input.workspaceId, "stop"), context);
   }
 
   @Mutation(() => DeleteWorkspacePayload, {
@@ -73,7 +73,7 @@ export class WorkspaceCommandsResolver {
     input: DeleteWorkspaceInput,
     @Ctx() context: Context,
   ): Promise<DeleteWorkspacePayload> {
-    const result = await wish(context, input.workspaceId, "delete");
+    const result = await setDesiredState(context, input.workspaceId, "delete");
     if (!result.ok) return { deletedId: null, userErrors: toUserErrors(result.refusal) };
     context.loaders.forget();
     return { deletedId: encodeId("ws", result.workspaceId), userErrors: [] };
@@ -99,10 +99,10 @@ export class WorkspaceCommandsResolver {
   }
 }
 
-function wish(context: Context, id: string, what: WorkspaceAction) {
+function setDesiredState(context: Context, id: string, action: WorkspaceAction) {
   return context.workspaces.setDesiredState(context.viewer, {
     workspaceId: databaseId("ws", id, "workspaceId"),
-    action: what,
+    action,
   });
 }
 

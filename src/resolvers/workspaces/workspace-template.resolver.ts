@@ -1,4 +1,4 @@
-/** Templates of workspaces: everybody sees those that may be used, admins set them up. */
+/** Workspace templates: users see enabled ones, admins manage all. */
 import { Arg, Ctx, Mutation, Query, Resolver } from "type-graphql";
 import { encodeId } from "../../domain/common/ids.js";
 import type { TemplateParameter } from "../../domain/workspaces/workspace-parameters.js";

@@ -1,4 +1,4 @@
-/** Reading workspaces. */
+/** Queries for workspaces. */
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from "type-graphql";
 import { type Connection, ForwardPageArguments } from "../../schema/common/connection.js";
 import { DateTimeScalar } from "../../schema/scalars/date-time.js";
@@ -40,7 +40,7 @@ export class WorkspaceResolver {
   async agent(@Root() workspace: Workspace, @Ctx() context: Context): Promise<WorkspaceAgent | null> {
     const facts = await context.workspaceAgent(workspace.workspaceId);
     if (!facts) return null;
-    // Whose workspace it is allows everything in it.
+    // Access to a workspace covers everything in it.
     return { ...facts, mcpTools: facts.mcpTools?.map((tool) => ({ ...tool, isAllowed: true })) ?? null };
   }
 

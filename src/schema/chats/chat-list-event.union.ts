@@ -129,6 +129,6 @@ export const ChatListEventUnion = createUnionType({
       ChatStatusChangedEvent,
       ChatDiffStatusChangedEvent,
     ] as const,
-  resolveType: (told) => told.__typename,
+  resolveType: (event) => event.__typename,
 });
 export type ChatListEventObject = typeof ChatListEventUnion;

@@ -8,20 +8,20 @@ import { ArgsType, type ClassType, Field, Int, ObjectType } from "type-graphql";
 export class PageInfo {
   @Field(() => String, {
     nullable: true,
-    description: "When paginating backwards, the cursor to continue. Null on an empty page.",
+    description: "Cursor of the first item. Null on an empty page.",
   })
   startCursor!: string | null;
 
   @Field(() => String, {
     nullable: true,
-    description: "When paginating forwards, the cursor to continue. Null on an empty page.",
+    description: "Cursor of the last item. Null on an empty page.",
   })
   endCursor!: string | null;
 
-  @Field(() => Boolean, { description: "When paginating backwards, whether there are more items." })
+  @Field(() => Boolean, { description: "Whether there are items before this page." })
   hasPreviousPage!: boolean;
 
-  @Field(() => Boolean, { description: "When paginating forwards, whether there are more items." })
+  @Field(() => Boolean, { description: "Whether there are items after this page." })
   hasNextPage!: boolean;
 }
 

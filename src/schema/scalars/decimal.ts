@@ -1,11 +1,11 @@
 /** The `Decimal` scalar: exact decimals as strings, never converted to floats. Used for prices per million tokens. */
 import { GraphQLError, GraphQLScalarType, Kind } from "graphql";
-import { GREATEST_PRICE, parsePrice, PRICE_DECIMALS } from "../../domain/usage/money.js";
+import { MAX_PRICE, parsePrice, PRICE_DECIMALS } from "../../domain/usage/money.js";
 
 function parse(value: unknown): string {
   if (typeof value === "string" && parsePrice(value) !== null) return value;
   throw new GraphQLError(
-    `Decimal must be a string of digits such as "2.50", at most ${GREATEST_PRICE} and with at most ${PRICE_DECIMALS} decimals; got ${JSON.stringify(value)}.`,
+    `Decimal must be a string of digits such as "2.50", at most ${MAX_PRICE} and with at most ${PRICE_DECIMALS} decimals; got ${JSON.stringify(value)}.`,
   );
 }
 

@@ -1,8 +1,8 @@
 /** Parsing of the 64-bit integer scalars: accepts a decimal string or a safe integer. */
 import { GraphQLError, Kind, type ValueNode } from "graphql";
 
-const GREATEST = 2n ** 63n - 1n;
-const LEAST = -(2n ** 63n);
+const MAX_INT64 = 2n ** 63n - 1n;
+const MIN_INT64 = -(2n ** 63n);
 
 /** Parser for the scalar of the given name. Throws a `GraphQLError` that states the expected format. */
 export function int64Parser(name: string) {
@@ -14,7 +14,7 @@ export function int64Parser(name: string) {
   const parseText = (text: string): bigint => {
     if (!/^-?(?:0|[1-9]\d{0,18})$/.test(text)) return fail(text);
     const value = BigInt(text);
-    return value > GREATEST || value < LEAST ? fail(text) : value;
+    return value > MAX_INT64 || value < MIN_INT64 ? fail(text) : value;
   };
   const parseValue = (value: unknown): bigint => {
     if (typeof value === "string") return parseText(value);

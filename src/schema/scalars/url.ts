@@ -3,7 +3,7 @@ import { GraphQLError, GraphQLScalarType, Kind } from "graphql";
 
 function parse(value: unknown): string {
   if (typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value)) return value;
-  throw new GraphQLError(`URL must be an absolute http(s) address; got ${JSON.stringify(value)}.`);
+  throw new GraphQLError(`URL must be an absolute http(s) URL; got ${JSON.stringify(value)}.`);
 }
 
 export const UrlScalar = new GraphQLScalarType<string, string>({
@@ -12,7 +12,7 @@ export const UrlScalar = new GraphQLScalarType<string, string>({
   serialize(value) {
     // Output is not validated: an odd URL cited by a model must not make the whole message fail.
     if (typeof value === "string") return value;
-    throw new GraphQLError("URL can only show text.");
+    throw new GraphQLError("URL can only serialize strings.");
   },
   parseValue: parse,
   parseLiteral: (node) => parse(node.kind === Kind.STRING ? node.value : undefined),

@@ -100,7 +100,7 @@ describe("refusals", () => {
     expect(problems(result)).toEqual([
       [
         "BAD_USER_INPUT",
-        'chatId must be the id of a chat (chat_…), but is "ws_1", which is no id of this server.',
+        'chatId must be the ID of a chat (chat_…), but is "ws_1", which is not an ID of this server.',
       ],
     ]);
   });
@@ -150,7 +150,7 @@ describe("chatEvents", () => {
 
   test("are refused without saying whether the chat exists", async () => {
     expect(await collect(bert, randomUUID(), null)).toEqual([
-      ["FORBIDDEN", "There is no such chat, or it is not yours to read."],
+      ["FORBIDDEN", "The chat does not exist or is not visible to you."],
     ]);
   });
 

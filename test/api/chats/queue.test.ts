@@ -92,7 +92,7 @@ test("the queue takes 50 messages and refuses the next, also when they come all 
     refusals: Array.from({ length: 10 }, () => ({
       __typename: "Conflict",
       code: "LIMIT_EXCEEDED",
-      message: "The queue is full: at most 50 messages may wait.",
+      message: "The queue is full: at most 50 messages can wait.",
       path: null,
       currentStatus: "RUNNING",
     })),

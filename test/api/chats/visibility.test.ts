@@ -153,14 +153,14 @@ describe("ids of the wrong kind are refused with the field's name", () => {
     const { errors } = await owner.ask(query, { input: input(wrong()) });
     expect(errors).toMatchObject([
       {
-        message: expect.stringContaining(`${field} must be the id of`),
+        message: expect.stringContaining(`${field} must be the ID of`),
         extensions: { code: "BAD_USER_INPUT" },
       },
     ]);
   });
 
   test.each([
-    ["chat(id)", "query ($id: ID!) { chat(id: $id) { id } }", "id must be the id of a chat"],
+    ["chat(id)", "query ($id: ID!) { chat(id: $id) { id } }", "id must be the ID of a chat"],
     [
       "createChat",
       "mutation ($id: ID!) { createChat(input: { parts: [], workspaceId: $id }) { chat { id } } }",
@@ -174,12 +174,12 @@ describe("ids of the wrong kind are refused with the field's name", () => {
     [
       "chats(ownerId)",
       "query ($id: ID!) { chats(filter: { ownerId: $id }) { nodes { id } } }",
-      "ownerId must be the id of a user",
+      "ownerId must be the ID of a user",
     ],
     [
       "chats(workspaceId)",
       "query ($id: ID!) { chats(filter: { workspaceId: $id }) { nodes { id } } }",
-      "workspaceId must be the id of a workspace",
+      "workspaceId must be the ID of a workspace",
     ],
   ])("in %s", async (_case, query, message) => {
     const { errors } = await owner.ask(query, { id: ids.message });

@@ -121,6 +121,6 @@ test("another kind of id is refused by name", async () => {
   const accountId = encodeId("ws", "00000000-0000-4000-8000-000000000000");
   const { errors } = await api.ask(query, { input: { accountId } });
   expect(errors.map(({ message }) => message)).toEqual([
-    expect.stringContaining("accountId must be the id of a git host account (git_…)"),
+    expect.stringContaining("accountId must be the ID of a Git host account (git_…)"),
   ]);
 });

@@ -60,7 +60,7 @@ describe("git in a chat", () => {
     expect(await tablesWith(place, TOKEN)).toEqual([]);
     expect(filesWith(TOKEN)).toEqual([]);
     // Both programs have spoken, and at their most talkative.
-    expect(place.logged()).toContain("A chat's git has been given a token");
+    expect(place.logged()).toContain("issued git credentials");
     expect(place.logged()).not.toContain(TOKEN);
     expect(place.logged()).not.toContain(first.bytes.toString("base64"));
   });

@@ -188,7 +188,7 @@ test("a slow database costs records and no turn: what there is no room for is dr
     outcome: { type: "stopped", parts: [], usage: null },
   } as unknown as RecordedCall;
   for (let count = 0; count < MAX_WAITING_RECORDS + 3; count += 1) recording.record(call);
-  expect([outcomes, lines]).toEqual([["dropped", "dropped"], ["Records of model calls are lost"]]);
+  expect([outcomes, lines]).toEqual([["dropped", "dropped"], ["model call records were lost"]]);
   release();
   await recording.close();
   expect(outcomes.filter((outcome) => outcome === "written")).toHaveLength(MAX_WAITING_RECORDS + 1);

@@ -58,8 +58,8 @@ describe("node", () => {
   test("says so when an id is none", async () => {
     const result = await ask(anna, '{ node(id: "chat_12") { id } chat(id: "msg_12") { id } }');
     expect(problems(result).sort((a, b) => (String(a) < String(b) ? -1 : 1))).toEqual([
-      ["BAD_USER_INPUT", 'id must be an id that this server gave out, but is "chat_12".'],
-      ["BAD_USER_INPUT", 'id must be the id of a chat (chat_…), but is "msg_12", the id of a message.'],
+      ["BAD_USER_INPUT", 'id must be an ID issued by this server, but is "chat_12".'],
+      ["BAD_USER_INPUT", 'id must be the ID of a chat (chat_…), but is "msg_12", the ID of a message.'],
     ]);
   });
 });
@@ -167,22 +167,22 @@ describe("chats", () => {
     expect(problems(other)).toEqual([
       [
         "BAD_USER_INPUT",
-        "after must be a cursor of this list in this order, as its edges and pageInfo give it.",
+        "after must be a cursor of this list with this sort order, from its edges or pageInfo.",
       ],
     ]);
   });
 
   test.each([
-    ["first: 2, last: 2", "Give either first or last, not both."],
+    ["first: 2, last: 2", "Pass either first or last, not both."],
     ["first: 0", "first must be between 1 and 100, but is 0."],
     ["last: 101", "last must be between 1 and 100, but is 101."],
     [
       'after: "nonsense"',
-      "after must be a cursor of this list in this order, as its edges and pageInfo give it.",
+      "after must be a cursor of this list with this sort order, from its edges or pageInfo.",
     ],
     [
       `before: "${Buffer.from("p1|chats.updated|1; DROP|x").toString("base64url")}"`,
-      "before must be a cursor of this list in this order, as its edges and pageInfo give it.",
+      "before must be a cursor of this list with this sort order, from its edges or pageInfo.",
     ],
   ])("refuse a page of %s", async (args, message) => {
     expect(problems(await ask(anna, `{ chats(${args}) { nodes { id } } }`))).toEqual([

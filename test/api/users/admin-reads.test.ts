@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { decodeId, encodeId } from "../../../src/domain/common/ids.js";
 import { findUserByUsername } from "../../../src/store/users/users.js";
-import { AnswerBudget } from "../../../src/resolvers/common/answer-budget.js";
+import { ResponseBudget } from "../../../src/resolvers/common/response-budget.js";
 import { Loaders } from "../../../src/resolvers/common/loaders.js";
 import { ApiClient } from "../../support/clients/api-client.js";
 import { insertTestFile } from "../../support/files.js";
@@ -203,7 +203,7 @@ test("nothing is looked up for owners: only what is others' is handed on to be n
       viewer: { ...viewer, ...more },
       readMcpAccountStates: () => Promise.resolve(new Map()),
       noteReads: async (kind, ids) => void noted.push(...ids.map((id) => `${kind}_${id}`)),
-      budget: new AnswerBudget(16_777_216),
+      budget: new ResponseBudget(16_777_216),
     });
     await loaders.chats.load(chat.uuid);
     await loaders.messages.load(decodeId("msg", chat.messageId) ?? "");

@@ -142,7 +142,7 @@ test("a model makes itself a workspace, works there, and finds its files after a
   expect(bound).toMatchObject({ status: "RUNNING", failure: null, template: { name: "plain" } });
   expect(bound?.name).toMatch(/^plain-[0-9a-f]{4}$/);
   expect(Date.parse(bound?.autostopAt ?? "") - Date.parse(bound?.lastUsedAt ?? "")).toBe(HOUR_MS);
-  expect(heard).toContain("A workspace is made from the template Plain.");
+  expect(heard).toContain("Creating a workspace from the template Plain.");
   const id = bound?.id ?? "";
 
   // Just below its time it is still there, and its use pushes the time.
