@@ -62,7 +62,7 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
   const publicUrl = () => config.publicUrl ?? `http://localhost:${port}`;
   const identities = openIdentities(core, publicUrl());
   const accounts = mcpAccounts(core, publicUrl);
-  const people = createUserCommands({
+  const userCommands = createUserCommands({
     ...core.transitionDependencies,
     log,
     announceUsers: () => bus.publishConfigChange("people"),
@@ -124,7 +124,7 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
       requestId,
       selectedMcpServers: (ids) => core.mcpServers.ofTurn(ids),
       commands,
-      people,
+      userCommands,
       deployment,
       limits,
       storage,

@@ -1,20 +1,20 @@
-/** Makes the adapter for a provider's settings. SDKs are loaded only when the first such provider is made. */
+/** Factory of providers. SDKs are loaded lazily, with the first provider of their kind. */
 import { withLegalNames } from "./common/tool-names.js";
 import { DEFAULT_STREAM_LIMITS, type StreamLimits } from "./common/watchdog.js";
 import { endpointFetch } from "./common/endpoint-fetch.js";
 import type { ModelProvider, ProviderSettings } from "./types.js";
 
 /**
- * One provider, with one SDK client inside: keep it as long as its settings hold. Connections are kept alive
- * by Node's fetch and are shared by all clients anyway. Does not talk to the vendor; a missing key or a bad
- * address shows at the first call. `limits` are the silences to bear, by default those of production.
+ * Creates a provider with its SDK client; reuse it as long as its settings are unchanged. Connections belong to Node's
+ * fetch and are shared by all clients. Does not contact the vendor: a missing key or a wrong address fails the first
+ * call. `limits` default to `DEFAULT_STREAM_LIMITS`.
  */
 export async function createProvider(
-  given: ProviderSettings,
+  original: ProviderSettings,
   limits: Partial<StreamLimits> = {},
 ): Promise<ModelProvider> {
   const bounds = { ...DEFAULT_STREAM_LIMITS, ...limits };
-  const settings = { ...given, fetch: endpointFetch(given, bounds.clock) };
+  const settings = { ...original, fetch: endpointFetch(original, bounds.clock) };
   return withLegalNames(await createAdapter(settings, bounds));
 }
 

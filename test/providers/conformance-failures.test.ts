@@ -129,10 +129,10 @@ describe.each(WIRES)("$wire", (row) => {
       expect([textOf(parts, "text-delta"), parts.at(-1)?.type]).toEqual(["Hello.", "finish"]);
       const used = parts.findLast((part) => part.type === "usage")?.usage;
       read.push(used?.inputTokens ?? null);
-      const { oddFields, ...counts } = used ?? {};
+      const { anomalies, ...counts } = used ?? {};
       expect(Object.values(counts).filter((count) => count !== null && !isCount(count))).toEqual([]);
       if ((used?.inputTokens ?? used?.outputTokens ?? null) === null) continue;
-      expect(Object.keys(oddFields ?? {})).not.toEqual([]);
+      expect(Object.keys(anomalies ?? {})).not.toEqual([]);
     }
     // Of a prompt that is said to be cached as a whole nothing is left.
     const [fraction, digits] = isAnthropic ? [13, 7] : [0, 0];

@@ -48,7 +48,7 @@ function replica(on: Bus = bus, keys: Record<string, string> = {}) {
   const clock = new ManualClock();
   const outbound = new OutboundFetch(clock);
   const opened: ProviderSettings[] = [];
-  const lines = new ProviderEndpoints({
+  const endpoints = new ProviderEndpoints({
     ...{ database, clock, log, outbound, keys },
     ...{ secrets: testSecretBox, demoUrl: "http://127.0.0.1:1" },
   });

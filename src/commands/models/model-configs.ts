@@ -127,7 +127,7 @@ const NO_SUCH_MODEL: CommandRefusal = {
 };
 
 function judgeFor(dependencies: ModelDependencies, { kind, openaiApi }: ProviderRecord): ValidateOptions {
-  return (options) => dependencies.judgeOptions({ kind, openaiApi }, options);
+  return (options) => dependencies.validateOptions({ kind, openaiApi }, options);
 }
 
 async function findConfig(db: Queryable, id: string): Promise<ModelConfigRecord | null> {

@@ -205,7 +205,7 @@ async function modelsProblem(
   if (isDisabled && configs.some(({ isDefault }) => isDefault)) return refuseLosingDefault("isEnabled");
   if (!formatChanged) return null;
   for (const { displayName, providerOptions } of configs) {
-    const [problem] = dependencies.judgeOptions(setup, providerOptions);
+    const [problem] = dependencies.validateOptions(setup, providerOptions);
     if (problem === undefined) continue;
     const message = `${displayName} has an option that this format does not know: ${problem.path.join(".")}. Change that first.`;
     return { code: "CONFLICT", message, path: ["openaiApi"] };

@@ -1,5 +1,7 @@
-/** One attempt at a model call: streams it to subscribers, gathers the message, and says how it ended. Never throws
- * for what a vendor or a person did; what it rejects with is a bug. */
+/**
+ * One attempt at a model call: streams it to subscribers, accumulates the message, and returns its outcome. A vendor's
+ * failure or a user's stop is an outcome; a rejection is a bug.
+ */
 import type { ChatFailure } from "../../domain/common/failures.js";
 import { ModelCallError } from "../../domain/common/failures.js";
 import type { MessagePart, NoticePart, TokenUsage } from "../../domain/chats/message-parts.js";
@@ -13,13 +15,13 @@ import type { OpenModelStream, TurnPorts } from "./ports.js";
 import { StreamRepair } from "./repair-stream.js";
 import { settleUsage } from "./settle-usage.js";
 
-/** What is asked, and how: `request` is what `open` sends. */
+/** `request` is what `open` sends. */
 export type ModelCall = { open: OpenModelStream; request: ModelRequest };
 
-/** What was used, by the vendor's report or by estimate; null = the vendor has not begun, and charges nothing. */
+/** Usage, as reported by the vendor or estimated; null = the vendor has not begun, and charges nothing. */
 type Used = {
   usage: TokenUsage | null;
-  /** See `ReportedUsage.oddFields`. */
+  /** See `ReportedUsage.anomalies`. */
   oddUsage?: Record<string, string>;
 };
 
@@ -35,10 +37,10 @@ export type CallOutcome = Used &
     | {
         type: "failed";
         failure: ChatFailure;
-        /** What had arrived and been shown: worth keeping only when a person has stopped the turn meanwhile. */
+        /** What had arrived and been shown; persisted only when a user has stopped the turn meanwhile. */
         parts: MessagePart[];
         retryAfterMs: number | undefined;
-        /** The model's context in tokens, where the vendor's refusal told it. */
+        /** The model's context limit in tokens, where the vendor's refusal contains it. */
         contextLimit: number | undefined;
         cause: unknown;
       }
@@ -54,12 +56,12 @@ export async function callModel(
 ): Promise<CallOutcome> {
   const message = new MessageAccumulator(preamble);
   if (signal.aborted) return { type: "stopped", parts: message.parts(), usage: null };
-  const writer = new DeltaBatcher("assistant", ports);
+  const batcher = new DeltaBatcher("assistant", ports);
   const times = new CallTimes(ports.clock);
-  for (const [partIndex, delta] of preamble.notices.entries()) writer.write({ partIndex, delta });
+  for (const [partIndex, delta] of preamble.notices.entries()) batcher.write({ partIndex, delta });
   const repair = new StreamRepair((part) => {
-    const placed = message.add(part);
-    if (placed) writer.write(placed);
+    const delta = message.add(part);
+    if (delta) batcher.write(delta);
   });
   try {
     for await (const part of call.open(signal)) {
@@ -69,47 +71,47 @@ export async function callModel(
     repair.end();
   } catch (error) {
     repair.end();
-    writer.flush();
+    batcher.flush();
     if (signal.aborted) return { type: "stopped", ...soFar(message, call) };
     if (!(error instanceof ModelCallError)) throw error;
     const { failure, retryAfterMs, contextLimit } = error;
-    return { type: "failed", failure, ...begun(message, call), retryAfterMs, contextLimit, cause: error };
+    return { type: "failed", failure, ...soFarIfBegun(message, call), retryAfterMs, contextLimit, cause: error };
   }
   const { finishReason, responseId } = message;
   if (!signal.aborted && finishReason === "length")
-    for (const placed of message.cut(CUT_NOTICE, ports.clock.now())) writer.write(placed);
-  writer.flush();
+    for (const delta of message.cut(CUT_NOTICE, ports.clock.now())) batcher.write(delta);
+  batcher.flush();
   if (signal.aborted) return { type: "stopped", ...soFar(message, call) };
   if (finishReason === null)
-    return { type: "failed", failure: STREAM_CUT, ...begun(message, call), ...UNTOLD };
+    return { type: "failed", failure: STREAM_CUT, ...soFarIfBegun(message, call), ...WITHOUT_DETAILS };
   return { type: "completed", ...soFar(message, call), finishReason, responseId };
 }
 
-/** Of a call that was sent: that the vendor has said nothing yet does not mean that it reads for nothing. */
+/** Message and usage of a call that was sent. A vendor that has not answered yet may still charge for the prompt. */
 function soFar(message: MessageAccumulator, { request }: ModelCall): Used & { parts: MessagePart[] } {
   const { usage: reported, finishReason, lostInputCharacters } = message;
   const parts = message.parts();
   const promptTokens = () => estimatePromptTokens(request);
   const isWhole = finishReason !== null;
   const usage = settleUsage({ reported, promptTokens, parts, lostInputCharacters, isWhole });
-  const oddUsage = reported?.oddFields;
+  const oddUsage = reported?.anomalies;
   return { parts, usage, ...(oddUsage === undefined ? {} : { oddUsage }) };
 }
 
-/** Of a failed call: what is refused before the vendor begins is not charged. */
-function begun(message: MessageAccumulator, call: ModelCall): Used & { parts: MessagePart[] } {
+/** Message and usage of a failed call. What is refused before the vendor begins is not charged. */
+function soFarIfBegun(message: MessageAccumulator, call: ModelCall): Used & { parts: MessagePart[] } {
   return message.hasBegun ? soFar(message, call) : { parts: message.parts(), usage: null };
 }
 
-/** Stands behind an answer that nothing goes on from by itself. */
+/** Follows a cut answer that the turn does not continue by itself. */
 export const CUT_NOTICE: NoticePart = {
   type: "notice",
   level: "warning",
   text: 'The answer was cut off at the output limit. Say "continue" to let the model go on.',
 };
 
-/** What a failure tells that the vendor did not word. */
-const UNTOLD = { retryAfterMs: undefined, contextLimit: undefined, cause: undefined };
+/** Of a failure that the vendor did not report. */
+const WITHOUT_DETAILS = { retryAfterMs: undefined, contextLimit: undefined, cause: undefined };
 
 const STREAM_CUT: ChatFailure = {
   kind: "timeout",

@@ -1,4 +1,4 @@
-/** Anthropic's Messages API through Anthropic's own SDK. */
+/** Adapter for Anthropic's Messages API, through Anthropic's own SDK. */
 import Anthropic from "@anthropic-ai/sdk";
 import { openAnswer } from "./continuation.js";
 import { anthropicOptionsSchema, betaHeader } from "./options.js";
@@ -7,38 +7,38 @@ import { createAnthropicReader } from "./stream.js";
 import { samplingVersionHeader } from "./thinking.js";
 import { findContextLimitIn } from "../common/context-limit.js";
 import { missingKeyError, toModelCallError } from "../common/errors.js";
-import { gatherListed, readListed } from "../common/listed-models.js";
+import { collectListed, readListed } from "../common/listed-models.js";
 import { runModelCall } from "../common/model-call.js";
 import { parseOptions } from "../common/options.js";
-import { fetchOption } from "../common/provider-fetch.js";
+import { providerFetch } from "../common/provider-fetch.js";
 import type { ModelProvider, ProviderSettings } from "../types.js";
 import type { StreamLimits } from "../common/watchdog.js";
 
 const ANTHROPIC_BASE_URL = "https://api.anthropic.com";
-/** The most that the vendor gives at once. */
+/** The vendor's maximum. */
 const LIST_PAGE_SIZE = 1_000;
 
-/** Takes neither credentials nor an address from the environment and never retries; see `ModelProvider` for what its streams promise. */
+/** Reads neither credentials nor an address from the environment and never retries; see `ModelProvider`. */
 export function createAnthropicProvider(settings: ProviderSettings, limits: StreamLimits): ModelProvider {
   const client = new Anthropic({
-    // Some key must be given, or the SDK looks for credentials on this machine.
+    // Without a key the SDK would look for credentials on this machine.
     apiKey: settings.apiKey === "" ? "none" : settings.apiKey,
     webhookKey: null,
-    // The SDK appends /v1 itself; an address copied with it would answer 404.
+    // The SDK appends /v1 itself; a base URL that already ends with it would answer 404.
     baseURL: (settings.baseUrl ?? ANTHROPIC_BASE_URL).replace(/\/+(v1\/*)?$/, ""),
     maxRetries: 0,
     logLevel: "off",
-    // Otherwise variables of the environment could make the SDK trace calls, contents included.
+    // Otherwise environment variables could make the SDK trace calls, including their contents.
     openTelemetry: false,
-    ...fetchOption(settings),
+    ...providerFetch(settings),
   });
-  const demandKey = () => {
+  const requireKey = () => {
     if (settings.apiKey === "" && settings.baseUrl === undefined) throw missingKeyError(settings);
   };
   return {
     stream: (request, signal) =>
       runModelCall({ settings, limits, signal }, () => {
-        demandKey();
+        requireKey();
         const options = parseOptions(anthropicOptionsSchema, request.options, settings);
         const body = buildAnthropicRequest(request, options);
         const headers = { ...request.headers, ...betaHeader(options), ...samplingVersionHeader(body) };
@@ -48,7 +48,7 @@ export function createAnthropicProvider(settings: ProviderSettings, limits: Stre
       }),
 
     async findContextLimit(model: string, signal: AbortSignal) {
-      demandKey();
+      requireKey();
       try {
         const timeout = limits.startupTimeoutMs;
         const description = await client.models.retrieve(model, null, { signal, timeout });
@@ -62,10 +62,10 @@ export function createAnthropicProvider(settings: ProviderSettings, limits: Stre
     },
 
     async listModels(signal: AbortSignal) {
-      demandKey();
+      requireKey();
       try {
         const entries = client.models.list({ limit: LIST_PAGE_SIZE }, { signal });
-        return await gatherListed(entries, (entry) => readListed(entry.id, entry.display_name, entry));
+        return await collectListed(entries, (entry) => readListed(entry.id, entry.display_name, entry));
       } catch (error) {
         throw toModelCallError(error, settings, limits.clock.now());
       }

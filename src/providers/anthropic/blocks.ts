@@ -1,4 +1,4 @@
-/** One message's parts → Claude's content blocks. Pure. */
+/** Conversion of one message's parts to Claude's content blocks. Pure. */
 import type {
   Base64ImageSource,
   ContentBlockParam,
@@ -31,19 +31,19 @@ import {
 import { fileReferenceText, ownMetadata, toolResultText, wellFormed } from "../common/prompt-parts.js";
 import type { ModelRequest, PromptMessage } from "../types.js";
 
-/** The vendor refuses images above 5 MiB, counted in base64; such an image would make its chat unusable for ever. */
+/** The vendor refuses images above 5 MiB in base64; such an image would make every further call of its chat fail. */
 const IMAGE_LIMIT_BYTES = (5 * 1024 * 1024 * 3) / 4;
-/** The vendor refuses longer titles of documents. */
+/** The vendor refuses longer document titles. */
 const TITLE_LIMIT_CHARACTERS = 500;
 
-/** What of a history may go back, besides the parts themselves. */
+/** Which parts of a history are sent, and the contents of its files. */
 export type BlockRules = {
   files: ModelRequest["files"];
-  /** The door takes web searches and their citations back; Bedrock knows neither. */
+  /** Whether the API accepts web searches and their citations in the history; Bedrock does not. */
   takesSearches: boolean;
-  /** Earlier thinking goes back. */
+  /** Whether earlier thinking is sent. */
   takesReasoning: boolean;
-  /** The model looks at pictures, and at documents; others are told that there is one. */
+  /** Whether the model accepts images and PDFs; otherwise they become placeholders. */
   takesImages: boolean;
   takesPdfs: boolean;
 };
@@ -81,7 +81,7 @@ export function toBlocks({ role, parts }: PromptMessage, rules: BlockRules): Con
   });
 }
 
-/** Only people and tools show pictures and documents; in the model's own messages the vendor refuses them. */
+/** Images and documents are allowed in messages of users and tools; in the model's own the vendor refuses them. */
 function fileBlock(part: FilePart, rules: BlockRules, isAssistant: boolean): ContentBlockParam {
   const bytes = rules.files?.get(part.fileId);
   if (bytes === undefined) return { type: "text", text: filePlaceholder(part, "missing") };
@@ -108,7 +108,7 @@ function shownBlock(
   return { type: "document", source, ...(title.trim() === "" ? {} : { title }) };
 }
 
-/** Thinking goes back only with the signature that this vendor gave it. */
+/** Thinking is sent only with this vendor's signature. */
 function thinkingBlocks(part: ReasoningPart): ContentBlockParam[] {
   const { signature, redactedData } = ownMetadata(part.providerMetadata, "anthropic");
   if (typeof redactedData === "string") return [{ type: "redacted_thinking", data: redactedData }];
@@ -134,16 +134,16 @@ function toolResultBlock(part: ToolResultPart, rules: BlockRules): ToolResultBlo
   };
 }
 
-/** Plain text as long as there is nothing else. */
+/** A string when there is only text. */
 function resultContent(
   { result, isError, files = [] }: ToolResultPart,
   rules: BlockRules,
 ): ToolResultBlockParam["content"] {
-  const words = toolResultText(result);
-  if (files.length === 0) return words;
-  // The vendor takes nothing but text in the result of a failed call.
-  if (isError) return [words, ...files.map((file) => filePlaceholder(file, "unsupported"))].join("\n");
-  const text = words.trim() === "" ? [] : [{ type: "text" as const, text: words }];
+  const output = toolResultText(result);
+  if (files.length === 0) return output;
+  // The vendor accepts only text in the result of a failed call.
+  if (isError) return [output, ...files.map((file) => filePlaceholder(file, "unsupported"))].join("\n");
+  const text = output.trim() === "" ? [] : [{ type: "text" as const, text: output }];
   return [...text, ...files.map((file) => resultFileBlock(file, rules))];
 }
 
@@ -153,7 +153,7 @@ function resultFileBlock(file: StoredFile, rules: BlockRules) {
   return shown ?? { type: "text" as const, text: resultFilePlaceholder(file, bytes) };
 }
 
-/** Searches of this vendor whose call and result are both here; half a pair would be refused. */
+/** Ids of this vendor's searches with both call and result; the vendor refuses an incomplete pair. */
 function pairedSearches(parts: PromptPart[]): Set<string> {
   const called = new Set<string>();
   const paired = new Set<string>();
@@ -178,7 +178,7 @@ function searchResultBlocks(part: ToolResultPart, paired: Set<string>): ContentB
   if (!paired.has(part.toolCallId)) return [];
   const { content } = ownMetadata(part.providerMetadata, "anthropic");
   const result = { type: "web_search_tool_result", tool_use_id: part.toolCallId, content };
-  // The vendor's own words, kept unread so that they can go back exactly as they came.
+  // The vendor's own content, stored unparsed and sent back unchanged.
   const block = { ...result, ...callerOf(part) } as unknown;
   return [block as ContentBlockParam];
 }

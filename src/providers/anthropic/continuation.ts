@@ -1,6 +1,6 @@
 /**
- * Goes on with answers that the vendor pauses: after about ten searches of its own it stops with `pause_turn` and
- * wants the answer so far back, as it is, as the last message. To the reader it stays one stream.
+ * Continuation of paused answers: after about ten searches of its own the vendor stops with `pause_turn`, and continues
+ * when the answer so far is sent back unchanged as the last message. To the reader it is one stream.
  */
 import type {
   ContentBlock,
@@ -11,14 +11,14 @@ import type {
 import type { AnthropicMessage, AnthropicRequest } from "./prompt.js";
 import { parseToolArguments } from "../common/prompt-parts.js";
 
-/** Pauses of one answer that are gone on from; at ten searches each, whoever needs more is lost in the web. */
+/** Pauses of one answer that are continued; at ten searches each, more would hardly be useful. */
 export const CONTINUATION_LIMIT = 5;
 
 type Send = (request: AnthropicRequest) => Promise<AsyncIterable<RawMessageStreamEvent>>;
 
 /**
- * Sends the request, and again while the answer pauses; the events of all responses follow each other, only the last
- * with its `message_stop`. Rejects when the first response does; a later refusal shows while iterating. After
+ * Sends the request, and again while the answer pauses; yields the events of all responses in sequence, only the last
+ * with its `message_stop`. Rejects when the first request fails; a later failure is thrown while iterating. After
  * `CONTINUATION_LIMIT` pauses, or one without any content, the paused answer ends as it is.
  */
 export async function openAnswer(
@@ -26,7 +26,7 @@ export async function openAnswer(
   send: Send,
 ): Promise<AsyncIterable<RawMessageStreamEvent>> {
   const first = await send(request);
-  // Only tools that the vendor runs itself make it pause.
+  // Only tools that the vendor runs itself cause pauses.
   const mayPause = request.tools?.some((tool) => "type" in tool && tool.type !== "custom") ?? false;
   return mayPause ? continueAnswer(request, first, send) : first;
 }
@@ -59,14 +59,14 @@ async function* continueAnswer(
   }
 }
 
-/** The vendor wants roles in turn; a history that ends with the model's own message is gone on with in place. */
+/** Appends the answer so far; roles must alternate, so a history that ends with the model's message is extended. */
 function withAnswer(messages: AnthropicMessage[], content: ContentBlockParam[]): AnthropicMessage[] {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return [...messages, { role: "assistant", content: [...content] }];
   return [...messages.slice(0, -1), { role: "assistant", content: [...last.content, ...content] }];
 }
 
-/** One response, gathered into the blocks that go back. */
+/** Accumulator of one response's content blocks. */
 class AnswerSoFar {
   readonly #blocks = new Map<number, { block: ContentBlock; input: string[] }>();
   isPaused = false;
@@ -79,7 +79,7 @@ class AnswerSoFar {
       this.isPaused = event.delta.stop_reason === "pause_turn";
   }
 
-  /** In order, without blocks of blank text, which the vendor sends but does not take. */
+  /** In order, without blank text blocks, which the vendor sends but does not accept. */
   blocks(): ContentBlockParam[] {
     return [...this.#blocks]
       .sort(([one], [other]) => one - other)
@@ -91,7 +91,7 @@ class AnswerSoFar {
         }
         const isCall = block.type === "tool_use" || block.type === "server_tool_use";
         const whole = isCall && input.length > 0 ? { input: parseToolArguments(input.join("")) } : {};
-        // The vendor takes back what it sends; its types for both directions only differ in what may be absent.
+        // The vendor accepts what it sends; its types for both directions differ only in optional fields.
         return [{ ...block, ...whole } as ContentBlockParam];
       });
   }

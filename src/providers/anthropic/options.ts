@@ -1,10 +1,10 @@
-/** The call options that a Claude model's configuration may hold. Everything absent is the vendor's default. */
+/** Call options of Claude models. Absent options have the vendor's default. */
 import { z } from "zod";
 import { webSearchSchema } from "../common/options.js";
 
 /** The vendor's own minimum. */
 export const SMALLEST_BUDGET_TOKENS = 1_024;
-/** A header of feature names has no use for more. */
+/** Far more beta features than a model has. */
 const BETAS_LIMIT = 16;
 const STOP_SEQUENCES_LIMIT = 16;
 
@@ -16,24 +16,24 @@ const searchSchema = webSearchSchema
 
 export const anthropicOptionsSchema = z.strictObject({
   /**
-   * How much work the model puts into its whole answer, with or without thinking. A chat's own reasoning effort
-   * beats it; models that know no efforts are not told.
+   * Effort for the whole answer, with or without thinking. A chat's own reasoning effort overrides it; not sent to
+   * models without efforts.
    */
   effort: z.enum(["low", "medium", "high", "xhigh", "max"]).optional(),
   /**
-   * Tokens to think with, instead of what the reasoning effort stands for; turns thinking on by itself. Cut so that
-   * the answer keeps room. Models that decide on their own budget only learn that they should think.
+   * Thinking budget in tokens, instead of the reasoning effort's; turns thinking on by itself. Reduced so that tokens
+   * are left for the answer. For models with adaptive thinking it only turns thinking on.
    */
   thinkingBudgetTokens: z.int().min(SMALLEST_BUDGET_TOKENS).optional(),
-  /** `false`: earlier thinking does not go back to the model. Default true. */
+  /** `false`: earlier thinking is not sent to the model. Default true. */
   sendReasoning: z.boolean().optional(),
-  /** Left out where the vendor refuses it: with thinking, and for models after the 4.6 generation. */
+  /** Omitted where the vendor refuses it: with thinking, and for models after the 4.6 generation. */
   temperature: z.number().min(0).max(1).optional(),
-  /** Left out where the vendor refuses it: beside `temperature`, below 0.95 with thinking, and as `temperature`. */
+  /** Omitted where the vendor refuses it: together with `temperature`, below 0.95 with thinking, and as `temperature`. */
   topP: z.number().min(0).max(1).optional(),
-  /** Left out where the vendor refuses it, as `temperature`. */
+  /** Omitted where the vendor refuses it, as `temperature`. */
   topK: z.int().positive().optional(),
-  /** The answer ends before any of these texts. The vendor refuses blank ones. */
+  /** The answer stops before any of these texts. The vendor refuses blank ones. */
   stopSequences: z
     .array(z.string().regex(/\S/, { error: "a stop sequence must not be blank" }))
     .min(1)
@@ -41,9 +41,9 @@ export const anthropicOptionsSchema = z.strictObject({
     .optional(),
   /** At most one tool call in an answer. */
   disableParallelToolUse: z.boolean().optional(),
-  /** Whether the prompt carries the vendor's cache marks. Default on. */
+  /** Whether the prompt has the vendor's cache breakpoints. Default on. */
   promptCaching: z.enum(["on", "off"]).optional(),
-  /** Names of the vendor's beta features, as its documentation gives them. */
+  /** Names of the vendor's beta features, as in its documentation. */
   betas: z
     .array(z.string().regex(/^[a-zA-Z0-9._-]+$/, { error: "this is no feature's name" }))
     .min(1)

@@ -1,4 +1,4 @@
-/** History → Claude's request: alternating roles, the tools, cache marks, and the configured options. Pure. */
+/** Builder of Claude's request: history with alternating roles, tools, cache breakpoints, configured options. Pure. */
 import type {
   ContentBlockParam,
   MessageCreateParamsStreaming,
@@ -19,7 +19,7 @@ import {
 import { wellFormed } from "../common/prompt-parts.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "../types.js";
 
-/** The vendor caches the prompt up to each mark and allows four: tools, system, and the last two messages. */
+/** The vendor caches the prompt up to each breakpoint and allows four: tools, system, and the last two messages. */
 const CACHE_MARK = { type: "ephemeral" } as const;
 const MARKED_MESSAGES = 2;
 /** The first message must be the user's; a history cut by compaction may begin with the assistant. */
@@ -30,8 +30,8 @@ export type AnthropicRequest = MessageCreateParamsStreaming &
   SamplingFields & { messages: AnthropicMessage[] };
 
 /**
- * The whole request body. Parts that this vendor cannot take are left out; it never throws. `takesSearches` is
- * false for a door that knows no web search.
+ * The whole request body. Parts that this vendor does not accept are omitted; never throws. `takesSearches` is false for
+ * an API without web search.
  */
 export function buildAnthropicRequest(
   request: ModelRequest,
@@ -63,7 +63,7 @@ export function buildAnthropicRequest(
   };
 }
 
-/** Messages in strict alternation: neighbours of one role are merged, empty ones left out. */
+/** Messages with strictly alternating roles: neighbours of one role are merged, empty ones omitted. */
 export function toAnthropicMessages(
   messages: PromptMessage[],
   rules: BlockRules = DEFAULT_BLOCK_RULES,
@@ -83,7 +83,7 @@ export function toAnthropicMessages(
   return merged;
 }
 
-/** With a budget, thinking that does not go back may not be asked for in the middle of a turn. */
+/** With a thinking budget, a turn whose earlier thinking is not sent must not request thinking again. */
 function withoutReasoning(request: ModelRequest): ModelRequest {
   const messages = request.messages.map((message) => ({
     ...message,
@@ -97,7 +97,7 @@ function systemBlocks(system: string, isMarked: boolean): TextBlockParam[] {
   return [{ type: "text", text: wellFormed(system), ...(isMarked ? { cache_control: CACHE_MARK } : {}) }];
 }
 
-/** Our own tools first, so that their cached beginning is the same with and without the search. */
+/** Our own tools come first, so that their cached prefix is the same with and without the search. */
 function toolsOf({ tools }: ModelRequest, { webSearch }: AnthropicOptions, isMarked: boolean): ToolUnion[] {
   const own = tools.map((tool, index) => {
     const isLast = index === tools.length - 1;
@@ -108,7 +108,7 @@ function toolsOf({ tools }: ModelRequest, { webSearch }: AnthropicOptions, isMar
   return [
     ...own,
     {
-      // Later versions filter results with code that the vendor runs, on its newest models only.
+      // Later versions filter results with code execution, on the vendor's newest models only.
       type: "web_search_20250305",
       name: "web_search",
       ...(allowedDomains === undefined ? {} : { allowed_domains: allowedDomains }),
@@ -128,7 +128,7 @@ function toolChoice(request: ModelRequest, options: AnthropicOptions): { tool_ch
   return { tool_choice: { type: "auto", disable_parallel_tool_use: true } };
 }
 
-/** Marks the last block that may carry a mark (thinking may not) of each of the last messages. */
+/** Sets a cache breakpoint on the last block, except thinking, of each of the last messages. */
 function markForCache(messages: AnthropicMessage[]): AnthropicMessage[] {
   return messages.map((message, index) => {
     if (index < messages.length - MARKED_MESSAGES) return message;

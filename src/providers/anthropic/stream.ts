@@ -1,4 +1,4 @@
-/** Anthropic's stream events → our parts. */
+/** Reader of Anthropic's stream events. */
 import type {
   ContentBlock,
   MessageDeltaUsage,
@@ -17,7 +17,7 @@ import { isJsonObject, isJsonObjectText, parseToolArguments } from "../common/pr
 import type { ModelStreamPart } from "../types.js";
 import { NO_COUNTS, type TokenCounts, UsageReport } from "../common/usage-report.js";
 
-/** A block between its start and its stop. Pieces are kept in a list: joining at the end is linear. */
+/** A block between its start and its stop. Deltas are collected in a list: joining at the end is linear. */
 type OpenBlock =
   | { type: "text" }
   | { type: "thinking"; signature: string }
@@ -26,9 +26,9 @@ type OpenBlock =
       id: string;
       name: string;
       isProviderExecuted: boolean;
-      given: unknown;
+      input: unknown;
       caller: JsonObject | undefined;
-      pieces: string[];
+      deltas: string[];
     }
   | { type: "ignored" };
 
@@ -37,19 +37,19 @@ type ToolCall = Extract<ModelStreamPart, { type: "tool-call" }>;
 type CallState = {
   open: Map<number, OpenBlock>;
   ids: AnswerCallIds;
-  /** The text part under way; neighbouring blocks of text are one part. */
+  /** The open text part; neighbouring text blocks are one part. */
   text: CitedText | undefined;
   seenUrls: Set<string>;
   usage: UsageReport;
-  /** Of the responses before this one: a paused answer comes in several. */
+  /** Of the responses before this one: a paused answer consists of several. */
   earlierCounts: TokenCounts;
   counts: TokenCounts;
-  /** The newest call, when its arguments are not whole: the reason why the answer stopped tells what to make of it. */
-  unread: ToolCall | undefined;
+  /** The last call, when its arguments are incomplete: the stop reason decides whether it was cut. */
+  incomplete: ToolCall | undefined;
   finish: FinishReason | undefined;
 };
 
-/** A reader for one call. Cited pages become sources behind the text that cites them, each once in a message. */
+/** A reader for one call. Cited pages become sources after the text that cites them, each once in a message. */
 export function createAnthropicReader(): EventReader<RawMessageStreamEvent> {
   const state: CallState = {
     open: new Map(),
@@ -59,7 +59,7 @@ export function createAnthropicReader(): EventReader<RawMessageStreamEvent> {
     usage: new UsageReport(),
     earlierCounts: NO_COUNTS,
     counts: NO_COUNTS,
-    unread: undefined,
+    incomplete: undefined,
     finish: undefined,
   };
   return {
@@ -89,17 +89,17 @@ function readEvent(state: CallState, event: RawMessageStreamEvent): ModelStreamP
     case "message_stop":
       return endAnswer(state, state.finish ?? "other");
     default:
-      // The vendor adds event types without notice and asks clients to ignore them.
+      // The vendor adds event types without notice; clients must ignore unknown ones.
       return [];
   }
 }
 
-/** A pause is no end: whoever opened the stream goes on with it. */
+/** Ignores a pause, after which the answer is continued; see `continuation.ts`. */
 function readStopReason(state: CallState, reason: StopReason | null | undefined): void {
   if (reason && reason !== "pause_turn") state.finish = finishReason(reason);
 }
 
-/** Some gateways leave `message_stop` out; an answer that told why it stopped is complete all the same. */
+/** Some gateways omit `message_stop`; an answer with a stop reason is complete without it. */
 function endOfStream(state: CallState): ModelStreamPart[] {
   return state.finish === undefined ? [] : endAnswer(state, state.finish);
 }
@@ -113,7 +113,7 @@ function takeCounts(state: CallState, counts: TokenCounts): ModelStreamPart[] {
   return [state.usage.part(addCounts(state.earlierCounts, counts))];
 }
 
-/** Every block but text closes the text before it: what it yields does so for whoever gathers the parts, too. */
+/** Every block except text closes the text before it. */
 function startBlock(state: CallState, index: number, block: ContentBlock): ModelStreamPart[] {
   switch (block.type) {
     case "text":
@@ -137,10 +137,10 @@ function startBlock(state: CallState, index: number, block: ContentBlock): Model
         id,
         name: typeof name === "string" ? name : "",
         isProviderExecuted,
-        given: input,
+        input,
         caller: caller as unknown as JsonObject | undefined,
       };
-      state.open.set(index, { type: "tool-use", ...tool, pieces: [] });
+      state.open.set(index, { type: "tool-use", ...tool, deltas: [] });
       return endText(state);
     }
     case "web_search_tool_result":
@@ -168,7 +168,7 @@ function readDelta(
       return [];
     case "input_json_delta": {
       if (block?.type !== "tool-use" || delta.partial_json === "") return [];
-      block.pieces.push(delta.partial_json);
+      block.deltas.push(delta.partial_json);
       if (block.isProviderExecuted) return [];
       const { id: toolCallId, name: toolName } = block;
       return [{ type: "tool-input-delta", toolCallId, toolName, delta: delta.partial_json }];
@@ -191,26 +191,26 @@ function stopBlock(state: CallState, index: number): ModelStreamPart[] {
     type: "tool-call",
     toolCallId: block.id,
     toolName: block.name,
-    arguments: blockArguments(block.pieces, block.given),
+    arguments: blockArguments(block.deltas, block.input),
   };
   if (block.isProviderExecuted)
     return [{ ...call, isProviderExecuted: true, ...callerMetadata(block.caller) }];
-  if (isWhole(block.pieces, block.given)) return [call];
-  state.unread = call;
+  if (isWhole(block.deltas, block.input)) return [call];
+  state.incomplete = call;
   return [];
 }
 
-/** A block is stopped even where the output limit cuts it: then only the reason tells, and only of the last block. */
-function isWhole(pieces: string[], given: unknown): boolean {
-  if (pieces.length > 0) return isJsonObjectText(pieces.join(""));
-  return isJsonObject(given) && Object.keys(given).length > 0;
+/** A block that the output limit cuts is stopped as well; only the stop reason then shows it, and only the last block is cut. */
+function isWhole(deltas: string[], input: unknown): boolean {
+  if (deltas.length > 0) return isJsonObjectText(deltas.join(""));
+  return isJsonObject(input) && Object.keys(input).length > 0;
 }
 
-/** The call that waited for the reason why the answer stopped; empty when none did. */
+/** The incomplete call that waited for the stop reason; empty when there is none. */
 function endCall(state: CallState, isCut: boolean): ModelStreamPart[] {
-  const call = state.unread;
+  const call = state.incomplete;
   if (call === undefined) return [];
-  state.unread = undefined;
+  state.incomplete = undefined;
   return [isCut ? { ...call, arguments: {}, isCut } : call];
 }
 
@@ -229,15 +229,15 @@ function endText(state: CallState): ModelStreamPart[] {
   return parts;
 }
 
-/** Who ran the tool, where the vendor says so; it goes back with the rest. */
+/** The tool's caller, where the vendor reports it; sent back with the call. */
 function callerMetadata(caller: JsonObject | undefined): { providerMetadata?: JsonObject } {
   return caller === undefined ? {} : { providerMetadata: { anthropic: { caller } } };
 }
 
-/** Arguments come in pieces; some gateways send them whole at the start instead. */
-function blockArguments(pieces: string[], given: unknown): JsonObject {
-  if (pieces.length > 0) return parseToolArguments(pieces.join(""));
-  return isJsonObject(given) ? given : {};
+/** Arguments stream as deltas; some gateways send them whole at the start instead. */
+function blockArguments(deltas: string[], input: unknown): JsonObject {
+  if (deltas.length > 0) return parseToolArguments(deltas.join(""));
+  return isJsonObject(input) ? input : {};
 }
 
 function searchResult(block: WebSearchToolResultBlock): ModelStreamPart {
@@ -253,14 +253,14 @@ function searchResult(block: WebSearchToolResultBlock): ModelStreamPart {
     result,
     isError,
     isProviderExecuted: true,
-    // The vendor wants its encrypted pages back word for word.
+    // The vendor requires its encrypted pages back unchanged.
     providerMetadata: {
       anthropic: { ...(caller === undefined ? {} : { caller }), content } as unknown as JsonObject,
     },
   };
 }
 
-/** `message_delta` repeats totals, but may leave out what `message_start` said. */
+/** `message_delta` repeats totals, but may omit fields of `message_start`. */
 function mergeCounts(
   report: UsageReport,
   known: TokenCounts,
@@ -277,7 +277,7 @@ function mergeCounts(
   };
 }
 
-/** What neither has stays unknown. */
+/** A field that neither has stays undefined. */
 function addCounts(one: TokenCounts, other: TokenCounts): TokenCounts {
   const add = (field: keyof TokenCounts) => {
     const [a, b] = [one[field], other[field]];

@@ -1,6 +1,6 @@
 /**
- * How hard a Claude model is asked to think, and how freely it may choose its words, which depends on that. Older
- * models take a budget, newer ones an effort. Pure.
+ * Thinking and sampling fields of Claude requests; what sampling is allowed depends on thinking. Older models take a
+ * budget, newer ones an effort. Pure.
  */
 import type { MessageCreateParamsStreaming } from "@anthropic-ai/sdk/resources/messages/messages";
 import type { ReasoningEffort } from "../../domain/chats/message-parts.js";
@@ -9,21 +9,21 @@ import { ownMetadata } from "../common/prompt-parts.js";
 import type { ModelRequest, PromptMessage } from "../types.js";
 
 export type ThinkingFields = Pick<MessageCreateParamsStreaming, "thinking" | "output_config">;
-/** Only older models take them, and only by the older version of the API, so the SDK's types no longer have them. */
+/** Accepted by older models only, and only in an older API version, so the SDK's types no longer have them. */
 export type SamplingFields = { temperature?: number; top_p?: number; top_k?: number };
 
-/** Models up to the 4.5 generation, also by Bedrock's names (`…-20250929-v1:0`); later ones decide on their own budget. */
+/** Models up to the 4.5 generation, also by Bedrock's names (`…-20250929-v1:0`); later ones have adaptive thinking. */
 const BUDGET_MODELS = /claude-(\d|instant|(sonnet|opus)-4(-[015])?(-\d{8})?(@|$|-latest|-v\d)|haiku-4)/;
-/** The one model with a budget that also knows efforts, up to `high`. */
+/** The only model with a budget that also has efforts, up to `high`. */
 const BUDGET_MODELS_WITH_EFFORT = /claude-opus-4-5/;
-/** The 4.6 generation knows efforts, but not `xhigh`. */
+/** The 4.6 generation has efforts, but not `xhigh`. */
 const MODELS_WITHOUT_XHIGH = /claude-(opus|sonnet)-4-6/;
 
-/** For a request that names none: this format demands a number, and every Claude model gives as much as this. */
+/** Default of `max_tokens`, which this format requires; every Claude model supports it. */
 export const SMALLEST_MODEL_OUTPUT_TOKENS = 4_096;
-/** What is left for the answer itself when the budget must be cut to fit `max_tokens`. */
+/** Tokens left for the answer when the budget must be reduced to fit `max_tokens`. */
 const ANSWER_RESERVE_TOKENS = 1_024;
-/** Below it the vendor refuses `top_p` together with thinking. */
+/** With thinking, the vendor refuses a smaller `top_p`. */
 const SMALLEST_THINKING_TOP_P = 0.95;
 /** Powers of two from the vendor's minimum to the most it recommends for an interactive call. */
 const BUDGET_TOKENS: Record<Exclude<ReasoningEffort, "none">, number> = {
@@ -35,7 +35,7 @@ const BUDGET_TOKENS: Record<Exclude<ReasoningEffort, "none">, number> = {
   max: 32_768,
 };
 
-/** The request fields for `reasoningEffort` and the options; none when nothing was asked for. */
+/** The request fields for `reasoningEffort` and the options; empty when neither is set. */
 export function anthropicThinking(request: ModelRequest, options: AnthropicOptions = {}): ThinkingFields {
   const { model, reasoningEffort } = request;
   const { effort, thinkingBudgetTokens } = options;
@@ -54,7 +54,7 @@ export function anthropicThinking(request: ModelRequest, options: AnthropicOptio
   return { thinking: { type: "adaptive", display: "summarized" }, ...effortFields };
 }
 
-/** Temperature and its relatives, as far as the vendor takes them for this model and together with this thinking. */
+/** The sampling fields that the vendor accepts for this model and this thinking. */
 export function anthropicSampling(
   model: string,
   { temperature, topP, topK }: AnthropicOptions,
@@ -73,8 +73,8 @@ export function anthropicSampling(
 }
 
 /**
- * Since version 2026-10-21, which the SDK asks for by itself, the API refuses every sampling field, for every model;
- * a request that has one asks for the version before, where nothing else that we send differs.
+ * Since version 2026-10-21, the SDK's default, the API refuses every sampling field for every model; a request with one
+ * selects the version before, which does not differ in anything else that we send.
  */
 export function samplingVersionHeader({ temperature, top_p, top_k }: SamplingFields): Record<string, string> {
   const isSampled = temperature !== undefined || top_p !== undefined || top_k !== undefined;
@@ -83,10 +83,10 @@ export function samplingVersionHeader({ temperature, top_p, top_k }: SamplingFie
 
 function budgetThinking(
   { messages, maxOutputTokens, reasoningEffort }: ModelRequest,
-  asked: number | undefined,
+  configured: number | undefined,
 ): ThinkingFields {
   if (reasoningEffort === "none" || !mayThinkWithBudget(messages)) return {};
-  const wanted = asked ?? (reasoningEffort === undefined ? 0 : BUDGET_TOKENS[reasoningEffort]);
+  const wanted = configured ?? (reasoningEffort === undefined ? 0 : BUDGET_TOKENS[reasoningEffort]);
   const budget = Math.min(wanted, (maxOutputTokens ?? SMALLEST_MODEL_OUTPUT_TOKENS) - ANSWER_RESERVE_TOKENS);
   return budget < SMALLEST_BUDGET_TOKENS ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
 }
@@ -105,8 +105,8 @@ function effortOf(
 }
 
 /**
- * With a budget, the vendor refuses a turn under way whose tool calls are not led by their thinking. That happens
- * after a change of vendor or an interruption inside the turn; thinking then pauses until the next user message.
+ * With a budget, the vendor refuses an unfinished turn whose tool calls are not preceded by their thinking, which happens
+ * after a change of vendor or an interruption inside the turn. Thinking is then off until the next user message.
  */
 function mayThinkWithBudget(messages: PromptMessage[]): boolean {
   const lastUser = messages.findLastIndex(({ role }) => role === "user");

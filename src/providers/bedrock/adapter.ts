@@ -17,21 +17,21 @@ import { listBedrockModels } from "./models.js";
 import { bedrockOptionsSchema } from "./options.js";
 import { runModelCall } from "../common/model-call.js";
 import { parseOptions } from "../common/options.js";
-import { fetchOption } from "../common/provider-fetch.js";
+import { providerFetch } from "../common/provider-fetch.js";
 import type { ModelProvider, ProviderSettings } from "../types.js";
 import type { StreamLimits } from "../common/watchdog.js";
 
-/** The one that all models take there: the SDK's own default is refused for models up to the 4.6 generation. */
+/** Accepted for all models: the SDK's own default is refused for models up to the 4.6 generation. */
 const API_VERSION = "bedrock-2023-05-31";
 
-/** Takes nothing from the environment, except what AWS's own chain finds there; never retries. See `ModelProvider` for its promises. */
+/** Reads nothing from the environment, except through AWS's own chain; never retries. See `ModelProvider`. */
 export function createBedrockProvider(settings: ProviderSettings, limits: StreamLimits): ModelProvider {
   return {
     stream: (request, signal) =>
       runModelCall({ settings, limits, signal }, () => {
         const options = parseOptions(bedrockOptionsSchema, request.options, settings);
         const region = options.region ?? regionInAddress(settings.baseUrl) ?? regionInArn(request.model);
-        // A client per call keeps no connection and no credentials of its own, and calls may differ in their region.
+        // A client for each call, as calls may differ in their region; it has no connections or credentials of its own.
         const client = createClient(settings, region);
         const body = {
           anthropic_version: API_VERSION,
@@ -43,10 +43,10 @@ export function createBedrockProvider(settings: ProviderSettings, limits: Stream
         return { open, reader: createAnthropicReader() };
       }),
 
-    /** Bedrock's lists of models do not say. */
+    /** Bedrock's lists of models do not contain it. */
     findContextLimit: () => Promise.resolve(null),
 
-    /** Without an address there is no region to ask about. */
+    /** Null without a base URL, as the region is unknown then. */
     async listModels(signal: AbortSignal) {
       if (settings.baseUrl === undefined) return null;
       return listBedrockModels({ settings, address: settings.baseUrl, signal, nowMs: limits.clock.now() });
@@ -80,7 +80,7 @@ function createClient(settings: ProviderSettings, region: string | undefined): A
     maxRetries: 0,
     logLevel: "off",
     openTelemetry: false,
-    ...fetchOption(settings),
+    ...providerFetch(settings),
   });
 }
 

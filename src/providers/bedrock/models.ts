@@ -1,6 +1,6 @@
 /**
- * Which Claude models Bedrock can be asked for: inference profiles, which are what calls name, and models that need
- * none. Bedrock tells them at another host than it answers at (`bedrock.` for `bedrock-runtime.`), in plain JSON.
+ * List of Claude models on Bedrock: inference profiles, and models that can be called without one. Bedrock lists them on
+ * another host than it serves calls (`bedrock.` instead of `bedrock-runtime.`), in plain JSON.
  */
 import { ModelCallError } from "../../domain/common/failures.js";
 import { describeFailure, toModelCallError } from "../common/errors.js";
@@ -9,21 +9,21 @@ import { isJsonObject } from "../common/prompt-parts.js";
 import type { ListedModel, ProviderSettings } from "../types.js";
 
 const PAGE_SIZE = 1_000;
-/** A list of more pages than this goes round in circles. */
+/** Guards against an endless list. */
 const MAX_PAGES = 10;
 
-type Question = { settings: ProviderSettings; address: string; signal: AbortSignal; nowMs: number };
+type ListRequest = { settings: ProviderSettings; address: string; signal: AbortSignal; nowMs: number };
 
-/** `address`: the endpoint's, of calls. Throws `ModelCallError`; null without an API key, as then requests would be signed. */
-export async function listBedrockModels(question: Question): Promise<ListedModel[] | null> {
-  if (question.settings.apiKey === "") return null;
+/** `address`: the endpoint of calls. Throws `ModelCallError`; null without an API key, as requests would need a signature. */
+export async function listBedrockModels(request: ListRequest): Promise<ListedModel[] | null> {
+  if (request.settings.apiKey === "") return null;
   try {
-    const profiles = await ask(
-      question,
+    const profiles = await fetchPages(
+      request,
       `inference-profiles?maxResults=${PAGE_SIZE}`,
       "inferenceProfileSummaries",
     );
-    const models = await ask(question, "foundation-models?byProvider=anthropic", "modelSummaries");
+    const models = await fetchPages(request, "foundation-models?byProvider=anthropic", "modelSummaries");
     const listed = [
       ...profiles.map((it) => readListed(it["inferenceProfileId"], it["inferenceProfileName"], it)),
       ...models.filter(isCalledByName).map((it) => readListed(it["modelId"], it["modelName"], it)),
@@ -34,24 +34,24 @@ export async function listBedrockModels(question: Question): Promise<ListedModel
     const once = new Map(claude.map((it) => [it.model, it]));
     return [...once.values()].slice(0, LISTED_MODELS_LIMIT);
   } catch (error) {
-    throw toModelCallError(error, question.settings, question.nowMs);
+    throw toModelCallError(error, request.settings, request.nowMs);
   }
 }
 
-/** Newer models are only there by an inference profile. */
+/** Newer models can be called through an inference profile only. */
 function isCalledByName({ inferenceTypesSupported: types }: Record<string, unknown>): boolean {
   return Array.isArray(types) && types.includes("ON_DEMAND");
 }
 
-/** Public endpoints have a host of their own for questions about models; a gateway is asked at its one address. */
+/** Public endpoints have a separate control-plane host; a gateway has one address. */
 export function controlAddress(address: string): string {
   return address
     .replace(/\/+$/, "")
     .replace(/^(https?:\/\/(?:[^/]*\.)?)bedrock-runtime(-fips)?\./, "$1bedrock$2.");
 }
 
-async function ask(
-  { settings, address, signal }: Question,
+async function fetchPages(
+  { settings, address, signal }: ListRequest,
   path: string,
   field: string,
 ): Promise<Record<string, unknown>[]> {
@@ -74,7 +74,7 @@ async function ask(
   return found;
 }
 
-/** With the fields that `toModelCallError` looks for. */
+/** An error with the fields that `toModelCallError` reads. */
 async function refusalOf(response: Response): Promise<Error> {
   const text = await response.text();
   return Object.assign(new Error(text), { status: response.status, headers: response.headers });

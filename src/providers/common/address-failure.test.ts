@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { addressFailureOf, isPage, isPathUnknown, mayBePage, shownAddress } from "./address-failure.js";
+import { addressFailureOf, isPage, isPathUnknown, mayBePage, displayAddress } from "./address-failure.js";
 
 /** As `fetch` throws it. */
 const failed = (code: string) =>
@@ -34,7 +34,7 @@ test.each([
   ["http://[::1]:8080", "http://[::1]:8080"],
   ["nonsense", "its address"],
 ])("%s is shown as %s", (address, shown) => {
-  expect(shownAddress(address)).toBe(shown);
+  expect(displayAddress(address)).toBe(shown);
 });
 
 describe("a 404", () => {

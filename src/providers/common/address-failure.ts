@@ -25,7 +25,7 @@ export class AddressFailure extends Error {
 }
 
 /** An address for people: without user info, query and fragment, where secrets are put. */
-export function shownAddress(address: string): string {
+export function displayAddress(address: string): string {
   if (!URL.canParse(address)) return "its address";
   const { origin, pathname } = new URL(address);
   return `${origin}${pathname}`.replace(/\/+$/, "");

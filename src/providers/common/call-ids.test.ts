@@ -4,7 +4,7 @@ import {
   newCallId,
   nineCharacterId,
   sanitizeToolCallId,
-  wantsNineCharacters,
+  requiresNineCharacterIds,
 } from "./call-ids.js";
 
 describe("an id on its way to a vendor", () => {
@@ -38,7 +38,11 @@ describe("an id on its way to a vendor", () => {
     for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
     expect(new Set(ids).size).toBe(ids.length);
     const words = "Tool call id was call_0fypS1hVX but must be a-z, A-Z, 0-9, with a length of 9.";
-    expect([new Error(words), new Error("no"), words].map(wantsNineCharacters)).toEqual([true, false, false]);
+    expect([new Error(words), new Error("no"), words].map(requiresNineCharacterIds)).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 });
 

@@ -54,6 +54,6 @@ export function nineCharacterId(id: string): string {
 }
 
 /** Whether a server has refused ids because they are not as Mistral's models want them. */
-export function wantsNineCharacters(error: unknown): boolean {
+export function requiresNineCharacterIds(error: unknown): boolean {
   return error instanceof Error && /tool call id\b.{0,400}\blength of 9\b/is.test(error.message);
 }

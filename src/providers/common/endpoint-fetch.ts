@@ -14,7 +14,7 @@ import {
   pathFailure,
   SNIFFED_BYTES,
 } from "./address-failure.js";
-import { errorWords, MAX_ERROR_BODY_BYTES, reshapeErrorBody } from "./error-body.js";
+import { errorMessageIn, MAX_ERROR_BODY_BYTES, reshapeErrorBody } from "./error-body.js";
 import type { ProviderSettings } from "../types.js";
 
 type Fetch = NonNullable<ProviderSettings["fetch"]>;
@@ -73,7 +73,7 @@ async function readRefusal(response: Response, url: string | URL, init?: Request
   const text = await readBeginning(response.body);
   if (mayBePage(status, headers.get("content-type")) && isPage(text.slice(0, SNIFFED_BYTES)))
     throw pageFailure(status);
-  if (status === 404 && isPathUnknown(errorWords(text)))
+  if (status === 404 && isPathUnknown(errorMessageIn(text)))
     throw pathFailure(init?.method ?? "GET", new URL(url).pathname);
   return answerOf(response, reshapeErrorBody(text) ?? text);
 }

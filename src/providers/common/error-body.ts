@@ -22,7 +22,7 @@ export function reshapeErrorBody(text: string): string | undefined {
   const body: unknown = Array.isArray(whole) ? whole[0] : whole;
   if (!isJsonObject(body)) return undefined;
   const inner = body["error"];
-  const behind = isJsonObject(inner) ? errorBehind(inner) : undefined;
+  const behind = isJsonObject(inner) ? upstreamError(inner) : undefined;
   const isReadable = isJsonObject(inner) && typeof inner["message"] === "string";
   if (isReadable && behind === undefined) return body === whole ? undefined : JSON.stringify(body);
   const facts = { ...errorFactsOf(body), ...behind };
@@ -30,7 +30,7 @@ export function reshapeErrorBody(text: string): string | undefined {
 }
 
 /** What a provider behind OpenRouter said, as text or as its body: more than the router's "Provider returned error". */
-export function errorBehind(error: Record<string, unknown>): ErrorFacts | undefined {
+export function upstreamError(error: Record<string, unknown>): ErrorFacts | undefined {
   const raw = isJsonObject(error["metadata"]) ? error["metadata"]["raw"] : undefined;
   if (isJsonObject(raw)) return errorFactsOf(raw);
   if (typeof raw !== "string" || raw.trim() === "") return undefined;
@@ -39,7 +39,7 @@ export function errorBehind(error: Record<string, unknown>): ErrorFacts | undefi
 }
 
 /** The sentence of an error body, or the whole text when it is none; empty when there is nothing to say. */
-export function errorWords(text: string): string {
+export function errorMessageIn(text: string): string {
   const body = parse(text);
   const whole: unknown = Array.isArray(body) ? body[0] : body;
   if (isJsonObject(whole)) return errorFactsOf(whole)?.message ?? "";

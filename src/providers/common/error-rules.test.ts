@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ModelCallError } from "../../domain/common/failures.js";
-import { type ErrorEvidence, judgeError } from "./error-rules.js";
+import { type ErrorEvidence, classifyError } from "./error-rules.js";
 import { parseRetryAfter, StreamFailure, toModelCallError } from "./errors.js";
 import type { ProviderSettings } from "../types.js";
 
@@ -12,7 +12,7 @@ const SETTINGS: ProviderSettings = {
   openaiApi: "chat",
 };
 
-describe("judgeError", () => {
+describe("classifyError", () => {
   const cases: [Partial<ErrorEvidence>, string, boolean][] = [
     [{ httpStatus: 529 }, "overloaded", true],
     [{ codes: ["overloaded_error"] }, "overloaded", true],
@@ -151,7 +151,7 @@ describe("judgeError", () => {
     [{}, "generic", false],
   ];
   test.each(cases)("%j is %s, retry: %s", (evidence, kind, isRetryable) => {
-    expect(judgeError({ codes: [], text: "", ...evidence })).toEqual({ kind, isRetryable });
+    expect(classifyError({ codes: [], text: "", ...evidence })).toEqual({ kind, isRetryable });
   });
 });
 

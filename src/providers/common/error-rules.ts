@@ -212,7 +212,7 @@ const RULES: readonly Rule[] = [
 ];
 
 /** Decides what a failure means. Statuses of 500 and above that no rule names are worth a retry; the rest is not. */
-export function judgeError(evidence: ErrorEvidence): Verdict {
+export function classifyError(evidence: ErrorEvidence): Verdict {
   const blamesConfig =
     evidence.codes.some((code) => CONFIG_CODES.includes(code)) || CONFIG_WORDING.test(evidence.text);
   for (const rule of RULES) {
@@ -229,7 +229,7 @@ const ABOUT_REQUEST: readonly FailureKind[] = ["generic", "config", "context_too
  * The verdict, and what the failure tells of the output that was asked for. A bound of the answer is a matter of
  * settings and no overflow of the context; prompt and answer together are one, which a summary can end.
  */
-export function judgeOutput(
+export function classifyOutputRefusal(
   verdict: Verdict,
   { text }: ErrorEvidence,
 ): Verdict & { outputRefusal?: OutputRefusal } {

@@ -1,14 +1,14 @@
 /** Turns whatever an SDK, the network or the watchdog threw into the one error that the engine knows. */
 import { type ChatFailure, type FailureKind, ModelCallError } from "../../domain/common/failures.js";
-import { AddressFailure, shownAddress } from "./address-failure.js";
+import { AddressFailure, displayAddress } from "./address-failure.js";
 import { contextLimitIn } from "./context-limit.js";
-import { errorBehind, errorFactsOf } from "./error-body.js";
-import { type ErrorEvidence, judgeError, judgeOutput } from "./error-rules.js";
+import { upstreamError, errorFactsOf } from "./error-body.js";
+import { type ErrorEvidence, classifyError, classifyOutputRefusal } from "./error-rules.js";
 import { OutboundRefused } from "../../lib/outbound/refused.js";
 import { parsePositive, readRetryAfter } from "../../lib/retry-after.js";
 import { isJsonObject } from "./prompt-parts.js";
 import type { ProviderSettings } from "../types.js";
-import { shownWords } from "./vendor-messages.js";
+import { sanitizeVendorMessage } from "./vendor-messages.js";
 import { SilenceError } from "./watchdog.js";
 
 /** Only so much of a message is searched for known wordings. */
@@ -42,14 +42,17 @@ type Facts = { evidence: ErrorEvidence; words: string; isVendors: boolean; heade
 export function toModelCallError(error: unknown, settings: ProviderSettings, nowMs: number): ModelCallError {
   if (error instanceof ModelCallError) return error;
   if (error instanceof SilenceError) return silenceToModelCallError(error, settings);
-  const refused = causeChain(error).find(isGuardsOwn);
+  const refused = causeChain(error).find(isOutboundRefused);
   if (refused !== undefined) return blockedError(refused, settings);
   const astray = causeChain(error).find((link) => link instanceof AddressFailure);
   if (astray !== undefined) return addressError(astray, settings);
   const facts = collectFacts(error);
-  const { kind, isRetryable, outputRefusal } = judgeOutput(judgeError(facts.evidence), facts.evidence);
+  const { kind, isRetryable, outputRefusal } = classifyOutputRefusal(
+    classifyError(facts.evidence),
+    facts.evidence,
+  );
   const httpStatus = statusOf(error);
-  const detail = shownWords(facts.words, settings.apiKey);
+  const detail = sanitizeVendorMessage(facts.words, settings.apiKey);
   const description = describeFailure(kind, settings.displayName, httpStatus);
   const failure: ChatFailure = {
     kind,
@@ -69,13 +72,13 @@ export function toModelCallError(error: unknown, settings: ProviderSettings, now
 }
 
 /** Whether the guard of outgoing requests did not let one out. */
-function isGuardsOwn(error: unknown): error is OutboundRefused {
+function isOutboundRefused(error: unknown): error is OutboundRefused {
   return error instanceof OutboundRefused;
 }
 
 /** Whether it was thrown below the SDK, by us, and says all that is to be said. */
-export function isOurOwn(error: unknown): error is OutboundRefused | AddressFailure {
-  return isGuardsOwn(error) || error instanceof AddressFailure;
+export function isOwnError(error: unknown): error is OutboundRefused | AddressFailure {
+  return isOutboundRefused(error) || error instanceof AddressFailure;
 }
 
 /** Nothing was sent. Trying again would change nothing. */
@@ -90,7 +93,7 @@ function blockedError(refused: OutboundRefused, { kind, displayName }: ProviderS
 function addressError(astray: AddressFailure, settings: ProviderSettings): ModelCallError {
   const { kind, displayName, baseUrl, addressVariable } = settings;
   const { reason, isRetryable, httpStatus } = astray;
-  const address = baseUrl === undefined ? "its own address" : shownAddress(baseUrl);
+  const address = baseUrl === undefined ? "its own address" : displayAddress(baseUrl);
   const where =
     addressVariable === undefined
       ? `the base URL of the provider "${displayName}" in the administration`
@@ -246,7 +249,7 @@ function errorBodies(body: unknown): unknown[] {
   if (body === undefined || body === null) return [];
   const bodies = [field(body, "error"), body].filter((link) => link !== undefined && link !== null);
   const hidden = bodies.map((link) => field(link, "innererror"));
-  const behind = bodies.map((link) => (isJsonObject(link) ? errorBehind(link) : undefined));
+  const behind = bodies.map((link) => (isJsonObject(link) ? upstreamError(link) : undefined));
   return [...behind, ...bodies, ...hidden].filter((link) => link !== undefined && link !== null);
 }
 

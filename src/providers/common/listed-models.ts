@@ -15,7 +15,7 @@ export function readListed(id: unknown, name: unknown, entry: unknown): ListedMo
 }
 
 /** The first ones, each id once. */
-export async function gatherListed<Entry>(
+export async function collectListed<Entry>(
   entries: AsyncIterable<Entry>,
   read: (entry: Entry) => ListedModel | undefined,
 ): Promise<ListedModel[]> {

@@ -39,7 +39,7 @@ export function parseOptions<Schema extends z.ZodType>(
   const parsed = schema.safeParse(options ?? {});
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues
-    .flatMap(placeIssue)
+    .flatMap(locateIssue)
     .map(({ path, message }) => describe(path, message));
   const named = problems.slice(0, NAMED_PROBLEMS_LIMIT).join("; ");
   const rest = problems.length > NAMED_PROBLEMS_LIMIT ? "; …" : "";
@@ -52,15 +52,15 @@ export function parseOptions<Schema extends z.ZodType>(
 }
 
 /** A configuration may have any number of wrong keys. */
-const TOLD_PROBLEMS_LIMIT = 20;
+const REPORTED_PROBLEMS_LIMIT = 20;
 
 /** What is wrong with the options, each with its place in them; empty when nothing is. The first ones of very many. */
 export function problemsIn(schema: z.ZodType, options: JsonObject): { path: string[]; message: string }[] {
   const parsed = schema.safeParse(options);
-  return parsed.success ? [] : parsed.error.issues.flatMap(placeIssue).slice(0, TOLD_PROBLEMS_LIMIT);
+  return parsed.success ? [] : parsed.error.issues.flatMap(locateIssue).slice(0, REPORTED_PROBLEMS_LIMIT);
 }
 
-function placeIssue({ path, message, ...issue }: z.core.$ZodIssue): { path: string[]; message: string }[] {
+function locateIssue({ path, message, ...issue }: z.core.$ZodIssue): { path: string[]; message: string }[] {
   const place = path.map(String);
   if (issue.code !== "unrecognized_keys") return [{ path: place, message }];
   return issue.keys.map((key) => ({ path: [...place, key], message: "there is no such option" }));

@@ -1,11 +1,11 @@
 /** Refusals of the asked output as vendors and servers really word them, and their relatives that are none. */
 import { describe, expect, test } from "vitest";
-import { judgeError, judgeOutput } from "./error-rules.js";
+import { classifyError, classifyOutputRefusal } from "./error-rules.js";
 import { outputRefusalIn } from "./output-refusal.js";
 
 const judged = (text: string, codes: string[] = [], httpStatus = 400) => {
   const evidence = { httpStatus, codes, text: text.toLowerCase() };
-  return judgeOutput(judgeError(evidence), evidence);
+  return classifyOutputRefusal(classifyError(evidence), evidence);
 };
 
 describe("the model's own bound", () => {

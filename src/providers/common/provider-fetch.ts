@@ -4,7 +4,7 @@ import type { ProviderSettings } from "../types.js";
 type SdkFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /** For an SDK client's options. */
-export function fetchOption({ fetch: own }: Pick<ProviderSettings, "fetch">): { fetch?: SdkFetch } {
+export function providerFetch({ fetch: own }: Pick<ProviderSettings, "fetch">): { fetch?: SdkFetch } {
   if (own === undefined) return {};
   return { fetch: (input, init) => own(input instanceof Request ? input.url : input, init) };
 }

@@ -13,7 +13,7 @@ const SHOWN_CHARACTERS = 40;
 const ODD_FIELDS_LIMIT = 10;
 
 /** One call's numbers as read so far; undefined = not reported, or no count. */
-export type TokenCounts = { [Field in keyof Omit<ReportedUsage, "oddFields">]: number | undefined };
+export type TokenCounts = { [Field in keyof Omit<ReportedUsage, "anomalies">]: number | undefined };
 
 export const NO_COUNTS: TokenCounts = {
   inputTokens: undefined,
@@ -69,7 +69,7 @@ export class UsageReport {
       cacheWriteTokens: bounded(counts.cacheWriteTokens) ?? 0,
     };
     if (this.#odd.size === 0) return { type: "usage", usage };
-    return { type: "usage", usage: { ...usage, oddFields: Object.fromEntries(this.#odd) } };
+    return { type: "usage", usage: { ...usage, anomalies: Object.fromEntries(this.#odd) } };
   }
 
   #note(field: string, value: string): void {

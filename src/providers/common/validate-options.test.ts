@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { ModelProviderKind } from "../../domain/common/failures.js";
 import type { JsonObject } from "../../domain/common/json.js";
-import { judgeOptions } from "./validate-options.js";
+import { validateOptions } from "./validate-options.js";
 
 type Api = "responses" | "chat";
 
@@ -16,7 +16,7 @@ test.each<[ModelProviderKind, Api, JsonObject]>([
   ["openai_compatible", "responses", { extraBody: { nested: [null] } }],
   ["azure_openai", "chat", { apiVersion: "2025-04-01-preview" }],
 ])("%s by %s takes %j", (kind, openaiApi, options) => {
-  expect(judgeOptions({ kind, openaiApi }, options)).toEqual([]);
+  expect(validateOptions({ kind, openaiApi }, options)).toEqual([]);
 });
 
 test.each<[ModelProviderKind, Api, JsonObject, string[]]>([
@@ -37,12 +37,12 @@ test.each<[ModelProviderKind, Api, JsonObject, string[]]>([
   ["openai_compatible", "chat", { metadata: { a: 1 } }, ["metadata.a"]],
   ["azure_openai", "responses", { apiVersion: "a b" }, ["apiVersion"]],
 ])("%s by %s does not take %j", (kind, openaiApi, options, places) => {
-  const found = judgeOptions({ kind, openaiApi }, options);
+  const found = validateOptions({ kind, openaiApi }, options);
   expect(found.map(({ path }) => path.join("."))).toEqual(places);
 });
 
 test("no value is ever told, and of very many problems the first ones", () => {
   const wrong = Object.fromEntries(Array.from({ length: 200 }, (_, place) => [`k${place}`, "s3cret"]));
-  const found = judgeOptions({ kind: "anthropic", openaiApi: "responses" }, { ...wrong, topK: "s3cret" });
+  const found = validateOptions({ kind: "anthropic", openaiApi: "responses" }, { ...wrong, topK: "s3cret" });
   expect([found.length, JSON.stringify(found).includes("s3cret")]).toEqual([20, false]);
 });

@@ -11,7 +11,10 @@ import type { ProviderSettings } from "../types.js";
 type Settings = Pick<ProviderSettings, "kind" | "openaiApi">;
 
 /** Everything that is wrong, each with its place in the options; never a value. Empty = calls can be made with them. */
-export function judgeOptions(settings: Settings, options: JsonObject): { message: string; path: string[] }[] {
+export function validateOptions(
+  settings: Settings,
+  options: JsonObject,
+): { message: string; path: string[] }[] {
   return problemsIn(schemaOf(settings), options);
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shownWords } from "./vendor-messages.js";
+import { sanitizeVendorMessage } from "./vendor-messages.js";
 
 const OURS = "my-own-key";
 
@@ -27,10 +27,10 @@ test.each([
   ],
   ["half \ud83d of a pair", "half \uFFFD of a pair"],
 ])("%j is shown as %j", (words, shown) => {
-  expect(shownWords(words, OURS)).toBe(shown);
+  expect(sanitizeVendorMessage(words, OURS)).toBe(shown);
 });
 
 test("long words are cut between two characters", () => {
-  const shown = shownWords("é".repeat(1_000), OURS);
+  const shown = sanitizeVendorMessage("é".repeat(1_000), OURS);
   expect([shown.endsWith("é…"), Buffer.byteLength(shown) <= 500]).toEqual([true, true]);
 });

@@ -25,7 +25,7 @@ const ECHO =
   /,?\s*['"\\]+(input|messages|prompt|contents|body|ctx|input_value)['"\\]+\s*:[\s\S]*$|\binput_value=[\s\S]*$/;
 
 /** Empty when there is nothing that may be shown. `apiKey`: ours, which a vendor may repeat. */
-export function shownWords(words: string, apiKey: string): string {
+export function sanitizeVendorMessage(words: string, apiKey: string): string {
   const text = words.trim().replace(/\s+/g, " ");
   if (/<(!doctype|html|head|body)\b/i.test(text)) return "";
   const withoutOurs = apiKey.length >= SHORTEST_KEY_CHARACTERS ? text.replaceAll(apiKey, HIDDEN) : text;

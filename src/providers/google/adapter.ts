@@ -1,12 +1,12 @@
 /** Google's Gemini API through Google's own SDK. */
 import { GoogleGenAI, type HttpOptions, type Model } from "@google/genai";
 import { ModelCallError } from "../../domain/common/failures.js";
-import { isOurOwn, missingKeyError, toModelCallError } from "../common/errors.js";
+import { isOwnError, missingKeyError, toModelCallError } from "../common/errors.js";
 import { explainGoogleError, type Refusal } from "./errors.js";
 import { googleOptionsSchema } from "./options.js";
-import { buildGoogleRequest, conflictOf } from "./prompt.js";
+import { buildGoogleRequest, optionsConflict } from "./prompt.js";
 import { createGoogleReader } from "./stream.js";
-import { gatherListed, readListed } from "../common/listed-models.js";
+import { collectListed, readListed } from "../common/listed-models.js";
 import { runModelCall } from "../common/model-call.js";
 import { parseOptions } from "../common/options.js";
 import type { ModelProvider, ProviderSettings } from "../types.js";
@@ -31,10 +31,10 @@ export function createGoogleProvider(settings: ProviderSettings, limits: StreamL
       runModelCall({ settings, limits, signal }, () => {
         refuseWithoutKey(settings);
         const options = parseOptions(googleOptionsSchema, request.options, settings);
-        const conflict = conflictOf(request, options);
+        const conflict = optionsConflict(request, options);
         if (conflict !== undefined) throw conflictError(conflict, settings);
         const { config, ...prompt } = buildGoogleRequest(request, options);
-        const call = watchReplies(settings);
+        const call = observeResponses(settings);
         const open = async (abortSignal: AbortSignal) => {
           const httpOptions = { ...call.httpOptions, headers: request.headers };
           const params = { ...prompt, config: { ...config, abortSignal, httpOptions } };
@@ -44,7 +44,7 @@ export function createGoogleProvider(settings: ProviderSettings, limits: StreamL
       }),
     async findContextLimit(model: string, signal: AbortSignal) {
       refuseWithoutKey(settings);
-      const call = watchReplies(settings);
+      const call = observeResponses(settings);
       try {
         const config = { abortSignal: signal, httpOptions: call.httpOptions };
         const { inputTokenLimit } = await call.explained(client.models.get({ model, config }));
@@ -55,11 +55,11 @@ export function createGoogleProvider(settings: ProviderSettings, limits: StreamL
     },
     async listModels(signal: AbortSignal) {
       refuseWithoutKey(settings);
-      const call = watchReplies(settings);
+      const call = observeResponses(settings);
       try {
         const config = { abortSignal: signal, httpOptions: call.httpOptions, pageSize: LIST_PAGE_SIZE };
         const entries = await call.explained(client.models.list({ config }));
-        return await gatherListed(call.explain(entries), readEntry);
+        return await collectListed(call.explain(entries), readEntry);
       } catch (error) {
         throw toModelCallError(error, settings, limits.clock.now());
       }
@@ -83,7 +83,7 @@ function conflictError(conflict: string, { kind, displayName }: ProviderSettings
 }
 
 /** One call's eyes on the wire: the SDK's errors know neither the reply's headers nor, for odd bodies, its status. */
-function watchReplies({ apiKey, fetch: own = fetch }: ProviderSettings) {
+function observeResponses({ apiKey, fetch: own = fetch }: ProviderSettings) {
   let refusal: Refusal | undefined;
   let broken: unknown;
   const httpOptions: HttpOptions = {
@@ -105,7 +105,7 @@ function watchReplies({ apiKey, fetch: own = fetch }: ProviderSettings) {
       return await reply;
     } catch (error) {
       // The SDK keeps only the words of what broke on the way.
-      throw isOurOwn(broken) ? broken : explainGoogleError(error, refusal);
+      throw isOwnError(broken) ? broken : explainGoogleError(error, refusal);
     }
   };
   async function* explain<Event>(stream: AsyncIterable<Event>): AsyncGenerator<Event, void, undefined> {

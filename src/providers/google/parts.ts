@@ -27,7 +27,7 @@ import type { ModelRequest, PromptMessage } from "../types.js";
  * The vendor's documented stand-in for the signature of a call that it did not make itself (another vendor's, or
  * another model's): it turns the check off for that part.
  */
-export const FOREIGN_CALL_SIGNATURE = "skip_thought_signature_validator";
+export const PLACEHOLDER_SIGNATURE = "skip_thought_signature_validator";
 
 /** What the models take inline besides PDFs, by the vendor's pages on images, audio and video. GIF is not among it. */
 const MEDIA_TYPES = new Set([
@@ -176,7 +176,7 @@ function signFirstCall(parts: Part[]): Part[] {
   const first = parts.findIndex(({ functionCall }) => functionCall !== undefined);
   return parts.map((part, index) =>
     index === first && part.thoughtSignature === undefined
-      ? { ...part, thoughtSignature: FOREIGN_CALL_SIGNATURE }
+      ? { ...part, thoughtSignature: PLACEHOLDER_SIGNATURE }
       : part,
   );
 }

@@ -42,7 +42,10 @@ export function buildGoogleRequest(
 }
 
 /** Why these options cannot work for this request; undefined when they can. Better told before than by the vendor's riddle. */
-export function conflictOf({ model, tools }: ModelRequest, { webSearch }: GoogleOptions): string | undefined {
+export function optionsConflict(
+  { model, tools }: ModelRequest,
+  { webSearch }: GoogleOptions,
+): string | undefined {
   if (webSearch === undefined || tools.length === 0 || searchesBesideTools(model)) return undefined;
   return `\`webSearch\`: ${model} cannot search in a chat with tools; Gemini 3 and newer can`;
 }

@@ -31,9 +31,9 @@ export type ChatServer = {
   /** The server whose reasoning goes back to it (see openai-chat-reasoning.ts); undefined for OpenAI, which takes none. */
   origin: string | undefined;
   /** The server has refused messages without reasoning: each carries some now, be it empty. */
-  isReasoningWanted?: boolean;
+  needsReasoning?: boolean;
   /** The server has refused ids of calls that are not as Mistral's models want them. */
-  isNineWanted?: boolean;
+  needsNineCharacterIds?: boolean;
 };
 
 type ChatContext = PromptContext & {
@@ -58,7 +58,7 @@ const DEFAULT_CONTEXT: ChatContext = {
  */
 export function buildChatRequest(
   request: ModelRequest,
-  { kind, origin, isReasoningWanted = false, isNineWanted = false }: ChatServer,
+  { kind, origin, needsReasoning = false, needsNineCharacterIds = false }: ChatServer,
   options: AnyChatOptions,
 ): ChatCompletionCreateParamsStreaming {
   const { model, system, messages, tools, maxOutputTokens, files } = request;
@@ -67,8 +67,8 @@ export function buildChatRequest(
   const context: ChatContext = {
     kind,
     origin: options.replayReasoning === false ? undefined : origin,
-    isWantedEverywhere: isReasoningWanted,
-    callId: isNineWanted ? nineCharacterId : chatCallId,
+    isWantedEverywhere: needsReasoning,
+    callId: needsNineCharacterIds ? nineCharacterId : chatCallId,
     files: files ?? OPENAI_CONTEXT.files,
     acceptsImages: options.acceptsImages ?? taken.acceptsImages,
     // Azure's Chat Completions has no file parts, its Responses API has.

@@ -28,9 +28,9 @@ export function reasoningOrigin({ kind, baseUrl }: ProviderSettings): string | u
 }
 
 /** What one chunk says of the model's thinking. */
-export type ReasoningPiece = { text: string; field: TextField | undefined; details: JsonObject[] };
+export type ReasoningDelta = { text: string; field: TextField | undefined; details: JsonObject[] };
 
-export function readReasoning(delta: object): ReasoningPiece {
+export function readReasoning(delta: object): ReasoningDelta {
   const given: unknown = Reflect.get(delta, "reasoning_details");
   const details = Array.isArray(given) ? given.filter(isJsonObject) : [];
   for (const field of TEXT_FIELDS) {
@@ -41,11 +41,11 @@ export function readReasoning(delta: object): ReasoningPiece {
 }
 
 /** Details arrive in pieces; those of one block, by its index and type, are one again. */
-export class ReasoningGatherer {
+export class ReasoningAccumulator {
   #details: JsonObject[] = [];
   #field: TextField | undefined;
 
-  add({ field, details }: ReasoningPiece): void {
+  add({ field, details }: ReasoningDelta): void {
     this.#field ??= field;
     for (const detail of details) {
       const last = this.#details.at(-1);
@@ -94,7 +94,7 @@ export function replayedReasoning(
  * Whether a server refused a history because a message in it has no reasoning: DeepSeek, of a chat that another
  * vendor's model began. Such words can only be left empty.
  */
-export function missesReasoning(error: unknown): boolean {
+export function requiresReasoning(error: unknown): boolean {
   if (!(error instanceof Error) || Reflect.get(error, "status") !== 400) return false;
   return /reasoning_content/.test(error.message) && /missing|must be passed back/i.test(error.message);
 }

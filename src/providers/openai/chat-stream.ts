@@ -4,9 +4,9 @@ import { AnswerCallIds } from "../common/call-ids.js";
 import { errorFactsOf } from "../common/error-body.js";
 import { StreamFailure } from "../common/errors.js";
 import type { EventReader } from "../common/model-call.js";
-import { ReasoningGatherer, type ReasoningPiece, readReasoning } from "./chat-reasoning.js";
+import { ReasoningAccumulator, type ReasoningDelta, readReasoning } from "./chat-reasoning.js";
 import { chatUsage } from "./chat-usage.js";
-import { expectMalformed } from "./malformed.js";
+import { tolerateMalformed } from "./malformed.js";
 import { citedPage } from "./web-search.js";
 import { isJsonObject, isJsonObjectText, parseToolArguments } from "../common/prompt-parts.js";
 import type { FinishReason } from "../../domain/chats/finish-reasons.js";
@@ -16,14 +16,14 @@ import { UsageReport } from "../common/usage-report.js";
 const BROKE_OFF_TEXT = "the answer broke off with an error";
 
 type Delta = ChatCompletionChunk.Choice.Delta;
-type ToolCallPiece = NonNullable<Delta["tool_calls"]>[number];
+type ToolCallDelta = NonNullable<Delta["tool_calls"]>[number];
 /** `given`: the id as the server said it, by which its pieces are told apart. */
 type OpenCall = { id: string; given: string | undefined; name: string; pieces: string[] };
 
 type CallState = {
   /** The server whose reasoning goes back to it; see openai-chat-reasoning.ts. */
   origin: string | undefined;
-  reasoning: ReasoningGatherer;
+  reasoning: ReasoningAccumulator;
   /** Calls under way in the order of their first piece; the key is the vendor's index. */
   calls: Map<number, OpenCall>;
   ids: AnswerCallIds;
@@ -42,7 +42,7 @@ type CallState = {
 export function createChatReader(origin?: string): EventReader<ChatCompletionChunk> {
   const state: CallState = {
     origin,
-    reasoning: new ReasoningGatherer(),
+    reasoning: new ReasoningAccumulator(),
     calls: new Map(),
     ids: new AnswerCallIds(),
     sources: new Map(),
@@ -51,7 +51,7 @@ export function createChatReader(origin?: string): EventReader<ChatCompletionChu
     usage: new UsageReport(),
     finish: undefined,
   };
-  return expectMalformed({
+  return tolerateMalformed({
     read: (chunk) => readChunk(state, chunk),
     isFinished: () => state.finish !== undefined,
     end: () => (state.finish === undefined ? [] : [{ type: "finish", reason: state.finish }]),
@@ -103,7 +103,7 @@ function readDelta(state: CallState, delta: Delta): ModelStreamPart[] {
   return parts;
 }
 
-function addReasoning(state: CallState, piece: ReasoningPiece, thinking: string): ModelStreamPart[] {
+function addReasoning(state: CallState, piece: ReasoningDelta, thinking: string): ModelStreamPart[] {
   state.reasoning.add(piece);
   const text = piece.text + thinking;
   if (text === "") return [];
@@ -126,7 +126,7 @@ function readContent(delta: Delta): { text: string; thinking: string } {
   };
 }
 
-function readToolCallPiece(state: CallState, piece: ToolCallPiece): ModelStreamPart[] {
+function readToolCallPiece(state: CallState, piece: ToolCallDelta): ModelStreamPart[] {
   const index = callIndex(state, piece);
   let call = state.calls.get(index);
   if (call === undefined) {
@@ -142,7 +142,7 @@ function readToolCallPiece(state: CallState, piece: ToolCallPiece): ModelStreamP
 }
 
 /** Servers that leave the index out send whole calls: each new id, or a piece with a name, is the next call. */
-function callIndex(state: CallState, piece: ToolCallPiece): number {
+function callIndex(state: CallState, piece: ToolCallDelta): number {
   const index: unknown = piece.index;
   if (typeof index === "number") {
     const open = state.calls.get(index);
@@ -153,7 +153,7 @@ function callIndex(state: CallState, piece: ToolCallPiece): number {
 }
 
 /** A server may also repeat the name with each piece of one call, or give two calls of one answer the same id. */
-function isOtherCall({ given, pieces }: OpenCall, piece: ToolCallPiece): boolean {
+function isOtherCall({ given, pieces }: OpenCall, piece: ToolCallDelta): boolean {
   if (!piece.function?.name) return false;
   if (piece.id && piece.id !== given) return true;
   const begins = argumentsPiece(piece).startsWith("{") && pieces.at(-1)?.endsWith("}") === true;
@@ -165,7 +165,7 @@ function nextIndex(state: CallState): number {
 }
 
 /** Ollama's older versions send the arguments as an object. */
-function argumentsPiece(piece: ToolCallPiece): string {
+function argumentsPiece(piece: ToolCallDelta): string {
   const given: unknown = piece.function?.arguments;
   if (typeof given === "string") return given;
   return isJsonObject(given) ? JSON.stringify(given) : "";

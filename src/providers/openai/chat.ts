@@ -1,9 +1,9 @@
 /** Chat Completions through OpenAI's own SDK: OpenAI itself, Azure and the many servers that speak the same. */
 import type OpenAI from "openai";
-import { wantsNineCharacters } from "../common/call-ids.js";
+import { requiresNineCharacterIds } from "../common/call-ids.js";
 import { runModelCall } from "../common/model-call.js";
 import { buildChatRequest, type ChatServer } from "./chat-prompt.js";
-import { missesReasoning, reasoningOrigin } from "./chat-reasoning.js";
+import { requiresReasoning, reasoningOrigin } from "./chat-reasoning.js";
 import { createChatReader } from "./chat-stream.js";
 import { connectionProblem, createOpenaiClient } from "./client.js";
 import { findOpenaiContextLimit, listOpenaiModels } from "./models.js";
@@ -39,7 +39,7 @@ export function createOpenaiChatProvider(settings: ProviderSettings, limits: Str
 type Call = { request: ModelRequest; server: ChatServer; options: AnyChatOptions; signal: AbortSignal };
 
 /** What a server turned out to want, once it has refused the request without. */
-type Wants = Pick<ChatServer, "isReasoningWanted" | "isNineWanted">;
+type Wants = Pick<ChatServer, "needsReasoning" | "needsNineCharacterIds">;
 
 /**
  * Opens the stream; a server that misses reasoning in the history is asked once more, with it left empty, and one that
@@ -60,9 +60,10 @@ async function openChat(client: OpenAI, { request, server, options, signal }: Ca
     } catch (error) {
       if (signal.aborted) throw error;
       const isMissed =
-        server.origin !== undefined && options.replayReasoning !== false && missesReasoning(error);
-      if (isMissed && !wants.isReasoningWanted) wants.isReasoningWanted = true;
-      else if (wantsNineCharacters(error) && !wants.isNineWanted) wants.isNineWanted = true;
+        server.origin !== undefined && options.replayReasoning !== false && requiresReasoning(error);
+      if (isMissed && !wants.needsReasoning) wants.needsReasoning = true;
+      else if (requiresNineCharacterIds(error) && !wants.needsNineCharacterIds)
+        wants.needsNineCharacterIds = true;
       else throw error;
     }
   }

@@ -3,7 +3,7 @@ import OpenAI from "openai";
 import { ModelCallError } from "../../domain/common/failures.js";
 import { azureBaseUrl } from "./azure-address.js";
 import { missingKeyError } from "../common/errors.js";
-import { fetchOption } from "../common/provider-fetch.js";
+import { providerFetch } from "../common/provider-fetch.js";
 import type { ProviderSettings } from "../types.js";
 
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
@@ -20,7 +20,7 @@ export function createOpenaiClient(settings: ProviderSettings): OpenAI {
     maxRetries: 0,
     logLevel: "off",
     ...headersOf(settings),
-    ...fetchOption(settings),
+    ...providerFetch(settings),
   });
 }
 

@@ -6,7 +6,7 @@ import type { EventReader } from "../common/model-call.js";
  * The same reader, for which an event of another shape is a failure of the server, worth a retry like broken JSON,
  * and no bug of ours. The reader's own errors stay reachable as the `cause`.
  */
-export function expectMalformed<Event>(reader: EventReader<Event>): EventReader<Event> {
+export function tolerateMalformed<Event>(reader: EventReader<Event>): EventReader<Event> {
   return {
     read: (event) => {
       try {

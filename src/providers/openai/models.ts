@@ -2,13 +2,13 @@
 import type OpenAI from "openai";
 import { findContextLimitIn } from "../common/context-limit.js";
 import { toModelCallError } from "../common/errors.js";
-import { gatherListed, readListed } from "../common/listed-models.js";
+import { collectListed, readListed } from "../common/listed-models.js";
 import { connectionProblem } from "./client.js";
 import type { ListedModel, ProviderSettings } from "../types.js";
 import type { StreamLimits } from "../common/watchdog.js";
 
 /** The largest router lists a few hundred; a list that never ends is not looked through to its end. */
-const LOOKED_THROUGH_LIMIT = 5_000;
+const SCANNED_ENTRIES_LIMIT = 5_000;
 
 type Question = { settings: ProviderSettings; limits: StreamLimits; model: string; signal: AbortSignal };
 
@@ -27,7 +27,7 @@ export async function findOpenaiContextLimit(
     let listed = 0;
     for await (const entry of client.models.list({ signal, timeout: limits.startupTimeoutMs })) {
       if (entry.id === model) return findContextLimitIn(entry) ?? null;
-      if (++listed >= LOOKED_THROUGH_LIMIT) return null;
+      if (++listed >= SCANNED_ENTRIES_LIMIT) return null;
     }
     return null;
   } catch (error) {
@@ -49,7 +49,7 @@ export async function listOpenaiModels(
   if (problem !== undefined) throw problem;
   try {
     const nameOf = (entry: object): unknown => Reflect.get(entry, "name");
-    return await gatherListed(client.models.list({ signal }), (entry) =>
+    return await collectListed(client.models.list({ signal }), (entry) =>
       readListed(entry.id, nameOf(entry), entry),
     );
   } catch (error) {

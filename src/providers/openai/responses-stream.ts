@@ -12,7 +12,7 @@ import type { JsonObject } from "../../domain/common/json.js";
 import { AnswerCallIds } from "../common/call-ids.js";
 import { StreamFailure } from "../common/errors.js";
 import type { EventReader } from "../common/model-call.js";
-import { expectMalformed } from "./malformed.js";
+import { tolerateMalformed } from "./malformed.js";
 import { citedPage, searchParts } from "./web-search.js";
 import { parseToolArguments } from "../common/prompt-parts.js";
 import type { FinishReason } from "../../domain/chats/finish-reasons.js";
@@ -68,7 +68,7 @@ export function createResponsesReader(
   };
   // The vendor's reason to finish is the end itself.
   const isFinished = () => false;
-  return expectMalformed({ read: (event) => readEvent(state, event), isFinished, end: () => [] });
+  return tolerateMalformed({ read: (event) => readEvent(state, event), isFinished, end: () => [] });
 }
 
 function readEvent(state: CallState, event: ResponseStreamEvent): ModelStreamPart[] {

@@ -233,7 +233,7 @@ const COUNTS: GoogleReplay[] = [
   {
     name: "more cached than asked",
     chunks: [count({ promptTokenCount: 1, cachedContentTokenCount: 4 }), stop()],
-    parts: [used({ cacheReadTokens: 1, oddFields: { cached: "4 of 1" } }), finished()],
+    parts: [used({ cacheReadTokens: 1, anomalies: { cached: "4 of 1" } }), finished()],
   },
 ];
 
