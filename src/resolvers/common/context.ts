@@ -26,7 +26,7 @@ export type Context = {
   /** Records admins' reads that do not go through the loaders, which record theirs. */
   noteReads: NoteReads;
   commands: Commands;
-  people: UserCommands;
+  userCommands: UserCommands;
   deployment: DeploymentCommands;
   limits: UsageLimitCommands;
   storage: StorageCommands;

@@ -31,10 +31,10 @@ export class ApiTokenResolver {
   async createApiToken(
     @Arg("input", () => CreateApiTokenInput, { description: "The parameters of the mutation." })
     input: CreateApiTokenInput,
-    @Ctx() { people, viewer }: Context,
+    @Ctx() { userCommands, viewer }: Context,
   ): Promise<CreateApiTokenPayload> {
     const { name, expiresAt, scopes } = input;
-    const result = await people.createApiToken(viewer, {
+    const result = await userCommands.createApiToken(viewer, {
       name,
       ...(expiresAt != null && { expiresAt }),
       ...(scopes != null && { scopes }),
@@ -49,10 +49,10 @@ export class ApiTokenResolver {
   async revokeApiToken(
     @Arg("input", () => RevokeApiTokenInput, { description: "The parameters of the mutation." })
     input: RevokeApiTokenInput,
-    @Ctx() { people, viewer }: Context,
+    @Ctx() { userCommands, viewer }: Context,
   ): Promise<RevokeApiTokenPayload> {
     const id = databaseId("token", input.tokenId, "tokenId");
-    const result = await people.revokeApiToken(viewer, id);
+    const result = await userCommands.revokeApiToken(viewer, id);
     if (!result.ok) return { deletedId: null, userErrors: [toUserError(result.refusal)] };
     return { deletedId: encodeId("token", result.tokenId), userErrors: [] };
   }

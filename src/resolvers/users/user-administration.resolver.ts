@@ -56,7 +56,7 @@ export class UserAdministrationResolver {
   ): Promise<CreateUserPayload> {
     const { username, name, role } = input;
     const wanted = { username, role, ...(name != null && { name }) };
-    const result = await context.people.createUser(actorOf(context), wanted);
+    const result = await context.userCommands.createUser(actorOf(context), wanted);
     if (!result.ok) return { user: null, secret: null, userErrors: [toUserError(result.refusal)] };
     return { user: toUser(result.user), secret: result.secret, userErrors: [] };
   }
@@ -70,7 +70,7 @@ export class UserAdministrationResolver {
     @Ctx() context: Context,
   ): Promise<UpdateUserPayload> {
     const wanted = { userId: databaseId("user", input.userId, "userId"), name: input.name };
-    return toPayload(await context.people.renameUser(actorOf(context), wanted));
+    return toPayload(await context.userCommands.renameUser(actorOf(context), wanted));
   }
 
   @Mutation(() => SetUserRolePayload, {
@@ -83,7 +83,7 @@ export class UserAdministrationResolver {
     @Ctx() context: Context,
   ): Promise<SetUserRolePayload> {
     const wanted = { userId: databaseId("user", input.userId, "userId"), role: input.role };
-    return toPayload(await context.people.setUserRole(actorOf(context), wanted));
+    return toPayload(await context.userCommands.setUserRole(actorOf(context), wanted));
   }
 
   @Mutation(() => DeactivateUserPayload, {
@@ -96,7 +96,7 @@ export class UserAdministrationResolver {
     @Ctx() context: Context,
   ): Promise<DeactivateUserPayload> {
     const userId = databaseId("user", input.userId, "userId");
-    return toPayload(await context.people.deactivateUser(actorOf(context), userId));
+    return toPayload(await context.userCommands.deactivateUser(actorOf(context), userId));
   }
 
   @Mutation(() => ReactivateUserPayload, {
@@ -109,7 +109,7 @@ export class UserAdministrationResolver {
     @Ctx() context: Context,
   ): Promise<ReactivateUserPayload> {
     const userId = databaseId("user", input.userId, "userId");
-    return toPayload(await context.people.reactivateUser(actorOf(context), userId));
+    return toPayload(await context.userCommands.reactivateUser(actorOf(context), userId));
   }
 }
 

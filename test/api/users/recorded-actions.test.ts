@@ -239,7 +239,7 @@ test("every mutation is either an admin's, and says that it is recorded, or peop
   const named = [...Object.keys(ADMINS_MUTATIONS), ...PEOPLES_MUTATIONS];
   expect(mutations.map(({ name }) => name).sort()).toEqual(named.sort());
   const recorded = mutations.filter(({ description }) =>
-    description?.endsWith("For admins; recorded in the audit log."),
+    description?.endsWith("Admins only; recorded in the audit log."),
   );
   expect(recorded.map(({ name }) => name).sort()).toEqual(Object.keys(ADMINS_MUTATIONS).sort());
 });

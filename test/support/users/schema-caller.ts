@@ -53,7 +53,7 @@ export function refusing(refusal: CommandRefusal): Commands {
 
 /** What belongs to people is not asked for without the doors. */
 const notExpected = () => Promise.reject(new Error("No command was expected."));
-const peopleNeverAsked: UserCommands = {
+const userCommandsNeverCalled: UserCommands = {
   createUser: notExpected,
   renameUser: notExpected,
   setUserRole: notExpected,
@@ -106,7 +106,7 @@ export function contextOf(db: Database, viewer: Viewer, more: Partial<Context> =
     }),
     noteReads: notNoted,
     commands: neverAsked,
-    people: peopleNeverAsked,
+    userCommands: userCommandsNeverCalled,
     deployment: {
       isDesktopEnabled: () => Promise.resolve(false),
       readSettings: notExpected,
