@@ -44,7 +44,7 @@ test.each([
 
 test("a notice names the first few omitted tools", () => {
   expect(omittedToolsText(["a", "b"])).toBe(
-    "A model is offered at most 90 tools of tool servers. Not offered: a, b.",
+    "A model is offered at most 90 tools of MCP servers. Not offered: a, b.",
   );
   expect(omittedToolsText(many("t", 7))).toMatch(/: t000, t001, t002, t003, t004, and 2 more\.$/);
 });

@@ -1,19 +1,19 @@
-/** Which of a history's files go to the model: the newest, as many as every vendor takes in one request. Pure. */
+/** Selection of a history's files for the prompt: the newest, as many as every vendor accepts in one request. Pure. */
 import { isShownToModels } from "../../domain/files/file-types.js";
 import type { MessagePart, StoredFile } from "../../domain/chats/message-parts.js";
 import type { PromptMessage } from "../../providers/types.js";
 
-/** From the twenty-first image on Anthropic refuses those of more than 2000 pixels, which nobody here measures. */
+/** With more than twenty images Anthropic refuses those above 2000 pixels, which are not measured here. */
 export const MAX_PROMPT_FILES = 20;
-/** In base64 they have 22 MB, and Bedrock's door, the smallest, takes 25 with all the words. */
+/** 22 MB in base64; the smallest request limit, Bedrock's, is 25 MB with all the text. */
 export const MAX_PROMPT_FILE_BYTES = 16 * 1024 * 1024;
 /**
- * Old files leave the prompt this many at a time where newer ones allow it: each departure changes an old message, and
- * the vendor's cache ends there.
+ * Old files leave the prompt in groups of this size where possible: each removal changes an old message, and the
+ * vendor's prompt cache ends there.
  */
-const LEAVING_TOGETHER = 5;
+const REMOVED_TOGETHER = 5;
 
-/** Ids, each once. What is not among them is named in words where it stood. */
+/** Returns unique ids. Files that are left out are named by text in their messages. */
 export function promptFiles(messages: readonly PromptMessage[]): string[] {
   const files = filesOf(messages);
   const total = files.length;
@@ -25,12 +25,12 @@ export function promptFiles(messages: readonly PromptMessage[]): string[] {
     fitting += 1;
   }
   const tooMany = total - fitting;
-  const together = Math.ceil(tooMany / LEAVING_TOGETHER) * LEAVING_TOGETHER;
-  const left = Math.max(tooMany, Math.min(together, total - LEAVING_TOGETHER));
-  return files.slice(left).map(({ fileId }) => fileId);
+  const together = Math.ceil(tooMany / REMOVED_TOGETHER) * REMOVED_TOGETHER;
+  const removed = Math.max(tooMany, Math.min(together, total - REMOVED_TOGETHER));
+  return files.slice(removed).map(({ fileId }) => fileId);
 }
 
-/** Oldest first, each once, where it stands last; `times`: how often it is shown. */
+/** Unique files, in the order of their last occurrence; `times`: how often each occurs. */
 function filesOf(messages: readonly PromptMessage[]): (StoredFile & { times: number })[] {
   const found = new Map<string, StoredFile & { times: number }>();
   for (const file of messages.flatMap(({ parts }) => parts.flatMap(filesIn))) {
@@ -41,7 +41,7 @@ function filesOf(messages: readonly PromptMessage[]): (StoredFile & { times: num
   return [...found.values()];
 }
 
-/** A person's files are all read, texts too; of a tool's only those that a model can see. */
+/** All files of a user, text included; of a tool's files only those that a model can see. */
 function filesIn(part: MessagePart): StoredFile[] {
   if (part.type === "file") return [part];
   if (part.type !== "tool-result") return [];

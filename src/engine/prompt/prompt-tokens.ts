@@ -1,12 +1,12 @@
-/** How many tokens a prompt has, guessed from its text. Pure. */
+/** Estimate of a prompt's tokens from its text. Pure. */
 import type { ModelRequest } from "../../providers/types.js";
 
 /**
- * English and code have four bytes to a token in the tokenisers of all large vendors, Chinese and Japanese about three;
- * a guess that is too high asks for a little less output, one that is too low costs a refusal.
+ * English and code have four bytes per token in the tokenizers of all large vendors, Chinese and Japanese about three.
+ * An estimate that is too high requests a little less output, one that is too low costs a refusal.
  */
 const BYTES_PER_TOKEN = 3;
-/** Vendors count pictures by their area, in the order of this; a long document has more, which its refusal then says. */
+/** Vendors count images by their area, in this order of magnitude; a long document has more, which a refusal reveals. */
 const TOKENS_PER_FILE = 1_600;
 
 export function promptTokens({

@@ -1,6 +1,6 @@
 /**
- * Makes any history fit for every vendor: no empty text, each tool call followed at once by exactly one result,
- * no call id used twice. Pure, and never throws: a broken history must not make a chat unusable.
+ * Repairs any history for every vendor: no empty text, each tool call followed directly by exactly one result, unique
+ * call ids. Pure, and never throws: a broken history must not make a chat unusable.
  */
 import type {
   MessagePart,
@@ -11,10 +11,10 @@ import type {
 } from "../../domain/chats/message-parts.js";
 import type { PromptMessage } from "../../providers/types.js";
 
-/** What the model reads when a call was never answered (a crash, an interruption, an edit). */
+/** Result of a call that was never answered (a crash, an interruption, an edit). */
 export const MISSING_RESULT_TEXT = "The tool call was interrupted before it had a result.";
 
-/** A message on its way out; an assistant's also holds its local calls, by the id they had in the history. */
+/** A repaired message; `calls` are an assistant's local calls, by their id in the history. */
 type Entry = {
   role: "user" | "assistant";
   parts: PromptPart[];
@@ -25,19 +25,19 @@ type AnsweredCall = { call: ToolCallPart; result: ToolResultPart | undefined };
 
 type Repair = {
   entries: Entry[];
-  /** The newest call of each id, which is the one a result that follows belongs to. */
+  /** The newest call of each id, to which the next result with that id belongs. */
   latestCalls: Map<string, AnsweredCall>;
-  /** Ids as they leave; each only once. */
+  /** Call ids in the repaired history. */
   usedIds: Set<string>;
 };
 
-/** A message on its way in: with what is for people only. */
+/** A message of the history, with parts that only users see. */
 export type UnrepairedMessage = Omit<PromptMessage, "parts"> & { parts: MessagePart[] };
 
 /**
- * Returns a repaired copy without notices. Results move right behind their calls, in the order of the calls; a missing one
- * becomes an error; of several, the first counts; one without a call gets a call; what a vendor executed
- * itself is kept only as a whole pair. Ids change only where the same id was used again.
+ * Returns a repaired copy without notices. Results move directly behind their calls, in call order; a missing one becomes
+ * an error; of several, the first counts; one without a call gets a call; a vendor-executed call stays only together with
+ * its result. Ids change only where the same id was used again.
  */
 export function repairPrompt(messages: UnrepairedMessage[]): PromptMessage[] {
   const repair: Repair = { entries: [], latestCalls: new Map(), usedIds: new Set() };
@@ -52,7 +52,7 @@ function addMessage(repair: Repair, message: UnrepairedMessage): void {
     calls: new Map(),
     ...(message.responseId === undefined ? {} : { responseId: message.responseId }),
   };
-  // Before its parts: a result in the same message must find its place after it.
+  // Before its parts, so that results in the same message come after it.
   repair.entries.push(entry);
   for (const part of message.parts) {
     switch (part.type) {
@@ -81,7 +81,7 @@ function addMessage(repair: Repair, message: UnrepairedMessage): void {
   }
 }
 
-/** A vendor may sign text that says nothing, and want the signature back. */
+/** A vendor may sign empty text, and require the signature back. */
 function isSigned(message: UnrepairedMessage, part: TextPart): boolean {
   return message.role === "assistant" && part.providerMetadata !== undefined;
 }
@@ -113,24 +113,24 @@ function addResult(repair: Repair, entry: Entry, result: ToolResultPart): void {
   known.result ??= { ...result, toolCallId: known.call.toolCallId };
 }
 
-/** A result whose call was cut away: the model still learns what happened. */
+/** Adds a call for a result whose own call is missing: the model still learns what happened. */
 function addOrphan(repair: Repair, entry: Entry, result: ToolResultPart): void {
   const { toolCallId, toolName } = result;
-  const home: Entry = { role: "assistant", parts: [], calls: new Map() };
-  addCall(repair, home, { type: "tool-call", toolCallId, toolName, arguments: {} });
-  repair.entries.splice(repair.entries.lastIndexOf(entry), 0, home);
+  const origin: Entry = { role: "assistant", parts: [], calls: new Map() };
+  addCall(repair, origin, { type: "tool-call", toolCallId, toolName, arguments: {} });
+  repair.entries.splice(repair.entries.lastIndexOf(entry), 0, origin);
   addResult(repair, entry, result);
 }
 
-/** Results of vendor-executed calls live beside their calls; older histories kept them in tool messages. */
+/** Results of vendor-executed calls belong beside their calls; older histories have them in tool messages. */
 function reattachProviderResult(repair: Repair, result: ToolResultPart): void {
   const belongs = (part: PromptPart) =>
     part.type === "tool-call" && part.isProviderExecuted === true && part.toolCallId === result.toolCallId;
-  const home = repair.entries.findLast(({ parts }) => parts.some(belongs));
-  const isAnswered = home?.parts.some(
+  const origin = repair.entries.findLast(({ parts }) => parts.some(belongs));
+  const isAnswered = origin?.parts.some(
     (part) => part.type === "tool-result" && part.isProviderExecuted && part.toolCallId === result.toolCallId,
   );
-  if (home !== undefined && !isAnswered) home.parts.push(result);
+  if (origin !== undefined && !isAnswered) origin.parts.push(result);
 }
 
 function finishEntry({ role, parts, calls, responseId }: Entry): PromptMessage[] {
@@ -139,14 +139,14 @@ function finishEntry({ role, parts, calls, responseId }: Entry): PromptMessage[]
     if (part.type === "tool-result") answered.add(part.toolCallId);
   }
   const seen = new Set<string>();
-  const kept = parts.filter((part) => {
+  const remaining = parts.filter((part) => {
     if (part.type !== "tool-call" || !part.isProviderExecuted) return true;
     const isFirst = !seen.has(part.toolCallId);
     seen.add(part.toolCallId);
     return isFirst && answered.has(part.toolCallId);
   });
-  if (kept.every(({ type }) => type === "source")) return [];
-  const message = { role, parts: kept, ...(responseId === undefined ? {} : { responseId }) };
+  if (remaining.every(({ type }) => type === "source")) return [];
+  const message = { role, parts: remaining, ...(responseId === undefined ? {} : { responseId }) };
   if (calls.size === 0) return [message];
   const results = [...calls.values()].map(({ call, result }) => result ?? missingResult(call));
   return [message, { role: "tool", parts: results }];
@@ -156,7 +156,7 @@ function missingResult({ toolCallId, toolName }: ToolCallPart): ToolResultPart {
   return { type: "tool-result", toolCallId, toolName, result: { error: MISSING_RESULT_TEXT }, isError: true };
 }
 
-/** Vendors want each id once in a whole conversation; some servers number their calls anew in each answer. */
+/** Vendors require unique ids within a conversation; some servers restart their numbering in each answer. */
 function unusedId(usedIds: Set<string>, id: string): string {
   const base = id === "" ? "call" : id;
   let candidate = base;

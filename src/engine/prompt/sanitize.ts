@@ -1,14 +1,14 @@
-/** Makes text that people wrote fit for the system prompt. Pure, and doing it twice changes nothing more. */
+/** Sanitizes text of users and workspaces for the system prompt. Pure and idempotent. */
 
 /**
- * Characters without a shape of their own, which could hide words from people: soft hyphen, joiners, direction
- * marks, separators of other scripts, byte order mark. The non-joiner U+200C stays, Persian is spelled with it.
+ * Invisible characters, which could hide text from a reader: soft hyphen, joiners, direction marks, separators of other
+ * scripts, byte order mark. The non-joiner U+200C stays: Persian is spelled with it.
  */
 const INVISIBLE =
   // oxlint-disable-next-line no-misleading-character-class -- a set of single code points, joiners among them
   /[\u00AD\u034F\u061C\u180E\u200B\u200D-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\uFFF9-\uFFFB]/gu;
 
-/** One kind of line end, nothing invisible, no space at the ends of lines or of the whole, one blank line at most. */
+/** Normalizes line ends, and removes invisible characters, trailing spaces, and all but one of successive blank lines. */
 export function sanitizePrompt(text: string): string {
   return text
     .replace(/\r\n?/g, "\n")
@@ -20,12 +20,12 @@ export function sanitizePrompt(text: string): string {
     .trim();
 }
 
-/** The blocks of the system prompt that hold other people's words. */
+/** Blocks of the system prompt with text of users and workspaces. */
 export type PromptBlock = "workspace-context" | "available-skills" | "user-instructions";
 
 const BLOCK_TAG = /<(?=[\s/]*(?:workspace-context|available-skills|user-instructions))/gi;
 
-/** `text` between the tags of `block`. Tags of blocks within it are disarmed: no text can end its own block. */
+/** Wraps `text` in the tags of `block`. Block tags within it are escaped: no text can end its own block. */
 export function promptBlock(block: PromptBlock, text: string): string {
   return `<${block}>\n${text.replace(BLOCK_TAG, "&lt;")}\n</${block}>`;
 }

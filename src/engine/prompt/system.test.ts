@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { systemPrompt, type WorkspaceStatus } from "./system.js";
 import { workspacePrompt } from "./workspace-context.js";
 
-const HOUSE_RULES_BEGIN = "You are a coding agent that works for a person through Parley.";
+const HOUSE_RULES_BEGIN = "You are a coding agent that works for a user through Parley.";
 
 test("the house speaks first, then the operators, the chat, the workspace, and the person last", () => {
   const workspaceContext = workspacePrompt({
@@ -44,7 +44,7 @@ test("what nobody said leaves no trace", () => {
   expect([prompt.includes("\n\n\n"), prompt.includes("<"), said.at(-1)]).toEqual([
     false,
     false,
-    "This chat has no workspace, so tools that read files or run commands are not available. If the request needs them, tell the person to start a chat with a workspace.",
+    "This chat has no workspace, so tools that read files or run commands are not available. If the request needs them, tell the user to start a chat with a workspace.",
   ]);
 });
 
@@ -52,7 +52,7 @@ const NOTHING = { deployment: "", history: [], workspaceContext: "", customPromp
 
 test.each<[WorkspaceStatus, string]>([
   [{ kind: "usable" }, "This chat has a workspace."],
-  [{ kind: "none", mayProvision: false }, "tell the person to start a chat with a workspace."],
+  [{ kind: "none", mayProvision: false }, "tell the user to start a chat with a workspace."],
   [{ kind: "none", mayProvision: true }, "look at list_templates and call create_workspace first"],
   [{ kind: "unusable", why: "It is stopped. Call start_workspace." }, "It is stopped. Call start_workspace."],
 ])("the model is told of its workspace and what to do instead: %j", (workspace, words) => {

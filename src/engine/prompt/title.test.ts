@@ -66,7 +66,7 @@ describe("a conversation", () => {
     ];
     expect(shownOf(messages)).toBe(
       "<conversation>\n[user]: ask 1\n[2 earlier turns omitted]\n[assistant]: answer 2\n[user]: ask 3\n" +
-        "[assistant]: answer 3\n</conversation>\n\nThe person's latest message:\n\n<latest>\nask 3\n</latest>",
+        "[assistant]: answer 3\n</conversation>\n\nThe user's latest message:\n\n<latest>\nask 3\n</latest>",
     );
   });
 

@@ -26,7 +26,7 @@ test("each instruction file is told with its source, and when it goes on", () =>
 Operating system: linux x64
 Working directory: /code
 
-The following instruction files belong to the person or to the workspace. Follow them; where they differ a later one wins, and what the person says in the chat wins over all of them.
+The following instruction files belong to the user or to the workspace. Follow them; where they differ a later one wins, and what the user says in the chat wins over all of them.
 
 Source: /home/ada/.parley/AGENTS.md
 

@@ -1,7 +1,7 @@
-/** What a workspace tells about itself, as the model reads it. Pure. */
+/** System prompt text about a workspace: its instruction files and skills. Pure. */
 import { promptBlock, sanitizePrompt } from "./sanitize.js";
 
-/** What the workspace's agent found. Of `content` only the first 64 KiB are there when `isTruncated`. */
+/** As found by the workspace's agent. `isTruncated`: `content` has only the first 64 KiB. */
 export type WorkspaceContext = {
   operatingSystem: string;
   workingDirectory: string;
@@ -9,11 +9,11 @@ export type WorkspaceContext = {
   skills: readonly { name: string; description: string; directory: string }[];
 };
 
-const INSTRUCTIONS = `The following instruction files belong to the person or to the workspace. Follow them; where they differ a later one wins, and what the person says in the chat wins over all of them.`;
+const INSTRUCTIONS = `The following instruction files belong to the user or to the workspace. Follow them; where they differ a later one wins, and what the user says in the chat wins over all of them.`;
 
 const SKILLS = `Skills are instructions for particular tasks. When a task matches one, call read_skill with its name before you begin, and follow what it says. read_skill_file reads the files that come with it.`;
 
-/** Context and skills together, for `systemPrompt`; empty when the workspace told nothing. */
+/** Context and skills together, for `systemPrompt`; empty without a context. */
 export function workspacePrompt(context: WorkspaceContext | null): string {
   if (context === null) return "";
   const known = texts.get(context);
@@ -25,7 +25,7 @@ export function workspacePrompt(context: WorkspaceContext | null): string {
   return text;
 }
 
-/** A context serves the turns of minutes, and its files may be long. */
+/** A context is used by many turns, and its files may be long. */
 const texts = new WeakMap<WorkspaceContext, string>();
 
 /** The `<workspace-context>` block. */
@@ -34,12 +34,12 @@ export function workspaceContextText(context: WorkspaceContext): string {
     const remark = isTruncated ? " (truncated to 64 KiB)" : "";
     return `Source: ${oneLine(path)}${remark}\n\n${sanitizePrompt(content)}`;
   });
-  const place = [
+  const location = [
     `Operating system: ${oneLine(context.operatingSystem)}`,
     `Working directory: ${oneLine(context.workingDirectory)}`,
   ].join("\n");
   const instructions = files.length === 0 ? [] : [INSTRUCTIONS, ...files];
-  return promptBlock("workspace-context", [place, ...instructions].join("\n\n"));
+  return promptBlock("workspace-context", [location, ...instructions].join("\n\n"));
 }
 
 /** The `<available-skills>` block; empty when there are none. */

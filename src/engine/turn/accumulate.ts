@@ -1,4 +1,4 @@
-/** A model's stream, gathered into the parts of one message; each step of it also becomes a delta for the preview. */
+/** Accumulates a model's stream into the parts of one message, and converts each stream part to a delta for the preview. */
 import type { LiveDelta, MessageDelta } from "../../domain/chats/chat-events.js";
 import type {
   MessagePart,
@@ -10,7 +10,7 @@ import type {
 import type { FinishReason } from "../../domain/chats/finish-reasons.js";
 import type { ModelStreamPart, ReportedUsage } from "../../providers/types.js";
 
-/** One part in the making. A call has no `part` until its input is complete. */
+/** A part under construction. A call has no `part` until its input is complete. */
 type Slot =
   | { kind: "text"; part: TextPart; isOpen: boolean }
   | { kind: "reasoning"; part: ReasoningPart; isOpen: boolean }
@@ -29,11 +29,11 @@ type CallSlot = {
 
 export type PartDelta = { partIndex: number; delta: MessageDelta };
 
-/** What the engine adds to what a model says. */
+/** What the engine adds to a model's answer. */
 export type Preamble = {
-  /** They stand before all that the model says. */
+  /** They come first in the message. */
   notices: readonly NoticePart[];
-  /** The id of the registered server whose tool it is; undefined = of none. */
+  /** Id of the registered MCP server that the tool belongs to; undefined = none. */
   serverOf(toolName: string): string | undefined;
 };
 
@@ -42,12 +42,12 @@ export const EMPTY_PREAMBLE: Preamble = { notices: [], serverOf: () => undefined
 export class MessageAccumulator {
   readonly #slots: Slot[];
   readonly #preamble: Preamble;
-  /** As the vendor reported it last; null = it has not. */
+  /** The vendor's latest report; null = none yet. */
   usage: ReportedUsage | null = null;
   finishReason: FinishReason | null = null;
   /** The vendor's id of the response; null when it gives none. */
   responseId: string | null = null;
-  /** Something has come, if only a count: the vendor is at work on it. */
+  /** Something has arrived, if only a token count: the vendor is working on it. */
   hasBegun = false;
 
   constructor(preamble: Preamble = EMPTY_PREAMBLE) {
@@ -55,7 +55,7 @@ export class MessageAccumulator {
     this.#slots = preamble.notices.map((part) => ({ kind: "other", part }));
   }
 
-  /** Takes the next part of the stream; returns what it adds to the preview, if anything. */
+  /** Adds the next part of the stream; returns its delta for the preview, if any. */
   add(part: ModelStreamPart): PartDelta | null {
     this.hasBegun = true;
     switch (part.type) {
@@ -99,8 +99,8 @@ export class MessageAccumulator {
   }
 
   /**
-   * The answer was cut off by a limit: a call that was under way is to be answered as such, and where the turn ends with
-   * it `notice` says so to people. Returns what that adds to the preview. `startedAt`: of the calls that it cut.
+   * Marks an answer that was cut off by the output limit: a call under way becomes a cut call, and where the turn ends
+   * here, `notice` is appended for users. Returns the deltas for the preview. `startedAt`: of the cut calls.
    */
   cut(notice: NoticePart, startedAt: number): PartDelta[] {
     const cut = this.#slots.flatMap((slot, partIndex): PartDelta[] => {
@@ -123,7 +123,7 @@ export class MessageAccumulator {
     return [...cut, { partIndex: this.#slots.length - 1, delta: notice }];
   }
 
-  /** Characters of arguments that were streamed, but are in no part: those of calls that were not or never will be whole. */
+  /** Characters of streamed arguments that are in no part, because their calls are incomplete. */
   get lostInputCharacters(): number {
     return this.#slots.reduce(
       (sum, slot) =>
@@ -132,7 +132,7 @@ export class MessageAccumulator {
     );
   }
 
-  /** The message so far. Calls whose input never ended are left out, and so are parts that say nothing. */
+  /** The message so far, without calls whose input is incomplete and without empty parts. */
   parts(): MessagePart[] {
     return this.#slots
       .map((slot) => slot.part)
@@ -163,7 +163,7 @@ export class MessageAccumulator {
     return { partIndex: this.#slots.length - 1, delta: { type: "reasoning-delta", append: text } };
   }
 
-  /** Without open text there is nothing to close: metadata alone says nothing. */
+  /** Without open text there is nothing to close: metadata alone makes no part. */
   #endText({ providerMetadata }: Extract<ModelStreamPart, { type: "text-end" }>): void {
     const last = this.#slots.at(-1);
     if (last?.kind !== "text" || !last.isOpen) return;
@@ -210,7 +210,7 @@ function isProviders(part: MessagePart | null): boolean {
   return part?.type === "tool-call" && part.isProviderExecuted === true;
 }
 
-/** The message that a preview shows: for a partial step whose own worker is lost. Unfinished calls are left out. */
+/** Rebuilds a message from its deltas: for a partial step whose worker is lost. Unfinished calls are left out. */
 export function partsFromDeltas(deltas: LiveDelta[]): MessagePart[] {
   const parts = new Map<number, MessagePart>();
   for (const { partIndex, delta } of deltas) {

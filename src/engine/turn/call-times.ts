@@ -1,4 +1,4 @@
-/** When the calls of one model answer were asked for, and how long those took that the vendor ran itself. */
+/** Times of the calls in one model answer: when each was requested, and how long the vendor ran its own. */
 import type { ModelStreamPart } from "../../providers/types.js";
 import type { Clock } from "../../lib/clock.js";
 
@@ -9,7 +9,7 @@ export class CallTimes {
 
   constructor(private readonly clock: Clock) {}
 
-  /** The part with its times, if it is a call or a result. A call that comes twice began the first time. */
+  /** Adds the times to a call or a result. A call that comes twice began the first time. */
   stamp(part: ModelStreamPart): Timed {
     if (part.type === "tool-call") {
       const startedAt = this.#startedAt.get(part.toolCallId) ?? this.clock.now();

@@ -1,6 +1,6 @@
 /**
- * Pieces on their way to subscribers, coalesced by time: the first goes out at once, later ones at most once each
- * interval (see pace.ts), with deltas of one part joined. Numbers them within their generation.
+ * Batches deltas for subscribers: the first is published at once, later ones at most once per interval (see
+ * adaptive-throttle.ts), with deltas of one part joined. Numbers them within their generation.
  */
 import type { LiveDelta, MessageDelta } from "../../domain/chats/chat-events.js";
 import type { MessageRole } from "../../domain/chats/message-parts.js";
@@ -18,11 +18,11 @@ export class DeltaBatcher {
     private readonly ports: TurnPorts,
   ) {}
 
-  write(placed: PartDelta): void {
+  write(partDelta: PartDelta): void {
     const last = this.#pending.at(-1);
-    const joined = last && last.partIndex === placed.partIndex ? join(last.delta, placed.delta) : null;
-    if (joined) this.#pending[this.#pending.length - 1] = { partIndex: placed.partIndex, delta: joined };
-    else this.#pending.push(placed);
+    const joined = last && last.partIndex === partDelta.partIndex ? join(last.delta, partDelta.delta) : null;
+    if (joined) this.#pending[this.#pending.length - 1] = { ...partDelta, delta: joined };
+    else this.#pending.push(partDelta);
     if (this.#cancelTimer) return;
     const { clock, deltaIntervalMs } = this.ports;
     const wait = this.#lastFlushAt + deltaIntervalMs() - clock.now();
@@ -30,15 +30,15 @@ export class DeltaBatcher {
     else this.#cancelTimer = clock.after(wait, () => this.flush());
   }
 
-  /** Sends what waits, now. Call it last, before the message that the deltas become is committed. */
+  /** Publishes pending deltas now. Must be called before the message is committed. */
   flush(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;
     if (this.#pending.length === 0) return;
-    const deltas: LiveDelta[] = this.#pending.map((placed) => ({
+    const deltas: LiveDelta[] = this.#pending.map((partDelta) => ({
       sequence: (this.#sequence += 1),
       role: this.role,
-      ...placed,
+      ...partDelta,
     }));
     this.#pending = [];
     this.#lastFlushAt = this.ports.clock.now();
@@ -46,7 +46,7 @@ export class DeltaBatcher {
   }
 }
 
-/** Two deltas of the same kind as one, or null when they cannot be joined. */
+/** Null when the two cannot be joined. */
 function join(a: MessageDelta, b: MessageDelta): MessageDelta | null {
   if (!("append" in a) || !("append" in b) || a.type !== b.type) return null;
   return { ...a, append: a.append + b.append };

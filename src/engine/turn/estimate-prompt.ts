@@ -1,10 +1,10 @@
-/** How many tokens a prompt has, guessed before or without its vendor's count. Pure. */
+/** Estimate of a prompt's tokens, used before or without the vendor's count. Pure. */
 import { estimateMessageTokens, estimateTokens } from "../../domain/models/token-estimate.js";
 import type { ModelRequest } from "../../providers/types.js";
 
-/** Of the whole request: what the model is told, what was said, and the tools it is offered. */
+/** Counts the system prompt, the messages and the tool definitions. */
 export function estimatePromptTokens({ system, messages, tools }: ModelRequest): number {
-  const said = messages.reduce((sum, { parts }) => sum + estimateMessageTokens(parts), 0);
-  const offered = tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools));
-  return estimateTokens(system) + offered + said;
+  const messageTokens = messages.reduce((sum, { parts }) => sum + estimateMessageTokens(parts), 0);
+  const toolTokens = tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools));
+  return estimateTokens(system) + toolTokens + messageTokens;
 }

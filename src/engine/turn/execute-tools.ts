@@ -1,4 +1,4 @@
-/** Runs the calls of one step side by side; results are shown as they come and returned in call order. */
+/** Runs the tool calls of one step concurrently; results are published as they arrive and returned in call order. */
 import { setMaxListeners } from "node:events";
 import type { ToolCallPart, ToolResultPart } from "../../domain/chats/message-parts.js";
 import type { StoredToolOutcome } from "../../domain/chats/tool-outcome.js";
@@ -7,13 +7,13 @@ import { LiveOutput } from "./live-output.js";
 import { DeltaBatcher } from "./delta-batcher.js";
 import type { RunTool, ShowOutput, TurnPorts } from "./ports.js";
 
-/** How long a tool may take to notice that it was stopped; then its call counts as unfinished. */
+/** How long a tool may take to react to a stop; after that its call counts as unfinished. */
 const STOP_GRACE_MS = 2_000;
 
-/** What else in a turn listens to its signal: the grace below, a model call, a retry. A handful, with room. */
+/** Other listeners to a turn's signal: the grace period below, a model call, a retry. More than there are. */
 const OTHER_LISTENERS = 10;
 
-/** Finished calls only, in call order: after a stop some may be missing. Their times count from each call's `startedAt`. */
+/** Returns finished calls only: after a stop some may be missing. Durations count from each call's `startedAt`. */
 export async function executeTools(
   calls: ToolCallPart[],
   run: RunTool,
@@ -21,14 +21,14 @@ export async function executeTools(
   ports: TurnPorts,
 ): Promise<ToolResultPart[]> {
   if (signal.aborted) return [];
-  const writer = new DeltaBatcher("tool", ports);
+  const batcher = new DeltaBatcher("tool", ports);
   // Each call listens to the one signal; without this Node warns of a leak from the eleventh on.
   setMaxListeners(calls.length + OTHER_LISTENERS, signal);
   const results = new Map<number, ToolResultPart>();
   let isOver = false;
   const outputs = calls.map(({ toolCallId }, partIndex) => {
     const show = (append: string) =>
-      writer.write({ partIndex, delta: { type: "tool-output-delta", toolCallId, append } });
+      batcher.write({ partIndex, delta: { type: "tool-output-delta", toolCallId, append } });
     return new LiveOutput(show, ports.clock);
   });
   const running = calls.map(async (call, index) => {
@@ -36,18 +36,18 @@ export async function executeTools(
     const show: ShowOutput = (text, missedBytes) => output?.write(text, missedBytes);
     const outcome = await runSafely(run, call, { signal, show });
     output?.close();
-    // A result that was produced by the stop itself says nothing; the call is answered as interrupted.
+    // An error caused by the stop itself is no result; the call is answered as interrupted.
     if (isOver || (signal.aborted && outcome.isError)) return;
     const result = toResult(call, outcome, ports.clock.now());
     results.set(index, result);
-    writer.write({ partIndex: index, delta: result });
+    batcher.write({ partIndex: index, delta: result });
   });
   const grace = stopGrace(signal, ports);
   await Promise.race([Promise.all(running), grace.over]);
-  grace.forget();
+  grace.cancel();
   isOver = true;
   for (const output of outputs) output.close();
-  writer.flush();
+  batcher.flush();
   return [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
 }
 
@@ -69,16 +69,16 @@ function toResult(call: ToolCallPart, outcome: StoredToolOutcome, now: number): 
   return { type: "tool-result", toolCallId, toolName, ...outcome, ...times };
 }
 
-/** `over` resolves some time after the signal was aborted; never, as long as it is not. */
-function stopGrace(signal: AbortSignal, { clock }: TurnPorts): { over: Promise<void>; forget(): void } {
+/** `over` resolves `STOP_GRACE_MS` after the signal is aborted. */
+function stopGrace(signal: AbortSignal, { clock }: TurnPorts): { over: Promise<void>; cancel(): void } {
   const done = new AbortController();
   const over = new Promise<void>((resolve) => {
     const arm = () => {
-      const cancel = clock.after(STOP_GRACE_MS, resolve);
-      done.signal.addEventListener("abort", cancel, { once: true });
+      const cancelTimer = clock.after(STOP_GRACE_MS, resolve);
+      done.signal.addEventListener("abort", cancelTimer, { once: true });
     };
     if (signal.aborted) arm();
     else signal.addEventListener("abort", arm, { once: true, signal: done.signal });
   });
-  return { over, forget: () => done.abort() };
+  return { over, cancel: () => done.abort() };
 }

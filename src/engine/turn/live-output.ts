@@ -1,20 +1,20 @@
 /**
- * What one running tool says, on its way to those who watch: a preview in bounded deltas at a bounded pace. A tool that
- * says more than that is shown its newest words, with a line that tells how much is left out; its result has the truth.
+ * Live output of one running tool call: a preview in deltas of bounded size at a bounded rate. Beyond that only the
+ * newest output is shown, after a line with the number of omitted bytes; the tool's result is not affected.
  */
 import type { Clock } from "../../lib/clock.js";
 import { suffixStart } from "../../lib/text/utf8.js";
 
-/** Faster than anyone reads, slower than terminals flicker: at most five deltas a second for each call. */
+/** Faster than anyone reads, slower than terminals flicker: at most five deltas a second per call. */
 export const LIVE_OUTPUT_INTERVAL_MS = 200;
-/** Bytes of text that a call may show in a second, and at most in one delta: `yes` must not flood those who watch. */
+/** Bytes of text that a call may show per second, and at most in one delta: `yes` must not flood subscribers. */
 export const LIVE_OUTPUT_BYTES_PER_SECOND = 16 * 1024;
 
 const SECOND_MS = 1_000;
 
 export class LiveOutput {
-  #waiting = "";
-  #leftOutBytes = 0;
+  #pending = "";
+  #omittedBytes = 0;
   #nextAt = -Infinity;
   #cancelTimer: (() => void) | null = null;
   #isClosed = false;
@@ -24,47 +24,47 @@ export class LiveOutput {
     private readonly clock: Clock,
   ) {}
 
-  /** `missedBytes` were said before `text` and are lost already. */
+  /** `missedBytes`: lost output before `text`. */
   write(text: string, missedBytes = 0): void {
     if (this.#isClosed) return;
     if (missedBytes > 0) {
-      // One line tells of both: what waits is older than what is lost.
-      this.#leftOutBytes += missedBytes + Buffer.byteLength(this.#waiting);
-      this.#waiting = "";
+      // Pending text is older than the lost output: one line counts both.
+      this.#omittedBytes += missedBytes + Buffer.byteLength(this.#pending);
+      this.#pending = "";
     }
-    this.#waiting += text;
+    this.#pending += text;
     this.#shorten();
-    if (this.#cancelTimer || this.#waiting === "") return;
+    if (this.#cancelTimer || this.#pending === "") return;
     const wait = this.#nextAt - this.clock.now();
     if (wait <= 0) this.#flush();
     else this.#cancelTimer = this.clock.after(wait, () => this.#flush());
   }
 
-  /** The result is there, or nobody waits for it any more: what was not shown yet never is. */
+  /** Discards pending output: the result is there, or is not needed any more. */
   close(): void {
     this.#isClosed = true;
     this.#cancelTimer?.();
     this.#cancelTimer = null;
-    this.#waiting = "";
+    this.#pending = "";
   }
 
   #shorten(): void {
-    const excess = Buffer.byteLength(this.#waiting) - LIVE_OUTPUT_BYTES_PER_SECOND;
+    const excess = Buffer.byteLength(this.#pending) - LIVE_OUTPUT_BYTES_PER_SECOND;
     if (excess <= 0) return;
-    const bytes = Buffer.from(this.#waiting);
+    const bytes = Buffer.from(this.#pending);
     const start = suffixStart(bytes, excess);
-    this.#waiting = bytes.toString("utf8", start);
-    this.#leftOutBytes += start;
+    this.#pending = bytes.toString("utf8", start);
+    this.#omittedBytes += start;
   }
 
   #flush(): void {
     this.#cancelTimer = null;
-    const text = this.#waiting;
-    const mark = this.#leftOutBytes > 0 ? `\n... [${this.#leftOutBytes} bytes left out] ...\n` : "";
-    this.#waiting = "";
-    this.#leftOutBytes = 0;
-    const paceMs = (Buffer.byteLength(text) / LIVE_OUTPUT_BYTES_PER_SECOND) * SECOND_MS;
-    this.#nextAt = this.clock.now() + Math.max(LIVE_OUTPUT_INTERVAL_MS, paceMs);
+    const text = this.#pending;
+    const mark = this.#omittedBytes > 0 ? `\n... [${this.#omittedBytes} bytes left out] ...\n` : "";
+    this.#pending = "";
+    this.#omittedBytes = 0;
+    const rateMs = (Buffer.byteLength(text) / LIVE_OUTPUT_BYTES_PER_SECOND) * SECOND_MS;
+    this.#nextAt = this.clock.now() + Math.max(LIVE_OUTPUT_INTERVAL_MS, rateMs);
     this.show(mark + text);
   }
 }

@@ -1,9 +1,9 @@
-/** Order among the calls of one step, which run side by side otherwise: some begin when earlier ones have ended. */
+/** Order among the otherwise concurrent calls of one step: some start only after earlier ones have ended. */
 import type { RunTool } from "./ports.js";
 
 /**
- * Wraps `run`, which is called once for each call of the step, in call order. `startsAfter` names the tools whose
- * earlier calls a tool waits for.
+ * Wraps `run`, which is called once for each call of the step, in call order. `startsAfter` returns the names of the
+ * tools whose earlier calls a tool waits for.
  */
 export function inOrder(run: RunTool, startsAfter: (toolName: string) => readonly string[]): RunTool {
   const earlier: { toolName: string; done: Promise<unknown> }[] = [];

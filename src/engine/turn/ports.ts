@@ -1,19 +1,19 @@
-/** What a turn's acts need from the outside. Every port is required: a missing one is a compile error. */
+/** Ports of a turn's actions. All are required: a missing one is a compile error. */
 import type { LiveDelta } from "../../domain/chats/chat-events.js";
 import type { ToolCallPart } from "../../domain/chats/message-parts.js";
 import type { StoredToolOutcome } from "../../domain/chats/tool-outcome.js";
 import type { ModelStreamPart } from "../../providers/types.js";
 import type { Clock } from "../../lib/clock.js";
 
-/** Tells the world of deltas, in sequence order. Must not throw. */
+/** Publishes deltas, in sequence order. Must not throw. */
 export type Publish = (deltas: LiveDelta[]) => void;
 
-/** One attempt at the model; see ModelProvider.stream for what it throws. */
+/** Opens one attempt at the model; throws as ModelProvider.stream does. */
 export type OpenModelStream = (signal: AbortSignal) => AsyncIterable<ModelStreamPart>;
 
 /**
- * Runs one tool. Resolves with an error outcome for everything the model can react to; a rejection is a bug in
- * the tool and becomes an error outcome too, logged by whoever passes this port.
+ * Runs one tool. Resolves with an error outcome for everything the model can react to; a rejection is a bug in the tool
+ * and becomes an error outcome too. The port logs it.
  */
 export type RunTool = (
   call: Pick<ToolCallPart, "toolCallId" | "toolName" | "arguments" | "isCut">,
@@ -21,13 +21,13 @@ export type RunTool = (
   output: ShowOutput,
 ) => Promise<StoredToolOutcome>;
 
-/** Takes what a running tool says, for a preview; see `ToolContext.output`. */
+/** Shows live output of a running tool; see `ToolContext.output`. */
 export type ShowOutput = (text: string, missedBytes?: number) => void;
 
-/** What an act says goes to the generation that it began in. */
+/** Bound to one generation: everything that is published belongs to it. */
 export type TurnPorts = {
   clock: Clock;
   publish: Publish;
-  /** The shortest time between two announcements, as it is now. */
+  /** Shortest time between two publications, in milliseconds, under the present load. */
   deltaIntervalMs: () => number;
 };

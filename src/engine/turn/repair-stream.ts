@@ -1,7 +1,6 @@
 /**
- * Makes what a vendor streams fit to be kept and shown, before it is either: so the live text is the saved text.
- * A surrogate pair that was split over two deltas comes out joined, half a pair alone as U+FFFD, and JSON as the database
- * can keep it (see `plainJson`).
+ * Repairs a vendor's stream before it is shown and stored, so that the live text equals the saved text. A surrogate pair
+ * split over two deltas is joined, a lone half becomes U+FFFD, and JSON becomes storable (see `plainJson`).
  */
 import type { JsonObject } from "../../domain/common/json.js";
 import { endsInMidPair, wellFormed } from "../../domain/common/well-formed.js";
@@ -14,11 +13,11 @@ type Delta = Extract<ModelStreamPart, { type: "text-delta" | "reasoning-delta" }
 type InputDelta = Extract<ModelStreamPart, { type: "tool-input-delta" }>;
 type Emit = (part: ModelStreamPart) => void;
 
-/** One for each model call. */
+/** One per model call. */
 export class StreamRepair {
-  /** A first half that the latest delta ended with; text and reasoning cannot both be open. */
+  /** The first half of a pair at the end of the latest delta; text and reasoning cannot both be open. */
   #half: { type: Delta["type"]; text: string } | null = null;
-  /** The same of tools' inputs, which may be streamed side by side, by call id. */
+  /** The same for tool inputs, which may be streamed concurrently, by call id. */
   readonly #inputHalves = new Map<string, InputDelta>();
 
   constructor(private readonly emit: Emit) {}
@@ -31,7 +30,7 @@ export class StreamRepair {
       case "tool-input-delta":
         this.#endText();
         return this.#takeInput(part);
-      // They stand beside the text and do not end it.
+      // They do not end the text.
       case "usage":
       case "response":
         return this.emit(part);
@@ -59,7 +58,7 @@ export class StreamRepair {
     }
   }
 
-  /** Nothing more comes: a half that still waits has lost the other one. */
+  /** Ends the stream: a pending half has lost its other one. */
   end(): void {
     this.#endText();
     for (const id of [...this.#inputHalves.keys()]) this.#endInput(id);
@@ -67,19 +66,19 @@ export class StreamRepair {
 
   #takeDelta(part: Delta): void {
     if (this.#half !== null && this.#half.type !== part.type) this.#endText();
-    const whole = (this.#half?.text ?? "") + part.text;
-    this.#half = endsInMidPair(whole) ? { type: part.type, text: whole.slice(-1) } : null;
-    const text = wellFormed(this.#half === null ? whole : whole.slice(0, -1));
+    const joined = (this.#half?.text ?? "") + part.text;
+    this.#half = endsInMidPair(joined) ? { type: part.type, text: joined.slice(-1) } : null;
+    const text = wellFormed(this.#half === null ? joined : joined.slice(0, -1));
     if (text === part.text) this.emit(part);
     else if (text !== "") this.emit({ ...part, text });
   }
 
   #takeInput(part: InputDelta): void {
-    const whole = (this.#inputHalves.get(part.toolCallId)?.delta ?? "") + part.delta;
-    const isCut = endsInMidPair(whole);
-    if (isCut) this.#inputHalves.set(part.toolCallId, { ...part, delta: whole.slice(-1) });
+    const joined = (this.#inputHalves.get(part.toolCallId)?.delta ?? "") + part.delta;
+    const isCut = endsInMidPair(joined);
+    if (isCut) this.#inputHalves.set(part.toolCallId, { ...part, delta: joined.slice(-1) });
     else this.#inputHalves.delete(part.toolCallId);
-    const delta = wellFormed(isCut ? whole.slice(0, -1) : whole);
+    const delta = wellFormed(isCut ? joined.slice(0, -1) : joined);
     if (delta === part.delta) this.emit(part);
     else if (delta !== "") this.emit({ ...part, delta });
   }

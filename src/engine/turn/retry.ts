@@ -1,17 +1,17 @@
-/** When a failed attempt is tried again. Pure. */
+/** Retry policy of failed attempts. Pure. */
 import type { ChatFailure } from "../../domain/common/failures.js";
 import { MAX_ATTEMPTS_AT_WRONG_ADDRESS, MAX_ATTEMPTS_PER_STEP } from "../../domain/common/limits.js";
 
-/** First wait; doubled with each attempt. */
+/** First delay; doubled with each attempt. */
 const BASE_DELAY_MS = 1_000;
-/** Longest wait of our own making. */
+/** Longest delay of our own. */
 const MAX_DELAY_MS = 60_000;
-/** Longest wait that a vendor may ask for with `retry-after`; a longer one is not worth a person's time. */
+/** Longest `retry-after` of a vendor that is honoured; a longer one is not worth a user's wait. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;
 
 /**
- * Milliseconds to wait before the next attempt, or null when the turn has failed for good. `attempt` counts from
- * 1; `random` is in [0, 1). Half of the wait is jitter, so that chats that failed together do not return together.
+ * Delay before the next attempt in milliseconds, or null when the turn has failed for good. `attempt` counts from 1;
+ * `random` is in [0, 1). Half of the delay is jitter, so that chats that failed together are not retried together.
  */
 export function retryDelay(
   failure: ChatFailure,

@@ -1,19 +1,19 @@
-/** Why a run stopped, as data: the reason of the abort signal that everything in a turn listens to. */
+/** Abort controller of a run, whose reason says why it stopped. Everything in a turn listens to its signal. */
 export type StopReason =
-  /** A person asked; what there is so far is kept. */
+  /** A user stopped the turn; the partial step is persisted. */
   | { kind: "interrupt" }
-  /** This process ends; the step is dropped and run again by the next worker. */
+  /** This process ends; the step is discarded and repeated by the next worker. */
   | { kind: "shutdown" }
-  /** Somebody else holds the chat: nothing of this run may be saved, and what it has started is theirs to find. */
+  /** Another worker has the chat: nothing of this run may be saved, and it takes over the processes that this one started. */
   | { kind: "ownership-lost" }
-  /** What this run answers was edited away: nothing of it may be saved, and what it has started is to end. */
+  /** The message that this run answers was edited: nothing of the run may be saved, and its processes are ended. */
   | { kind: "history-rewritten" };
 
-/** Aborts once, with a reason; a later reason wins only when it makes the earlier one pointless. */
+/** Aborts once, with a reason; a later reason replaces it only when that makes the earlier one irrelevant. */
 export class RunAbortController {
   #controller = new AbortController();
   #reason: StopReason | null = null;
-  /** A shutdown that came while an interrupt was being dealt with. */
+  /** A shutdown that came while an interrupt was being finished. */
   #next: StopReason | null = null;
 
   get signal(): AbortSignal {
@@ -29,7 +29,7 @@ export class RunAbortController {
     return this.#reason !== null && isLoss(this.#reason);
   }
 
-  /** This process ends, perhaps once an interrupt has been dealt with. */
+  /** This process ends, perhaps once an interrupt has been finished. */
   get isShuttingDown(): boolean {
     return this.#reason?.kind === "shutdown" || this.#next !== null;
   }
@@ -40,7 +40,7 @@ export class RunAbortController {
     if (!this.#controller.signal.aborted) this.#controller.abort(reason);
   }
 
-  /** The interrupt has been dealt with: listeners get a fresh signal, aborted again if a shutdown came meanwhile. */
+  /** Replaces the signal once an interrupt has been finished; aborts it again if a shutdown came meanwhile. */
   reset(): void {
     if (this.#reason?.kind !== "interrupt") return;
     this.#reason = null;

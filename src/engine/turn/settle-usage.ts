@@ -1,42 +1,43 @@
 /**
- * What one call has used: what its vendor reported, and where it reported nothing, or the call ended before it could, what
- * was sent and streamed by our own estimate. Pure.
+ * Usage of one call: as its vendor reported it, completed by our own estimate of what was sent and streamed where the
+ * report is missing or the call ended before it. Pure.
  */
 import type { MessagePart, TokenUsage } from "../../domain/chats/message-parts.js";
 import { estimateAnswerTokens } from "../../domain/models/token-estimate.js";
 import type { ReportedUsage } from "../../providers/types.js";
 
-/** Arguments of calls that were never whole have no message to be counted in; JSON in deltas is about that dense. */
+/** For arguments of incomplete calls, which are in no message part; the usual density of JSON. */
 const CHARACTERS_PER_INPUT_TOKEN = 3;
 
-export type UsedByCall = {
+export type CallUsage = {
   /** Null = nothing was reported. */
   reported: ReportedUsage | null;
-  /** Asked only when the vendor did not say how much it read. */
+  /** Called only when the vendor did not report its input. */
   promptTokens(): number;
-  /** What it has said. */
+  /** The answer so far. */
   parts: readonly MessagePart[];
-  /** Of arguments that were streamed for calls which are not in `parts` with them. */
+  /** Characters of streamed arguments that are not in `parts`. */
   lostInputCharacters: number;
-  /** The answer ended by itself; otherwise what was reported need not be all of it. */
+  /** The answer ended by itself; otherwise the report may be incomplete. */
   isWhole: boolean;
 };
 
-/** Cached tokens that were reported alone are part of the estimated prompt. */
-export function settleUsage({ reported, isWhole, ...call }: UsedByCall): TokenUsage {
+/** Cached tokens that were reported without an input count are part of the estimated prompt. */
+export function settleUsage({ reported, isWhole, ...call }: CallUsage): TokenUsage {
   const { cacheReadTokens = 0, cacheWriteTokens = 0 } = reported ?? {};
   const inputTokens =
     reported?.inputTokens ?? Math.max(0, call.promptTokens() - cacheReadTokens - cacheWriteTokens);
-  const told = reported?.outputTokens ?? null;
-  const written = isWhole && told !== null ? { output: 0, reasoning: 0 } : estimateWritten(call);
-  const outputTokens = Math.max(told ?? 0, written.output);
+  const reportedOutput = reported?.outputTokens ?? null;
+  const written = isWhole && reportedOutput !== null ? { output: 0, reasoning: 0 } : estimateWritten(call);
+  const outputTokens = Math.max(reportedOutput ?? 0, written.output);
   const reasoningTokens = Math.min(outputTokens, Math.max(reported?.reasoningTokens ?? 0, written.reasoning));
-  const isEstimated = reported?.inputTokens == null || told === null || outputTokens > told;
+  const isEstimated =
+    reported?.inputTokens == null || reportedOutput === null || outputTokens > reportedOutput;
   const usage = { inputTokens, outputTokens, reasoningTokens, cacheReadTokens, cacheWriteTokens };
   return isEstimated ? { ...usage, isEstimated } : usage;
 }
 
-function estimateWritten({ parts, lostInputCharacters }: Pick<UsedByCall, "parts" | "lostInputCharacters">): {
+function estimateWritten({ parts, lostInputCharacters }: Pick<CallUsage, "parts" | "lostInputCharacters">): {
   output: number;
   reasoning: number;
 } {

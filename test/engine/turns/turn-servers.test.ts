@@ -140,7 +140,7 @@ test("ten servers of which three hang, two fail and one is slow: the turn starts
   );
   expect(parts.slice(0, 5)).toEqual(notices);
   expect(notices.map(({ text }) => text)).toContain(
-    "The tool server hangs-in-list is not used in this turn: It did not answer within 10 s.",
+    "The MCP server hangs-in-list is not used in this turn: It did not answer within 10 s.",
   );
   expect(JSON.stringify(requests)).not.toContain("is not used");
 });
@@ -271,7 +271,7 @@ test("a server that dies in the middle of a turn makes its calls fail, and is fo
   const results = ofType(parts, "tool-result");
   expect(results.map(({ isError }) => isError)).toEqual([true, expect.any(Boolean) as boolean, false]);
   expect(results[0]?.result).toMatchObject({
-    error: expect.stringMatching(/^The tool server mortal failed: /) as string,
+    error: expect.stringMatching(/^The MCP server mortal failed: /) as string,
   });
   expect(results[2]?.result).toBe("alive");
 });
@@ -350,7 +350,9 @@ test("credentials that stop being good are renewed once; then the model and peop
   const parts = await turn(world.replica({ mcpServers: { authorization } }), [server.id]);
   const results = ofType(parts, "tool-result");
   expect(results.map(({ isError }) => isError)).toEqual([false, false, true]);
-  expect(results[2]?.result).toMatchObject({ error: expect.stringContaining("authorise it anew") as string });
+  expect(results[2]?.result).toMatchObject({
+    error: expect.stringContaining("authorise it again") as string,
+  });
   expect(rejected.slice(0, 2)).toEqual([{ authorization: "old" }, { authorization: "new" }]);
   expect(parts.slice(-2)).toMatchObject([
     { type: "notice", mcpServerId: server.id },
