@@ -1,23 +1,23 @@
-/** What is wrong with a model's arguments, in words that let it do better next time. Pure. */
+/** Describes validation errors of a model's arguments, so that it can correct them. Pure. */
 import type { ErrorObject } from "ajv";
 import { cutText } from "../../lib/text/utf8.js";
 
 const MAX_PROBLEMS = 10;
-/** Names and values in a problem come from the model or from somebody's schema. */
+/** Names and values in a problem come from the model or from an external schema. */
 const MAX_PROBLEM_BYTES = 300;
 const MAX_CHOICES = 20;
 
 /** "path: must be string, not number; unknown property `foo`": at most ten problems, then how many more. */
 export function describeProblems(problems: readonly ErrorObject[]): string {
-  const words = [...new Set([...problems.flatMap(describe), ...problems.flatMap(describeStrangers)])];
-  const shown = words.slice(0, MAX_PROBLEMS).map((text) => shorten(text));
-  const rest = words.length - shown.length;
+  const texts = [...new Set([...problems.flatMap(describe), ...problems.flatMap(describeUnknownProperties)])];
+  const shown = texts.slice(0, MAX_PROBLEMS).map((text) => shorten(text));
+  const rest = texts.length - shown.length;
   return `${shown.join("; ")}${rest > 0 ? `; and ${rest} more problems` : ""}.`;
 }
 
 function describe(problem: ErrorObject): string[] {
   const { keyword, instancePath, params } = problem;
-  const at = placeText(instancePath);
+  const at = pathText(instancePath);
   switch (keyword) {
     case "required":
     case "dependentRequired": {
@@ -39,8 +39,8 @@ function describe(problem: ErrorObject): string[] {
   }
 }
 
-/** Beside a missing property its misspelt name is the best hint, also where a schema lets strangers pass. */
-function describeStrangers({ keyword, instancePath, parentSchema, data }: ErrorObject): string[] {
+/** Besides a missing property, its misspelt name is the best hint, even where a schema allows unknown properties. */
+function describeUnknownProperties({ keyword, instancePath, parentSchema, data }: ErrorObject): string[] {
   if (keyword !== "required" || !isRecord(data) || !isRecord(parentSchema)) return [];
   const { properties } = parentSchema;
   if (
@@ -52,7 +52,7 @@ function describeStrangers({ keyword, instancePath, parentSchema, data }: ErrorO
   }
   return Object.keys(data)
     .filter((name) => !Object.hasOwn(properties, name))
-    .map((name) => `unknown property ${quote(join(placeText(instancePath), name))}`);
+    .map((name) => `unknown property ${quote(join(pathText(instancePath), name))}`);
 }
 
 function expected(schema: unknown, name: string): string {
@@ -77,20 +77,20 @@ function choices(allowed: unknown): string {
 }
 
 /** "/edits/0/old_text" becomes "edits[0].old_text"; the arguments themselves are "". */
-function placeText(pointer: string): string {
+function pathText(pointer: string): string {
   return pointer
     .split("/")
     .slice(1)
     .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce((place, key) => (/^\d+$/.test(key) ? `${place}[${key}]` : join(place, key)), "");
+    .reduce((path, key) => (/^\d+$/.test(key) ? `${path}[${key}]` : join(path, key)), "");
 }
 
-function join(place: string, name: string): string {
-  return place === "" ? name : `${place}.${name}`;
+function join(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
 }
 
-function subject(place: string): string {
-  return place === "" ? "the arguments" : place;
+function subject(path: string): string {
+  return path === "" ? "the arguments" : path;
 }
 
 function quote(name: string): string {

@@ -1,31 +1,31 @@
 /**
- * Keeps a tool's result within what a model can take. What is cut here is cut for everybody: the stored result,
- * the client's and the model's are one. Pure.
+ * Caps a tool's result to a size that fits the model. The cut applies to everyone: the stored result, the client's and
+ * the model's are the same. Pure.
  */
 import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 import { cutString, jsonBytes } from "../../lib/text/cut-string.js";
 
-/** About 16,000 tokens: more than a model reads with care, and no more than a fraction of usual contexts. */
+/** About 16,000 tokens: more than a model reads with care, and a fraction of usual contexts. */
 export const MAX_RESULT_BYTES = 64 * 1024;
-/** Below that a result says too little to be worth its call, however small the model. */
+/** However small the model: a shorter result is not worth its call. */
 export const MIN_RESULT_BYTES = 16 * 1024;
 /** The usual estimate for English and code. */
 const BYTES_PER_TOKEN = 4;
 const CONTEXT_SHARE = 1 / 2;
 
-/** Strings are cut down to this before anything is left out whole; a line of read_file is as long. */
+/** Strings are cut down to this before entries are omitted; a line of read_file is as long. */
 const SHORTEST_STRING_BYTES = 1024;
-/** Elements of lists are cut down to this before some are left out. */
+/** Elements of lists are cut down to this before some are omitted. */
 const SHORTEST_ELEMENT_BYTES = 1024;
-/** Fields are cut down to this before some are left out: a result keeps its shape as long as it can. */
+/** Fields are cut down to this before some are omitted: a result keeps its shape as long as possible. */
 const SHORTEST_FIELD_BYTES = 128;
-/** Of what remains when the middle is left out, the share of the beginning; the rest is the end's. */
+/** Share of the beginning when the middle is omitted; the rest is for the end. */
 const HEAD_SHARE = 2 / 3;
-/** For the note that says how much was left out, its quotes, its key and its comma included. */
+/** For the note about omitted entries, with its quotes, key and comma. */
 const NOTE_BYTES = 64;
 const NOTE_KEY = "...";
 
-/** Half of the model's context, within 16 and 64 KiB; a context that nobody knows counts as large. */
+/** Half of the model's context, between 16 and 64 KiB; an unknown context counts as large. */
 export function resultLimitBytes(contextLimitTokens: number | null): number {
   if (contextLimitTokens === null || Number.isNaN(contextLimitTokens)) return MAX_RESULT_BYTES;
   const shareBytes = Math.floor(contextLimitTokens * BYTES_PER_TOKEN * CONTEXT_SHARE);
@@ -33,9 +33,9 @@ export function resultLimitBytes(contextLimitTokens: number | null): number {
 }
 
 /**
- * `result` in at most `limitBytes` (at least 128) bytes of JSON; as it is when it fits. Long strings lose their
- * middle first, the longest most; then lists, and at last objects, lose entries from their middle. Each cut says
- * how much it left out. `result` is plain JSON, without circles.
+ * Returns `result` in at most `limitBytes` (at least 128) bytes of JSON; unchanged when it fits. Long strings lose their
+ * middle first, the longest most; then lists, and finally objects, lose entries from their middle. Each cut notes how
+ * much it omitted. `result` is plain JSON, without cycles.
  */
 export function capResult(result: JsonValue, limitBytes: number): JsonValue {
   const strings: number[] = [];
@@ -79,13 +79,13 @@ function levelOf(sizes: readonly number[], available: number): number {
   return Infinity;
 }
 
-/** One value being made to fit. Strings count at most as the level they will be cut to. */
+/** Fits one value into a budget. Strings count at most as the level they will be cut to. */
 class Fitting {
   readonly #sizes = new Map<object, number>();
 
   constructor(private readonly longestStringBytes: number) {}
 
-  /** At most `budgetBytes` of JSON; below 64 only what always fits. */
+  /** Returns at most `budgetBytes` of JSON; below 64 bytes only values that always fit. */
   fit(value: JsonValue, budgetBytes: number): JsonValue {
     if (typeof value === "string") return cutString(value, Math.min(budgetBytes, this.longestStringBytes));
     if (typeof value !== "object" || value === null) return value;
@@ -99,12 +99,12 @@ class Fitting {
     const sizes = list.map((inner) => this.#size(inner) + 1);
     const level = levelOf(sizes, budgetBytes - 1);
     if (level >= SHORTEST_ELEMENT_BYTES) return list.map((inner) => this.fit(inner, level - 1));
-    const kept = keepEnds(sizes, budgetBytes, SHORTEST_ELEMENT_BYTES);
-    const keep = (inner: JsonValue) => this.fit(inner, SHORTEST_ELEMENT_BYTES - 1);
+    const ends = headAndTail(sizes, budgetBytes, SHORTEST_ELEMENT_BYTES);
+    const fitElement = (inner: JsonValue) => this.fit(inner, SHORTEST_ELEMENT_BYTES - 1);
     return [
-      ...list.slice(0, kept.head).map(keep),
-      `... [${kept.left} of ${list.length} items left out] ...`,
-      ...list.slice(list.length - kept.tail).map(keep),
+      ...list.slice(0, ends.head).map(fitElement),
+      `... [${ends.omitted} of ${list.length} items left out] ...`,
+      ...list.slice(list.length - ends.tail).map(fitElement),
     ];
   }
 
@@ -119,11 +119,11 @@ class Fitting {
     const cutBytes = valueBytes.map(
       (size, index) => (keyBytes[index] ?? 0) + Math.min(size, SHORTEST_FIELD_BYTES),
     );
-    const kept = keepEnds(cutBytes, budgetBytes, Infinity);
+    const ends = headAndTail(cutBytes, budgetBytes, Infinity);
     return Object.fromEntries([
-      ...entries.slice(0, kept.head).map(fitTo(SHORTEST_FIELD_BYTES)),
-      [unusedKey(object), `[${kept.left} of ${entries.length} fields left out]`] as const,
-      ...entries.slice(entries.length - kept.tail).map(fitTo(SHORTEST_FIELD_BYTES)),
+      ...entries.slice(0, ends.head).map(fitTo(SHORTEST_FIELD_BYTES)),
+      [unusedKey(object), `[${ends.omitted} of ${entries.length} fields left out]`] as const,
+      ...entries.slice(entries.length - ends.tail).map(fitTo(SHORTEST_FIELD_BYTES)),
     ]);
   }
 
@@ -141,12 +141,12 @@ class Fitting {
   }
 }
 
-/** How many entries of the beginning and of the end fit beside the note, each cut to `longest` at most. */
-function keepEnds(
+/** Numbers of entries at the beginning and the end that fit beside the note, each cut to at most `longest`. */
+function headAndTail(
   sizes: readonly number[],
   budgetBytes: number,
   longest: number,
-): { head: number; tail: number; left: number } {
+): { head: number; tail: number; omitted: number } {
   const available = budgetBytes - NOTE_BYTES;
   const count = (ordered: readonly number[], share: number): number => {
     let rest = share;
@@ -156,10 +156,10 @@ function keepEnds(
   const headBytes = Math.floor(available * HEAD_SHARE);
   const head = count(sizes, headBytes);
   const tail = count(sizes.slice(head).reverse(), available - headBytes);
-  return { head, tail, left: sizes.length - head - tail };
+  return { head, tail, omitted: sizes.length - head - tail };
 }
 
-/** Usually "..."; a note must not take the place of a field that has that name. */
+/** Usually "..."; a note must not replace a field of that name. */
 function unusedKey(object: JsonObject): string {
   let key = NOTE_KEY;
   for (let count = 1; Object.hasOwn(object, key); count += 1) key = `${NOTE_KEY}${count}`;

@@ -1,18 +1,18 @@
-/** JSON Schemas of tools → checks, compiled once each. Schemas may come from other people's servers. */
+/** Compiles the JSON Schemas of tools to checks, once each. Schemas may come from external servers. */
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
 import type { JsonObject } from "../../domain/common/json.js";
 
-/** Compiling takes time that grows with the schema; a tool that needs more than this checks for itself. */
+/** Compilation time grows with the schema; a tool with a larger one checks its arguments itself. */
 const MAX_SCHEMA_BYTES = 256 * 1024;
 
-/** Empty = valid. Throws on values too deep to be walked. */
+/** Empty = valid. Throws on values that are nested too deeply. */
 export type SchemaCheck = (value: JsonObject) => ErrorObject[];
 export type CompiledSchema = { check: SchemaCheck } | { unusable: string };
 
-/** Keyed by the schema object itself: a tool that is gone takes its check along. */
+/** Keyed by the schema object: the check is collected together with its tool. */
 const compiled = new WeakMap<JsonObject, Promise<CompiledSchema>>();
 
-/** Never rejects: a schema that cannot be used says why. */
+/** Never rejects: `unusable` says why a schema cannot be used. */
 export function compileSchema(schema: JsonObject): Promise<CompiledSchema> {
   const known = compiled.get(schema);
   if (known) return known;
@@ -22,44 +22,44 @@ export function compileSchema(schema: JsonObject): Promise<CompiledSchema> {
 }
 
 /**
- * Regular expressions are left to the tool itself: one from somebody else's server could hold up the whole process.
- * Every property then counts as matched by `patternProperties`, so none is called unknown.
+ * Matches everything. Regular expressions are left to the tool itself: one from an external server could block the whole
+ * process. Every property then matches `patternProperties`, so none is reported as unknown.
  */
 const matchAll = Object.assign(() => ({ test: () => true }), { code: "matchAll" });
 
 const OPTIONS: Options = {
-  // Unknown keywords and formats are the business of whoever wrote the schema.
+  // Unknown keywords and formats are the schema author's choice.
   strict: false,
   logger: false,
   allErrors: true,
   verbose: true,
-  // A schema that says its own definitions a thousand times would be a thousand times as large.
+  // A schema that references a definition a thousand times would be a thousand times as large.
   inlineRefs: false,
-  // The wrong use of a keyword fails the compilation anyway; the meta-schemas cost more than all our tools.
+  // Misuse of a keyword fails the compilation anyway; the meta-schemas cost more than all our tools.
   validateSchema: false,
   addUsedSchema: false,
   code: { regExp: matchAll },
 };
 
-/** Of these the first compares every pair of items, and the second is about patterns. */
+/** The first compares every pair of items, the second needs patterns. */
 const LEFT_TO_THE_TOOL = ["uniqueItems", "patternProperties"] as const;
 
 async function compile(schema: JsonObject): Promise<CompiledSchema> {
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) {
     return { unusable: `The schema has more than ${MAX_SCHEMA_BYTES} bytes.` };
   }
-  // Loaded with the first call of a tool: a server that runs none does not need them.
+  // Loaded with the first tool call: a server that runs none does not need them.
   const [{ Ajv }, { Ajv2020 }, formats] = await Promise.all([
     import("ajv"),
     import("ajv/dist/2020.js"),
     import("ajv-formats"),
   ]);
-  // An instance each: two tools may use one `$id`, and an instance remembers every schema it has seen.
+  // One instance each: two tools may use the same `$id`, and an instance keeps every schema it has seen.
   const compileWith = (Dialect: typeof Ajv | typeof Ajv2020): ValidateFunction => {
     const ajv = new Dialect(OPTIONS);
     for (const keyword of LEFT_TO_THE_TOOL) ajv.removeKeyword(keyword);
     formats.default.default(ajv, { mode: "fast" });
-    // An asynchronous check would answer with a promise; `$schema` names a meta-schema that is not loaded.
+    // An asynchronous check would return a promise; `$schema` names a meta-schema that is not loaded.
     const { $async: _async, $schema: _dialect, ...rest } = schema;
     return ajv.compile(rest);
   };
@@ -69,7 +69,7 @@ async function compile(schema: JsonObject): Promise<CompiledSchema> {
   try {
     validate = compileWith(first);
   } catch {
-    // Many schemas do not say which dialect they are in; what only one of them refuses is in the other.
+    // Many schemas do not declare their dialect; one that this dialect refuses is in the other.
     validate = compileWith(second);
   }
   return { check: (value) => (validate(value) ? [] : (validate.errors ?? [])) };

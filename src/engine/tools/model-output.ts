@@ -1,14 +1,14 @@
-/** A process's output as a model reads it: bounded in size, with the reasons and ids it needs to go on. Pure. */
+/** Formats a process's output for the model, bounded in size. Pure. */
 import { cutText, suffixStart } from "../../lib/text/utf8.js";
 import type { JsonObject } from "../../domain/common/json.js";
 import type { ProcessOutput } from "../../workspaces/agent-client/agent-connection.js";
 
 const MAX_OUTPUT_BYTES = 32 * 1024;
-/** The line that tells how much the agent left out comes on top. */
+/** For the agent's own line about omitted output. */
 const MARKER_ALLOWANCE_BYTES = 256;
 const SHORTENED_MARKER = "\n\n... [output shortened] ...\n\n";
 
-/** Output that is still too long (bytes that are not text triple when shown) keeps its beginning and its end. */
+/** Keeps the beginning and the end of output that is still too long (bytes that are not text triple in size). */
 export function shortenOutput(output: string): string {
   if (Buffer.byteLength(output) <= MAX_OUTPUT_BYTES + MARKER_ALLOWANCE_BYTES) return output;
   const bytes = Buffer.from(output);
@@ -17,7 +17,7 @@ export function shortenOutput(output: string): string {
   return `${cutText(output, halfBytes)}${SHORTENED_MARKER}${end}`;
 }
 
-/** `output` and `truncated`, each only when there is something to say. */
+/** `output` and `truncated`, each only when not empty. */
 export function outputFields({ output, truncation }: ProcessOutput): JsonObject {
   return {
     ...(output !== "" && { output: shortenOutput(output) }),

@@ -24,7 +24,7 @@ import type { Tool, ToolFacts } from "./tool.js";
 import { waitAgentTool } from "./subagents/wait-agent.js";
 import { writeFileTool } from "./files/write-file.js";
 
-/** Sorted by name: the same list in the same order lets vendors cache the prompt that contains it. */
+/** Sorted by name: a stable order lets vendors cache the prompt that contains it. */
 export const builtInTools: readonly Tool[] = [
   attachFileTool,
   createWorkspaceTool,
@@ -51,26 +51,24 @@ export const builtInTools: readonly Tool[] = [
   writeFileTool,
 ].sort((a, b) => (a.name < b.name ? -1 : 1));
 
-/** Whether a chat of which this is known is offered the tool. */
+/** Whether a chat with these facts is offered the tool. */
 export function isToolOffered(tool: Tool, facts: ToolFacts): boolean {
   return tool.isOffered ? tool.isOffered(facts) : facts.hasWorkspace;
 }
 
-/** What a chat's agent may do at all. */
+/** Permissions of a chat's agent. */
 export type AgentPermissions = {
-  /** It is only to look. */
   isReadOnly: boolean;
   mayHaveSubagents: boolean;
 };
 
-/** Those that a chat's agent may call at all, offered or not. */
-export function permittedTools(tools: readonly Tool[], holder: AgentPermissions): readonly Tool[] {
+/** The tools that a chat's agent may call, offered or not. */
+export function permittedTools(tools: readonly Tool[], permissions: AgentPermissions): readonly Tool[] {
   return tools.filter(({ worksOn, isReadOnly }) =>
-    worksOn === "subagents" ? holder.mayHaveSubagents : !holder.isReadOnly || isReadOnly,
+    worksOn === "subagents" ? permissions.mayHaveSubagents : !permissions.isReadOnly || isReadOnly,
   );
 }
 
-/** The tool that a model called, or undefined when it made the name up. */
 export function findTool(tools: readonly Tool[], name: string): Tool | undefined {
   return tools.find((tool) => tool.name === name);
 }

@@ -1,4 +1,4 @@
-/** The shape of a tool, and what it is given when the model calls it. A tool knows nothing of chats or stores. */
+/** Interface of a tool, and the context of its calls. A tool knows nothing of chats or stores. */
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 import type { ToolFile, ToolOutcome } from "../../domain/chats/tool-outcome.js";
@@ -11,32 +11,32 @@ export type ToolContext = {
   /** The subagents of the chat. */
   agents: Agents;
   /**
-   * The chat's workspace agent. Rejects with a `ToolError` that tells the model what to do instead when the
-   * chat has no workspace or it cannot be reached.
+   * Connection to the chat's workspace agent. Rejects with a `ToolError` that advises the model when the chat has no
+   * workspace or it cannot be reached.
    */
   workspace(): Promise<AgentConnection>;
-  /** For the tools that make and change the chat's workspace itself; absent where they may not. */
+  /** Creates and changes the chat's workspace; absent where the chat may not. */
   provisioning?: WorkspaceProvisioning;
   /**
-   * Shows what the tool says while it runs to those who watch; bounded on its way, thrown away when the result is
-   * there. `missedBytes` were said before `text` and are lost. Never throws.
+   * Shows live output to users; rate-limited, and discarded when the result is there. `missedBytes`: lost output before
+   * `text`. Never throws.
    */
   output(text: string, missedBytes?: number): void;
-  /** Names this very call for ever (`chatId:messageId:callId`): a re-run attaches instead of starting twice. */
+  /** Identifies the call (`chatId:messageId:callId`): a repeated call attaches to the first instead of starting twice. */
   idempotencyKey: string;
   /**
-   * Aborted on interrupt, shutdown and loss of the chat, with a `StopReason`, and when the tool's own time is over,
-   * with a `ToolTimedOut`. What is not done some seconds later is left behind.
+   * Aborted on interrupt, shutdown and loss of the lease, with a `StopReason`, and on the tool's timeout, with a
+   * `ToolTimedOut`. A tool that has not ended some seconds later is abandoned.
    */
   signal: AbortSignal;
 };
 
-/** Throw it inside a tool for anything the model can react to; its message is all that the model sees. */
+/** Thrown inside a tool for anything the model can react to; the model sees only its message. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
 }
 
-/** What a tool returns that gives files besides its words. */
+/** Result of a tool that also returns files. */
 export class ToolAnswer {
   constructor(
     readonly result: JsonValue,
@@ -44,53 +44,53 @@ export class ToolAnswer {
   ) {}
 }
 
-/** What is known of a chat before its tools are offered to the model. */
+/** Facts about a chat that decide which tools the model is offered. */
 export type ToolFacts = {
   hasWorkspace: boolean;
-  /** The chat may make itself a workspace, and start and stop it. */
+  /** The chat may create, start and stop its workspace. */
   mayProvision: boolean;
-  /** The workspace told of at least one skill. */
+  /** The workspace has at least one skill. */
   hasSkills: boolean;
 };
 
 export type Tool = {
   name: string;
-  /** Prose for the model, from the `.md` file beside the tool. */
+  /** For the model, from the `.md` file beside the tool. */
   description: string;
   /** JSON Schema of the arguments, each field described. Arguments are checked against it before `run`. */
   inputSchema: JsonObject;
   /**
-   * Longest run; `DEFAULT_TOOL_TIMEOUT_MS` when absent. A tool that waits must allow more than its longest wait, or
-   * its own answer, which knows how to go on, never comes.
+   * Timeout; `DEFAULT_TOOL_TIMEOUT_MS` when absent. A tool that waits needs more than its longest wait, or its own
+   * answer, with advice on how to continue, never comes.
    */
   timeoutMs?: number;
-  /** Rewrites shapes that models fall back to into those of the schema, before the check. */
+  /** Converts argument shapes that models fall back to into those of the schema, before validation. */
   prepareArguments?(args: JsonObject): JsonObject;
-  /** The tool checks its arguments itself: it gets what the model wrote. */
+  /** The tool validates its arguments itself: it gets what the model wrote. */
   checksArguments?: boolean;
-  /** What it needs; absent: a workspace. Where a chat may have no subagents, their tools are not there at all. */
+  /** What it works on; absent = a workspace. A chat that may have no subagents does not get their tools. */
   worksOn?: "subagents";
-  /** It changes nothing: agents that are only to look have it. */
+  /** It changes nothing: read-only agents get it too. */
   isReadOnly?: true;
-  /** Of the same step, it starts when earlier calls of these tools have ended. */
+  /** Within a step, it starts after earlier calls of these tools have ended. */
   startsAfter?: readonly string[];
-  /** Absent: wherever there is what it works on. */
+  /** Absent = wherever there is what it works on. */
   isOffered?(facts: ToolFacts): boolean;
   run(args: JsonObject, context: ToolContext): Promise<ToolOutcome>;
 };
 
 /**
- * Most work in a workspace is one request of at most 30 seconds, after at most 15 for a connection; a tool beyond
- * ten minutes hangs.
+ * Most work in a workspace is one request of at most 30 seconds, after at most 15 for a connection; a tool that takes ten
+ * minutes hangs.
  */
 export const DEFAULT_TOOL_TIMEOUT_MS = 10 * 60_000;
 
-/** The reason of a tool's signal when its time is over. */
+/** Reason of a tool's signal on its timeout. */
 export class ToolTimedOut extends Error {
   override readonly name = "ToolTimedOut";
 }
 
-/** Builds a tool whose arguments are parsed before `run` sees them; bad ones become an error naming the field. */
+/** Builds a tool whose arguments are parsed before `run`; invalid ones become an error that names the field. */
 export function defineTool<Args extends z.ZodObject>(definition: {
   name: string;
   description: string;

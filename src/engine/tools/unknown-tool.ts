@@ -1,12 +1,12 @@
-/** What a model reads that called a tool which does not exist. Pure. */
+/** Error text for a call of a tool that does not exist. Pure. */
 import { cutText } from "../../lib/text/utf8.js";
 
 const MAX_NAMES = 100;
 const MAX_NAME_BYTES = 128;
-/** Beyond this a name is another word, not the same one misspelt. */
+/** Beyond this a name is another word, not a misspelling. */
 const MAX_DISTANCE_SHARE = 1 / 3;
 
-/** Names the tools there are, at most a hundred, and the one that was probably meant. */
+/** Lists the existing tools, at most a hundred, and the one that was probably meant. */
 export function describeUnknownTool(called: string, names: readonly string[]): string {
   const missing = `There is no tool named ${JSON.stringify(cutText(called, MAX_NAME_BYTES))}.`;
   if (names.length === 0) return `${missing} This chat has no tools.`;
@@ -20,7 +20,7 @@ export function describeUnknownTool(called: string, names: readonly string[]): s
   ].join(" ");
 }
 
-/** The same words written otherwise ("functions.ReadFile" for "read_file") or with few wrong letters. */
+/** The same name in another notation ("functions.ReadFile" for "read_file") or with few wrong letters. */
 export function nearestName(called: string, names: readonly string[]): string | undefined {
   const wanted = lettersOf(called);
   if (wanted === "") return undefined;
@@ -41,7 +41,7 @@ function lettersOf(name: string): string {
     .replace(/[^\p{Letter}\p{Number}]/gu, "");
 }
 
-/** Letters to add, drop or change, by Levenshtein's table, one row at a time. */
+/** Levenshtein distance, computed one row at a time. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {

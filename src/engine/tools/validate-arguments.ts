@@ -1,23 +1,23 @@
 /**
- * A model's arguments against the JSON Schema of the tool it calls, before the tool sees them.
+ * Validates a model's arguments against the JSON Schema of the tool, before the tool sees them.
  *
- * Only for tools that this server runs. The arguments of a client's own tools go to the client as the model wrote
- * them: the client made the schema, may take more than it says, and can tell the model better than we what is wrong.
+ * Only for tools that this server runs. Arguments of a client's own tools are passed on as the model wrote them: the
+ * client made the schema, may accept more than it says, and can explain a mistake better.
  */
 import type { ErrorObject } from "ajv";
 import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 import { compileSchema, type SchemaCheck } from "./compile-schema.js";
 import { describeProblems } from "./argument-problems.js";
 
-/** A repaired list may hold values that need repair themselves; deeper than this nobody nests text in text. */
+/** A repaired list may contain values that need repair themselves; text is not nested in text more deeply than this. */
 const MAX_REPAIRS = 3;
 
-/** `unchecked` says why the schema could not be used; the tool then has to look for itself. */
+/** `unchecked` says why the schema could not be used; the tool then has to validate the arguments itself. */
 export type CheckedArguments =
   { isValid: true; args: JsonObject; unchecked?: string } | { isValid: false; error: string };
 
 /**
- * Never rejects. Three slips of models are put right when that makes the arguments valid, because each has only one
+ * Never rejects. Three slips of models are repaired when that makes the arguments valid, because each has only one
  * meaning: a number or boolean written as text where no text is allowed ("10", "true"; only in its one exact form, so
  * "010" and "1e1" are not), a list or object written as text that is its JSON, and `null` for an optional property
  * that may not be null. Nothing is rounded, cut, wrapped or turned into text.
@@ -50,20 +50,20 @@ function repair(check: SchemaCheck, args: JsonObject, problems: ErrorObject[]): 
   return undefined;
 }
 
-/** Changes `args` where the problem is a slip; whether it was one. */
+/** Repairs `args` in place if the problem is a slip; returns whether it was one. */
 function repairOne(args: JsonObject, problem: ErrorObject): boolean {
   if (problem.keyword !== "type") return false;
-  const place = placeOf(args, problem.instancePath);
-  if (!place) return false;
-  const { holder, key } = place;
-  const value = Array.isArray(holder) ? holder[Number(key)] : holder[key];
-  if (value === null && !Array.isArray(holder)) return delete holder[key];
+  const target = resolvePointer(args, problem.instancePath);
+  if (!target) return false;
+  const { parent, key } = target;
+  const value = Array.isArray(parent) ? parent[Number(key)] : parent[key];
+  if (value === null && !Array.isArray(parent)) return delete parent[key];
   const wanted: unknown = problem.params.type;
   const meant =
     typeof value === "string" ? meaningOf(value, Array.isArray(wanted) ? wanted : [wanted]) : undefined;
   if (meant === undefined) return false;
-  if (Array.isArray(holder)) holder[Number(key)] = meant;
-  else holder[key] = meant;
+  if (Array.isArray(parent)) parent[Number(key)] = meant;
+  else parent[key] = meant;
   return true;
 }
 
@@ -92,23 +92,23 @@ function parse(text: string): JsonValue | undefined {
   }
 }
 
-/** Where the value of a JSON pointer is kept; undefined for the arguments themselves and for what is not there. */
-function placeOf(
+/** Parent and key of a JSON pointer's value; undefined for the arguments themselves and for missing values. */
+function resolvePointer(
   args: JsonObject,
   pointer: string,
-): { holder: JsonObject | JsonValue[]; key: string } | undefined {
+): { parent: JsonObject | JsonValue[]; key: string } | undefined {
   const keys = pointer.split("/").slice(1);
   const key = unescapePointer(keys.pop());
   if (key === undefined) return undefined;
-  let holder: JsonValue = args;
+  let parent: JsonValue = args;
   for (const step of keys) {
-    if (typeof holder !== "object" || holder === null) return undefined;
+    if (typeof parent !== "object" || parent === null) return undefined;
     const name = unescapePointer(step) ?? "";
-    if (!Object.hasOwn(holder, name)) return undefined;
-    holder = Array.isArray(holder) ? (holder[Number(name)] ?? null) : (holder[name] ?? null);
+    if (!Object.hasOwn(parent, name)) return undefined;
+    parent = Array.isArray(parent) ? (parent[Number(name)] ?? null) : (parent[name] ?? null);
   }
-  return typeof holder === "object" && holder !== null && Object.hasOwn(holder, key)
-    ? { holder, key }
+  return typeof parent === "object" && parent !== null && Object.hasOwn(parent, key)
+    ? { parent, key }
     : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Calls the workspace agent for a tool: its refusals become errors that the model can read and react to. */
+/** Calls the workspace agent for a tool. Its refusals become errors that the model can react to. */
 import {
   AgentError,
   AgentUnreachable,
@@ -6,7 +6,7 @@ import {
 } from "../../workspaces/agent-client/agent-connection.js";
 import { ToolError, type ToolContext } from "./tool.js";
 
-/** What a refusal says to the model: the message, and the system's own words when they add something. */
+/** Error text for the model: the message, with the operating system's detail if there is one. */
 export function describeAgentFailure(error: AgentError | AgentUnreachable): string {
   const detail = error instanceof AgentError ? error.facts.detail : undefined;
   return detail === undefined ? error.message : `${error.message} (${detail})`;
@@ -16,7 +16,7 @@ export function isAgentFailure(error: unknown): error is AgentError | AgentUnrea
   return error instanceof AgentError || error instanceof AgentUnreachable;
 }
 
-/** Throws a `ToolError` when the agent refuses or is away, and the reason of the signal when it is aborted. */
+/** Throws a `ToolError` when the agent refuses or cannot be reached, and the reason of the signal when that is aborted. */
 export async function askWorkspace<Answer>(
   context: ToolContext,
   ask: (agent: AgentConnection) => Promise<Answer>,

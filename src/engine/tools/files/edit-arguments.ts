@@ -1,4 +1,4 @@
-/** Reads the edits that a model wrote, also in the shapes that models fall back to. Pure. */
+/** Parses the edits of a call, including the shapes that models fall back to. Pure. */
 import type { JsonObject, JsonValue } from "../../../domain/common/json.js";
 import type { EditFilesRequest } from "../../../workspaces/agent-client/agent-connection.js";
 
@@ -24,7 +24,7 @@ function decodeList(value: JsonValue | undefined): JsonValue | undefined {
   }
 }
 
-/** `files: [{path, edits}]`, the shape of other tools like this one, becomes a flat list. */
+/** Flattens `files: [{path, edits}]`, the shape of similar tools. */
 function flattenFiles(files: JsonValue | undefined): JsonValue[] | undefined {
   if (!Array.isArray(files)) return undefined;
   return files.flatMap((file): JsonValue[] => {
@@ -35,14 +35,14 @@ function flattenFiles(files: JsonValue | undefined): JsonValue[] | undefined {
   });
 }
 
-/** Never throws; what cannot be understood is left for the schema to refuse. */
+/** Never throws; unknown shapes are left for the schema to refuse. */
 export function normaliseEditArguments(args: JsonObject): JsonObject {
   const edits = decodeList(args.edits) ?? flattenFiles(decodeList(args.files));
   if (edits === undefined) return args;
   return { edits };
 }
 
-/** Names that other tools like this one have, and what they are here. */
+/** Field names of similar tools, and ours for them. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   old_str: "old_text",
   old_string: "old_text",
@@ -61,7 +61,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 };
 const SHAPE = "The arguments are edits: [{path, old_text, new_text, replace_all?}].";
 
-/** What a model that wrote these arguments, which the schema refuses, should know beside that; may be empty. */
+/** Advice for a model whose arguments the schema refuses; may be empty. */
 export function explainShape(args: JsonObject): string {
   if (typeof args.edits === "string")
     return "edits must be a list, or its JSON as text; this text is neither.";
@@ -86,7 +86,7 @@ function renamings(edit: JsonObject): string {
   return `Here ${pairs.join(" and ")}.`;
 }
 
-/** Edits of one path, in order, under the path's first mention; the model is to see what they do. */
+/** Groups edits by path, in the order of first mention; requests a diff for the model. */
 export function groupEdits(edits: readonly FlatEdit[]): EditFilesRequest {
   const byPath = new Map<string, EditFilesRequest["files"][number]>();
   for (const { path, old_text: oldText, new_text: newText, replace_all: replaceAll } of edits) {

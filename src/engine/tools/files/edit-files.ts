@@ -1,9 +1,9 @@
-/** The `edit_files` tool: replaces pieces of text in files, all edits or none. */
+/** The `edit_files` tool: replaces text in files; all edits are applied or none. */
 import { z } from "zod";
 import type { JsonObject } from "../../../domain/common/json.js";
 import { AgentError } from "../../../workspaces/agent-client/agent-connection.js";
 import { explainShape, groupEdits, normaliseEditArguments, type FlatEdit } from "./edit-arguments.js";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool, ToolError, type Tool, type ToolContext } from "../tool.js";
 import { validateArguments } from "../validate-arguments.js";
 import { askWorkspace } from "../workspace-call.js";
@@ -26,17 +26,17 @@ const parameters = z.object({
     .describe("The edits, in the order in which they apply; one call may change several files."),
 });
 
-const TOOL_WORDS: Readonly<Record<string, string>> = {
+const TOOL_NAMES: Readonly<Record<string, string>> = {
   oldText: "old_text",
   newText: "new_text",
   replaceAll: "replace_all",
 };
 
-/** The agent's names for the fields, in the words of the tool; what it quotes from a file stays. */
-function inToolWords(message: string): string {
+/** Replaces the agent's field names by the tool's; quotes from a file are unchanged. */
+function withToolNames(message: string): string {
   return message.replace(
     /"(?:[^"\\]|\\.)*"|\b(?:oldText|newText|replaceAll)\b/g,
-    (word) => TOOL_WORDS[word] ?? word,
+    (word) => TOOL_NAMES[word] ?? word,
   );
 }
 
@@ -51,10 +51,10 @@ async function applyEdits(edits: readonly FlatEdit[], context: ToolContext): Pro
     };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    // A refusal comes before anything is written; a failure (5xx, or no answer) says itself what is known.
+    // A refusal comes before any write; a failure (5xx, or no answer) has its own text on what is known.
     const isRefusal = error.cause instanceof AgentError && error.cause.status < 500;
     const ending = isRefusal ? ` ${NOTHING_APPLIED}` : "";
-    throw new ToolError(`${inToolWords(error.message)}${ending}`, { cause: error });
+    throw new ToolError(`${withToolNames(error.message)}${ending}`, { cause: error });
   }
 }
 
@@ -65,15 +65,15 @@ const flatTool = defineTool({
   run: ({ edits }, context) => applyEdits(edits, context),
 });
 
-/** Arguments are checked here, so that also what the schema refuses is said to have changed nothing. */
+/** Validates its arguments itself, so that a schema error too says that no edit was applied. */
 export const editFilesTool: Tool = {
   ...flatTool,
   checksArguments: true,
   run: async (args, context) => {
-    const given = normaliseEditArguments(args);
-    const checked = await validateArguments(flatTool.inputSchema, given);
+    const prepared = normaliseEditArguments(args);
+    const checked = await validateArguments(flatTool.inputSchema, prepared);
     if (checked.isValid) return flatTool.run(checked.args, context);
-    const words = [checked.error, explainShape(given), NOTHING_APPLIED].filter((text) => text !== "");
-    return { result: { error: words.join(" ") }, isError: true };
+    const texts = [checked.error, explainShape(prepared), NOTHING_APPLIED].filter((text) => text !== "");
+    return { result: { error: texts.join(" ") }, isError: true };
   },
 };

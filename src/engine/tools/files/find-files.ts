@@ -1,7 +1,7 @@
-/** The `find_files` tool: paths that match a glob. */
+/** The `find_files` tool: finds paths that match a glob. */
 import { z } from "zod";
 import { DEFAULT_FOUND_FILES, MAX_FOUND_FILES } from "../../../workspaces/agent-client/agent-connection.js";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { noteOf } from "./search-notes.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";

@@ -1,10 +1,10 @@
-/** The `list_directory` tool: what is in a folder. */
+/** The `list_directory` tool: lists the entries of a directory. */
 import { z } from "zod";
 import {
   DEFAULT_LISTED_ENTRIES,
   type ListDirectoryAnswer,
 } from "../../../workspaces/agent-client/agent-connection.js";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 

@@ -1,6 +1,6 @@
-/** The `read_file` tool: numbered lines of a text file. */
+/** The `read_file` tool: reads numbered lines of a text file. */
 import { z } from "zod";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool, ToolError } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 

@@ -1,11 +1,11 @@
-/** The `search_files` tool: lines that match a regular expression. */
+/** The `search_files` tool: finds lines that match a regular expression. */
 import { z } from "zod";
 import {
   DEFAULT_FOUND_LINES,
   MAX_FOUND_LINES,
   type SearchFilesAnswer,
 } from "../../../workspaces/agent-client/agent-connection.js";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { noteOf } from "./search-notes.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";

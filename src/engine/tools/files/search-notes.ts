@@ -1,8 +1,8 @@
-/** What a model should be told of a search that did not see or show everything. Pure. */
+/** Notes for the model about an incomplete search. Pure. */
 
 type SearchFacts = { endedEarly?: "time" | "count" | undefined; unreadable: number };
 
-/** One sentence for each fact, or nothing. `more` counts what was found but is not shown, in `unit`. */
+/** One sentence per fact, or nothing. `more` counts results that are not shown, in `unit`. */
 export function noteOf(
   { endedEarly, unreadable }: SearchFacts,
   { more, unit, otherFacts = [] }: { more: number; unit: string; otherFacts?: readonly string[] },

@@ -1,6 +1,6 @@
-/** The `write_file` tool: makes or replaces a whole file. */
+/** The `write_file` tool: creates or replaces a whole file. */
 import { z } from "zod";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 

@@ -1,11 +1,11 @@
-/** What can be told from a command's text alone: whether it wants the background, whether it dumps files. Pure. */
+/** Checks of a command's text: whether it belongs in the background, and whether it dumps files. Pure. */
 
-/** A last `&` that is no half of `&&`, `|&`, `>&` or `<&`, and not escaped (by an odd number of backslashes). */
+/** A final `&` that is not part of `&&`, `|&`, `>&` or `<&`, and not escaped (by an odd number of backslashes). */
 const TRAILING_AMPERSAND = /(?:^|[^&|<>\\])(?:\\\\)*&$/;
 
 /**
- * A command that ends with a single `&` would return at once and leave a process that nobody can find again;
- * it is started in the background properly instead.
+ * Strips a final single `&`, which would return at once and leave an untracked process; the command is to be started in
+ * the background properly instead.
  */
 export function promoteBackground(command: string): { command: string; isBackground: boolean } {
   const trimmed = command.trim();

@@ -11,14 +11,14 @@ import { fileDumpNote, promoteBackground } from "./command-text.js";
 import { DURATION_FORMAT, formatDuration, parseDuration } from "./duration.js";
 import { exitFields, outputFields } from "../model-output.js";
 import { MAX_WAIT_MS, WAITING_TOOL_TIMEOUT_MS, waitForProcess, type WaitOutcome } from "./process-wait.js";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool, ToolError, type Tool, type ToolContext } from "../tool.js";
 import { describeAgentFailure, isAgentFailure } from "../workspace-call.js";
 
-/** Long enough for most commands, short enough that a server started by mistake does not stop the chat. */
+/** Long enough for most commands, short enough that a server started by mistake does not block the chat. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** Nobody can answer an editor, a pager or a password prompt. */
+/** Disables editors, pagers and password prompts, which no one could answer. */
 const COMMAND_ENVIRONMENT: Readonly<Record<string, string>> = {
   PARLEY_CHAT_AGENT: "true",
   GIT_EDITOR: "true",
@@ -36,12 +36,12 @@ const parameters = z.object({
   command: z
     .string()
     .describe("The shell command, run by `sh -c`. Do not end it with `&`; use run_in_background instead."),
-  // Shown to people by clients; the command and its result know nothing of it.
+  // Shown to users by clients; it does not affect the command or its result.
   model_intent: z
     .string()
     .optional()
     .describe(
-      'What the command is for, in a few words for the person who watches, such as "Running the unit tests".',
+      'What the command is for, in a few words for the user who watches, such as "Running the unit tests".',
     ),
   timeout: z
     .string()
@@ -63,7 +63,7 @@ const parameters = z.object({
     ),
 });
 
-/** A command made ready: `timeoutMs` is undefined for the background. */
+/** A parsed command; `timeoutMs` is undefined for the background. */
 type Plan = { command: string; workdir: string | undefined; timeoutMs: number | undefined };
 
 function planCommand(args: z.infer<typeof parameters>): Plan {
@@ -122,8 +122,8 @@ async function runCommand(plan: Plan, context: ToolContext, clock: Clock): Promi
 }
 
 /**
- * A start whose answer was lost is asked for once more on a new connection: the key finds what the first one began.
- * Only of the same agent: what another one knows nothing of may have run, and must not run twice.
+ * Repeats a start whose answer was lost, once, on a new connection: the key finds the process of the first one. Only with
+ * the same agent: on another one the command may have run without a trace, and must not run twice.
  */
 async function startCommand(
   plan: Plan,
@@ -136,15 +136,15 @@ async function startCommand(
   return next?.instance === agent.instance ? startOnce(plan, context, next) : started;
 }
 
-/** What an agent answers when as many processes run as may. */
+/** The agent's status code at its maximum of running processes. */
 const TOO_MANY = 429;
 const TOO_MANY_ADVICE =
   "Nothing was started. Stop one that is not needed any more with process_signal (process_list shows all of this " +
   "chat), or wait for one to end with process_output, and try again.";
 
 /**
- * Not aborted by the signal: a start whose answer is lost would leave a process whose id nobody knows. It takes
- * milliseconds, and at most the agent's request timeout.
+ * Not aborted by the signal: a start whose answer is lost would leave a process with an unknown id. It takes milliseconds,
+ * and at most the agent's request timeout.
  */
 async function startOnce(
   plan: Plan,
@@ -167,10 +167,10 @@ async function startOnce(
   }
 }
 
-/** Between asking a command to stop and ending it; shorter than a turn waits for a tool that was stopped. */
+/** Between SIGTERM and SIGKILL; shorter than a turn waits for a stopped tool. */
 const TERMINATION_GRACE_MS = 1_000;
 
-/** A person who interrupts wants the command to stop; a server that shuts down wants it to be found again. */
+/** An interrupt ends the command; a shutdown leaves it running, for the next worker to find. */
 async function waitOrInterrupt(
   context: ToolContext,
   agent: AgentConnection,
@@ -185,7 +185,7 @@ async function waitOrInterrupt(
   }
 }
 
-/** A person stopped the turn, or edited away what it answers: nobody will come back for its commands. */
+/** A user stopped the turn, or edited the message it answers: no worker will look for its commands. */
 const ENDING: ReadonlySet<unknown> = new Set(["interrupt", "history-rewritten"]);
 
 function endsCommands(signal: AbortSignal): boolean {
@@ -194,8 +194,8 @@ function endsCommands(signal: AbortSignal): boolean {
 }
 
 /**
- * Asks the command to stop, and ends it if it does not listen. An agent that refuses (the process has just ended) or
- * is away leaves nothing to do.
+ * Terminates the command, and kills it if it does not react. A refusal (the process has just ended) or an unreachable
+ * agent leaves nothing to do.
  */
 async function terminate(agent: AgentConnection, id: string): Promise<void> {
   try {

@@ -1,18 +1,18 @@
 /**
- * Shows people what a command says while a tool waits for its end. Only a preview: what is lost on the way is told, and
- * nothing that goes wrong here is the tool's failure, or keeps it waiting.
+ * Follows a command's output for users while a tool waits for its end. Only a preview: lost output is counted, and a
+ * failure here neither fails the tool nor delays it.
  */
 import { sleep, systemClock, type Clock } from "../../../lib/clock.js";
 import type { AgentConnection } from "../../../workspaces/agent-client/agent-connection.js";
 import type { ToolContext } from "../tool.js";
 
-/** Most commands end sooner; then their result is all that there is to show, and no stream need be opened. */
+/** Most commands end sooner; then the result shows everything, and no stream needs to be opened. */
 const FOLLOW_AFTER_MS = 200;
-/** A broken stream is opened again after this, later each time that it breaks without a word. */
+/** Delay before a broken stream is reopened; doubled each time that it breaks without output. */
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 10_000;
 
-/** What `wait` gives, or its failure; the process's output is shown until then. */
+/** Settles as `wait` does; the process's output is shown until then. */
 export async function whileFollowing<Result>(
   context: ToolContext,
   agent: AgentConnection,
@@ -31,7 +31,7 @@ export async function whileFollowing<Result>(
 
 type Following = { id: string; signal: AbortSignal; clock: Clock };
 
-/** Ends at once when the signal is aborted. Never rejects. */
+/** Resolves at once when the signal is aborted. Never rejects. */
 async function follow(context: ToolContext, first: AgentConnection, following: Following): Promise<void> {
   const { id, signal, clock } = following;
   const onOutput = (text: string, missedBytes: number) => context.output(text, missedBytes);
@@ -45,12 +45,12 @@ async function follow(context: ToolContext, first: AgentConnection, following: F
     delayMs = nextOffset > from ? FIRST_RETRY_MS : Math.min(delayMs * 2, MAX_RETRY_MS);
     from = nextOffset;
     await sleep(clock, delayMs, signal);
-    agent = await renewed(context, agent, signal);
+    agent = await reconnect(context, agent, signal);
   }
 }
 
-/** The way to the agent may be another one now. Finding it takes long when the agent is away: no longer than `signal`. */
-async function renewed(
+/** The current connection to the agent. Bounded by `signal`: connecting takes long when the agent is unreachable. */
+async function reconnect(
   context: ToolContext,
   known: AgentConnection,
   signal: AbortSignal,

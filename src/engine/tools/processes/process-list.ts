@@ -1,7 +1,7 @@
-/** The `process_list` tool: this chat's processes, those running first. */
+/** The `process_list` tool: lists the chat's processes, running ones first. */
 import { z } from "zod";
 import { cutText } from "../../../lib/text/utf8.js";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 

@@ -1,10 +1,10 @@
-/** The `process_output` tool: what a process has said so far, after waiting a while for its end. */
+/** The `process_output` tool: waits for a process's end, and returns its output so far. */
 import { z } from "zod";
 import type { JsonObject } from "../../../domain/common/json.js";
 import { DURATION_FORMAT, parseDuration } from "./duration.js";
 import { exitFields, outputFields } from "../model-output.js";
 import { MAX_WAIT_MS, WAITING_TOOL_TIMEOUT_MS, waitForProcess } from "./process-wait.js";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool, ToolError, type ToolContext } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 

@@ -1,6 +1,6 @@
 /** The `process_signal` tool: stops a process and everything it started. */
 import { z } from "zod";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 

@@ -1,4 +1,4 @@
-/** Waits for a process's end for a tool; when the wait itself fails, finds out what became of the process. */
+/** Waits for a process's end; when the wait itself fails, determines the state of the process. */
 import { systemClock, type Clock } from "../../../lib/clock.js";
 import {
   AgentError,
@@ -12,34 +12,34 @@ import { describeAgentFailure, isAgentFailure } from "../workspace-call.js";
 /** Longest wait that a model may ask for. */
 export const MAX_WAIT_MS = 4 * 60 * 60_000;
 
-/** For tools that wait: the longest wait, and room for starting, for a look afterwards, and for a lost agent. */
+/** For tools that wait: the longest wait, and time for the start, a second request, and a lost agent. */
 export const WAITING_TOOL_TIMEOUT_MS = MAX_WAIT_MS + 5 * 60_000;
 
-/** A connection that broke may hold the next time; one that breaks each time is not waited on for ever. */
+/** A broken connection may work the next time; one that breaks each time must not be retried forever. */
 const MAX_WAITS = 3;
 
-type SeenAgain = {
+type SeenAfterBreak = {
   kind: "seen";
   output: ProcessOutput;
-  /** Why the wait was over before its time. */
+  /** Why the wait ended early. */
   brokenBy: string;
-  /** What answered after that. */
+  /** The connection that answered after that. */
   agent: AgentConnection;
 };
 
 /**
- * `seen`: the output, ended or not; `brokenBy` when only a look afterwards told it. `lost`: the agent no longer
- * knows the process, whose outcome is unknown. `unknown`: neither the wait nor a look afterwards was answered.
+ * `seen`: the output, of an ended process or a running one; `brokenBy` when it comes from a second request. `lost`: the
+ * agent no longer knows the process, whose outcome is unknown. `unknown`: neither the wait nor the second request was
+ * answered.
  */
 export type WaitOutcome =
   | { kind: "seen"; output: ProcessOutput; brokenBy?: undefined }
-  | SeenAgain
+  | SeenAfterBreak
   | { kind: "lost" }
   | { kind: "unknown"; reason: string };
 
 /**
- * `timeoutMs` 0 is a look without waiting; what a process says meanwhile is shown. Rejects only with the reason of an
- * aborted signal.
+ * `timeoutMs` 0 does not wait; live output is shown meanwhile. Rejects only with the reason of an aborted signal.
  */
 export function waitForProcess(
   context: ToolContext,
@@ -47,11 +47,11 @@ export function waitForProcess(
   wanted: { id: string; timeoutMs: number },
   clock: Clock = systemClock,
 ): Promise<WaitOutcome> {
-  const wait = () => waitPatiently(context, agent, wanted, clock);
+  const wait = () => waitWithRetries(context, agent, wanted, clock);
   return wanted.timeoutMs > 0 ? whileFollowing(context, agent, wanted.id, wait) : wait();
 }
 
-async function waitPatiently(
+async function waitWithRetries(
   context: ToolContext,
   agent: AgentConnection,
   wanted: { id: string; timeoutMs: number },
@@ -66,8 +66,8 @@ async function waitPatiently(
   return outcome;
 }
 
-/** A wait that was over before its time, of a command that runs on. */
-function isBroken(outcome: WaitOutcome): outcome is SeenAgain {
+/** A wait that ended early, for a command that is still running. */
+function isBroken(outcome: WaitOutcome): outcome is SeenAfterBreak {
   return outcome.kind === "seen" && outcome.output.running && outcome.brokenBy !== undefined;
 }
 
@@ -82,12 +82,12 @@ async function waitOnce(
   } catch (error) {
     if (context.signal.aborted || !isAgentFailure(error)) throw error;
     if (isUnknownProcess(error)) return { kind: "lost" };
-    return lookAgain(context, id, describeAgentFailure(error));
+    return readAgain(context, id, describeAgentFailure(error));
   }
 }
 
-/** The connection may have broken while the process went on; a fresh one tells. Bounded as every request is, 30 s. */
-async function lookAgain(context: ToolContext, id: string, reason: string): Promise<WaitOutcome> {
+/** The connection may have broken while the process went on; asks on a new one. Bounded as every request is, 30 s. */
+async function readAgain(context: ToolContext, id: string, reason: string): Promise<WaitOutcome> {
   try {
     const agent = await context.workspace();
     const output = await agent.processOutput({ id, signal: context.signal });

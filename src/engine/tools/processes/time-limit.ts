@@ -1,17 +1,16 @@
-/** Gives one run of a tool its time: not more, and no longer than the turn itself goes on. */
+/** Time limit of one tool run, which also ends with the turn. */
 import type { Clock } from "../../../lib/clock.js";
 import { formatDuration } from "./duration.js";
 import { ToolTimedOut } from "../tool.js";
 
-/** A timer's longest time; a longer one would ring at once. */
+/** Longest timeout of a Node timer; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export type TimeLimit = { clock: Clock; timeoutMs: number; signal: AbortSignal };
 
 /**
- * What `run` gives, or its failure. Rejects with `ToolTimedOut` as soon as the time is over, whether or not `run`
- * listens to the signal it was given; that is aborted then, and whenever `signal` is. A failure that comes after
- * that goes to `onLateFailure`.
+ * Settles as `run` does. Rejects with `ToolTimedOut` on the timeout, whether or not `run` listens to its signal, which is
+ * aborted then, and whenever `signal` is. A failure after the timeout goes to `onLateFailure`.
  */
 export async function runWithin<Result>(
   { clock, timeoutMs, signal }: TimeLimit,
@@ -31,7 +30,7 @@ export async function runWithin<Result>(
       const reason = new ToolTimedOut(
         `The tool was stopped: it did not end within ${formatDuration(limitMs)}. What it has done so far is not known.`,
       );
-      // First the answer: what the tool says in reply to its abort comes too late.
+      // Reject first: the tool's reaction to its abort comes too late.
       reject(reason);
       own.abort(reason);
     });
@@ -48,7 +47,7 @@ export async function runWithin<Result>(
   }
 }
 
-/** What is thrown before the first wait is a rejection like any other. */
+/** Turns a synchronous throw into a rejection. */
 async function startSafely<Result>(
   run: (signal: AbortSignal) => Promise<Result>,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
-/** The `read_skill_file` tool: a text file that comes with a skill of the workspace. */
+/** The `read_skill_file` tool: reads a text file of a skill. */
 import { z } from "zod";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 

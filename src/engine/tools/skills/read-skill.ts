@@ -1,6 +1,6 @@
-/** The `read_skill` tool: what a skill of the workspace teaches. */
+/** The `read_skill` tool: reads a skill of the workspace. */
 import { z } from "zod";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 import { askWorkspace } from "../workspace-call.js";
 

@@ -7,7 +7,7 @@ import {
   demandAnswer,
   readChatId,
 } from "./agent-summaries.js";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 
 export const interruptAgentTool = defineTool({

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { MAX_FAMILY_SUBAGENTS } from "../../../domain/chats/subagents.js";
 import { ACTING_AGENT_TOOLS, agentFields } from "./agent-summaries.js";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 
 const DEFAULT_LISTED = 20;

@@ -8,12 +8,12 @@ import {
   demandAnswer,
   readChatId,
 } from "./agent-summaries.js";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 
 const parameters = z.object({
   chat_id: chatIdArgument,
-  message: z.string().trim().min(1).max(MAX_TASK_CHARACTERS).describe("What to tell it."),
+  message: z.string().trim().min(1).max(MAX_TASK_CHARACTERS).describe("The message."),
   interrupt: z
     .boolean()
     .optional()

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { MAX_TASK_CHARACTERS, SUBAGENT_KINDS } from "../../../domain/chats/subagents.js";
 import { ACTING_AGENT_TOOLS, agentFields, demandAnswer } from "./agent-summaries.js";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 
 const parameters = z.object({
@@ -12,7 +12,7 @@ const parameters = z.object({
     .min(1)
     .max(MAX_TASK_CHARACTERS)
     .describe("The whole task; the subagent knows nothing else."),
-  title: z.string().optional().describe("What the task is, in two to six words, for people to see."),
+  title: z.string().optional().describe("What the task is, in two to six words, shown to users."),
   type: z
     .enum(SUBAGENT_KINDS)
     .optional()

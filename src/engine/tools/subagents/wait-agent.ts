@@ -9,7 +9,7 @@ import {
   demandAnswer,
   readChatId,
 } from "./agent-summaries.js";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool, ToolError } from "../tool.js";
 
 /** For the reads before and after the wait. */
@@ -49,7 +49,7 @@ function reportFields(agent: AgentWithStatus, waitedSeconds: number) {
     case "finished":
       return { ...fields, report: status.report };
     case "interrupted":
-      return { ...fields, note: "It was stopped before it had answered the last thing it was told." };
+      return { ...fields, note: "It was stopped before it had answered its last message." };
     case "failed": {
       const report = status.report === "" ? "" : ` What it said last: ${status.report}`;
       throw new ToolError(`The subagent "${title}" failed: ${status.failure}${report}`);

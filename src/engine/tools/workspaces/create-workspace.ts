@@ -6,7 +6,7 @@ import {
   isProvisioningOffered,
   PROVISIONING_TIMEOUT_MS,
 } from "./provisioning-tool.js";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 
 const parameters = z.object({

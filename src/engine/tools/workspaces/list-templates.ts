@@ -1,6 +1,6 @@
 /** The `list_templates` tool: the templates that a workspace can be created from. */
 import { z } from "zod";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 import { requireProvisioning, isProvisioningOffered } from "./provisioning-tool.js";
 

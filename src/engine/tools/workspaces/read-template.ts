@@ -1,6 +1,6 @@
 /** The `read_template` tool: a template's description and parameters. */
 import { z } from "zod";
-import { readDescription } from "../prose.js";
+import { readDescription } from "../read-description.js";
 import { requireProvisioning, isProvisioningOffered } from "./provisioning-tool.js";
 import { defineTool, ToolError } from "../tool.js";
 
