@@ -1,4 +1,4 @@
-// The edge of the configuration: real `.env` files and a real process environment, in a child process.
+// Loading the configuration from real `.env` files and a real process environment, in a child process.
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ async function load(env: Record<string, string>): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-test("a .env file counts, the environment wins over it, and an empty variable hides nothing", async () => {
+test("a .env file is read, the environment takes precedence, and an empty variable overrides nothing", async () => {
   await writeFile(join(folder, ".env"), 'PARLEY_PORT=5000\nPARLEY_HOST="::1"\nPARLEY_MODEL=from-file\n');
   expect(await load({ PARLEY_PORT: "6000", PARLEY_HOST: "" })).toEqual({
     port: 6000,
@@ -34,7 +34,7 @@ test("a .env file counts, the environment wins over it, and an empty variable hi
   });
 });
 
-test("no .env file is no error, an unreadable one is", async () => {
+test("a missing .env file is no error, an unreadable one is", async () => {
   const without = await load({});
   await mkdir(join(folder, ".env"));
   expect([without, await load({})]).toEqual([

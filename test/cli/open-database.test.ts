@@ -1,4 +1,4 @@
-// How a command finds its database: one that is still starting is waited for, anything else is told in plain words.
+// Opening a command's database: waits for one that is still starting, and explains every other failure.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -44,20 +44,20 @@ function listening(): { log: ReturnType<typeof createLog>; lines: string[] } {
   return { log: createLog("info", "test", into), lines };
 }
 
-/** Where the tests' PostgreSQL listens. */
+/** Address of the tests' PostgreSQL. */
 function target(): { path: string } | { host: string; port: number } {
   const { url, host = "localhost", port = 5432 } = base.options;
   if (url !== undefined) return { host: new URL(url).hostname, port: Number(new URL(url).port || 5432) };
   return host.startsWith("/") ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
 }
 
-test("a database that is still starting is waited for, and that is said once", async () => {
+test("a database that is still starting is waited for, and that is logged once", async () => {
   const port = await freePort();
   const url = new URL(databaseUrl(base.options));
   const through = `postgres://${url.username}@127.0.0.1:${port}${url.pathname}`;
   const { log, lines } = listening();
   const opening = openDatabase(configOf({ DATABASE_URL: through }), log);
-  const isSaid = () => expect(lines.filter((line) => line.includes("Waiting for"))).toHaveLength(1);
+  const isSaid = () => expect(lines.filter((line) => line.includes("waiting for"))).toHaveLength(1);
   await eventually(isSaid);
   const door = createServer((client) => {
     const upstream = connect(target());
@@ -78,7 +78,7 @@ test("a database that is still starting is waited for, and that is said once", a
   door.close();
 });
 
-test("what cannot be used is told with the variable to look at, and never with a password", async () => {
+test("errors name the variable to check, and never a password", async () => {
   const file = join(folder, "a-file");
   await writeFile(file, "");
   const nowhere = `postgres://me:secret@127.0.0.1:${await freePort()}/nowhere`;
@@ -102,7 +102,7 @@ test("what cannot be used is told with the variable to look at, and never with a
   }
 });
 
-test("a schema newer than the program is refused by every command, with both versions, and left as it is", async () => {
+test("a schema newer than the program is refused by every command, with both versions, and left unchanged", async () => {
   const run = promisify(execFile);
   await base.dataSource.query(
     `INSERT INTO migrations ("timestamp", name) VALUES (9999999999999, 'Tomorrow9999999999999')`,

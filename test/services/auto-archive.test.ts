@@ -1,4 +1,4 @@
-// Idle chats are put away: which, by whom, and that nobody's chat is put away under their hands.
+// Auto-archive: which chats are archived, by which replica, and that chats in use are not.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { SavedChange } from "../../src/domain/chats/chat-events.js";
 import { AutoArchive } from "../../src/services/chats/auto-archive.js";
@@ -23,9 +23,9 @@ afterEach(async () => {
 });
 
 const archiveOf = (parts: Partial<TransitionDependencies> = {}) =>
-  new AutoArchive({ ...replica.parts, ...parts }, { afterDays: 30 });
+  new AutoArchive({ ...replica.dependencies, ...parts }, { afterDays: 30 });
 
-/** So many days before the replica's clock. */
+/** That many days before the replica's clock. */
 const daysAgo = (days: number) => new Date(replica.clock.now() - days * DAY_MS).toISOString();
 
 async function archived(): Promise<unknown[]> {
@@ -33,7 +33,7 @@ async function archived(): Promise<unknown[]> {
   return rows.map((row) => row["title"]);
 }
 
-test("chats at rest that nobody has touched for long are put away, and their followers hear of it", async () => {
+test("idle chats without recent changes are archived, and their subscribers receive the change", async () => {
   const ownerId = world.viewer.userId;
   const old = await insertChat(world.database, { ownerId, title: "old", updatedAt: daysAgo(31) });
   await insertChat(world.database, {
@@ -59,7 +59,7 @@ test("chats at rest that nobody has touched for long are put away, and their fol
   expect(await archiveOf().archiveIdle()).toBe(0);
 });
 
-test("a chat is put away with its subagents, and not before the last of them has been left alone for long", async () => {
+test("a chat is archived with its subagents, and not before all of them are idle for long enough", async () => {
   const ownerId = world.viewer.userId;
   const insert = async (title: string, days: number, parentId?: string) =>
     insertChat(world.database, { ownerId, title, updatedAt: daysAgo(days), ...(parentId && { parentId }) });
@@ -73,14 +73,14 @@ test("a chat is put away with its subagents, and not before the last of them has
   expect([await archiveOf().archiveIdle(), await archived()]).toEqual([1, ["idle", "idle below"]]);
 });
 
-test("more chats than one batch are put away in one go", async () => {
+test("one run archives more chats than one batch", async () => {
   for (let place = 0; place < 130; place += 1) {
     await insertChat(world.database, { ownerId: world.viewer.userId, updatedAt: daysAgo(40) });
   }
   expect(await archiveOf().archiveIdle()).toBe(130);
 });
 
-test("a chat in which somebody speaks at that moment is left alone", async () => {
+test("a chat that receives a message at that moment is not archived", async () => {
   await replica.worker.start();
   const chatId = await world.createChat(replica, "Hello");
   await world.until(chatId, isAtRest);
@@ -101,7 +101,7 @@ test("a chat in which somebody speaks at that moment is left alone", async () =>
   expect(await world.state(chatId)).toMatchObject({ status: "pending", isArchived: false });
 });
 
-test("only one server at a time puts chats away", async () => {
+test("only one server at a time archives chats", async () => {
   await insertChat(world.database, { ownerId: world.viewer.userId, updatedAt: daysAgo(40) });
   const meanwhile = await world.database.transaction(async (other) => {
     await tryAutoArchiveLock(other);
@@ -110,7 +110,7 @@ test("only one server at a time puts chats away", async () => {
   expect([meanwhile, await archiveOf().archiveIdle()]).toEqual([0, 1]);
 });
 
-test("it looks at the start and every hour, until it is closed", async () => {
+test("it runs at the start and every hour, until it is closed", async () => {
   const ownerId = world.viewer.userId;
   const first = await insertChat(world.database, { ownerId, updatedAt: daysAgo(31) });
   const second = await insertChat(world.database, { ownerId, updatedAt: daysAgo(30) });
@@ -124,7 +124,7 @@ test("it looks at the start and every hour, until it is closed", async () => {
   expect((await archived()).length).toBe(2);
 });
 
-test("a chat that was taken out of the archive is not put away again at once", async () => {
+test("an unarchived chat is not archived again at once", async () => {
   const chatId = await insertChat(world.database, { ownerId: world.viewer.userId, updatedAt: daysAgo(40) });
   expect(await archiveOf().archiveIdle()).toBe(1);
   await replica.commands.unarchiveChat(world.viewer, chatId);

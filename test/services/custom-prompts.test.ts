@@ -1,4 +1,4 @@
-// People's wishes, remembered for a few seconds.
+// Cache of users' preferences.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { CustomPrompts } from "../../src/services/chats/custom-prompts.js";
 import { setPreferences } from "../../src/store/users/users.js";
@@ -28,7 +28,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<number> {
   return world.database.counters.statements - before;
 }
 
-test("what a person wishes is read once in five seconds, however many turns ask at once", async () => {
+test("a user's preferences are read once in five seconds, however many turns need them", async () => {
   const ask = () => Promise.all([1, 2, 3].map(() => prompts.customPromptOf(userId)));
   const counts = [await statementsOf(ask), await statementsOf(ask)];
   clock.advance(4_999);
@@ -38,7 +38,7 @@ test("what a person wishes is read once in five seconds, however many turns ask 
   expect(counts).toEqual([1, 0, 0, 1]);
 });
 
-test("another replica's change is seen after five seconds, one's own at once", async () => {
+test("another replica's change is visible after five seconds, this replica's at once", async () => {
   const seen = [await prompts.customPromptOf(userId)];
   await save("Be brief.");
   seen.push(await prompts.customPromptOf(userId));
@@ -50,7 +50,7 @@ test("another replica's change is seen after five seconds, one's own at once", a
   expect(seen).toEqual(["", "", "Be brief.", "Be kind."]);
 });
 
-test("what was read before a change is not remembered after it", async () => {
+test("a read from before a change is not cached after it", async () => {
   const reading = prompts.customPromptOf(userId);
   prompts.forget(userId);
   await reading;
@@ -58,7 +58,7 @@ test("what was read before a change is not remembered after it", async () => {
   expect(await prompts.customPromptOf(userId)).toBe("Be brief.");
 });
 
-test("somebody who is not there wishes nothing", async () => {
+test("a user who does not exist has no preferences", async () => {
   expect(await prompts.preferencesOf("00000000-0000-4000-8000-000000000000")).toEqual({
     customPrompt: "",
     defaultModelConfigId: null,

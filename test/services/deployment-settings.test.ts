@@ -1,4 +1,4 @@
-// The deployment's settings as turns and workers remember them.
+// Cache of the deployment's settings for turns and workers.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
   UNSET_DEPLOYMENT,
@@ -43,11 +43,11 @@ const read = async () => [
   await settings.acquireBatchSize(),
 ];
 
-test("nothing is set at first, and the environment counts", async () => {
+test("nothing is set at first, and the environment's values apply", async () => {
   expect(await read()).toEqual(["", false, 10]);
 });
 
-test("a change counts as soon as any replica tells of it, and after ten seconds when nobody does", async () => {
+test("a change applies as soon as any replica announces it, and after ten seconds without an announcement", async () => {
   const seen = [await read()];
   await write({ systemPrompt: "Be kind.", isDesktopEnabled: true, acquireBatchSize: 3 });
   bus.publishConfigChange("models");
@@ -68,7 +68,7 @@ test("a change counts as soon as any replica tells of it, and after ten seconds 
   ]);
 });
 
-test("what is stored is read whole, with who changed it", async () => {
+test("the stored settings are read completely, with the user who changed them", async () => {
   const all = {
     systemPrompt: "a\u200Bb",
     workspaceTtlMs: 86_400_000,

@@ -1,5 +1,5 @@
-// How chats' branches stand: what is asked, of whom, when again, and what is told. Against servers that speak like GitHub
-// and GitLab, through the real clients.
+// Diff status of chats' branches: requests to git hosts, poll intervals and events. Against servers with the APIs of
+// GitHub and GitLab, through the real clients.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { MAX_DIFF_BYTES } from "../../src/domain/git/branch-facts.js";
 import type { ListEntry } from "../../src/domain/chats/list-events.js";
@@ -36,12 +36,12 @@ afterAll(async () => {
 });
 
 let replica: Replica;
-let parts: DiffPollDependencies & { hosts: RemoteGitHosts };
+let dependencies: DiffPollDependencies & { hosts: RemoteGitHosts };
 let worker: DiffStatusWorker;
 beforeEach(async () => {
   replica = world.replica();
-  parts = partsOf(replica);
-  worker = new DiffStatusWorker(parts);
+  dependencies = dependenciesOf(replica);
+  worker = new DiffStatusWorker(dependencies);
   for (const host of [github, gitlab]) {
     host.projects.set("ada/greeter", greeterProject());
     host.logins.set("token-of-ada", "ada");
@@ -57,26 +57,26 @@ afterEach(async () => {
   await world.run("DELETE FROM git_connections");
 });
 
-function partsOf({ parts: { database, bus, recent }, clock }: Replica) {
+function dependenciesOf({ dependencies: { database, bus, chatCache }, clock }: Replica) {
   const policy = { isPrivateAllowed: true, timeoutMs: 60_000, maxBodyBytes: 2 * MAX_DIFF_BYTES };
   const hosts = new RemoteGitHosts({
     ...{ fetch: outbound.for(policy), now: () => clock.now(), userAgent: "parley/tests" },
   });
-  return { database, bus, recent, clock, hosts, secrets: testSecretBox, log: createLog("silent") };
+  return { database, bus, chatCache, clock, hosts, secrets: testSecretBox, log: createLog("silent") };
 }
 
 function connect(host: ShapedHost, token = "token-of-ada", userId = world.viewer.userId) {
   return connectGitHost(world.database, testSecretBox, { userId, host: host.host, token });
 }
 
-/** A chat whose git has just spoken with the host about that branch. */
+/** A chat with git activity on that branch just now. */
 async function chatAt(host: ShapedHost, branch = "hello"): Promise<string> {
   const chatId = await insertChat(world.database, { ownerId: world.viewer.userId });
-  await trackBranch(parts, chatId, { branch, remoteOrigin: host.originOf("ada/greeter") });
+  await trackBranch(dependencies, chatId, { branch, remoteOrigin: host.originOf("ada/greeter") });
   return chatId;
 }
 
-/** Moves all that is kept of the chat into the past, as if so long had gone by. */
+/** Moves the chat's stored times into the past, as if that much time had passed. */
 async function later(chatId: string, ms: number): Promise<void> {
   const by = `${ms} * interval '1 millisecond'`;
   await world.run(
@@ -90,7 +90,7 @@ async function shown(chatId: string) {
   return status && { ...status, refreshedAt: status.refreshedAt === null ? null : "a time" };
 }
 
-/** How long the chat is left alone from now on, in whole seconds, and why. */
+/** Whole seconds until the chat's next poll, and the failure if there is one. */
 async function rest(chatId: string): Promise<unknown> {
   const [row] = await world.run(
     `SELECT round(extract(epoch FROM stale_at - now()))::int AS seconds, failure
@@ -113,7 +113,7 @@ describe.each([
   ["GitHub", () => github],
   ["GitLab", () => gitlab],
 ])("at %s", (_, hostOf) => {
-  test("a branch becomes a pull request, is reviewed and merged, and each change is told once", async () => {
+  test("a branch becomes a pull request, is reviewed and merged, and each change is published once", async () => {
     const host = hostOf();
     const chatId = await chatAt(host);
     const heard = await listen();
@@ -143,7 +143,7 @@ describe.each([
     expect(told(heard)).toEqual(Array.from({ length: 5 }, () => ({ type: "diff-status", chatId })));
   });
 
-  test("errors, rate limits and a token that was taken back are waited out, and what was known stays", async () => {
+  test("errors, rate limits and a revoked token delay the next poll, and the last known status stays", async () => {
     const host = hostOf();
     host.open("ada/greeter", { number: 7, branch: "hello" });
     const chatId = await chatAt(host);
@@ -184,15 +184,15 @@ describe.each([
   });
 });
 
-test("work of one chat marks that chat alone, and is told at once", async () => {
+test("activity of one chat marks only that chat, and is published at once", async () => {
   const [parent, sibling] = [await chatAt(github, "other"), await chatAt(github)];
   await worker.pollDue();
   const before = [await shown(parent), await shown(sibling)];
   const versions = [await versionOf(parent), await versionOf(sibling)];
   const chatId = await insertChat(world.database, { ownerId: world.viewer.userId });
   const heard = await listen();
-  await trackBranch(parts, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
-  await trackBranch(parts, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
+  await trackBranch(dependencies, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
+  await trackBranch(dependencies, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
   expect(await shown(chatId)).toMatchObject({ headBranch: "hello", isStale: true, refreshedAt: null });
   // The second mark shows nothing that the first did not.
   expect(told(heard)).toEqual([{ type: "diff-status", chatId }]);
@@ -201,33 +201,33 @@ test("work of one chat marks that chat alone, and is told at once", async () => 
   expect(await worker.pollDue()).toBe(1);
 });
 
-test("a push that is seen counts for the chat's own branch, and where nobody asks for credentials", async () => {
+test("a push counts for the chat's own branch, and for remotes without credentials", async () => {
   const origin = github.originOf("ada/greeter");
   const chatId = await chatAt(github);
   const other = await insertChat(world.database, { ownerId: world.viewer.userId });
   await worker.pollDue();
-  await trackPush(parts, other, { branch: "hello", remoteOrigin: origin });
-  await trackPush(parts, chatId, { branch: "somebody-elses", remoteOrigin: origin });
+  await trackPush(dependencies, other, { branch: "hello", remoteOrigin: origin });
+  await trackPush(dependencies, chatId, { branch: "somebody-elses", remoteOrigin: origin });
   expect(await shown(other)).toBe(undefined);
   expect(await shown(chatId)).toMatchObject({ headBranch: "hello", isStale: false });
-  await trackPush(parts, chatId, { branch: "hello", remoteOrigin: origin });
+  await trackPush(dependencies, chatId, { branch: "hello", remoteOrigin: origin });
   expect(await shown(chatId)).toMatchObject({ headBranch: "hello", isStale: true });
   const ssh = "git@github.com:ada/greeter.git";
-  await trackPush(parts, other, { branch: "one", remoteOrigin: ssh });
-  await trackPush(parts, other, { branch: "two", remoteOrigin: ssh });
-  await trackPush(parts, other, { branch: "hello", remoteOrigin: origin });
+  await trackPush(dependencies, other, { branch: "one", remoteOrigin: ssh });
+  await trackPush(dependencies, other, { branch: "two", remoteOrigin: ssh });
+  await trackPush(dependencies, other, { branch: "hello", remoteOrigin: origin });
   expect(await shown(other)).toMatchObject({ headBranch: "two", isStale: true });
 });
 
-test("another branch forgets what was known of the one before", async () => {
+test("another branch clears the status of the previous one", async () => {
   github.open("ada/greeter", { number: 7, branch: "hello" });
   const chatId = await chatAt(github);
   await worker.pollDue();
-  await trackBranch(parts, chatId, { branch: "next", remoteOrigin: github.originOf("ada/greeter") });
+  await trackBranch(dependencies, chatId, { branch: "next", remoteOrigin: github.originOf("ada/greeter") });
   expect(await shown(chatId)).toMatchObject({ headBranch: "next", pullRequest: null, additions: 0 });
 });
 
-test("a branch just pushed is looked at every 15 seconds, and after two minutes every five", async () => {
+test("a branch just pushed is polled every 15 seconds, and after two minutes every five minutes", async () => {
   const chatId = await chatAt(github);
   await worker.pollDue();
   expect(await rest(chatId)).toEqual([null, near(15 * SECOND)]);
@@ -236,18 +236,18 @@ test("a branch just pushed is looked at every 15 seconds, and after two minutes 
   expect(await rest(chatId)).toEqual([null, near(5 * MINUTE)]);
 });
 
-test("without a token nobody is asked for ten minutes, or until there is one", async () => {
+test("without a token no host is polled for ten minutes, or until there is one", async () => {
   await world.run("DELETE FROM git_connections");
   const chatId = await chatAt(github);
   await worker.pollDue();
   expect([await rest(chatId), github.asked]).toEqual([["no-token", near(10 * MINUTE)], []]);
   const pathless = await insertChat(world.database, { ownerId: world.viewer.userId });
-  await trackBranch(parts, pathless, { branch: "hello", remoteOrigin: "/srv/greeter.git" });
+  await trackBranch(dependencies, pathless, { branch: "hello", remoteOrigin: "/srv/greeter.git" });
   await worker.pollDue();
   expect(await rest(pathless)).toEqual(["no-host", near(10 * MINUTE)]);
 });
 
-test("a rate limit spares the rest of its group, and nobody else", async () => {
+test("a rate limit delays the rest of its group, and no other group", async () => {
   const [first, second] = [await chatAt(github, "one"), await chatAt(github, "two")];
   const elsewhere = await chatAt(gitlab);
   github.failing = { status: 429, headers: { "retry-after": "60" }, body: "slow" };
@@ -260,7 +260,7 @@ test("a rate limit spares the rest of its group, and nobody else", async () => {
   ]);
   expect(await shown(elsewhere)).toMatchObject({ isStale: false });
   // Nor does it help to ask oneself.
-  const diffs = new HostedBranchDiffs(parts);
+  const diffs = new HostedBranchDiffs(dependencies);
   const refused = { outcome: "failed", message: expect.stringContaining("left alone until") as string };
   expect([await diffs.refresh(first), await diffs.read(first)]).toEqual([refused, null]);
   expect(github.asked).toHaveLength(1);
@@ -268,7 +268,7 @@ test("a rate limit spares the rest of its group, and nobody else", async () => {
 
 test("two replicas share what is due, and chats on one branch share the answer", async () => {
   const chats = await Promise.all(Array.from({ length: 6 }, () => chatAt(github)));
-  const other = new DiffStatusWorker(partsOf(world.replica()));
+  const other = new DiffStatusWorker(dependenciesOf(world.replica()));
   const claimed = await Promise.all([worker.pollDue(), other.pollDue()]);
   await other.close();
   expect(claimed[0] + claimed[1]).toBe(6);
@@ -278,21 +278,21 @@ test("two replicas share what is due, and chats on one branch share the answer",
   expect(lists.length).toBeLessThanOrEqual(2);
 });
 
-test("archived chats are not looked at, nor those of people who were deactivated, and no token of theirs is used", async () => {
+test("archived chats and chats of deactivated users are not polled, and their tokens are not used", async () => {
   const chatId = await chatAt(github);
   await world.run(`UPDATE chats SET archived_at = now() WHERE id = '${chatId}'`);
   const { userId: ownerId } = await insertViewer(world.database);
   await connect(github, "token-of-ada", ownerId);
   await world.run(`UPDATE users SET deactivated_at = now() WHERE id = '${ownerId}'`);
   const theirs = await insertChat(world.database, { ownerId });
-  await trackBranch(parts, theirs, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
+  await trackBranch(dependencies, theirs, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
   await worker.pollDue();
   expect([github.asked, await worker.pollDue()]).toEqual([[], 0]);
   // Those of the viewer alone.
   expect(await worker.resolveLogins()).toBe(2);
 });
 
-/** The host does not answer before the returned function is called. */
+/** Delays the host's answers until the returned function is called. */
 function hold(host: ShapedHost): () => void {
   let release = () => {};
   host.held = new Promise((resolve) => (release = resolve));
@@ -302,12 +302,12 @@ function hold(host: ShapedHost): () => void {
   };
 }
 
-test("work that is seen while the host is asked stays due", async () => {
+test("activity during a poll stays due", async () => {
   const chatId = await chatAt(github);
   const [release, arrival] = [hold(github), github.arrival()];
   const look = worker.pollDue();
   await arrival;
-  await trackBranch(parts, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
+  await trackBranch(dependencies, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
   release();
   await look;
   expect(await shown(chatId)).toMatchObject({ additions: 3, refreshedAt: "a time", isStale: true });
@@ -315,12 +315,12 @@ test("work that is seen while the host is asked stays due", async () => {
   expect(await shown(chatId)).toMatchObject({ additions: 3, isStale: false });
 });
 
-test("what was seen of a branch that the chat has left is dropped", async () => {
+test("the answer for a branch that the chat has left is dropped", async () => {
   const chatId = await chatAt(github);
   const [release, arrival] = [hold(github), github.arrival()];
-  const refreshed = new HostedBranchDiffs(parts).refresh(chatId);
+  const refreshed = new HostedBranchDiffs(dependencies).refresh(chatId);
   await arrival;
-  await trackBranch(parts, chatId, { branch: "next", remoteOrigin: github.originOf("ada/greeter") });
+  await trackBranch(dependencies, chatId, { branch: "next", remoteOrigin: github.originOf("ada/greeter") });
   const version = await versionOf(chatId);
   release();
   await refreshed;
@@ -333,7 +333,7 @@ test("what was seen of a branch that the chat has left is dropped", async () => 
   expect(await versionOf(chatId)).toBe(version);
 });
 
-test("a worker that closes gives back what it has not seen", async () => {
+test("a closing worker releases unfinished claims", async () => {
   const chatId = await chatAt(github);
   const [release, arrival] = [hold(github), github.arrival()];
   worker.start();
@@ -341,16 +341,16 @@ test("a worker that closes gives back what it has not seen", async () => {
   await arrival;
   expect(await rest(chatId)).toEqual([null, near(5 * MINUTE)]);
   const closed = worker.close();
-  parts.hosts.close();
+  dependencies.hosts.close();
   await closed;
   expect(await rest(chatId)).toEqual([null, near(0)]);
   release();
-  const next = new DiffStatusWorker(partsOf(replica));
+  const next = new DiffStatusWorker(dependenciesOf(replica));
   expect(await next.pollDue()).toBe(1);
   expect(await shown(chatId)).toMatchObject({ isStale: false });
 });
 
-test("hosts are asked once who a new token is", async () => {
+test("the login of a new token is requested once", async () => {
   const logins = async () =>
     (await listGitConnections(world.database, world.viewer.userId)).map(({ host, login }) => [host, login]);
   gitlab.failing = { status: 500, body: "oh" };
@@ -373,8 +373,8 @@ test("hosts are asked once who a new token is", async () => {
   expect(await world.run("SELECT 1 FROM git_connections WHERE ask_at IS NOT NULL")).toEqual([]);
 });
 
-test("a person's own question is answered with words", async () => {
-  const diffs = new HostedBranchDiffs(parts);
+test("a user's refresh returns an explanation", async () => {
+  const diffs = new HostedBranchDiffs(dependencies);
   const silent = await insertChat(world.database, { ownerId: world.viewer.userId });
   const chatId = await chatAt(github);
   expect(await diffs.refresh(silent)).toEqual({ outcome: "no-branch" });

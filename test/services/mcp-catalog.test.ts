@@ -1,4 +1,4 @@
-// The tool servers of turns: which they are, what they cost, and how soon a change is heard.
+// The MCP servers of turns: selection, number of reads, and visibility of changes.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { ServerCatalog } from "../../src/services/mcp/catalog.js";
 import { MemoryBus } from "../../src/events/bus/memory-bus.js";
@@ -37,7 +37,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<number> {
   return database.counters.statements - before;
 }
 
-test("a turn has the enabled servers that are forced on or selected, by slug, and ids of others count for nothing", async () => {
+test("a turn has the enabled servers that are forced on or selected, by slug, and other ids are ignored", async () => {
   const off = await insertServer(database, { slug: "off" });
   const on = await insertServer(database, { slug: "on", availability: "default_on" });
   await insertServer(database, { slug: "forced", availability: "force_on" });
@@ -55,7 +55,7 @@ test("a turn has the enabled servers that are forced on or selected, by slug, an
   ]).toEqual([["forced"], ["forced", "off", "on"], ["forced"], [on.id]]);
 });
 
-test("however many turns ask, servers are read once in ten seconds", async () => {
+test("servers are read once in ten seconds, however many turns need them", async () => {
   const ask = () => Promise.all([catalog.ofTurn([]), catalog.ofTurn([]), catalog.preselectedIds()]);
   const counts = [await statementsOf(ask), await statementsOf(ask)];
   clock.advance(9_999);
@@ -65,7 +65,7 @@ test("however many turns ask, servers are read once in ten seconds", async () =>
   expect(counts).toEqual([1, 0, 0, 1]);
 });
 
-test("a change is heard at once where it is told, other news does not matter, and after the end nothing is heard", async () => {
+test("an announced change is visible at once, other announcements are ignored, and after closing none is received", async () => {
   await slugs();
   await insertServer(database, { slug: "forced", availability: "force_on" });
   bus.publishConfigChange("models");
@@ -79,7 +79,7 @@ test("a change is heard at once where it is told, other news does not matter, an
   expect(seen).toEqual([[], ["forced"], ["forced"]]);
 });
 
-test("whoever asks after a change does not get a reading that was under way before it", async () => {
+test("a caller after a change does not get a read that started before it", async () => {
   const early = catalog.ofTurn([]);
   await insertServer(database, { slug: "forced", availability: "force_on" });
   bus.publishConfigChange("mcp-servers");
@@ -88,19 +88,22 @@ test("whoever asks after a change does not get a reading that was under way befo
   expect([late, await slugs()]).toEqual([["forced"], ["forced"]]);
 });
 
-test.each([1, 2, 3])("lost, doubled and late news heals within ten seconds (seed %i)", async (seed) => {
-  const chaos = new ChaosBus(bus, seeded(seed));
-  catalog = new ServerCatalog({ database, clock, bus: chaos });
-  const server = await insertServer(database, { slug: "forced", availability: "force_on" });
-  for (let round = 0; round < 30; round += 1) {
-    const displayName = `Round ${round}`;
-    await updateMcpServer(database, { ...server, displayName }, null);
-    chaos.publishConfigChange("mcp-servers");
-    await catalog.ofTurn([]);
-    clock.advance(10_000);
-    expect((await catalog.ofTurn([])).map((found) => found.displayName)).toEqual([displayName]);
-  }
-});
+test.each([1, 2, 3])(
+  "lost, duplicated and late announcements are corrected within ten seconds (seed %i)",
+  async (seed) => {
+    const chaos = new ChaosBus(bus, seeded(seed));
+    catalog = new ServerCatalog({ database, clock, bus: chaos });
+    const server = await insertServer(database, { slug: "forced", availability: "force_on" });
+    for (let round = 0; round < 30; round += 1) {
+      const displayName = `Round ${round}`;
+      await updateMcpServer(database, { ...server, displayName }, null);
+      chaos.publishConfigChange("mcp-servers");
+      await catalog.ofTurn([]);
+      clock.advance(10_000);
+      expect((await catalog.ofTurn([])).map((found) => found.displayName)).toEqual([displayName]);
+    }
+  },
+);
 
 test.skipIf(!hasRedis)(
   "through Redis every replica hears of a change, the one where it was made at once",
@@ -126,7 +129,7 @@ test.skipIf(!hasRedis)(
   },
 );
 
-test("a reading that fails is told to who asked, and tried again by the next", async () => {
+test("a failing read rejects its callers, and the next one tries again", async () => {
   let isBroken = true;
   const flaky = {
     query: ((statement, values) =>

@@ -1,4 +1,4 @@
-// A question about a provider's models is bounded in time and size, whatever the provider does with it.
+// Listing a provider's models is bounded in time and size, whatever the provider does.
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -29,7 +29,7 @@ afterEach(() => {
   }
 });
 
-/** Asks a provider that answers so; the clock is the question's. */
+/** Lists the models of a provider with that answer; `clock` is the request's. */
 async function ask(answer: RequestListener) {
   const server = createServer(answer);
   servers.push(server);
@@ -44,14 +44,18 @@ async function ask(answer: RequestListener) {
   const clock = new ManualClock();
   const outbound = new OutboundFetch(clock);
   const parts = { database, clock, outbound, log: createLog("silent"), secrets: testSecretBox };
-  const lines = new ProviderEndpoints({ ...parts, keys: {}, demoUrl: null });
-  const found = discoverModels({ database, clock, endpoints, createAdapter: createProvider }, provider, "nobody");
+  const endpoints = new ProviderEndpoints({ ...parts, keys: {}, demoUrl: null });
+  const found = discoverModels(
+    { database, clock, endpoints, createAdapter: createProvider },
+    provider,
+    "nobody",
+  );
   return { found, clock, server };
 }
 
 const LIST = { "content-type": "application/json" };
 
-test("a provider that is silent is left after ten seconds", async () => {
+test("a silent provider times out after ten seconds", async () => {
   let asked: () => void = () => undefined;
   const isAsked = new Promise<void>((resolve) => (asked = resolve));
   const { found, clock } = await ask(() => asked());
@@ -60,7 +64,7 @@ test("a provider that is silent is left after ten seconds", async () => {
   expect(await found).toMatchObject({ ok: false, failure: { kind: "timeout" } });
 });
 
-test("a list that begins and does not end is left after ten seconds", async () => {
+test("a list that does not end times out after ten seconds", async () => {
   let begun: () => void = () => undefined;
   const hasBegun = new Promise<void>((resolve) => (begun = resolve));
   const { found, clock } = await ask((_request, response) => {
@@ -85,7 +89,7 @@ test.each([
   ["a page for people", 200, "<html><body>Welcome</body></html>", "refused"],
   ["something else than a list", 200, '{"data": 7}', "refused"],
   ["nothing", 200, "", "refused"],
-])("%s is told", async (_name, status, body, kind) => {
+])("%s is reported", async (_name, status, body, kind) => {
   const { found } = await ask((_request, response) => void response.writeHead(status, LIST).end(body));
   expect(await found).toMatchObject({ ok: false, failure: { kind } });
 });

@@ -1,4 +1,4 @@
-// Which model a turn is given, with whose key, what that costs, and how soon another replica's change is heard.
+// Resolving a turn's model and key: number of statements, and visibility of other replicas' changes.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ModelDependencies } from "../../src/commands/models/model-dependencies.js";
@@ -43,7 +43,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** What one replica knows of models; `opened`: the settings with which adapters were made. */
+/** One replica's models; `opened`: the settings with which adapters were created. */
 function replica(on: Bus = bus, keys: Record<string, string> = {}) {
   const clock = new ManualClock();
   const outbound = new OutboundFetch(clock);
@@ -60,7 +60,15 @@ function replica(on: Bus = bus, keys: Record<string, string> = {}) {
       listModels: () => Promise.resolve(null),
     });
   };
-  const models = new Models({ database, clock, log, bus: on, endpoints, createAdapter, maxOutputTokens: 32_000 });
+  const models = new Models({
+    database,
+    clock,
+    log,
+    bus: on,
+    endpoints,
+    createAdapter,
+    maxOutputTokens: 32_000,
+  });
   ends.push(() => models.close());
   const told = async (configId: string | null, userId = ann) => {
     const choice = await models.choose(configId, userId);
@@ -82,8 +90,8 @@ async function statementsOf(work: () => Promise<unknown>): Promise<number> {
   return database.counters.statements - before;
 }
 
-describe("a turn costs", () => {
-  test("no statement for its model or its key while that is remembered", async () => {
+describe("a turn executes", () => {
+  test("no statement for its model or its key while they are cached", async () => {
     const { id: providerId } = await keyed("ours");
     const model = await insertSomeModel(database, { providerId });
     const { models, clock } = replica();
@@ -97,7 +105,7 @@ describe("a turn costs", () => {
     expect(counts).toEqual([2, 0, 2]);
   });
 
-  test("one more in ten seconds for each person where people bring their own keys", async () => {
+  test("one more in ten seconds for each user with a personal key", async () => {
     const { id: providerId } = await keyed("ours", { keyPolicy: "user_then_deployment" });
     const model = await insertSomeModel(database, { providerId });
     const bob = (await insertViewer(database)).userId;
@@ -107,7 +115,7 @@ describe("a turn costs", () => {
   });
 });
 
-test("a key that cannot be opened is missing, and is sent to nobody", async () => {
+test("a key that cannot be decrypted counts as missing, and is not sent", async () => {
   const provider = await insertSomeProvider(database, {
     sealedKey: sealedKey(randomUUID(), "another row's"),
   });
@@ -116,7 +124,7 @@ test("a key that cannot be opened is missing, and is sent to nobody", async () =
   expect([await told(model.id), opened]).toEqual(["missing_key", []]);
 });
 
-test("the way out is the guard's for addresses that an admin chose, and for no others", async () => {
+test("requests are guarded for addresses that an admin chose, and for no others", async () => {
   const { models, opened } = replica(bus, { ANTHROPIC_API_KEY: "environment-key" });
   await ensureDefaultProviders(database, { anthropic: { baseUrl: "http://127.0.0.1:1" } });
   const given = await keyed("k", { baseUrl: "http://127.0.0.1:2/" });
@@ -130,11 +138,11 @@ test("the way out is the guard's for addresses that an admin chose, and for no o
 });
 
 describe("another replica's change", () => {
-  /** Everything that can change under a turn: the row, what becomes of it, and of the turn. */
+  /** Everything that can change for a turn: the row, the change, and the expected outcome. */
   const CHANGES: [string, "model_configs" | "model_providers", string, string][] = [
     ["a model is switched off", "model_configs", "is_enabled = false", "provider_disabled"],
     ["a provider is switched off", "model_providers", "is_enabled = false", "provider_disabled"],
-    ["a provider asks for people's own keys", "model_providers", "key_policy = 'user'", "missing_key"],
+    ["a provider uses personal keys", "model_providers", "key_policy = 'user'", "missing_key"],
     ["a key is taken away", "model_providers", "api_key = NULL", "missing_key"],
     ["a model is renamed", "model_configs", "display_name = 'Other'", "Other"],
   ];
@@ -147,7 +155,7 @@ describe("another replica's change", () => {
     return { model, change };
   }
 
-  test.each(CHANGES)("is heard at once where it is told: %s", async (_name, table, set, expected) => {
+  test.each(CHANGES)("is visible at once when it is announced: %s", async (_name, table, set, expected) => {
     const { model, change } = await someModel(table, set);
     const { told } = replica();
     const seen = [await told(model.id)];
@@ -160,7 +168,7 @@ describe("another replica's change", () => {
   });
 
   test.each(CHANGES)(
-    "is heard after ten seconds where it is not told: %s",
+    "is heard after ten seconds when it is not announced: %s",
     async (_name, table, set, expected) => {
       const { model, change } = await someModel(table, set);
       const { told, clock } = replica(deafTo(bus));
@@ -175,7 +183,7 @@ describe("another replica's change", () => {
     },
   );
 
-  test("of a person's key is heard, too: with the news at once, without within ten seconds", async () => {
+  test("of a user's key is visible at once when announced, else within ten seconds", async () => {
     const provider = await keyed("ours", { keyPolicy: "user" });
     const model = await insertSomeModel(database, { providerId: provider.id });
     const [near, far] = [replica(), replica(deafTo(bus))];
@@ -194,7 +202,7 @@ describe("another replica's change", () => {
     expect(near.opened.map(({ apiKey }) => apiKey)).toEqual(["anns"]);
   });
 
-  test("of whether anybody's own keys are asked for is heard, too", async () => {
+  test("of whether personal keys are used is visible, too", async () => {
     await place.dataSource.query("DELETE FROM model_configs WHERE NOT is_default");
     await place.dataSource.query(
       "DELETE FROM model_providers p WHERE NOT EXISTS (SELECT FROM model_configs m WHERE m.provider_id = p.id)",
@@ -222,7 +230,7 @@ describe("another replica's change", () => {
     const parts: ModelDependencies = {
       ...{ database, secrets: testSecretBox, validateOptions },
       announceModels: () => here.publishConfigChange("models"),
-      discoverModels: () => Promise.reject(new Error("Nobody was expected to ask.")),
+      discoverModels: () => Promise.reject(new Error("No request was expected.")),
     };
     const admin = { ...(await insertViewer(database, "admin")), requestId: "test" };
     const done = await createModelCommands(parts).updateProvider(admin, {

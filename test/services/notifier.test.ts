@@ -1,4 +1,4 @@
-// When people are told of turns, by a clock of the test's.
+// Push notifications for settled turns, with a manual clock.
 import { afterEach, expect, test } from "vitest";
 import { readUpdate } from "../../src/domain/chats/list-events.js";
 import type { PushMessage, PushOutcome } from "../../src/domain/push/push.js";
@@ -66,7 +66,7 @@ function world({
 const seen = () =>
   readUpdate({ chatId: CHAT.chatId, ownerId: "ann", status: "waiting", version: 3, markAdvance: 1 });
 
-test("a turn that nobody looked at is told to each of the person's browsers", async () => {
+test("an unread turn is notified to each of the user's browsers", async () => {
   const { notifier, pass, ids, told } = world({ first: [target("a"), target("b")] });
   notifier.onTurnSettled(CHAT, REST);
   await pass(READ_GRACE_MS - 1);
@@ -76,7 +76,7 @@ test("a turn that nobody looked at is told to each of the person's browsers", as
   expect(told[0]?.[1]).toMatchObject({ title: "Build", body: "Done." });
 });
 
-test("who looks at the chat, at any replica, is not told", async () => {
+test("a user who reads the chat, on any replica, is not notified", async () => {
   const { notifier, bus, pass, ids, settle } = world();
   notifier.onTurnSettled(CHAT, REST);
   await settle();
@@ -89,7 +89,7 @@ test("who looks at the chat, at any replica, is not told", async () => {
   expect(ids()).toEqual([]);
 });
 
-test("people without a browser cost one read, however many turns they have", async () => {
+test("users without a subscription cost one read, however many turns they have", async () => {
   const { notifier, pass, reads, clock } = world({ first: [] });
   for (let turn = 0; turn < 5; turn += 1) {
     notifier.onTurnSettled(CHAT, REST);
@@ -98,7 +98,7 @@ test("people without a browser cost one read, however many turns they have", asy
   expect([reads(), clock.pending()]).toEqual([1, 0]);
 });
 
-test("a browser that comes while a turn is waiting to be told is told too, and one that goes is not", async () => {
+test("a browser registered during the wait is notified too, and a removed one is not", async () => {
   const { notifier, stored, targets, pass, ids, settle } = world();
   notifier.onTurnSettled(CHAT, REST);
   await settle();
@@ -108,7 +108,7 @@ test("a browser that comes while a turn is waiting to be told is told too, and o
   expect(ids()).toEqual(["b"]);
 });
 
-test("what was read before a change is not remembered after it", async () => {
+test("a read from before a change is not cached after it", async () => {
   const reading: ((targets: PushTarget[]) => void)[] = [];
   const targets = new PushTargets({
     clock: new ManualClock(),
@@ -126,7 +126,7 @@ test("what was read before a change is not remembered after it", async () => {
   ]);
 });
 
-test("a service that is busy is asked again when it wants to be, and at last no more", async () => {
+test("a busy service is retried after the delay that it asks for, a few times", async () => {
   const later = (retryAfterMs: number | null): PushOutcome => ({
     kind: "later",
     reason: "busy",
@@ -157,7 +157,7 @@ test.each([
   expect([ids(), removed]).toEqual([["a"], gone]);
 });
 
-test("closing waits for nobody", async () => {
+test("closing does not wait for notifications", async () => {
   const { notifier, settle, ids } = world();
   notifier.onTurnSettled(CHAT, REST);
   await settle();

@@ -1,4 +1,4 @@
-// What users may store, as turns meet it: between steps, in tools, and while the disk is full.
+// Storage limits in turns: between steps, in tools, and while the disk is full.
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -45,7 +45,7 @@ async function start(options: Parameters<World["replica"]>[0] = {}): Promise<voi
   await replica.worker.start();
 }
 
-/** As an admin's change does it. */
+/** As by an admin's command. */
 async function setLimit(limitBytes: bigint | null): Promise<void> {
   await setStorageLimitOverride(world.database, world.viewer.userId, { limitBytes });
   world.bus.publishConfigChange("storage-limits");
@@ -63,7 +63,7 @@ const call = (name: string): ScriptStep => ({
 const kindsOf = (story: string[]) => story.map((line) => line.split(":")[0]);
 
 describe("a turn in which the limit is reached", () => {
-  test("stores what was paid for, ends before the next call with an error, and goes on when there is room", async () => {
+  test("stores what was paid for, ends before the next call with an error, and continues when there is space", async () => {
     await start({ storage: { defaultBytes: 3_000n } });
     answers(call("tell"), { text: "Told." });
     const chatId = await world.createChat(replica, "Tell me");
@@ -81,7 +81,7 @@ describe("a turn in which the limit is reached", () => {
     expect((await world.until(chatId, isAtRest)).status).toBe("waiting");
   });
 
-  test("keeps a tool's result and says why its file is not kept", async () => {
+  test("saves a tool's result and says why its file is not stored", async () => {
     await start({ storage: { defaultBytes: 8_000n } });
     answers(call("paint"), { text: "Painted." });
     const chatId = await world.createChat(replica, "Paint");
@@ -135,7 +135,7 @@ test("far from the limit many turns cost one reading, and a changed limit is rea
   await expect(world.send(replica, chatId, "More")).rejects.toThrow("the storage limit of 1 byte:");
 });
 
-test("chats from before are counted in rounds until all are", async () => {
+test("older chats are counted in several runs until all are", async () => {
   await start();
   answers({ text: "One." }, { text: "Two." });
   for (const text of ["a", "b"]) await world.until(await world.createChat(replica, text), isAtRest);

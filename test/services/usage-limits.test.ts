@@ -1,4 +1,4 @@
-// Limits of what people may spend, as turns meet them: between steps, beside each other, and while a limit changes.
+// Usage limits in turns: between steps, with concurrent calls, and while a limit changes.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
@@ -14,7 +14,7 @@ import { isAtRest, World, type Replica } from "../engine/world.js";
 const GREATEST = { input: "0", output: "10000", cacheRead: null, cacheWrite: null };
 const HALF_DOLLAR = { inputTokens: 0, outputTokens: 50 };
 const DOLLAR = { inputTokens: 0, outputTokens: 100 };
-/** How soon a call that waits looks again. */
+/** Poll interval of a waiting call. */
 const POLL_MS = 1_000;
 
 let world: World;
@@ -49,7 +49,7 @@ async function start(options: Parameters<World["replica"]>[0] = {}): Promise<voi
   await replica.worker.start();
 }
 
-/** As an admin's change does it. */
+/** As by an admin's command. */
 async function setLimits(policy: Partial<UsageLimitPolicy>): Promise<void> {
   await setUsageLimitPolicy(world.database, {
     isEnabled: true,
@@ -60,7 +60,7 @@ async function setLimits(policy: Partial<UsageLimitPolicy>): Promise<void> {
   world.bus.publishConfigChange("usage-limits");
 }
 
-/** Every call is counted and answered by the next of these, the last one again and again. */
+/** Counts every call and answers with the next of these; the last one repeats. */
 function answers(...steps: [ScriptStep, ...ScriptStep[]]): void {
   world.answer = () => {
     const step = steps[Math.min(asked, steps.length - 1)] ?? {};
@@ -92,8 +92,8 @@ const ADD: ScriptStep = {
   usage: DOLLAR,
 };
 
-describe("a turn in the middle of which the limit is reached", () => {
-  test("ends with an error that says so, keeps everything, and goes on when the limit is raised", async () => {
+describe("a turn that reaches the limit", () => {
+  test("ends with an error that says so, keeps everything, and continues when the limit is raised", async () => {
     await setLimits({ defaultLimitMicros: 1_000_000n });
     const counted: string[] = [];
     const meter = { limitRefusal: (place: string, reason: string) => counted.push(`${place} ${reason}`) };
@@ -124,7 +124,7 @@ describe("a turn in the middle of which the limit is reached", () => {
     ]);
   });
 
-  test("makes no summary either", async () => {
+  test("generates no summary either", async () => {
     await setLimits({ defaultLimitMicros: 1_000_000n });
     await world.run("UPDATE model_configs SET context_limit = 1000, compaction_threshold_percent = 70");
     await start();
@@ -135,7 +135,7 @@ describe("a turn in the middle of which the limit is reached", () => {
     expect([status, lastError?.kind, asked]).toEqual(["error", "usage_limit", 1]);
   });
 
-  test("goes on in the next period", async () => {
+  test("continues in the next period", async () => {
     await setLimits({ defaultLimitMicros: 1_000_000n, period: "day" });
     await start();
     answers({ text: "Dear.", usage: DOLLAR });
@@ -153,11 +153,11 @@ describe("a turn in the middle of which the limit is reached", () => {
   });
 });
 
-describe("calls of one person beside each other", () => {
+describe("concurrent calls of one user", () => {
   const slow: ScriptStep = { text: ["Half ", "done."], delayMs: 700, usage: HALF_DOLLAR };
   const quick: ScriptStep = { text: "Done.", usage: HALF_DOLLAR };
 
-  test("are all made at once while there is enough for all of them", async () => {
+  test("all run at once while the limit allows them", async () => {
     await setLimits({ defaultLimitMicros: 6_000_000n });
     await start();
     answers(slow);
@@ -171,7 +171,7 @@ describe("calls of one person beside each other", () => {
     expect([await spent(), await held()]).toEqual(["3000000", 0]);
   });
 
-  test("wait for each other at the edge of the limit, and together pass it by one call at most", async () => {
+  test("wait for each other near the limit, and together exceed it by one call at most", async () => {
     await setLimits({ defaultLimitMicros: 1_200_000n });
     await start();
     answers(slow, slow, quick);
@@ -187,7 +187,7 @@ describe("calls of one person beside each other", () => {
     expect([asked, await spent()]).toEqual([3, "1500000"]);
   });
 
-  /** One call is under way that may cost all that is left, another waits for it. */
+  /** One running call that may cost the rest of the limit, and one that waits for it. */
   async function oneWaits(): Promise<{ first: string; second: string }> {
     await setLimits({ defaultLimitMicros: 900_000n });
     await start();
@@ -200,7 +200,7 @@ describe("calls of one person beside each other", () => {
     return { first, second };
   }
 
-  test("one that waits is made at once when the limit is raised", async () => {
+  test("a waiting one runs at once when the limit is raised", async () => {
     const { second } = await oneWaits();
     await setLimits({ defaultLimitMicros: 5_000_000n });
     await world.untilStatus(second, "waiting");
@@ -208,14 +208,14 @@ describe("calls of one person beside each other", () => {
     world.modelClock.advance(700);
   });
 
-  test("one that waits is made when the limits are switched off", async () => {
+  test("a waiting one runs when the limits are disabled", async () => {
     const { second } = await oneWaits();
     await setLimits({ isEnabled: false });
     await world.untilStatus(second, "waiting");
     world.modelClock.advance(700);
   });
 
-  test("one that waits can be stopped", async () => {
+  test("a waiting one can be stopped", async () => {
     const { first, second } = await oneWaits();
     await replica.commands.interruptChat(world.viewer, second);
     await world.untilStatus(second, "waiting");
@@ -224,7 +224,7 @@ describe("calls of one person beside each other", () => {
     await world.untilStatus(first, "waiting");
   });
 
-  test("one that waits is noticed when the others ran elsewhere, and waits no longer than a quarter of an hour", async () => {
+  test("a waiting one polls for calls on other replicas, and waits a quarter of an hour at most", async () => {
     const { second } = await oneWaits();
     const again = replica.clock.nextTimer(POLL_MS);
     replica.clock.advance(POLL_MS);
@@ -240,14 +240,14 @@ describe("calls of one person beside each other", () => {
     world.modelClock.advance(700);
   });
 
-  test("a worker that is closed hands back what waits", async () => {
+  test("a closing worker releases chats with waiting calls", async () => {
     const { second } = await oneWaits();
     await replica.worker.close();
     expect((await world.state(second)).status).toBe("pending");
     expect(await held()).toBe(0);
   });
 
-  test("a failed attempt gives back what was held for it, and counts what it used", async () => {
+  test("a failed attempt releases its reservation, and counts its usage", async () => {
     await setLimits({ defaultLimitMicros: 900_000n });
     await start();
     answers(
@@ -257,7 +257,7 @@ describe("calls of one person beside each other", () => {
     const wait = replica.clock.nextTimer(500);
     const chatId = await world.createChat(replica, "Try");
     await wait;
-    // The vendor had told of one token when it failed. Nothing is kept from other calls during the wait.
+    // The vendor had reported one token when it failed. Nothing is kept from other calls during the wait.
     expect([await spent(), await held()]).toEqual(["10000", 0]);
     replica.clock.advance(500);
     await world.untilStatus(chatId, "waiting");
@@ -266,8 +266,8 @@ describe("calls of one person beside each other", () => {
   });
 });
 
-describe("whoever has no limit", () => {
-  test("pays no statement for those of others", async () => {
+describe("a user without a limit", () => {
+  test("executes no statement for the limits of others", async () => {
     await setLimits({});
     const { userId } = await insertViewer(world.database);
     await setUsageLimitOverride(world.database, userId, 1n);
@@ -286,7 +286,7 @@ describe("whoever has no limit", () => {
     expect([statements - before.statements, transactions - before.transactions]).toEqual([3, 3]);
   });
 
-  test("a model without a price is asked beside all others, as nobody can tell what it costs", async () => {
+  test("a model without a price runs beside all others, as its cost is unknown", async () => {
     await setLimits({ defaultLimitMicros: 900_000n });
     await setModelPricing(world.database, world.modelConfigId, null);
     await start();
@@ -299,7 +299,7 @@ describe("whoever has no limit", () => {
 });
 
 describe("a title", () => {
-  test("is not made at the limit, and that disturbs nobody", async () => {
+  test("is not generated at the limit, without affecting the chat", async () => {
     await setLimits({ defaultLimitMicros: 900_000n });
     await start();
     answers({ text: "Hello.", usage: DOLLAR });
@@ -315,12 +315,12 @@ describe("a title", () => {
   });
 });
 
-describe("while nobody can look at the limit", () => {
+describe("while the limit cannot be read", () => {
   const words = { parts: [{ type: "text" as const, text: "Hello" }] };
   const breakLimits = () => world.run("ALTER TABLE usage_limit_policy RENAME TO hidden_policy");
   const mendLimits = () => world.run("ALTER TABLE hidden_policy RENAME TO usage_limit_policy");
 
-  /** A chat that a worker may take, in a world where limits cannot be read any more; how its turn ends. */
+  /** Runs a chat's turn while limits cannot be read; returns how it ends. */
   async function turnWithoutLimits(whenUnchecked: "closed" | "open") {
     await setLimits({ defaultLimitMicros: 5_000_000n });
     replica = world.replica({ usageLimits: { whenUnchecked } });
@@ -336,7 +336,7 @@ describe("while nobody can look at the limit", () => {
     }
   }
 
-  test("nothing paid begins, and a turn ends and says why", async () => {
+  test("nothing that costs money starts, and a turn ends with the reason", async () => {
     const { sent, state } = await turnWithoutLimits("closed");
     const message = "Whether the usage limit allows this could not be checked. Try again soon.";
     expect([sent, state.status, state.lastError, asked]).toEqual([
@@ -347,12 +347,12 @@ describe("while nobody can look at the limit", () => {
     ]);
   });
 
-  test("everything goes on where operators want it so", async () => {
+  test("everything continues when configured so", async () => {
     const { sent, state } = await turnWithoutLimits("open");
     expect([sent.ok, state.status]).toEqual([true, "waiting"]);
   });
 
-  test("nobody is refused where there were no limits a moment ago", async () => {
+  test("nothing is refused when there were no limits a moment ago", async () => {
     replica = world.replica();
     answers({ text: "Hello." });
     await world.createChat(replica, "Hello");

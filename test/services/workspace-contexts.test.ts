@@ -1,4 +1,4 @@
-// What the server remembers of workspaces, read from real agents; only time is the test's own.
+// Cache of workspaces' contexts, read from real agents; only the clock is the test's own.
 import { mkdir, writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -40,7 +40,7 @@ async function instructions(connection = connect, workspaceId = "here"): Promise
   return context?.instructionFiles.map(({ content }) => content) ?? null;
 }
 
-test("a changed instruction file is noticed after five minutes", async () => {
+test("a changed instruction file is visible after five minutes", async () => {
   await writeInstructions("old");
   const first = await instructions();
   await writeInstructions("new");
@@ -50,14 +50,14 @@ test("a changed instruction file is noticed after five minutes", async () => {
   expect([first, stillFresh, await instructions()]).toEqual([["old"], ["old"], ["new"]]);
 });
 
-test("each workspace is remembered for itself", async () => {
+test("each workspace is cached on its own", async () => {
   await writeInstructions("old");
   await instructions();
   await writeInstructions("new");
   expect([await instructions(), await instructions(connect, "there")]).toEqual([["old"], ["new"]]);
 });
 
-test("another agent process is asked at once, and its chats' connections count as the same process", async () => {
+test("a new agent process is read at once, and its chats' connections count as the same process", async () => {
   await writeInstructions("old");
   await instructions();
   await writeInstructions("new");
@@ -77,19 +77,19 @@ test("many turns at once read a workspace once", async () => {
   expect({ all, dials }).toEqual({ all: [["text"], ["text"], ["text"]], dials: 1 });
 });
 
-test("a workspace that cannot be reached tells nothing, and the next turn asks again", async () => {
+test("an unreachable workspace has no context, and the next turn tries again", async () => {
   await writeInstructions("text");
   expect([await instructions(away), await instructions()]).toEqual([null, ["text"]]);
 });
 
-test("a workspace that cannot be reached any more is known by what it told before", async () => {
+test("a workspace that became unreachable keeps its last known context", async () => {
   await writeInstructions("text");
   await instructions();
   clock.advance(FRESH_MS);
   expect(await instructions(away)).toEqual(["text"]);
 });
 
-test("a turn waits five seconds for a workspace; what comes later is there for the next turn", async () => {
+test("a turn waits five seconds for a workspace; a later answer is there for the next turn", async () => {
   await writeInstructions("text");
   let arrive: (connection: AgentConnection) => void = () => undefined;
   const slow = () => new Promise<AgentConnection>((resolve) => (arrive = resolve));
@@ -104,7 +104,7 @@ test("a turn waits five seconds for a workspace; what comes later is there for t
   expect(await second).toEqual(["text"]);
 });
 
-test("an agent that is too old to know of contexts costs no turn", async () => {
+test("an agent that is too old for contexts fails no turn", async () => {
   const old: Server = createServer((_, response) => {
     response.writeHead(404, { "content-type": "application/json" });
     response.end(JSON.stringify({ message: "There is nothing at GET /v1/context." }));

@@ -1,4 +1,4 @@
-// What is wished of workspaces is done by some replica, whoever dies on the way. Real database, a provisioner by script.
+// Reconciling workspaces with their desired state, although replicas die. Real database, a scripted provisioner.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WorkspaceLifecycle } from "../../src/services/workspaces/workspace-lifecycle.js";
 import { createWorkspaceCommands } from "../../src/commands/workspaces/workspace-commands.js";
@@ -37,7 +37,7 @@ afterEach(async () => {
   await own.drop();
 });
 
-/** Does at once what it is asked, and tells what that was; `script` may do something before. */
+/** A provisioner that succeeds at once and records its calls; `script` runs before each. */
 function scripted(script: Partial<Provisioner> = {}): { provisioner: Provisioner; asked: string[] } {
   const asked: string[] = [];
   const plain: Provisioner = {
@@ -99,24 +99,27 @@ const statusOf = async (id: string) => {
 const untilSo = (id: string, expected: unknown) =>
   eventually(async () => expect(await statusOf(id)).toEqual(expected));
 
-test("a workspace is made, stopped, started and deleted, each by one call of its provisioner", async () => {
+test("a workspace is created, stopped, started and deleted, each by one call of its provisioner", async () => {
   const { provisioner, asked } = scripted();
-  // Two replicas look, and one does it.
+  // Two replicas are awake, and one executes it.
   for (let replicas = 0; replicas < 2; replicas++) live(provisioner);
   const id = await makeOne();
   await untilSo(id, ["running", null]);
-  for (const [wish, expected] of [
+  for (const [action, expected] of [
     ["stop", ["stopped", null]],
     ["start", ["running", null]],
     ["delete", null],
   ] as const) {
-    expect(await commands().wish(owner, id, wish)).toEqual({ ok: true, workspaceId: id });
+    expect(await commands().setDesiredState(owner, { workspaceId: id, action })).toEqual({
+      ok: true,
+      workspaceId: id,
+    });
     await untilSo(id, expected);
   }
   expect(asked).toEqual(["create", "start", "stop", "create", "start", "remove"]);
 });
 
-test("a failure is tried again, and one that lasts is told with its reason until somebody starts anew", async () => {
+test("a failure is retried, and a lasting one is shown with its reason until the next start", async () => {
   const failures = [
     new ProvisionerError("The engine is away.", { isPermanent: false }),
     new ProvisionerError("There is no such image.", { isPermanent: true }),
@@ -134,11 +137,11 @@ test("a failure is tried again, and one that lasts is told with its reason until
     clock.shift(2_000);
     expect(await statusOf(id)).toEqual(["failed", "There is no such image."]);
   });
-  await commands().wish(owner, id, "start");
+  await commands().setDesiredState(owner, { workspaceId: id, action: "start" });
   await untilSo(id, ["running", null]);
 });
 
-test("the work of a replica that died in the middle is taken up by another when its claim has ended", async () => {
+test("another replica takes over a dead one's step when its claim has expired", async () => {
   const id = await makeOne();
   const claim = { claim: crypto.randomUUID(), now: clock.now(), leaseMs: 30_000, limit: 10 };
   expect((await claimWork(db, claim)).map(({ workspace }) => workspace.id)).toEqual([id]);
@@ -151,7 +154,7 @@ test("the work of a replica that died in the middle is taken up by another when 
   await untilSo(id, ["running", null]);
 });
 
-test("a workspace that is to be stopped while it starts is stopped after that step, and not before", async () => {
+test("stopping a workspace that is starting waits for the end of that step", async () => {
   let letGo = () => {};
   const gate = new Promise<void>((resolve) => (letGo = resolve));
   const { provisioner, asked } = scripted({ start: () => gate.then(() => "ready" as const) });
@@ -159,7 +162,7 @@ test("a workspace that is to be stopped while it starts is stopped after that st
   live(provisioner);
   const id = await makeOne();
   await eventually(() => expect(asked).toContain("start"));
-  await commands().wish(owner, id, "stop");
+  await commands().setDesiredState(owner, { workspaceId: id, action: "stop" });
   expect([asked, await statusOf(id)]).toEqual([
     ["create", "start"],
     ["stopping", null],
@@ -169,7 +172,7 @@ test("a workspace that is to be stopped while it starts is stopped after that st
   expect(asked).toEqual(["create", "start", "stop"]);
 });
 
-test("an idle workspace stops at its time, use pushes that, and a turn that runs keeps it", async () => {
+test("an idle workspace is stopped; its use delays that, and a running turn prevents it", async () => {
   const { provisioner } = scripted();
   live(provisioner, 2 * HOUR_MS);
   const overridden = await makeOne({ defaultTtlMs: HOUR_MS });
@@ -195,7 +198,7 @@ test("an idle workspace stops at its time, use pushes that, and a turn that runs
 });
 const NOTHING = { claim: crypto.randomUUID(), now: 0, leaseMs: 1, limit: 0 };
 
-test("the same request again finds what the first one made, and a name is taken once", async () => {
+test("a repeated request finds the first one's workspace, and names are unique", async () => {
   const first = await makeOne({}, { creationKey: "chat:message:call" });
   const again = await makeOne({}, { creationKey: "chat:message:call" });
   const named = await makeOne({}, { name: "mine" });

@@ -1,4 +1,4 @@
-// What a turn is offered of a workspace's own tools, from a real agent with a real tool server.
+// A workspace's own MCP tools in turns, from a real agent with a real MCP server.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -36,7 +36,7 @@ const away = () => Promise.reject(new AgentUnreachable("The workspace agent cann
 const list = (connection: () => Promise<AgentConnection> = connect) => tools.list("here", connection);
 const names = (listed: readonly Tool[]) => listed.map(({ name }) => name);
 
-/** Names the server in the workspace and waits until its tools are there. */
+/** Configures the server in the workspace and waits until its tools are listed. */
 async function serve(name: string, toolNames: string): Promise<void> {
   await writeServers(agent.folder, { [name]: testServer({ TOOLS: toolNames }) });
   const isReady = async () =>
@@ -56,7 +56,7 @@ async function run(tool: Tool | undefined, args: object = {}) {
   return tool?.run({ ...args }, context);
 }
 
-test("tools are sorted, have names that every vendor takes, and reach the server that they are of", async () => {
+test("tools are sorted, have names that every vendor accepts, and call their own server", async () => {
   await serve("my server", "refuse,progress");
   const listed = await list();
   expect(listed.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))).toEqual(
@@ -72,7 +72,7 @@ test("tools are sorted, have names that every vendor takes, and reach the server
   ]);
 });
 
-test("what has not changed is the same tools again; many turns, at once or within two seconds, ask once", async () => {
+test("unchanged tools keep their identity; many turns, at once or within two seconds, list once", async () => {
   await serve("one", "progress");
   let dials = 0;
   const counted = () => {
@@ -88,7 +88,7 @@ test("what has not changed is the same tools again; many turns, at once or withi
   expect(names(await list())).toEqual(["one__progress", "one__refuse"]);
 });
 
-test("a workspace that cannot be reached has no tools, or those that it told before; a call then says why", async () => {
+test("an unreachable workspace has no tools, or the last known ones, whose calls say why", async () => {
   await serve("one", "progress");
   expect(await list(away)).toEqual([]);
   const [tool] = await list();
@@ -101,7 +101,7 @@ test("a workspace that cannot be reached has no tools, or those that it told bef
   });
 });
 
-test("a turn waits five seconds for the list; what comes later is there for the next turn", async () => {
+test("a turn waits five seconds for the list; a later answer is there for the next turn", async () => {
   await serve("one", "progress");
   let arrive: (connection: AgentConnection) => void = () => undefined;
   const slow = () => new Promise<AgentConnection>((resolve) => (arrive = resolve));
@@ -115,7 +115,7 @@ test("a turn waits five seconds for the list; what comes later is there for the 
   expect(names(await second)).toEqual(["one__progress"]);
 });
 
-test("no more than ninety tools are offered", async () => {
+test("at most ninety tools are listed", async () => {
   await serve("one", Array.from({ length: 120 }, (_, index) => `tool-${100 + index}`).join(","));
   expect((await list()).length).toBe(90);
 });

@@ -9,7 +9,7 @@ import {
   connections,
   createGitDeployment,
   type GitDeployment,
-  credentialParts,
+  credentialDependencies,
 } from "../../support/git/git-deployment.js";
 
 const TOKEN = `token_${randomBytes(20).toString("hex")}`;
@@ -103,7 +103,7 @@ test("two at once for one host leave one connection, which opens", async () => {
   await Promise.all(Array.from({ length: 8 }, () => connectHost(api, "git.example", TOKEN)));
   expect(await connections(api)).toHaveLength(1);
   const { chatId } = await place.run(api, "true");
-  const parts = credentialParts(parley, first);
+  const parts = credentialDependencies(parley, first);
   const asked = { chatId, site: "https://git.example" };
   expect(await giveGitCredentials(parts, parley.workspaceId ?? "", asked)).toMatchObject({
     outcome: "given",

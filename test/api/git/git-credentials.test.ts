@@ -18,7 +18,7 @@ import {
   diffStatuses,
   tablesWith,
   type GitDeployment,
-  credentialParts,
+  credentialDependencies,
 } from "../../support/git/git-deployment.js";
 
 const TOKEN = `token_${randomBytes(20).toString("hex")}`;
@@ -167,7 +167,7 @@ describe("what a server answers an agent", () => {
     const { api, parley } = await place.start(written(first));
     await connectHost(api, "git.example", TOKEN);
     const { chatId } = await place.run(api, "true");
-    const parts = credentialParts(parley, first);
+    const parts = credentialDependencies(parley, first);
     const work = { branch: "main", remoteOrigin: "https://git.example/a.git" };
     const ask = (workspaceId: string, chat: string, at = site) =>
       giveGitCredentials(parts, workspaceId, { chatId: chat, site: at, ...work });
@@ -200,7 +200,7 @@ describe("what a server answers an agent", () => {
   test("[K15] no branch or no origin is no mark, and a later one replaces an earlier one", async () => {
     const { api, parley } = await place.start(written(first));
     const { chatId } = await place.run(api, "true");
-    const parts = credentialParts(parley, first);
+    const parts = credentialDependencies(parley, first);
     const ask = (more: { branch?: string; remoteOrigin?: string }) =>
       giveGitCredentials(parts, parley.workspaceId ?? "", { chatId, site, ...more });
     await ask({ branch: "main" });

@@ -226,7 +226,7 @@ describe("an authorisation does not begin", () => {
     const mia = await parley.enter("mia");
     const missing = encodeId("mcp", "00000000-0000-4000-8000-000000000000");
     for (const id of [missing, encodeId("mcp", hidden.id)]) {
-      const refusal = [{ code: "NOT_FOUND", message: "There is no such tool server.", path: ["serverId"] }];
+      const refusal = [{ code: "NOT_FOUND", message: "There is no such MCP server.", path: ["serverId"] }];
       expect(await begin(mia, id)).toMatchObject({ authorizationUrl: null, userErrors: refusal });
       expect(await mia.change("disconnectMcpServer", { serverId: id }, "server { id }")).toMatchObject({
         server: null,

@@ -131,7 +131,7 @@ describe("a turn is called with", () => {
         __typename: "ProviderKeyRequired",
         code: "KEY_REQUIRED",
         message: expect.stringContaining(
-          "is asked with the own API key of the person whose chat it is",
+          "requires the personal API key of the chat's owner",
         ) as string,
         path: ["modelConfigId"],
         provider: { id: provider },

@@ -163,7 +163,7 @@ test("what cannot be read is named and left as it is, and the rest is rotated al
   expect(run.code).toBe(1);
   expect(run.output).toMatch(/^git_connections\.token +1 +0 +1$/m);
   expect(run.said).toContain(
-    `git_connections.token of the row ${row?.id} cannot be read: it was sealed with the key lost, which is not configured.`,
+    `git_connections.token of the row ${row?.id} cannot be read: it was encrypted with the key lost, which is not configured.`,
   );
   expect(run.output + run.said).not.toMatch(/v1\.|token_/);
   expect(await place.query("SELECT id, token FROM git_connections WHERE host = 'lost.example'")).toEqual(

@@ -126,10 +126,10 @@ async function watch(api: ApiClient, chatId: string): Promise<CommandRun> {
 }
 
 /** What a server gives credentials with, for tests that ask in its place. */
-export function credentialParts({ database }: Parley, key: SecretKey): GitCredentialsDependencies {
+export function credentialDependencies({ database }: Parley, key: SecretKey): GitCredentialsDependencies {
   const log = createLog("silent");
   return {
-    ...{ database, log, clock: systemClock, bus: new MemoryBus(log), recent: new ChatCache() },
+    ...{ database, log, clock: systemClock, bus: new MemoryBus(log), chatCache: new ChatCache() },
     secrets: new SecretBox([key]),
   };
 }
