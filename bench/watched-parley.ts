@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { startParley } from "../src/compose/server.js";
 import { readConfig } from "../src/config/config.js";
-import { SharedOperations } from "../src/http/subscriptions/shared-answers.js";
+import { SharedOperations } from "../src/http/subscriptions/shared-results.js";
 import { createLog } from "../src/lib/log.js";
 import { createToken } from "../src/store/users/tokens.js";
 import { createUser } from "../src/store/users/users.js";

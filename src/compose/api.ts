@@ -175,7 +175,7 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
     isProduction: config.isProduction,
     mcpOauth: accounts.pages,
     upgradeHandlers: [agents.endpoint],
-    accounts: byteAccounts,
+    byteBudget: byteAccounts,
     limits: limitsOf(config),
   });
   port = server.port;

@@ -11,7 +11,12 @@ import type { Log } from "../lib/log.js";
 import { joinStreams } from "../workspaces/tunnels/tunnel-listener.js";
 import type { InboundConnection, AgentConnections } from "../workspaces/tunnels/agent-connections.js";
 import { isReplicaToken, REPLICA_PATH } from "../workspaces/tunnels/replica-token.js";
-import { AGENTS_PATH, hashAgentToken, readAgentRequest, readTunnelTarget } from "../workspaces/tunnels/requests.js";
+import {
+  AGENTS_PATH,
+  hashAgentToken,
+  readAgentRequest,
+  readTunnelTarget,
+} from "../workspaces/tunnels/requests.js";
 import { OPEN_GATE, type RateGate } from "./common/rate-gate.js";
 import { drainConnections, type DrainableConnection } from "./subscriptions/drain-connections.js";
 import type { UpgradeHandler } from "./common/upgrades.js";
@@ -54,9 +59,7 @@ export function createAgentEndpoint(options: AgentEndpointOptions): UpgradeHandl
     server.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, (socket) => {
       sockets.add(socket);
       socket.once("close", () => sockets.delete(socket));
-      socket.on("error", (failure) =>
-        log.debug({ err: failure }, "socket of an agent or replica failed"),
-      );
+      socket.on("error", (failure) => log.debug({ err: failure }, "socket of an agent or replica failed"));
       use(socket);
     });
   };
@@ -93,7 +96,8 @@ export function createAgentEndpoint(options: AgentEndpointOptions): UpgradeHandl
     const passage = readTunnelTarget(headers);
     const pass = readBearer(headers.authorization);
     if (replicaSecret === null || passage === null) return refuse(upgrade, "404 Not Found");
-    if (pass === null || !isReplicaToken(replicaSecret, passage, pass)) return refuse(upgrade, "401 Unauthorized");
+    if (pass === null || !isReplicaToken(replicaSecret, passage, pass))
+      return refuse(upgrade, "401 Unauthorized");
     const call = held.of(passage.workspaceId);
     if (call?.location.registrationId !== passage.registrationId) return refuse(upgrade, "404 Not Found");
     open(upgrade, (socket) => relay(socket, call, clock));

@@ -12,7 +12,7 @@ const KEY = new Uint8Array(32).fill(1);
 const BYTES = Buffer.from(Array.from({ length: 600_000 }, (_, index) => index % 251));
 const bearer = { authorization: `Bearer ${TOKEN}` };
 
-async function openDoor(
+async function openEndpoint(
   file: Partial<DownloadableFile> = {},
   { bytes = BYTES, keys = [KEY] }: { bytes?: Buffer; keys?: Uint8Array[] } = {},
 ) {
@@ -44,7 +44,7 @@ async function openDoor(
 }
 
 test("a link shows the whole file without a token, read in pieces", async () => {
-  const { get, reads } = await openDoor();
+  const { get, reads } = await openEndpoint();
   const { status, headers, body } = await get();
   expect(status).toBe(200);
   expect(body.equals(BYTES)).toBe(true);
@@ -62,7 +62,7 @@ test("a link shows the whole file without a token, read in pieces", async () => 
 });
 
 test("a link stays the same for a quarter of an hour and works as long after that, not longer", async () => {
-  const { links, get, clock } = await openDoor();
+  const { links, get, clock } = await openEndpoint();
   const link = links.linkTo(ID);
   const left = 15 * 60_000 - (clock.now() % (15 * 60_000));
   clock.advance(left - 1);
@@ -77,7 +77,7 @@ test("a link stays the same for a quarter of an hour and works as long after tha
 });
 
 test("what is changed in a link, or was signed with another key, opens nothing", async () => {
-  const { links, get, clock, url, plain } = await openDoor();
+  const { links, get, clock, url, plain } = await openEndpoint();
   const link = new URL(links.linkTo(ID));
   const changed = (name: string, value: string) => {
     const other = new URL(link);
@@ -103,13 +103,13 @@ test("what is changed in a link, or was signed with another key, opens nothing",
 
 test("links of the key before the present one still open", async () => {
   const older = new Uint8Array(32).fill(2);
-  const { get, clock, url } = await openDoor({}, { keys: [KEY, older] });
+  const { get, clock, url } = await openEndpoint({}, { keys: [KEY, older] });
   const link = new FileLinks({ keys: [older], clock, publicUrl: () => url }).linkTo(ID);
   expect((await get({}, link)).status).toBe(200);
 });
 
 test("a token opens one's own files, and of others' it says what it says of files that are not there", async () => {
-  const { get, plain, links } = await openDoor();
+  const { get, plain, links } = await openEndpoint();
   expect((await get(bearer, plain)).status).toBe(200);
   expect((await get(bearer, plain.replace(ID, STRANGERS))).status).toBe(404);
   expect((await get(bearer, `${plain}x`)).status).toBe(404);
@@ -126,20 +126,20 @@ test.each([
   ["bytes=0-1,3-4", 200, null, [0, 600_000]],
   ["bytes=600000-", 416, "bytes */600000", [0, 0]],
 ] as const)("the range %s is answered with %d", async (range, status, contentRange, [from, to]) => {
-  const { get } = await openDoor();
+  const { get } = await openEndpoint();
   const answer = await get({ range });
   expect([answer.status, answer.headers.get("content-range")]).toEqual([status, contentRange]);
   expect(answer.body.equals(BYTES.subarray(from, to))).toBe(true);
 });
 
 test("a range of a file that the client has another version of is the whole file", async () => {
-  const { get } = await openDoor();
+  const { get } = await openEndpoint();
   expect((await get({ range: "bytes=0-1", "if-range": '"other"' })).status).toBe(200);
   expect((await get({ range: "bytes=0-1", "if-range": `"${ID}"` })).status).toBe(206);
 });
 
 test("what a client has already is not sent again, nor what only its size is asked of", async () => {
-  const { get, reads, links } = await openDoor();
+  const { get, reads, links } = await openEndpoint();
   const known = await get({ "if-none-match": `"x", W/"${ID}"` });
   expect([known.status, known.body.length]).toEqual([304, 0]);
   const head = await get({}, links.linkTo(ID), "HEAD");
@@ -157,7 +157,7 @@ test.each([
   ["text/plain", "text/plain; charset=utf-8", "inline"],
   ["audio/x-wav", "audio/wav", "inline"],
 ])("a file of type %j is sent as %s, %s", async (mediaType, type, disposition) => {
-  const { get } = await openDoor({ mediaType });
+  const { get } = await openEndpoint({ mediaType });
   const { headers } = await get();
   expect(headers.get("content-type")).toBe(type);
   expect(headers.get("content-disposition")).toMatch(new RegExp(`^${disposition};`));
@@ -165,7 +165,7 @@ test.each([
 });
 
 test("odd names travel whole and break no header", async () => {
-  const { get } = await openDoor({ name: `gr\u00f6\u00dfe "1"; x='\\\ud800\r\nx-evil: 1.png` });
+  const { get } = await openEndpoint({ name: `gr\u00f6\u00dfe "1"; x='\\\ud800\r\nx-evil: 1.png` });
   const { status, headers } = await get();
   expect(status).toBe(200);
   expect(headers.get("content-disposition")).toBe(
@@ -174,12 +174,12 @@ test("odd names travel whole and break no header", async () => {
 });
 
 test("an empty file is sent as one", async () => {
-  const { get, reads } = await openDoor({}, { bytes: Buffer.alloc(0) });
+  const { get, reads } = await openEndpoint({}, { bytes: Buffer.alloc(0) });
   const { status, body, headers } = await get();
   expect([status, body.length, headers.get("content-length"), reads]).toEqual([200, 0, "0", []]);
 });
 
 test("a file that goes away meanwhile cuts the answer short, so that nobody takes a part for the whole", async () => {
-  const { get } = await openDoor({ sizeBytes: BYTES.length + 1 });
+  const { get } = await openEndpoint({ sizeBytes: BYTES.length + 1 });
   await expect(get()).rejects.toThrow();
 });

@@ -12,7 +12,7 @@ const open = openServers();
 const MESSAGE = expect.stringContaining("administrator has to free disk space") as string;
 
 test("mutations are refused over HTTP and sockets, everything can still be read, and both go on when there is space", async () => {
-  const space = { isLow: true, hasRoomFor: () => Promise.resolve(false) };
+  const space = { isLow: true, hasSpaceFor: () => Promise.resolve(false) };
   const server = await open({ space });
   const write = 'mutation { write(text: "x") }';
   const [http, socket] = [await ask(server, write), await askOverSocket(server, write)];
@@ -38,7 +38,7 @@ test("an upload is refused before its bytes are read when there is no room for t
     uploads: {
       links,
       findSize: () => Promise.resolve(3),
-      hasRoomFor: async (bytes) => {
+      hasSpaceFor: async (bytes) => {
         asked.push(bytes);
         return false;
       },

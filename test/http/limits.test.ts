@@ -24,7 +24,7 @@ const costs = (cost: number) =>
   refusal("QUERY_TOO_COSTLY", `The operation costs ${cost}; at most 5000 is allowed.`);
 
 const tooLarge =
-  "The document has more than 1000 fields and fragments, each counted wherever it is used; at most 1000 are allowed.";
+  "The document has more than 1000 fields and fragments, counted once per use; at most 1000 are allowed.";
 
 /** Without places, which are not the point here. */
 const bare = (body: Answer["body"]) => ({

@@ -32,8 +32,8 @@ const refusal = (message: string) => ({
     expect.objectContaining({ message, extensions: { code: "RATE_LIMITED", retryAfterMs: RATE_WINDOW_MS } }),
   ],
 });
-const TOO_MANY = refusal("You have sent too many mutations; wait a little.");
-const TOO_MANY_HERE = refusal("Too many mutations come from your address; wait a little.");
+const TOO_MANY = refusal("You have sent too many mutations; try again later.");
+const TOO_MANY_HERE = refusal("Too many mutations from your address; try again later.");
 const write = 'mutation { write(text: "x") }';
 
 async function post(

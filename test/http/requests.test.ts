@@ -10,7 +10,7 @@ const open = openServers();
 const unauthenticated = {
   errors: [
     {
-      message: "A valid access token is needed: send it as `Authorization: Bearer <token>`.",
+      message: "A valid access token is required: send it as `Authorization: Bearer <token>`.",
       extensions: { code: "UNAUTHENTICATED" },
     },
   ],
@@ -313,7 +313,7 @@ test("an unknown address is answered with 404", async () => {
     404,
     {
       errors: [
-        { message: "There is nothing here; GraphQL is at /graphql.", extensions: { code: "NOT_FOUND" } },
+        { message: "Not found. The GraphQL endpoint is /graphql.", extensions: { code: "NOT_FOUND" } },
       ],
     },
   ]);

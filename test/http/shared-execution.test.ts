@@ -1,6 +1,6 @@
 // What many subscribers ask alike is executed once; nobody can tell from what they get.
 import { describe, expect, test } from "vitest";
-import type { AnswerEvents } from "../../src/http/subscriptions/answer.js";
+import type { CreateEventExecutor } from "../../src/http/subscriptions/event-result.js";
 import type { HttpServerOptions } from "../../src/http/server.js";
 import {
   askOverSocket,
@@ -21,13 +21,13 @@ const FRAGILE = "subscription { ticks { number fragile } }";
 /** A server that counts executions; tokens are the names of members, and of admins who begin with "admin". */
 async function openCounting(options: Partial<HttpServerOptions> = {}) {
   const counted = { executions: 0 };
-  const answerEvents: AnswerEvents = (execute) => (event, asking) => {
+  const createEventExecutor: CreateEventExecutor = (execute) => (event, asking) => {
     counted.executions += 1;
     return execute(event, asking);
   };
   const authenticate: HttpServerOptions["authenticate"] = async (token) =>
     ({ ...viewer, userId: token, role: token.startsWith("admin") ? "admin" : "member" }) as const;
-  const server = await open({ answerEvents, authenticate, ...options });
+  const server = await open({ createEventExecutor, authenticate, ...options });
   return { server, counted };
 }
 
@@ -140,11 +140,11 @@ describe("while an event's answer is being made", () => {
   /** Each execution ends when the test says so. */
   async function openHeld() {
     const ends: (() => void)[] = [];
-    const answerEvents: AnswerEvents = (execute) => async (event, asking) => {
+    const createEventExecutor: CreateEventExecutor = (execute) => async (event, asking) => {
       await new Promise<void>((end) => ends.push(end));
       return execute(event, asking);
     };
-    return { ...(await openCounting({ answerEvents })), ends };
+    return { ...(await openCounting({ createEventExecutor })), ends };
   }
 
   test("a subscriber that leaves takes nothing from the others", async () => {
@@ -210,12 +210,12 @@ test("an operation's id may hold anything that JSON must escape", async () => {
 
 test("a subscriber that stops reading holds back its own answers only, and then gets all of them in order", async () => {
   const answered: Record<string, number> = {};
-  const answerEvents: AnswerEvents = (execute) => (event, asking) => {
-    const { userId } = asking.asker.viewer();
+  const createEventExecutor: CreateEventExecutor = (execute) => (event, asking) => {
+    const { userId } = asking.requester.viewer();
     answered[userId] = (answered[userId] ?? 0) + 1;
     return execute(event, asking);
   };
-  const { server } = await openCounting({ answerEvents });
+  const { server } = await openCounting({ createEventExecutor });
   const [sleeper, reader] = await Promise.all([enter(server, "sleeper"), enter(server, "reader")]);
   await subscribeAll(server, [sleeper], "subscription { ticks { number text } }");
   await subscribeAll(server, [reader], "subscription { ticks { number } }");

@@ -59,7 +59,7 @@ describe("rights", () => {
     server.world.feed.push({ number: 1 });
     await raw.until(({ id, type }) => id === "b" && type === "next");
     await settled(raw, "last");
-    const message = "What is subscribed to may no longer be read.";
+    const message = "You no longer have permission to read this subscription.";
     expect([messagesOf(raw, "a"), messagesOf(raw, "b"), messagesOf(raw, "c")]).toEqual([
       [{ id: "a", type: "error", payload: [{ message, extensions: { code: "FORBIDDEN" } }] }],
       [{ id: "b", type: "next", payload: { data: { guardedTicks: { number: 1 } } } }],
@@ -177,7 +177,7 @@ describe("strangers", () => {
   });
 
   test("those from one address displace each other, and nobody who is known there", async () => {
-    const server = await open({ limits: { maxStrangersPerAddress: 3 } });
+    const server = await open({ limits: { maxAnonymousPerAddress: 3 } });
     const member = await RawSocket.connect(server);
     const first = [comeSilently(server), comeSilently(server), comeSilently(server)];
     await eventually(() => server.count().sockets === 4);
@@ -211,7 +211,7 @@ describe("strangers", () => {
 
   test("behind a proxy they are counted by where they come from, and the proxy is not", async () => {
     const rateGate = createRateGate(NO_RATE_LIMITS, readAddresses({ networks: ["127.0.0.0/8"] }));
-    const server = await open({ rateGate, limits: { maxStrangersPerAddress: 2 } });
+    const server = await open({ rateGate, limits: { maxAnonymousPerAddress: 2 } });
     const lines = Array.from({ length: 5 }, () => createConnection(server.port, "127.0.0.1"));
     const here = ["198.51.100.1", "198.51.100.1", "198.51.100.2"].map((from) => comeSilently(server, from));
     await eventually(() => server.count().sockets === 3);

@@ -179,7 +179,7 @@ describe("refusals", () => {
     const stream = await EventStreamReader.open(server, TICKS);
     await eventually(() => server.world.feed.live === 2);
     const refused = await (await EventStreamReader.open(server, TICKS)).rest();
-    const message = "At most 2 operations of one user may run at one time.";
+    const message = "At most 2 operations of one user may run at the same time.";
     expect(refused).toEqual([
       next({ errors: [{ message, extensions: { code: "RATE_LIMITED" } }] }),
       complete,
@@ -235,7 +235,7 @@ describe("rights", () => {
     await eventually(() => server.world.feed.live === 1);
     server.world.mayContinue = () => false;
     clock.advance(60_000);
-    const message = "What is subscribed to may no longer be read.";
+    const message = "You no longer have permission to read this subscription.";
     expect(await stream.rest()).toEqual([
       next({ errors: [{ message, extensions: { code: "FORBIDDEN" } }] }),
       complete,

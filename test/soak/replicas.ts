@@ -6,7 +6,7 @@ import { ChatHub } from "../../src/events/chats/chat-hub.js";
 import { createHttpServer, type ParleyHttp } from "../../src/http/server.js";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
-import { AnswerBudget } from "../../src/resolvers/common/answer-budget.js";
+import { ResponseBudget } from "../../src/resolvers/common/response-budget.js";
 import { Loaders } from "../../src/resolvers/common/loaders.js";
 import { answerDeltasFromTemplates } from "../../src/resolvers/chats/delta-answers.js";
 import { resolvers } from "../../src/resolvers/resolvers.js";
@@ -42,7 +42,7 @@ export async function openReplicas(answer: AnswerAsModel): Promise<Deployment> {
     const replica = world.replica({ tools: builtInTools, openWorkspace, settings });
     clocks.add(replica.clock);
     await replica.worker.start();
-    return { replica, ...(await openDoor(world, replica)) };
+    return { replica, ...(await openEndpoint(world, replica)) };
   };
   const end = async ({ replica, hub, http }: Server) => {
     await Promise.all([hub.close(), http.close()]);
@@ -92,7 +92,10 @@ export async function openReplicas(answer: AnswerAsModel): Promise<Deployment> {
 
 const schema = buildParleySchema(resolvers);
 
-async function openDoor(world: World, { bus, clock, commands }: Replica): Promise<Omit<Server, "replica">> {
+async function openEndpoint(
+  world: World,
+  { bus, clock, commands }: Replica,
+): Promise<Omit<Server, "replica">> {
   const { database, viewer } = world;
   const log = createLog("silent");
   const source = {
@@ -120,13 +123,13 @@ async function openDoor(world: World, { bus, clock, commands }: Replica): Promis
       loaders: new Loaders({
         database,
         viewer: who,
-        readMcpStandings: () => Promise.resolve(new Map()),
+        readMcpAccountStates: () => Promise.resolve(new Map()),
         noteReads: () => Promise.resolve(),
-        budget: new AnswerBudget(16_777_216),
+        budget: new ResponseBudget(16_777_216),
       }),
       noteReads: () => Promise.resolve(),
     }),
-    answerEvents: answerDeltasFromTemplates,
+    createEventExecutor: answerDeltasFromTemplates,
     health: () => Promise.resolve({ checks: {} }),
     log,
     clock: systemClock,

@@ -1,6 +1,6 @@
 /**
- * The doors of signing in: /auth/login sends a browser to the identity provider, /auth/callback takes it back and gives
- * it a session, /auth/logout ends that. Pages here are plain text that says what happened.
+ * Sign-in routes: /auth/login redirects a browser to the identity provider, /auth/callback completes the sign-in and
+ * creates a session, /auth/logout ends it. Outcomes are shown as minimal pages.
  */
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -9,7 +9,7 @@ import { type CookieJar, loadCookies } from "./cookies.js";
 import { isFromOwnPage, readReturnTo } from "./own-origin.js";
 import { sendPage } from "../common/plain-page.js";
 
-/** What a door needs of those who sign people in. */
+/** The sign-in flow, as the routes need it. */
 export type SignInPort = {
   begin(returnTo: string): Promise<{ url: string; note: string }>;
   finish(
@@ -20,22 +20,22 @@ export type SignInPort = {
     | { kind: "refused"; message: string }
     | { kind: "failed"; cause: unknown }
   >;
-  /** Where to sign out of the provider too; null when there is no such place. */
+  /** Ends the session; returns the provider's logout URL, or null when it has none. */
   leave(session: string, returnTo: string): Promise<string | null>;
 };
 
-export type SignInDoor = {
+export type SignInOptions = {
   port: SignInPort;
   cookies: CookieJar;
-  /** Where browsers reach this deployment, without a slash at the end. */
+  /** Public URL of this deployment, without a trailing slash. */
   publicUrl: string;
   noteMs: number;
   sessionMs: number;
 };
 
-export type AuthRoutesOptions = SignInDoor & {
-  /** Somebody has left with this session: what is open with it ends now. */
-  onLeave(session: string): void;
+export type AuthRoutesOptions = SignInOptions & {
+  /** Called after a sign-out: everything open with this session must end now. */
+  onSignOut(session: string): void;
   log: Log;
 };
 
@@ -46,11 +46,11 @@ export function addAuthRoutes(app: FastifyInstance, options: AuthRoutesOptions):
   loadCookies(app);
   const fail = (reply: FastifyReply, cause: unknown) => {
     const reference = randomUUID();
-    log.error({ err: cause, reference }, "A sign-in failed");
+    log.error({ err: cause, reference }, "sign-in failed");
     return sendPage(reply, {
       status: 502,
       title: "Signing in does not work at the moment",
-      text: `The identity provider could not be asked, or its answer was not good. The server's log says more under ${reference}.`,
+      text: `The identity provider cannot be reached or returned an invalid response. The server's log has details under ${reference}.`,
       link: { href: `${publicUrl}/auth/login`, text: "Try again" },
     });
   };
@@ -82,11 +82,11 @@ export function addAuthRoutes(app: FastifyInstance, options: AuthRoutesOptions):
       .redirect(new URL(publicUrl).origin + outcome.returnTo, 302);
   });
 
-  // Within a room of its own: elsewhere a form's body stays unreadable, so that no page can send one to the API.
-  void app.register(async (door) => {
-    // What a form brings along is not looked at.
-    door.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "string" }, async () => null);
-    door.post("/auth/logout", (request, reply) => logOut(request, reply, options));
+  // An encapsulated plugin: all other routes reject form bodies, so that no page can post a form to the API.
+  void app.register(async (scope) => {
+    // The form's fields are not used.
+    scope.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "string" }, async () => null);
+    scope.post("/auth/logout", (request, reply) => logOut(request, reply, options));
   });
 
   app.get("/auth/signed-out", (_request, reply) =>
@@ -99,19 +99,19 @@ export function addAuthRoutes(app: FastifyInstance, options: AuthRoutesOptions):
   );
 }
 
-/** For forms, which follow where they are sent, and for scripts, which are told where to go. */
+/** Redirects forms; scripts that accept JSON get the location in the body. */
 async function logOut(request: FastifyRequest, reply: FastifyReply, options: AuthRoutesOptions) {
-  const { cookies, publicUrl, port, onLeave } = options;
+  const { cookies, publicUrl, port, onSignOut } = options;
   const { origin, cookie, accept } = request.headers;
   const secFetchSite = request.headers["sec-fetch-site"]?.toString();
   if (!isFromOwnPage({ origin, secFetchSite }, new URL(publicUrl).origin)) {
     const text = "Only pages of this deployment can sign you out.";
-    return sendPage(reply, { status: 403, title: "Nothing was done", text });
+    return sendPage(reply, { status: 403, title: "You were not signed out", text });
   }
   const session = cookies.read("session", cookie);
   const after = `${publicUrl}/auth/signed-out`;
   const location = (session === null ? null : await port.leave(session, after)) ?? after;
-  if (session !== null) onLeave(session);
+  if (session !== null) onSignOut(session);
   reply.header("set-cookie", cookies.clear("session")).header("cache-control", "no-store");
   if (accept?.includes("application/json")) return reply.send({ location });
   return reply.redirect(location, 303);

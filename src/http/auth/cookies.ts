@@ -1,10 +1,10 @@
-/** Our cookies: what they are called, how they are set, and how they are read. */
+/** Names, attributes and parsing of Parley's cookies. */
 import { fastifyCookie } from "@fastify/cookie";
 import type { FastifyInstance } from "fastify";
 
 const { parse, serialize } = fastifyCookie;
 
-/** Before any cookie is read or set: the library loads its parser with the server. */
+/** Registers the cookie plugin; call it before any cookie is read or set. */
 export function loadCookies(app: FastifyInstance): void {
   void app.register(fastifyCookie, { hook: false });
 }
@@ -13,18 +13,18 @@ export type CookieJar = {
   /** A `Set-Cookie` header. */
   set(name: CookieName, value: string, maxAgeMs: number): string;
   clear(name: CookieName): string;
-  /** Null when the header has none of this name. */
+  /** Null when the header has no cookie of this name. */
   read(name: CookieName, header: string | undefined): string | null;
 };
 
-/** `session`: who is signed in. `sign_in`: the note of a sign-in under way. */
+/** `session`: the signed-in session. `sign_in`: the state of a sign-in in progress. */
 export type CookieName = "session" | "sign_in";
 
-/** `publicUrl`: where browsers reach us. Over https the prefix keeps siblings of our host from setting such a cookie. */
+/** `publicUrl`: as browsers reach this deployment. Over https, the prefix prevents sibling hosts from setting the cookie. */
 export function createCookieJar(publicUrl: string): CookieJar {
   const secure = publicUrl.startsWith("https:");
   const nameOf = (name: CookieName) => `${secure ? "__Host-" : ""}parley_${name}`;
-  // Lax: the way back from the provider begins on its page, and must bring the note along.
+  // Lax: the redirect back from the provider is cross-site, and must send the sign-in state.
   const attributes = { path: "/", httpOnly: true, sameSite: "lax" as const, secure };
   return {
     set: (name, value, maxAgeMs) =>

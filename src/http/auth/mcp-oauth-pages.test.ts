@@ -4,7 +4,7 @@ import { connectedPage, consentPage, contentPolicy, failedPage, renderPage } fro
 
 const EVIL = `"><script>alert('x')</script>&`;
 
-test("what is put into a template is escaped, once", () => {
+test("interpolated values are escaped, once", () => {
   expect(html`<p title="${EVIL}">${html`<b>${"a < b"}</b>`}</p>`.text).toBe(
     `<p title="&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;"><b>a &lt; b</b></p>`,
   );
@@ -12,7 +12,7 @@ test("what is put into a template is escaped, once", () => {
 });
 
 test("no name, host, error or value of a form runs as a script", () => {
-  const question = { serverName: EVIL, personName: EVIL, username: EVIL, host: EVIL };
+  const question = { serverName: EVIL, userName: EVIL, username: EVIL, host: EVIL };
   const pages = [
     consentPage(question, { action: EVIL, ticket: EVIL, proof: EVIL }),
     failedPage({ kind: "declined", serverName: EVIL, reason: EVIL }),
@@ -27,7 +27,7 @@ test("no name, host, error or value of a form runs as a script", () => {
   }
 });
 
-test("a page runs what has its nonce, and stands in no frame", () => {
+test("a page only runs scripts with its nonce, and cannot be framed", () => {
   expect(contentPolicy("abc").split("; ")).toEqual([
     "default-src 'none'",
     "style-src 'nonce-abc'",

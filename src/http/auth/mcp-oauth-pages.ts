@@ -1,8 +1,8 @@
 /** The pages that a person sees on the way to an authorisation for a tool server. Pure. */
-import type { McpOauthEnd, McpOauthQuestion } from "../../domain/mcp/oauth-flow.js";
+import type { McpOauthResult, McpOauthConsent } from "../../domain/mcp/oauth-flow.js";
 import { html, Html } from "../common/html.js";
 
-/** A page without its frame: what stands in its title and its body, and the script that it runs, if any. */
+/** Content of a page: its title, its body, and the script that it runs, if any. */
 export type Page = { status: number; title: string; body: Html; script?: string };
 
 const STYLE = `body { font: 16px/1.5 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto; padding: 0 1rem; }
@@ -10,15 +10,15 @@ h1 { font-size: 1.4rem; } button { font: inherit; padding: .5rem 1.5rem; } code 
 
 /** `proof` shows that the form came from this page in this browser. */
 export function consentPage(
-  { serverName, personName, username, host }: McpOauthQuestion,
+  { serverName, userName, username, host }: McpOauthConsent,
   form: { action: string; ticket: string; proof: string },
 ): Page {
   const body = html`<h1>Connect ${serverName}?</h1>
     <p>
-      Chats of the Parley account <strong>${personName}</strong> (${username}) will be able to use
-      ${serverName} in your name. If this is not your account, close this page: somebody else sent you here.
+      Chats of the Parley account <strong>${userName}</strong> (${username}) will be able to use ${serverName}
+      in your name. If this is not your account, close this page: someone else sent you here.
     </p>
-    <p>You go on to <code>${host}</code>, where you sign in and agree.</p>
+    <p>You continue to <code>${host}</code>, where you sign in and agree.</p>
     <form method="post" action="${form.action}">
       <input type="hidden" name="ticket" value="${form.ticket}" />
       <input type="hidden" name="proof" value="${form.proof}" />
@@ -30,18 +30,16 @@ export function consentPage(
 export const overPage: Page = {
   status: 400,
   title: "Nothing to connect",
-  body: html`<h1>This way is over</h1>
-    <p>
-      It was finished already, it has expired, or it was begun in another browser. Begin again in Parley.
-    </p>`,
+  body: html`<h1>This link is no longer valid</h1>
+    <p>It was used already, has expired, or was opened in another browser. Start again in Parley.</p>`,
 };
 
-/** `message` is told to the window that opened this one, if that is of `origin`. */
+/** Posts `message` to the window that opened this one, if that is of `origin`. */
 export function connectedPage(
   { serverName }: { serverName: string },
-  told: { origin: string; message: object },
+  notification: { origin: string; message: object },
 ): Page {
-  const [message, origin] = [told.message, told.origin].map(toScript);
+  const [message, origin] = [notification.message, notification.origin].map(toScript);
   return {
     status: 200,
     title: "Connected",
@@ -51,7 +49,7 @@ export function connectedPage(
   };
 }
 
-export function failedPage(end: Exclude<McpOauthEnd, { kind: "connected" }>): Page {
+export function failedPage(end: Exclude<McpOauthResult, { kind: "connected" }>): Page {
   switch (end.kind) {
     case "over":
       return overPage;
@@ -61,13 +59,13 @@ export function failedPage(end: Exclude<McpOauthEnd, { kind: "connected" }>): Pa
       return problem(
         400,
         end.serverName,
-        html`Its settings were changed in the meantime. Begin again in Parley.`,
+        html`Its settings were changed in the meantime. Start again in Parley.`,
       );
     case "failed":
       return problem(
         502,
         end.serverName,
-        html`${end.reason} An admin finds more by the reference <code>${end.reference}</code>.`,
+        html`${end.reason} Admins find details in the log under the reference <code>${end.reference}</code>.`,
       );
   }
 }
@@ -78,7 +76,7 @@ function problem(status: number, serverName: string, what: Html): Page {
   return { status, title: "Not connected", body };
 }
 
-/** The whole document; its style and script run by the nonce alone. */
+/** The whole document; its style and script are allowed by the nonce alone. */
 export function renderPage({ title, body, script }: Page, nonce: string): string {
   const run =
     script === undefined
@@ -103,8 +101,8 @@ export function renderPage({ title, body, script }: Page, nonce: string): string
 }
 
 /**
- * Nothing but our own style and script. No `form-action`: browsers hold it against the redirects after the form too,
- * and those lead through hosts that nobody here knows.
+ * Allows only our own style and script. No `form-action`: browsers also apply it to the redirects after the form, and
+ * those lead through unknown hosts.
  */
 export function contentPolicy(nonce: string): string {
   return [
@@ -116,7 +114,7 @@ export function contentPolicy(nonce: string): string {
   ].join("; ");
 }
 
-/** JSON that nothing in it ends a script. */
+/** JSON that is safe within a script element. */
 function toScript(value: unknown): string {
   return JSON.stringify(value).replace(/</g, "\\u003c");
 }

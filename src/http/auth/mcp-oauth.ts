@@ -1,13 +1,13 @@
 /**
- * The browser's side of connecting a tool server. `GET /mcp/oauth/start` names the account that would be connected,
- * `POST` goes on to the authorisation server, `GET /mcp/oauth/callback` is where that one sends the browser back to.
- * A cookie ties all three to one browser: nobody's consent there ends in another person's account here.
+ * Browser routes for connecting an MCP server. `GET /mcp/oauth/start` shows the account that would be connected, `POST`
+ * redirects to the authorization server, which sends the browser back to `GET /mcp/oauth/callback`. A cookie binds all
+ * three to one browser, so that a consent cannot end in another user's account.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import fastifyCookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { encodeId } from "../../domain/common/ids.js";
-import type { McpOauthAnswer, McpOauthPages } from "../../domain/mcp/oauth-flow.js";
+import type { McpOauthCallback, McpOauthPages } from "../../domain/mcp/oauth-flow.js";
 import {
   connectedPage,
   consentPage,
@@ -21,51 +21,51 @@ import {
 const START_PATH = "/mcp/oauth/start";
 const CALLBACK_PATH = "/mcp/oauth/callback";
 const DOCUMENT_PATH = "/mcp/oauth/client.json";
-/** A ticket and a proof, and room to spare. */
+/** A ticket and a proof, with ample headroom. */
 const MAX_FORM_BYTES = 4_096;
-/** Codes and states are opaque, and some are signed documents. */
+/** Codes and states are opaque, and some are signed tokens. */
 const MAX_PARAMETER_CHARACTERS = 8_192;
 const MAX_ERROR_CHARACTERS = 300;
 const BROWSER_BYTES = 32;
 const BROWSER = /^[\w-]{43}$/;
-/** Outlives every way that begins in it. */
+/** Longer than an authorization attempt may take. */
 const COOKIE_SECONDS = 1_200;
 const NONCE_BYTES = 16;
-/** What a window that opened ours hears; sent to our own origin only. */
+/** Message to the window that opened the page; posted to our own origin only. */
 const CONNECTED_MESSAGE = "parley:mcp-connected";
 
-export type McpOauthDoorOptions = {
+export type McpOauthRoutesOptions = {
   pages: McpOauthPages;
-  /** Where browsers reach this deployment; without a slash at the end. */
+  /** Public URL of this deployment, without a trailing slash. */
   publicUrl: () => string;
-  /** Our description as a client, for authorisation servers that read it; null = none can reach it. */
+  /** OAuth client metadata document, for authorization servers that read it; null = they cannot reach it. */
   clientDocument: () => object | null;
 };
 
-/** Where browsers and authorisation servers find the door of a deployment. */
+/** URLs of these routes in a deployment. */
 export function mcpOauthAddresses(publicUrl: string) {
   const document = `${publicUrl}${DOCUMENT_PATH}`;
   return {
     startUrl: `${publicUrl}${START_PATH}`,
     redirectUri: `${publicUrl}${CALLBACK_PATH}`,
-    // A client's id of this kind is an https address.
+    // A client id of this kind must be an https URL.
     documentUrl: publicUrl.startsWith("https:") ? document : null,
   };
 }
 
-export function addMcpOauthRoutes(app: FastifyInstance, options: McpOauthDoorOptions): void {
-  app.register(async (door) => {
-    if (!door.hasRequestDecorator("cookies")) await door.register(fastifyCookie);
-    door.addContentTypeParser(
+export function addMcpOauthRoutes(app: FastifyInstance, options: McpOauthRoutesOptions): void {
+  app.register(async (scope) => {
+    if (!scope.hasRequestDecorator("cookies")) await scope.register(fastifyCookie);
+    scope.addContentTypeParser(
       "application/x-www-form-urlencoded",
       { parseAs: "string", bodyLimit: MAX_FORM_BYTES },
       (_request, body, done) => done(null, new URLSearchParams(String(body))),
     );
     const shared = { exposeHeadRoute: false };
-    door.get(START_PATH, shared, (request, reply) => ask(options, request, reply));
-    door.post(START_PATH, (request, reply) => goOn(options, request, reply));
-    door.get(CALLBACK_PATH, shared, (request, reply) => finish(options, request, reply));
-    door.get(DOCUMENT_PATH, shared, async (_request, reply) => {
+    scope.get(START_PATH, shared, (request, reply) => showConsent(options, request, reply));
+    scope.post(START_PATH, (request, reply) => redirectToProvider(options, request, reply));
+    scope.get(CALLBACK_PATH, shared, (request, reply) => finish(options, request, reply));
+    scope.get(DOCUMENT_PATH, shared, async (_request, reply) => {
       const document = options.clientDocument();
       if (document === null) return reply.callNotFound();
       return reply.header("cache-control", "public, max-age=300").send(document);
@@ -73,9 +73,13 @@ export function addMcpOauthRoutes(app: FastifyInstance, options: McpOauthDoorOpt
   });
 }
 
-async function ask({ pages, publicUrl }: McpOauthDoorOptions, request: FastifyRequest, reply: FastifyReply) {
+async function showConsent(
+  { pages, publicUrl }: McpOauthRoutesOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
   const ticket = readParameter(request.query, "ticket");
-  const question = ticket === null ? null : await pages.ask(ticket);
+  const question = ticket === null ? null : await pages.readConsent(ticket);
   if (ticket === null || question === null) return send(reply, overPage);
   const cookie = cookieOf(publicUrl());
   const browser = readBrowser(request, cookie.name) ?? randomBytes(BROWSER_BYTES).toString("base64url");
@@ -84,8 +88,12 @@ async function ask({ pages, publicUrl }: McpOauthDoorOptions, request: FastifyRe
   return send(reply, consentPage(question, { action, ticket, proof: proofOf(ticket, browser) }));
 }
 
-/** A form of another site has neither the cookie nor the proof, and could otherwise say yes for the person. */
-async function goOn({ pages, publicUrl }: McpOauthDoorOptions, request: FastifyRequest, reply: FastifyReply) {
+/** A form of another site has neither the cookie nor the proof, so that it cannot consent for the user. */
+async function redirectToProvider(
+  { pages, publicUrl }: McpOauthRoutesOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
   const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
   const ticket = form.get("ticket") ?? "";
   const browser = readBrowser(request, cookieOf(publicUrl()).name);
@@ -93,32 +101,32 @@ async function goOn({ pages, publicUrl }: McpOauthDoorOptions, request: FastifyR
   const isFromHere = site === undefined || site === "same-origin";
   if (browser === null || !isFromHere || !isProof(form.get("proof") ?? "", proofOf(ticket, browser)))
     return send(reply, overPage);
-  const url = await pages.goOn(ticket, browser);
+  const url = await pages.authorize(ticket, browser);
   if (url === null) return send(reply, overPage);
   return guarded(reply).redirect(url, 303);
 }
 
 async function finish(
-  { pages, publicUrl }: McpOauthDoorOptions,
+  { pages, publicUrl }: McpOauthRoutesOptions,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  const answer = readAnswer(request.query);
+  const callback = readCallback(request.query);
   const browser = readBrowser(request, cookieOf(publicUrl()).name);
-  if (answer === null || browser === null) return send(reply, overPage);
-  const end = await pages.finish(answer, browser);
+  if (callback === null || browser === null) return send(reply, overPage);
+  const end = await pages.finish(callback, browser);
   if (end.kind !== "connected") return send(reply, failedPage(end));
   if (end.returnTo !== null) return guarded(reply).redirect(end.returnTo, 303);
   const message = { type: CONNECTED_MESSAGE, serverId: encodeId("mcp", end.serverId) };
   return send(reply, connectedPage(end, { origin: new URL(publicUrl()).origin, message }));
 }
 
-function readAnswer(query: unknown): McpOauthAnswer | null {
+function readCallback(query: unknown): McpOauthCallback | null {
   const state = readParameter(query, "state");
   if (state === null) return null;
   const code = readParameter(query, "error");
   const description = readParameter(query, "error_description") ?? "";
-  const error = code && { code: shown(code), description: shown(description) };
+  const error = code && { code: printable(code), description: printable(description) };
   return {
     state,
     code: readParameter(query, "code"),
@@ -127,11 +135,11 @@ function readAnswer(query: unknown): McpOauthAnswer | null {
   };
 }
 
-function shown(text: string): string {
+function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, " ").slice(0, MAX_ERROR_CHARACTERS);
 }
 
-/** Null when it is not there exactly once, empty, or longer than anything it could be. */
+/** Null unless it is there exactly once, not empty, and of a plausible length. */
 function readParameter(query: unknown, name: string): string | null {
   const value: unknown =
     typeof query === "object" && query !== null
@@ -141,7 +149,7 @@ function readParameter(query: unknown, name: string): string | null {
   return value;
 }
 
-/** With TLS a name that no other host of the domain can set, which browsers allow for the whole host only. */
+/** Over TLS, a name that no other host of the domain can set, which browsers only allow with path `/`. */
 function cookieOf(publicUrl: string) {
   const { protocol, pathname } = new URL(mcpOauthAddresses(publicUrl).startUrl);
   const isSecure = protocol === "https:";
@@ -166,8 +174,8 @@ function proofOf(ticket: string, browser: string): string {
   return createHmac("sha256", browser).update(ticket).digest("base64url");
 }
 
-function isProof(given: string, expected: string): boolean {
-  return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
+function isProof(proof: string, expected: string): boolean {
+  return proof.length === expected.length && timingSafeEqual(Buffer.from(proof), Buffer.from(expected));
 }
 
 function send(reply: FastifyReply, page: Page): FastifyReply {
@@ -179,7 +187,7 @@ function send(reply: FastifyReply, page: Page): FastifyReply {
     .send(renderPage(page, nonce));
 }
 
-/** Addresses here have tickets and codes in them. */
+/** These URLs contain tickets and codes. */
 function guarded(reply: FastifyReply): FastifyReply {
   return reply
     .header("referrer-policy", "no-referrer")

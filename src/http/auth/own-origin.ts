@@ -1,23 +1,23 @@
 /**
- * Whether a request that a browser sent with its cookie was sent by a page of ours. Cookies travel whoever wrote the
- * page, so without this every page on the web could act for whoever looks at it.
+ * Same-origin check for requests with a session cookie. Browsers send cookies with requests of any page, so without it
+ * every page on the web could act for the user who visits it.
  */
 
 export type BrowserHeaders = { origin?: string | undefined; secFetchSite?: string | undefined };
 
-/** Browsers put an origin on everything that is not a plain read, and say of the rest where it came from. */
+/** Browsers send `Origin` with everything but plain reads, and `Sec-Fetch-Site` with those. */
 export function isFromOwnPage({ origin, secFetchSite }: BrowserHeaders, ownOrigin: string): boolean {
   if (origin !== undefined) return origin === ownOrigin;
   return secFetchSite === "same-origin";
 }
 
-/** A path of ours to return to, whatever was asked for: leading elsewhere would make us a stepping stone for others. */
-export function readReturnTo(wanted: unknown, publicUrl: string, otherwise: string): string {
-  if (typeof wanted !== "string" || wanted.length > MAX_RETURN_TO_CHARACTERS) return otherwise;
-  // A path, and not the `//host` and `/\host` that browsers take for other servers.
-  if (!/^\/(?![/\\])/.test(wanted) || !URL.canParse(wanted, publicUrl)) return otherwise;
-  const url = new URL(wanted, publicUrl);
-  return url.origin === new URL(publicUrl).origin ? url.pathname + url.search + url.hash : otherwise;
+/** A path of this deployment to return to, or the default: other targets would make this an open redirect. */
+export function readReturnTo(returnTo: unknown, publicUrl: string, fallback: string): string {
+  if (typeof returnTo !== "string" || returnTo.length > MAX_RETURN_TO_CHARACTERS) return fallback;
+  // A path, not `//host` or `/\host`, which browsers treat as other hosts.
+  if (!/^\/(?![/\\])/.test(returnTo) || !URL.canParse(returnTo, publicUrl)) return fallback;
+  const url = new URL(returnTo, publicUrl);
+  return url.origin === new URL(publicUrl).origin ? url.pathname + url.search + url.hash : fallback;
 }
 
 const MAX_RETURN_TO_CHARACTERS = 2_048;

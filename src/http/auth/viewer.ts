@@ -1,23 +1,22 @@
 /**
- * From a token to the viewer behind it. Answers are remembered for a few seconds, so that a turn's many requests
- * read the token once; a revoked token therefore works at most that much longer. Refusals are not remembered: a
- * token that has just been made works at once.
+ * Viewer lookup by token, with a cache of a few seconds: a client's many requests read the token once, and a revoked
+ * token works at most that much longer. Invalid tokens are not cached: a token that was just created works immediately.
  */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Viewer } from "../../domain/users/viewer.js";
 import type { Clock } from "../../lib/clock.js";
 
-/** How long a known token is believed without asking again. */
+/** Lifetime of a cached viewer. */
 export const VIEWER_CACHE_MS = 5_000;
 const MAX_CACHED_VIEWERS = 10_000;
-/** Who is at work asks more often than that; who has been away is a stranger again. */
-const GOOD_TOKEN_MEMORY_MS = 3_600_000;
-/** Visible ASCII, as headers carry it; far longer than any token of ours. */
+/** Active clients send requests more often than that. */
+const VALID_TOKEN_MEMORY_MS = 3_600_000;
+/** Visible ASCII, as in headers; far longer than any token. */
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 const BEARER = /^Bearer +(\S+) *$/i;
 
-/** The token of an `Authorization: Bearer <token>` header; null when there is none that could be one. */
+/** The token of an `Authorization: Bearer <token>` header; null when it has none of a valid form. */
 export function readBearer(header: unknown): string | null {
   if (typeof header !== "string") return null;
   const token = BEARER.exec(header)?.[1];
@@ -32,66 +31,66 @@ export function readSocketToken(params: Readonly<Record<string, unknown>> | unde
   return typeof token === "string" && TOKEN.test(token) ? token : null;
 }
 
-/** Looks a token up: null when it is unknown, revoked or expired; rejects when it cannot be known now. */
+/** Finds the viewer of a token: null when it is unknown, revoked or expired; rejects when the lookup fails. */
 export type FindViewer = (token: string) => Promise<Viewer | null>;
 
-export type RememberedViewers = {
+export type ViewerCache = {
   find: FindViewer;
-  /** The token was good within the last hour, or still is; it has not been found wanting since. */
-  wasGood(token: string): boolean;
-  /** Somebody's rights have changed: whoever asks from now on gets an answer that was found after this. */
-  forget(): void;
+  /** Whether the token's last lookup within the past hour found it valid. */
+  wasValid(token: string): boolean;
+  /** Clears the cache after a change of permissions: later calls return viewers that were read after this. */
+  clear(): void;
 };
 
-/** The remembering form of `authenticate`. Questions about one token at one time become one. */
-export function rememberViewers(authenticate: FindViewer, clock: Clock): RememberedViewers {
+/** Adds a cache to `authenticate`. Concurrent lookups of one token become one. */
+export function cacheViewers(authenticate: FindViewer, clock: Clock): ViewerCache {
   const cache = new LRUCache<string, Viewer>({
     max: MAX_CACHED_VIEWERS,
     ttl: VIEWER_CACHE_MS,
     ttlResolution: 0,
     perf: clock,
   });
-  const good = new LRUCache<string, true>({
+  const valid = new LRUCache<string, true>({
     max: MAX_CACHED_VIEWERS,
-    ttl: GOOD_TOKEN_MEMORY_MS,
+    ttl: VALID_TOKEN_MEMORY_MS,
     ttlResolution: 0,
     perf: clock,
   });
-  let underWay = new Map<string, Promise<Viewer | null>>();
+  let inFlight = new Map<string, Promise<Viewer | null>>();
 
-  const ask = async (token: string, key: string): Promise<Viewer | null> => {
-    const questions = underWay;
+  const lookUp = async (token: string, key: string): Promise<Viewer | null> => {
+    const lookups = inFlight;
     try {
-      // Inside `then`, so that a question that fails at once is taken off the list after it was put there.
+      // Inside `then`, so that a lookup that fails synchronously is deleted after it was added.
       const viewer = await Promise.resolve(token).then(authenticate);
-      if (viewer) good.set(key, true);
-      else good.delete(key);
-      // Else it was forgotten before it was known.
-      if (viewer && questions === underWay) cache.set(key, viewer);
+      if (viewer) valid.set(key, true);
+      else valid.delete(key);
+      // Not cached when the cache was cleared meanwhile.
+      if (viewer && lookups === inFlight) cache.set(key, viewer);
       return viewer;
     } finally {
-      questions.delete(key);
+      lookups.delete(key);
     }
   };
   const find: FindViewer = async (token) => {
     const key = keyOf(token);
     const known = cache.get(key);
     if (known) return unlessExpired(known, clock);
-    const asked = underWay.get(key) ?? ask(token, key);
-    underWay.set(key, asked);
-    return unlessExpired(await asked, clock);
+    const lookup = inFlight.get(key) ?? lookUp(token, key);
+    inFlight.set(key, lookup);
+    return unlessExpired(await lookup, clock);
   };
   return {
     find,
-    wasGood: (token) => good.has(keyOf(token)),
-    forget() {
+    wasValid: (token) => valid.has(keyOf(token)),
+    clear() {
       cache.clear();
-      underWay = new Map();
+      inFlight = new Map();
     },
   };
 }
 
-/** The caches need not hold what opens the door. */
+/** Hashed, so that the caches hold no usable tokens. */
 function keyOf(token: string): string {
   return createHash("sha256").update(token).digest("base64");
 }

@@ -1,31 +1,31 @@
 /**
- * Where a request comes from, for all doors alike. `X-Forwarded-For` is a list that every proxy on the way appends to,
- * so it is read from its end, and only as far as those who wrote it are trusted; what a client claims there itself is
- * never reached. Pure.
+ * Client address of a request behind trusted proxies. `X-Forwarded-For` is a list that every proxy appends to, so it is
+ * read from its end, and only as far as the proxies that wrote it are trusted; entries that a client forged are never
+ * reached. Pure.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import ipaddr from "ipaddr.js";
 
-/** How many proxies stand before this server, or the networks (CIDR notation) that they are in. */
+/** The number of proxies in front of this server, or the networks (CIDR notation) that they are in. */
 export type TrustedProxies = { hops: number } | { networks: readonly string[] };
 
-/** Nobody's word counts: the address is that of the connection. */
+/** Trusts no proxy: the address is that of the connection. */
 export const NO_PROXIES: TrustedProxies = { hops: 0 };
 
-/** What an address is called that nobody knows, such as that of a connection which has gone. */
+/** Key of unknown addresses, such as that of a closed connection. */
 const UNKNOWN = "unknown";
-/** Entries of the header that are looked at; no way is longer. */
+/** Entries of the header that are read; no proxy chain is longer. */
 const MAX_ENTRIES = 32;
-/** Providers give a subscriber one network of this size, and each address in it costs nothing. */
+/** Providers assign a customer one network of this size, and addresses in it are free. */
 const IPV6_PREFIX_BITS = 64;
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** What is needed of a request, or of an upgrade. */
-export type Visitor = { headers: IncomingHttpHeaders; socket: { remoteAddress?: string | undefined } };
+/** The parts of a request or upgrade that its address is read from. */
+export type AddressSource = { headers: IncomingHttpHeaders; socket: { remoteAddress?: string | undefined } };
 
-/** The client as limits know it: an IPv4 address, or the /64 of an IPv6 one. */
-export type AddressOf = (visitor: Visitor) => string;
+/** The client's key for rate limits: an IPv4 address, or the /64 network of an IPv6 address. */
+export type AddressOf = (source: AddressSource) => string;
 
 export function readAddresses(trusted: TrustedProxies): AddressOf {
   const isTrusted = createTrust(trusted);
@@ -35,7 +35,7 @@ export function readAddresses(trusted: TrustedProxies): AddressOf {
     const entries = forwarded(headers["x-forwarded-for"]);
     for (let hop = 0; hop < entries.length && isTrusted(client, hop); hop += 1) {
       const next = parseAddress(entries[hop] ?? "");
-      // A proxy that hides its clients answers for them itself.
+      // A proxy that hides its clients is counted as the client.
       if (next === null) break;
       client = next;
     }
@@ -43,15 +43,15 @@ export function readAddresses(trusted: TrustedProxies): AddressOf {
   };
 }
 
-/** An address of documentation (RFC 5737), which is nobody's. */
-const NOBODYS = "192.0.2.1";
+/** A documentation address (RFC 5737), which no client has. */
+const EXAMPLE_ADDRESS = "192.0.2.1";
 
-/** Whether what the other end says of its clients is believed: then it is a proxy. */
-export function isBelieved(addressOf: AddressOf, socket: Visitor["socket"]): boolean {
-  return addressOf({ headers: { "x-forwarded-for": NOBODYS }, socket }) === NOBODYS;
+/** Whether the connection comes from a trusted proxy. */
+export function isTrustedProxy(addressOf: AddressOf, socket: AddressSource["socket"]): boolean {
+  return addressOf({ headers: { "x-forwarded-for": EXAMPLE_ADDRESS }, socket }) === EXAMPLE_ADDRESS;
 }
 
-/** The entries of the header, the nearest first. */
+/** The entries of the header, the nearest proxy first. */
 function forwarded(header: string | string[] | undefined): string[] {
   const text = Array.isArray(header) ? header.join(",") : (header ?? "");
   if (text === "") return [];
@@ -67,7 +67,7 @@ function createTrust(trusted: TrustedProxies): (address: Address, hop: number) =
     );
 }
 
-/** Some proxies write ports as well. An IPv4 address in the clothes of an IPv6 one is the former. */
+/** Strips ports, which some proxies add, and converts IPv4-mapped IPv6 addresses to IPv4. */
 function parseAddress(text: string): Address | null {
   const bare = text.trim().replace(/^\[([^\]]*)\](?::\d+)?$|^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1$2");
   if (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !ipaddr.IPv6.isValid(bare)) return null;

@@ -1,4 +1,4 @@
-/** HTML from templates: what is put in is escaped, unless it is HTML of ours already. */
+/** HTML template strings: interpolated text is escaped, interpolated `Html` is not. */
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -13,12 +13,12 @@ export class Html {
   constructor(readonly text: string) {}
 }
 
-/** For the text of elements, and for attributes within quotes. */
-export function html(pieces: TemplateStringsArray, ...values: readonly (string | Html)[]): Html {
-  const parts = pieces.map((piece, index) => {
+/** Tag for element text and quoted attributes. */
+export function html(strings: TemplateStringsArray, ...values: readonly (string | Html)[]): Html {
+  const parts = strings.map((string, index) => {
     const value = values[index];
-    if (value === undefined) return piece;
-    return piece + (value instanceof Html ? value.text : escape(value));
+    if (value === undefined) return string;
+    return string + (value instanceof Html ? value.text : escape(value));
   });
   return new Html(parts.join(""));
 }

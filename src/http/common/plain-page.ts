@@ -1,4 +1,4 @@
-/** A page that says one thing and loads nothing. */
+/** Minimal HTML page with a short message; it loads nothing. */
 import type { FastifyReply } from "fastify";
 import { html } from "./html.js";
 
@@ -10,14 +10,14 @@ export type PlainPage = {
 };
 
 export function sendPage(reply: FastifyReply, { status, title, text, link }: PlainPage): FastifyReply {
-  const words = text === "" ? "" : html`<p>${text}</p>`;
-  const way = link ? html`<p><a href="${link.href}">${link.text}</a></p>` : "";
+  const paragraph = text === "" ? "" : html`<p>${text}</p>`;
+  const anchor = link ? html`<p><a href="${link.href}">${link.text}</a></p>` : "";
   const page = html`<!doctype html>
     <html lang="en">
       <meta charset="utf-8" />
       <title>${title}</title>
       <h1>${title}</h1>
-      ${words} ${way}
+      ${paragraph} ${anchor}
     </html> `;
   return reply
     .code(status)

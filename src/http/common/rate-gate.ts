@@ -1,33 +1,33 @@
 /**
- * Whether whoever comes to a door has come too often: by mutations, by visits to pages that ask for no token, by tokens
- * that were no good. All doors count the same way.
+ * Rate limits at the endpoints: on mutations, on visits to unauthenticated pages, and on invalid tokens. All endpoints
+ * share the counters.
  */
 import type { DocumentNode, GraphQLError, OperationDefinitionNode } from "graphql";
 import type { FastifyInstance } from "fastify";
 import { NO_RATE_LIMITS, type RateLimits } from "../../domain/common/rate-limits.js";
 import type { Viewer } from "../../domain/users/viewer.js";
-import { type AddressOf, NO_PROXIES, readAddresses, type Visitor } from "./client-address.js";
+import { type AddressOf, NO_PROXIES, readAddresses, type AddressSource } from "./client-address.js";
 import { sendPage } from "./plain-page.js";
 import { rateLimited, retryAfterSeconds } from "../graphql/refusals.js";
 import { rootFields } from "../graphql/root-fields.js";
-import type { RememberedViewers } from "../auth/viewer.js";
+import type { ViewerCache } from "../auth/viewer.js";
 
-/** Who asks for mutations, and from where. */
-export type Asking = { viewer: Pick<Viewer, "userId">; address: string };
+/** The user and address that mutations are counted for. */
+export type RequestSource = { viewer: Pick<Viewer, "userId">; address: string };
 
 export type RateGate = {
   addressOf: AddressOf;
-  /** Counts a mutation's root fields, fragments looked through; anything else is free. */
+  /** Counts a mutation's root fields, fragments expanded; other operations are free. Returns the error when over the limit. */
   refuseOperation(
     document: DocumentNode,
     operation: OperationDefinitionNode,
-    asking: Asking,
+    source: RequestSource,
   ): Promise<GraphQLError | undefined>;
-  /** Counts a visit to a page; how many milliseconds to stay away when there were too many. */
-  countVisit(visitor: Visitor): Promise<number | null>;
-  /** How many milliseconds are to pass before anything is looked at that this address shows. */
-  isFailing(address: string): Promise<number | null>;
-  /** What the address has shown was no good. */
+  /** Counts a page visit; returns the milliseconds to wait when there were too many, else null. */
+  countVisit(source: AddressSource): Promise<number | null>;
+  /** Milliseconds until credentials from this address are checked again; null = now. */
+  failureWaitMs(address: string): Promise<number | null>;
+  /** Counts an invalid credential from the address. */
   countFailure(address: string): Promise<void>;
 };
 
@@ -37,33 +37,33 @@ export function createRateGate(rates: RateLimits, addressOf: AddressOf): RateGat
     async refuseOperation(document, operation, { viewer, address }) {
       if (operation.operation !== "mutation") return undefined;
       const uses = rootFields(document, operation.selectionSet).length;
-      // Both at once: in Redis they are one round trip.
+      // Concurrently: one round trip to Redis.
       const [ofUser, ofAddress] = await Promise.all([
         rates.take("user-mutations", viewer.userId, uses),
         rates.take("address-mutations", address, uses),
       ]);
-      if (ofUser !== null) return rateLimited("You have sent too many mutations; wait a little.", ofUser);
+      if (ofUser !== null) return rateLimited("You have sent too many mutations; try again later.", ofUser);
       if (ofAddress === null) return undefined;
-      return rateLimited("Too many mutations come from your address; wait a little.", ofAddress);
+      return rateLimited("Too many mutations from your address; try again later.", ofAddress);
     },
-    countVisit: (visitor) => rates.take("address-visits", addressOf(visitor), 1),
-    isFailing: (address) => rates.take("address-failures", address, 0),
+    countVisit: (source) => rates.take("address-visits", addressOf(source), 1),
+    failureWaitMs: (address) => rates.take("address-failures", address, 0),
     countFailure: async (address) => void (await rates.take("address-failures", address, 1)),
   };
 }
 
-/** Everybody may come as often as they like. */
+/** A gate without limits. */
 export const OPEN_GATE: RateGate = createRateGate(NO_RATE_LIMITS, readAddresses(NO_PROXIES));
 
-/** What somebody has shown, looked up unless the address has shown too much that was no good. */
+/** The viewer of a token, or the wait when the address has presented too many invalid ones. */
 export type FoundViewer = { viewer: Viewer | null } | { retryAfterMs: number };
 export type TokenGate = (token: string, address: string) => Promise<FoundViewer>;
 
-/** A token that was good a while ago is always looked up: whoever shares an address with a stranger goes on working. */
-export function guardTokens(viewers: RememberedViewers, gate: RateGate): TokenGate {
+/** Limits token lookups per address. A recently valid token is always looked up, so that its user is not affected by others. */
+export function guardTokens(viewers: ViewerCache, gate: RateGate): TokenGate {
   return async (token, address) => {
-    if (!viewers.wasGood(token)) {
-      const retryAfterMs = await gate.isFailing(address);
+    if (!viewers.wasValid(token)) {
+      const retryAfterMs = await gate.failureWaitMs(address);
       if (retryAfterMs !== null) return { retryAfterMs };
     }
     const viewer = await viewers.find(token);
@@ -72,28 +72,28 @@ export function guardTokens(viewers: RememberedViewers, gate: RateGate): TokenGa
   };
 }
 
-/** Counts visits to the pages below these paths. Call it before the routes are added. */
+/** Limits visits to the pages below these paths. Call it before the routes are added. */
 export function limitVisits(app: FastifyInstance, gate: RateGate, paths: readonly string[]): void {
   app.addHook("onRequest", async (request, reply) => {
     const route = request.routeOptions.url ?? "";
     if (!paths.some((path) => route.startsWith(path))) return undefined;
     const retryAfterMs = await gate.countVisit(request.raw);
     if (retryAfterMs === null) return undefined;
-    const text = "Wait a minute, then try again.";
+    const text = "Wait a minute and try again.";
     reply.header("retry-after", retryAfterSeconds(retryAfterMs));
     return sendPage(reply, { status: 429, title: "Too many visits from your address", text });
   });
 }
 
-/** In an operation's context: where its request comes from. A symbol, so that no resolver meets it. */
-const ADDRESS = Symbol("where the request comes from");
+/** Key of the client address in an operation's context. A symbol, so that no resolver reads it. */
+const ADDRESS = Symbol("client address");
 
-/** The same context with the address in it; Apollo copies it shallowly. */
+/** Adds the client address to a context; Apollo copies the context shallowly. */
 export function withAddress<Context extends object>(context: Context, address: string): Context {
   return { ...context, [ADDRESS]: address };
 }
 
-/** What `withAddress` has put there. */
+/** The address that `withAddress` added. */
 export function addressIn(context: object): string {
   return ADDRESS in context && typeof context[ADDRESS] === "string" ? context[ADDRESS] : "unknown";
 }

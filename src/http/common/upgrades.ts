@@ -1,26 +1,28 @@
-/** Who takes over connections that ask to become something else than HTTP, by path. */
+/** Routes HTTP upgrade requests to handlers, by path. */
 import type { FastifyInstance } from "fastify";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
-export type UpgradeTaker = {
+export type UpgradeHandler = {
   paths: readonly string[];
   /** Owns the connection from here on. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Takes no more, and ends what it took; resolves when that is done. */
+  /** Rejects new connections and closes the open ones; resolves when all are closed. */
   close(): Promise<void>;
 };
 
-/** What nobody takes is given to `refuse`. */
-export function takeUpgrades(
+/** Requests for other paths go to `refuse`. */
+export function routeUpgrades(
   app: FastifyInstance,
-  takers: readonly UpgradeTaker[],
+  handlers: readonly UpgradeHandler[],
   refuse: (socket: Duplex) => void,
 ): void {
-  const byPath = new Map(takers.flatMap((taker) => taker.paths.map((path) => [path, taker] as const)));
+  const byPath = new Map(
+    handlers.flatMap((handler) => handler.paths.map((path) => [path, handler] as const)),
+  );
   app.server.on("upgrade", (request, socket, head) => {
-    const taker = byPath.get(request.url?.split("?", 1)[0] ?? "");
-    if (taker) taker.accept(request, socket, head);
+    const handler = byPath.get(request.url?.split("?", 1)[0] ?? "");
+    if (handler) handler.accept(request, socket, head);
     else refuse(socket);
   });
 }

@@ -1,13 +1,13 @@
-/** Which bytes of a file a request wants. Pure. */
+/** Parser of the HTTP `Range` header. Pure. */
 
-/** From the first to the last, both included. */
+/** Inclusive on both ends. */
 export type ByteRange = { first: number; last: number };
 
 const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
 
 /**
- * Reads a `Range` header. `whole`: there is none, or one that a server may ignore (several ranges, other units,
- * nonsense). `unsatisfiable`: nothing of the file is in it.
+ * Parses a `Range` header. `whole`: there is none, or one that a server may ignore (several ranges, other units, invalid
+ * syntax). `unsatisfiable`: it does not overlap the file.
  */
 export function readRange(
   header: string | undefined,

@@ -1,69 +1,69 @@
 /**
- * Links to files that work without a token, for a while: images in a page cannot send one. A link names a file, what it
- * is for and when it ends, and is signed with a key that is derived from the deployment's, so every replica takes it.
+ * Signed, expiring links to files, which work without a token: images in a page cannot send one. The signature covers the
+ * file, the purpose and the expiry, with a key derived from the deployment's, so that every replica accepts it.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { encodeId } from "../../domain/common/ids.js";
 import type { Clock } from "../../lib/clock.js";
 
-/** Within this time a file's link stays the same, so that browsers know it again; it then works as long once more. */
+/** A file's link stays the same for this long, so that browsers can cache it, and is valid for as long again. */
 const STEP_MS = 15 * 60_000;
 
-export type FileLinksParts = {
-  /** The first signs; links of all are taken. */
+export type FileLinksDependencies = {
+  /** The first key signs; signatures of all keys are accepted. */
   keys: readonly Uint8Array[];
   clock: Clock;
-  /** Where browsers reach the server, without a slash at the end. */
+  /** Public URL of the server, without a trailing slash. */
   publicUrl(): string;
 };
 
-/** `expired`: it was good once. `bad`: nobody here made it, or something in it was changed. */
-export type LinkCheck = "good" | "expired" | "bad";
+/** `invalid`: not signed by this deployment, or modified. */
+export type LinkCheck = "valid" | "expired" | "invalid";
 
 export class FileLinks {
-  constructor(private readonly parts: FileLinksParts) {}
+  constructor(private readonly dependencies: FileLinksDependencies) {}
 
-  /** Good for 15 to 30 minutes. */
+  /** A download link, valid for 15 to 30 minutes. */
   linkTo(fileId: string): string {
-    const { clock } = this.parts;
+    const { clock } = this.dependencies;
     return this.#link(fileId, (Math.floor(clock.now() / STEP_MS) + 2) * STEP_MS, fileId);
   }
 
-  /** Where its bytes are put. `expiresAt` in milliseconds since the epoch. */
+  /** An upload link. `expiresAt` in milliseconds since the epoch. */
   uploadTo(fileId: string, expiresAt: number): string {
     return this.#link(fileId, expiresAt, uploadOf(fileId));
   }
 
-  /** `expires` and `signature` as they came in the link. */
+  /** Checks a download link; `expires` and `signature` are its query parameters. */
   check(fileId: string, expires: string, signature: string): LinkCheck {
     return this.#check(fileId, expires, signature);
   }
 
-  /** The same for a link that bytes are put to: neither kind is good for the other. */
+  /** Checks an upload link; the two kinds are not interchangeable. */
   checkUpload(fileId: string, expires: string, signature: string): LinkCheck {
     return this.#check(uploadOf(fileId), expires, signature);
   }
 
   #link(fileId: string, expiresAt: number, purpose: string): string {
-    const [key] = this.parts.keys;
-    if (key === undefined) throw new Error("Links cannot be signed without a key.");
+    const [key] = this.dependencies.keys;
+    if (key === undefined) throw new Error("no key to sign file links with");
     const expires = String(expiresAt);
     const query = new URLSearchParams({ expires, signature: signatureOf(key, purpose, expires) });
-    return `${this.parts.publicUrl()}/files/${encodeId("file", fileId)}?${query}`;
+    return `${this.dependencies.publicUrl()}/files/${encodeId("file", fileId)}?${query}`;
   }
 
   #check(purpose: string, expires: string, signature: string): LinkCheck {
-    const given = Buffer.from(signature);
-    const isSigned = this.parts.keys.some((key) => {
-      const right = Buffer.from(signatureOf(key, purpose, expires));
-      return right.length === given.length && timingSafeEqual(right, given);
+    const actual = Buffer.from(signature);
+    const isSigned = this.dependencies.keys.some((key) => {
+      const expected = Buffer.from(signatureOf(key, purpose, expires));
+      return expected.length === actual.length && timingSafeEqual(expected, actual);
     });
-    if (!isSigned) return "bad";
-    return Number(expires) > this.parts.clock.now() ? "good" : "expired";
+    if (!isSigned) return "invalid";
+    return Number(expires) > this.dependencies.clock.now() ? "valid" : "expired";
   }
 }
 
-/** No file's id begins like this. */
+/** Purpose of an upload link; no file id starts like this. */
 function uploadOf(fileId: string): string {
   return `upload\n${fileId}`;
 }

@@ -1,9 +1,9 @@
-/** What the files' door answers when it does not give or take: as JSON, as GraphQL's errors are. */
+/** Error responses of the file routes, in the JSON form of GraphQL errors. */
 import type { FastifyReply } from "fastify";
 import { GraphQLError } from "graphql";
 import type { ErrorMask } from "../graphql/errors.js";
 
-/** The error as the whole answer; never kept by anybody. */
+/** Sends the error; the response is not cacheable. */
 export function refuse(reply: FastifyReply, mask: ErrorMask, error: GraphQLError): FastifyReply {
   const { status, headers } = error.extensions.http as { status: number; headers?: Map<string, string> };
   return reply
@@ -13,21 +13,20 @@ export function refuse(reply: FastifyReply, mask: ErrorMask, error: GraphQLError
     .send({ errors: [mask(error)] });
 }
 
-/** It was good once. */
 export function linkExpired(): GraphQLError {
-  return new GraphQLError("This link has expired: ask for another one.", {
+  return new GraphQLError("This link has expired: request a new one.", {
     extensions: { code: "FORBIDDEN", http: { status: 403 } },
   });
 }
 
-/** Also for those who may not know. */
+/** Also for files that the viewer may not see. */
 export function noSuchFile(): GraphQLError {
-  return new GraphQLError("There is no such file, or it is not yours.", {
+  return new GraphQLError("The file does not exist, or you do not have access to it.", {
     extensions: { code: "NOT_FOUND", http: { status: 404 } },
   });
 }
 
-/** A status of HTTP and its code for programs; the message is worded for people. */
+/** An HTTP status, with a code for programs and a message for users. */
 export function uploadRefused(status: number, code: string, message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code, http: { status } } });
 }

@@ -1,6 +1,6 @@
 /**
- * `GET /files/<id>`: a file's bytes, to whoever has a link that was signed a while ago, or a token of somebody who may
- * see it. Files come from models' tools and strangers' servers: none of them runs in a browser as a page of ours.
+ * `GET /files/<id>`: serves a file's bytes, with a signed link or with a token of a user who may see it. Files come from
+ * models' tools and third-party servers: none of them may run in a browser as a page of this origin.
  */
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -14,25 +14,25 @@ import type { FileLinks } from "./file-links.js";
 import type { RateGate, TokenGate } from "../common/rate-gate.js";
 import { linkExpired, noSuchFile, refuse } from "./file-refusals.js";
 import { tooManyFailures, unauthenticated, unavailable } from "../graphql/refusals.js";
-import type { Strangers } from "../subscriptions/anonymous-connections.js";
+import type { AnonymousConnections } from "../subscriptions/anonymous-connections.js";
 import { readBearer } from "../auth/viewer.js";
 
-/** Read at once from the database, so that a large file takes little memory. */
+/** Bytes per read from the database, so that a large file takes little memory. */
 const CHUNK_BYTES = 256 * 1024;
-/** A file never changes. Not longer than this, so that who may not see it any more does not keep it for ever. */
+/** Files are immutable; bounded, so that a browser drops files that the user may no longer see. */
 const CACHE_SECONDS = 3_600;
 
-/** Shown in a browser; everything else is offered to be saved. Nothing of it can hold a script. */
-const SHOWN_TYPES: ReadonlySet<string> = new Set([
+/** Types shown inline in a browser; none can contain scripts. Everything else is a download. */
+const INLINE_TYPES: ReadonlySet<string> = new Set([
   ...["image/png", "image/jpeg", "image/gif", "image/webp", "text/plain"],
   ...["audio/mpeg", "audio/wav", "audio/ogg", "audio/flac"],
 ]);
-/** Told by its name, but saved: viewers of it do not work in the sandbox that it would be shown in. */
-const SAVED_TYPES: ReadonlySet<string> = new Set(["application/pdf"]);
+/** Types sent with their name, but as a download: their viewers do not work in the sandbox. */
+const DOWNLOAD_TYPES: ReadonlySet<string> = new Set(["application/pdf"]);
 
-const OUT_OF_REACH = "This server cannot reach the bytes of this file. Its operators find more in its log.";
+const UNREACHABLE = "This server cannot read this file at the moment. The server's log has details.";
 
-/** What a token must be good for, as for a query. */
+/** Scope that a token needs, as for a query. */
 const FILES_SCOPE = "read";
 
 /** A file without its bytes. */
@@ -41,8 +41,8 @@ export type DownloadableFile = { id: string; name: string; mediaType: string; si
 export type FilesSource = {
   links: FileLinks;
   /**
-   * Null when there is none, or when it is not the viewer's to see; a viewer who is null comes by a good link.
-   * `out of reach`: this server cannot read where its bytes are.
+   * Null when it does not exist, or the viewer may not see it; a null viewer has a valid link. `out of reach`: this server
+   * cannot read the file's storage.
    */
   find(
     fileId: string,
@@ -57,7 +57,7 @@ export type FilesRouteOptions = {
   files: FilesSource;
   checkToken: TokenGate;
   rateGate: RateGate;
-  strangers: Pick<Strangers, "forget">;
+  anonymous: Pick<AnonymousConnections, "remove">;
   mask: ErrorMask;
 };
 
@@ -68,32 +68,33 @@ export function addFilesRoute(app: FastifyInstance, options: FilesRouteOptions):
     exposeHeadRoute: false,
     handler: async (request, reply) => {
       const fileId = decodeId("file", request.params.id);
-      const asker = await askerOf(request, fileId, options);
-      if ("retryAfterMs" in asker) return refuse(reply, options.mask, tooManyFailures(asker.retryAfterMs));
-      if (asker.viewer === "expired") return refuse(reply, options.mask, linkExpired());
-      if (asker.viewer === "unscoped") return refuse(reply, options.mask, unscoped());
-      if (asker.viewer === "unknown") {
+      const requester = await authenticate(request, fileId, options);
+      if ("retryAfterMs" in requester)
+        return refuse(reply, options.mask, tooManyFailures(requester.retryAfterMs));
+      if (requester.viewer === "expired") return refuse(reply, options.mask, linkExpired());
+      if (requester.viewer === "unscoped") return refuse(reply, options.mask, unscoped());
+      if (requester.viewer === "unknown") {
         reply.header("www-authenticate", "Bearer");
         return refuse(reply, options.mask, unauthenticated());
       }
-      options.strangers.forget(request.raw.socket);
-      const file = fileId === null ? null : await options.files.find(fileId, asker.viewer, request.id);
-      if (file === "out of reach") return refuse(reply, options.mask, unavailable(OUT_OF_REACH));
+      options.anonymous.remove(request.raw.socket);
+      const file = fileId === null ? null : await options.files.find(fileId, requester.viewer, request.id);
+      if (file === "out of reach") return refuse(reply, options.mask, unavailable(UNREACHABLE));
       if (!file) return refuse(reply, options.mask, noSuchFile());
       return sendFile(request, reply, { file, source: options.files });
     },
   });
 }
 
-/** `null` has come by a good link. */
-type Asker = { viewer: Viewer | null | "expired" | "unknown" | "unscoped" } | { retryAfterMs: number };
+/** A null viewer has a valid link. */
+type Requester = { viewer: Viewer | null | "expired" | "unknown" | "unscoped" } | { retryAfterMs: number };
 
-/** A token counts before a link: links live in histories and logs, tokens are meant. */
-async function askerOf(
+/** A token takes precedence over a link. */
+async function authenticate(
   request: FastifyRequest<{ Querystring: Record<string, unknown> }>,
   fileId: string | null,
   { files, checkToken, rateGate }: FilesRouteOptions,
-): Promise<Asker> {
+): Promise<Requester> {
   const token = readBearer(request.headers.authorization);
   const address = rateGate.addressOf(request.raw);
   const found = token === null ? { viewer: null } : await checkToken(token, address);
@@ -101,13 +102,13 @@ async function askerOf(
     const isInScope = scopesOf(found.viewer).includes(FILES_SCOPE);
     return isInScope ? { viewer: found.viewer } : { viewer: "unscoped" };
   }
-  const byLink = await askerByLink(request, fileId, { files, rateGate });
+  const byLink = await authenticateLink(request, fileId, { files, rateGate });
   return "retryAfterMs" in found && byLink.viewer !== null ? found : byLink;
 }
 
 type ByLink = { viewer: null | "expired" | "unknown" };
 
-async function askerByLink(
+async function authenticateLink(
   request: FastifyRequest<{ Querystring: Record<string, unknown> }>,
   fileId: string | null,
   { files, rateGate }: Pick<FilesRouteOptions, "files" | "rateGate">,
@@ -116,7 +117,7 @@ async function askerByLink(
   if (fileId === null || typeof expires !== "string" || typeof signature !== "string")
     return { viewer: "unknown" };
   const check = files.links.check(fileId, expires, signature);
-  if (check === "good") return { viewer: null };
+  if (check === "valid") return { viewer: null };
   if (check === "expired") return { viewer: "expired" };
   await rateGate.countFailure(rateGate.addressOf(request.raw));
   return { viewer: "unknown" };
@@ -128,8 +129,8 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, { file, source }
   const etag = `"${file.id}"`;
   reply.headers({ ...contentHeaders(file), etag, "accept-ranges": "bytes" });
   if (isKnown(request.headers["if-none-match"], etag)) return reply.code(304).send();
-  const { "if-range": ifRange, range: wanted } = request.headers;
-  const header = ifRange === undefined || ifRange === etag ? wanted : undefined;
+  const { "if-range": ifRange, range: requested } = request.headers;
+  const header = ifRange === undefined || ifRange === etag ? requested : undefined;
   const range = readRange(header, file.sizeBytes);
   if (range === "unsatisfiable")
     return reply.code(416).header("content-range", `bytes */${file.sizeBytes}`).send();
@@ -141,7 +142,7 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, { file, source }
   return reply.send(Readable.from(chunksOf(source, file.id, { first, last }), { objectMode: false }));
 }
 
-/** Rejects when the file has gone meanwhile: a connection that is cut says so, a short answer would not. */
+/** Rejects when the file was deleted meanwhile: an aborted connection shows it, a short response would not. */
 async function* chunksOf(source: FilesSource, fileId: string, { first, last }: ByteRange) {
   for (let at = first; at <= last;) {
     const chunk = await source.read(fileId, at, Math.min(CHUNK_BYTES, last - at + 1));
@@ -153,11 +154,11 @@ async function* chunksOf(source: FilesSource, fileId: string, { first, last }: B
 
 function contentHeaders({ name, mediaType }: DownloadableFile): Record<string, string> {
   const type = plainMediaType(mediaType);
-  const isShown = SHOWN_TYPES.has(type);
-  const told = isShown || SAVED_TYPES.has(type) ? type : "application/octet-stream";
+  const isInline = INLINE_TYPES.has(type);
+  const contentType = isInline || DOWNLOAD_TYPES.has(type) ? type : "application/octet-stream";
   return {
-    "content-type": told === "text/plain" ? "text/plain; charset=utf-8" : told,
-    "content-disposition": `${isShown ? "inline" : "attachment"}; ${fileNameFields(name)}`,
+    "content-type": contentType === "text/plain" ? "text/plain; charset=utf-8" : contentType,
+    "content-disposition": `${isInline ? "inline" : "attachment"}; ${fileNameFields(name)}`,
     "content-security-policy": "default-src 'none'; sandbox",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -165,7 +166,7 @@ function contentHeaders({ name, mediaType }: DownloadableFile): Record<string, s
   };
 }
 
-/** By RFC 6266: a plain name for old programs, the true one for the others. */
+/** RFC 6266: an ASCII fallback, and the actual name. */
 function fileNameFields(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, "_");
   const escaped = encodeURIComponent(name.replace(/\p{Surrogate}/gu, "\uFFFD")).replace(/['()*]/g, (sign) => {
@@ -180,7 +181,7 @@ function isKnown(header: string | undefined, etag: string): boolean {
 }
 
 function unscoped(): GraphQLError {
-  return new GraphQLError("The token has not got the scope READ, which this needs.", {
+  return new GraphQLError("The token does not have the scope READ, which this request requires.", {
     extensions: { code: "FORBIDDEN", http: { status: 403 } },
   });
 }

@@ -1,6 +1,6 @@
 /**
- * `PUT /files/<id>`: the bytes of a file that was announced by `createFileUpload`, to the link that it gave. As many
- * bytes as were announced, no more are read; what they are is found out before anybody sees them.
+ * `PUT /files/<id>`: uploads the bytes of a file that `createFileUpload` announced, to the link that it returned. At most
+ * the announced number of bytes is read, and their type is checked before the file becomes visible.
  */
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -15,7 +15,7 @@ import type { RateGate } from "../common/rate-gate.js";
 import { unauthenticated, unavailable } from "../graphql/refusals.js";
 import type { AnonymousConnections } from "../subscriptions/anonymous-connections.js";
 
-/** Each is held in memory until it is kept: 80 MiB at most. */
+/** Each is buffered in memory until it is stored: 80 MiB at most. */
 const MAX_UPLOADS_AT_ONCE = 8;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -31,7 +31,7 @@ type Finished =
 
 export type UploadsSource = {
   links: FileLinks;
-  /** How many bytes were announced; null when nobody waits for them. */
+  /** The announced size in bytes; null when no upload is pending. */
   findSize(fileId: string): Promise<number | null>;
   /** Whether the server's disk has room for so many bytes. */
   hasSpaceFor(bytes: number): Promise<boolean>;
@@ -41,7 +41,7 @@ export type UploadsSource = {
 export type UploadsRouteOptions = {
   uploads: UploadsSource;
   rateGate: RateGate;
-  strangers: Pick<AnonymousConnections, "forget">;
+  anonymous: Pick<AnonymousConnections, "remove">;
   mask: ErrorMask;
 };
 
@@ -49,18 +49,22 @@ type UploadRequest = FastifyRequest<{ Params: { id: string }; Querystring: Recor
 
 export function addUploadsRoute(app: FastifyInstance, options: UploadsRouteOptions): void {
   let running = 0;
-  // Of its own, for what it does to bodies: here they stay as they come, whatever they say they are.
-  void app.register(async (door) => {
-    door.removeAllContentTypeParsers();
-    door.addContentTypeParser("*", (_request, _body, done) => done(null));
-    door.put("/files/:id", async (request: UploadRequest, reply) => {
+  // An encapsulated plugin, because it disables body parsing for all content types.
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", (_request, _body, done) => done(null));
+    scope.put("/files/:id", async (request: UploadRequest, reply) => {
       if (running >= MAX_UPLOADS_AT_ONCE) {
         reply.header("retry-after", RETRY_AFTER_SECONDS);
-        return refuseUnread(reply, options.mask, unavailable("Too many files are on their way; come again."));
+        return refuseUnread(
+          reply,
+          options.mask,
+          unavailable("Too many uploads are in progress; try again later."),
+        );
       }
       running += 1;
       try {
-        return await takeUpload(request, reply, options);
+        return await receiveUpload(request, reply, options);
       } finally {
         running -= 1;
       }
@@ -68,7 +72,7 @@ export function addUploadsRoute(app: FastifyInstance, options: UploadsRouteOptio
   });
 }
 
-async function takeUpload(
+async function receiveUpload(
   request: UploadRequest,
   reply: FastifyReply,
   options: UploadsRouteOptions,
@@ -77,23 +81,23 @@ async function takeUpload(
   const fileId = decodeId("file", request.params.id);
   const refusal = await refuseLink(request, fileId, options);
   if (refusal || fileId === null) return refuseUnread(reply, mask, refusal ?? unauthenticated());
-  options.strangers.forget(request.raw.socket);
+  options.anonymous.remove(request.raw.socket);
   const announced = await uploads.findSize(fileId);
   if (announced === null) return refuseUnread(reply, mask, noSuchFile());
   if (!(await uploads.hasSpaceFor(announced)))
     return refuseUnread(reply, mask, uploadRefused(507, "UNAVAILABLE", STORAGE_FULL_TEXT));
-  const told = request.headers["content-length"];
-  if (told !== undefined && Number(told) !== announced)
-    return refuseUnread(reply, mask, wrongSize(announced, Number(told)));
-  const bytes = await readUpTo(request.raw, announced).catch((): "broken off" => "broken off");
-  if (bytes === "broken off")
-    return refuseUnread(reply, mask, uploadRefused(400, "BAD_USER_INPUT", "The upload broke off."));
+  const declared = request.headers["content-length"];
+  if (declared !== undefined && Number(declared) !== announced)
+    return refuseUnread(reply, mask, wrongSize(announced, Number(declared)));
+  const bytes = await readUpTo(request.raw, announced).catch((): "aborted" => "aborted");
+  if (bytes === "aborted")
+    return refuseUnread(reply, mask, uploadRefused(400, "BAD_USER_INPUT", "The upload was aborted."));
   if (bytes === null) return refuseUnread(reply, mask, wrongSize(announced, null));
   if (bytes.length !== announced) return refuse(reply, mask, wrongSize(announced, bytes.length));
-  return answer(reply, mask, await uploads.finish(fileId, bytes));
+  return respond(reply, mask, await uploads.finish(fileId, bytes));
 }
 
-function answer(reply: FastifyReply, mask: ErrorMask, finished: Finished): FastifyReply {
+function respond(reply: FastifyReply, mask: ErrorMask, finished: Finished): FastifyReply {
   switch (finished.outcome) {
     case "stored": {
       const { id, name, mediaType, sizeBytes } = finished.file;
@@ -106,16 +110,20 @@ function answer(reply: FastifyReply, mask: ErrorMask, finished: Finished): Fasti
       return refuse(
         reply,
         mask,
-        uploadRefused(409, "CONFLICT", "Other bytes came for this file before. Announce another one."),
+        uploadRefused(
+          409,
+          "CONFLICT",
+          "Other bytes were uploaded for this file before. Create a new upload.",
+        ),
       );
     case "gone":
       return refuse(reply, mask, noSuchFile());
     case "unavailable":
-      return refuse(reply, mask, unavailable("The file cannot be kept now; come again."));
+      return refuse(reply, mask, unavailable("The file cannot be stored at the moment; try again later."));
   }
 }
 
-/** Undefined when the link is good. */
+/** Undefined when the link is valid. */
 async function refuseLink(
   { query, raw }: UploadRequest,
   fileId: string | null,
@@ -125,13 +133,13 @@ async function refuseLink(
   if (fileId === null || typeof expires !== "string" || typeof signature !== "string")
     return unauthenticated();
   const check = uploads.links.checkUpload(fileId, expires, signature);
-  if (check === "good") return undefined;
+  if (check === "valid") return undefined;
   if (check === "expired") return linkExpired();
   await rateGate.countFailure(rateGate.addressOf(raw));
   return unauthenticated();
 }
 
-/** Null when there is more. */
+/** Null when the body is longer. */
 async function readUpTo(body: Readable, limitBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -144,7 +152,7 @@ async function readUpTo(body: Readable, limitBytes: number): Promise<Buffer | nu
   return Buffer.concat(chunks, length);
 }
 
-/** The connection goes with what it still has to say. */
+/** Closes the connection, whose body was not read. */
 function refuseUnread(reply: FastifyReply, mask: ErrorMask, error: GraphQLError): FastifyReply {
   reply.header("connection", "close");
   return refuse(reply, mask, error);

@@ -1,4 +1,4 @@
-/** The HTTP door's GraphQL half: Apollo Server with our bounds, our masking and the statuses of the HTTP spec. */
+/** Apollo Server for GraphQL over HTTP, with Parley's limits, error mask, and the status codes of the HTTP spec. */
 import { ApolloServer, type ApolloServerPlugin, type GraphQLRequestContext } from "@apollo/server";
 import {
   ApolloServerPluginCacheControlDisabled,
@@ -11,37 +11,37 @@ import { NO_SPAN, type Traces } from "../../domain/common/traces.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import { currentContext } from "../../lib/run-context.js";
 import type { Log } from "../../lib/log.js";
-import { tooMuchUnderWay } from "../../resolvers/common/answer-budget.js";
-import { boundAnswer, roomIn } from "./answer-size.js";
+import { tooManyBytesInFlight } from "../../resolvers/common/response-budget.js";
+import { boundResult, reservationIn } from "./response-size.js";
 import type { DocumentGate } from "./document-gate.js";
 import type { ErrorMask } from "./errors.js";
-import { tellOperation } from "../ops/measured-requests.js";
-import { operationSpan, tellErrors } from "./operation-span.js";
+import { recordOperation } from "../ops/measured-requests.js";
+import { operationSpan, recordErrors } from "./operation-span.js";
 import { addressIn, type RateGate } from "../common/rate-gate.js";
 import { badUserInput } from "./refusals.js";
 import { refuseScopes } from "./scope-gate.js";
-import { placeIn } from "./user-work.js";
+import { permitIn } from "./user-admission.js";
 
 export type ApolloOptions = {
   schema: GraphQLSchema;
   gate: DocumentGate;
   rateGate: RateGate;
   traces: Traces;
-  /** Bytes of one answer's JSON. */
-  maxAnswerBytes: number;
+  /** Largest response, in bytes of JSON. */
+  maxResponseBytes: number;
   mask: ErrorMask;
   log: Log;
 };
 
-/** Of a text's SHA-256 in hex, with which Apollo's names for documents end. */
+/** Length of a SHA-256 in hex, with which Apollo's document keys end. */
 const HASH_CHARACTERS = 64;
 
-/** What `createContext` gives. Apollo copies it shallowly, so it must be a plain object. */
+/** Context of an operation. Apollo copies it shallowly, so it must be a plain object. */
 export type OperationContext = { viewer: Viewer };
 
 /** A started Apollo Server; the caller stops it. */
 export async function startApollo(options: ApolloOptions): Promise<ApolloServer<OperationContext>> {
-  const { schema, gate, rateGate, traces, maxAnswerBytes, mask, log } = options;
+  const { schema, gate, rateGate, traces, maxResponseBytes, mask, log } = options;
   const apollo = new ApolloServer<OperationContext>({
     schema,
     introspection: true,
@@ -52,7 +52,7 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: gate.maxTokens },
     validationRules: [...gate.rules],
-    // The route has read every document before it comes here.
+    // The route has parsed and validated every document before.
     documentStore: {
       get: async (key) => gate.find(key.slice(-HASH_CHARACTERS)),
       set: async () => undefined,
@@ -71,32 +71,32 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
-      boundAnswers(maxAnswerBytes, mask),
-      followOperations(traces),
+      boundResponses(maxResponseBytes, mask),
+      traceOperations(traces),
       admitOperations(gate, rateGate),
-      answerWellFormedRequestsWith200(),
+      respondWith200ToWellFormedRequests(),
     ],
   });
   await apollo.start();
   return apollo;
 }
 
-/** What runs for an operation is part of its span from where it is known. */
-function followOperations(traces: Traces): ApolloServerPlugin<OperationContext> {
+/** Opens a span for each operation as soon as it is known. */
+function traceOperations(traces: Traces): ApolloServerPlugin<OperationContext> {
   return {
     requestDidStart: async () => {
       let span = NO_SPAN;
       return {
         async didResolveOperation({ operation }) {
-          const doing = currentContext();
-          if (!operation || !doing) return;
+          const context = currentContext();
+          if (!operation || !context) return;
           span = traces.open(operationSpan(operation));
-          // One request is one operation: nothing else is done for it.
-          doing.trace = span.trace;
+          // One request is one operation.
+          context.trace = span.trace;
         },
         async willSendResponse({ response }) {
           const errors = response.body.kind === "single" ? response.body.singleResult.errors : undefined;
-          tellErrors(span, errors ?? []);
+          recordErrors(span, errors ?? []);
           span.end();
         },
       };
@@ -108,44 +108,44 @@ function admitOperations(gate: DocumentGate, rateGate: RateGate): ApolloServerPl
   return {
     requestDidStart: async () => ({
       async didResolveOperation({ document, operation, request, contextValue }) {
-        // Apollo itself refuses a request whose operation cannot be told.
+        // Apollo itself refuses a request without a valid operation name.
         if (!operation) return;
-        tellOperation(contextValue, operation.operation);
+        recordOperation(contextValue, operation.operation);
         if (operation.operation === "subscription") {
           throw badUserInput(
             "Subscriptions are served over WebSocket at this address (graphql-transport-ws), and as event streams at /graphql/stream (graphql-sse).",
           );
         }
-        const place = placeIn(contextValue);
-        const cost = place.measure(() => gate.judge(document, operation, request.variables));
+        const permit = permitIn(contextValue);
+        const cost = permit.measure(() => gate.costOf(document, operation, request.variables));
         if (cost instanceof GraphQLError) throw cost;
         const refusal =
-          (roomIn(contextValue)?.isFull ? tooMuchUnderWay() : undefined) ??
+          (reservationIn(contextValue)?.isFull ? tooManyBytesInFlight() : undefined) ??
           refuseScopes(document, operation, contextValue.viewer) ??
           (await rateGate.refuseOperation(document, operation, {
             viewer: contextValue.viewer,
             address: addressIn(contextValue),
           }));
         if (refusal) throw refusal;
-        const noPlace = operation.operation === "mutation" ? await place.mutate() : undefined;
-        if (noPlace) throw noPlace;
-        place.run(cost);
+        const noPermit = operation.operation === "mutation" ? await permit.acquireMutation() : undefined;
+        if (noPermit) throw noPermit;
+        permit.start(cost);
       },
     }),
   };
 }
 
-/** Before anything else looks at the answer: what is too large becomes the error that says so. */
-function boundAnswers(maxBytes: number, mask: ErrorMask): ApolloServerPlugin<OperationContext> {
+/** Replaces responses that are too large by an error. Runs before all other plugins that read the response. */
+function boundResponses(maxBytes: number, mask: ErrorMask): ApolloServerPlugin<OperationContext> {
   return {
     requestDidStart: async () => ({
       async willSendResponse({ response, operation, contextValue }) {
-        const hold = roomIn(contextValue);
-        if (response.body.kind !== "single" || hold === null) return;
+        const reservation = reservationIn(contextValue);
+        if (response.body.kind !== "single" || reservation === null) return;
         const { singleResult } = response.body;
         // Its errors are masked already, and small.
-        const bounds = { maxBytes, hold, isMutation: operation?.operation === "mutation" };
-        const { data, errors } = boundAnswer({ data: singleResult.data }, bounds);
+        const bounds = { maxBytes, reservation, isMutation: operation?.operation === "mutation" };
+        const { data, errors } = boundResult({ data: singleResult.data }, bounds);
         if (errors === undefined) return;
         singleResult.data = data ?? null;
         singleResult.errors = errors.map(mask);
@@ -163,8 +163,8 @@ export const DOCUMENT_CODES: ReadonlySet<unknown> = new Set([
   "QUERY_TOO_COSTLY",
 ]);
 
-/** The GraphQL-over-HTTP spec wants 200 for them, except for clients that accept its own media type. */
-function answerWellFormedRequestsWith200(): ApolloServerPlugin<OperationContext> {
+/** Sets the status 200 that the GraphQL-over-HTTP spec requires, except for clients that accept its own media type. */
+function respondWith200ToWellFormedRequests(): ApolloServerPlugin<OperationContext> {
   return {
     requestDidStart: async () => ({
       async willSendResponse({ response, request }: GraphQLRequestContext<OperationContext>) {

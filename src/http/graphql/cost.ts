@@ -1,7 +1,7 @@
 /**
- * What an operation may cost, counted before it runs. Scalars are free, an object costs 1, a page costs its size
- * times what is asked of each item, `nodes(ids:)` likewise, a field that asks a workspace costs 25, a subscription
- * 10. A field may say otherwise in its `complexity` extension.
+ * Cost of an operation, computed before it runs. Scalars are free, an object costs 1, a page costs its size times the
+ * cost of an item, `nodes(ids:)` likewise, a field that calls a workspace costs 25, a subscription 10. A field may
+ * override its cost with a `complexity` extension.
  */
 import { createRequire } from "node:module";
 import {
@@ -15,7 +15,7 @@ import {
 import type { ComplexityEstimator, ComplexityEstimatorArgs } from "graphql-query-complexity";
 import { badUserInput, tooCostly } from "./refusals.js";
 
-// Its ESM build loads a second copy of graphql, with which it finds nothing and lets everything pass.
+// Its ESM build loads a second copy of graphql, with which every cost is 0.
 const { fieldExtensionsEstimator, getComplexity } = createRequire(import.meta.url)(
   "graphql-query-complexity",
 ) as typeof import("graphql-query-complexity");
@@ -25,13 +25,12 @@ const REMOTE_COST = 25;
 const SUBSCRIPTION_COST = 10;
 const DEFAULT_PAGE_SIZE = 25;
 const DEFAULT_MESSAGES_PAGE_SIZE = 50;
-/** Fields that are answered by a workspace, another server or an MCP server. */
+/** Fields resolved by a workspace, another server or an MCP server. */
 const REMOTE_FIELDS: ReadonlySet<string> = new Set(["diff", "git", "tools", "agent"]);
-/** Selections looked at, fragments expanded: beyond it the document multiplies by fragments and is refused. */
+/** Bound on visited selections, fragments expanded; a document beyond it is refused. */
 const MAX_COUNTED_SELECTIONS = 10_000;
 
-/** The operation's cost in the words of this file, and what it is needed for. */
-export type CostQuestion = {
+export type CostInput = {
   schema: GraphQLSchema;
   /** A valid document. */
   document: DocumentNode;
@@ -40,11 +39,11 @@ export type CostQuestion = {
 };
 
 /**
- * The operation's cost, or the reason to refuse it: too costly, or arguments or variables of the wrong type.
- * The latter must be refused here, because what cannot be counted could cost anything.
+ * The operation's cost, or an error: too costly, or arguments or variables of the wrong type. The latter must be refused
+ * here, because without them the cost is unknown.
  */
-export function judgeCost(question: CostQuestion, maxCost: number): number | GraphQLError {
-  const { schema, document, operation, variables } = question;
+export function computeCost(input: CostInput, maxCost: number): number | GraphQLError {
+  const { schema, document, operation, variables } = input;
   let cost: number;
   try {
     cost = getComplexity({
@@ -57,7 +56,7 @@ export function judgeCost(question: CostQuestion, maxCost: number): number | Gra
     });
   } catch (failure) {
     if (!(failure instanceof GraphQLError)) throw failure;
-    // Only the bound on selections is reported without a place in the document.
+    // Only the error about the bound on selections has no nodes.
     if (failure.nodes !== undefined) return badUserInput(failure.message, failure);
     return tooCostly(`The operation has more than ${MAX_COUNTED_SELECTIONS} selections.`, [operation]);
   }
@@ -70,17 +69,17 @@ const estimate: ComplexityEstimator = (field) => {
   return ownCost(field, OBJECT_COST) + itemCount(field) * field.childComplexity;
 };
 
-function ownCost({ type, field }: ComplexityEstimatorArgs, usual: number): number {
+function ownCost({ type, field }: ComplexityEstimatorArgs, defaultCost: number): number {
   if (type.name === "Subscription") return SUBSCRIPTION_COST;
-  return REMOTE_FIELDS.has(field.name) ? REMOTE_COST : usual;
+  return REMOTE_FIELDS.has(field.name) ? REMOTE_COST : defaultCost;
 }
 
 function itemCount({ field, args }: ComplexityEstimatorArgs): number {
   if (Array.isArray(args.ids)) return args.ids.length;
   const isPaged = field.args.some(({ name }) => name === "first" || name === "last");
   if (!isPaged) return 1;
-  const asked: unknown = args.first ?? args.last;
-  // A page size below 1 is refused by the field itself; it must not make anything cheaper here.
-  if (typeof asked === "number") return Math.max(1, asked);
+  const pageSize: unknown = args.first ?? args.last;
+  // A page size below 1 is refused by the field itself; it must not reduce the cost here.
+  if (typeof pageSize === "number") return Math.max(1, pageSize);
   return field.name === "messages" ? DEFAULT_MESSAGES_PAGE_SIZE : DEFAULT_PAGE_SIZE;
 }

@@ -1,7 +1,7 @@
 /**
- * How much of this process's CPU each user has taken of late. What runs in one go is measured; of what an operation does
- * between its waits, only what the whole process has used meanwhile is known: it is divided among the operations that run,
- * and no operation is charged with more than its cost makes likely, so that nobody pays for a server that is busy otherwise.
+ * CPU budget of each user in this process. Synchronous work is measured. For the asynchronous rest of an operation only
+ * the CPU time of the whole process is known: it is divided among the running operations, and capped by what the
+ * operation's cost makes likely, so that users are not charged for other load.
  */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../lib/clock.js";
@@ -9,28 +9,28 @@ import type { HttpLimits } from "./limits.js";
 
 export type CpuLimits = Pick<HttpLimits, "userCpuMsPerSecond" | "userCpuBurstMs">;
 
-/** Some 100 bytes each; a user who is forgotten begins with a whole budget. */
+/** Some 100 bytes each; an evicted user starts with a full budget. */
 const MAX_USERS = 10_000;
-/** A resolved field with its part of the answer took 20 to 60 µs for each unit of cost, the database's client included. */
+/** Measured: 20 to 60 µs per unit of cost, including the serialized response and the database client. */
 const RUN_MS_PER_COST = 0.1;
-/** What any operation takes beside that. */
+/** Fixed overhead of an operation. */
 const RUN_MS = 2;
 
 export class CpuBudgets {
-  /** What is left at that time, in milliseconds; negative when more was taken than there was. */
+  /** Milliseconds left at a time; negative when overdrawn. */
   readonly #budgets = new LRUCache<string, { leftMs: number; at: number }>({ max: MAX_USERS });
   readonly #shares: CpuShares;
 
   constructor(
     private readonly limits: CpuLimits,
     private readonly clock: Pick<Clock, "now">,
-    /** Milliseconds of CPU that the process has used. Not the time of day: another program's turn is nobody's fault. */
+    /** CPU milliseconds used by the process, which excludes other programs on the machine. */
     private readonly usedMs: () => number = processCpuMs,
   ) {
     this.#shares = new CpuShares(usedMs);
   }
 
-  /** Milliseconds until the user has something left; null: there is. */
+  /** Milliseconds until the user's budget is positive again; null = it is. */
   waitMs(userId: string): number | null {
     const { userCpuMsPerSecond: rate } = this.limits;
     if (rate === 0) return null;
@@ -43,7 +43,7 @@ export class CpuBudgets {
     this.#budgets.set(userId, { leftMs: this.#left(userId) - ms, at: this.clock.now() });
   }
 
-  /** Runs synchronous work on the user's account. */
+  /** Runs synchronous work and charges its CPU to the user. */
   measure<T>(userId: string, work: () => T): T {
     const before = this.usedMs();
     try {
@@ -53,7 +53,7 @@ export class CpuBudgets {
     }
   }
 
-  /** An operation of this cost runs until the returned function is called. */
+  /** Starts an operation of this cost; the returned function ends and charges it. */
   run(userId: string, cost: number): () => void {
     const end = this.#shares.begin();
     return () => this.charge(userId, Math.min(end(), RUN_MS + cost * RUN_MS_PER_COST));
@@ -73,16 +73,16 @@ function processCpuMs(): number {
   return (user + system) / 1_000;
 }
 
-/** Divides what the process uses evenly among the operations that run. */
+/** Divides the CPU time of the process evenly among the running operations. */
 class CpuShares {
   #running = 0;
   #lastMs = 0;
-  /** What one that had run from the beginning would have got. */
+  /** Share of a hypothetical operation that has run from the beginning. */
   #sumMs = 0;
 
   constructor(private readonly usedMs: () => number) {}
 
-  /** The returned function ends it and gives its share in milliseconds; call it once. */
+  /** Starts an operation; the returned function ends it and returns its share in milliseconds. Call it once. */
   begin(): () => number {
     this.#advance();
     const before = this.#sumMs;

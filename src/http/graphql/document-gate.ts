@@ -1,4 +1,4 @@
-/** What both doors ask of a document and an operation before it may run, so that neither is the weaker one. */
+/** Parsing, validation and cost limits of documents and operations, shared by all transports. */
 import { createHash } from "node:crypto";
 import {
   getOperationAST,
@@ -12,13 +12,13 @@ import {
   type ValidationRule,
 } from "graphql";
 import { LRUCache } from "lru-cache";
-import { judgeCost } from "./cost.js";
+import { computeCost } from "./cost.js";
 import { refuseSize } from "./document-size.js";
 import type { HttpLimits } from "./limits.js";
 import { tooCostly, withCode } from "./refusals.js";
 import { createLimitRules } from "./rules.js";
 
-/** An operation as it came from a client, not yet looked at. */
+/** An unchecked operation from a client. */
 export type RawOperation = {
   query: string;
   operationName?: string | null;
@@ -31,11 +31,11 @@ export type AdmittedOperation = {
   operation: OperationDefinitionNode;
   operationName: string | undefined;
   variableValues: Record<string, unknown> | undefined;
-  /** In the words of cost.ts. */
+  /** As counted by cost.ts. */
   cost: number;
 };
 
-/** A text that was read: a valid document, or what is wrong with it. */
+/** Result of reading a text: a valid document, or errors. */
 export type Reading =
   { kind: "read"; document: DocumentNode } | { kind: "refused"; errors: readonly GraphQLError[] };
 
@@ -43,32 +43,32 @@ export type Admission =
   { kind: "admitted"; operation: AdmittedOperation } | { kind: "refused"; errors: readonly GraphQLError[] };
 
 export type DocumentGate = {
-  /** For Apollo, should a document that was read be forgotten before it runs. */
+  /** For Apollo, should a document be evicted from the cache before it runs. */
   readonly rules: readonly ValidationRule[];
   readonly maxTokens: number;
-  /** True when the text has been read before: then it takes no time. */
+  /** Whether the text's document is cached. */
   isKnown(query: string): boolean;
-  /** The document that was read from the text with this SHA-256, in hex; undefined when it is not kept. */
+  /** The cached document of the text with this SHA-256, in hex. */
   find(hash: string): DocumentNode | undefined;
-  /** Reads a text: its length, syntax, size, validity. May keep the process busy for tens of milliseconds. */
+  /** Checks length, syntax, size and validity. May block the event loop for tens of milliseconds. */
   read(query: string): Reading;
-  /** A valid operation's cost, or the reason to refuse it for that or for its variables. */
-  judge(
+  /** Cost of a valid operation, or the error when it is too costly or has invalid variables. */
+  costOf(
     document: DocumentNode,
     operation: OperationDefinitionNode,
     variables: RawOperation["variables"],
   ): number | GraphQLError;
-  /** All of it at once: reading, choice of the operation, cost. */
+  /** All checks: reads the text, selects the operation, computes its cost. */
   admit(raw: RawOperation): Admission;
 };
 
-/** Texts of good documents whose parsed form is kept, which takes some thirty times as much memory. */
-const MAX_KEPT_TEXT_BYTES = 256 * 1024;
+/** Text size of cached documents, whose parsed form takes some thirty times as much memory. */
+const MAX_CACHED_TEXT_BYTES = 256 * 1024;
 
-/** Each error may take a millisecond, as similar names of the schema are looked for; nobody reads more of them. */
+/** Each error may take a millisecond, for the search of similar names; more of them are not useful. */
 const MAX_ERRORS = 10;
 
-/** Makes the gate for one schema. In production errors do not suggest names of it. */
+/** Creates the gate of a schema. In production, errors do not suggest names of the schema. */
 export function createDocumentGate(
   schema: GraphQLSchema,
   limits: HttpLimits,
@@ -77,8 +77,8 @@ export function createDocumentGate(
   const rules = createLimitRules(limits);
   const allRules = [...specifiedRules, ...rules];
   const validation = { maxErrors: MAX_ERRORS, hideSuggestions: isProduction };
-  // Thousands of subscribers send the same few texts: each is parsed and validated once, and held once.
-  const known = new LRUCache<string, DocumentNode>({ maxSize: MAX_KEPT_TEXT_BYTES });
+  // Thousands of subscribers send the same few texts: each is parsed, validated and stored once.
+  const known = new LRUCache<string, DocumentNode>({ maxSize: MAX_CACHED_TEXT_BYTES });
 
   const readNew = (query: string, hash: string): Reading => {
     const bytes = Buffer.byteLength(query);
@@ -98,8 +98,8 @@ export function createDocumentGate(
     const document = known.get(hash);
     return document ? { kind: "read", document } : readNew(query, hash);
   };
-  const judge: DocumentGate["judge"] = (document, operation, variables) =>
-    judgeCost({ schema, document, operation, variables }, limits.maxCost);
+  const costOf: DocumentGate["costOf"] = (document, operation, variables) =>
+    computeCost({ schema, document, operation, variables }, limits.maxCost);
 
   const admit: DocumentGate["admit"] = (raw) => {
     const reading = read(raw.query);
@@ -107,27 +107,27 @@ export function createDocumentGate(
     const { document } = reading;
     const operation = getOperationAST(document, raw.operationName);
     if (!operation) return refused(unknownOperation(raw.operationName));
-    const cost = judge(document, operation, raw.variables);
+    const cost = costOf(document, operation, raw.variables);
     if (cost instanceof GraphQLError) return refused(cost);
     const operationName = raw.operationName ?? undefined;
     const variableValues = raw.variables ?? undefined;
     return { kind: "admitted", operation: { document, operation, operationName, variableValues, cost } };
   };
   return {
-    ...{ rules, read, judge, admit },
+    ...{ rules, read, costOf, admit },
     maxTokens: limits.maxTokens,
     isKnown: (query) => known.has(hashOf(query)),
     find: (hash) => known.get(hash),
   };
 }
 
-/** Equal to Apollo's name for a text. */
+/** Equal to Apollo's document hash. */
 function hashOf(query: string): string {
   return createHash("sha256").update(query).digest("hex");
 }
 
-function tooLong(bytes: number, most: number): GraphQLError {
-  return tooCostly(`The document has ${bytes} bytes; at most ${most} are allowed.`);
+function tooLong(bytes: number, maxBytes: number): GraphQLError {
+  return tooCostly(`The document has ${bytes} bytes; at most ${maxBytes} are allowed.`);
 }
 
 function refused(error: GraphQLError): { kind: "refused"; errors: readonly GraphQLError[] } {

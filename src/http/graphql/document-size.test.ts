@@ -45,7 +45,7 @@ describe("a document's size", () => {
     expect(size(`{ ...F0 } ${fragments.join(" ")} fragment F100 on A { a }`, 1_000).nodes).toBe(1_001);
   });
 
-  test("circles that multiply are counted no further than the bound", () => {
+  test("multiplying cycles are counted no further than the bound", () => {
     const names = Array.from({ length: 40 }, (_, i) => `F${i}`);
     const all = names.map((name) => `...${name}`).join(" ");
     expect(
@@ -54,14 +54,14 @@ describe("a document's size", () => {
   });
 });
 
-describe("the bounds", () => {
+describe("the limits", () => {
   const operations = () => {
     const files = readdirSync(OPERATIONS).map((file) => readFileSync(join(OPERATIONS, file), "utf8"));
     return Object.entries(separateOperations(parse(files.join("\n"))));
   };
   const isRefused = (document: DocumentNode) => refuseSize(document, DEFAULT_HTTP_LIMITS) !== undefined;
 
-  test("leave every operation of the SDK half of their room at least", () => {
+  test("are at least twice the size of every operation of the SDK", () => {
     const half = {
       maxNodes: DEFAULT_HTTP_LIMITS.maxNodes / 2,
       maxComparisons: DEFAULT_HTTP_LIMITS.maxComparisons / 2,
@@ -70,7 +70,7 @@ describe("the bounds", () => {
     expect(refused.map(([name]) => name)).toEqual([]);
   });
 
-  test("leave introspection its room", () => {
+  test("admit introspection", () => {
     expect(isRefused(parse(getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true })))).toBe(false);
   });
 

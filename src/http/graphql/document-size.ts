@@ -1,7 +1,7 @@
 /**
- * How large a parsed document is, counted before it is validated: graphql-js compares every two fields of one name that
- * may end up side by side, with their arguments, so validation grows with the square of what is repeated. The count
- * expands fragments and stops at its bound: it takes the same time for every document beyond it.
+ * Size of a parsed document, checked before validation: graphql-js compares all pairs of fields with the same name that
+ * may overlap, with their arguments, so that validation is quadratic in repetition. The count expands fragments and
+ * stops at its bound, so that it takes bounded time.
  */
 import {
   type DocumentNode,
@@ -18,18 +18,18 @@ import { tooCostly } from "./refusals.js";
 export type SizeLimits = Pick<HttpLimits, "maxNodes" | "maxComparisons">;
 
 /**
- * `nodes`: fields, inline fragments and spreads of all operations, fragments expanded, and of fragments that no operation
- * uses. `comparisons`: pairs of fields of one name, each times the values in their arguments; an upper bound, as if all
- * fields of one name stood side by side.
+ * `nodes`: fields, inline fragments and spreads of all operations, fragments expanded, and of unused fragments.
+ * `comparisons`: pairs of fields of one name, times the values in their arguments; an upper bound, as if all fields of one
+ * name overlapped.
  */
 export type DocumentSize = { nodes: number; comparisons: number };
 
-/** The reason to refuse the document unvalidated, if there is one. Any parsed document: fragments may be missing or go in circles. */
+/** The error for a document that is too large to validate. Accepts any parsed document, with missing or cyclic fragments. */
 export function refuseSize(document: DocumentNode, limits: SizeLimits): GraphQLError | undefined {
   const { nodes, comparisons } = measureDocument(document, limits.maxNodes);
   const { maxNodes, maxComparisons } = limits;
   if (nodes > maxNodes) {
-    const message = `The document has more than ${maxNodes} fields and fragments, each counted wherever it is used; at most ${maxNodes} are allowed.`;
+    const message = `The document has more than ${maxNodes} fields and fragments, counted once per use; at most ${maxNodes} are allowed.`;
     return tooCostly(message, document.definitions.slice(0, 1));
   }
   if (comparisons <= maxComparisons) return undefined;
@@ -47,15 +47,15 @@ export function measureDocument(document: DocumentNode, maxNodes: number): Docum
   return count.size();
 }
 
-/** Fields of one name. */
-type Namesakes = { fields: number; weight: number };
+/** Number of fields of one name, and of values in their arguments. */
+type FieldCount = { fields: number; values: number };
 
 class Count {
   readonly #fragments = new Map<string, FragmentDefinitionNode>();
   readonly #used = new Set<string>();
-  /** Fragments that are being expanded: one that contains itself is not expanded again. */
+  /** Fragments being expanded: a cyclic one is not expanded again. */
   readonly #open = new Set<string>();
-  readonly #names = new Map<string, Namesakes>();
+  readonly #names = new Map<string, FieldCount>();
   #nodes = 0;
 
   constructor(
@@ -84,7 +84,7 @@ class Count {
 
   size(): DocumentSize {
     let comparisons = 0;
-    for (const { fields, weight } of this.#names.values()) comparisons += ((fields - 1) * weight) / 2;
+    for (const { fields, values } of this.#names.values()) comparisons += ((fields - 1) * values) / 2;
     return { nodes: this.#nodes, comparisons: Math.ceil(comparisons) };
   }
 
@@ -92,11 +92,11 @@ class Count {
     switch (selection.kind) {
       case Kind.FIELD: {
         const name = selection.alias?.value ?? selection.name.value;
-        const namesakes = this.#names.get(name) ?? { fields: 0, weight: 0 };
-        namesakes.fields += 1;
-        namesakes.weight += 1;
-        for (const { value } of selection.arguments ?? []) namesakes.weight += weightOf(value);
-        this.#names.set(name, namesakes);
+        const count = this.#names.get(name) ?? { fields: 0, values: 0 };
+        count.fields += 1;
+        count.values += 1;
+        for (const { value } of selection.arguments ?? []) count.values += countValues(value);
+        this.#names.set(name, count);
         if (selection.selectionSet) this.add(selection.selectionSet);
         return;
       }
@@ -117,13 +117,13 @@ class Count {
   }
 }
 
-/** Values in a value, itself included. */
-function weightOf(value: ValueNode): number {
+/** Number of values in a value, including itself. */
+function countValues(value: ValueNode): number {
   switch (value.kind) {
     case Kind.LIST:
-      return value.values.reduce((sum, item) => sum + weightOf(item), 1);
+      return value.values.reduce((sum, item) => sum + countValues(item), 1);
     case Kind.OBJECT:
-      return value.fields.reduce((sum, field) => sum + weightOf(field.value), 1);
+      return value.fields.reduce((sum, field) => sum + countValues(field.value), 1);
     default:
       return 1;
   }

@@ -1,6 +1,6 @@
 /**
- * The GraphiQL page for a browser at /graphql. It is one file that loads nothing from elsewhere, which its content
- * policy enforces. The token comes from the address (`/graphql#token=…`) or is asked for; it stays in the tab.
+ * GraphiQL page at /graphql. It is a single file that loads nothing from elsewhere, which its content policy enforces.
+ * The token comes from the URL (`/graphql#token=…`) or a prompt, and stays in the tab.
  */
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -21,7 +21,7 @@ const CONTENT_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Runs before GraphiQL: finds the token, keeps it for this tab, forgets it when the server does not take it. */
+/** Runs before GraphiQL: finds the token, stores it for this tab, and removes it when the server rejects it. */
 const TOKEN_SCRIPT = `<script>
   const parleyToken = (() => {
     const key = "parley:token";
@@ -40,7 +40,7 @@ const TOKEN_SCRIPT = `<script>
 </script>
 `;
 
-// The renderer takes options as JSON only; the page needs an expression in their place.
+// The renderer takes options as JSON only, but the page needs an expression.
 const OPTIONS_MARK = "parley-graphiql-options";
 const OPTIONS_EXPRESSION = `{
   endpoint: "/graphql",
@@ -50,12 +50,12 @@ const OPTIONS_EXPRESSION = `{
   connectionParams: () => ({ token: parleyToken }),
 }`;
 
-/** True for a browser that opens the address; programs that speak GraphQL do not ask for HTML. */
+/** True for a browser that opens the URL; GraphQL clients do not accept HTML. */
 export function wantsGraphiql(request: FastifyRequest): boolean {
   return request.method === "GET" && (request.headers.accept ?? "").includes("text/html");
 }
 
-/** Sends the page. It is made at the first call: 9 MB that a server in production never loads. */
+/** Returns a handler that sends the page. The page is rendered at the first request: it has 9 MB, and production never needs it. */
 export function createGraphiqlPage(): (
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,15 +1,15 @@
-/** Errors that the doors themselves raise on purpose: each has a code that clients may rely on. Apollo reads `http` of them. */
+/** Errors that the HTTP server itself returns, each with a code that clients may rely on. Apollo reads their `http`. */
 import { HeaderMap } from "@apollo/server";
 import { GraphQLError, type ASTNode } from "graphql";
 
-/** No token, or one that does not count. */
+/** No token, or an invalid one. */
 export function unauthenticated(): GraphQLError {
-  return new GraphQLError("A valid access token is needed: send it as `Authorization: Bearer <token>`.", {
+  return new GraphQLError("A valid access token is required: send it as `Authorization: Bearer <token>`.", {
     extensions: { code: "UNAUTHENTICATED", http: { status: 401 } },
   });
 }
 
-/** The document or operation is over one of the bounds; the message says which, and by how much if known. */
+/** The document or operation exceeds one of the limits; the message states which, and by how much if known. */
 export function tooCostly(message: string, nodes?: readonly ASTNode[]): GraphQLError {
   return new GraphQLError(message, {
     nodes,
@@ -18,35 +18,35 @@ export function tooCostly(message: string, nodes?: readonly ASTNode[]): GraphQLE
 }
 
 /**
- * Too many operations at one time, or too many of something in a while. `retryAfterMs`: when it is worth to come back;
- * absent when that depends on what the client ends itself.
+ * Too many concurrent operations, or a rate limit was exceeded. `retryAfterMs`: suggested delay; absent when it depends on
+ * when the client ends other operations.
  */
 export function rateLimited(message: string, retryAfterMs?: number): GraphQLError {
   if (retryAfterMs === undefined)
     return new GraphQLError(message, { extensions: { code: "RATE_LIMITED", http: { status: 429 } } });
   const headers = new HeaderMap();
   headers.set("retry-after", String(retryAfterSeconds(retryAfterMs)));
-  // A package that is not ours says that headers were a plain object; Apollo wants a Map.
+  // Another package declares `headers` as a plain object; Apollo needs a Map.
   const http: object = { status: 429, headers };
   return new GraphQLError(message, { extensions: { code: "RATE_LIMITED", retryAfterMs, ...{ http } } });
 }
 
-/** In whole seconds, as HTTP has it; never 0. */
+/** Whole seconds for the `Retry-After` header; never 0. */
 export function retryAfterSeconds(retryAfterMs: number): number {
   return Math.max(1, Math.ceil(retryAfterMs / 1_000));
 }
 
-/** Too many tokens, links or passes from this address were no good. */
+/** Too many tokens, links or other credentials from this address were invalid. */
 export function tooManyFailures(retryAfterMs: number): GraphQLError {
-  return rateLimited("Too many tokens from your address were not valid; wait a little.", retryAfterMs);
+  return rateLimited("Too many invalid tokens from your address; try again later.", retryAfterMs);
 }
 
-/** Too much is asked of this server at the moment; the same may work later, or elsewhere. */
+/** This server is overloaded or closing; the request may succeed later, or at another replica. */
 export function unavailable(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: "UNAVAILABLE", http: { status: 503 } } });
 }
 
-/** The request cannot be meant as it is. */
+/** The request is invalid. */
 export function badUserInput(message: string, cause?: GraphQLError): GraphQLError {
   return new GraphQLError(message, {
     nodes: cause?.nodes,
@@ -55,7 +55,7 @@ export function badUserInput(message: string, cause?: GraphQLError): GraphQLErro
   });
 }
 
-/** The same error with a code, for errors that graphql-js makes without one. */
+/** Adds a code to an error of graphql-js. */
 export function withCode(error: GraphQLError, code: string): GraphQLError {
   return new GraphQLError(error.message, {
     nodes: error.nodes,

@@ -1,9 +1,9 @@
-/** What an operation asks for at its root. Pure. */
+/** Root fields of an operation. Pure. */
 import { type DocumentNode, type FragmentDefinitionNode, Kind, type SelectionSetNode } from "graphql";
 
 /**
- * The names of the root's fields, each as often as it stands there, under other names and in fragments too; what
- * directives would leave out is counted. The document is valid, so its fragments do not go in circles.
+ * Names of the root fields, one per use, including aliased ones, those in fragments, and those that directives skip. The
+ * document must be valid, so that its fragments have no cycles.
  */
 export function rootFields(document: DocumentNode, { selections }: SelectionSetNode): string[] {
   return selections.flatMap((selection) => {

@@ -1,4 +1,4 @@
-/** Validation rules that both doors add to graphql-js' own: depth, aliases and directives of a document. */
+/** Additional validation rules: limits on a document's depth, aliases and directives. */
 import {
   type FragmentDefinitionNode,
   Kind,
@@ -11,7 +11,7 @@ import { tooCostly } from "./refusals.js";
 
 type DocumentLimits = Pick<HttpLimits, "maxDepth" | "maxAliases" | "maxDirectives">;
 
-/** The rules for these limits. Each reports at most one error per operation, with code QUERY_TOO_COSTLY. */
+/** Creates the rules. Each reports at most one error per operation, with code QUERY_TOO_COSTLY. */
 export function createLimitRules(limits: DocumentLimits): ValidationRule[] {
   return [
     (context) => limitDepth(context, limits.maxDepth),
@@ -34,7 +34,7 @@ function limitDepth(context: ValidationContext, maxDepth: number): ReturnType<Va
   };
 }
 
-/** Depth in fields. Each fragment is measured once, so fragments that multiply cost nothing; cycles count as 0. */
+/** Depth in fields. Each fragment is measured once, so that nested fragments stay cheap; cycles count as 0. */
 function createDepthMeasure(context: ValidationContext): (selections: SelectionSetNode) => number {
   const fragmentDepths = new Map<string, number>();
   const ofFragment = (fragment: FragmentDefinitionNode): number => {

@@ -1,6 +1,6 @@
-/** Whether what somebody has shown is good for the operation that they ask for; the one place where scopes are enforced. */
+/** Checks the token's scopes against the operation; the one place where scopes are enforced. */
 import { type DocumentNode, GraphQLError, type OperationDefinitionNode } from "graphql";
-import { scopesNeeded } from "../../domain/users/scopes.js";
+import { requiredScopes } from "../../domain/users/scopes.js";
 import { scopesOf, TOKEN_SCOPES, type Viewer } from "../../domain/users/viewer.js";
 import { rootFields } from "./root-fields.js";
 
@@ -13,8 +13,8 @@ export function refuseScopes(
   const own = scopesOf(viewer);
   if (own.length === TOKEN_SCOPES.length) return undefined;
   const fields = rootFields(document, operation.selectionSet);
-  const missing = scopesNeeded(operation.operation, fields).filter((scope) => !own.includes(scope));
+  const missing = requiredScopes(operation.operation, fields).filter((scope) => !own.includes(scope));
   if (missing.length === 0) return undefined;
-  const message = `The token has not got the scope ${missing.join(" and ").toUpperCase()}, which this needs.`;
+  const message = `The token does not have the scope ${missing.join(" and ").toUpperCase()}, which this operation requires.`;
   return new GraphQLError(message, { extensions: { code: "FORBIDDEN", http: { status: 403 } } });
 }

@@ -1,16 +1,13 @@
 /**
- * What an orchestrator asks: `GET /healthz`, is the process alive, and `GET /readyz`, should it get requests.
- * Both are open to everyone and say nothing but words of ours.
+ * Health endpoints for orchestrators: `GET /healthz` (the process is alive) and `GET /readyz` (it should get requests).
+ * Both are unauthenticated and return fixed words only.
  */
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "../../lib/clock.js";
 import { sleep } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 
-/**
- * What was looked at and whether it is well. `degraded` is worth knowing but no reason to send nobody here.
- * Names are shown to anyone who asks.
- */
+/** Results of named checks. `degraded` does not make the server unready. The names are public. */
 export type HealthReport = { checks: Record<string, "ok" | "degraded" | "failing"> };
 
 export type Readiness = {
@@ -18,22 +15,22 @@ export type Readiness = {
   checks: HealthReport["checks"];
 };
 
-/** Strangers may ask as often as they like; the database is asked once in this time. */
+/** The endpoints are unauthenticated; the checks run at most once in this time. */
 const REPORT_CACHE_MS = 1_000;
-/** A check that takes longer has failed. */
+/** A check that takes longer counts as failing. */
 const CHECK_LIMIT_MS = 2_000;
 
 export type HealthOptions = {
-  /** Looks at what requests need, at least the database. May reject, which counts as failing. */
+  /** Checks what requests depend on, at least the database. A rejection counts as failing. */
   health: () => Promise<HealthReport>;
   isClosing: () => boolean;
   log: Log;
   clock: Clock;
 };
 
-/** Adds both routes. `/readyz` answers 200 or 503. */
+/** Adds both routes. `/readyz` responds with 200 or 503. */
 export function addHealthRoutes(app: FastifyInstance, options: HealthOptions): void {
-  const report = rememberReport(options);
+  const report = cacheReport(options);
   app.get("/healthz", async (_request, reply) => {
     return reply.header("cache-control", "no-store").send({ status: "ok" });
   });
@@ -46,13 +43,13 @@ export function addHealthRoutes(app: FastifyInstance, options: HealthOptions): v
 
 function describe({ checks }: HealthReport, isClosing: boolean): Readiness {
   if (isClosing) return { status: "closing", checks };
-  const isWell = Object.values(checks).every((check) => check !== "failing");
-  return { status: isWell ? "ready" : "unavailable", checks };
+  const isReady = Object.values(checks).every((check) => check !== "failing");
+  return { status: isReady ? "ready" : "unavailable", checks };
 }
 
-function rememberReport({ health, log, clock }: HealthOptions): () => Promise<HealthReport> {
+function cacheReport({ health, log, clock }: HealthOptions): () => Promise<HealthReport> {
   let latest: { report: Promise<HealthReport>; at: number } | undefined;
-  const look = async (): Promise<HealthReport> => {
+  const check = async (): Promise<HealthReport> => {
     const done = new AbortController();
     const tooLate = sleep(clock, CHECK_LIMIT_MS, done.signal).then((): HealthReport => {
       return { checks: { health: "failing" } };
@@ -60,14 +57,14 @@ function rememberReport({ health, log, clock }: HealthOptions): () => Promise<He
     try {
       return await Promise.race([health(), tooLate]);
     } catch (failure) {
-      log.warn({ err: failure }, "The health check failed");
+      log.warn({ err: failure }, "health check failed");
       return { checks: { health: "failing" } };
     } finally {
       done.abort();
     }
   };
   return () => {
-    if (!latest || clock.now() - latest.at >= REPORT_CACHE_MS) latest = { report: look(), at: clock.now() };
+    if (!latest || clock.now() - latest.at >= REPORT_CACHE_MS) latest = { report: check(), at: clock.now() };
     return latest.report;
   };
 }

@@ -1,12 +1,12 @@
-/** Tells of each request how long it took, what it was for and how it was answered, refused ones included. */
+/** Request metrics: duration, kind and status of every request, including refused ones. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RequestKind, RequestMeter } from "../../domain/common/meters.js";
 
-/** In an operation's context: what to tell its kind to. A symbol, so that no resolver meets it. */
-const TELL = Symbol("tells what the request is for");
+/** Key of a function in an operation's context that records the operation's kind. A symbol, so that no resolver reads it. */
+const RECORD_KIND = Symbol("records the kind of the request");
 
 export type MeasuredRequests = {
-  /** The same context, which `tellOperation` knows the request by; Apollo copies it shallowly. */
+  /** Adds the request to a context, for `recordOperation`; Apollo copies the context shallowly. */
   of<Context extends object>(request: FastifyRequest, context: Context): Context;
 };
 
@@ -19,13 +19,16 @@ export function measureRequests(app: FastifyInstance, meter: RequestMeter): Meas
     done();
   });
   return {
-    of: (request, context) => ({ ...context, [TELL]: (kind: RequestKind) => kinds.set(request, kind) }),
+    of: (request, context) => ({
+      ...context,
+      [RECORD_KIND]: (kind: RequestKind) => kinds.set(request, kind),
+    }),
   };
 }
 
-/** What an operation turned out to be. */
-export function tellOperation(context: object, kind: RequestKind): void {
-  if (TELL in context && typeof context[TELL] === "function") context[TELL](kind);
+/** Records the kind of an operation once it is known. */
+export function recordOperation(context: object, kind: RequestKind): void {
+  if (RECORD_KIND in context && typeof context[RECORD_KIND] === "function") context[RECORD_KIND](kind);
 }
 
 function kindByRoute(route: string | undefined): RequestKind {

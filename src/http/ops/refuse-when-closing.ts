@@ -1,6 +1,6 @@
 /**
- * Requests that arrive on open connections while the server shuts down. They are refused as GraphQL has it, so that a
- * client knows to come back; probes go on hearing how the server is.
+ * Refuses requests that arrive on open connections during shutdown, with a GraphQL error that tells clients to retry.
+ * Health probes are still served.
  */
 import type { FastifyInstance } from "fastify";
 import type { ErrorMask } from "../graphql/errors.js";
@@ -8,14 +8,14 @@ import { unavailable } from "../graphql/refusals.js";
 
 const PROBES = new Set(["/healthz", "/readyz"]);
 
-/** For all routes that are added after it. Needs `return503OnClosing: false`: Fastify's own answer is no GraphQL. */
+/** Applies to all routes added after it. Needs `return503OnClosing: false`: Fastify's own response is not GraphQL. */
 export function refuseWhenClosing(
   app: FastifyInstance,
   { isClosing, mask }: { isClosing: () => boolean; mask: ErrorMask },
 ): void {
   app.addHook("onRequest", async (request, reply) => {
     if (!isClosing() || PROBES.has(request.url)) return;
-    const error = unavailable("This server is shutting down. Come back: another one takes you.");
+    const error = unavailable("This server is shutting down; retry, and another one will respond.");
     return reply
       .code(503)
       .header("connection", "close")

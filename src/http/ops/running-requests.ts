@@ -1,12 +1,12 @@
-/** Counts requests that are being answered, so that the end of the server waits for them and for nothing else. */
+/** Counts running requests, so that shutdown waits for exactly those. */
 import type { FastifyInstance } from "fastify";
 
 export type RunningRequests = {
-  /** From now on answers tell clients to let go of their connection. Resolves when no request is running. */
+  /** Makes all further responses close their connection. Resolves when no request is running. */
   end(): Promise<void>;
 };
 
-/** Counts from the moment a request's head has been read until its answer is sent or its client has gone. */
+/** Counts a request from the moment its head is read until its response is sent or its client has gone. */
 export function countRunningRequests(app: FastifyInstance): RunningRequests {
   let running = 0;
   let isEnding = false;
@@ -17,7 +17,7 @@ export function countRunningRequests(app: FastifyInstance): RunningRequests {
   };
   app.addHook("onRequest", async (_request, reply) => {
     running += 1;
-    // Fastify's own onResponse is silent when the client has gone.
+    // Fastify's onResponse does not run when the client has gone.
     reply.raw.once("close", leave);
   });
   app.addHook("onSend", async (_request, reply) => {

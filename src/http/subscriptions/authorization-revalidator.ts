@@ -1,29 +1,29 @@
 /**
- * Who watches over the rights of an open socket or stream asks at intervals; when somebody's rights have changed, all
- * are asked at once, a few at a time: a deployment may hold thousands of them.
+ * Revalidates the authorization of all open WebSockets and event streams when a user's permissions have changed, ahead
+ * of the interval at which each is revalidated anyway. A server may have thousands of them, so few checks run at once.
  */
-const AT_ONE_TIME = 16;
+const MAX_CONCURRENT_CHECKS = 16;
 
 /** Never rejects. */
-export type RightsCheck = () => Promise<void>;
+export type AuthorizationCheck = () => Promise<void>;
 
-export class RightsRounds {
-  /** With what each has shown. */
-  readonly #checks = new Map<RightsCheck, string>();
+export class AuthorizationRevalidator {
+  /** The checks, with the credential of each connection. */
+  readonly #checks = new Map<AuthorizationCheck, string>();
 
-  /** The returned function takes the check out. */
-  add(shown: string, check: RightsCheck): () => void {
-    this.#checks.set(check, shown);
+  /** Registers a check; the returned function removes it. */
+  add(credential: string, check: AuthorizationCheck): () => void {
+    this.#checks.set(check, credential);
     return () => void this.#checks.delete(check);
   }
 
-  /** Resolves when every check has run that is there now; only those of `shown`, when that is given. */
-  async checkAll(shown?: string): Promise<void> {
-    const wanted = [...this.#checks].filter(([, own]) => shown === undefined || own === shown);
-    const rest = wanted.values();
+  /** Runs the checks registered now, or only those of one credential. Resolves when all have run. */
+  async checkAll(credential?: string): Promise<void> {
+    const selected = [...this.#checks].filter(([, own]) => credential === undefined || own === credential);
+    const remaining = selected.values();
     const work = async () => {
-      for (const [check] of rest) await check();
+      for (const [check] of remaining) await check();
     };
-    await Promise.all(Array.from({ length: AT_ONE_TIME }, work));
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_CHECKS }, work));
   }
 }

@@ -1,40 +1,40 @@
 /**
- * The end of what stays open: clients are sent away in slices over time, so that they do not all come back to the
- * other replicas in one moment.
+ * Closes long-lived connections in slices over time, so that their clients do not all reconnect to the other replicas
+ * at once.
  */
 import type { Clock } from "../../lib/clock.js";
 import { sleep } from "../../lib/clock.js";
 
-/** Those who have not left by then are cut. */
+/** Connections still open after this are terminated. */
 export const CLOSE_LIMIT_MS = 5_000;
 const CLOSE_SLICES = 20;
-/** With the slices, clients are sent away over 2 s; few clients at once are no storm. */
+/** With the number of slices, draining takes 2 s; small slices need not be spread further. */
 export const CLOSE_SLICE_INTERVAL_MS = 100;
-export const MIN_CLOSE_SLICE_GUESTS = 50;
+export const MIN_CLOSE_SLICE_CONNECTIONS = 50;
 
-/** A socket or an event stream that is to go. */
-export type Guest = {
-  /** Asks it to go; what it has been sent still reaches it. */
-  leave(): void;
-  /** Ends it at once. */
-  cut(): void;
-  hasLeft: Promise<void>;
+/** A WebSocket or event stream that can be closed. */
+export type DrainableConnection = {
+  /** Asks the client to go; what it has been sent still reaches it. */
+  requestClose(): void;
+  /** Ends the connection at once. */
+  terminate(): void;
+  closed: Promise<void>;
 };
 
-/** Resolves when all have gone, at the latest shortly after CLOSE_LIMIT_MS. */
-export async function sendAway(guests: Guest[], clock: Clock): Promise<void> {
+/** Resolves when all connections are closed, at the latest shortly after CLOSE_LIMIT_MS. */
+export async function drainConnections(connections: DrainableConnection[], clock: Clock): Promise<void> {
   const limit = new AbortController();
   const cancelLimit = clock.after(CLOSE_LIMIT_MS, () => limit.abort());
-  const allLeft = Promise.all(guests.map(({ hasLeft }) => hasLeft));
-  const sliceGuests = Math.max(MIN_CLOSE_SLICE_GUESTS, Math.ceil(guests.length / CLOSE_SLICES));
-  for (let start = 0; start < guests.length && !limit.signal.aborted; start += sliceGuests) {
+  const allClosed = Promise.all(connections.map(({ closed }) => closed));
+  const sliceSize = Math.max(MIN_CLOSE_SLICE_CONNECTIONS, Math.ceil(connections.length / CLOSE_SLICES));
+  for (let start = 0; start < connections.length && !limit.signal.aborted; start += sliceSize) {
     if (start > 0) await sleep(clock, CLOSE_SLICE_INTERVAL_MS, limit.signal);
-    for (const guest of guests.slice(start, start + sliceGuests)) guest.leave();
+    for (const connection of connections.slice(start, start + sliceSize)) connection.requestClose();
   }
-  await Promise.race([allLeft, aborted(limit.signal)]);
+  await Promise.race([allClosed, aborted(limit.signal)]);
   cancelLimit();
-  for (const guest of guests) guest.cut();
-  await allLeft;
+  for (const connection of connections) connection.terminate();
+  await allClosed;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,20 +1,21 @@
 /**
- * One event stream's answers, at the pace at which its client takes them. graphql-sse would make them as fast as they
- * come and keep them in memory; so whoever reads slowly leaves them in the hub's bounded queue.
+ * Backpressure for event streams: executes events at the pace at which the client takes the results. graphql-sse would
+ * execute them as fast as they come and buffer the results; here the events of a slow client wait in the hub's bounded
+ * queue.
  */
 import type { ExecutionResult } from "graphql";
 import type { ErrorMask } from "../graphql/errors.js";
 import type { ResponseStream } from "./response-stream.js";
 
-/** How far the client is: answers made, and answers that the response has taken. */
-export class ReadingPace {
+/** Delivery progress of one client: results made, and results that the response has taken. */
+export class DeliveryPace {
   #made = 0;
   #taken = 0;
   #parts = 0;
   #proceed: (() => void) | null = null;
-  #isOver = false;
+  #isEnded = false;
 
-  /** Parts of the response that were taken, answers and others. */
+  /** Chunks of the response that were taken, results and others. */
   get parts(): number {
     return this.#parts;
   }
@@ -23,21 +24,21 @@ export class ReadingPace {
     this.#made += 1;
   }
 
-  took(isAnswer: boolean): void {
+  took(isResult: boolean): void {
     this.#parts += 1;
-    if (isAnswer) this.#taken += 1;
+    if (isResult) this.#taken += 1;
     if (this.#taken >= this.#made) this.#go();
   }
 
-  /** Nobody reads any more: whoever waits goes on. */
+  /** Ends the waiting: the response is closed. */
   end(): void {
-    this.#isOver = true;
+    this.#isEnded = true;
     this.#go();
   }
 
-  /** Resolves when everything that was made has been taken. */
+  /** Resolves when all results have been taken. */
   async caughtUp(): Promise<void> {
-    if (this.#isOver || this.#taken >= this.#made) return;
+    if (this.#isEnded || this.#taken >= this.#made) return;
     await new Promise<void>((resolve) => (this.#proceed = resolve));
   }
 
@@ -47,11 +48,11 @@ export class ReadingPace {
   }
 }
 
-/** A subscription's answers with their errors masked. A failure is the last one: the protocol has no other place for it. */
-export class PacedAnswers implements AsyncIterableIterator<ExecutionResult> {
+/** A subscription's results with masked errors. A failure becomes the last result: the protocol has no other way. */
+export class PacedResults implements AsyncIterableIterator<ExecutionResult> {
   constructor(
     private readonly stream: ResponseStream,
-    private readonly pace: ReadingPace,
+    private readonly pace: DeliveryPace,
     private readonly masked: (result: ExecutionResult) => ExecutionResult,
     private readonly toFailure: (failure: unknown) => ExecutionResult,
   ) {}
@@ -65,7 +66,7 @@ export class PacedAnswers implements AsyncIterableIterator<ExecutionResult> {
       return { value: this.masked(value as ExecutionResult), done: false };
     } catch (failure) {
       this.pace.made();
-      // The stream has ended with its failure: the next call says so.
+      // The stream ended with its failure, as the next call will report.
       return { value: this.toFailure(failure), done: false };
     }
   }
@@ -76,7 +77,7 @@ export class PacedAnswers implements AsyncIterableIterator<ExecutionResult> {
     return { value: undefined, done: true };
   }
 
-  /** Without it graphql-sse would not end the stream. */
+  /** graphql-sse only ends streams that have this method. */
   async throw(failure: unknown): Promise<IteratorResult<ExecutionResult>> {
     await this.return();
     throw failure;
@@ -87,8 +88,8 @@ export class PacedAnswers implements AsyncIterableIterator<ExecutionResult> {
   }
 }
 
-/** The answer with its errors as clients may see them. */
-export function maskAnswer(result: ExecutionResult, mask: ErrorMask): ExecutionResult {
-  // What the mask gives is printed like an error.
+/** The result with its errors as clients may see them. */
+export function maskResult(result: ExecutionResult, mask: ErrorMask): ExecutionResult {
+  // Masked errors are serialized like errors.
   return result.errors ? { ...result, errors: result.errors.map(mask) as never } : result;
 }

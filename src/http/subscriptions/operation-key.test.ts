@@ -24,20 +24,20 @@ function admitted(
 const FOLLOW = "subscription ($chat: ID, $after: String) { events(chat: $chat, after: $after) { text } }";
 const TWO = "subscription A { events { text } } subscription B { events { text(upTo: 1) } }";
 
-describe("subscribers ask the same", () => {
-  test("when they send the same text with the same variables", () => {
+describe("operations have the same key", () => {
+  test("when they have the same text and the same variables", () => {
     const key = operationKey(admitted(FOLLOW, { chat: "1" }));
     expect(operationKey(admitted(FOLLOW, { chat: "1" }))).toBe(key);
     expect(key).toHaveLength(43);
   });
 
-  test("when they only came back with different cursors", () => {
+  test("when they only differ in their cursors", () => {
     const [first, second] = ["a", "b"].map((after) => operationKey(admitted(FOLLOW, { chat: "1", after })));
     expect(first).toBe(second);
   });
 });
 
-describe("subscribers do not ask the same", () => {
+describe("operations have different keys", () => {
   const aliased = "subscription ($after: String) { events(after: $after) { text(after: $after) } }";
   const included =
     "subscription ($after: String, $on: Boolean!) { events(after: $after) { text @include(if: $on) } }";

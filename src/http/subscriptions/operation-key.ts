@@ -1,18 +1,18 @@
-/** Tells operations apart by what their answers can depend on: the document, the operation chosen, its variables. */
+/** Keys of operations, by everything that their results depend on: the document, the chosen operation, its variables. */
 import { createHash } from "node:crypto";
 import { type DocumentNode, Kind, type OperationDefinitionNode, print, visit } from "graphql";
 import type { AdmittedOperation } from "../graphql/document-gate.js";
 
 /**
- * Where a subscriber comes in: it chooses the first event and has no part in what any event looks like, so those who
- * come back with different cursors ask the same.
+ * The cursor argument: it chooses the first event and does not affect how events are rendered, so that subscribers
+ * with different cursors share a key.
  */
 const STARTING_POINT_ARGUMENT = "after";
 
-/** Made once for each parsed document, which the gate shares between those who send the same text. */
+/** Computed once per parsed document, which the gate shares between requests with the same text. */
 const hashes = new WeakMap<DocumentNode, string>();
 
-/** Equal for operations that give the same answer to the same event and viewer. Fixed length. */
+/** Equal for operations that have the same result for the same event and viewer. Fixed length. */
 export function operationKey({
   document,
   operation,
@@ -20,16 +20,16 @@ export function operationKey({
   variableValues,
 }: AdmittedOperation): string {
   const ignored = startingPointVariables(document, operation);
-  const shaping = Object.entries(variableValues ?? {}).filter(([name]) => !ignored.has(name));
-  const asked = JSON.stringify([documentHash(document), operationName ?? null, shaping]);
-  return createHash("sha256").update(asked).digest("base64url");
+  const variables = Object.entries(variableValues ?? {}).filter(([name]) => !ignored.has(name));
+  const text = JSON.stringify([documentHash(document), operationName ?? null, variables]);
+  return createHash("sha256").update(text).digest("base64url");
 }
 
 /** Names of the variables that are used as a root field's starting point and nowhere else. */
 function startingPointVariables(document: DocumentNode, operation: OperationDefinitionNode): Set<string> {
   const starting = operation.selectionSet.selections.flatMap((selection) => {
-    const given = selection.kind === Kind.FIELD ? (selection.arguments ?? []) : [];
-    return given.flatMap(({ name, value }) =>
+    const args = selection.kind === Kind.FIELD ? (selection.arguments ?? []) : [];
+    return args.flatMap(({ name, value }) =>
       name.value === STARTING_POINT_ARGUMENT && value.kind === Kind.VARIABLE ? [value] : [],
     );
   });

@@ -1,22 +1,22 @@
-/** Counts the operations that run on sockets and event streams, so that neither a socket nor a user can run too many at one time. */
+/** Limits on concurrent operations per socket and per user, over WebSockets and event streams. */
 import type { GraphQLError } from "graphql";
 import type { HttpLimits } from "../graphql/limits.js";
 import { rateLimited } from "../graphql/refusals.js";
 
-/** The right to run one operation. `free` gives it back; a second call does nothing. */
+/** Permission to run one operation. `free` returns it; a second call has no effect. */
 export type OperationSlot = { free(): void };
 
-/** What is counted for one socket. */
+/** Operations running on one socket. */
 export type SocketCount = { operations: number };
 
 export type OperationSlots = {
-  /** Takes a slot for an operation of this user on this socket, or says why there is none. */
+  /** Takes a slot for an operation of this user on this socket, or returns the reason why none is free. */
   take(socket: SocketCount, userId: string): OperationSlot | GraphQLError;
-  /** Operations that hold a slot now. */
+  /** Slots in use. */
   count(): number;
 };
 
-/** Slots of one server. Users without operations take no memory. */
+/** Creates the slots of one server. Users without operations take no memory. */
 export function createOperationSlots(
   limits: Pick<HttpLimits, "maxOperationsPerSocket" | "maxOperationsPerUser">,
 ): OperationSlots {
@@ -35,22 +35,22 @@ export function createOperationSlots(
       const ofUser = byUser.get(userId) ?? 0;
       if (socket.operations >= limits.maxOperationsPerSocket) {
         return rateLimited(
-          `At most ${limits.maxOperationsPerSocket} operations may run on one socket at one time.`,
+          `At most ${limits.maxOperationsPerSocket} operations may run on one socket at the same time.`,
         );
       }
       if (ofUser >= limits.maxOperationsPerUser) {
         return rateLimited(
-          `At most ${limits.maxOperationsPerUser} operations of one user may run at one time.`,
+          `At most ${limits.maxOperationsPerUser} operations of one user may run at the same time.`,
         );
       }
       total += 1;
       socket.operations += 1;
       byUser.set(userId, ofUser + 1);
-      let isHeld = true;
+      let isTaken = true;
       return {
         free() {
-          if (!isHeld) return;
-          isHeld = false;
+          if (!isTaken) return;
+          isTaken = false;
           release(socket, userId);
         },
       };

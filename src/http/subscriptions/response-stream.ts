@@ -1,5 +1,5 @@
 /**
- * A subscription's answers, one for each event of its source. `return()` reaches the source at once, also while
+ * The results of a subscription, one per event of its source. `return()` reaches the source immediately, also while
  * `next()` waits.
  */
 import {
@@ -9,100 +9,103 @@ import {
   type GraphQLError,
 } from "graphql";
 import { type Audience, SubscriptionSource } from "../../domain/common/subscription-source.js";
-import type { ByteHold } from "../../lib/streams/byte-accounts.js";
-import type { Answer } from "./answer.js";
-import { type Outlet, SMALL_ANSWER_BYTES } from "./outlet.js";
+import type { ByteReservation } from "../../lib/streams/byte-budget.js";
+import type { EventResult } from "./event-result.js";
+import { type OutputQueue, SMALL_RESULT_BYTES } from "./output-queue.js";
 
-/** Answers one event for the stream's subscriber. */
-type AnswerOf = (event: object, audience: Audience) => Answer | Promise<Answer>;
+/** Executes one event for the stream's subscriber. */
+type ResultOf = (event: object, audience: Audience) => EventResult | Promise<EventResult>;
 
-/** Answers of one subscription. Calls `onEnd` exactly once: at the source's end, failure, `return()` or `refuse()`. */
-export class ResponseStream implements AsyncIterableIterator<Answer> {
+/** Calls `onEnd` exactly once: at the source's end, failure, `return()` or `refuse()`. */
+export class ResponseStream implements AsyncIterableIterator<EventResult> {
   #hasEnded = false;
-  /** Told by the `next()` that comes first after the end. */
+  /** Thrown by the first `next()` after the end. */
   #refusal: GraphQLError | null = null;
-  /** Room for the answer that `next()` gave last, until the caller takes it over. */
-  #hold: ByteHold | null = null;
+  /** Reservation for the last result of `next()`, until the caller takes it over. */
+  #reservation: ByteReservation | null = null;
 
   constructor(
     private readonly source: SubscriptionSource<object, object>,
-    private readonly parts: StreamParts,
+    private readonly dependencies: ResponseStreamDependencies,
   ) {}
 
-  async next(): Promise<IteratorResult<Answer>> {
+  async next(): Promise<IteratorResult<EventResult>> {
     if (this.#hasEnded) return this.#over();
     try {
       const event = await this.source.next();
       if (event.done || this.#hasEnded) return this.#over();
-      // Behind a client that does not read the event waits as it is, and those after it in the source's bounded queue.
-      const whenReady = this.parts.outlet.ready();
+      // While the client does not read, this event waits unexecuted, and later ones wait in the source's bounded queue.
+      const whenReady = this.dependencies.output.ready();
       if (whenReady) await whenReady;
       if (this.#hasEnded) return this.#over();
       const audience = this.source.audienceOf(event.value);
-      let made: Answer | Promise<Answer> | null = this.parts.answer(event.value, audience);
-      if (made instanceof Promise) made = await made;
-      if (made.bytes > SMALL_ANSWER_BYTES && !this.#takeRoom(made.bytes)) {
-        const { bytes } = made;
-        // While there is no room for it, the event is kept instead, which takes less.
-        made = null;
-        made = await this.#makeWithRoom(bytes, event.value);
+      let result: EventResult | Promise<EventResult> | null = this.dependencies.resultOf(
+        event.value,
+        audience,
+      );
+      if (result instanceof Promise) result = await result;
+      if (result.bytes > SMALL_RESULT_BYTES && !this.#tryReserve(result.bytes)) {
+        const { bytes } = result;
+        // Drops the result while it does not fit; the event takes less memory.
+        result = null;
+        result = await this.#executeWithReservation(bytes, event.value);
       }
-      // Whoever has left while the answer was made gets nothing more.
-      return this.#hasEnded ? this.#over() : { value: made, done: false };
+      // The subscriber may have left during the execution.
+      return this.#hasEnded ? this.#over() : { value: result, done: false };
     } catch (failure) {
       await this.return();
       throw failure;
     }
   }
 
-  async return(): Promise<IteratorResult<Answer>> {
+  async return(): Promise<IteratorResult<EventResult>> {
     if (this.#hasEnded) return { value: undefined, done: true };
     this.#end();
     await this.source.return();
     return { value: undefined, done: true };
   }
 
-  /** Ends the stream with this error, which its reader gets in place of the next answer. */
+  /** Ends the stream with this error, which its reader gets instead of the next result. */
   async refuse(error: GraphQLError): Promise<void> {
     if (this.#hasEnded) return;
     this.#refusal = error;
     await this.return();
   }
 
-  /** Whether the subscriber may go on reading, decided again with this context. */
+  /** Whether the subscriber may continue to read, checked again with this context. */
   mayContinue(context: object): Promise<boolean> {
     return this.source.mayContinue(context);
   }
 
-  /** Room that the last answer takes; the caller releases it when the client has the answer. */
-  takeHold(): ByteHold | null {
-    const hold = this.#hold;
-    this.#hold = null;
-    return hold;
+  /** Hands over the reservation for the last result; the caller releases it when the client has the result. */
+  takeReservation(): ByteReservation | null {
+    const reservation = this.#reservation;
+    this.#reservation = null;
+    return reservation;
   }
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  #takeRoom(bytes: number): boolean {
-    this.#hold = this.parts.outlet.hold(bytes);
-    return this.#hold !== null;
+  #tryReserve(bytes: number): boolean {
+    this.#reservation = this.dependencies.output.tryReserve(bytes);
+    return this.#reservation !== null;
   }
 
-  /** Makes the answer once there is room for as many bytes as it had before; it may have more by then. */
-  async #makeWithRoom(bytes: number, event: object): Promise<Answer> {
-    const hold = await this.parts.outlet.waitFor(bytes);
-    const made = await this.parts.answer(event, this.source.audienceOf(event));
-    if (this.#hasEnded) hold.release();
+  /** Executes the event again once as many bytes fit as its result had before; it may have more by then. */
+  async #executeWithReservation(bytes: number, event: object): Promise<EventResult> {
+    const reservation = await this.dependencies.output.reserve(bytes);
+    const result = await this.dependencies.resultOf(event, this.source.audienceOf(event));
+    if (this.#hasEnded) reservation.release();
     else {
-      hold.force(made.bytes);
-      this.#hold = hold;
+      reservation.force(result.bytes);
+      this.#reservation = reservation;
     }
-    return made;
+    return result;
   }
 
-  #over(): IteratorResult<Answer> {
+  #over(): IteratorResult<EventResult> {
     this.#end();
     const refusal = this.#refusal;
     this.#refusal = null;
@@ -113,42 +116,42 @@ export class ResponseStream implements AsyncIterableIterator<Answer> {
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.takeHold()?.release();
-    this.parts.onEnd();
+    this.takeReservation()?.release();
+    this.dependencies.onEnd();
   }
 }
 
-export type StreamParts = {
-  answer: AnswerOf;
-  /** Where the answers go. */
-  outlet: Outlet;
+export type ResponseStreamDependencies = {
+  resultOf: ResultOf;
+  /** The connection's output. */
+  output: OutputQueue;
   onEnd: () => void;
 };
 
-export type OpeningParts = StreamParts & {
+export type OpenStreamDependencies = ResponseStreamDependencies & {
   /** The context in which the source is opened. */
   createContext: () => object;
 };
 
 /**
- * Opens the source and answers its events; a result instead of a stream when the source cannot be opened (then
- * `onEnd` has been called).
+ * Opens the source and streams the results of its events. Returns a result with errors instead of a stream when the
+ * source cannot be opened; `onEnd` has been called then.
  */
 export async function openResponseStream(
   args: ExecutionArgs,
-  { createContext, ...parts }: OpeningParts,
+  { createContext, ...dependencies }: OpenStreamDependencies,
 ): Promise<ResponseStream | ExecutionResult> {
   try {
     const source = await createSourceEventStream({ ...args, contextValue: createContext() });
-    if (source instanceof SubscriptionSource) return new ResponseStream(source, parts);
+    if (source instanceof SubscriptionSource) return new ResponseStream(source, dependencies);
     if (Symbol.asyncIterator in source) {
       await source[Symbol.asyncIterator]().return?.();
       throw new Error("A subscription's resolver must return a SubscriptionSource.");
     }
-    parts.onEnd();
+    dependencies.onEnd();
     return source;
   } catch (failure) {
-    parts.onEnd();
+    dependencies.onEnd();
     throw failure;
   }
 }

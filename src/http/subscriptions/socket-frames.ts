@@ -1,23 +1,23 @@
 /**
- * A subscription's answers on their way into a socket. graphql-ws would write each answer's JSON anew for each
- * subscriber; here the JSON that all of them share is put into a frame with the subscriber's own operation id. To
- * graphql-ws the stream looks like one without answers: it is left to say when the subscription is over.
+ * Writes a subscription's results into a WebSocket. graphql-ws would serialize each result again for each subscriber;
+ * here the JSON that all of them share is put into a frame with the subscriber's own operation id. To graphql-ws the
+ * stream looks like one without results: it only reports when the subscription ends.
  */
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
-import type { Answer } from "./answer.js";
-import { MAX_WAITING_BYTES } from "./outlet.js";
+import type { EventResult } from "./event-result.js";
+import { MAX_WAITING_BYTES } from "./output-queue.js";
 import type { ResponseStream } from "./response-stream.js";
 
-/** Where the frames go: a socket, what it writes to, and the operation's id there. */
+/** Destination of the frames: a WebSocket, its underlying stream, and the operation's id. */
 export type FrameTarget = { socket: WebSocket; transport: Duplex; id: string };
 
-/** Sends everything that the answers give; ends when they end, fails when they fail. */
+/** Sends all results; ends when they end, fails when they fail. */
 export class FrameStream implements AsyncIterableIterator<never> {
   readonly #head: string;
 
   constructor(
-    private readonly answers: ResponseStream,
+    private readonly results: ResponseStream,
     private readonly target: FrameTarget,
   ) {
     this.#head = `{"id":${JSON.stringify(target.id)},"type":"next","payload":`;
@@ -25,16 +25,16 @@ export class FrameStream implements AsyncIterableIterator<never> {
 
   async next(): Promise<IteratorResult<never>> {
     for (;;) {
-      const { value, done } = await this.answers.next();
+      const { value, done } = await this.results.next();
       if (done) return { value: undefined, done: true };
-      // Awaiting what is seldom there would cost each frame a turn of the queue.
+      // Mostly undefined; awaiting it would cost each frame a microtask.
       const sent = this.#send(value);
       if (sent) await sent;
     }
   }
 
   async return(): Promise<IteratorResult<never>> {
-    await this.answers.return();
+    await this.results.return();
     return { value: undefined, done: true };
   }
 
@@ -42,24 +42,24 @@ export class FrameStream implements AsyncIterableIterator<never> {
     return this;
   }
 
-  /** Waits only behind a client that reads too slowly, and until a large answer is on its way. */
-  #send(answer: Answer): Promise<void> | undefined {
+  /** Waits only for a client that reads too slowly, and until a large result is written. */
+  #send(result: EventResult): Promise<void> | undefined {
     const { socket, transport } = this.target;
-    const hold = this.answers.takeHold();
+    const reservation = this.results.takeReservation();
     if (socket.readyState !== socket.OPEN) {
-      hold?.release();
+      reservation?.release();
       return undefined;
     }
-    gather(transport);
-    const frame = `${this.#head}${answer.json}}`;
-    if (hold === null && socket.bufferedAmount <= MAX_WAITING_BYTES) {
+    batchWrites(transport);
+    const frame = `${this.#head}${result.json}}`;
+    if (reservation === null && socket.bufferedAmount <= MAX_WAITING_BYTES) {
       socket.send(frame);
       return undefined;
     }
     // A failed write is followed by the close event, which ends everything on this socket.
     return new Promise((resolve) =>
       socket.send(frame, () => {
-        hold?.release();
+        reservation?.release();
         resolve();
       }),
     );
@@ -67,10 +67,10 @@ export class FrameStream implements AsyncIterableIterator<never> {
 }
 
 /**
- * Everything that is sent before the event loop goes on leaves in one write: the more a subscriber has to be told at
- * once, because a turn ends or the server lags, the less each frame costs.
+ * Batches everything sent in one turn of the event loop into one write: the more events a subscriber gets at once,
+ * because a turn ends or the server lags, the less each frame costs.
  */
-function gather(transport: Duplex): void {
+function batchWrites(transport: Duplex): void {
   if (transport.writableCorked > 0) return;
   transport.cork();
   process.nextTick(() => transport.uncork());

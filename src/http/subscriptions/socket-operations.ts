@@ -1,7 +1,7 @@
 /**
- * The GraphQL half of a socket: who may connect, which operations may run, and how they run; event streams run
- * theirs the same way. A socket is connected when its token is good, and loses that when the token expires or is
- * revoked: then it is closed with 4403, upon which clients fetch a new token and come back.
+ * GraphQL operations over a WebSocket: authentication, admission and execution; event streams share admission and
+ * execution. A socket whose token expires or is revoked is closed with 4403, upon which clients fetch a new token and
+ * reconnect.
  */
 import type { Duplex } from "node:stream";
 import { execute, GraphQLError, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from "graphql";
@@ -12,60 +12,60 @@ import type { Viewer } from "../../domain/users/viewer.js";
 import type { Clock } from "../../lib/clock.js";
 import { currentContext } from "../../lib/run-context.js";
 import type { Log } from "../../lib/log.js";
-import type { ByteAccounts, ByteHold } from "../../lib/streams/byte-accounts.js";
-import { tooMuchUnderWay } from "../../resolvers/common/answer-budget.js";
-import type { Asker } from "./answer.js";
-import { boundAnswer } from "../graphql/answer-size.js";
+import type { ByteBudget, ByteReservation } from "../../lib/streams/byte-budget.js";
+import { tooManyBytesInFlight } from "../../resolvers/common/response-budget.js";
+import type { Requester } from "./event-result.js";
+import { boundResult } from "../graphql/response-size.js";
 import type { HttpLimits } from "../graphql/limits.js";
 import type { AdmittedOperation, DocumentGate } from "../graphql/document-gate.js";
 import type { ErrorMask } from "../graphql/errors.js";
-import { operationSpan, tellErrors } from "../graphql/operation-span.js";
+import { operationSpan, recordErrors } from "../graphql/operation-span.js";
 import type { OperationSlot, OperationSlots } from "./operation-slots.js";
 import { unauthenticated } from "../graphql/refusals.js";
-import { openResponseStream, ResponseStream, type StreamParts } from "./response-stream.js";
+import { openResponseStream, ResponseStream, type ResponseStreamDependencies } from "./response-stream.js";
 import type { RateGate, TokenGate } from "../common/rate-gate.js";
-import type { RightsRounds } from "./authorization-revalidator.js";
+import type { AuthorizationRevalidator } from "./authorization-revalidator.js";
 import { refuseScopes } from "../graphql/scope-gate.js";
-import { endStreams, watchRights, type CreateContext, type Session } from "./sessions.js";
-import type { SharedOperations } from "./shared-answers.js";
+import { endStreams, watchAuthorization, type CreateContext, type Session } from "./sessions.js";
+import type { SharedOperations } from "./shared-results.js";
 import { FrameStream, type FrameTarget } from "./socket-frames.js";
-import type { Place, UserWork } from "../graphql/user-work.js";
+import type { WorkPermit, UserAdmission } from "../graphql/user-admission.js";
 import { readSocketToken, type FindViewer } from "../auth/viewer.js";
 
 export const FORBIDDEN_CLOSE_CODE = 4403;
-/** graphql-ws clients come back after this one, unlike after 4500. */
+/** graphql-ws clients reconnect after this code, unlike after 4500. */
 const TRY_AGAIN_CLOSE_CODE = 1013;
 
 /** One open socket. */
 export type Connection = Session & {
   readonly socket: WebSocket;
-  /** What the socket writes to. */
+  /** The underlying stream. */
   readonly transport: Duplex;
-  /** What the browser brought along when it opened the socket; null = nothing that counts. */
-  readonly shownByBrowser: string | null;
-  /** The client has said who it is, be it true or not. */
-  hasGreeted: boolean;
-  /** Of answers to queries and mutations that are on their way, by the operation's id. */
-  readonly holds: Map<string, ByteHold>;
+  /** The session of the browser that opened the socket; null = none, or not from a page of this deployment. */
+  readonly browserSession: string | null;
+  /** The client has sent `connection_init`, valid or not. */
+  hasSentInit: boolean;
+  /** Reservations for unsent results of queries and mutations, by operation id. */
+  readonly reservations: Map<string, ByteReservation>;
 };
 
 export type OperationsOptions = {
   schema: GraphQLSchema;
   gate: DocumentGate;
-  work: UserWork;
+  admission: UserAdmission;
   slots: OperationSlots;
   findViewer: FindViewer;
-  /** For tokens of those who come new; whoever is in is looked up by `findViewer`. */
+  /** Checks the tokens of new connections; authenticated ones are looked up by `findViewer`. */
   checkToken: TokenGate;
   rateGate: RateGate;
   traces: Traces;
   createContext: CreateContext;
   createRequestId: () => string;
-  rounds: RightsRounds;
-  /** What is running now, so that subscribers of the same share the answers. */
+  revalidator: AuthorizationRevalidator;
+  /** Running subscriptions, whose results are shared. */
   shared: SharedOperations;
-  /** Bytes that are under way to each user. */
-  accounts: ByteAccounts;
+  /** Bytes in flight per user. */
+  byteBudget: ByteBudget;
   limits: HttpLimits;
   mask: ErrorMask;
   log: Log;
@@ -73,22 +73,22 @@ export type OperationsOptions = {
 };
 
 export type SocketOperationsOptions = OperationsOptions & {
-  /** Counts the socket as this user's; false when the user has too many. */
+  /** Counts the socket for this user; false when the user has too many. */
   claim(connection: Connection, userId: string): boolean;
 };
 
-/** What `admit` hands to `run` and `subscribe`, which give the slot back. */
+/** An admitted operation, for `run` or `subscribe`, which free the slot. */
 export type AdmittedArgs = ExecutionArgs & {
   session: Session;
   slot: OperationSlot;
-  /** Left when a query or mutation has run, or when a subscription has been opened. */
-  place: Place;
-  asker: Asker;
-  /** Holds the bytes of a query's or mutation's answer; the sender of the answer releases it. */
-  hold: ByteHold;
-  maxAnswerBytes: number;
+  /** Released when a query or mutation has run, or when a subscription has been opened. */
+  permit: WorkPermit;
+  requester: Requester;
+  /** Bytes of a query's or mutation's result; released once the result is sent. */
+  reservation: ByteReservation;
+  maxResponseBytes: number;
   operation: AdmittedOperation;
-  /** The client's own, of the operation. */
+  /** The request's `extensions`. */
   extensions: SubscribePayload["extensions"];
   traces: Traces;
   shared: SharedOperations;
@@ -96,25 +96,26 @@ export type AdmittedArgs = ExecutionArgs & {
 
 type SocketArgs = AdmittedArgs & { target: FrameTarget };
 
-/** The protocol server of graphql-ws with our rules in all its hooks; none of them throws. */
+/** Creates the graphql-ws protocol server. None of its hooks throws. */
 export function createSocketOperations(options: SocketOperationsOptions): Server<Connection> {
   const { mask } = options;
   const maskAll = (errors: readonly GraphQLError[]) => errors.map((error) => mask(error));
   return makeServer<Record<string, unknown>, Connection>({
-    // The door waits for it by itself, by its own clock.
+    // The transport has its own timeout, by the injected clock.
     connectionInitWaitTimeout: 0,
     onConnect: (context) => connect(context.extra, context.connectionParams, options),
     onSubscribe: async (context, id, payload) => {
       const admitted = await admit(context.extra, payload, options);
-      const { socket, transport, holds } = context.extra;
+      const { socket, transport, reservations } = context.extra;
       if (!("slot" in admitted)) return admitted;
-      if (admitted.operation.operation.operation !== "subscription") holds.set(id, admitted.hold);
+      if (admitted.operation.operation.operation !== "subscription")
+        reservations.set(id, admitted.reservation);
       return { ...admitted, target: { socket, transport, id } };
     },
-    // By then its answer has left.
-    onComplete: ({ extra: { holds } }, id) => {
-      holds.get(id)?.release();
-      holds.delete(id);
+    // Called after the result was sent.
+    onComplete: ({ extra: { reservations } }, id) => {
+      reservations.get(id)?.release();
+      reservations.delete(id);
     },
     execute: (args) => run(args as AdmittedArgs),
     subscribe: (args) => subscribeSocket(args as SocketArgs),
@@ -128,13 +129,13 @@ async function connect(
   params: Readonly<Record<string, unknown>> | undefined,
   options: SocketOperationsOptions,
 ): Promise<boolean> {
-  connection.hasGreeted = true;
-  const token = readSocketToken(params) ?? connection.shownByBrowser;
+  connection.hasSentInit = true;
+  const token = readSocketToken(params) ?? connection.browserSession;
   if (token === null) return false;
   try {
     const found = await options.checkToken(token, connection.address);
     if ("retryAfterMs" in found) {
-      connection.socket.close(TRY_AGAIN_CLOSE_CODE, "Too many bad tokens; try again later");
+      connection.socket.close(TRY_AGAIN_CLOSE_CODE, "Too many invalid tokens; try again later");
       return true;
     }
     const { viewer } = found;
@@ -145,10 +146,10 @@ async function connect(
       return true;
     }
     connection.viewer = viewer;
-    watchRights(connection, token, { ...options, onLost: () => forbid(connection, options.log) });
+    watchAuthorization(connection, token, { ...options, onLost: () => forbid(connection, options.log) });
     return true;
   } catch (failure) {
-    options.log.error({ err: failure }, "A socket's token could not be looked up");
+    options.log.error({ err: failure }, "looking up a socket's token failed");
     connection.socket.close(TRY_AGAIN_CLOSE_CODE, "Try again later");
     return true;
   }
@@ -156,7 +157,7 @@ async function connect(
 
 function forbid(connection: Connection, log: Log): void {
   connection.socket.close(FORBIDDEN_CLOSE_CODE, "Forbidden");
-  // The client may take its time to close; what it watched ends now.
+  // The client may delay the close handshake; its subscriptions end now.
   void endStreams(connection, log);
 }
 
@@ -164,7 +165,7 @@ type SubscribePayload = Parameters<DocumentGate["admit"]>[0] & {
   extensions?: Readonly<Record<string, unknown>> | null | undefined;
 };
 
-/** Lets an operation in, with a slot and a place that `run` or `subscribe` give back, or says why not. Never rejects. */
+/** Admits an operation with a slot and a permit, or returns the errors. Never rejects. */
 export async function admit(
   session: Session,
   payload: SubscribePayload,
@@ -174,56 +175,56 @@ export async function admit(
   if (viewer === null) return [unauthenticated()];
   const slot = options.slots.take(session.count, viewer.userId);
   if (slot instanceof GraphQLError) return [slot];
-  const hold = options.accounts.open(viewer.userId);
-  const place = await options.work.enter(viewer.userId);
-  if (place instanceof GraphQLError) {
+  const reservation = options.byteBudget.open(viewer.userId);
+  const permit = await options.admission.acquire(viewer.userId);
+  if (permit instanceof GraphQLError) {
     slot.free();
-    return [place];
+    return [permit];
   }
-  const admitted = await judge(session, payload, { ...options, viewer, place, hold }).catch(
+  const admitted = await check(session, payload, { ...options, viewer, permit, reservation }).catch(
     (failure: unknown) => [wrap(failure)],
   );
   if ("operation" in admitted)
-    return argsOf(admitted.operation, { session, slot, place, hold, payload, options, viewer });
-  place.leave();
+    return argsOf(admitted.operation, { session, slot, permit, reservation, payload, options, viewer });
+  permit.release();
   slot.free();
   return admitted;
 }
 
-/** The operation, or why it may not run. */
-async function judge(
+/** The operation, or the errors that it is refused with. */
+async function check(
   session: Session,
   payload: SubscribePayload,
   {
     gate,
     rateGate,
     viewer,
-    place,
-    hold,
-  }: OperationsOptions & { viewer: Viewer; place: Place; hold: ByteHold },
+    permit,
+    reservation,
+  }: OperationsOptions & { viewer: Viewer; permit: WorkPermit; reservation: ByteReservation },
 ): Promise<{ operation: AdmittedOperation } | readonly GraphQLError[]> {
-  if (!gate.isKnown(payload.query)) await place.turn();
-  const admission = place.measure(() => gate.admit(payload));
+  if (!gate.isKnown(payload.query)) await permit.turn();
+  const admission = permit.measure(() => gate.admit(payload));
   if (admission.kind === "refused") return admission.errors;
   const { operation } = admission;
-  if (hold.isFull && operation.operation.operation !== "subscription") return [tooMuchUnderWay()];
+  if (reservation.isFull && operation.operation.operation !== "subscription") return [tooManyBytesInFlight()];
   const outOfScope = refuseScopes(operation.document, operation.operation, viewer);
   if (outOfScope) return [outOfScope];
-  const asking = { viewer, address: session.address };
-  const tooOften = await rateGate.refuseOperation(operation.document, operation.operation, asking);
+  const source = { viewer, address: session.address };
+  const tooOften = await rateGate.refuseOperation(operation.document, operation.operation, source);
   const refusal =
-    tooOften ?? (operation.operation.operation === "mutation" ? await place.mutate() : undefined);
+    tooOften ?? (operation.operation.operation === "mutation" ? await permit.acquireMutation() : undefined);
   return refusal ? [refusal] : { operation };
 }
 
-type Admitted = Pick<AdmittedArgs, "session" | "slot" | "place" | "hold"> & {
+type Admitted = Pick<AdmittedArgs, "session" | "slot" | "permit" | "reservation"> & {
   payload: SubscribePayload;
   options: OperationsOptions;
   viewer: Viewer;
 };
 
 function argsOf(operation: AdmittedOperation, admitted: Admitted): AdmittedArgs {
-  const { session, slot, place, hold, payload, options, viewer } = admitted;
+  const { session, slot, permit, reservation, payload, options, viewer } = admitted;
   const request = { requestId: currentContext()?.requestId ?? options.createRequestId() };
   const { document, operationName, variableValues } = operation;
   return {
@@ -235,13 +236,13 @@ function argsOf(operation: AdmittedOperation, admitted: Admitted): AdmittedArgs 
     contextValue: undefined,
     session,
     slot,
-    place,
-    asker: {
+    permit,
+    requester: {
       viewer: () => session.viewer ?? viewer,
       createContext: (room) => options.createContext(session.viewer ?? viewer, { ...request, room }),
     },
-    hold,
-    maxAnswerBytes: options.limits.maxAnswerBytes,
+    reservation,
+    maxResponseBytes: options.limits.maxResponseBytes,
     operation,
     extensions: payload.extensions,
     traces: options.traces,
@@ -249,68 +250,70 @@ function argsOf(operation: AdmittedOperation, admitted: Admitted): AdmittedArgs 
   };
 }
 
-/** A query's or mutation's answer. Never rejects. */
+/** Executes a query or mutation. Never rejects. */
 export function run(args: AdmittedArgs): Promise<ExecutionResult> {
   return args.traces.within(operationSpan(args.operation.operation, args.extensions), async (span) => {
     const result = await execution(args);
-    tellErrors(span, result.errors ?? []);
+    recordErrors(span, result.errors ?? []);
     return result;
   });
 }
 
 async function execution(args: AdmittedArgs): Promise<ExecutionResult> {
-  const { slot, place, asker, schema, operation, hold, maxAnswerBytes: maxBytes } = args;
+  const { slot, permit, requester, schema, operation, reservation, maxResponseBytes: maxBytes } = args;
   const { document, operationName, variableValues } = operation;
   const isMutation = operation.operation.operation === "mutation";
   try {
-    place.run(operation.cost);
-    const contextValue = asker.createContext(hold);
+    permit.start(operation.cost);
+    const contextValue = requester.createContext(reservation);
     const result = await execute({ schema, document, operationName, variableValues, contextValue });
-    return boundAnswer(result, { maxBytes, hold, isMutation });
+    return boundResult(result, { maxBytes, reservation, isMutation });
   } catch (failure) {
     return { errors: [wrap(failure)] };
   } finally {
-    place.leave();
+    permit.release();
     slot.free();
   }
 }
 
-/** A subscription's answers, or the answer that says why there are none. Never rejects. */
+/** Opens a subscription; returns a result with errors when it cannot be opened. Never rejects. */
 export function subscribe(args: AdmittedArgs): Promise<ResponseStream | ExecutionResult> {
-  // Its beginning: a stream goes on for hours.
+  // The span covers the opening only: a stream runs for hours.
   return args.traces.within(operationSpan(args.operation.operation, args.extensions), async (span) => {
     const opened = await open(args);
-    if (!(opened instanceof ResponseStream)) tellErrors(span, opened.errors ?? []);
+    if (!(opened instanceof ResponseStream)) recordErrors(span, opened.errors ?? []);
     return opened;
   });
 }
 
 async function open(args: AdmittedArgs): Promise<ResponseStream | ExecutionResult> {
-  const { slot, place, asker, session, schema, operation, shared } = args;
+  const { slot, permit, requester, session, schema, operation, shared } = args;
   const { streams } = session;
-  const running = shared.enter(operation);
+  const running = shared.acquire(operation);
   let stream: ResponseStream | undefined;
   const onEnd = () => {
     slot.free();
-    shared.leave(running);
+    shared.release(running);
     if (stream) streams.delete(stream);
   };
   try {
     const { document, operationName, variableValues } = operation;
     const execution = { schema, document, operationName, variableValues };
-    const answer: StreamParts["answer"] = (event, audience) => running.answer(event, asker, audience);
-    const parts = { createContext: () => asker.createContext(), answer, outlet: session.outlet, onEnd };
-    const opened = await openResponseStream(execution, parts);
+    const resultOf: ResponseStreamDependencies["resultOf"] = (event, audience) =>
+      running.resultOf(event, requester, audience);
+    const createContext = () => requester.createContext();
+    const dependencies = { createContext, resultOf, output: session.output, onEnd };
+    const opened = await openResponseStream(execution, dependencies);
     if (!(opened instanceof ResponseStream)) return opened;
     stream = opened;
     streams.add(stream);
-    // Whoever asked has gone while it was being opened.
+    // The client may have left while it was being opened.
     if (session.isClosed) await stream.return();
     return stream;
   } catch (failure) {
     return { errors: [wrap(failure)] };
   } finally {
-    place.leave();
+    permit.release();
   }
 }
 
@@ -319,7 +322,7 @@ async function subscribeSocket(args: SocketArgs): Promise<FrameStream | Executio
   return opened instanceof ResponseStream ? new FrameStream(opened, args.target) : opened;
 }
 
-/** Anything thrown as an error that graphql-ws accepts; the mask finds the cause again. */
+/** Wraps anything thrown into a GraphQLError, as graphql-ws requires; the error mask unwraps the cause. */
 function wrap(failure: unknown): GraphQLError {
   if (failure instanceof GraphQLError) return failure;
   const originalError = failure instanceof Error ? failure : new Error(String(failure));

@@ -1,132 +1,115 @@
 /**
- * The second door for streams: GraphQL over Server-Sent Events at /graphql/stream, in the "distinct connections
- * mode" of graphql-sse's protocol, for clients whose network lets no socket through. One request is one operation.
- * The protocol's other mode is off: it would keep events in memory for streams that nobody has opened.
+ * Server-Sent Events transport: GraphQL at /graphql/stream, in the "distinct connections mode" of graphql-sse's
+ * protocol, for clients whose network blocks WebSockets. One request is one operation. The protocol's other mode is off:
+ * it would buffer events for streams that no client has opened.
  */
 import { Readable, type Writable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { GraphQLError, type ExecutionResult } from "graphql";
 import { createHandler, type Response } from "graphql-sse";
-import type { ByteHold } from "../../lib/streams/byte-accounts.js";
-import { maskAnswer, PacedAnswers, ReadingPace } from "./event-streams.js";
-import type { Credentials } from "../auth/identification.js";
-import { whenDrained } from "./outlet.js";
+import type { ByteReservation } from "../../lib/streams/byte-budget.js";
+import { maskResult, PacedResults, DeliveryPace } from "./event-streams.js";
+import type { Credentials } from "../auth/authentication.js";
+import { whenDrained } from "./output-queue.js";
 import { unavailable } from "../graphql/refusals.js";
 import { ResponseStream } from "./response-stream.js";
-import { sendAway } from "./drain-connections.js";
-import { closeSession, newSession, watchRights, type Session } from "./sessions.js";
+import { drainConnections, type DrainableConnection } from "./drain-connections.js";
+import { closeSession, newSession, watchAuthorization, type Session } from "./sessions.js";
 import { admit, run, subscribe, type AdmittedArgs, type OperationsOptions } from "./socket-operations.js";
 
-/** A response whose client has taken nothing for this long, though there is something to take, is cut. */
+/** A response with unsent data of which its client has taken nothing for this long is terminated. */
 export const STALL_CHECK_MS = 60_000;
 const EVENT_STREAM = "text/event-stream";
 
-export type StreamDoorOptions = OperationsOptions;
+export type SseTransportOptions = OperationsOptions;
 
-export type StreamDoor = {
-  /** Answers a request: with an event stream, or with the reason why there is none. */
-  answer(request: FastifyRequest, reply: FastifyReply, credentials: Credentials): Promise<unknown>;
-  /** Responses that are open now. */
+export type SseTransport = {
+  /** Responds to a request with an event stream, or with an error. */
+  respond(request: FastifyRequest, reply: FastifyReply, credentials: Credentials): Promise<unknown>;
+  /** Open responses. */
   count(): number;
-  /** Ends all streams, in slices over time; takes no new ones. */
+  /** Drains all streams, and rejects new ones. */
   close(): Promise<void>;
 };
 
-/** One request while its response is open. */
-type Visit = {
+/** A request whose response is open. */
+type OpenResponse = {
   readonly session: Session;
-  readonly pace: ReadingPace;
-  /** Held from the operation's admission; who runs the operation gives it back. */
+  readonly pace: DeliveryPace;
+  /** Taken at the operation's admission, and returned by its execution. */
   slot: AdmittedArgs["slot"] | null;
-  place: AdmittedArgs["place"] | null;
-  /** Ends a stream without `complete`, so that its client comes back; anything else is still answered. */
-  leave(): void;
-  /** Room for answers that the client may not have yet. */
-  readonly holds: Set<ByteHold>;
-  /** The response. */
+  permit: AdmittedArgs["permit"] | null;
+  /** Ends a stream without `complete`, so that its client reconnects; anything else is still completed. */
+  end(): void;
+  /** Reservations for results that the client may not have yet. */
+  readonly reservations: Set<ByteReservation>;
   readonly raw: Writable;
   /** A subscription is running. */
   isStream: boolean;
-  /** The response is over, or is to be. */
+  /** The response has ended, or is to end. */
   isOver: boolean;
 };
 
-type Guest = Visit & { reply: FastifyReply; hasLeft: Promise<void> };
+type SseConnection = OpenResponse & { reply: FastifyReply; closed: Promise<void> };
 
-/** Opens the door. It listens on nothing by itself: the HTTP server hands it its requests. */
-export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
+/** Creates the transport. It does not listen itself: the HTTP server passes requests to it. */
+export function createSseTransport(options: SseTransportOptions): SseTransport {
   const { limits, log, clock } = options;
-  const respond = createProtocol(options);
-  const guests = new Set<Guest>();
+  const handle = createProtocol(options);
+  const connections = new Set<SseConnection>();
   let isClosing = false;
 
-  const enter = (reply: FastifyReply, { viewer, token, address }: Credentials): Guest => {
+  const open = (reply: FastifyReply, { viewer, token, address }: Credentials): SseConnection => {
     const session = newSession(viewer, address, {
-      accounts: options.accounts,
+      byteBudget: options.byteBudget,
       isBehind: () => reply.raw.writableNeedDrain && !reply.raw.destroyed,
       onDrained: (callback) => whenDrained(reply.raw, callback),
     });
-    const pace = new ReadingPace();
-    const hasLeft = new Promise<void>((resolve) => reply.raw.once("close", () => resolve()));
-    const guest: Guest = {
-      session,
-      pace,
-      slot: null,
-      place: null,
-      holds: new Set(),
-      raw: reply.raw,
-      isStream: false,
-      isOver: false,
-      leave: () => undefined,
-      reply,
-      hasLeft,
-    };
-    guest.leave = () => (guest.isOver = true);
-    guests.add(guest);
-    session.cancels.push(watchStall(guest, clock));
-    watchRights(session, token, { ...options, onLost: () => guest.leave() });
-    void hasLeft.then(() => {
-      guests.delete(guest);
-      guest.leave();
-      for (const hold of guest.holds) hold.release();
+    const connection = createConnection(session, reply);
+    connections.add(connection);
+    session.cancels.push(terminateWhenStalled(connection, clock));
+    watchAuthorization(session, token, { ...options, onLost: () => connection.end() });
+    void connection.closed.then(() => {
+      connections.delete(connection);
+      connection.end();
+      for (const reservation of connection.reservations) reservation.release();
       return closeSession(session, log);
     });
-    return guest;
+    return connection;
   };
 
   return {
-    async answer(request, reply, credentials) {
+    async respond(request, reply, credentials) {
       if (!accepts(request)) return refuse(reply, 406, notAcceptable());
-      if (isClosing || guests.size >= limits.maxSockets)
-        return refuse(reply, 503, unavailable("This server takes no more streams now; try again later."));
-      const guest = enter(reply, credentials);
-      const [body, { status, headers }] = await respond(request, guest);
+      if (isClosing || connections.size >= limits.maxSockets)
+        return refuse(
+          reply,
+          503,
+          unavailable("This server accepts no more streams at the moment; try again later."),
+        );
+      const connection = open(reply, credentials);
+      const [body, { status, headers }] = await handle(request, connection);
       if (body === null || typeof body === "string") {
-        guest.slot?.free();
-        guest.place?.leave();
+        connection.slot?.free();
+        connection.permit?.release();
         return refuse(reply, status, toRefusal(body));
       }
       const end = () => {
-        guest.isOver = true;
-        guest.pace.end();
+        connection.isOver = true;
+        connection.pace.end();
         void body.return();
       };
-      if (guest.isOver) end();
-      guest.leave = end;
+      if (connection.isOver) end();
+      connection.end = end;
       return reply
         .code(status)
         .headers({ ...headers, "x-accel-buffering": "no" })
-        .send(Readable.from(counted(body, guest), { highWaterMark: 1 }));
+        .send(Readable.from(trackDelivery(body, connection), { highWaterMark: 1 }));
     },
-    count: () => guests.size,
+    count: () => connections.size,
     async close() {
       isClosing = true;
-      const leaving = [...guests].map((guest) => ({
-        leave: () => guest.leave(),
-        cut: () => guest.reply.raw.destroy(),
-        hasLeft: guest.hasLeft,
-      }));
-      await sendAway(leaving, clock);
+      await drainConnections([...connections].map(toDrainable), clock);
     },
   };
 
@@ -135,50 +118,68 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
   }
 }
 
-/** graphql-sse with our rules in its hooks: the same gate, slots, execution and masks as on a socket. */
-function createProtocol(options: StreamDoorOptions) {
+function createConnection(session: Session, reply: FastifyReply): SseConnection {
+  const connection: SseConnection = {
+    ...{ session, reply, pace: new DeliveryPace(), raw: reply.raw },
+    ...{ slot: null, permit: null, reservations: new Set(), isStream: false, isOver: false },
+    end: () => (connection.isOver = true),
+    closed: new Promise<void>((resolve) => reply.raw.once("close", () => resolve())),
+  };
+  return connection;
+}
+
+function toDrainable(connection: SseConnection): DrainableConnection {
+  return {
+    requestClose: () => connection.end(),
+    terminate: () => connection.raw.destroy(),
+    closed: connection.closed,
+  };
+}
+
+/** The graphql-sse handler, with the same gate, slots, execution and error mask as on a WebSocket. */
+function createProtocol(options: SseTransportOptions) {
   const { mask } = options;
-  const masked = (result: ExecutionResult) => maskAnswer(result, mask);
+  const masked = (result: ExecutionResult) => maskResult(result, mask);
   const toFailure = (failure: unknown): ExecutionResult => masked({ errors: [failure as GraphQLError] });
-  const handler = createHandler<FastifyRequest, Visit>({
+  const handler = createHandler<FastifyRequest, OpenResponse>({
     authenticate: () => null,
-    // The gate has done it.
+    // Done by the document gate.
     validate: () => [],
     onSubscribe: async ({ context }, params) => {
       const admitted = await admit(context.session, params, options);
-      // With `data`, be it undefined, it is an answer to the library, which is streamed as the protocol says.
+      // The library streams an object with a `data` property, even if undefined, as a result.
       if (!("document" in admitted)) return masked({ data: undefined as never, errors: admitted });
       context.slot = admitted.slot;
-      context.place = admitted.place;
-      context.holds.add(admitted.hold);
-      return Object.assign(admitted, { visit: context, contextValue: undefined });
+      context.permit = admitted.permit;
+      context.reservations.add(admitted.reservation);
+      return Object.assign(admitted, { response: context, contextValue: undefined });
     },
     execute: async (args) => masked(await run(args as AdmittedArgs)),
     subscribe: async (args) => {
-      const { visit, ...admitted } = args as AdmittedArgs & { visit: Visit };
+      const { response, ...admitted } = args as AdmittedArgs & { response: OpenResponse };
       const opened = await subscribe(admitted);
       if (!(opened instanceof ResponseStream)) return masked(opened);
-      visit.isStream = true;
-      const made = (result: ExecutionResult) => {
-        const hold = opened.takeHold();
-        if (hold) visit.holds.add(hold);
+      response.isStream = true;
+      const reserved = (result: ExecutionResult) => {
+        const reservation = opened.takeReservation();
+        if (reservation) response.reservations.add(reservation);
         return masked(result);
       };
-      return new PacedAnswers(opened, visit.pace, made, toFailure);
+      return new PacedResults(opened, response.pace, reserved, toFailure);
     },
   });
-  return (request: FastifyRequest, visit: Visit): Promise<Response> =>
+  return (request: FastifyRequest, context: OpenResponse): Promise<Response> =>
     handler({
       method: request.method,
       url: request.url,
       headers: { get: (name) => (name === "accept" ? EVENT_STREAM : readHeader(request, name)) },
       body: (request.body as Record<string, unknown> | undefined) ?? null,
       raw: request,
-      context: visit,
+      context,
     });
 }
 
-/** The library wants the header to be exactly this; clients may list more. */
+/** The library requires exactly this media type; clients may list more. */
 function accepts({ headers }: FastifyRequest): boolean {
   return headers.accept?.toLowerCase().includes(EVENT_STREAM) ?? false;
 }
@@ -189,45 +190,51 @@ function readHeader({ headers }: FastifyRequest, name: string): string | undefin
 }
 
 function notAcceptable(): GraphQLError {
-  return new GraphQLError(`This address answers with streams: send \`Accept: ${EVENT_STREAM}\`.`, {
+  return new GraphQLError(`This endpoint responds with event streams: send \`Accept: ${EVENT_STREAM}\`.`, {
     extensions: { code: "BAD_REQUEST" },
   });
 }
 
-/** What the library says about a request that it cannot read, with a code. */
+/** Adds a code to the library's error about a malformed request. */
 function toRefusal(body: string | null): GraphQLError {
   const known = body === null ? null : (JSON.parse(body) as { errors: { message: string }[] });
-  const message = known?.errors[0]?.message ?? "The request is no GraphQL request.";
+  const message = known?.errors[0]?.message ?? "The request is not a valid GraphQL request.";
   return new GraphQLError(message, { extensions: { code: "BAD_REQUEST" } });
 }
 
-/** The response's text; each part counts as taken when the response asks for the next one. */
-async function* counted(body: AsyncGenerator<string, void>, visit: Visit): AsyncGenerator<string> {
+/** The response's text; each chunk counts as taken when the response asks for the next one. */
+async function* trackDelivery(
+  body: AsyncGenerator<string, void>,
+  response: OpenResponse,
+): AsyncGenerator<string> {
   for await (const message of body) {
-    // The library completes what it is made to end, too.
-    if (visit.isOver && visit.isStream && message.startsWith("event: complete")) return;
+    // The library also sends `complete` when it is told to end.
+    if (response.isOver && response.isStream && message.startsWith("event: complete")) return;
     yield message;
-    giveBack(visit);
-    visit.pace.took(message.startsWith("event: next"));
+    releaseSent(response);
+    response.pace.took(message.startsWith("event: next"));
   }
 }
 
-/** What the response has taken is with the network as soon as nothing of it waits any more. */
-function giveBack({ holds, raw }: Visit): void {
-  const taken = [...holds];
-  if (taken.length === 0) return;
+/** Releases the reservations of results that were sent, which is when the response's buffer is empty. */
+function releaseSent({ reservations, raw }: OpenResponse): void {
+  const sent = [...reservations];
+  if (sent.length === 0) return;
   const release = () => {
-    for (const hold of taken) {
-      hold.release();
-      holds.delete(hold);
+    for (const reservation of sent) {
+      reservation.release();
+      reservations.delete(reservation);
     }
   };
   if (raw.writableNeedDrain) whenDrained(raw, release);
   else release();
 }
 
-/** Cuts a response that has something to send and could send nothing since the last look. */
-function watchStall({ pace, reply }: Guest, clock: StreamDoorOptions["clock"]): () => void {
+/** Terminates a response that has unsent data and has sent nothing since the last check. */
+function terminateWhenStalled(
+  { pace, reply }: SseConnection,
+  clock: SseTransportOptions["clock"],
+): () => void {
   let before = -1;
   return clock.every(STALL_CHECK_MS, () => {
     if (reply.raw.writableNeedDrain && pace.parts === before) reply.raw.destroy();

@@ -1,59 +1,62 @@
 /**
- * The socket door: takes upgrades on /graphql, keeps sockets alive, cuts those that no longer answer or no longer
- * read, and closes all of them in slices at the end, so that their clients do not come back in one moment.
+ * WebSocket transport: accepts upgrades on /graphql, sends heartbeats, terminates sockets that no longer respond or no
+ * longer read, and drains all of them in slices on shutdown.
  */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { handleProtocols } from "graphql-ws";
 import { WebSocketServer, type WebSocket } from "ws";
-import type { ByteHold } from "../../lib/streams/byte-accounts.js";
+import type { ByteReservation } from "../../lib/streams/byte-budget.js";
 import type { Clock } from "../../lib/clock.js";
 import { runWithContext } from "../../lib/run-context.js";
 import { startHeartbeat } from "../../lib/streams/heartbeat.js";
 import type { Log } from "../../lib/log.js";
-import type { ShownByBrowser } from "../auth/browser-session.js";
+import type { ReadBrowserSession } from "../auth/browser-session.js";
 import type { HttpLimits } from "../graphql/limits.js";
-import { MAX_WAITING_BYTES, SMALL_ANSWER_BYTES, whenDrained } from "./outlet.js";
-import { sendAway } from "./drain-connections.js";
+import { MAX_WAITING_BYTES, SMALL_RESULT_BYTES, whenDrained } from "./output-queue.js";
+import { drainConnections, type DrainableConnection } from "./drain-connections.js";
 import { closeSession, newSession, ownerOf } from "./sessions.js";
-import type { Strangers } from "./anonymous-connections.js";
+import type { AnonymousConnections } from "./anonymous-connections.js";
 import { createSocketOperations, type Connection, type OperationsOptions } from "./socket-operations.js";
 
-/** Below the 60 s after which common proxies cut an idle connection, with room for a lost ping. */
+/** Below the 60 s after which common proxies close an idle connection, with tolerance for a lost ping. */
 export const PING_INTERVAL_MS = 12_000;
-/** A client that has not said who it is by then is closed. */
+/** A client that has not sent `connection_init` by then is closed. */
 export const CONNECTION_INIT_WAIT_MS = 3_000;
 const INIT_TIMEOUT_CLOSE_CODE = 4408;
 const GOING_AWAY_CLOSE_CODE = 1001;
 const INTERNAL_ERROR_CLOSE_CODE = 4500;
 
-export type SocketDoorOptions = OperationsOptions & { shownByBrowser: ShownByBrowser; strangers: Strangers };
+export type WebSocketTransportOptions = OperationsOptions & {
+  readBrowserSession: ReadBrowserSession;
+  anonymous: AnonymousConnections;
+};
 
-export type SocketDoor = {
-  /** Takes over an upgraded connection. Answers 503 when the door is closing or full. */
+export type WebSocketTransport = {
+  /** Takes over a connection that asks for an upgrade. Responds with 503 when closing or full. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Open sockets. */
   count(): number;
-  /** Sends every client away; resolves when all sockets are gone, at the latest shortly after CLOSE_LIMIT_MS. */
+  /** Drains all sockets; resolves when they are closed, at the latest shortly after CLOSE_LIMIT_MS. */
   close(): Promise<void>;
 };
 
-/** What the request says from which a socket has come. */
-type Greeting = { address: string; shownByBrowser: string | null };
+/** Facts from the upgrade request. */
+type Origin = { address: string; browserSession: string | null };
 
-/** Opens the door. It listens on nothing by itself: the HTTP server hands it its upgrades. */
-export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
+/** Creates the transport. It does not listen itself: the HTTP server passes upgrades to it. */
+export function createWebSocketTransport(options: WebSocketTransportOptions): WebSocketTransport {
   const { limits, log, clock } = options;
   const users = countByUser(limits.maxSocketsPerUser);
-  // Strangers are bounded by themselves, and take no place from those who are known.
-  let known = 0;
+  // Anonymous sockets have their own bound and are not counted here.
+  let authenticated = 0;
   const claim = ({ cancels, transport }: Connection, userId: string) => {
-    if (known >= limits.maxSockets) return false;
+    if (authenticated >= limits.maxSockets) return false;
     const release = users.take(userId);
     if (release === null) return false;
-    known += 1;
-    cancels.push(release, () => (known -= 1));
-    options.strangers.forget(transport);
+    authenticated += 1;
+    cancels.push(release, () => (authenticated -= 1));
+    options.anonymous.remove(transport);
     return true;
   };
   const operations = createSocketOperations({ ...options, claim });
@@ -68,93 +71,99 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
   const connections = new Set<Connection>();
   let isClosing = false;
 
-  const open = (socket: WebSocket, transport: Duplex, { address, shownByBrowser }: Greeting) => {
+  const open = (socket: WebSocket, transport: Duplex, { address, browserSession }: Origin) => {
     const session = newSession(null, address, {
-      accounts: options.accounts,
+      byteBudget: options.byteBudget,
       isBehind: () => socket.readyState === socket.OPEN && socket.bufferedAmount > MAX_WAITING_BYTES,
       onDrained: (callback) => whenDrained(transport, callback),
     });
-    const more = { socket, transport, shownByBrowser, hasGreeted: false, holds: new Map<string, ByteHold>() };
-    const connection: Connection = Object.assign(session, more);
+    const connection: Connection = Object.assign(session, {
+      ...{ socket, transport, browserSession, hasSentInit: false },
+      reservations: new Map<string, ByteReservation>(),
+    });
     connections.add(connection);
     connection.cancels.push(startHeartbeat(socket, PING_INTERVAL_MS, clock));
-    watchGreeting(connection, clock);
-    limitGreeting(connection, limits);
+    limitInitTime(connection, clock);
+    limitInitBytes(connection, limits);
     const closed = operations.opened(adapt(connection, options), connection);
-    socket.on("error", (failure) => log.debug({ err: failure }, "A socket failed"));
+    socket.on("error", (failure) => log.debug({ err: failure }, "socket failed"));
     socket.once("close", (code, reason) => {
       connections.delete(connection);
-      for (const hold of connection.holds.values()) hold.release();
-      connection.holds.clear();
-      void leave(connection, closed(code, String(reason)), log);
+      for (const reservation of connection.reservations.values()) reservation.release();
+      connection.reservations.clear();
+      void cleanUp(connection, closed(code, String(reason)), log);
     });
   };
 
   return {
     accept(request, socket, head) {
-      if (isClosing || known >= limits.maxSockets) return refuseUpgrade(socket, "503 Service Unavailable");
+      if (isClosing || authenticated >= limits.maxSockets)
+        return refuseUpgrade(socket, "503 Service Unavailable");
       const address = options.rateGate.addressOf(request);
-      // Also one on which a token was shown before: who opens the socket is not known yet.
-      options.strangers.add(socket, address);
-      const shownByBrowser = options.shownByBrowser(request.headers);
+      // Also when an earlier request on the connection was authenticated: the socket's user is not known yet.
+      options.anonymous.add(socket, address);
+      const browserSession = options.readBrowserSession(request.headers);
       server.handleUpgrade(request, socket, head, (upgraded) =>
-        open(upgraded, socket, { address, shownByBrowser }),
+        open(upgraded, socket, { address, browserSession }),
       );
     },
     count: () => connections.size,
     async close() {
       isClosing = true;
-      await sendAway([...connections].map(toGuest), clock);
+      await drainConnections([...connections].map(toDrainable), clock);
       server.close();
     },
   };
 }
 
-/** Answers an upgrade that is not taken. */
+/** Rejects an upgrade with an HTTP status. */
 export function refuseUpgrade(socket: Duplex, status: string): void {
   socket.on("error", () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
 }
 
-function watchGreeting(connection: Connection, clock: Clock): void {
+function limitInitTime(connection: Connection, clock: Clock): void {
   const { socket, transport, cancels } = connection;
-  const giveUp = () => {
-    if (!connection.hasGreeted) socket.close(INIT_TIMEOUT_CLOSE_CODE, "Connection initialisation timeout");
-    // Whoever is not known by then is not waited for, neither for an answer to this nor to an earlier close.
+  const expire = () => {
+    if (!connection.hasSentInit) socket.close(INIT_TIMEOUT_CLOSE_CODE, "Connection initialisation timeout");
+    // Does not wait for an unauthenticated client to complete this close handshake, or an earlier one.
     if (socket.readyState !== socket.OPEN) endNow(transport);
   };
-  cancels.push(clock.after(CONNECTION_INIT_WAIT_MS, giveUp));
+  cancels.push(clock.after(CONNECTION_INIT_WAIT_MS, expire));
 }
 
-/** Ends the connection when what was written has left; nothing that the other end does or leaves undone delays it. */
+/** Ends the connection once everything written has been sent, whatever the other end does. */
 function endNow(transport: Duplex): void {
   if (transport.destroyed) return;
   transport.end(() => transport.destroy());
 }
 
-/** Strangers get no memory for large frames. A client says nothing else until it is answered, so little is enough. */
-function limitGreeting(connection: Connection, { maxGreetingBytes }: HttpLimits): void {
+/** Bounds what a client may send before it is authenticated. It sends nothing but `connection_init` until then. */
+function limitInitBytes(connection: Connection, { maxInitBytes }: HttpLimits): void {
   const { socket, transport } = connection;
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
     if (connection.viewer !== null) transport.off("data", count);
-    else if (bytes > maxGreetingBytes) socket.terminate();
+    else if (bytes > maxInitBytes) socket.terminate();
   };
   transport.on("data", count);
 }
 
-/** True when more waits for the client than may; a client that asks without reading is cut. */
-function cutIfUnread(connection: Connection, { limits, accounts, log }: SocketDoorOptions): boolean {
+/** Terminates a socket whose client sends without reading; returns true then. */
+function terminateIfUnread(
+  connection: Connection,
+  { limits, byteBudget, log }: WebSocketTransportOptions,
+): boolean {
   const { socket } = connection;
-  const isBehind = socket.bufferedAmount > MAX_WAITING_BYTES && accounts.isFull(ownerOf(connection));
+  const isBehind = socket.bufferedAmount > MAX_WAITING_BYTES && byteBudget.isFull(ownerOf(connection));
   if (!isBehind && socket.bufferedAmount <= limits.maxUnsentBytes) return false;
-  log.warn({ unsentBytes: socket.bufferedAmount }, "A socket's client does not read; the socket is cut");
+  log.warn({ unsentBytes: socket.bufferedAmount }, "socket terminated: its client does not read");
   socket.terminate();
   return true;
 }
 
-/** How many of something each user holds; users with none take no memory. */
+/** Counts something per user, up to a maximum; users with none take no memory. */
 function countByUser(max: number): { take(userId: string): (() => void) | null } {
   const counts = new Map<string, number>();
   const release = (userId: string) => {
@@ -164,9 +173,9 @@ function countByUser(max: number): { take(userId: string): (() => void) | null }
   };
   return {
     take(userId) {
-      const held = counts.get(userId) ?? 0;
-      if (held >= max) return null;
-      counts.set(userId, held + 1);
+      const count = counts.get(userId) ?? 0;
+      if (count >= max) return null;
+      counts.set(userId, count + 1);
       return () => release(userId);
     },
   };
@@ -174,56 +183,56 @@ function countByUser(max: number): { take(userId: string): (() => void) | null }
 
 type ProtocolSocket = Parameters<ReturnType<typeof createSocketOperations>["opened"]>[0];
 
-/** The socket as graphql-ws wants it. `send` waits for the write, which holds a stream back while the client does. */
-function adapt(connection: Connection, options: SocketDoorOptions): ProtocolSocket {
+/** Adapts the socket to graphql-ws. `send` resolves after the write, which applies the client's backpressure. */
+function adapt(connection: Connection, options: WebSocketTransportOptions): ProtocolSocket {
   const { socket } = connection;
-  const { accounts, log, createRequestId, work } = options;
+  const { byteBudget, log, createRequestId, admission } = options;
   return {
     protocol: socket.protocol,
     send: (text) =>
       new Promise((resolve) => {
         if (socket.readyState !== socket.OPEN) return resolve();
-        // Small messages are counted once they pile up; large answers are counted already.
-        const isCounted = socket.bufferedAmount > MAX_WAITING_BYTES && text.length <= SMALL_ANSWER_BYTES;
-        const hold = isCounted ? accounts.open(ownerOf(connection)) : null;
-        hold?.force(text.length);
+        // Small messages are counted once they pile up; large results are counted already.
+        const isCounted = socket.bufferedAmount > MAX_WAITING_BYTES && text.length <= SMALL_RESULT_BYTES;
+        const reservation = isCounted ? byteBudget.open(ownerOf(connection)) : null;
+        reservation?.force(text.length);
         // A failed write is followed by the close event, which ends everything on this socket.
         socket.send(text, () => {
-          hold?.release();
+          reservation?.release();
           resolve();
         });
       }),
     close: (code, reason) => socket.close(code, reason),
-    onMessage: (take) => {
+    onMessage: (handle) => {
       socket.on("message", (message) => {
-        if (cutIfUnread(connection, options)) return;
-        // ws hands over Buffers unless another type is asked for.
+        if (terminateIfUnread(connection, options)) return;
+        // ws delivers Buffers unless configured otherwise.
         const text = (message as Buffer).toString("utf8");
-        if (connection.viewer) work.chargeBytes(connection.viewer.userId, (message as Buffer).length);
+        if (connection.viewer) admission.chargeBytes(connection.viewer.userId, (message as Buffer).length);
         const serve = () =>
-          take(text).catch((failure: unknown) => {
-            log.warn({ err: failure }, "A socket's message could not be served");
+          handle(text).catch((failure: unknown) => {
+            log.warn({ err: failure }, "handling a socket message failed");
             socket.close(INTERNAL_ERROR_CLOSE_CODE, "Internal server error");
           });
-        // Each message is a request of its own, with all that comes of it.
+        // Each message is a request of its own.
         void runWithContext({ requestId: createRequestId() }, serve);
       });
     },
   };
 }
 
-async function leave(connection: Connection, protocolEnd: Promise<void>, log: Log): Promise<void> {
-  const protocolLeft = protocolEnd.catch((failure: unknown) => {
-    log.error({ err: failure }, "A socket's subscriptions could not be ended");
+async function cleanUp(connection: Connection, protocolEnd: Promise<void>, log: Log): Promise<void> {
+  const protocolEnded = protocolEnd.catch((failure: unknown) => {
+    log.error({ err: failure }, "ending a socket's subscriptions failed");
   });
-  await Promise.all([protocolLeft, closeSession(connection, log)]);
+  await Promise.all([protocolEnded, closeSession(connection, log)]);
 }
 
-function toGuest({ socket }: Connection) {
+function toDrainable({ socket }: Connection): DrainableConnection {
   return {
-    leave: () => socket.close(GOING_AWAY_CLOSE_CODE, "Going away"),
-    cut: () => socket.terminate(),
-    hasLeft: closing(socket),
+    requestClose: () => socket.close(GOING_AWAY_CLOSE_CODE, "Going away"),
+    terminate: () => socket.terminate(),
+    closed: closing(socket),
   };
 }
 

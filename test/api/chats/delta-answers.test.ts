@@ -130,12 +130,12 @@ function shareEvents(text: string) {
     variableValues: { id: "chat_x" },
     cost: 1,
   };
-  return { counted, enter: () => operations.enter(admitted) };
+  return { counted, enter: () => operations.acquire(admitted) };
 }
 
 describe("a server answers deltas without executing them", () => {
   const answer = (shared: SharedOperation, event: ChatEvent, viewer: Viewer) =>
-    shared.answer(event, askedBy(viewer), audienceOfChatEvent(event));
+    shared.resultOf(event, askedBy(viewer), audienceOfChatEvent(event));
 
   test("for a subscriber who is alone", async () => {
     const { counted, enter } = shareEvents(DOCUMENTS.everything);

@@ -1,12 +1,12 @@
 /**
- * graphql-js repeats a wrong variable in its words, the whole input with every secret in it. Here is what is told
- * instead: where the mistake is, and what kind of mistake. Pure.
+ * Redaction of variable errors: graphql-js quotes an invalid variable in its message, with every secret in it. The
+ * redacted message only has the location and the kind of the error. Pure.
  */
 
 const BEGINNING = /^Variable "\$(\w+)" got invalid value (.)/;
-const PLACE = / at "([^"]*)"; /;
+const LOCATION = / at "([^"]*)"; /;
 
-/** Reasons that repeat nothing but names of the schema, and the telling part of those that repeat a value. */
+/** Reasons that only name parts of the schema, and the safe part of those that quote a value. */
 const REASONS: readonly RegExp[] = [
   /(Expected (?:non-nullable )?type "[^"]*" (?:to be an object|not to be null)\.)$/,
   /(Field "\w+" of required type "[^"]*" was not provided\.)$/,
@@ -16,19 +16,19 @@ const REASONS: readonly RegExp[] = [
   /does not exist (in "\w+" enum)\.[^\n]*$/,
 ];
 
-/** The message as it was, unless it is about a variable that is an object or a list, or about something within one. */
+/** Redacts messages about variables that are objects or lists, or about values within them; returns others unchanged. */
 export function withoutValues(message: string): string {
   const [, name, first = ""] = BEGINNING.exec(message) ?? [];
   // Within values, quotes are escaped; within reasons they are not.
-  const place = PLACE.exec(message);
-  if (name === undefined || (place === null && first !== "{" && first !== "[")) return message;
-  const at = place?.[1] === undefined ? "" : ` at "${place[1]}"`;
+  const location = LOCATION.exec(message);
+  if (name === undefined || (location === null && first !== "{" && first !== "[")) return message;
+  const at = location?.[1] === undefined ? "" : ` at "${location[1]}"`;
   const reason = REASONS.map((form) => form.exec(message)?.[1]).find((text) => text !== undefined);
-  const told = reason && inWords(reason);
-  return `Variable "$${name}" got invalid value${at}; ${told ?? "It has a field or a value that its type does not have."}`;
+  const sentence = reason && toSentence(reason);
+  return `Variable "$${name}" got invalid value${at}; ${sentence ?? "It has a field or a value that its type does not have."}`;
 }
 
-function inWords(reason: string): string {
+function toSentence(reason: string): string {
   if (reason.endsWith(" cannot represent")) return `${reason} this value.`;
   return reason.startsWith("in ") ? `There is no such value ${reason}.` : reason;
 }

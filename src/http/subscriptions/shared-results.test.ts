@@ -1,9 +1,9 @@
 import { buildSchema, parse } from "graphql";
 import { describe, expect, test } from "vitest";
 import type { Viewer } from "../../domain/users/viewer.js";
-import type { AnswerEvents, Asker } from "./answer.js";
+import type { CreateEventExecutor, Requester } from "./event-result.js";
 import type { AdmittedOperation } from "../graphql/document-gate.js";
-import { SharedOperations } from "./shared-answers.js";
+import { SharedOperations } from "./shared-results.js";
 
 const schema = buildSchema(`
   type Query { hello: String }
@@ -26,19 +26,19 @@ function operation(query: string): AdmittedOperation {
 const TEXT = operation("subscription { events { text } }");
 const MINE = operation("subscription { events { mine } }");
 
-function asker(userId: string, viewer: { role: Viewer["role"] } = { role: "member" }): Asker {
+function asker(userId: string, viewer: { role: Viewer["role"] } = { role: "member" }): Requester {
   const now = (): Viewer => ({ userId, username: userId, name: userId, expiresAt: null, ...viewer });
   return { viewer: now, createContext: () => ({ viewer: now() }) };
 }
 
-function build(answerEvents: AnswerEvents = (execute) => execute) {
+function build(createEventExecutor: CreateEventExecutor = (execute) => execute) {
   const counted = { executions: 0 };
   const operations = new SharedOperations({
-    maxAnswerBytes: 16_777_216,
+    maxResponseBytes: 16_777_216,
     schema,
     mask: (error) => ({ message: String(error) }),
-    answerEvents: (execute, operation) => {
-      const answer = answerEvents(execute, operation);
+    createEventExecutor: (execute, operation) => {
+      const answer = createEventExecutor(execute, operation);
       return (event, asking) => {
         counted.executions += 1;
         return answer(event, asking);
@@ -51,95 +51,95 @@ function build(answerEvents: AnswerEvents = (execute) => execute) {
 const ada = asker("ada");
 const AUDIENCE = "same_viewer";
 
-describe("operations that nobody has any more", () => {
+describe("operations without subscribers", () => {
   test("take no memory after a thousand rounds", () => {
     const { operations } = build();
     for (let round = 0; round < 1_000; round += 1) {
-      const entered = [TEXT, TEXT, MINE].map((it) => operations.enter(it));
+      const entered = [TEXT, TEXT, MINE].map((it) => operations.acquire(it));
       expect(operations.count).toBe(2);
-      for (const shared of entered) operations.leave(shared);
+      for (const shared of entered) operations.release(shared);
     }
     expect(operations.count).toBe(0);
   });
 
-  test("are opened anew for who comes next", () => {
+  test("are opened again for the next subscriber", () => {
     const { operations } = build();
-    const first = operations.enter(TEXT);
-    operations.leave(first);
-    expect(operations.enter(TEXT)).not.toBe(first);
+    const first = operations.acquire(TEXT);
+    operations.release(first);
+    expect(operations.acquire(TEXT)).not.toBe(first);
   });
 });
 
-describe("an answer", () => {
-  test("is made once for two subscribers, and for one alone each time it is asked for", async () => {
+describe("a result", () => {
+  test("is executed once for two subscribers, and each time for a single one", async () => {
     const { operations, counted } = build();
     const [event, other] = [{ text: "a" }, { text: "b" }];
-    const shared = operations.enter(TEXT);
-    await shared.answer(event, ada, AUDIENCE);
-    await shared.answer(event, ada, AUDIENCE);
+    const shared = operations.acquire(TEXT);
+    await shared.resultOf(event, ada, AUDIENCE);
+    await shared.resultOf(event, ada, AUDIENCE);
     expect(counted.executions).toBe(2);
-    operations.enter(TEXT);
+    operations.acquire(TEXT);
     const [one, two] = [
-      await shared.answer(other, ada, "every_subscriber"),
-      await shared.answer(other, asker("bob"), "every_subscriber"),
+      await shared.resultOf(other, ada, "every_subscriber"),
+      await shared.resultOf(other, asker("bob"), "every_subscriber"),
     ];
     expect(one).toBe(two);
     expect(one.json).toBe('{"data":{"events":{"text":"b"}}}');
     expect(counted.executions).toBe(3);
   });
 
-  test("declared for every subscriber has no viewer to depend on: a field that asks for one fails", async () => {
+  test("for every subscriber has no viewer: a field that needs one fails", async () => {
     const { operations } = build();
-    const shared = operations.enter(MINE);
-    const { data, errors } = await shared.answer({}, ada, "every_subscriber");
+    const shared = operations.acquire(MINE);
+    const { data, errors } = await shared.resultOf({}, ada, "every_subscriber");
     expect({ data, failed: errors?.map(({ path }) => path) }).toEqual({
       data: { events: { mine: null } },
       failed: [["events", "mine"]],
     });
   });
 
-  test("for the same viewer is not given to the same user in another role", async () => {
+  test("for the same viewer is not shared with the same user in another role", async () => {
     const { operations } = build();
-    const shared = operations.enter(MINE);
-    operations.enter(MINE);
+    const shared = operations.acquire(MINE);
+    operations.acquire(MINE);
     const [event, rights] = [{}, { role: "member" as Viewer["role"] }];
     const changing = asker("ada", rights);
     const createContext = () => ({ viewer: { ...changing.viewer(), role: rights.role } });
-    const now: Asker = { viewer: () => ({ ...changing.viewer(), role: rights.role }), createContext };
-    const before = await shared.answer(event, now, AUDIENCE);
+    const now: Requester = { viewer: () => ({ ...changing.viewer(), role: rights.role }), createContext };
+    const before = await shared.resultOf(event, now, AUDIENCE);
     rights.role = "admin";
-    const after = await shared.answer(event, now, AUDIENCE);
+    const after = await shared.resultOf(event, now, AUDIENCE);
     expect([before.json, after.json]).toEqual([
       '{"data":{"events":{"mine":"member"}}}',
       '{"data":{"events":{"mine":"admin"}}}',
     ]);
   });
 
-  test("that could not be made is not remembered", async () => {
+  test("that failed is not cached", async () => {
     let isBroken = true;
     const { operations } = build((execute) => async (event, asking) => {
       if (isBroken) throw new Error("broken");
       return execute(event, asking);
     });
-    const shared = operations.enter(TEXT);
-    operations.enter(TEXT);
+    const shared = operations.acquire(TEXT);
+    operations.acquire(TEXT);
     const event = { text: "a" };
     await expect(
-      Promise.all([shared.answer(event, ada, AUDIENCE), shared.answer(event, ada, AUDIENCE)]),
+      Promise.all([shared.resultOf(event, ada, AUDIENCE), shared.resultOf(event, ada, AUDIENCE)]),
     ).rejects.toThrow("broken");
     isBroken = false;
-    expect((await shared.answer(event, ada, AUDIENCE)).data).toEqual({ events: { text: "a" } });
+    expect((await shared.resultOf(event, ada, AUDIENCE)).data).toEqual({ events: { text: "a" } });
   });
 
-  test("is forgotten when newer ones take its place, however slow the last subscriber is", async () => {
+  test("is evicted for newer ones, however slow the last subscriber is", async () => {
     const { operations, counted } = build();
-    const shared = operations.enter(TEXT);
-    operations.enter(TEXT);
+    const shared = operations.acquire(TEXT);
+    operations.acquire(TEXT);
     const events = Array.from({ length: 6 }, () => ({ text: "x".repeat(1_000_000) }));
-    for (const event of events) await shared.answer(event, ada, AUDIENCE);
-    for (const event of events.slice(-3)) await shared.answer(event, ada, AUDIENCE);
+    for (const event of events) await shared.resultOf(event, ada, AUDIENCE);
+    for (const event of events.slice(-3)) await shared.resultOf(event, ada, AUDIENCE);
     expect(counted.executions).toBe(6);
-    expect((await shared.answer(events[0]!, ada, AUDIENCE)).json.length).toBeGreaterThan(1_000_000);
+    expect((await shared.resultOf(events[0]!, ada, AUDIENCE)).json.length).toBeGreaterThan(1_000_000);
     expect(counted.executions).toBe(7);
   });
 });

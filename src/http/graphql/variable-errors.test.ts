@@ -1,7 +1,7 @@
 // What is told of variables that do not fit, with graphql-js' own words as input.
 import { buildSchema, graphqlSync } from "graphql";
 import { expect, test } from "vitest";
-import { withoutValues } from "./variable-mistakes.js";
+import { withoutValues } from "./variable-errors.js";
 
 const schema = buildSchema(`
   input Secret @oneOf { set: String clear: Boolean }
@@ -59,7 +59,7 @@ test.each<[string, Record<string, unknown>, string]>([
   expect(messages.join()).not.toContain("s3cret");
 });
 
-test("a plain variable is told with its value", () => {
+test("the error about a scalar variable quotes its value", () => {
   expect(told({ n: "many" })).toEqual([
     'Variable "$n" got invalid value "many"; Int cannot represent non-integer value: "many"',
   ]);
