@@ -115,8 +115,7 @@ const ENQUEUE = (() => {
     writtenColumn(ChatQueuedMessageEntity, "mcpServerIds", ({ message }) => message.mcpServerIds),
     writtenColumn(ChatQueuedMessageEntity, "createdAt", ({ now }) => now),
   ];
-  const text = `INSERT INTO chat_queued_messages (${columns.map(({ name }) => name).join(", ")})
-    VALUES (${columns.map((column) => parameters.add(column)).join(", ")})`;
+  const text = `INSERT INTO chat_queued_messages ${parameters.row(columns)}`;
   return { parameters, statement: { name: "queue-insert", text } };
 })();
 

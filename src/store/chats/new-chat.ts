@@ -52,8 +52,7 @@ const INSERT_CHAT = (() => {
       writtenColumn(ChatEntity, property, ({ state }: NewChat) => state[property]),
     ),
   ];
-  const text = `INSERT INTO chats (${columns.map(({ name }) => name).join(", ")})
-    VALUES (${columns.map((column) => parameters.add(column)).join(", ")})`;
+  const text = `INSERT INTO chats ${parameters.row(columns)}`;
   return { parameters, statement: { name: "chat-insert", text } };
 })();
 

@@ -48,9 +48,9 @@ type Written = StateChange & { drafts: MessageDraft[]; addedRuntime: AddedRuntim
 const versionOf = writtenColumn(ChatEntity, "snapshotVersion", ({ next }: Written) => next.snapshotVersion);
 const timeOf = writtenColumn(ChatEntity, "updatedAt", ({ now }: Written) => now);
 
-/** State columns that are set to what the next state has. */
-const PLAIN_STATE = PLAIN_STATE_PROPERTIES.map((property) =>
-  writtenColumn(ChatEntity, property, ({ next }: Written) => next[property]),
+/** State columns that are set to what the next state has; `snapshot_version` is a parameter of its own. */
+const PLAIN_STATE = PLAIN_STATE_PROPERTIES.filter((property) => property !== "snapshotVersion").map(
+  (property) => writtenColumn(ChatEntity, property, ({ next }: Written) => next[property]),
 );
 
 /** The guarded update of a chat's row, with the parameters that inserted messages share with it. */
@@ -66,10 +66,7 @@ function moveOf(parameters: Parameters<Written>): { text: string; version: strin
   const isActivity = parameters.add({ type: "boolean", value: isActivityOf });
   const model = parameters.add(writtenColumn(ChatEntity, "modelConfigId", chosenModel));
   const servers = parameters.add({ type: "uuid[]", value: chosenServers });
-  const assignments = PLAIN_STATE.filter(({ name }) => name !== versionOf.name).map(
-    (column) => `${column.name} = ${parameters.add(column)}`,
-  );
-  const text = `UPDATE chats c SET snapshot_version = ${version}, ${assignments.join(", ")},
+  const text = `UPDATE chats c SET snapshot_version = ${version}, ${parameters.assignments(PLAIN_STATE)},
   archived_at = CASE WHEN ${isArchived} THEN coalesce(c.archived_at, ${now}) END,
   model_config_id = coalesce(${model}, c.model_config_id), mcp_server_ids = coalesce(${servers}, c.mcp_server_ids),
   updated_at = CASE WHEN ${isActivity} THEN ${now} ELSE c.updated_at END

@@ -50,15 +50,16 @@ export type Selection<Row> = {
   read(row: Selected<Row>): Row;
 };
 
-/** `alias`: of the table in the statement. */
+/** `alias`: of the table in the statement; empty = the columns are not qualified. */
 export function selectionOf<Entity extends object, const Property extends PropertyOf<Entity>>(
   entity: EntityClass<Entity>,
   alias: string,
   properties: readonly Property[],
 ): Selection<Pick<Entity, Property>> {
   const fields = properties.map((property) => ({ property, ...columnOf(entity, property) }));
+  const prefix = alias === "" ? "" : `${alias}.`;
   const columns = fields.map(({ name, property }) =>
-    name === property ? `${alias}.${name}` : `${alias}.${name} AS "${property}"`,
+    name === property ? `${prefix}${name}` : `${prefix}${name} AS "${property}"`,
   );
   return {
     columns: columns.join(", "),
@@ -110,6 +111,17 @@ export class Parameters<Source> {
   add({ type, value }: Pick<WrittenColumn<Source>, "type" | "value">): string {
     this.#values.push((source) => value(source));
     return `$${this.#values.length}::${type}`;
+  }
+
+  /** Adds one parameter per column; returns what follows the table in an `INSERT` of one row. */
+  row(columns: readonly WrittenColumn<Source>[]): string {
+    return `(${columns.map(({ name }) => name).join(", ")})
+    VALUES (${columns.map((column) => this.add(column)).join(", ")})`;
+  }
+
+  /** Adds one parameter per column; returns the assignments of an `UPDATE`. */
+  assignments(columns: readonly WrittenColumn<Source>[]): string {
+    return columns.map((column) => `${column.name} = ${this.add(column)}`).join(", ");
   }
 
   /** The values in the order of their parameters. */

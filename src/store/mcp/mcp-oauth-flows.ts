@@ -13,7 +13,7 @@ export type McpOauthFlow = {
   id: string;
   userId: string;
   /** As people know them. */
-  personName: string;
+  userName: string;
   username: string;
   serverId: string;
   serverName: string;
@@ -35,7 +35,7 @@ type Row = Omit<McpOauthFlow, "serverVersion" | "currentVersion"> & {
   currentVersion: string;
 };
 
-const FIELDS = `f.id, f.user_id AS "userId", u.name AS "personName", u.username, f.server_id AS "serverId",
+const FIELDS = `f.id, f.user_id AS "userId", u.name AS "userName", u.username, f.server_id AS "serverId",
   s.display_name AS "serverName", f.server_version AS "serverVersion", s.version AS "currentVersion",
   f.authorization_url AS "authorizationUrl", f.redirect_uri AS "redirectUri", f.return_to AS "returnTo",
   f.browser_hash AS "browserHash", f.code_verifier AS "sealedVerifier"`;

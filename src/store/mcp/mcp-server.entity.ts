@@ -1,4 +1,4 @@
-/** A tool server that an admin registered. The columns' meaning is told in the migration. */
+/** An MCP server that an admin registered. The migration documents the columns. */
 import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from "typeorm";
 import type { JsonObject } from "../../domain/common/json.js";
 import {
@@ -9,6 +9,7 @@ import {
   type McpAvailability,
   type McpTransport,
 } from "../../domain/mcp/types.js";
+import { int8AsNumber, jsonbText } from "../common/entity-columns.js";
 import { SealedColumn } from "../common/sealed-column.js";
 import { UserEntity } from "../users/user.entity.js";
 
@@ -55,7 +56,7 @@ export class McpServerEntity {
   @Column("text", { name: "oauth_scopes", array: true, default: () => "'{}'" })
   oauthScopes!: string[];
 
-  @Column("jsonb", { name: "oauth_discovered", nullable: true })
+  @Column("jsonb", { name: "oauth_discovered", nullable: true, transformer: jsonbText })
   oauthDiscovered!: JsonObject | null;
 
   /** Sealed by the secret box. */
@@ -93,8 +94,9 @@ export class McpServerEntity {
   @Column("boolean", { name: "allows_private_addresses", default: false })
   allowsPrivateAddresses!: boolean;
 
-  @Column("bigint", { name: "version", default: 1 })
-  version!: string;
+  /** Grows with every change by an admin. */
+  @Column("bigint", { name: "version", default: 1, transformer: int8AsNumber })
+  version!: number;
 
   @Column("timestamptz", { name: "created_at", default: () => "now()" })
   createdAt!: Date;

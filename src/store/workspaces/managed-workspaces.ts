@@ -4,21 +4,29 @@
  */
 import type { JsonObject } from "../../domain/common/json.js";
 import { MIN_TTL_MS, type WorkingStatus } from "../../domain/workspaces/workspace-lifecycle.js";
-import type { WorkspaceProvisioner, WorkspaceStatus } from "../../domain/workspaces/workspace.js";
+import type { WorkspaceStatus } from "../../domain/workspaces/workspace.js";
+import { WorkspaceEntity } from "./workspace.entity.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { fromJsonb, toJsonb } from "../common/jsonb-text.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
+import { toJsonb } from "../common/jsonb-text.js";
 
-/** A workspace as its provisioner needs it. */
-export type ManagedWorkspace = {
-  id: string;
-  ownerId: string;
-  name: string;
-  provisioner: WorkspaceProvisioner;
-  /** Local: where it is; null = it has never been made. */
-  directory: string | null;
+const managed = selectionOf(WorkspaceEntity, "w", [
+  ...(["id", "ownerId", "name", "provisioner", "directory", "spec", "parameters"] as const),
+]);
+
+/** A workspace as its provisioner needs it. Local: a null `directory` means that it has never been created. */
+export type ManagedWorkspace = Omit<ReturnType<(typeof managed)["read"]>, "spec" | "parameters"> & {
   spec: JsonObject;
   parameters: Record<string, string>;
 };
+
+type ManagedDbRow = Selected<ReturnType<(typeof managed)["read"]>>;
+const managedColumns = managed.columns;
+
+function toManaged(row: ManagedDbRow): ManagedWorkspace {
+  const workspace = managed.read(row);
+  return { ...workspace, spec: workspace.spec ?? {}, parameters: workspace.parameters ?? {} };
+}
 
 /** A piece of work, claimed. `tries`: failed ones in a row. */
 export type ClaimedWork = {
@@ -28,30 +36,6 @@ export type ClaimedWork = {
   tries: number;
   claim: string;
 };
-
-const managedColumns = "w.id, w.owner_id, w.name, w.provisioner, w.directory, w.spec, w.parameters";
-
-type ManagedDbRow = {
-  id: string;
-  owner_id: string;
-  name: string;
-  provisioner: WorkspaceProvisioner;
-  directory: string | null;
-  spec: JsonObject | null;
-  parameters: Record<string, string> | null;
-};
-
-function toManaged(row: ManagedDbRow): ManagedWorkspace {
-  return {
-    id: row.id,
-    ownerId: row.owner_id,
-    name: row.name,
-    provisioner: row.provisioner,
-    directory: row.directory,
-    spec: fromJsonb(row.spec ?? {}),
-    parameters: fromJsonb(row.parameters ?? {}),
-  };
-}
 
 /** Index: workspaces_pkey. */
 const READ: Statement = {

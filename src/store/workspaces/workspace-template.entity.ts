@@ -3,6 +3,7 @@ import { Column, Entity, PrimaryColumn, Unique } from "typeorm";
 import type { JsonObject } from "../../domain/common/json.js";
 import { WORKSPACE_PROVISIONERS, type WorkspaceProvisioner } from "../../domain/workspaces/workspace.js";
 import type { TemplateParameter } from "../../domain/workspaces/workspace-parameters.js";
+import { int8AsNumber, jsonbText } from "../common/entity-columns.js";
 
 @Entity("workspace_templates")
 @Unique("workspace_templates_name_key", ["name"])
@@ -29,16 +30,16 @@ export class WorkspaceTemplateEntity {
   })
   provisioner!: WorkspaceProvisioner;
 
-  /** What the provisioner makes; each has its own form. As written by `toJsonb`, like the parameters. */
-  @Column("jsonb", { name: "spec" })
+  /** What the provisioner makes; each has its own form. */
+  @Column("jsonb", { name: "spec", transformer: jsonbText })
   spec!: JsonObject;
 
-  @Column("jsonb", { name: "parameters" })
+  @Column("jsonb", { name: "parameters", transformer: jsonbText })
   parameters!: TemplateParameter[];
 
   /** Null = its workspaces never stop by themselves. */
-  @Column("bigint", { name: "default_ttl_ms", nullable: true })
-  defaultTtlMs!: string | null;
+  @Column("bigint", { name: "default_ttl_ms", nullable: true, transformer: int8AsNumber })
+  defaultTtlMs!: number | null;
 
   @Column("boolean", { name: "allow_ttl_override" })
   allowTtlOverride!: boolean;

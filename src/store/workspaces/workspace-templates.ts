@@ -1,54 +1,29 @@
-/** What workspaces are made of. There are few templates, so they are listed whole. */
-import type { JsonObject } from "../../domain/common/json.js";
-import type { TemplateParameter } from "../../domain/workspaces/workspace-parameters.js";
+/** Templates that workspaces are made from. There are few, so lists are read whole. */
 import type { TemplateSetup } from "../../domain/workspaces/template-rules.js";
-import type { WorkspaceProvisioner } from "../../domain/workspaces/workspace.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { fromJsonb, toJsonb } from "../common/jsonb-text.js";
+import { Parameters, type Selected, selectionOf, writtenColumn } from "../common/entity-columns.js";
+import { WorkspaceTemplateEntity } from "./workspace-template.entity.js";
 
 export type WorkspaceTemplateRecord = TemplateSetup & { id: string; createdAt: Date };
 
-type TemplateDbRow = {
-  id: string;
-  name: string;
-  display_name: string;
-  description: string;
-  readme: string | null;
-  provisioner: WorkspaceProvisioner;
-  spec: JsonObject;
-  parameters: TemplateParameter[];
-  default_ttl_ms: string | null;
-  allow_ttl_override: boolean;
-  is_enabled: boolean;
-  created_at: Date;
-};
+/** Columns that admins set and change. */
+const SETTINGS = [
+  ...(["displayName", "description", "readme", "spec", "parameters", "defaultTtlMs"] as const),
+  ...(["allowTtlOverride", "isEnabled"] as const),
+] as const;
 
-const columns = `t.id, t.name, t.display_name, t.description, t.readme, t.provisioner, t.spec, t.parameters,
-  t.default_ttl_ms, t.allow_ttl_override, t.is_enabled, t.created_at`;
-
-function toTemplate(row: TemplateDbRow): WorkspaceTemplateRecord {
-  return {
-    id: row.id,
-    name: row.name,
-    displayName: row.display_name,
-    description: row.description,
-    readme: row.readme,
-    provisioner: row.provisioner,
-    spec: fromJsonb(row.spec),
-    parameters: fromJsonb(row.parameters),
-    defaultTtlMs: row.default_ttl_ms === null ? null : Number(row.default_ttl_ms),
-    allowTtlOverride: row.allow_ttl_override,
-    isEnabled: row.is_enabled,
-    createdAt: row.created_at,
-  };
-}
+const template = selectionOf(WorkspaceTemplateEntity, "t", [
+  ...(["id", "name", "provisioner", ...SETTINGS, "createdAt"] as const),
+]);
+type TemplateDbRow = Selected<WorkspaceTemplateRecord>;
+const { columns, read: toTemplate } = template;
 
 const LIST: Statement = {
   name: "workspace-templates.list",
   text: `SELECT ${columns} FROM workspace_templates t WHERE t.is_enabled OR $1 ORDER BY t.display_name, t.id`,
 };
 
-/** By what people call them. */
+/** By display name. */
 export async function listTemplates(
   db: Queryable,
   { includeDisabled }: { includeDisabled: boolean },
@@ -62,7 +37,7 @@ const FIND: Statement = {
   text: `SELECT ${columns} FROM workspace_templates t WHERE t.id = ANY($1::uuid[])`,
 };
 
-/** Those that exist, enabled or not, in no order. */
+/** The templates that exist, enabled or not; in no order. */
 export async function findTemplates(
   db: Queryable,
   ids: readonly string[],
@@ -74,51 +49,60 @@ export async function findTemplate(db: Queryable, id: string): Promise<Workspace
   return (await findTemplates(db, [id]))[0] ?? null;
 }
 
-/** Index: workspace_templates_pkey. Kept from others until the transaction's end. */
-const HOLD: Statement = {
-  name: "workspace-templates.hold",
+/** Index: workspace_templates_pkey. */
+const LOCK: Statement = {
+  name: "workspace-templates.lock",
   text: `SELECT ${columns} FROM workspace_templates t WHERE t.id = $1 FOR UPDATE`,
 };
 
+/** Locks the template until the transaction ends. Null when there is no such template. */
 export async function holdTemplate(
   transaction: Queryable,
   id: string,
 ): Promise<WorkspaceTemplateRecord | null> {
-  const [row] = await transaction.query<TemplateDbRow>(HOLD, [id]);
+  const [row] = await transaction.query<TemplateDbRow>(LOCK, [id]);
   return row ? toTemplate(row) : null;
 }
 
-const INSERT: Statement = {
-  name: "workspace-templates.insert",
-  text: `INSERT INTO workspace_templates (id, name, display_name, description, readme, provisioner, spec, parameters,
-      default_ttl_ms, allow_ttl_override, is_enabled)
-    VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8::jsonb, $9, $10, $11)
-    ON CONFLICT ON CONSTRAINT workspace_templates_name_key DO NOTHING RETURNING created_at`,
-};
+type TemplateValues = Omit<WorkspaceTemplateRecord, "createdAt">;
+
+const INSERT = (() => {
+  const parameters = new Parameters<TemplateValues>();
+  const written = [...(["id", "name", "provisioner"] as const), ...SETTINGS].map((property) =>
+    writtenColumn(WorkspaceTemplateEntity, property, (values: TemplateValues) => values[property]),
+  );
+  const text = `INSERT INTO workspace_templates ${parameters.row(written)}
+    ON CONFLICT ON CONSTRAINT workspace_templates_name_key DO NOTHING RETURNING created_at AS "createdAt"`;
+  return { parameters, statement: { name: "workspace-templates.insert", text } };
+})();
 
 /** Null when there is one of that name. */
 export async function insertTemplate(
   db: Queryable,
-  template: Omit<WorkspaceTemplateRecord, "createdAt">,
+  values: TemplateValues,
 ): Promise<WorkspaceTemplateRecord | null> {
-  const { id, ...it } = template;
-  const values = [id, it.name, it.displayName, it.description, it.readme, it.provisioner];
-  const rest = [toJsonb(it.spec), toJsonb(it.parameters), it.defaultTtlMs, it.allowTtlOverride, it.isEnabled];
-  const [made] = await db.query<Pick<TemplateDbRow, "created_at">>(INSERT, [...values, ...rest]);
-  return made ? { ...template, createdAt: made.created_at } : null;
+  const { statement, parameters } = INSERT;
+  const [made] = await db.query<Pick<WorkspaceTemplateRecord, "createdAt">>(
+    statement,
+    parameters.valuesOf(values),
+  );
+  return made ? { ...values, ...made } : null;
 }
 
-const UPDATE: Statement = {
-  name: "workspace-templates.update",
-  text: `UPDATE workspace_templates SET display_name = $2, description = $3, readme = $4, spec = $5::jsonb,
-      parameters = $6::jsonb, default_ttl_ms = $7, allow_ttl_override = $8, is_enabled = $9, updated_at = now()
-    WHERE id = $1`,
-};
+const UPDATE = (() => {
+  const parameters = new Parameters<WorkspaceTemplateRecord>();
+  const written = SETTINGS.map((property) =>
+    writtenColumn(WorkspaceTemplateEntity, property, (values: WorkspaceTemplateRecord) => values[property]),
+  );
+  const id = parameters.add(
+    writtenColumn(WorkspaceTemplateEntity, "id", (values: WorkspaceTemplateRecord) => values.id),
+  );
+  const text = `UPDATE workspace_templates SET ${parameters.assignments(written)}, updated_at = now() WHERE id = ${id}`;
+  return { parameters, statement: { name: "workspace-templates.update", text } };
+})();
 
-export async function updateTemplate(db: Queryable, it: WorkspaceTemplateRecord): Promise<void> {
-  const texts = [it.id, it.displayName, it.description, it.readme];
-  const rest = [toJsonb(it.spec), toJsonb(it.parameters), it.defaultTtlMs, it.allowTtlOverride, it.isEnabled];
-  await db.query(UPDATE, [...texts, ...rest]);
+export async function updateTemplate(db: Queryable, values: WorkspaceTemplateRecord): Promise<void> {
+  await db.query(UPDATE.statement, UPDATE.parameters.valuesOf(values));
 }
 
 /** Index: workspaces_template_idx. */
@@ -147,7 +131,7 @@ const ANY: Statement = {
   text: "SELECT EXISTS (SELECT FROM workspace_templates) AS any",
 };
 
-/** Whether there is a template at all, enabled or not. */
+/** Whether there is any template, enabled or not. */
 export async function hasTemplates(db: Queryable): Promise<boolean> {
   const [row] = await db.query<{ any: boolean }>(ANY, []);
   return row?.any ?? false;

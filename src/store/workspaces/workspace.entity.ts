@@ -10,6 +10,7 @@ import {
 } from "../../domain/workspaces/workspace.js";
 import { UserEntity } from "../users/user.entity.js";
 import { WorkspaceTemplateEntity } from "./workspace-template.entity.js";
+import { jsonbText, timestampAsMs } from "../common/entity-columns.js";
 
 @Entity("workspaces")
 @Unique("workspaces_place_key", ["ownerId", "provisioner", "directory"])
@@ -52,15 +53,15 @@ export class WorkspaceEntity {
   @Column("bytea", { name: "agent_token_hash", nullable: true })
   agentTokenHash!: Buffer | null;
 
-  /** External: names the call that counts; each call has its own. */
+  /** External: the id of the current registration; each connection of the agent has its own. */
   @Column("uuid", { name: "agent_registration", nullable: true })
   agentRegistration!: string | null;
 
-  /** External: what its agent told when it last registered. */
+  /** External: what its agent reported when it last registered. */
   @Column("jsonb", { name: "agent", nullable: true })
   agent!: RegisteredAgent | null;
 
-  /** External: until when the registration counts unless it is renewed. */
+  /** External: when the registration expires unless it is renewed. */
   @Column("timestamptz", { name: "agent_expires_at", nullable: true })
   agentExpiresAt!: Date | null;
 
@@ -71,40 +72,40 @@ export class WorkspaceEntity {
   @Column("text", { name: "failure", nullable: true })
   failure!: string | null;
 
-  @Column("timestamptz", { name: "created_at", default: () => "now()" })
-  createdAt!: Date;
+  @Column("timestamptz", { name: "created_at", default: () => "now()", transformer: timestampAsMs })
+  createdAt!: number;
 
-  @Column("timestamptz", { name: "last_used_at", default: () => "now()" })
-  lastUsedAt!: Date;
+  @Column("timestamptz", { name: "last_used_at", default: () => "now()", transformer: timestampAsMs })
+  lastUsedAt!: number;
 
-  /** Null in those that nobody starts and stops: the default workspace, and external ones. */
+  /** Null in workspaces without a lifecycle: the default workspace, and external ones. */
   @Column("uuid", { name: "template_id", nullable: true })
   @ForeignKey(() => WorkspaceTemplateEntity, { name: "workspaces_template_fkey", onDelete: "RESTRICT" })
   templateId!: string | null;
 
   /** The template's when the workspace was made. */
-  @Column("jsonb", { name: "spec", nullable: true })
+  @Column("jsonb", { name: "spec", nullable: true, transformer: jsonbText })
   spec!: JsonObject | null;
 
-  @Column("jsonb", { name: "parameters", nullable: true })
+  @Column("jsonb", { name: "parameters", nullable: true, transformer: jsonbText })
   parameters!: Record<string, string> | null;
 
-  /** Names the request that made it. */
+  /** The idempotency key of the request that created it. */
   @Column("text", { name: "creation_key", nullable: true })
   creationKey!: string | null;
 
-  /** When the work between two resting states began; what follows is about it, too. */
+  /** When the present transition of the lifecycle began; the next columns are about it, too. */
   @Column("timestamptz", { name: "work_began_at", nullable: true })
   workBeganAt!: Date | null;
 
   @Column("integer", { name: "work_tries", default: 0 })
   workTries!: number;
 
-  /** Null = nothing is to be done. */
+  /** When work on it is due; null = none is. */
   @Column("timestamptz", { name: "work_due_at", nullable: true })
   workDueAt!: Date | null;
 
-  /** Names the one who does it now. */
+  /** The claim of the replica that works on it. */
   @Column("uuid", { name: "work_claim", nullable: true })
   workClaim!: string | null;
 

@@ -1,12 +1,10 @@
-/** Places where agents work, as their owner or an admin may see them. */
+/** Reads of workspaces as their owner or an admin may see them, and the local workspace. */
 import { randomUUID } from "node:crypto";
 import type { Viewer } from "../../domain/users/viewer.js";
-import type {
-  RegisteredAgent,
-  WorkspaceProvisioner,
-  WorkspaceStatus,
-} from "../../domain/workspaces/workspace.js";
+import type { RegisteredAgent, WorkspaceStatus } from "../../domain/workspaces/workspace.js";
 import type { Queryable, Statement } from "../common/database.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
+import { WorkspaceEntity } from "./workspace.entity.js";
 import {
   GREATEST_UUID,
   LEAST_UUID,
@@ -18,61 +16,32 @@ import {
   toPage,
 } from "../common/pages.js";
 
+const plain = selectionOf(WorkspaceEntity, "w", [
+  ...(["id", "ownerId", "name", "provisioner", "templateId", "directory", "failure"] as const),
+  ...(["createdAt", "lastUsedAt"] as const),
+]);
+
 /** Times in milliseconds since the epoch. */
-export type WorkspaceRecord = {
-  id: string;
-  ownerId: string;
-  name: string;
-  provisioner: WorkspaceProvisioner;
-  /** Null in those that nobody starts and stops: the default workspace, and external ones. */
-  templateId: string | null;
-  /** Local: the absolute directory that the agent serves; null when only the agent knows. */
-  directory: string | null;
-  /** External: `running` while its agent is registered. From a template: what was wished, and became of it. */
+export type WorkspaceRecord = ReturnType<(typeof plain)["read"]> & {
+  /** External: `running` while its agent is registered. From a template: its lifecycle's status. */
   status: WorkspaceStatus;
-  failure: string | null;
-  /** What the agent told that has called and is registered now. */
+  /** What the registered agent reported; null = none is registered now. */
   agent: RegisteredAgent | null;
-  createdAt: number;
-  lastUsedAt: number;
 };
 
-type WorkspaceDbRow = {
-  id: string;
-  owner_id: string;
-  name: string;
-  provisioner: WorkspaceProvisioner;
-  template_id: string | null;
-  directory: string | null;
-  status: WorkspaceStatus;
-  failure: string | null;
-  agent: RegisteredAgent | null;
-  created_at: Date;
-  last_used_at: Date;
-};
+type WorkspaceDbRow = Selected<ReturnType<(typeof plain)["read"]>> &
+  Pick<WorkspaceRecord, "status" | "agent">;
 
-/** A registration that nobody renewed is none, so that no replica's death leaves one behind. */
-const columns = `w.id, w.owner_id, w.name, w.provisioner, w.template_id, w.directory, w.failure, w.created_at, w.last_used_at,
+/** An expired registration counts as none, so that the death of a replica leaves none behind. */
+const columns = `${plain.columns},
   CASE WHEN w.template_id IS NULL AND w.agent_expires_at > now() THEN 'running' ELSE w.status END AS status,
   CASE WHEN w.agent_expires_at > now() THEN w.agent END AS agent`;
 
 function toWorkspaceRecord(row: WorkspaceDbRow): WorkspaceRecord {
-  return {
-    id: row.id,
-    ownerId: row.owner_id,
-    name: row.name,
-    provisioner: row.provisioner,
-    templateId: row.template_id,
-    directory: row.directory,
-    status: row.status,
-    failure: row.failure,
-    agent: row.agent,
-    createdAt: row.created_at.getTime(),
-    lastUsedAt: row.last_used_at.getTime(),
-  };
+  return { ...plain.read(row), status: row.status, agent: row.agent };
 }
 
-/** The place decides: the same person and directory are the same workspace, whatever it was named later. */
+/** The same user and directory are the same workspace, whatever it was named later. */
 const ENSURE_LOCAL: Statement = {
   name: "workspaces.ensure-local",
   text: `
@@ -82,14 +51,14 @@ const ENSURE_LOCAL: Statement = {
     RETURNING ${columns}`,
 };
 
-/** The person's workspace in a directory of this machine, made when there is none. Safe to call from many replicas. */
+/** The user's workspace in a directory of this machine, created when there is none. Safe to call from many replicas. */
 export async function ensureLocalWorkspace(
   db: Queryable,
   wanted: { ownerId: string; directory: string; name: string },
 ): Promise<WorkspaceRecord> {
   const values = [randomUUID(), wanted.ownerId, wanted.name, wanted.directory];
   const [row] = await db.query<WorkspaceDbRow>(ENSURE_LOCAL, values);
-  if (!row) throw new Error("The workspace was neither made nor found.");
+  if (!row) throw new Error("The workspace was neither created nor found.");
   return toWorkspaceRecord(row);
 }
 
@@ -98,7 +67,7 @@ const FIND: Statement = {
   text: `SELECT ${columns} FROM workspaces w WHERE w.id = ANY($1::uuid[]) AND (w.owner_id = $2 OR $3)`,
 };
 
-/** Those of the workspaces that exist and that the viewer owns or may see as an admin, in no order. */
+/** The workspaces that exist and that the viewer may see, as owner or admin; in no order. */
 export async function findWorkspaces(
   db: Queryable,
   viewer: Viewer,
@@ -118,7 +87,7 @@ export async function findWorkspace(
   return found ?? null;
 }
 
-/** A person has few workspaces, so sorting them needs no index of its own. */
+/** A user has few workspaces, so sorting them needs no index of its own. */
 function listStatement(direction: PageRequest["direction"]): Statement {
   const sort = direction === "forwards" ? "DESC" : "ASC";
   return {
@@ -142,7 +111,7 @@ export async function listWorkspaces(
   search: string | null,
   page: PageRequest,
 ): Promise<Page<WorkspaceRecord>> {
-  const rows = await db.query<WorkspaceDbRow & { place: string }>(LIST[page.direction], [
+  const rows = await db.query<WorkspaceDbRow & { id: string; place: string }>(LIST[page.direction], [
     viewer.userId,
     search ? containing(search) : null,
     page.after?.key ?? null,
@@ -157,7 +126,7 @@ export async function listWorkspaces(
   );
 }
 
-/** Index: workspaces_pkey. Never goes back: replicas' clocks differ a little. */
+/** Index: workspaces_pkey. Never sets an earlier time: the clocks of replicas differ a little. */
 const TOUCH: Statement = {
   name: "workspaces.touch",
   text: `
@@ -165,7 +134,7 @@ const TOUCH: Statement = {
     WHERE id = ANY($1::uuid[]) AND last_used_at <= $2::timestamptz - interval '1 minute'`,
 };
 
-/** Notes that the workspaces are in use; to the minute, which is exact enough for idle times. */
+/** Records that the workspaces are in use; to the minute, which is exact enough for idle times. */
 export async function touchWorkspaces(db: Queryable, ids: readonly string[], now: number): Promise<void> {
   await db.query(TOUCH, [ids, new Date(now)]);
 }
@@ -175,7 +144,7 @@ const READ: Statement = {
   text: `SELECT ${columns} FROM workspaces w WHERE w.id = $1`,
 };
 
-/** For work on behalf of a chat: whoever bound the workspace to the chat was allowed to. */
+/** For work on behalf of a chat: access was checked when the workspace was bound to the chat. */
 export async function readWorkspace(db: Queryable, id: string): Promise<WorkspaceRecord | null> {
   const [row] = await db.query<WorkspaceDbRow>(READ, [id]);
   return row ? toWorkspaceRecord(row) : null;
