@@ -3,7 +3,7 @@
  * claim by one clock. Each row is in one of three states: due (`stale_at` is past), claimed (`stale_at` was moved on, and
  * `claimed_at` is that look's name), and known until `stale_at`.
  */
-import { type BranchFacts, type ShownDiffStatus, unknownBranch } from "../../domain/git/branch-facts.js";
+import { type BranchFacts, type DiffStatusView, unknownBranch } from "../../domain/git/branch-facts.js";
 import { CLAIM_MS } from "../../domain/git/diff-status.js";
 import type { Queryable, Statement } from "../common/database.js";
 import { fromJsonb, toJsonb } from "../common/jsonb-text.js";
@@ -166,8 +166,8 @@ const READ: Statement = {
 export async function readDiffStatuses(
   db: Queryable,
   chatIds: readonly string[],
-): Promise<Map<string, ShownDiffStatus>> {
-  type Row = Pick<ShownDiffStatus, "refreshedAt" | "isStale"> & {
+): Promise<Map<string, DiffStatusView>> {
+  type Row = Pick<DiffStatusView, "refreshedAt" | "isStale"> & {
     chatId: string;
     branch: string;
     facts: BranchFacts | null;

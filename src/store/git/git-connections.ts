@@ -1,23 +1,22 @@
-/** People's connections to git hosts. Tokens are sealed here; who needs one asks for it by name. */
+/** Users' connections to git hosts. Tokens are sealed; callers open them one at a time. */
 import { randomUUID } from "node:crypto";
 import type { GitHostKind } from "../../domain/git/git-hosts.js";
 import type { Queryable, Statement } from "../common/database.js";
+import { selectionOf } from "../common/entity-columns.js";
+import { GitConnectionEntity } from "./git-connection.entity.js";
 import type { OpenedSecret, SecretBox } from "../common/secret-box.js";
 import { secretPlace } from "../common/secret-columns.js";
 
-/** More hosts than anybody has; beyond it something is making them. */
+/** More hosts than a user has; beyond it a program is making them. */
 export const MAX_GIT_CONNECTIONS = 50;
 
-/** Without the token. `login`: who the token is at the host; null until the host was asked. */
-export type GitConnectionRecord = {
-  id: string;
-  userId: string;
-  host: string;
-  login: string | null;
-  connectedAt: Date;
-};
+const connection = selectionOf(GitConnectionEntity, "", [
+  ...(["id", "userId", "host", "login", "connectedAt"] as const),
+]);
+const FIELDS = connection.columns;
 
-const FIELDS = `id, user_id AS "userId", host, login, connected_at AS "connectedAt"`;
+/** A connection without its token. `login`: the token's account at the host; null until the host was asked. */
+export type GitConnectionRecord = ReturnType<(typeof connection)["read"]>;
 
 /** A token is sealed for the row it is in, so a new token comes with a new id. Finds its row by git_connections_host_key. */
 const CONNECT: Statement = {
@@ -31,15 +30,15 @@ const CONNECT: Statement = {
     RETURNING ${FIELDS}`,
 };
 
-/** Takes the place of an earlier connection to the same host. Null when the person has `MAX_GIT_CONNECTIONS` others. */
+/** Replaces an earlier connection to the same host. Null when the user has `MAX_GIT_CONNECTIONS` others. */
 export async function connectGitHost(
   db: Queryable,
   box: SecretBox,
-  wanted: { userId: string; host: string; token: string },
+  input: { userId: string; host: string; token: string },
 ): Promise<GitConnectionRecord | null> {
   const id = randomUUID();
-  const sealed = box.seal(wanted.token, secretPlace("git_connections", "token", id));
-  const values = [id, wanted.userId, wanted.host, sealed, MAX_GIT_CONNECTIONS];
+  const sealed = box.seal(input.token, secretPlace("git_connections", "token", id));
+  const values = [id, input.userId, input.host, sealed, MAX_GIT_CONNECTIONS];
   const [made] = await db.query<GitConnectionRecord>(CONNECT, values);
   return made ?? null;
 }
@@ -49,7 +48,7 @@ const DISCONNECT: Statement = {
   text: "DELETE FROM git_connections WHERE id = $1 AND user_id = $2 RETURNING id",
 };
 
-/** False when the person has no such connection. */
+/** False when the user has no such connection. */
 export async function disconnectGitHost(db: Queryable, userId: string, id: string): Promise<boolean> {
   return (await db.query(DISCONNECT, [id, userId])).length > 0;
 }
@@ -68,7 +67,7 @@ const FIND: Statement = {
   text: `SELECT ${FIELDS} FROM git_connections WHERE id = $1 AND user_id = $2`,
 };
 
-/** Null when the person has no such connection. */
+/** Null when the user has no such connection. */
 export async function findGitConnection(
   db: Queryable,
   userId: string,
@@ -87,12 +86,12 @@ const CHAT_TOKEN: Statement = {
 };
 
 export type ChatToken =
-  /** There is no such chat, or it works elsewhere. */
+  /** There is no such chat, or it uses another workspace. */
   | { kind: "no-chat" }
   | { kind: "not-connected" }
   | { kind: "connected"; id: string; login: string | null; hostKind: GitHostKind | null; sealed: string };
 
-/** What the owner of a chat in that workspace has for a host; still sealed. */
+/** The token that the owner of a chat in that workspace has for a host; still sealed. */
 export async function findChatToken(
   db: Queryable,
   which: { chatId: string; workspaceId: string; host: string },
@@ -108,7 +107,7 @@ export function openGitToken(box: SecretBox, { id, sealed }: { id: string; seale
   return box.open(sealed, secretPlace("git_connections", "token", id));
 }
 
-/** What a person has for a host; still sealed. `kind`: what software the host runs; null until it was asked. */
+/** A user's token for a host; still sealed. `kind`: the software of the host; null until it was asked. */
 export type GitToken = { id: string; host: string; kind: GitHostKind | null; sealed: string };
 
 const TOKEN_FIELDS = "g.id, g.host, g.kind, g.token AS sealed";
@@ -119,22 +118,22 @@ const FIND_TOKEN: Statement = {
   text: `SELECT ${TOKEN_FIELDS} FROM git_connections g WHERE g.user_id = $1 AND g.host = $2`,
 };
 
-/** Null when the person has not connected the host. */
+/** Null when the user has not connected the host. */
 export async function findGitToken(db: Queryable, userId: string, host: string): Promise<GitToken | null> {
   const [found] = await db.query<GitToken>(FIND_TOKEN, [userId, host]);
   return found ?? null;
 }
 
-const REMEMBER_KIND: Statement = {
-  name: "git-connections.remember-kind",
+const SET_KIND: Statement = {
+  name: "git-connections.set-kind",
   text: "UPDATE git_connections SET kind = $2 WHERE id = $1",
 };
 
 export async function rememberGitHostKind(db: Queryable, id: string, kind: GitHostKind): Promise<void> {
-  await db.query(REMEMBER_KIND, [id, kind]);
+  await db.query(SET_KIND, [id, kind]);
 }
 
-// Index: git_connections_ask_idx. What another replica is claiming is passed over.
+// Index: git_connections_ask_idx. Rows that another replica is claiming are skipped.
 const CLAIM_UNASKED: Statement = {
   name: "git-connections.claim-unasked",
   text: `
@@ -146,18 +145,18 @@ const CLAIM_UNASKED: Statement = {
     RETURNING ${TOKEN_FIELDS}`,
 };
 
-/** Of active people, those whose host has not said yet who the token is; each is given once an hour, until it has. */
+/** Connections of active users whose host has not named the token's account yet; each at most once an hour. */
 export async function claimUnaskedConnections(db: Queryable, limit: number): Promise<GitToken[]> {
   return db.query<GitToken>(CLAIM_UNASKED, [limit]);
 }
 
-const REMEMBER_LOGIN: Statement = {
-  name: "git-connections.remember-login",
+const SET_LOGIN: Statement = {
+  name: "git-connections.set-login",
   text: "UPDATE git_connections SET login = $2, ask_at = NULL WHERE id = $1",
 };
 
 export async function rememberLogin(db: Queryable, id: string, login: string): Promise<void> {
-  await db.query(REMEMBER_LOGIN, [id, login]);
+  await db.query(SET_LOGIN, [id, login]);
 }
 
 const STOP_ASKING: Statement = {
@@ -165,7 +164,7 @@ const STOP_ASKING: Statement = {
   text: "UPDATE git_connections SET ask_at = NULL WHERE id = $1",
 };
 
-/** Its host will not say who the token is. */
+/** Its host does not name the token's account. */
 export async function stopAsking(db: Queryable, id: string): Promise<void> {
   await db.query(STOP_ASKING, [id]);
 }

@@ -1,29 +1,35 @@
 /**
- * People's authorisations for tool servers. The tokens are sealed. Who renews one claims it first, so that all replicas
- * together renew it once; a claim ends by the database's clock when its holder does not end it.
+ * Users' authorizations for MCP servers. The tokens are sealed. A renewal claims its row first, so that all replicas
+ * together renew it once; a claim that is not released expires by the database's clock.
  */
 import { randomUUID } from "node:crypto";
 import type { Queryable, Statement } from "../common/database.js";
+import { selectionOf } from "../common/entity-columns.js";
+import { McpConnectionEntity } from "./mcp-connection.entity.js";
 import type { OpenedSecret, SecretBox } from "../common/secret-box.js";
 import { secretPlace } from "../common/secret-columns.js";
 
-export type McpConnectionRecord = {
-  id: string;
-  userId: string;
-  serverId: string;
-  scopes: string[];
-  /** Null = the server did not say. */
-  expiresAt: Date | null;
-  connectedAt: Date;
-  refreshedAt: Date | null;
-  /** Somebody renews it at this moment. */
+const plain = selectionOf(McpConnectionEntity, "", [
+  ...([
+    "id",
+    "userId",
+    "serverId",
+    "scopes",
+    "expiresAt",
+    "connectedAt",
+    "refreshedAt",
+    "refreshFailure",
+  ] as const),
+]);
+
+/** Its `expiresAt` is null when the server did not say; its `refreshFailure` when it can be renewed, as far as known. */
+export type McpConnectionRecord = ReturnType<(typeof plain)["read"]> & {
+  /** A replica is renewing it. */
   isClaimed: boolean;
-  /** Why it cannot be renewed any more without the person; null = as far as anybody knows it can. */
-  refreshFailure: string | null;
-  sealed: { accessToken: string; refreshToken: string | null };
+  sealed: Pick<McpConnectionEntity, "accessToken" | "refreshToken">;
 };
 
-/** What an authorisation server gave, unsealed; of what form `access` and `refresh` are knows the one who opens them. */
+/** A grant of an authorization server, unsealed; the caller defines the form of `access` and `refresh`. */
 export type McpGrantValues = {
   access: string;
   refresh: string | null;
@@ -31,12 +37,10 @@ export type McpGrantValues = {
   expiresInSeconds: number | null;
 };
 
-type Row = Omit<McpConnectionRecord, "sealed"> & { accessToken: string; refreshToken: string | null };
+type Row = Omit<McpConnectionRecord, "sealed"> & McpConnectionRecord["sealed"];
 
-const FIELDS = `id, user_id AS "userId", server_id AS "serverId", scopes, expires_at AS "expiresAt",
-  connected_at AS "connectedAt", refreshed_at AS "refreshedAt",
-  coalesce(refresh_claimed_until > now(), false) AS "isClaimed", refresh_failure AS "refreshFailure",
-  access_token AS "accessToken", refresh_token AS "refreshToken"`;
+const FIELDS = `${plain.columns}, coalesce(refresh_claimed_until > now(), false) AS "isClaimed",
+  ${selectionOf(McpConnectionEntity, "", ["accessToken", "refreshToken"]).columns}`;
 
 function toRecord({ accessToken, refreshToken, ...rest }: Row): McpConnectionRecord {
   return { ...rest, sealed: { accessToken, refreshToken } };
@@ -57,7 +61,7 @@ export async function findMcpConnections(
   return (await db.query<Row>(FIND, [userId, serverIds])).map(toRecord);
 }
 
-/** The values are sealed for the row, so an authorisation anew comes with a new id. */
+/** The values are sealed for the row, so a new authorization comes with a new id. */
 const CONNECT: Statement = {
   name: "mcp-connections.connect",
   text: `
@@ -72,11 +76,11 @@ const CONNECT: Statement = {
     RETURNING id`,
 };
 
-/** Takes the place of an earlier one. False when the server is gone or has been changed since that version. */
+/** Replaces an earlier one. False when the server was deleted, or changed since that version. */
 export async function connectMcpServer(
   db: Queryable,
   box: SecretBox,
-  wanted: {
+  input: {
     userId: string;
     serverId: string;
     serverVersion: number;
@@ -84,7 +88,7 @@ export async function connectMcpServer(
   },
 ): Promise<boolean> {
   const id = randomUUID();
-  const { userId, serverId, serverVersion, tokens } = wanted;
+  const { userId, serverId, serverVersion, tokens } = input;
   const sealed = sealTokens(box, id, tokens);
   const values = [
     id,
@@ -101,14 +105,14 @@ const DISCONNECT: Statement = {
   text: `DELETE FROM mcp_connections WHERE user_id = $1 AND server_id = $2 RETURNING ${FIELDS}`,
 };
 
-/** What it was; null when there was none. */
+/** Returns the deleted connection; null when there was none. */
 export async function disconnectMcpServer(
   db: Queryable,
   userId: string,
   serverId: string,
 ): Promise<McpConnectionRecord | null> {
-  const [gone] = await db.query<Row>(DISCONNECT, [userId, serverId]);
-  return gone ? toRecord(gone) : null;
+  const [deleted] = await db.query<Row>(DISCONNECT, [userId, serverId]);
+  return deleted ? toRecord(deleted) : null;
 }
 
 const CLAIM: Statement = {
@@ -120,7 +124,7 @@ const CLAIM: Statement = {
     RETURNING ${FIELDS}`,
 };
 
-/** As it is at this moment, and nobody else's to renew for so long. Null: another has it, it failed or it is gone. */
+/** Claims the renewal for `leaseMs`. Null when it is claimed already, has failed, or the connection is gone. */
 export async function claimMcpRefresh(
   db: Queryable,
   { id, claim, leaseMs }: { id: string; claim: string; leaseMs: number },
@@ -136,7 +140,7 @@ const RELEASE: Statement = {
     WHERE id = $1 AND refresh_claim = $2`,
 };
 
-/** Others may try at once. */
+/** Ends the claim, so that another renewal may start at once. */
 export async function releaseMcpRefresh(
   db: Queryable,
   { id, claim }: { id: string; claim: string },
@@ -154,7 +158,7 @@ const RENEW: Statement = {
     RETURNING id`,
 };
 
-/** False: the claim was another's by now, or the connection is gone. */
+/** False when the claim was lost, or the connection is gone. */
 export async function renewMcpConnection(
   db: Queryable,
   box: SecretBox,
@@ -174,7 +178,7 @@ const FAIL: Statement = {
     RETURNING id`,
 };
 
-/** Nothing renews it any more but the person. `failure` names no secret. False as for `renewMcpConnection`. */
+/** From now on only the user can renew it. `failure` contains no secret. False as for `renewMcpConnection`. */
 export async function failMcpRefresh(
   db: Queryable,
   { id, claim, failure }: { id: string; claim: string; failure: string },

@@ -4,6 +4,7 @@ import type { ModelProviderKind } from "../../domain/common/failures.js";
 import type { JsonObject } from "../../domain/common/json.js";
 import type { ModelCallPurpose } from "../../domain/models/model-calls.js";
 import type { StepOutcome } from "../../domain/common/meters.js";
+import { jsonbText } from "../common/entity-columns.js";
 import { ChatEntity } from "../chats/chat.entity.js";
 
 @Entity("model_call_records")
@@ -52,10 +53,10 @@ export class ModelCallRecordEntity {
   outcome!: StepOutcome;
 
   /** As written by `toJsonb`, like the response. */
-  @Column("jsonb", { name: "request" })
+  @Column("jsonb", { name: "request", transformer: jsonbText })
   request!: JsonObject;
 
-  @Column("jsonb", { name: "response" })
+  @Column("jsonb", { name: "response", transformer: jsonbText })
   response!: JsonObject;
 
   @Column("boolean", { name: "is_cut" })

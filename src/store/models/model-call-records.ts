@@ -1,64 +1,46 @@
-/** Records of what models were asked and answered: written beside turns, read by admins, gone after some days. */
-import type { ModelProviderKind } from "../../domain/common/failures.js";
-import type { JsonObject } from "../../domain/common/json.js";
-import type { StepOutcome } from "../../domain/common/meters.js";
-import type { ModelCallPurpose } from "../../domain/models/model-calls.js";
+/** Recorded model calls, with prompts and answers: written beside turns, read by admins, deleted after some days. */
 import { demandAdmin, type Viewer } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { fromJsonb, toJsonb } from "../common/jsonb-text.js";
+import { Parameters, type Selected, selectionOf, writtenColumn } from "../common/entity-columns.js";
+import { ModelCallRecordEntity } from "./model-call-record.entity.js";
 import { type Page, type PageRequest, toPage } from "../common/pages.js";
 
-export type ModelCallRecord = {
-  chatId: string;
-  /** Of the message that was asked for; null = of none, such as a title. */
-  generation: string | null;
-  attempt: number;
-  purpose: ModelCallPurpose;
-  provider: ModelProviderKind;
-  model: string;
-  startedAt: Date;
-  /** Null = no part came, or nobody looked. */
-  firstPartMs: number | null;
-  durationMs: number;
-  outcome: StepOutcome;
-  request: JsonObject;
-  response: JsonObject;
-  /** Request or response were too large and have lost parts. */
-  isTruncated: boolean;
-};
+const WRITTEN = [
+  ...([
+    "chatId",
+    "generation",
+    "attempt",
+    "purpose",
+    "provider",
+    "model",
+    "startedAt",
+    "firstPartMs",
+  ] as const),
+  ...(["durationMs", "outcome", "request", "response", "isTruncated"] as const),
+] as const;
 
-const INSERT: Statement = {
-  name: "model-call-records.insert",
-  text: `
-    INSERT INTO model_call_records (chat_id, generation, attempt, purpose, provider, model, started_at,
-      first_part_ms, duration_ms, outcome, request, response, is_cut)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-};
+const stored = selectionOf(ModelCallRecordEntity, "", ["id", ...WRITTEN]);
+
+export type ModelCallRecord = Pick<ModelCallRecordEntity, (typeof WRITTEN)[number]>;
+
+const INSERT = (() => {
+  const parameters = new Parameters<ModelCallRecord>();
+  const columns = WRITTEN.map((property) =>
+    writtenColumn(ModelCallRecordEntity, property, (record: ModelCallRecord) => record[property]),
+  );
+  const text = `INSERT INTO model_call_records ${parameters.row(columns)}`;
+  return { parameters, statement: { name: "model-call-records.insert", text } };
+})();
 
 export async function insertModelCallRecord(db: Queryable, record: ModelCallRecord): Promise<void> {
-  await db.query(INSERT, [
-    record.chatId,
-    record.generation,
-    record.attempt,
-    record.purpose,
-    record.provider,
-    record.model,
-    record.startedAt,
-    record.firstPartMs,
-    record.durationMs,
-    record.outcome,
-    toJsonb(record.request),
-    toJsonb(record.response),
-    record.isTruncated,
-  ]);
+  await db.query(INSERT.statement, INSERT.parameters.valuesOf(record));
 }
 
 /** Index: model_call_records_chat_idx. */
 const listing = (name: string, order: string): Statement => ({
   name: `model-call-records.${name}`,
   text: `
-    SELECT id, chat_id AS "chatId", generation, attempt, purpose, provider, model, started_at AS "startedAt",
-      first_part_ms AS "firstPartMs", duration_ms AS "durationMs", outcome, request, response, is_cut AS "isTruncated"
+    SELECT ${stored.columns}
     FROM model_call_records
     WHERE chat_id = $1 AND id < coalesce($2::bigint, 9223372036854775807) AND id > coalesce($3::bigint, 0)
     ORDER BY id ${order} LIMIT $4`,
@@ -68,7 +50,7 @@ const LIST: Record<PageRequest["direction"], Statement> = {
   backwards: listing("oldest", "ASC"),
 };
 
-/** Of one chat, newest first. For admins: throws `Forbidden` for anybody else. */
+/** The records of one chat, newest first. Throws `Forbidden` unless the viewer is an admin. */
 export async function listModelCallRecords(
   db: Queryable,
   viewer: Viewer,
@@ -77,30 +59,30 @@ export async function listModelCallRecords(
   demandAdmin(viewer);
   const { direction, after, before, limit } = page;
   const values = [chatId, after?.id ?? null, before?.id ?? null, limit + 1];
-  const rows = await db.query<ModelCallRecord & { id: string }>(LIST[direction], values);
+  const rows = await db.query<Selected<ModelCallRecord & { id: string }>>(LIST[direction], values);
   return toPage(
     page,
-    rows.map(({ id, request, response, ...row }) => ({
-      place: { key: id, id },
-      row: { ...row, request: fromJsonb(request), response: fromJsonb(response) },
-    })),
+    rows.map((row) => {
+      const { id, ...record } = stored.read(row);
+      return { place: { key: id, id }, row: record };
+    }),
   );
 }
 
-/** Index: model_call_records_age_idx. Several replicas at one time each take others. */
+/** Index: model_call_records_age_idx. Replicas that prune at the same time delete different rows. */
 const PRUNE: Statement = {
   name: "model-call-records.prune",
   text: `
-    WITH gone AS (
+    WITH pruned AS (
       DELETE FROM model_call_records WHERE id IN (
         SELECT id FROM model_call_records WHERE created_at < $1 ORDER BY created_at LIMIT $2
         FOR UPDATE SKIP LOCKED
       ) RETURNING 1
     )
-    SELECT count(*)::integer AS count FROM gone`,
+    SELECT count(*)::integer AS count FROM pruned`,
 };
 
-/** Takes up to `limit` away that were written before then (milliseconds), oldest first; how many those were. */
+/** Deletes up to `limit` records from before then (milliseconds), oldest first. Returns how many. */
 export async function pruneModelCallRecords(db: Queryable, before: number, limit: number): Promise<number> {
   const [row] = await db.query<{ count: number }>(PRUNE, [new Date(before), limit]);
   return row?.count ?? 0;
@@ -111,7 +93,6 @@ const ANY: Statement = {
   text: "SELECT EXISTS (SELECT 1 FROM model_call_records) AS found",
 };
 
-/** Whether there is any. */
 export async function hasModelCallRecords(db: Queryable): Promise<boolean> {
   const [row] = await db.query<{ found: boolean }>(ANY, []);
   return row?.found ?? false;

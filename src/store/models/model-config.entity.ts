@@ -37,26 +37,27 @@ export class ModelConfigEntity {
   @Column("text", { name: "display_name" })
   displayName!: string;
 
-  /** Tokens that fit into one call; null = nobody said. */
+  /** Tokens that fit into one call, as an admin set it; null = not set. */
   @Column("integer", { name: "context_limit", nullable: true })
   contextLimit!: number | null;
 
-  /** Tokens that fit into one call, as the vendor's own answers showed. */
+  /** Tokens that fit into one call, as the vendor's list or its refusals showed; null = not observed yet. */
   @Column("integer", { name: "observed_context_limit", nullable: true })
   observedContextLimit!: number | null;
 
-  /** The vendor's own call options. */
+  /** The vendor's own call options; the provider's adapter reads them. */
   @Column("jsonb", { name: "provider_options", default: {} })
   providerOptions!: JsonObject;
 
-  /** Share of the context at which history is summarised. */
+  /** Percentage of the context at which history is summarised; 0 to 100. */
   @Column("smallint", { name: "compaction_threshold_percent", default: 70 })
   compactionThresholdPercent!: number;
 
+  /** Null = Parley's default. */
   @Column("integer", { name: "max_output_tokens", nullable: true })
   maxOutputTokens!: number | null;
 
-  /** Tokens of one answer that the model gives at most, as the vendor's own refusals showed. */
+  /** Most tokens of one answer, as the vendor's refusals showed; null = not observed yet. */
   @Column("integer", { name: "observed_output_limit", nullable: true })
   observedOutputLimit!: number | null;
 
@@ -82,11 +83,10 @@ export class ModelConfigEntity {
   @Column("timestamptz", { name: "created_at", default: () => "now()" })
   createdAt!: Date;
 
-  /** An admin has made or changed it: neither a start nor a new table of prices changes it any more. */
+  /** An admin has created or changed it: the environment and the table of known models do not change it any more. */
   @Column("boolean", { name: "is_edited", default: false })
   isEdited!: boolean;
 
-  /** Null = it is there. */
   @Column("timestamptz", { name: "deleted_at", nullable: true })
   deletedAt!: Date | null;
 

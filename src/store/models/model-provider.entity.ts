@@ -17,11 +17,11 @@ export class ModelProviderEntity {
   @Column("text", { name: "display_name" })
   displayName!: string;
 
-  /** Null = the vendor's own. */
+  /** Null = the vendor's own. May contain credentials. */
   @Column("text", { name: "base_url", nullable: true })
   baseUrl!: string | null;
 
-  /** Which wire format an OpenAI provider speaks. */
+  /** The wire format of an OpenAI provider. */
   @Column("text", { name: "openai_api", default: "responses" })
   openaiApi!: "responses" | "chat";
 
@@ -29,7 +29,7 @@ export class ModelProviderEntity {
   @Column("text", { name: "api_key_variable", nullable: true })
   apiKeyVariable!: string | null;
 
-  /** The embedded demo model's provider gets its address anew at each start. */
+  /** The demo model inside the server; its address is not stored but set at each start. */
   @Column("boolean", { name: "is_demo", default: false })
   isDemo!: boolean;
 
@@ -52,7 +52,7 @@ export class ModelProviderEntity {
   @SealedColumn("model_providers", "api_key", { nullable: true })
   apiKey!: string | null;
 
-  /** Only where an admin chose the address. */
+  /** Whether an address that an admin chose may be in a private network. */
   @Column("boolean", { name: "allows_private_addresses", default: false })
   allowsPrivateAddresses!: boolean;
 

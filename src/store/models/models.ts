@@ -1,84 +1,55 @@
 /**
- * Model providers and the models that people may choose; few rows, so lists are read whole. Deleted ones are in no list
- * and are found by their id alone: what was said and spent is told with their names.
+ * Model providers and model configurations. There are few rows, so lists are read whole. Deleted ones are in no list and
+ * are found by id only, because messages and costs still refer to them.
  */
-import type { ModelProviderKind } from "../../domain/common/failures.js";
-import type { JsonObject } from "../../domain/common/json.js";
-import type { KeyPolicy } from "../../domain/models/model-keys.js";
 import type { ModelPricing } from "../../domain/usage/money.js";
 import type { Queryable, Statement } from "../common/database.js";
+import { selectionOf } from "../common/entity-columns.js";
+import { ModelConfigEntity } from "./model-config.entity.js";
+import { ModelProviderEntity } from "./model-provider.entity.js";
 import { fromJsonb } from "../common/jsonb-text.js";
 
-export type ProviderRecord = {
-  id: string;
-  kind: ModelProviderKind;
-  displayName: string;
-  /** Null = the vendor's own. May hold credentials. */
-  baseUrl: string | null;
-  openaiApi: "responses" | "chat";
-  /** The environment variable with the key; null = it is not from the environment. */
-  apiKeyVariable: string | null;
-  /** The demo model inside the server; its address is not stored. */
-  isDemo: boolean;
-  isEnabled: boolean;
-  keyPolicy: KeyPolicy;
-  /** Whether an address that an admin chose may be in a private network. */
-  allowsPrivateAddresses: boolean;
-  /** An admin has chosen the address: the environment sets neither it nor the key any more. */
-  isAddressOwn: boolean;
-  /** An admin has chosen the wire format: the environment does not set it any more. */
-  isFormatOwn: boolean;
+const provider = selectionOf(ModelProviderEntity, "p", [
+  ...([
+    "id",
+    "kind",
+    "displayName",
+    "baseUrl",
+    "openaiApi",
+    "apiKeyVariable",
+    "isDemo",
+    "isEnabled",
+  ] as const),
+  ...(["keyPolicy", "allowsPrivateAddresses", "isAddressOwn", "isFormatOwn", "createdAt"] as const),
+]);
+
+/** For statements that return a `ProviderRecord`; the table's alias is `p`. */
+export const providerColumns = `${provider.columns}, p.deleted_at IS NOT NULL AS "isDeleted",
+  p.api_key AS "sealedKey"`;
+
+export type ProviderRecord = ReturnType<(typeof provider)["read"]> & {
   isDeleted: boolean;
-  createdAt: Date;
-  /** Sealed, see `providerKeyPlace`; null = none was given to the API. */
+  /** Sealed, see `providerKeyReference`; null = none was given to the API. */
   sealedKey: string | null;
 };
 
-export type ModelConfigRecord = {
-  id: string;
-  providerId: string;
-  /** The vendor's own id of the model. */
-  model: string;
-  displayName: string;
-  /** Tokens that fit into one call, as an administrator said; null = nobody did. */
-  contextLimit: number | null;
-  /** Tokens that fit into one call, as the vendor's list or its refusals showed; null = not seen yet. */
-  observedContextLimit: number | null;
-  /** Tokens of one answer that the model gives at most, as the vendor's refusals showed; null = not seen yet. */
-  observedOutputLimit: number | null;
-  /** Share of the context at which history is summarised; 0 to 100. */
-  compactionThresholdPercent: number;
-  /** Null = Parley's default. */
-  maxOutputTokens: number | null;
-  /** The vendor's own call options; the adapter reads them. */
-  providerOptions: JsonObject;
-  /** Null = unpriced; what it costs is not known. */
-  pricing: ModelPricing | null;
-  isEnabled: boolean;
-  isDefault: boolean;
-  /** An admin has made or changed it: the environment and the table of known models do not touch it. */
-  isEdited: boolean;
-  isDeleted: boolean;
-  createdAt: Date;
-};
+const config = selectionOf(ModelConfigEntity, "m", [
+  ...(["id", "providerId", "model", "displayName", "contextLimit", "observedContextLimit"] as const),
+  ...(["observedOutputLimit", "compactionThresholdPercent", "maxOutputTokens", "providerOptions"] as const),
+  ...(["isEnabled", "isDefault", "isEdited", "createdAt"] as const),
+]);
 
-/** For `SELECT`s and `RETURNING`s; the table's alias is `p`. */
-export const providerColumns = `p.id, p.kind, p.display_name AS "displayName", p.base_url AS "baseUrl",
-  p.openai_api AS "openaiApi", p.api_key_variable AS "apiKeyVariable", p.is_demo AS "isDemo",
-  p.is_enabled AS "isEnabled", p.key_policy AS "keyPolicy", p.allows_private_addresses AS "allowsPrivateAddresses",
-  p.is_address_own AS "isAddressOwn", p.is_format_own AS "isFormatOwn", p.deleted_at IS NOT NULL AS "isDeleted", p.api_key AS "sealedKey",
-  p.created_at AS "createdAt"`;
-
-/** For `SELECT`s and `RETURNING`s that end in `toModelConfig`; the table's alias is `m`. */
-export const configColumns = `m.id, m.provider_id AS "providerId", m.model, m.display_name AS "displayName",
-  m.context_limit AS "contextLimit", m.observed_context_limit AS "observedContextLimit",
-  m.provider_options AS "providerOptions", m.compaction_threshold_percent AS "compactionThresholdPercent",
-  m.max_output_tokens AS "maxOutputTokens", m.observed_output_limit AS "observedOutputLimit",
+/** For statements whose rows go to `toModelConfig`; the table's alias is `m`. */
+export const configColumns = `${config.columns}, m.deleted_at IS NOT NULL AS "isDeleted",
   CASE WHEN m.price_input IS NOT NULL THEN json_build_object('input', m.price_input::text,
     'output', m.price_output::text, 'cacheRead', m.price_cache_read::text,
-    'cacheWrite', m.price_cache_write::text) END AS pricing, m.is_enabled AS "isEnabled", m.is_default AS "isDefault",
-  m.is_edited AS "isEdited", m.deleted_at IS NOT NULL AS "isDeleted",
-  m.created_at AS "createdAt"`;
+    'cacheWrite', m.price_cache_write::text) END AS pricing`;
+
+export type ModelConfigRecord = ReturnType<(typeof config)["read"]> & {
+  /** Null = unpriced: its cost is not known. */
+  pricing: ModelPricing | null;
+  isDeleted: boolean;
+};
 
 export function toModelConfig(row: ModelConfigRecord): ModelConfigRecord {
   return { ...row, providerOptions: fromJsonb(row.providerOptions) };
@@ -116,7 +87,7 @@ const FIND_OF_TURN: Statement = {
     FROM model_providers p WHERE p.id = $1`,
 };
 
-/** Deleted ones too. `asksKeys`: whether any provider asks with people's own keys. */
+/** Deleted ones too. `asksKeys`: whether any provider uses users' own keys. */
 export async function findProviderOfTurn(
   db: Queryable,
   id: string,
@@ -181,7 +152,7 @@ const FIND_DEFAULT: Statement = {
   text: `SELECT ${configColumns} FROM model_configs m WHERE m.is_default`,
 };
 
-/** What a chat without a choice of its own is answered by; null before the first start has made one. */
+/** The model of chats without a model of their own; null before the first start has created one. */
 export async function findDefaultModelConfig(db: Queryable): Promise<ModelConfigRecord | null> {
   const [found] = await db.query<ModelConfigRecord>(FIND_DEFAULT, []);
   return found ? toModelConfig(found) : null;
@@ -193,7 +164,7 @@ const OBSERVE_LIMIT: Statement = {
     WHERE id = $1 AND observed_context_limit IS DISTINCT FROM $2`,
 };
 
-/** Keeps what a vendor's answer showed of a model's context, for every replica. */
+/** Stores a model's context limit as a vendor's answer showed it. */
 export async function observeContextLimit(db: Queryable, configId: string, tokens: number): Promise<void> {
   await db.query(OBSERVE_LIMIT, [configId, tokens]);
 }
@@ -204,7 +175,7 @@ const OBSERVE_OUTPUT: Statement = {
     WHERE id = $1 AND observed_output_limit IS DISTINCT FROM $2`,
 };
 
-/** Keeps what a vendor's refusal showed of the length of a model's answers, for every replica. */
+/** Stores a model's output limit as a vendor's refusal showed it. */
 export async function observeOutputLimit(db: Queryable, configId: string, tokens: number): Promise<void> {
   await db.query(OBSERVE_OUTPUT, [configId, tokens]);
 }
@@ -215,7 +186,7 @@ const SET_PRICING: Statement = {
     WHERE id = $1`,
 };
 
-/** For calls from now on: what was written before keeps its cost. Null = unpriced. */
+/** For calls from now on; earlier calls keep their cost. Null = unpriced. */
 export async function setModelPricing(
   db: Queryable,
   configId: string,

@@ -1,26 +1,25 @@
-/** Browsers that are told of their owners' turns, and the key pair that the telling is signed with. */
+/** Web push subscriptions of users' browsers, and the key pair that signs the notifications. */
 import { randomUUID } from "node:crypto";
-import type { WantedSubscription } from "../../domain/push/push.js";
+import type { PushSubscriptionFields } from "../../domain/push/push.js";
 import { MAX_PUSH_SUBSCRIPTIONS } from "../../domain/push/push.js";
 import type { Queryable, Statement } from "../common/database.js";
+import { selectionOf } from "../common/entity-columns.js";
+import { PushSubscriptionEntity } from "./push-subscription.entity.js";
 import type { OpenedSecret, SecretBox } from "../common/secret-box.js";
 import { secretPlace } from "../common/secret-columns.js";
 
-/** Without the secret. */
-export type PushSubscriptionRecord = {
-  id: string;
-  userId: string;
-  endpoint: string;
-  userAgent: string | null;
-  createdAt: Date;
-};
+const subscription = selectionOf(PushSubscriptionEntity, "", [
+  ...(["id", "userId", "endpoint", "userAgent", "createdAt"] as const),
+]);
+const FIELDS = subscription.columns;
+
+/** A subscription without its secret. */
+export type PushSubscriptionRecord = ReturnType<(typeof subscription)["read"]>;
 
 /** `auth` is still sealed. */
-export type PushTarget = { id: string; endpoint: string; p256dh: string; auth: string };
+export type PushTarget = Pick<PushSubscriptionEntity, "id" | "endpoint" | "p256dh" | "auth">;
 
-const FIELDS = `id, user_id AS "userId", endpoint, user_agent AS "userAgent", created_at AS "createdAt"`;
-
-// A secret is sealed for its row, so whoever registers again gets a new row. Index: push_subscriptions_endpoint_key,
+// A secret is sealed for its row, so a repeated registration gets a new row id. Index: push_subscriptions_endpoint_key,
 // push_subscriptions_user_idx.
 const REGISTER: Statement = {
   name: "push.register",
@@ -35,16 +34,16 @@ const REGISTER: Statement = {
 };
 
 /**
- * A browser belongs to whoever signed in there last, so an endpoint that another person had becomes this one's. The
- * person's oldest subscription beyond `MAX_PUSH_SUBSCRIPTIONS` goes.
+ * Registers a browser for the user who signed in there last: the endpoint is taken over from another user. The user's
+ * oldest subscriptions beyond `MAX_PUSH_SUBSCRIPTIONS` are deleted.
  */
 export async function registerPushSubscription(
   db: Queryable,
   box: SecretBox,
-  wanted: WantedSubscription & { userId: string; userAgent: string | null },
+  input: PushSubscriptionFields & { userId: string; userAgent: string | null },
 ): Promise<PushSubscriptionRecord> {
   const id = randomUUID();
-  const { userId, endpoint, p256dh, auth, userAgent } = wanted;
+  const { userId, endpoint, p256dh, auth, userAgent } = input;
   const sealed = box.seal(auth, secretPlace("push_subscriptions", "auth", id));
   const values = [id, userId, endpoint, p256dh, sealed, userAgent, MAX_PUSH_SUBSCRIPTIONS - 1];
   const [made] = await db.query<PushSubscriptionRecord>(REGISTER, values);
@@ -57,19 +56,19 @@ const UNREGISTER: Statement = {
   text: "DELETE FROM push_subscriptions WHERE user_id = $1 AND endpoint = $2 RETURNING id",
 };
 
-/** The id that it had; null when the person has no such subscription. */
+/** Returns its id; null when the user has no such subscription. */
 export async function unregisterPushSubscription(
   db: Queryable,
   userId: string,
   endpoint: string,
 ): Promise<string | null> {
-  const [gone] = await db.query<{ id: string }>(UNREGISTER, [userId, endpoint]);
-  return gone?.id ?? null;
+  const [deleted] = await db.query<{ id: string }>(UNREGISTER, [userId, endpoint]);
+  return deleted?.id ?? null;
 }
 
 const DELETE: Statement = { name: "push.delete", text: "DELETE FROM push_subscriptions WHERE id = $1" };
 
-/** What was registered anew meanwhile has another id, and stays. */
+/** A subscription that was registered again meanwhile has another id, and stays. */
 export async function deletePushSubscription(db: Queryable, id: string): Promise<void> {
   await db.query(DELETE, [id]);
 }
@@ -92,7 +91,7 @@ const FIND: Statement = {
   text: `SELECT ${FIELDS} FROM push_subscriptions WHERE id = $1 AND user_id = $2`,
 };
 
-/** Null when the person has no such subscription. */
+/** Null when the user has no such subscription. */
 export async function findPushSubscription(
   db: Queryable,
   userId: string,
@@ -107,7 +106,7 @@ const TARGETS: Statement = {
   text: "SELECT id, endpoint, p256dh, auth FROM push_subscriptions WHERE user_id = $1 ORDER BY created_at, id",
 };
 
-/** Where a person is told. */
+/** The endpoints of a user's notifications. */
 export async function listPushTargets(db: Queryable, userId: string): Promise<PushTarget[]> {
   return db.query<PushTarget>(TARGETS, [userId]);
 }
@@ -127,10 +126,7 @@ const GET_KEYS: Statement = {
   text: `SELECT id, public_key AS "publicKey", private_key AS "privateKey" FROM push_keys`,
 };
 
-/**
- * The deployment's key pair; what `generate` gives becomes it when there is none yet. Null when the secret box cannot
- * open the one that is there.
- */
+/** The deployment's key pair, generated when there is none yet. Null when the secret box cannot open the stored one. */
 export async function havePushKeys(
   db: Queryable,
   box: SecretBox,
@@ -144,7 +140,7 @@ export async function havePushKeys(
     await db.query(ADD_KEYS, [id, publicKey, box.seal(privateKey, keyPlace(id))]);
     [row] = await db.query<Row>(GET_KEYS, []);
   }
-  if (row === undefined) throw new Error("There is no key pair for push messages, though one was written.");
+  if (row === undefined) throw new Error("The key pair for push messages is missing after it was written.");
   const opened = box.open(row.privateKey, keyPlace(row.id));
   return opened.kind === "opened" ? { publicKey: row.publicKey, privateKey: opened.text } : null;
 }

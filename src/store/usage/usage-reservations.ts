@@ -29,7 +29,7 @@ export type HoldAnswer = { isTaken: boolean; standing: LimitStatus };
  * Takes the hold if what is spent and what others hold stays below the person's limit. So all calls together cost at
  * most what the last of them does over the limit. Holds that nobody will give back are taken away on the way.
  */
-export async function takeHold(database: Database, request: HoldRequest): Promise<HoldAnswer> {
+export async function takeReservation(database: Database, request: HoldRequest): Promise<HoldAnswer> {
   demandLiterals(request);
   const owner = `'${request.ownerId}'::uuid`;
   const rows = await database.script<StandingDbRow & { is_taken: boolean }>([

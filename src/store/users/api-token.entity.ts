@@ -24,6 +24,7 @@ export class ApiTokenEntity {
   @Column("timestamptz", { name: "created_at", default: () => "now()" })
   createdAt!: Date;
 
+  /** To the minute; null = never used. */
   @Column("timestamptz", { name: "last_used_at", nullable: true })
   lastUsedAt!: Date | null;
 

@@ -1,6 +1,7 @@
 /** What admins did to the deployment. Rows are never changed. */
 import { Column, Entity, Index, PrimaryGeneratedColumn } from "typeorm";
 import type { JsonObject } from "../../domain/common/json.js";
+import type { AuditAction, AuditTargetKind } from "../../domain/users/audit.js";
 
 @Entity("audit_log")
 @Index("audit_log_actor_idx", ["actorId", "id"])
@@ -25,10 +26,10 @@ export class AuditLogEntity {
   actorName!: string;
 
   @Column("text", { name: "action" })
-  action!: string;
+  action!: AuditAction;
 
   @Column("text", { name: "target_kind" })
-  targetKind!: string;
+  targetKind!: AuditTargetKind;
 
   @Column("text", { name: "target_id", nullable: true })
   targetId!: string | null;

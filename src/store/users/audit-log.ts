@@ -1,4 +1,4 @@
-/** What admins and the operator did. Lines are only added, in the transaction of what they tell. */
+/** The audit log: what admins and the operator did. Entries are only added, in the transaction of what they record. */
 import {
   AUDIT_ACTIONS,
   type AuditAction,
@@ -8,9 +8,10 @@ import {
   readAuditChanges,
   type ReadAuditChange,
 } from "../../domain/users/audit.js";
-import type { JsonObject } from "../../domain/common/json.js";
 import { demandAdmin, type Viewer } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
+import { selectionOf } from "../common/entity-columns.js";
+import { AuditLogEntity } from "./audit-log.entity.js";
 import { fromJsonb, toJsonb } from "../common/jsonb-text.js";
 import { type Page, type PageRequest, toPage } from "../common/pages.js";
 
@@ -22,8 +23,8 @@ const RECORD: Statement = {
 };
 
 /**
- * `transaction` is the change's own: so there is no change without a line, and no line without a change. Admins'
- * commands record by `asAdmin`, their reads by `AdminReads`, and neither by themselves.
+ * `transaction` is the change's own, so there is no change without an entry and no entry without a change. Admins'
+ * commands record through `asAdmin`, their reads through `AdminReads`.
  */
 export async function recordAudit(
   transaction: Queryable,
@@ -43,21 +44,17 @@ export async function recordAudit(
   ]);
 }
 
-export type AuditLogRecord = {
-  id: string;
-  at: Date;
-  /** Null = the operator. */
-  actorId: string | null;
-  actorName: string;
-  action: AuditAction;
-  targetKind: AuditTargetKind;
-  targetId: string | null;
-  targetName: string | null;
-  changes: ReadAuditChange[];
-  requestId: string | null;
-};
+const entry = selectionOf(AuditLogEntity, "", [
+  ...(["id", "at", "actorId", "actorName", "action", "targetKind", "targetId", "targetName"] as const),
+  ...(["changes", "requestId"] as const),
+]);
+type AuditLogDbRow = ReturnType<(typeof entry)["read"]>;
+const FIELDS = entry.columns;
 
-/** What is absent lets everything through. */
+/** Its `actorId` is null when the operator acted. */
+export type AuditLogRecord = Omit<AuditLogDbRow, "changes"> & { changes: ReadAuditChange[] };
+
+/** Absent filters let everything through. */
 export type AuditLogFilter = {
   actorId?: string | undefined;
   actions?: readonly AuditAction[] | undefined;
@@ -67,11 +64,6 @@ export type AuditLogFilter = {
   /** Milliseconds since the epoch; `to` is not in it. */
   range?: { from: number; to: number } | undefined;
 };
-
-type AuditLogDbRow = Omit<AuditLogRecord, "changes"> & { changes: JsonObject };
-
-const FIELDS = `id, at, actor_id AS "actorId", actor_name AS "actorName", action, target_kind AS "targetKind",
-  target_id AS "targetId", target_name AS "targetName", changes, request_id AS "requestId"`;
 
 /** Newest first. */
 function listing(narrowed: string, condition: string): Record<PageRequest["direction"], Statement> {
@@ -99,7 +91,7 @@ const LIST = {
   all: listing("all", `${ACTOR} AND ${KIND} AND ${TARGET}`),
 };
 
-/** Newest first. For admins: throws `Forbidden` for anybody else. */
+/** Newest first. Throws `Forbidden` unless the viewer is an admin. */
 export async function listAuditLog(
   db: Queryable,
   viewer: Viewer,
@@ -131,7 +123,7 @@ const FIND: Statement = {
   text: `SELECT ${FIELDS} FROM audit_log WHERE id = $1`,
 };
 
-/** Null when there is no such line, or the viewer is no admin. */
+/** Null when there is no such entry, or the viewer is no admin. */
 export async function findAuditLogEntry(
   db: Queryable,
   viewer: Viewer,

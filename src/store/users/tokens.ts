@@ -1,4 +1,4 @@
-/** Access tokens: 256 random bits, stored as their SHA-256 only, so a stolen database opens no door. */
+/** Access tokens: 256 random bits, stored as their SHA-256 only, so that a stolen database grants no access. */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import {
   roleWithin,
@@ -8,33 +8,30 @@ import {
   type Viewer,
 } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
+import { selectionOf } from "../common/entity-columns.js";
+import { ApiTokenEntity } from "./api-token.entity.js";
 
 const TOKEN_BYTES = 32;
 const TOKEN_PREFIX = "ply_";
-/** Ours have 47, a configured one may be longer; beyond this it is no token but an attempt to make us hash. */
+/** Ours have 47, a configured one may be longer; anything beyond is not worth hashing. */
 const MAX_TOKEN_CHARACTERS = 1_024;
 
 function hashOf(token: string): Buffer {
   return createHash("sha256").update(token, "utf8").digest();
 }
 
-/** More tokens than anybody needs; beyond it something is making them. */
+/** More tokens than a user needs; beyond it a program is making them. */
 export const MAX_TOKENS_PER_USER = 100;
 
-/** Without the token itself, of which only a hash is kept. */
-export type TokenRecord = {
-  id: string;
-  name: string;
-  scopes: TokenScope[];
-  createdAt: Date;
-  /** To the minute; null = not yet. */
-  lastUsedAt: Date | null;
-  /** Null = it does not expire. */
-  expiresAt: Date | null;
-};
+const record = selectionOf(ApiTokenEntity, "", [
+  ...(["id", "name", "createdAt", "lastUsedAt", "expiresAt"] as const),
+]);
 
-const FIELDS = `id, name, scopes::text[] AS scopes, created_at AS "createdAt", last_used_at AS "lastUsedAt",
-  expires_at AS "expiresAt"`;
+/** A token's record; of the token itself only a hash is stored. */
+export type TokenRecord = ReturnType<(typeof record)["read"]> & Pick<ApiTokenEntity, "scopes">;
+
+// pg does not parse arrays of enums.
+const FIELDS = `${record.columns}, scopes::text[] AS scopes`;
 
 const INSERT: Statement = {
   name: "tokens.create",
@@ -42,7 +39,7 @@ const INSERT: Statement = {
     VALUES ($1, $2, $3, $4, $5, $6::token_scope[]) RETURNING ${FIELDS}`,
 };
 
-/** What a token is to be. `expiresAt` in milliseconds since the epoch; absent = never. `scopes` absent = all. */
+/** A token to create. `expiresAt` in milliseconds since the epoch; absent = never. `scopes` absent = all. */
 export type WantedToken = {
   userId: string;
   name: string;
@@ -50,7 +47,7 @@ export type WantedToken = {
   scopes?: readonly TokenScope[];
 };
 
-/** The token is returned here and never again. */
+/** Returns the token, which cannot be read again. */
 export async function createToken(
   db: Queryable,
   wanted: WantedToken,
@@ -61,7 +58,7 @@ export async function createToken(
   const scopes = wanted.scopes ?? TOKEN_SCOPES;
   const values = [id, wanted.userId, wanted.name, hashOf(token), expiresAt, scopes];
   const [record] = await db.query<TokenRecord>(INSERT, values);
-  if (!record) throw new Error("The token was not made.");
+  if (!record) throw new Error("The token was not created.");
   return { id, token, record };
 }
 
@@ -70,7 +67,7 @@ const LIST: Statement = {
   text: `SELECT ${FIELDS} FROM api_tokens WHERE user_id = $1 ORDER BY created_at DESC, id LIMIT $2`,
 };
 
-/** The person's tokens, newest first; expired ones too, until they are revoked. */
+/** The user's tokens, newest first; expired ones too, until they are revoked. */
 export async function listTokens(db: Queryable, userId: string): Promise<TokenRecord[]> {
   return db.query<TokenRecord>(LIST, [userId, MAX_TOKENS_PER_USER]);
 }
@@ -80,7 +77,7 @@ const FIND: Statement = {
   text: `SELECT ${FIELDS} FROM api_tokens WHERE id = $1 AND user_id = $2`,
 };
 
-/** Null when the person has no such token. */
+/** Null when the user has no such token. */
 export async function findToken(db: Queryable, userId: string, id: string): Promise<TokenRecord | null> {
   const [found] = await db.query<TokenRecord>(FIND, [id, userId]);
   return found ?? null;
@@ -101,7 +98,7 @@ const REVOKE: Statement = {
   text: "DELETE FROM api_tokens WHERE id = $1 AND user_id = $2 RETURNING id",
 };
 
-/** False when the person has no such token. */
+/** False when the user has no such token. */
 export async function revokeToken(db: Queryable, userId: string, id: string): Promise<boolean> {
   return (await db.query(REVOKE, [id, userId])).length > 0;
 }
@@ -113,7 +110,7 @@ const HAS: Statement = {
     WHERE token_hash = $1 AND user_id = $2 AND (expires_at IS NULL OR expires_at > now())`,
 };
 
-/** Whether this token is that person's and still counts. */
+/** Whether the token is the user's and has not expired. */
 export async function hasToken(db: Queryable, userId: string, token: string): Promise<boolean> {
   const rows = await db.query(HAS, [hashOf(token), userId]);
   return rows.length > 0;
@@ -124,7 +121,7 @@ const DELETE: Statement = {
   text: "DELETE FROM api_tokens WHERE (user_id = $1 AND name = $2) OR token_hash = $3",
 };
 
-/** Makes a given token the person's only one of that name; whoever had the same token before loses it. */
+/** Makes a given token the user's only one of that name; another user with the same token loses it. */
 export async function replaceToken(
   db: Queryable,
   wanted: { userId: string; name: string; token: string },
@@ -134,14 +131,14 @@ export async function replaceToken(
   await db.query(INSERT, [randomUUID(), wanted.userId, wanted.name, hash, null, TOKEN_SCOPES]);
 }
 
-/** Notes the use at most once a minute, so that a busy token does not make each read a write. */
+/** Records the use at most once a minute, so that a busy token does not make each read a write. */
 const AUTHENTICATE: Statement = {
   name: "tokens.authenticate",
   text: `
     WITH found AS (
       SELECT t.id, t.user_id, t.expires_at, t.scopes FROM api_tokens t
       WHERE t.token_hash = $1 AND (t.expires_at IS NULL OR t.expires_at > now())
-    ), noted AS (
+    ), recorded AS (
       UPDATE api_tokens t SET last_used_at = now() FROM found
       WHERE t.id = found.id AND (t.last_used_at IS NULL OR t.last_used_at < now() - interval '1 minute')
     )
@@ -158,7 +155,7 @@ type AuthenticatedRow = {
   scopes: TokenScope[];
 };
 
-/** Whose token this is; null when it is unknown or has expired, or its person was deactivated. */
+/** The token's user; null when it is unknown or expired, or the user was deactivated. */
 export async function authenticateToken(db: Queryable, token: string): Promise<Viewer | null> {
   if (token.length > MAX_TOKEN_CHARACTERS) return null;
   const [row] = await db.query<AuthenticatedRow>(AUTHENTICATE, [hashOf(token)]);
