@@ -1,4 +1,4 @@
-// Workspaces of a Docker engine: by the engine's API and its real client, with a real agent that calls a real server.
+// Workspaces of a Docker engine: with the engine's API, its real client, a real agent and a real server.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -9,8 +9,9 @@ import { judgeSpec } from "../../../src/workspaces/provisioners/specs.js";
 import { DockerEngine } from "../../support/workspaces/docker-engine.js";
 import { freePort } from "../../support/network/free-port.js";
 import { createTestPlace, type TestPlace } from "../../support/parley.js";
-import { MadeWorkspace } from "../made-workspace.js";
+import { TemplateWorkspace } from "../template-workspace.js";
 import { eventually } from "../../support/eventually.js";
+import { DOCKER_HOST, has } from "../../support/requirements.js";
 
 let engine: DockerEngine;
 beforeEach(async () => {
@@ -32,7 +33,7 @@ function aWorkspace(spec: object = SPEC): ProvisionedWorkspace {
   };
 }
 
-/** The provisioner by itself, with containers that only sleep; `tokens` are those that it asked for. */
+/** The provisioner by itself, with containers that only sleep; `tokens` are those that it issued. */
 function provision(serverUrl: string | null = "wss://parley.example") {
   engine.command = ["sleep", "600"];
   const tokens: string[] = [];
@@ -44,7 +45,7 @@ function provision(serverUrl: string | null = "wss://parley.example") {
   return { provisioner, tokens, agentOf };
 }
 
-test("a container is made as the template says, once for each start, and its agent is told whom to call", async () => {
+test("a container is created from the template, once per start, and its agent knows where to connect", async () => {
   const { provisioner, tokens, agentOf } = provision();
   const workspace = aWorkspace({
     ...SPEC,
@@ -86,7 +87,7 @@ test("a container is made as the template says, once for each start, and its age
   expect(await provisioner.status(workspace)).toEqual({ kind: "running" });
 });
 
-test("stopping takes the container and leaves the volume; removing takes both, and neither minds being repeated", async () => {
+test("stopping removes the container but not the volume; removing removes both; both are idempotent", async () => {
   const { provisioner, tokens, agentOf } = provision();
   const workspace = aWorkspace();
   await provisioner.create(workspace);
@@ -102,7 +103,7 @@ test("stopping takes the container and leaves the volume; removing takes both, a
   expect([engine.containers.size, engine.volumes.size, existsSync(folder)]).toEqual([0, 0, false]);
 });
 
-test("what cannot be had is said in words, and whether it is worth another try", async () => {
+test("failures say why, and whether a retry makes sense", async () => {
   const { provisioner, agentOf } = provision();
   const failure = (workspace: ProvisionedWorkspace, from = provisioner) =>
     from.start(workspace, agentOf("one")).then(
@@ -137,7 +138,7 @@ test("what cannot be had is said in words, and whether it is worth another try",
     parameter: [expect.stringContaining("memoryMb"), true],
     ended: ["Its container has ended with exit code 1. Its agent did not connect.", true],
   });
-  // The next start begins anew.
+  // The next attempt creates another container.
   engine.command = ["sleep", "600"];
   expect(await provisioner.start(ended, agentOf("two"))).toBe("connecting");
 });
@@ -151,7 +152,7 @@ test.each([
   expect(imageWithTag(image)).toBe(full);
 });
 
-test("mistakes in a spec are told at their places", () => {
+test("problems of a spec are reported with their paths", () => {
   const spec = {
     image: "",
     cpus: 0,
@@ -171,34 +172,37 @@ describe("with a server", () => {
   });
   afterAll(() => place.remove());
 
-  test("a workspace's agent calls from its container, works, dies in a turn that goes on, and finds its files after a new start", async () => {
+  test("a workspace's agent connects from its container, works, survives a crash within a turn, and keeps its files over a restart", async () => {
     const port = String(await freePort());
     const server = await place.start({
       ...{ PARLEY_PORT: port, PARLEY_DOCKER_HOST: engine.url },
       PARLEY_WORKSPACES_SERVER_URL: `ws://127.0.0.1:${port}`,
     });
-    const made = await MadeWorkspace.of(server, { provisioner: "DOCKER", spec: { image: "parley-agent" } });
-    expect(await made.run("echo kept > file; cat file")).toMatchObject({ success: true, output: "kept\n" });
-    // The agent is the command's parent: it dies, comes back, and the same turn goes on with it.
-    expect(await made.run("kill -9 $PPID", "cat file")).toMatchObject({ success: true, output: "kept\n" });
-    await made.change("stopWorkspace", "STOPPED");
+    const workspace = await TemplateWorkspace.of(server, {
+      provisioner: "DOCKER",
+      spec: { image: "parley-agent" },
+    });
+    expect(await workspace.run("echo kept > file; cat file")).toMatchObject({
+      success: true,
+      output: "kept\n",
+    });
+    // The agent is the command's parent: it is killed, restarted, and the same turn continues.
+    expect(await workspace.run("kill -9 $PPID", "cat file")).toMatchObject({
+      success: true,
+      output: "kept\n",
+    });
+    await workspace.changeState("stopWorkspace", "STOPPED");
     expect(engine.containers.size).toBe(0);
-    await made.change("startWorkspace", "RUNNING");
-    expect(await made.run("cat file")).toMatchObject({ success: true, output: "kept\n" });
-    await made.remove();
+    await workspace.changeState("startWorkspace", "RUNNING");
+    expect(await workspace.run("cat file")).toMatchObject({ success: true, output: "kept\n" });
+    await workspace.remove();
     expect([engine.containers.size, engine.volumes.size]).toEqual([0, 0]);
     await server.close();
   });
 });
 
-const REAL_ENGINE = process.env["PARLEY_TEST_DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
-const hasEngine = !REAL_ENGINE.startsWith("unix://") || existsSync(REAL_ENGINE.slice("unix://".length));
-if (!hasEngine) {
-  process.stderr.write(`SKIPPED: no Docker engine at ${REAL_ENGINE}; name one by PARLEY_TEST_DOCKER_HOST.\n`);
-}
-
-test.skipIf(!hasEngine)("a real engine makes, stops and removes a workspace", async () => {
-  const provisioner = new DockerWorkspaces({ engineUrl: REAL_ENGINE, serverUrl: "ws://127.0.0.1:9" });
+test.skipIf(!has("docker"))("a real engine makes, stops and removes a workspace", async () => {
+  const provisioner = new DockerWorkspaces({ engineUrl: DOCKER_HOST, serverUrl: "ws://127.0.0.1:9" });
   const workspace = aWorkspace({ image: "busybox", command: ["sleep", "600"] });
   const agent = { startId: "one", issueToken: () => Promise.resolve("pla_nobody") };
   try {

@@ -1,4 +1,4 @@
-// Workspaces of a Kubernetes cluster: by its API and its real client, with a real agent that calls a real server.
+// Workspaces of a Kubernetes cluster: with its API, its real client, a real agent and a real server.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { KubernetesWorkspaces } from "../../../src/workspaces/provisioners/kubernetes.js";
@@ -7,7 +7,8 @@ import { judgeSpec } from "../../../src/workspaces/provisioners/specs.js";
 import { freePort } from "../../support/network/free-port.js";
 import { KubernetesCluster } from "../../support/workspaces/kubernetes-cluster.js";
 import { createTestPlace, type TestPlace } from "../../support/parley.js";
-import { MadeWorkspace } from "../made-workspace.js";
+import { TemplateWorkspace } from "../template-workspace.js";
+import { has } from "../../support/requirements.js";
 
 let cluster: KubernetesCluster;
 beforeEach(async () => {
@@ -24,7 +25,7 @@ function aWorkspace(spec: object = SPEC): ProvisionedWorkspace {
   };
 }
 
-/** The provisioner by itself, with pods that only sleep; `tokens` are those that it asked for. */
+/** The provisioner by itself, with pods that only sleep; `tokens` are those that it issued. */
 function provision() {
   cluster.command = ["sleep", "600"];
   const tokens: string[] = [];
@@ -38,7 +39,7 @@ function provision() {
   return { provisioner, tokens, agentOf };
 }
 
-test("a pod is made as the template says, once for each start, and its agent has its token from a secret", async () => {
+test("a pod is created from the template, once per start, and its agent gets its token from a secret", async () => {
   const { provisioner, tokens, agentOf } = provision();
   const workspace = aWorkspace();
   const name = `parley-${workspace.id}`;
@@ -83,7 +84,7 @@ test("a pod is made as the template says, once for each start, and its agent has
   ]);
 });
 
-test("stopping takes the pod and its secret, removing the volume too, and neither minds being repeated", async () => {
+test("stopping removes the pod and its secret, removing removes the volume too; both are idempotent", async () => {
   const { provisioner, tokens, agentOf } = provision();
   const workspace = aWorkspace();
   const sizes = () => Object.values(cluster.objects).map(({ size }) => size);
@@ -96,14 +97,14 @@ test("stopping takes the pod and its secret, removing the volume too, and neithe
   ]);
   await provisioner.start(workspace, agentOf("two"));
   expect(tokens).toEqual(["pla_0", "pla_1"]);
-  // The parameter does not even have to make sense.
+  // Also with an invalid parameter.
   const senseless = { ...workspace, parameters: { size: "huge" } };
   await expect(provisioner.create(senseless)).rejects.toMatchObject({ isPermanent: true });
   for (let times = 0; times < 2; times++) await provisioner.remove(senseless);
   expect(sizes()).toEqual([0, 0, 0]);
 });
 
-test("what cannot be had is said in words, and whether it is worth another try", async () => {
+test("failures say why, and whether a retry makes sense", async () => {
   const { provisioner, agentOf } = provision();
   const failureOf = (work: Promise<unknown>) =>
     work.then(
@@ -145,7 +146,7 @@ test("what cannot be had is said in words, and whether it is worth another try",
   ]).toEqual(["connecting", "connecting"]);
 });
 
-test("mistakes in a spec are told at their places", () => {
+test("problems of a spec are reported with their paths", () => {
   const spec = { image: "node", volumeGb: 0, runAsUser: "root", directory: "here", hostNetwork: true };
   expect(judgeSpec("kubernetes", spec).map(({ path }) => path.join("."))).toEqual([
     ...["directory", "volumeGb", "runAsUser", ""],
@@ -159,30 +160,32 @@ describe("with a server", () => {
   });
   afterAll(() => place.remove());
 
-  test("a workspace's agent calls from its pod, works, is stopped and started, and goes with the workspace", async () => {
+  test("a workspace's agent connects from its pod, works, is stopped and started, and removed with the workspace", async () => {
     const port = String(await freePort());
     const server = await place.start({
       ...{ PARLEY_PORT: port, PARLEY_KUBECONFIG: cluster.kubeconfig, PARLEY_KUBERNETES_NAMESPACE: "here" },
       PARLEY_WORKSPACES_SERVER_URL: `ws://127.0.0.1:${port}`,
     });
-    const made = await MadeWorkspace.of(server, { provisioner: "KUBERNETES", spec: { image: "parley" } });
-    expect(await made.run("echo kept > file; cat file")).toMatchObject({ success: true, output: "kept\n" });
-    await made.change("stopWorkspace", "STOPPED");
+    const workspace = await TemplateWorkspace.of(server, {
+      provisioner: "KUBERNETES",
+      spec: { image: "parley" },
+    });
+    expect(await workspace.run("echo kept > file; cat file")).toMatchObject({
+      success: true,
+      output: "kept\n",
+    });
+    await workspace.changeState("stopWorkspace", "STOPPED");
     expect(cluster.objects.pods.size).toBe(0);
-    await made.change("startWorkspace", "RUNNING");
-    expect(await made.run("cat file")).toMatchObject({ success: true, output: "kept\n" });
-    await made.remove();
+    await workspace.changeState("startWorkspace", "RUNNING");
+    expect(await workspace.run("cat file")).toMatchObject({ success: true, output: "kept\n" });
+    await workspace.remove();
     expect(Object.values(cluster.objects).map(({ size }) => size)).toEqual([0, 0, 0]);
     await server.close();
   });
 });
 
 const REAL_CLUSTER = process.env["PARLEY_TEST_KUBECONFIG"];
-if (REAL_CLUSTER === undefined) {
-  process.stderr.write("SKIPPED: no Kubernetes cluster; name one's kubeconfig by PARLEY_TEST_KUBECONFIG.\n");
-}
-
-test.skipIf(REAL_CLUSTER === undefined)("a real cluster makes, stops and removes a workspace", async () => {
+test.skipIf(!has("kubernetes"))("a real cluster makes, stops and removes a workspace", async () => {
   const provisioner = new KubernetesWorkspaces({
     ...{ kubeconfig: REAL_CLUSTER ?? null, namespace: "default", serverUrl: "ws://127.0.0.1:9" },
   });

@@ -1,11 +1,11 @@
-// A workspace that was made by the API from a template of its own, with a chat that works in it.
+// A workspace created through the API from a template of its own, with a chat that works in it.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { ApiClient } from "../support/clients/api-client.js";
 import type { TestParley } from "../support/parley.js";
 import { eventually } from "../support/eventually.js";
 
-export class MadeWorkspace {
+export class TemplateWorkspace {
   private constructor(
     readonly api: ApiClient,
     readonly id: string,
@@ -13,18 +13,18 @@ export class MadeWorkspace {
   ) {}
 
   /** Resolves when it runs. */
-  static async of({ api }: TestParley, template: object): Promise<MadeWorkspace> {
+  static async of({ api }: TestParley, template: object): Promise<TemplateWorkspace> {
     const name = `t-${randomUUID().slice(0, 8)}`;
     const input = { name, displayName: name, ...template };
-    type Made = { template: { id: string } | null; userErrors: object[] };
-    const made = await api.change<Made>("createWorkspaceTemplate", input, "template { id }");
-    expect(made.userErrors).toEqual([]);
-    const templateId = made.template?.id;
+    type TemplateCreated = { template: { id: string } | null; userErrors: object[] };
+    const created = await api.change<TemplateCreated>("createWorkspaceTemplate", input, "template { id }");
+    expect(created.userErrors).toEqual([]);
+    const templateId = created.template?.id;
     type Created = { workspace: { id: string } };
     const { workspace } = await api.change<Created>("createWorkspace", { templateId }, "workspace { id }");
     const { chatId, follower } = await api.quietChat({ workspaceId: workspace.id });
     await follower.close();
-    const it = new MadeWorkspace(api, workspace.id, chatId);
+    const it = new TemplateWorkspace(api, workspace.id, chatId);
     await it.until("RUNNING");
     return it;
   }
@@ -40,7 +40,7 @@ export class MadeWorkspace {
     return eventually(async () => expect(await this.status()).toBe(status));
   }
 
-  async wish(mutation: "startWorkspace" | "stopWorkspace", status: string): Promise<void> {
+  async changeState(mutation: "startWorkspace" | "stopWorkspace", status: string): Promise<void> {
     await this.api.change(mutation, { workspaceId: this.id }, "workspace { id }");
     await this.until(status);
   }
@@ -50,7 +50,7 @@ export class MadeWorkspace {
     await this.until(null);
   }
 
-  /** One turn of the chat with these commands; what the tool said of the last one. */
+  /** Runs one turn of the chat with these commands; resolves to the result of the last one. */
   async run(...commands: string[]): Promise<unknown> {
     const follower = await this.api.followFromNow(this.chatId);
     const before = follower.transcript.log.length;
