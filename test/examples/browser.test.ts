@@ -1,5 +1,4 @@
 // The page runs in a real browser and shows a turn live, over a network that breaks.
-import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { once } from "node:events";
@@ -13,15 +12,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startCuttableProxy } from "../sdk/cuttable-proxy.js";
 import { startGatedModel } from "../support/models/gated-model.js";
 import { createTestPlace, type TestPlace } from "../support/parley.js";
+import { CHROMIUM, has } from "../support/requirements.js";
 
 const root = resolve(import.meta.dirname, "../..");
-const CHROMIUM = "/usr/bin/chromium";
 const MAX_BUNDLE_BYTES = 60_000;
-
-const hasChromium = existsSync(CHROMIUM);
-if (!hasChromium) {
-  process.stderr.write(`SKIPPED: there is no ${CHROMIUM}, so the browser example is not run.\n`);
-}
 
 let folder: string;
 let bundle: Buffer;
@@ -50,7 +44,7 @@ test("the page with the whole SDK needs nothing of Node and stays small", () => 
   expect(bytes).toBeLessThan(MAX_BUNDLE_BYTES);
 });
 
-describe.skipIf(!hasChromium)("in Chromium", () => {
+describe.skipIf(!has("chromium"))("in Chromium", () => {
   let place: TestPlace;
   let browser: Browser;
   let pages: Server;

@@ -1,16 +1,16 @@
 // The official conformance suite for clients, against Parley's own. The suite itself needs Node 22, also where Parley
 // runs on 20: PARLEY_TEST_NODE names the program of a newer one.
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { has } from "../support/requirements.js";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const SUITE = join(ROOT, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const SUITE_NODE = process.env["PARLEY_TEST_NODE"] ?? process.execPath;
-const NEEDED_NODE = 22;
 const SCENARIOS = 26;
 /** Both of them of the one scenario in which a machine trades an identity provider's token for another one. */
 const FAILING_CHECKS = 2;
@@ -49,10 +49,6 @@ beforeAll(async () => {
 
 afterAll(() => rm(place, { recursive: true, force: true }));
 
-function suiteNodeVersion(): number {
-  return Number(/^v(\d+)/.exec(spawnSync(SUITE_NODE, ["--version"], { encoding: "utf8" }).stdout ?? "")?.[1]);
-}
-
 /** What the suite prints, whether it is content or not. */
 async function runSuite(which: readonly string[]): Promise<string> {
   const command = `"${process.execPath}" "${program}"`;
@@ -81,13 +77,7 @@ async function again(row: Row): Promise<Row> {
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
-const version = suiteNodeVersion();
-if (!(version >= NEEDED_NODE))
-  process.stderr.write(
-    `NOT RUN: the MCP conformance suite, which needs Node ${NEEDED_NODE} or newer (PARLEY_TEST_NODE).` + "\n",
-  );
-
-test.runIf(version >= NEEDED_NODE)(
+test.runIf(has("newer-node"))(
   "the client passes the official suite, but for authorisation across applications",
   { timeout: 300_000 },
   async () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { AgentError, type AgentConnection } from "../../../src/workspaces/agent-client/agent-connection.js";
 import { startTestAgent, type TestAgent } from "../support.js";
+import { has } from "../../support/requirements.js";
 
 let agent: TestAgent;
 let connection: AgentConnection;
@@ -127,11 +128,7 @@ describe("listing a directory", () => {
     ]);
   });
 
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot)
-    process.stderr.write("SKIPPED: root may list everything, so missing permission is not tested.\n");
-
-  test.skipIf(isRoot)("[F3] says that permission is missing", async () => {
+  test.skipIf(!has("not-root"))("[F3] says that permission is missing", async () => {
     await mkdir(at("locked"));
     await chmod(at("locked"), 0);
     expect(await refusal(connection.listDirectory({ path: at("locked") }))).toBe(

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { compileLinePattern } from "../../../src/agent/search/line-pattern.js";
 import { toRipgrepPattern } from "../../../src/agent/search/ripgrep-pattern.js";
+import { has } from "../../support/requirements.js";
 
 const lines = [
   "",
@@ -58,11 +59,9 @@ const patterns = [
   "(?U)a.+b",
 ];
 
-const hasRipgrep = spawnSync("rg", ["--version"]).status === 0;
-if (!hasRipgrep)
-  process.stderr.write("SKIPPED: ripgrep is not installed, so patterns are not compared with it.\n");
-
-test.skipIf(!hasRipgrep).each(patterns.flatMap((pattern) => [false, true].map((i) => [pattern, i] as const)))(
+test
+  .skipIf(!has("ripgrep"))
+  .each(patterns.flatMap((pattern) => [false, true].map((i) => [pattern, i] as const)))(
   "ripgrep finds the same lines for %s (ignoring case: %s)",
   (pattern, ignoreCase) => {
     const compiled = compileLinePattern(pattern, ignoreCase);

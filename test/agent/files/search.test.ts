@@ -4,11 +4,10 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AgentConnection } from "../../../src/workspaces/agent-client/agent-connection.js";
 import { makeFolder, startTestAgent, type TestAgent } from "../support.js";
+import { has } from "../../support/requirements.js";
 
 const REAL_RIPGREP = spawnSync("sh", ["-c", "command -v rg"]).stdout.toString("utf8").trim();
-const isInstalled = REAL_RIPGREP !== "";
-if (!isInstalled)
-  process.stderr.write("SKIPPED: ripgrep is not installed, so searches with it are not tested.\n");
+const isInstalled = has("ripgrep");
 
 /** The same searches, in the same folder, by agents that have a ripgrep, have none, or have one that fails. */
 const ways = ["without ripgrep", "with a broken ripgrep", ...(isInstalled ? ["with ripgrep"] : [])];

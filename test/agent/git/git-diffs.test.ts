@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { commit, diffByHand, git, Listener, makeRepository, write } from "./git-support.js";
 import { startTestAgent, type TestAgent } from "../support.js";
+import { has } from "../../support/requirements.js";
 
 let agent: TestAgent;
 const listeners: Listener[] = [];
@@ -171,7 +172,7 @@ test("[G10] no setting of the repository changes what is told, or has anything r
   await expect(stat(mark)).rejects.toThrow("ENOENT");
 });
 
-test.skipIf(process.getuid?.() !== 0)(
+test.skipIf(!has("root"))(
   "[G10] another user's repository is looked into where the user's own git would",
   async () => {
     const root = await makeRepository(at("foreign"));

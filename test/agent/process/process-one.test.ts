@@ -1,26 +1,14 @@
 // The agent as the first process of a container, by a process namespace of its own: that takes root.
-import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import type { AgentConnection } from "../../../src/workspaces/agent-client/agent-connection.js";
 import { finish, openAgent, pollUntil } from "./process-agent.js";
 import { agentCommand } from "../support.js";
+import { has, PID_NAMESPACE_OPTIONS } from "../../support/requirements.js";
 
-const NAMESPACE_OPTIONS = ["--pid", "--fork", "--mount-proc", "--kill-child"] as const;
-const NAMESPACE = ["unshare", ...NAMESPACE_OPTIONS] as const;
+const NAMESPACE = ["unshare", ...PID_NAMESPACE_OPTIONS] as const;
 /** The smallest init there is: bash collects every child that it is given, and passes its input on. */
 const INIT = ["bash", "-c", '"$@" <&0 & wait $!', "init"] as const;
 const WARNING = "The agent is process 1 and cannot reap orphans";
-
-function canUnshare(): boolean {
-  try {
-    execFileSync("unshare", [...NAMESPACE_OPTIONS, "bash", "-c", "true"], { stdio: "ignore" });
-    return true;
-  } catch {
-    process.stderr.write("SKIPPED: [P29] needs root, unshare and bash to make a process namespace.\n");
-    return false;
-  }
-}
-const isPossible = canUnshare();
 
 /** Leaves an orphan that ends at once, and counts what stays of it and its like. */
 async function countZombies(
@@ -33,20 +21,26 @@ async function countZombies(
   return pollUntil(count, isEnough);
 }
 
-test.skipIf(!isPossible)("[P29] as process 1 the agent warns: orphans stay as zombies", async () => {
-  const agent = await openAgent({ command: [...NAMESPACE, ...agentCommand], logLevel: "warn" });
-  const pid = (await finish(agent.connection, "echo $PPID")).output;
-  const zombies = await countZombies(agent.connection, (count) => count > 0);
-  await agent.stop();
-  const { lastOutput } = await agent.ended;
-  expect([pid, zombies > 0, lastOutput.includes(WARNING)]).toEqual(["1\n", true, true]);
-});
+test.skipIf(!has("process-namespaces"))(
+  "[P29] as process 1 the agent warns: orphans stay as zombies",
+  async () => {
+    const agent = await openAgent({ command: [...NAMESPACE, ...agentCommand], logLevel: "warn" });
+    const pid = (await finish(agent.connection, "echo $PPID")).output;
+    const zombies = await countZombies(agent.connection, (count) => count > 0);
+    await agent.stop();
+    const { lastOutput } = await agent.ended;
+    expect([pid, zombies > 0, lastOutput.includes(WARNING)]).toEqual(["1\n", true, true]);
+  },
+);
 
-test.skipIf(!isPossible)("[P29] under an init no zombie stays, and the agent does not warn", async () => {
-  const agent = await openAgent({ command: [...NAMESPACE, ...INIT, ...agentCommand], logLevel: "warn" });
-  const isFirst = (await finish(agent.connection, "echo $PPID")).output === "1\n";
-  const zombies = await countZombies(agent.connection, (count) => count === 0);
-  await agent.stop();
-  const { lastOutput } = await agent.ended;
-  expect([isFirst, zombies, lastOutput.includes(WARNING)]).toEqual([false, 0, false]);
-});
+test.skipIf(!has("process-namespaces"))(
+  "[P29] under an init no zombie stays, and the agent does not warn",
+  async () => {
+    const agent = await openAgent({ command: [...NAMESPACE, ...INIT, ...agentCommand], logLevel: "warn" });
+    const isFirst = (await finish(agent.connection, "echo $PPID")).output === "1\n";
+    const zombies = await countZombies(agent.connection, (count) => count === 0);
+    await agent.stop();
+    const { lastOutput } = await agent.ended;
+    expect([isFirst, zombies, lastOutput.includes(WARNING)]).toEqual([false, 0, false]);
+  },
+);

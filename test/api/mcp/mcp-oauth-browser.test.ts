@@ -1,24 +1,18 @@
 // Two people connect their accounts in a real browser; in their turns, the tools then know them by name.
-import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import type { Part } from "../../support/clients/api-shapes.js";
 import { begin, createAccounts, standing, type Accounts } from "../../support/mcp/mcp-accounts.js";
+import { CHROMIUM, has } from "../../support/requirements.js";
 
-const CHROMIUM = "/usr/bin/chromium";
 const ARGUMENTS = [
   ...["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-background-networking"],
   ...["--disable-component-update", "--disable-sync", "--no-first-run"],
 ];
 const LIMIT_MS = 120_000;
 
-const hasChromium = existsSync(CHROMIUM);
-if (!hasChromium) {
-  process.stderr.write(`SKIPPED: there is no ${CHROMIUM}, so nobody connects an account in a browser.\n`);
-}
-
-describe.skipIf(!hasChromium)("in Chromium", () => {
+describe.skipIf(!has("chromium"))("in Chromium", () => {
   let accounts: Accounts;
   let browser: Browser;
   let ann: ApiClient;

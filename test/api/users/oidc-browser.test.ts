@@ -1,16 +1,11 @@
 // Signing in with a real browser and a real identity provider: roles, a subscription that outlives its session, leaving.
-import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../../support/network/free-port.js";
 import { startIdentityProvider, type TestProvider } from "../../support/users/identity-provider.js";
 import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { CHROMIUM, has } from "../../support/requirements.js";
 
-const CHROMIUM = "/usr/bin/chromium";
-const hasChromium = existsSync(CHROMIUM);
-if (!hasChromium) {
-  process.stderr.write(`SKIPPED: there is no ${CHROMIUM}, so nobody signs in with a real browser.\n`);
-}
 const FLAGS =
   "--no-sandbox --disable-dev-shm-usage --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run";
 
@@ -21,7 +16,7 @@ const PEOPLE = {
 /** Long enough to subscribe within, short enough to wait for. */
 const SESSION_MS = 12_000;
 
-describe.skipIf(!hasChromium)("in Chromium", () => {
+describe.skipIf(!has("chromium"))("in Chromium", () => {
   let place: TestPlace;
   let provider: TestProvider;
   let browser: Browser;

@@ -1,9 +1,10 @@
 // A Redis of a test's own, so that it can be killed: Debian's or anybody's `redis-server`, on a free port.
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
 import { freePort } from "./free-port.js";
+import { has } from "../requirements.js";
 
 export type TestRedis = {
   url: string;
@@ -14,18 +15,8 @@ export type TestRedis = {
   stop(): Promise<void>;
 };
 
-/** Whether this machine has a redis-server; tests that need one are skipped, and say so. */
-export const hasRedis: boolean = isInstalled();
-
-function isInstalled(): boolean {
-  try {
-    execFileSync("redis-server", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    process.stderr.write("Tests of the Redis bus are SKIPPED: there is no redis-server on this machine.\n");
-    return false;
-  }
-}
+/** Tests that need one are skipped without it. */
+export const hasRedis = has("redis");
 
 export async function startRedis(): Promise<TestRedis> {
   const port = await freePort();

@@ -1,8 +1,9 @@
 // A network of its own for a process, joined to this machine's by a cable: what a container or another host has.
 // Needs Linux, root and iproute2; tests that want one are skipped elsewhere, and say so.
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { promisify } from "node:util";
+import { has } from "../requirements.js";
 
 export type NetworkNamespace = {
   /** This machine's address at the cable's near end. */
@@ -17,20 +18,7 @@ export type NetworkNamespace = {
 const run = promisify(execFile);
 const ip = (...words: string[]) => run("ip", words);
 
-/** Tries it once, with a namespace that is removed at once. */
-export const hasNamespaces: boolean = isPossible();
-
-function isPossible(): boolean {
-  const name = `parley-try-${process.pid}`;
-  try {
-    execFileSync("ip", ["netns", "add", name], { stdio: "ignore" });
-    execFileSync("ip", ["netns", "del", name], { stdio: "ignore" });
-    return true;
-  } catch {
-    process.stderr.write("Tests in a network namespace are SKIPPED: this needs Linux, root and iproute2.\n");
-    return false;
-  }
-}
+export const hasNamespaces = has("network-namespaces");
 
 export async function makeNamespace(): Promise<NetworkNamespace> {
   const number = randomInt(1 << 16);
