@@ -4,7 +4,7 @@ import type { Log } from "../../lib/log.js";
 import { openConnection, type Connection } from "../../mcp/connection.js";
 import { withHeaders } from "../../mcp/credentials.js";
 import { isSessionLost } from "../../mcp/failure.js";
-import { httpLine, type Line } from "../../mcp/transport-options.js";
+import { httpTransportOptions, type Line } from "../../mcp/transport-options.js";
 import type { Environment } from "../process/environment.js";
 import type { ServerConfig } from "./config-text.js";
 import { StderrLog } from "./stderr-log.js";
@@ -44,7 +44,7 @@ export function isUndelivered(error: unknown): boolean {
 function openLine({ name, config, environment, directory, clock, log }: ServerOptions): Line {
   if (config.transport !== "stdio") {
     const { transport, headers, url } = config;
-    return httpLine({
+    return httpTransportOptions({
       url: new URL(url),
       kind: transport === "sse" ? "sse" : "streamable_http",
       fetch: (address, init) => fetch(address, withHeaders(init, headers)),

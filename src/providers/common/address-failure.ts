@@ -1,8 +1,8 @@
-/** Whether a failed request shows that an address is wrong rather than that a vendor is down. Pure. */
+/** Detection of wrong addresses: failures that show a misconfigured address rather than an outage. Pure. */
 
-/** How many errors within errors are looked at: the network's own lies below the HTTP client's. */
+/** Depth of inspected `cause` chains: the network's error is below the HTTP client's. */
 const CAUSE_DEPTH_LIMIT = 5;
-/** Of an answer without a known type, so much is looked at: a page says what it is at its beginning. */
+/** Inspected bytes of a response without a known type: a web page is recognised by its beginning. */
 export const SNIFFED_BYTES = 512;
 
 /** The address does not lead to the vendor's API. Thrown by `endpointFetch`, below the SDKs. */
@@ -10,9 +10,9 @@ export class AddressFailure extends Error {
   override readonly name = "AddressFailure";
 
   constructor(
-    /** What was found there, to follow "cannot reach ADDRESS: "; without the address and without secrets. */
+    /** Follows "cannot reach ADDRESS: " in messages; without the address and without secrets. */
     readonly reason: string,
-    /** Whether the next try may fare better: what listens at an address may still be starting. */
+    /** Whether a retry may succeed: the server at the address may still be starting. */
     readonly isRetryable: boolean,
     options: { httpStatus?: number; cause?: unknown } = {},
   ) {
@@ -20,18 +20,18 @@ export class AddressFailure extends Error {
     this.httpStatus = options.httpStatus;
   }
 
-  /** Undefined when nothing answered. */
+  /** Undefined without a response. */
   readonly httpStatus: number | undefined;
 }
 
-/** An address for people: without user info, query and fragment, where secrets are put. */
+/** An address for messages: without user info, query and fragment, which may contain secrets. */
 export function displayAddress(address: string): string {
   if (!URL.canParse(address)) return "its address";
   const { origin, pathname } = new URL(address);
   return `${origin}${pathname}`.replace(/\/+$/, "");
 }
 
-/** Nothing listens there, or the way there is not known. A vendor that restarts looks the same. */
+/** No server, or no route to it. A restarting vendor looks the same. */
 const NO_ANSWER: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
   ENOTFOUND: "there is no host of that name",
@@ -40,7 +40,7 @@ const NO_ANSWER: Readonly<Record<string, string>> = {
   ENETUNREACH: "there is no route to its network",
 };
 
-/** What answers there is not who it should be, or does not speak as it should. Waiting changes nothing. */
+/** The server is not the expected one, or uses another protocol. Not worth a retry. */
 const WRONG_ANSWER: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: "its TLS certificate is self-signed",
   SELF_SIGNED_CERT_IN_CHAIN: "its TLS certificate is signed by an authority that this server does not know",
@@ -58,13 +58,13 @@ const WRONG_ANSWER: Readonly<Record<string, string>> = {
   ERR_INVALID_URL: "it is not a valid URL",
 };
 
-/** Undefined for every other failure, outages among them. `hasAnswered`: this address led to the vendor's API before. */
+/** Undefined for every other failure, including outages. `hasAnswered`: this address has served the vendor's API before. */
 export function addressFailureOf(error: unknown, hasAnswered: boolean): AddressFailure | undefined {
   for (const code of codesOf(error)) {
     const wrong = WRONG_ANSWER[code] ?? prefixed(code);
     if (wrong !== undefined) return new AddressFailure(wrong, false, { cause: error });
     const silent = NO_ANSWER[code];
-    // What has answered at this address before is the right thing at the right address: it is down, or restarts.
+    // An address that has answered before is correct: the server is down or restarting.
     if (silent !== undefined && !hasAnswered) return new AddressFailure(silent, true, { cause: error });
   }
   return undefined;
@@ -85,33 +85,33 @@ function codesOf(error: unknown): string[] {
   return codes;
 }
 
-/** Statuses that say enough by themselves, whatever page a proxy puts behind them: keys, sizes, rates, outages. */
-const TELLING_STATUSES: ReadonlySet<number> = new Set([401, 402, 408, 413, 429]);
+/** Statuses with a clear meaning (keys, sizes, rates, outages), even with a proxy's web page as body. */
+const UNAMBIGUOUS_STATUSES: ReadonlySet<number> = new Set([401, 402, 408, 413, 429]);
 
-/** Whether an answer with this status and type can be a page instead of what an API says. */
+/** Whether a response with this status and type can be a web page instead of an API's response. */
 export function mayBePage(status: number, contentType: string | null): boolean {
-  if (status >= 500 || TELLING_STATUSES.has(status)) return false;
+  if (status >= 500 || UNAMBIGUOUS_STATUSES.has(status)) return false;
   return !/json|event-?stream/i.test(contentType ?? "");
 }
 
-/** Whether the beginning of an answer is that of a web page. */
+/** Whether the text begins like a web page. */
 export function isPage(beginning: string): boolean {
   return /^\s*<(!doctype\s+html|html|head|body|\?xml|!--)/i.test(beginning);
 }
 
-/** Login pages, proxies' pages, whatever else a browser would show. */
+/** The failure for a web page: a login page, a proxy's error page, or another. */
 export function pageFailure(status: number): AddressFailure {
   const reason = `it answers with a web page (HTTP ${status}), as login pages and proxies do, and not as an API does`;
   return new AddressFailure(reason, status < 400, { httpStatus: status });
 }
 
-/** Wordings of servers that know no such path; every other 404 is about the model that was asked for. */
+/** Wordings of servers for an unknown path; every other 404 is about the requested model. */
 const NO_SUCH_PATH =
   /^(404[:\s-]*)*(the )?((page|resource|route|path|endpoint|requested url|url)( was)? )?not[ _]?found[.!]?$|^(404)?$|invalid url|unknown (url|path|route|endpoint|request url)|no (such )?(route|path|endpoint)|cannot (post|get) \/|no route matched|(url|path|route|endpoint)[^.]{0,80} (was )?not found|unrecognized request url/i;
 
-/** `words`: what the server says with its 404; empty when it says nothing. */
-export function isPathUnknown(words: string): boolean {
-  return NO_SUCH_PATH.test(words.trim()) && !/\bmodel\b|deployment/i.test(words);
+/** `message`: the server's message of a 404, perhaps empty. */
+export function isPathUnknown(message: string): boolean {
+  return NO_SUCH_PATH.test(message.trim()) && !/\bmodel\b|deployment/i.test(message);
 }
 
 /** `method` and `path` are those of the request. */

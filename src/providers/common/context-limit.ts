@@ -1,6 +1,6 @@
-/** Finds a model's context window, in tokens, in what vendors say: descriptions of models, and refusals. Pure. */
+/** Extraction of a model's context window, in tokens, from model descriptions and error messages. Pure. */
 
-/** Keys whose letters and digits alone, in lower case, name the window. `maxmodellen` is vLLM's. */
+/** Names of the field, reduced to lower-case letters and digits. `maxmodellen` is vLLM's. */
 const LIMIT_KEYS = new Set([
   "contextlimit",
   "contextwindow",
@@ -12,7 +12,7 @@ const LIMIT_KEYS = new Set([
   "inputtokenlimit",
   "maxmodellen",
 ]);
-/** Descriptions of models are shallow; deeper is somebody's joke. */
+/** Model descriptions are shallow; deeper nesting is ignored. */
 const DEPTH_LIMIT = 8;
 
 /**
@@ -80,7 +80,7 @@ const LIMIT_WORDINGS = [
   String.raw`context (?:window|length|size|limit)(?: of| is|:| =)? (?:only )?\(?${NUMBER}(?: tokens)?`,
 ].map((pattern) => new RegExp(pattern, "i"));
 
-/** The context window that a refusal of a too long prompt names; undefined when it does not. */
+/** The context window in the error message for a prompt that is too long; undefined when it has none. */
 export function contextLimitIn(text: string): number | undefined {
   for (const wording of LIMIT_WORDINGS) {
     const tokens = positiveInteger(wording.exec(text)?.[1]?.replace(/[,_]/g, ""));

@@ -1,7 +1,6 @@
 /**
- * The way to one provider's endpoint, below its SDK: sees what the SDKs do not tell apart or lose. A wrong address
- * becomes an `AddressFailure`, an error body of any shape one that the SDK reads, and a request that met a closed
- * connection is sent once more.
+ * `fetch` for one provider's endpoint, used by its SDK. Turns wrong addresses into an `AddressFailure`, converts error
+ * bodies of any shape into the one that the SDKs read, and resends a request that met a closed connection.
  */
 import type { Clock } from "../../lib/clock.js";
 import { resendWhenStale } from "../../lib/outbound/stale-connection.js";
@@ -19,9 +18,9 @@ import type { ProviderSettings } from "../types.js";
 
 type Fetch = NonNullable<ProviderSettings["fetch"]>;
 
-/** Keeps in mind whether the endpoint has ever answered as an API does: make one for each provider's settings. */
+/** Remembers whether the endpoint has ever answered like an API: create one for each provider's settings. */
 export function endpointFetch({ fetch: own }: Pick<ProviderSettings, "fetch">, clock: Clock): Fetch {
-  // The guard's own way out looks after closed connections itself.
+  // The outbound guard's own fetch handles closed connections itself.
   const send: Fetch =
     own ?? ((url, init) => resendWhenStale(clock, () => fetch(url, init), init?.signal ?? undefined));
   let hasAnswered = false;
@@ -35,7 +34,7 @@ export function endpointFetch({ fetch: own }: Pick<ProviderSettings, "fetch">, c
   };
 }
 
-/** An answer whose type says nothing is looked into: some servers send events under the type of a page. */
+/** Inspects the body when the content type is inconclusive: some servers send events as `text/html`. */
 async function refusePages(response: Response): Promise<Response> {
   const { status, headers, body } = response;
   if (body === null || !mayBePage(status, headers.get("content-type"))) return response;
@@ -67,7 +66,7 @@ function withFirst(
   });
 }
 
-/** The refusal in a shape that SDKs read, at most `MAX_ERROR_BODY_BYTES` of it. */
+/** The error response with a body that the SDKs read, at most `MAX_ERROR_BODY_BYTES`. */
 async function readRefusal(response: Response, url: string | URL, init?: RequestInit): Promise<Response> {
   const { status, headers } = response;
   const text = await readBeginning(response.body);
@@ -97,12 +96,12 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** The body was unpacked on its way here, so what describes it packed is not true any more. */
+/** A copy of the response with another body. The body is decompressed, so the headers that describe it are dropped. */
 function answerOf({ status, statusText, headers, url }: Response, body: BodyInit): Response {
-  const kept = new Headers(headers);
-  kept.delete("content-encoding");
-  kept.delete("content-length");
-  const answer = new Response(body, { status, statusText, headers: kept });
+  const remaining = new Headers(headers);
+  remaining.delete("content-encoding");
+  remaining.delete("content-length");
+  const answer = new Response(body, { status, statusText, headers: remaining });
   Object.defineProperty(answer, "url", { value: url });
   return answer;
 }

@@ -1,20 +1,20 @@
 /**
- * What a vendor's error body says, whatever its shape. The SDKs read one shape, `{"error": {"message", "type", "code"}}`,
- * and lose what others say; compatible servers, gateways and frameworks have a dozen. Pure.
+ * Parser for vendors' error bodies of any shape. The SDKs read only `{"error": {"message", "type", "code"}}`; compatible
+ * servers, gateways and frameworks have a dozen other shapes. Pure.
  */
 import { isJsonObject } from "./prompt-parts.js";
 
-/** Of an error body, so much is read: whole sentences with room for the request ids and traces of gateways. */
+/** Read limit of an error body: enough for messages with the request ids and traces of gateways. */
 export const MAX_ERROR_BODY_BYTES = 64 * 1024;
-/** Problems of a validation that are passed on. */
+/** Reported problems of a validation. */
 const MAX_LISTED_PROBLEMS = 3;
 
-/** `code`: a vendor's word, or the status as text or number. */
+/** `code`: a vendor's identifier, or the status as text or number. */
 export type ErrorFacts = { message: string; type?: string; code?: string | number };
 
 /**
- * The same body in the shape that the SDKs read; undefined when it has that shape, is no JSON or says nothing.
- * Its own fields stay beside it.
+ * The body converted to the shape that the SDKs read, with its own fields preserved; undefined when it has that shape
+ * already, is not JSON or has no message.
  */
 export function reshapeErrorBody(text: string): string | undefined {
   const whole = parse(text);
@@ -29,7 +29,7 @@ export function reshapeErrorBody(text: string): string | undefined {
   return facts.message === undefined ? undefined : JSON.stringify({ ...body, error: facts });
 }
 
-/** What a provider behind OpenRouter said, as text or as its body: more than the router's "Provider returned error". */
+/** The error of the provider behind OpenRouter, which is more specific than the router's "Provider returned error". */
 export function upstreamError(error: Record<string, unknown>): ErrorFacts | undefined {
   const raw = isJsonObject(error["metadata"]) ? error["metadata"]["raw"] : undefined;
   if (isJsonObject(raw)) return errorFactsOf(raw);
@@ -38,7 +38,7 @@ export function upstreamError(error: Record<string, unknown>): ErrorFacts | unde
   return isJsonObject(body) ? errorFactsOf(body) : { message: raw };
 }
 
-/** The sentence of an error body, or the whole text when it is none; empty when there is nothing to say. */
+/** The message of an error body, or the whole text when it is not JSON; perhaps empty. */
 export function errorMessageIn(text: string): string {
   const body = parse(text);
   const whole: unknown = Array.isArray(body) ? body[0] : body;
@@ -72,16 +72,16 @@ export function errorFactsOf(body: Record<string, unknown>): ErrorFacts | undefi
   };
 }
 
-/** A list of problems as one sentence. What was sent stands in some of them as `input`; it is left out. */
+/** A list of problems as one sentence, without `input`, which repeats what was sent. */
 function listed(value: unknown): unknown {
   if (!Array.isArray(value)) return isJsonObject(value) ? (value["message"] ?? value["msg"]) : value;
   const problems = value.slice(0, MAX_LISTED_PROBLEMS).map((problem: unknown) => {
     if (!isJsonObject(problem)) return typeof problem === "string" ? problem : "";
-    const words = problem["msg"] ?? problem["message"] ?? problem["detail"] ?? "";
-    const place = Array.isArray(problem["loc"]) ? problem["loc"].map(String).join(".") : "";
-    return `${place === "" ? "" : `${place}: `}${typeof words === "string" ? words : ""}`;
+    const message = problem["msg"] ?? problem["message"] ?? problem["detail"] ?? "";
+    const path = Array.isArray(problem["loc"]) ? problem["loc"].map(String).join(".") : "";
+    return `${path === "" ? "" : `${path}: `}${typeof message === "string" ? message : ""}`;
   });
-  return problems.filter((words) => words !== "").join("; ");
+  return problems.filter((text) => text !== "").join("; ");
 }
 
 function parse(text: string): unknown {

@@ -1,11 +1,11 @@
 /**
- * What a vendor's refusal means, as a table: the first rule that recognises the evidence decides the kind and
- * whether a retry can help. Wordings were observed on real services; each new one belongs here, with its test.
+ * Classification of vendor errors by a table: the first matching rule decides the kind and whether a retry can help.
+ * Wordings were observed on real services; each new one belongs here, with its test.
  */
 import type { FailureKind, OutputRefusal } from "../../domain/common/failures.js";
 import { outputRefusalIn } from "./output-refusal.js";
 
-/** What is known of a failure, in lower case, whatever SDK it came through. */
+/** The facts of a failure, in lower case, independent of the SDK. */
 export type ErrorEvidence = {
   httpStatus?: number;
   /** Vendor error types and codes (`overloaded_error`, `insufficient_quota`) and network codes (`econnreset`). */
@@ -39,8 +39,8 @@ const CONTEXT_WORDING =
   /context[ _](length|window)[^.]{0,20}exceeded|exceeds? the (model'?s )?(maximum )?context|maximum context length|prompt is too long|input is too long|too many (input )?tokens|input length and `max_tokens` exceed|context_exceeded|reduce the length of the (messages|input|prompt)|maximum prompt length|maximum number of (input )?tokens allowed|exceeds the available context size|exceeded model token limit|prompt token count of \d+ exceeds|exceed(s|ed)? (the )?(max )?context (window|length|limit)|too large for model with \d+ maximum context/;
 
 /**
- * OpenAI's words for a field that is too long: only what holds the conversation itself gets shorter by a summary. Ids,
- * names and lists of tools do not.
+ * OpenAI's wording for a field that is too long, for the fields that contain the conversation: only these get shorter by
+ * a summary, unlike ids, names and lists of tools.
  */
 const LONG_CONTENT_WORDING =
   /invalid '(messages|input|instructions|prompt|system)(\[\d+\])?(\.(content|output|arguments|tool_calls\[\d+\]\.function\.arguments))?(\[\d+\])?(\.text)?': (string|array) too long\. expected an? (string|array) with maximum length [1-9]/;
@@ -73,7 +73,7 @@ const RULES: readonly Rule[] = [
     codes: ["context_length_exceeded", "request_too_large"],
     wording: new RegExp(`${CONTEXT_WORDING.source}|${LONG_CONTENT_WORDING.source}`),
   },
-  // Google speaks of plan and billing also when a minute's quota is used up; its adapter tells the two apart.
+  // Google mentions plan and billing also for an exhausted quota per minute; its adapter distinguishes the two.
   { kind: "rate_limited", isRetryable: true, codes: ["resource_exhausted"] },
   {
     kind: "billing",
@@ -182,7 +182,7 @@ const RULES: readonly Rule[] = [
       ...CONFIG_CODES,
       "not_found_error",
       "resourcenotfoundexception",
-      // OpenAI's, for what a request may hold: 128 tools, 64 characters of a name, so many output tokens.
+      // OpenAI's limits of a request: 128 tools, 64 characters of a name, a maximum of output tokens.
       "string_above_max_length",
       "array_above_max_length",
       "integer_above_max_value",
@@ -211,23 +211,23 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** Decides what a failure means. Statuses of 500 and above that no rule names are worth a retry; the rest is not. */
+/** Classifies a failure. Without a matching rule, statuses of 500 and above are worth a retry. */
 export function classifyError(evidence: ErrorEvidence): Verdict {
   const blamesConfig =
     evidence.codes.some((code) => CONFIG_CODES.includes(code)) || CONFIG_WORDING.test(evidence.text);
   for (const rule of RULES) {
     if (rule.unlessConfig && blamesConfig) continue;
-    if (recognises(rule, evidence)) return { kind: rule.kind, isRetryable: rule.isRetryable };
+    if (matches(rule, evidence)) return { kind: rule.kind, isRetryable: rule.isRetryable };
   }
   return { kind: "generic", isRetryable: (evidence.httpStatus ?? 0) >= 500 };
 }
 
-/** What an account or a connection refuses has nothing to do with how much was asked for, whatever its words. */
+/** The other kinds concern the account or the connection, not the requested output, whatever their wording. */
 const ABOUT_REQUEST: readonly FailureKind[] = ["generic", "config", "context_too_large"];
 
 /**
- * The verdict, and what the failure tells of the output that was asked for. A bound of the answer is a matter of
- * settings and no overflow of the context; prompt and answer together are one, which a summary can end.
+ * The verdict, refined by what the failure says about the requested output. A limit of the answer is a matter of
+ * settings; an overflow of prompt and answer together is one of the context, which a summary can resolve.
  */
 export function classifyOutputRefusal(
   verdict: Verdict,
@@ -241,7 +241,7 @@ export function classifyOutputRefusal(
   return { ...verdict, outputRefusal };
 }
 
-function recognises(rule: Rule, { httpStatus, codes, text }: ErrorEvidence): boolean {
+function matches(rule: Rule, { httpStatus, codes, text }: ErrorEvidence): boolean {
   if (httpStatus !== undefined && rule.statuses?.includes(httpStatus)) return true;
   if (rule.codes?.some((code) => codes.includes(code))) return true;
   return rule.wording?.test(text) ?? false;

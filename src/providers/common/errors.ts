@@ -1,4 +1,4 @@
-/** Turns whatever an SDK, the network or the watchdog threw into the one error that the engine knows. */
+/** Conversion of every error of an SDK, the network or the watchdog into a `ModelCallError`. */
 import { type ChatFailure, type FailureKind, ModelCallError } from "../../domain/common/failures.js";
 import { AddressFailure, displayAddress } from "./address-failure.js";
 import { contextLimitIn } from "./context-limit.js";
@@ -11,9 +11,9 @@ import type { ProviderSettings } from "../types.js";
 import { sanitizeVendorMessage } from "./vendor-messages.js";
 import { SilenceError } from "./watchdog.js";
 
-/** Only so much of a message is searched for known wordings. */
+/** Part of a message that is searched for known wordings. */
 const SEARCHED_CHARACTERS = 4_000;
-/** `cause` chains deeper than this hold nothing that helps. */
+/** Depth of inspected `cause` chains. */
 const CAUSE_DEPTH_LIMIT = 5;
 
 /** A failure that arrives inside a stream, where the SDK does not throw by itself (`response.failed`). */
@@ -35,8 +35,8 @@ export class StreamFailure extends Error {
 /** The stream ended although the vendor had not finished. */
 export const STREAM_CUT_TEXT = "the connection closed before the answer was complete";
 
-/** `isVendors`: the words are the vendor's own, not an SDK's or the network's. */
-type Facts = { evidence: ErrorEvidence; words: string; isVendors: boolean; headers: Headers | undefined };
+/** `isVendors`: the message is the vendor's own, not an SDK's or the network's. */
+type Facts = { evidence: ErrorEvidence; message: string; isVendors: boolean; headers: Headers | undefined };
 
 /** Classifies `error`; a `ModelCallError` passes through. `nowMs` turns a `retry-after` date into a wait. */
 export function toModelCallError(error: unknown, settings: ProviderSettings, nowMs: number): ModelCallError {
@@ -44,15 +44,15 @@ export function toModelCallError(error: unknown, settings: ProviderSettings, now
   if (error instanceof SilenceError) return silenceToModelCallError(error, settings);
   const refused = causeChain(error).find(isOutboundRefused);
   if (refused !== undefined) return blockedError(refused, settings);
-  const astray = causeChain(error).find((link) => link instanceof AddressFailure);
-  if (astray !== undefined) return addressError(astray, settings);
+  const addressFailure = causeChain(error).find((link) => link instanceof AddressFailure);
+  if (addressFailure !== undefined) return addressError(addressFailure, settings);
   const facts = collectFacts(error);
   const { kind, isRetryable, outputRefusal } = classifyOutputRefusal(
     classifyError(facts.evidence),
     facts.evidence,
   );
   const httpStatus = statusOf(error);
-  const detail = sanitizeVendorMessage(facts.words, settings.apiKey);
+  const detail = sanitizeVendorMessage(facts.message, settings.apiKey);
   const description = describeFailure(kind, settings.displayName, httpStatus);
   const failure: ChatFailure = {
     kind,
@@ -71,17 +71,17 @@ export function toModelCallError(error: unknown, settings: ProviderSettings, now
   });
 }
 
-/** Whether the guard of outgoing requests did not let one out. */
+/** Whether the guard of outgoing requests has refused the request. */
 function isOutboundRefused(error: unknown): error is OutboundRefused {
   return error instanceof OutboundRefused;
 }
 
-/** Whether it was thrown below the SDK, by us, and says all that is to be said. */
+/** Whether the error was thrown by our own fetch below the SDK, and needs no further explanation. */
 export function isOwnError(error: unknown): error is OutboundRefused | AddressFailure {
   return isOutboundRefused(error) || error instanceof AddressFailure;
 }
 
-/** Nothing was sent. Trying again would change nothing. */
+/** The failure of a request that was not sent. Not worth a retry. */
 function blockedError(refused: OutboundRefused, { kind, displayName }: ProviderSettings): ModelCallError {
   const message = `${displayName} is not asked: ${refused.message}`;
   return new ModelCallError({ kind: "config", message, provider: kind, isRetryable: false }, undefined, {
@@ -89,10 +89,10 @@ function blockedError(refused: OutboundRefused, { kind, displayName }: ProviderS
   });
 }
 
-/** What listens at the address, if anything does, is not the vendor's API. Says where to look. */
-function addressError(astray: AddressFailure, settings: ProviderSettings): ModelCallError {
+/** The failure of a wrong address; its message names the setting to check. */
+function addressError(addressFailure: AddressFailure, settings: ProviderSettings): ModelCallError {
   const { kind, displayName, baseUrl, addressVariable } = settings;
-  const { reason, isRetryable, httpStatus } = astray;
+  const { reason, isRetryable, httpStatus } = addressFailure;
   const address = baseUrl === undefined ? "its own address" : displayAddress(baseUrl);
   const where =
     addressVariable === undefined
@@ -106,7 +106,7 @@ function addressError(astray: AddressFailure, settings: ProviderSettings): Model
     isRetryable,
     ...(httpStatus === undefined ? {} : { httpStatus }),
   };
-  return new ModelCallError(failure, undefined, { cause: astray });
+  return new ModelCallError(failure, undefined, { cause: addressFailure });
 }
 
 /** The failure of a provider that has no key to call with. */
@@ -119,8 +119,8 @@ export function missingKeyError(settings: ProviderSettings): ModelCallError {
 }
 
 /**
- * The vendor's wish to wait, in milliseconds: `retry-after-ms` beats `retry-after` (seconds or an HTTP date).
- * Undefined when there is none or it makes no sense; a date in the past counts as none.
+ * The vendor's retry delay, in milliseconds: `retry-after-ms` takes precedence over `retry-after` (seconds or an HTTP
+ * date). Undefined when there is none or it is invalid; a date in the past counts as none.
  */
 export function parseRetryAfter(headers: Headers | undefined, nowMs: number): number | undefined {
   const milliseconds = parsePositive(headers?.get("retry-after-ms"));
@@ -129,7 +129,7 @@ export function parseRetryAfter(headers: Headers | undefined, nowMs: number): nu
   return wait === undefined || wait < 0 ? undefined : wait;
 }
 
-/** The sentence a person reads. It names the provider, says what happened and, if it helps, what to do. */
+/** The message for users: the provider, what happened and, if useful, what to do. */
 export function describeFailure(kind: FailureKind, name: string, httpStatus: number | undefined): string {
   const status = httpStatus === undefined ? "" : ` (HTTP ${httpStatus})`;
   switch (kind) {
@@ -157,7 +157,7 @@ export function describeFailure(kind: FailureKind, name: string, httpStatus: num
       return `There is no API key for ${name}. Add one and try again.`;
     case "provider_disabled":
       return `${name} is turned off.`;
-    // Ours to say, never a vendor's.
+    // Not caused by vendors.
     case "empty_answer":
     case "usage_limit":
     case "storage_limit":
@@ -179,19 +179,19 @@ function silenceToModelCallError(error: SilenceError, settings: ProviderSettings
   return new ModelCallError(failure, undefined, { cause: error });
 }
 
-/** Reads an error of either SDK without knowing its class: both carry `status`, `headers` and the body. */
+/** Reads an error of any SDK by its fields: all have `status`, `headers` and the body. */
 function collectFacts(error: unknown): Facts {
   const chain = causeChain(error);
   const bodies = chain.flatMap((link) => errorBodies(field(link, "error")));
   const codes = [...chain, ...bodies].flatMap((link) => [field(link, "type"), field(link, "code")]);
-  // An error inside a stream has no status of its own; gateways tell it as the code: 502, or "502".
+  // An error inside a stream has no status of its own; gateways send it as the code: 502, or "502".
   const httpStatus = statusOf(error) ?? codes.map(statusInCode).find((status) => status !== undefined);
   const headers = field(error, "headers");
-  const words = bodies.map((body) => field(body, "message")).find((text) => typeof text === "string");
+  const bodyMessage = bodies.map((body) => field(body, "message")).find((text) => typeof text === "string");
   const own = error instanceof Error ? error.message : "";
-  // The SDKs put the status before a body that is plain text, and say so when there is none.
+  // The SDKs prefix a plain-text body with the status, and mark an empty one with "(no body)".
   const isPlainBody = statusOf(error) !== undefined && !own.endsWith("(no body)");
-  const unwrapped = unwrapWords(words ?? own);
+  const unwrapped = unwrapMessage(bodyMessage ?? own);
   const messages = [...chain, ...bodies].map((link) => field(link, "message"));
   return {
     evidence: {
@@ -205,21 +205,21 @@ function collectFacts(error: unknown): Facts {
         .slice(0, SEARCHED_CHARACTERS)
         .toLowerCase(),
     },
-    words: unwrapped ?? words ?? own.replace(/^\d{3} (?=\S)/, ""),
-    isVendors: (words ?? unwrapped) !== undefined || isPlainBody || isToldInStream(error),
+    message: unwrapped ?? bodyMessage ?? own.replace(/^\d{3} (?=\S)/, ""),
+    isVendors: (bodyMessage ?? unwrapped) !== undefined || isPlainBody || isVendorStreamFailure(error),
     headers: headers instanceof Headers ? headers : undefined,
   };
 }
 
-function isToldInStream(error: unknown): boolean {
+function isVendorStreamFailure(error: unknown): boolean {
   return error instanceof StreamFailure && error.isVendors;
 }
 
-/** An error that its SDK does not know keeps the vendor's JSON as its message: `{"message":"…"}`. */
-function unwrapWords(words: string): string | undefined {
-  if (!words.startsWith("{")) return undefined;
+/** An error that its SDK does not recognise has the vendor's JSON as its message: `{"message":"…"}`. */
+function unwrapMessage(message: string): string | undefined {
+  if (!message.startsWith("{")) return undefined;
   try {
-    const body: unknown = JSON.parse(words);
+    const body: unknown = JSON.parse(message);
     return isJsonObject(body) ? errorFactsOf(body)?.message : undefined;
   } catch {
     return undefined;
@@ -242,8 +242,8 @@ function causeChain(error: unknown): unknown[] {
 }
 
 /**
- * Anthropic keeps `{type: "error", error: {type, message}}`, OpenAI only the inner object; Azure hides another in it, and
- * OpenRouter the error of the provider behind it, which says more than its own "Provider returned error".
+ * Anthropic's SDK has `{type: "error", error: {type, message}}`, OpenAI's only the inner object; Azure nests another in
+ * it, and OpenRouter the error of the upstream provider, which is more specific than "Provider returned error".
  */
 function errorBodies(body: unknown): unknown[] {
   if (body === undefined || body === null) return [];

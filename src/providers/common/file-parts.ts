@@ -1,13 +1,13 @@
-/** Files of people and tools → what a model can read of them; shared by all vendors. Pure. */
+/** Conversion of users' and tools' files to model input; shared by all vendors. Pure. */
 import { isShownToModels, isTextType, plainMediaType as plainType } from "../../domain/files/file-types.js";
 import type { FilePart, StoredFile } from "../../domain/chats/message-parts.js";
 import { fenced, wellFormed } from "./prompt-parts.js";
 
-/** Images that every vendor with eyes takes. */
+/** Image types that every vendor with vision accepts. */
 const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 export const PDF_TYPE = "application/pdf";
 
-/** Of one text, in its prompt; longer ones are cut, for a log that somebody drops in would fill the model's window. */
+/** Longest inline text of one file; longer ones are cut, as a log file could fill the context window. */
 const MAX_INLINE_TEXT_BYTES = 128 * 1024;
 
 /** A media type without its parameters, in lower case: `Text/Plain; charset=utf-8` → `text/plain`. */
@@ -23,7 +23,7 @@ export function isPdf(part: Pick<FilePart, "mediaType">): boolean {
   return plainMediaType(part) === PDF_TYPE;
 }
 
-/** What stands for a file whose bytes are gone (`missing`) or that this model cannot take (`unsupported`). */
+/** Placeholder for a file whose bytes are gone (`missing`) or whose type the model does not accept (`unsupported`). */
 export function filePlaceholder(
   { name, mediaType, sizeBytes }: StoredFile,
   reason: "missing" | "unsupported",
@@ -32,31 +32,31 @@ export function filePlaceholder(
   return wellFormed(`[file ${name} (${mediaType}, ${sizeBytes} bytes) ${problem}]`);
 }
 
-/** A text file as inline text with its name, decoded leniently as UTF-8, its beginning when long; undefined for every other type. */
+/** A text file as inline text with its name, decoded leniently as UTF-8, cut when long; undefined for other types. */
 export function textOfFile(part: FilePart, bytes: Uint8Array): string | undefined {
   if (!isTextType(part.mediaType)) return undefined;
   const isCut = bytes.length > MAX_INLINE_TEXT_BYTES;
-  // With `stream`, half a character at the cut is left out.
+  // With `stream`, an incomplete character at the cut is dropped.
   const text = new TextDecoder("utf-8").decode(bytes.subarray(0, MAX_INLINE_TEXT_BYTES), { stream: isCut });
   const note = `[the first ${MAX_INLINE_TEXT_BYTES} of its ${bytes.length} bytes]`;
   return wellFormed(`[file] ${part.name}\n${fenced(text)}${isCut ? `\n${note}` : ""}`);
 }
 
-/** The file's bytes as a data URL, as vendors take images and documents inline. */
+/** The file's bytes as a data URL, for inline images and documents. */
 export function fileDataUrl(part: FilePart, bytes: Uint8Array): string {
   return `data:${plainMediaType(part)};base64,${Buffer.from(bytes).toString("base64")}`;
 }
 
 /**
- * What stands for a tool's file that is not shown, be it that its bytes are gone or stay away (`bytes` undefined).
- * Also for texts: a tool says in its result what the model is to read.
+ * Placeholder for a tool's file that is not shown, also when its bytes are not loaded (`bytes` undefined). Also for text
+ * files: a tool's result contains what the model should read.
  */
 export function resultFilePlaceholder(file: StoredFile, bytes: Uint8Array | undefined): string {
   const isAway = bytes === undefined && isShownToModels(file.mediaType);
   return filePlaceholder(file, isAway ? "missing" : "unsupported");
 }
 
-/** A file of a tool's, to be shown as one that a person sent. */
+/** A tool's file as a file part of a user message. */
 export function asFilePart(file: StoredFile): FilePart {
   return { type: "file", ...file };
 }

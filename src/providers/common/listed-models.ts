@@ -1,8 +1,8 @@
-/** What a vendor's list of models says of each, in our words. Pure, but for the reading of a list that comes in pages. */
+/** Conversion of a vendor's list of models. Pure, except for reading a paginated list. */
 import { findContextLimitIn } from "./context-limit.js";
 import type { ListedModel } from "../types.js";
 
-/** More than a person looks through; the largest router has some hundreds. A list that never ends is not read to its end. */
+/** The largest router lists some hundreds; guards against an endless list. */
 export const LISTED_MODELS_LIMIT = 2_000;
 const MAX_ID_CHARACTERS = 512;
 const MAX_NAME_CHARACTERS = 200;
@@ -14,7 +14,7 @@ export function readListed(id: unknown, name: unknown, entry: unknown): ListedMo
   return { model: id, displayName, contextLimit: findContextLimitIn(entry) ?? null };
 }
 
-/** The first ones, each id once. */
+/** The first `LISTED_MODELS_LIMIT` models, each id once. */
 export async function collectListed<Entry>(
   entries: AsyncIterable<Entry>,
   read: (entry: Entry) => ListedModel | undefined,

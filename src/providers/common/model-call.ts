@@ -1,18 +1,18 @@
 /**
- * What every adapter does around its vendor: open the stream under the watchdog, read its events into our parts,
- * end quietly on abort, and make each failure a `ModelCallError`.
+ * One model call, shared by all adapters: opens the stream under the watchdog, converts its events into stream parts,
+ * ends quietly on abort, and turns each failure into a `ModelCallError`.
  */
 import { STREAM_CUT_TEXT, StreamFailure, toModelCallError } from "./errors.js";
 import type { ModelStreamPart, ProviderSettings } from "../types.js";
 import { type StreamLimits, WatchedStream } from "./watchdog.js";
 
-/** Reads one vendor's events. Keeps what it needs of one call; a new one is made for each. */
+/** Converter of one vendor's events. Stateful: create one for each call. */
 export type EventReader<Event> = {
   /** The parts that this event completes. Throws `StreamFailure` when the vendor reports one. */
   read(event: Event): ModelStreamPart[];
-  /** The vendor has told why it stopped: what may still come is usage and the end of the stream. */
+  /** The vendor has sent the stop reason; only usage and the end of the stream may follow. */
   isFinished(): boolean;
-  /** What is left when the stream has ended by itself; without a `finish` in it or before it the answer was cut. */
+  /** The remaining parts when the stream has ended by itself; without a `finish` by then, the answer was cut. */
   end(): ModelStreamPart[];
 };
 
@@ -24,9 +24,9 @@ export type PreparedCall<Event> = {
 };
 
 /**
- * Runs one call. Yields exactly one `finish`, last, or throws; on abort it just ends. `prepare` is called when the parts
- * are first asked for, and throws `ModelCallError` for what is refused before anything is sent. An answer whose vendor has
- * told why it stopped is complete, however its stream ends: it is paid for, and asking again would be paid twice.
+ * Runs one call. Yields exactly one `finish`, last, or throws; on abort it just ends. `prepare` is called with the first
+ * read, and throws `ModelCallError` for what is refused before anything is sent. An answer with a stop reason is complete
+ * however its stream ends: it is billed, and a retry would be billed again.
  */
 export async function* runModelCall<Event>(
   { settings, limits, signal }: CallSettings,

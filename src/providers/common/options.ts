@@ -1,10 +1,10 @@
-/** A model's call options: raw JSON in its configuration, typed values inside an adapter. Unknown keys are refused. */
+/** Parser for a model's call options: JSON in its configuration, typed values in an adapter. Refuses unknown keys. */
 import { z } from "zod";
 import { ModelCallError } from "../../domain/common/failures.js";
 import type { JsonObject } from "../../domain/common/json.js";
 import type { ProviderSettings } from "../types.js";
 
-/** More problems than this would only be noise to whoever reads the failure. */
+/** Problems in one error message. */
 const NAMED_PROBLEMS_LIMIT = 3;
 /** A key or a value in a configuration can be of any length; a message cannot. */
 const PROBLEM_LIMIT_CHARACTERS = 200;
@@ -12,17 +12,17 @@ const PROBLEM_LIMIT_CHARACTERS = 200;
 const domains = z.array(z.string().min(1)).min(1);
 
 /**
- * The vendor's own web search: absent = off, present (even empty) = on. A vendor's schema takes from it what the
- * vendor has (`webSearchSchema.omit({...})`) and so refuses the rest.
+ * The vendor's own web search: absent = off, present (even empty) = on. A vendor's schema omits the fields that the vendor
+ * lacks (`webSearchSchema.omit({...})`), so that they are refused.
  */
 export const webSearchSchema = z.strictObject({
   /** Only pages of these domains (`example.com`, subdomains included). */
   allowedDomains: domains.optional(),
   /** No pages of these domains. */
   blockedDomains: domains.optional(),
-  /** How much of the found pages the model reads. */
+  /** Amount of page content that the model reads. */
   contextSize: z.enum(["low", "medium", "high"]).optional(),
-  /** Searches in one call, at most. */
+  /** Maximum of searches in one call. */
   maxUses: z.int().positive().optional(),
 });
 export type WebSearchOptions = z.infer<typeof webSearchSchema>;
@@ -51,24 +51,22 @@ export function parseOptions<Schema extends z.ZodType>(
   );
 }
 
-/** A configuration may have any number of wrong keys. */
+/** Problems that `problemsIn` returns. */
 const REPORTED_PROBLEMS_LIMIT = 20;
 
-/** What is wrong with the options, each with its place in them; empty when nothing is. The first ones of very many. */
+/** The problems of the options, each with its path; at most `REPORTED_PROBLEMS_LIMIT`. Empty when the options are valid. */
 export function problemsIn(schema: z.ZodType, options: JsonObject): { path: string[]; message: string }[] {
   const parsed = schema.safeParse(options);
   return parsed.success ? [] : parsed.error.issues.flatMap(locateIssue).slice(0, REPORTED_PROBLEMS_LIMIT);
 }
 
 function locateIssue({ path, message, ...issue }: z.core.$ZodIssue): { path: string[]; message: string }[] {
-  const place = path.map(String);
-  if (issue.code !== "unrecognized_keys") return [{ path: place, message }];
-  return issue.keys.map((key) => ({ path: [...place, key], message: "there is no such option" }));
+  const keys = path.map(String);
+  if (issue.code !== "unrecognized_keys") return [{ path: keys, message }];
+  return issue.keys.map((key) => ({ path: [...keys, key], message: "there is no such option" }));
 }
 
 function describe(path: readonly string[], problem: string): string {
-  const words = path.length === 0 ? problem : `\`${path.join(".")}\`: ${problem}`;
-  return words.length <= PROBLEM_LIMIT_CHARACTERS
-    ? words
-    : `${words.slice(0, PROBLEM_LIMIT_CHARACTERS - 1)}…`;
+  const text = path.length === 0 ? problem : `\`${path.join(".")}\`: ${problem}`;
+  return text.length <= PROBLEM_LIMIT_CHARACTERS ? text : `${text.slice(0, PROBLEM_LIMIT_CHARACTERS - 1)}…`;
 }

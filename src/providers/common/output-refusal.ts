@@ -1,14 +1,14 @@
 /**
- * Reads a vendor's refusal of the output tokens that were asked for. Pure. Wordings were observed on real services and
+ * Parser for a vendor's refusal of the requested output tokens. Pure. Wordings were observed on real services and
  * gateways; each new one belongs here, with its test.
  */
 import type { OutputRefusal } from "../../domain/common/failures.js";
 
 const NUMBER = String.raw`\`?(\d[\d,_]{0,14})\`?`;
-/** How vendors and servers call the field. */
+/** Names of the field. */
 const FIELD = String.raw`max[ _]?(?:completion|output|new)?[ _]?tokens`;
 
-/** The model's own bound of one answer; the group is the number. */
+/** The model's own limit of one answer; the group is the number. */
 const MODEL_WORDINGS = [
   // OpenAI and Azure; OpenAI's Responses API and ByteDance; their gateways.
   String.raw`supports at most ${NUMBER} (?:completion|output) tokens`,
@@ -29,13 +29,13 @@ const MODEL_WORDINGS = [
 const RANGE_WORDING =
   /maxoutputtokens value of [\d,]+ but the supported range is from \d+ \(inclusive\) to ([\d,]+) \(exclusive\)/i;
 
-/** The context window, and what of it the prompt takes, as `window` and `prompt`. */
+/** The context window and the prompt's tokens, as `window` and `prompt`. */
 const WINDOW_WORDINGS = [
   // OpenAI's older models and vLLM; OpenRouter, which counts tools apart.
   String.raw`maximum context length is (?<window>[\d,]+) tokens\b.{0,40}you requested (?:about )?[\d,]+ tokens \((?<prompt>[\d,]+) (?:in the messages|of text input)(?:, (?<tools>[\d,]+) (?:in the functions|of tool input))?,(?: and)? [\d,]+ in the (?:completion|output)`,
   // vLLM, newer.
   String.raw`maximum context length is +(?<window>[\d,]+) tokens and your request has (?<prompt>[\d,]+) input tokens`,
-  // vLLM reads the prompt only as far as it would fit: what it says here is no count.
+  // vLLM reads the prompt only as far as it would fit, so its number is not a count of the prompt.
   String.raw`maximum context length is (?<window>[\d,]+) tokens\. however, you requested [1-9][\d,]* output tokens and your prompt contains`,
   String.raw`you passed [\d,]+ input (?:tokens|characters) and requested [1-9][\d,]* output tokens\. however, the model'?s context length is only (?<window>[\d,]+) tokens`,
   // TensorRT-LLM and vLLM: more output than the whole window.
@@ -46,14 +46,14 @@ const WINDOW_WORDINGS = [
   String.raw`input length and \`?max_tokens\`? exceed context limit: (?<prompt>[\d,]+) \+ [\d,]+ > (?<window>[\d,]+)`,
 ].map((pattern) => new RegExp(pattern, "is"));
 
-/** The field is blamed, whatever the reason. */
+/** The message blames the field, for whatever reason. */
 const BLAMED = new RegExp(
   String.raw`(?:invalid|unsupported|unrecognized|unknown|not supported|too (?:large|high|big)|exceed|above|greater|must be|out of range)[^.]{0,120}\b${FIELD}|\b${FIELD}\b[^.]{0,120}(?:invalid|not supported|unsupported|too (?:large|high|big)|exceed|must be|out of range|limited|was reached)`,
   "i",
 );
 
 /**
- * What a refusal says of the output that was asked for; undefined when it is about something else. `text` is the
+ * What an error message says about the requested output; undefined when it is about something else. `text` is the
  * vendor's message and those of its causes.
  */
 export function outputRefusalIn(text: string): OutputRefusal | undefined {
@@ -73,7 +73,7 @@ export function outputRefusalIn(text: string): OutputRefusal | undefined {
   return BLAMED.test(text) ? {} : undefined;
 }
 
-/** More than any model has; a number beyond is none of tokens. */
+/** More than any model has; a greater number does not count tokens. */
 const MOST_TOKENS = 1_000_000_000;
 
 function tokensIn(text: string | undefined): number | undefined {

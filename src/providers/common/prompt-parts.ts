@@ -1,10 +1,10 @@
-/** The parts of history → vendor input that all vendors share. Pure. */
+/** Conversion of history to vendor input, as far as all vendors share it. Pure. */
 import type { ModelProviderKind } from "../../domain/common/failures.js";
 import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 import type { FileReferencePart, ToolResultPart } from "../../domain/chats/message-parts.js";
 import { wellFormed } from "../../domain/common/well-formed.js";
 
-// Vendors refuse lone halves of a surrogate pair, which cut tool output may contain.
+// Vendors refuse lone surrogates, which truncated tool output may contain.
 export { wellFormed };
 
 /** `[file-reference] path:start-end` and the lines in a fence. */
@@ -15,7 +15,7 @@ export function fileReferenceText(part: FileReferencePart): string {
   return wellFormed(`${header}\n${fenced(part.content)}`);
 }
 
-/** The text in a fence that no line of its own can close. */
+/** The text in a code fence that is longer than any in it. */
 export function fenced(text: string): string {
   let longestRun = 2;
   for (const [run] of text.matchAll(/`{3,}/g)) longestRun = Math.max(longestRun, run.length);
@@ -28,19 +28,19 @@ export function toolResultText(result: JsonValue): string {
   return wellFormed(typeof result === "string" ? result : JSON.stringify(result));
 }
 
-/** For vendors without a flag for failed calls: `{"error": …}`, unless the result already says so. */
+/** For vendors without a flag for failed calls: `{"error": …}`, unless the result has an `error` already. */
 export function markedToolResultText(part: ToolResultPart): string {
   if (!part.isError || isErrorObject(part.result)) return toolResultText(part.result);
   return wellFormed(JSON.stringify({ error: part.result }));
 }
 
-/** The metadata that this vendor itself attached; foreign metadata is not ours to send. */
+/** The metadata that this vendor attached; other vendors' metadata is never sent. */
 export function ownMetadata(metadata: JsonObject | undefined, vendor: ModelProviderKind): JsonObject {
   const own = metadata?.[vendor];
   return isJsonObject(own) ? own : {};
 }
 
-/** The arguments a model wrote. Anything that is not a JSON object becomes `{}`. */
+/** A model's tool arguments. Anything that is not a JSON object becomes `{}`. */
 export function parseToolArguments(text: string): JsonObject {
   try {
     const parsed: JsonValue = JSON.parse(text);
@@ -50,7 +50,7 @@ export function parseToolArguments(text: string): JsonObject {
   }
 }
 
-/** Whether the text is a whole JSON object, not what a limit left of one. */
+/** Whether the text is a complete JSON object, not one that a limit has cut. */
 export function isJsonObjectText(text: string): boolean {
   try {
     return isJsonObject(JSON.parse(text));

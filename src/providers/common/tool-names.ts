@@ -1,31 +1,31 @@
 /**
- * Tool names as every vendor takes them, reversibly. A model may call a tool by any name, and tool servers may name
- * theirs as they like; one name that a vendor refuses, in the tools or anywhere in the history, would make every
- * further call of the chat fail.
+ * Reversible encoding of tool names into a form that every vendor accepts. Models may call tools by any name, and MCP
+ * servers may use any name; one refused name, in the tools or anywhere in the history, would make every further call of
+ * the chat fail.
  */
 import { createHash } from "node:crypto";
 import type { PromptPart } from "../../domain/chats/message-parts.js";
 import type { ModelProvider, ModelRequest, ModelStreamPart, PromptMessage } from "../types.js";
 
 /**
- * What all vendors take: Anthropic, Bedrock and OpenAI want `^[a-zA-Z0-9_-]{1,64}$`; Gemini refuses a digit or a dash
- * at the beginning, and Moonshot everything but a letter there.
+ * Accepted by all vendors: Anthropic, Bedrock and OpenAI require `^[a-zA-Z0-9_-]{1,64}$`; Gemini refuses a leading digit
+ * or dash, and Moonshot anything but a leading letter.
  */
 const LEGAL_NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
 const NAME_LIMIT_CHARACTERS = 64;
 const HASH_CHARACTERS = 8;
-/** What stands before a name that has no letter to begin with. */
+/** Prefix of a name that does not begin with a letter. */
 const PREFIX = "tool_";
-/** The name of the vendors' own search, which may not be another tool's beside it. */
+/** The name of the vendors' own search, which no other tool may have beside it. */
 const SEARCH_TOOL = "web_search";
 
-/** The names of one call, in both directions. Names that the call did not have come back as they are. */
+/** Encoder and decoder for the names of one call. Unknown names are unchanged. */
 export type ToolNames = { toVendor(name: string): string; fromVendor(name: string): string };
 
 /**
- * The codec for all the names of one call. A legal name stays; another one becomes its legal characters and a hash of
- * the whole name, which depends on nothing else, so that a prompt begins the same in every call. `reserved` names are
- * the vendor's own. Undefined when every name may stay.
+ * The codec for all names of one call. A legal name is unchanged; others become their legal characters and a hash of the
+ * whole name, which depends on nothing else, so that prompt prefixes stay cacheable. `reserved` names are the vendor's
+ * own. Undefined when all names are legal.
  */
 export function toolNames(names: Iterable<string>, reserved: readonly string[] = []): ToolNames | undefined {
   const all = new Set(names);
@@ -36,7 +36,7 @@ export function toolNames(names: Iterable<string>, reserved: readonly string[] =
   const backward = new Map<string, string>();
   for (const name of illegal) {
     let legal = legalForm(name, name);
-    // A tool may have just this name; then the hash is of more than the name.
+    // On a collision with another tool's name, a counter is hashed as well.
     for (let count = 1; all.has(legal) || backward.has(legal); count++)
       legal = legalForm(name, `${name}\n${count}`);
     forward.set(name, legal);
@@ -48,7 +48,7 @@ export function toolNames(names: Iterable<string>, reserved: readonly string[] =
   };
 }
 
-/** The same provider, whose vendor sees legal names only; callers see the names as they are. */
+/** Wraps a provider: the vendor sees legal names only, callers see the original ones. */
 export function withLegalNames(provider: ModelProvider): ModelProvider {
   return {
     stream: (request, signal) => {
@@ -69,7 +69,7 @@ function legalForm(name: string, hashed: string): string {
   return `${begun.slice(0, NAME_LIMIT_CHARACTERS - HASH_CHARACTERS - 1)}_${hash}`;
 }
 
-/** Names of tools, and of calls and results in the history; what the vendor itself has run keeps the vendor's name. */
+/** Names of tools, and of calls and results in the history, except those that the vendor itself has run. */
 function* namesIn({ tools, messages }: ModelRequest): Generator<string> {
   for (const { name } of tools) yield name;
   for (const { parts } of messages) for (const part of parts) if (isOurs(part)) yield part.toolName;

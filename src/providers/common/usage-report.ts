@@ -1,18 +1,18 @@
 /**
- * The numbers of tokens that a vendor reports → ours. They come from outside: servers and proxies were seen to send
- * fractions, words, negative numbers, parts greater than their whole, or zeros for "unknown". None of that may cost an
- * answer, reach the database, or be billed: what is no count is unknown, and the engine estimates it.
+ * Sanitizes the token counts that a vendor reports. Servers and proxies were seen to send fractions, text, negative
+ * numbers, parts greater than their total, or zeros for "unknown". None of that may fail an answer, reach the database,
+ * or be billed: an invalid count is unknown, and the engine estimates it.
  */
 import type { ModelStreamPart, ReportedUsage } from "../types.js";
 
-/** What a column of messages holds. Sums of a call's responses end here too. */
+/** Maximum of the database column; sums of a call's responses are capped as well. */
 export const GREATEST_COUNT = 2 ** 31 - 1;
-/** Of a strange value, for the log. */
+/** Of an invalid value, for the log. */
 const SHOWN_CHARACTERS = 40;
-/** Strange fields that are remembered of one call; vendors have about as many. */
-const ODD_FIELDS_LIMIT = 10;
+/** Recorded anomalies of one call; vendors have about as many fields. */
+const ANOMALIES_LIMIT = 10;
 
-/** One call's numbers as read so far; undefined = not reported, or no count. */
+/** One call's counts so far; undefined = not reported, or invalid. */
 export type TokenCounts = { [Field in keyof Omit<ReportedUsage, "anomalies">]: number | undefined };
 
 export const NO_COUNTS: TokenCounts = {
@@ -23,12 +23,12 @@ export const NO_COUNTS: TokenCounts = {
   cacheWriteTokens: undefined,
 };
 
-/** Reads the reports of one call; a new one is made for each. */
+/** Sanitizer for the reports of one call; create one for each. */
 export class UsageReport {
-  /** Strange values by the vendor's name of the field: each is told once. */
-  readonly #odd = new Map<string, string>();
+  /** Invalid values by the vendor's field name; the first of each field. */
+  readonly #anomalies = new Map<string, string>();
 
-  /** A count, or undefined where there is none. Fractions are rounded up; digits in quotes are a number. */
+  /** A valid count, or undefined. Fractions are rounded up; a string of digits is a number. */
   count(field: string, value: unknown): number | undefined {
     if (value === undefined || value === null) return undefined;
     if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= GREATEST_COUNT)
@@ -40,7 +40,7 @@ export class UsageReport {
     return count <= GREATEST_COUNT ? count : undefined;
   }
 
-  /** For vendors that count what was read from or written to their cache as part of the prompt. */
+  /** For vendors whose prompt count includes cache reads and writes. */
   uncached(
     prompt: number | undefined,
     cacheRead = 0,
@@ -54,26 +54,27 @@ export class UsageReport {
     return { inputTokens: prompt - cacheReadTokens - cacheWriteTokens, cacheReadTokens, cacheWriteTokens };
   }
 
-  /** What the counts are worth together. A report of zeros alone says nothing: every call reads something. */
+  /** The usage part of the counts. A report of zeros only counts as missing: every call has input. */
   part(counts: TokenCounts): Extract<ModelStreamPart, { type: "usage" }> {
-    const isUntold = Object.values(counts).every((count) => count === undefined || count === 0);
-    const outputTokens = isUntold ? null : bounded(counts.outputTokens);
+    const isMissing = Object.values(counts).every((count) => count === undefined || count === 0);
+    const outputTokens = isMissing ? null : bounded(counts.outputTokens);
     const reasoning = bounded(counts.reasoningTokens) ?? 0;
     if (outputTokens !== null && reasoning > outputTokens)
       this.#note("reasoning", `${reasoning} of ${outputTokens}`);
     const usage: ReportedUsage = {
-      inputTokens: isUntold ? null : bounded(counts.inputTokens),
+      inputTokens: isMissing ? null : bounded(counts.inputTokens),
       outputTokens,
       reasoningTokens: Math.min(reasoning, outputTokens ?? reasoning),
       cacheReadTokens: bounded(counts.cacheReadTokens) ?? 0,
       cacheWriteTokens: bounded(counts.cacheWriteTokens) ?? 0,
     };
-    if (this.#odd.size === 0) return { type: "usage", usage };
-    return { type: "usage", usage: { ...usage, anomalies: Object.fromEntries(this.#odd) } };
+    if (this.#anomalies.size === 0) return { type: "usage", usage };
+    return { type: "usage", usage: { ...usage, anomalies: Object.fromEntries(this.#anomalies) } };
   }
 
   #note(field: string, value: string): void {
-    if (this.#odd.size < ODD_FIELDS_LIMIT && !this.#odd.has(field)) this.#odd.set(field, value);
+    if (this.#anomalies.size < ANOMALIES_LIMIT && !this.#anomalies.has(field))
+      this.#anomalies.set(field, value);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Whether call options are what an adapter takes, asked before there is a call: by the schema that the adapter reads with. */
+/** Validation of call options before any call, with the schema of the provider's adapter. */
 import type { z } from "zod";
 import type { JsonObject } from "../../domain/common/json.js";
 import { anthropicOptionsSchema } from "../anthropic/options.js";
@@ -10,7 +10,7 @@ import type { ProviderSettings } from "../types.js";
 
 type Settings = Pick<ProviderSettings, "kind" | "openaiApi">;
 
-/** Everything that is wrong, each with its place in the options; never a value. Empty = calls can be made with them. */
+/** The problems of the options, each with its path, never with a value. Empty when the options are valid. */
 export function validateOptions(
   settings: Settings,
   options: JsonObject,

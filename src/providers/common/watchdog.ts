@@ -1,24 +1,24 @@
 /**
- * Guards the silence of a vendor's stream: the SDKs' own timeouts do not cover a body that stops talking, so each
- * call runs under this watchdog. It owns the call's AbortController; nothing outlives the iteration.
+ * Stall watchdog for a vendor's stream: the SDKs' own timeouts do not cover a body that stalls. Owns the call's
+ * AbortController; nothing outlives the iteration.
  */
 import { type Clock, systemClock } from "../../lib/clock.js";
 
 /** From the request to the vendor's first event. Sixty seconds covers a cold model behind a queue. */
 export const STARTUP_TIMEOUT_MS = 60_000;
-/** Between two events. Vendors may think silently for a minute or more before they go on. */
+/** Between two events. Models may think silently for a minute or more. */
 export const STREAM_STALL_TIMEOUT_MS = 120_000;
 
 /**
- * From the last event of an answer that has told why it stopped to the end of its stream: usage follows within
- * milliseconds. Some gateways never send the end, and keep the connection open.
+ * From the last event of an answer with a stop reason to the end of its stream: usage follows within milliseconds. Some
+ * gateways never end the stream and keep the connection open.
  */
 export const FINISHED_GRACE_MS = 3_000;
 
-/** How long a call may be silent, and whose clock says so. */
+/** Timeouts of a call's silence, and the clock that measures them. */
 export type StreamLimits = { clock: Clock; startupTimeoutMs: number; stallTimeoutMs: number };
 
-/** The limits of production. */
+/** The limits in production. */
 export const DEFAULT_STREAM_LIMITS: StreamLimits = {
   clock: systemClock,
   startupTimeoutMs: STARTUP_TIMEOUT_MS,
@@ -37,15 +37,15 @@ export class SilenceError extends Error {
   }
 }
 
-/** One step of the source, one abort, or one silence: whichever comes first settles it, the rest is ignored. */
+/** Settled by a step of the source, an abort, or a timeout, whichever comes first. */
 type Waiter = { end(): void; fail(error: unknown): void };
 
 /**
- * Opens a stream with its first `next()`, and passes its events on. Throws `SilenceError` when the vendor is silent for
- * too long and whatever `open` or the stream throws; ends without an error, at once, when `signal` is or becomes aborted.
- * Time that the consumer spends between two reads does not count. The stream is told to stop, except when it has ended
- * or when the consumer leaves with an event in hand: then its rest may still be read. One read at a time.
- * States: new → open → over. No generator, which would make half a dozen promises of each event.
+ * Iterator over a stream that it opens with the first `next()`. Throws `SilenceError` when the vendor is silent for too
+ * long, and whatever `open` or the stream throws; ends at once, without an error, when `signal` is or becomes aborted.
+ * Time between two reads does not count. Aborts the stream, except when it has ended, or when the consumer returns after
+ * an event: the rest is then drained. One read at a time.
+ * States: new → open → over. Not a generator, which would create half a dozen promises for each event.
  */
 export class WatchedStream<Event> implements AsyncIterableIterator<Event, undefined> {
   readonly #controller = new AbortController();
@@ -80,15 +80,15 @@ export class WatchedStream<Event> implements AsyncIterableIterator<Event, undefi
     }
   }
 
-  /** All that matters has been said: a silence of `FINISHED_GRACE_MS` is the end from now on, and no failure. */
+  /** The answer is complete: from now on a silence of `FINISHED_GRACE_MS` is the end, not a failure. */
   expectEnd(): void {
     this.#silence?.expectEnd();
   }
 
-  /** The consumer has an event in hand and wants no more. */
+  /** Called when the consumer stops iterating after an event. */
   return(): Promise<IteratorResult<Event, undefined>> {
     if (this.#isOver || this.signal.aborted || !this.#events) return Promise.resolve(this.#end(false));
-    void letEnd(this.#events, this.#controller, this.limits.clock);
+    void drainSource(this.#events, this.#controller, this.limits.clock);
     return Promise.resolve(this.#end(true));
   }
 
@@ -106,7 +106,7 @@ export class WatchedStream<Event> implements AsyncIterableIterator<Event, undefi
     this.#controller.abort();
   };
 
-  /** `isEnding`: the source has ended by itself or is about to; else it is told to stop. */
+  /** `isEnding`: the source has ended by itself or is about to; otherwise it is aborted. */
   #end(isEnding: boolean): IteratorReturnResult<undefined> {
     if (this.#isOver) return OVER;
     this.#isOver = true;
@@ -114,7 +114,7 @@ export class WatchedStream<Event> implements AsyncIterableIterator<Event, undefi
     this.signal.removeEventListener("abort", this.#stop);
     if (!isEnding) {
       this.#controller.abort();
-      // Not awaited: it would queue behind a read that may never settle. What it rejects with was caused by our abort.
+      // Not awaited: it would wait for a read that may never settle. A rejection is caused by our abort.
       this.#events?.return?.().catch(() => undefined);
     }
     return OVER;
@@ -123,14 +123,14 @@ export class WatchedStream<Event> implements AsyncIterableIterator<Event, undefi
 
 const OVER: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
-/** How long a source whose reader has seen enough may take to end by itself; its last packet is on its way. */
+/** For a source to end by itself after its reader is done; its last packet is in flight. */
 const END_LIMIT_MS = 1_000;
 
 /**
- * Reads the rest of a source that is as good as over, so that its connection can serve the next call: an abort would
- * close it, and each call would begin with a new TLS handshake. Never rejects.
+ * Reads the rest of a source that is about to end, so that its connection can be reused: an abort would close it, and
+ * each call would start with a new TLS handshake. Never rejects.
  */
-async function letEnd<Event>(
+async function drainSource<Event>(
   source: AsyncIterator<Event>,
   controller: AbortController,
   clock: Clock,
@@ -139,7 +139,7 @@ async function letEnd<Event>(
   try {
     while ((await source.next()).done !== true);
   } catch {
-    // The answer was complete; how its connection ends is nobody's concern.
+    // The answer is complete; a failure of its connection does not matter.
   } finally {
     cancel();
   }
@@ -148,28 +148,28 @@ async function letEnd<Event>(
 type SilenceTimer = ReturnType<typeof startSilenceTimer>;
 
 /**
- * One timer for a whole call: it looks how long the present wait has lasted and re-arms itself for the rest,
- * which is far cheaper than a timer per event.
+ * One timer for a whole call: it checks how long the current wait has lasted and re-arms itself for the rest, which is
+ * far cheaper than a timer for each event.
  */
 function startSilenceTimer({ clock, startupTimeoutMs, stallTimeoutMs }: StreamLimits) {
   const limits = { startup: startupTimeoutMs, stream: stallTimeoutMs, end: FINISHED_GRACE_MS };
   let phase: keyof typeof limits = "startup";
   let waitingSince = clock.now();
   let waiter: Waiter | undefined;
-  let cancelTimer = clock.after(startupTimeoutMs, look);
+  let cancelTimer = clock.after(startupTimeoutMs, check);
 
-  function look() {
+  function check() {
     const limit = limits[phase];
     const silentFor = waiter === undefined ? 0 : clock.now() - waitingSince;
     if (waiter !== undefined && silentFor >= limit)
       return phase === "end" ? waiter.end() : waiter.fail(new SilenceError(phase, limit));
-    cancelTimer = clock.after(limit - silentFor, look);
+    cancelTimer = clock.after(limit - silentFor, check);
   }
 
   function begin(next: "stream" | "end") {
     phase = next;
     cancelTimer();
-    cancelTimer = clock.after(limits[next], look);
+    cancelTimer = clock.after(limits[next], check);
   }
 
   return {
