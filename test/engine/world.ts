@@ -1,6 +1,6 @@
 // A world for tests of the engine: a real database, the demo model behind a real SDK and socket, one bus, and as
-// many replicas (each with its own clock, memory and worker) as a test wants. Nothing here sleeps: tests wait for
-// news, and move the clocks themselves.
+// many replicas (each with its own clock, cache and worker) as a test wants. Nothing here sleeps: tests wait for
+// events, and move the clocks themselves.
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
@@ -26,7 +26,7 @@ import { ChatCache } from "../../src/engine/transitions/chat-cache.js";
 import { Subagents } from "../../src/engine/subagents/subagents.js";
 import { StorageLimits, type StorageLimitsOptions } from "../../src/services/files/storage-limits.js";
 import { UNMONITORED_SPACE } from "../../src/lib/free-space.js";
-import { tell } from "./turns/describe-parts.js";
+import { describeParts } from "./turns/describe-parts.js";
 import { Titles } from "../../src/services/chats/titles.js";
 import { ToolError, type Tool } from "../../src/engine/tools/tool.js";
 import { UsageLimits, type UsageLimitDependencies } from "../../src/services/usage/usage-limits.js";
@@ -62,21 +62,21 @@ export type Replica = {
   dependencies: RunnerDependencies;
   commands: Commands;
   worker: Worker;
-  /** Not told of turns by the worker: a title would use up an answer of the test's. */
+  /** Not connected to the worker: a title would use up one of the test's answers. */
   titles: Titles;
   mcpServers: McpTurnServers;
   catalog: ServerCatalog;
   usageLimits: UsageLimits;
 };
 
-/** Nobody has to show anything. */
-const NOTHING_SHOWN: TurnServerDependencies["authorization"] = {
+/** No server requires credentials. */
+const NO_AUTHORIZATION: TurnServerDependencies["authorization"] = {
   headersFor: () => Promise.resolve({ ok: true, headers: {} }),
   renewedHeaders: () => Promise.resolve({ ok: false, kind: "failed", message: "There is nothing else." }),
 };
 
 type ReplicaOptions = {
-  /** Another bus than the world's: a replica that nobody hears and that hears nobody. */
+  /** Another bus than the world's: an isolated replica. */
   bus?: Bus;
   tools?: readonly Tool[];
   openWorkspace?: (chatId: string, ancestorChatIds: readonly string[]) => Promise<AgentConnection>;
@@ -87,8 +87,8 @@ type ReplicaOptions = {
   usageLimits?: Partial<Pick<UsageLimitDependencies, "whenUnchecked" | "meter">>;
   /** What users may store; no limit unless given. */
   storage?: Partial<Pick<StorageLimitsOptions, "space" | "defaultBytes">>;
-  /** What people's requests to registered tool servers carry, and what is counted of them. */
   onTurnSettled?: RunnerDependencies["events"]["onTurnSettled"];
+  /** Credentials for registered MCP servers, and the meter of their calls. */
   mcpServers?: Partial<Pick<TurnServerDependencies, "authorization" | "meter">>;
 };
 
@@ -164,12 +164,20 @@ export class World {
       ...{ database, clock, log, secrets, outbound },
       ...{ keys: {}, demoUrl: demo.url },
     });
-    const models = new Models({ database, clock, log, bus, endpoints, createAdapter, maxOutputTokens: 32_000 });
+    const models = new Models({
+      database,
+      clock,
+      log,
+      bus,
+      endpoints,
+      createAdapter,
+      maxOutputTokens: 32_000,
+    });
     const openWorkspace = options.openWorkspace ?? (() => Promise.reject(new ToolError("No agent here.")));
     const catalog = new ServerCatalog({ database, clock, bus });
     const mcpServers = new McpTurnServers({
       ...{ catalog, clock, log: createLog("silent"), connect: connectMcp, fetchFor: () => fetch },
-      authorization: NOTHING_SHOWN,
+      authorization: NO_AUTHORIZATION,
       meter: { mcpCall: () => undefined, mcpConnect: () => undefined },
       ...options.mcpServers,
     });
@@ -246,10 +254,10 @@ export class World {
       mcpOauth: {
         publicUrl: () => "http://localhost",
         allowedOrigins: [],
-        begin: () => Promise.reject(new Error("Nobody was expected to authorise a tool server.")),
-        disconnect: () => Promise.reject(new Error("Nobody was expected to disconnect a tool server.")),
+        begin: () => Promise.reject(new Error("No MCP server was expected to be authorised.")),
+        disconnect: () => Promise.reject(new Error("No MCP server was expected to be disconnected.")),
       },
-      tryMcpServer: () => Promise.reject(new Error("Nobody was expected to try a tool server.")),
+      tryMcpServer: () => Promise.reject(new Error("No MCP server was expected to be tried.")),
       mcpSelection: {
         preselected: () => catalog.preselectedIds(),
         enabled: (ids) => catalog.ofTurn(ids),
@@ -316,7 +324,7 @@ export class World {
     return this.until(chatId, (state) => state.status === status, bus);
   }
 
-  /** Resolves when a streamed delta, now or later, holds the text in its JSON. */
+  /** Resolves when a streamed delta, now or later, contains the text in its JSON. */
   untilStreamed(chatId: string, text: string, bus: Bus = this.bus): Promise<void> {
     return new Promise((resolve, reject) => {
       let detach: (() => void) | undefined;
@@ -335,9 +343,11 @@ export class World {
     });
   }
 
-  /** The chat's history as a person would retell it, one line per message. */
+  /** The chat's history in one line per message. */
   async story(chatId: string): Promise<string[]> {
-    return (await readHistory(this.database, chatId)).map(({ role, parts }) => `${role}: ${tell(parts)}`);
+    return (await readHistory(this.database, chatId)).map(
+      ({ role, parts }) => `${role}: ${describeParts(parts)}`,
+    );
   }
 
   history(chatId: string): Promise<MessageRow[]> {
@@ -350,13 +360,12 @@ export class World {
     return this.database.query(statement, values);
   }
 
-  /** Makes everything that the worker holds free to be taken over, as if its process had died long ago. */
+  /** Deletes the worker's lease, as if its process had died long ago. */
   async killLease({ worker }: Replica): Promise<void> {
     await this.run("DELETE FROM worker_leases WHERE worker_id = $1", [worker.id]);
   }
 }
 
-/** For a chat at rest. */
 export function isAtRest(state: ChatState): boolean {
   return state.status === "waiting" || state.status === "error";
 }
@@ -381,7 +390,7 @@ export function connectedTo(bus: Bus): Bus {
   };
 }
 
-/** The bus as a replica sees it that is thought dead: what it says is heard, but nothing reaches it. */
+/** The bus of a replica that is presumed dead: it publishes, but receives nothing. */
 export function deafTo(bus: Bus): Bus {
   return {
     ...connectedTo(bus),

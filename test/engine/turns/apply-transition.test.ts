@@ -1,4 +1,4 @@
-// The one way to change a chat: the short way and the way through the lock, what is told, and what memory keeps.
+// Chat transitions: in one statement and under the lock, what is published, and what is cached.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SavedChange } from "../../../src/domain/chats/chat-events.js";
@@ -40,7 +40,7 @@ async function known(chatId: string) {
   return { ownerId: world.viewer.userId, state: await world.state(chatId) };
 }
 
-test("a known chat is changed in one statement, and everyone is told with the rows", async () => {
+test("a known chat is changed in one statement, and the change is published with its rows", async () => {
   const chatId = await world.createChat(replica, "Hello");
   await applyTransition(replica.dependencies, { chatId, commands: [{ type: "interrupt" }] });
   const heard = await listen(chatId);
@@ -62,7 +62,7 @@ test("a known chat is changed in one statement, and everyone is told with the ro
   ]);
 });
 
-test("a known state that is old leads to the lock, and the decision is made on what stands there", async () => {
+test("an outdated known state leads to the lock, and the decision is made on the current state", async () => {
   const chatId = await world.createChat(replica, "Hello");
   const old = await known(chatId);
   await applyTransition(replica.dependencies, { chatId, commands: [{ type: "interrupt" }] });
@@ -82,7 +82,7 @@ test("a known state that is old leads to the lock, and the decision is made on w
   });
 });
 
-test("a chat that does not exist is not found, and what changes nothing says so", async () => {
+test("a chat that does not exist is not found, and a command without effect reports so", async () => {
   const gone = { chatId: randomUUID(), commands: [{ type: "interrupt" as const }] };
   expect(await applyTransition(replica.dependencies, gone)).toEqual({ outcome: "not_found" });
   const chatId = await world.createChat(replica, "Hello");
@@ -97,7 +97,7 @@ test("a chat that does not exist is not found, and what changes nothing says so"
   expect(heard).toEqual([]);
 });
 
-test("what fails alongside undoes the change, and nobody hears of it", async () => {
+test("a failure alongside rolls back the change, and nothing is published", async () => {
   const chatId = await world.createChat(replica, "Hello");
   const before = { state: await world.state(chatId), history: await world.history(chatId) };
   const heard = await listen(chatId);
@@ -108,7 +108,7 @@ test("what fails alongside undoes the change, and nobody hears of it", async () 
   expect(heard).toEqual([]);
 });
 
-test("news of large messages travels without them, but this replica keeps them in memory; a queue travels as previews", async () => {
+test("a change with large messages is published without them, but this replica caches them; a queue is published as previews", async () => {
   const chatId = await world.createChat(replica, "Hello");
   await applyTransition(replica.dependencies, { chatId, commands: [{ type: "interrupt" }] });
   const heard = await listen(chatId);
@@ -137,7 +137,7 @@ describe("many at once", () => {
     expect(last?.queue?.map(({ id }) => id)).toEqual(queuedIds);
   });
 
-  test("commands of all kinds from two replicas leave memories that agree with the database, or know nothing", async () => {
+  test("commands of all kinds from two replicas leave caches that agree with the database, or are empty", async () => {
     const other = world.replica();
     const chatId = await world.createChat(replica, "Hello");
     const kinds: (() => Command)[] = [

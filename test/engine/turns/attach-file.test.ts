@@ -1,4 +1,4 @@
-// The tool that gives files of a workspace to the chat, called as a model calls it, with a real agent.
+// The attach_file tool, called as a model calls it, with a real agent.
 import { mkdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -43,7 +43,7 @@ test.each([
   ]);
 });
 
-test("ten MiB can be attached, a byte more cannot, nor what is no file", async () => {
+test("ten MiB can be attached, but not a byte more, and nothing that is not a file", async () => {
   const path = join(agent.folder, "large.bin");
   await writeFile(path, "");
   await truncate(path, 10 * MIB);

@@ -1,4 +1,4 @@
-// Long talks: folded between steps and after the last, when the vendor refuses the prompt, and when a person asks.
+// Compaction: between steps and after the last, when the vendor refuses the prompt, and on request.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import { type DemoRequest, lastUserText } from "../../../src/demo-model/request.js";
@@ -86,7 +86,7 @@ const NOTICE = "assistant for user (summary): tool-call chat_summarized, tool-re
 const BOUNDARY = "user for model (summary): All of it, in short.";
 
 describe("a context that fills up", () => {
-  test("is folded between two steps, and the turn goes on with the summary alone", async () => {
+  test("is compacted between two steps, and the turn goes on with the summary alone", async () => {
     await setModel(1_000, 70);
     const asked = answers([{ text: "Noting.", toolCalls: [noteCall("a")], usage: full }, { text: "Done." }]);
     await start();
@@ -105,7 +105,7 @@ describe("a context that fills up", () => {
     expect(asked[1]?.body["tool_choice"]).toEqual({ type: "none" });
   });
 
-  test("is folded after the last step, and the model is asked to go on", async () => {
+  test("is compacted after the last step, and the model is asked to go on", async () => {
     await setModel(1_000, 70);
     const asked = answers([{ text: "An answer.", usage: full }, { text: "And on." }]);
     await start();
@@ -121,7 +121,7 @@ describe("a context that fills up", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("is folded three times in one turn at most", async () => {
+  test("is compacted at most three times in one turn", async () => {
     await setModel(1_000, 0);
     const asked = answers(
       Array.from({ length: 9 }, (_, index) => ({ text: `Answer ${index}.`, usage: full })),
@@ -134,7 +134,7 @@ describe("a context that fills up", () => {
     expect((await world.state(chatId)).status).toBe("waiting");
   });
 
-  test("is left alone at 100 percent", async () => {
+  test("is not compacted at 100 percent", async () => {
     await setModel(1_000, 100);
     const asked = answers([{ text: "An answer.", usage: { inputTokens: 5_000 } }]);
     await start();
@@ -143,7 +143,7 @@ describe("a context that fills up", () => {
   });
 });
 
-test("people see that the talk is being folded before the model is asked, and the result before it is saved", async () => {
+test("users see the compaction before the model is called, and its result before it is saved", async () => {
   await setModel(1_000, 70);
   answers([{ text: "An answer.", usage: full }, { text: "And on." }]);
   await start();
@@ -165,7 +165,7 @@ test("people see that the talk is being folded before the model is asked, and th
 });
 
 describe("a summary that fails", () => {
-  test("is tried again after a notice, and the turn goes on as if nothing had been", async () => {
+  test("is retried after a notice, and the turn goes on as usual", async () => {
     await setModel(1_000, 70);
     answers(
       [{ text: "Noting.", toolCalls: [noteCall("a")], usage: full }, { text: "Done." }],
@@ -208,7 +208,7 @@ describe("a prompt that the vendor refuses as too long", () => {
     error: { status: 400, type: "invalid_request_error", message },
   });
 
-  test("is folded once, the message of the person kept word for word, and its limit is learned", async () => {
+  test("leads to one compaction that keeps the user's message verbatim, and its limit is learned", async () => {
     await setModel(null, 70);
     const asked = answers([{ text: "One." }, tooLong(), { text: "Two." }]);
     await start();
@@ -268,7 +268,7 @@ describe("a prompt that the vendor refuses as too long", () => {
   });
 });
 
-describe("a person who asks for a summary", () => {
+describe("a requested summary", () => {
   async function talk(): Promise<string> {
     await start();
     const chatId = await world.createChat(replica, "Hello");

@@ -1,7 +1,7 @@
-// What the parts of a message say, in one line for stories of tests.
+// Description of message parts in one line, for expectations of tests.
 import type { MessagePart } from "../../../src/domain/chats/message-parts.js";
 
-export function tell(parts: MessagePart[]): string {
+export function describeParts(parts: MessagePart[]): string {
   return parts
     .map((part) => {
       switch (part.type) {

@@ -55,7 +55,7 @@ describe("when the wait for a command breaks, execute", () => {
     return contextWith(() => Promise.resolve(connections.shift() ?? away));
   }
 
-  test("gives the result that a second look finds", async () => {
+  test("returns the result that a second request finds", async () => {
     expect(await execute({ command: "echo it; exit 4" }, contextOf(breaking(), chat))).toEqual({
       success: false,
       output: "it\n",
@@ -87,7 +87,7 @@ describe("when the wait for a command breaks, execute", () => {
     });
   });
 
-  test("says why it does not wait any longer, and how to go on, when it breaks each time", async () => {
+  test("reports why it stops waiting, and how to continue, when it breaks each time", async () => {
     const workspace = () => Promise.resolve(breakingAtOnce());
     const args = { command: "exec sleep 600", timeout: "1h" };
     const result = await execute(args, contextWith(workspace));
@@ -107,7 +107,7 @@ describe("when the wait for a command breaks, execute", () => {
     await chat.signalProcess(id, "kill");
   });
 
-  test("says so when nobody answers", async () => {
+  test("reports so when the agent does not answer", async () => {
     expect(await execute({ command: "true" }, contextOf(breaking(), away))).toEqual({
       success: false,
       exit_code: -1,
@@ -118,7 +118,7 @@ describe("when the wait for a command breaks, execute", () => {
     });
   });
 
-  test("says that the process was lost when a new agent does not know it", async () => {
+  test("reports a lost process when a new agent does not know it", async () => {
     const stranger = agent.connection.forChat("another-chat");
     expect(await execute({ command: "true" }, contextOf(breaking(), stranger))).toEqual({
       success: false,

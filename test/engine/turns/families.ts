@@ -1,4 +1,4 @@
-// What tests of subagents share: a model that plays, replicas with every tool, and looks at families.
+// Fixtures for tests of subagents: a scripted model, replicas with every tool, and queries of families.
 import type { DemoRequest } from "../../../src/demo-model/request.js";
 import { builtInTools } from "../../../src/engine/tools/registry.js";
 import { listChats, type ChatRecord } from "../../../src/store/chats/chats.js";
@@ -48,7 +48,7 @@ export function familiesIn(world: World) {
   async function onlyChild(replica: Replica, chatId: string): Promise<string> {
     for (;;) {
       const [child] = await childrenOf(chatId);
-      // A replica that hears nothing is not told that there is work.
+      // A replica without events is not woken.
       replica.worker.wake();
       if (child) return child.id;
       await new Promise((resolve) => setImmediate(resolve));

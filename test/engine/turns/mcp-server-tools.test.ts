@@ -1,4 +1,4 @@
-// What tools servers have: remembered, shared, in each person's own name, and never waited for too long.
+// Lists of MCP servers' tools: cached, shared, per user, and bounded in time.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { McpAccountState } from "../../../src/domain/mcp/types.js";
 import type { McpHeaders } from "../../../src/services/mcp/ports.js";
@@ -71,7 +71,7 @@ async function namesFor(server: McpServerRecord, userId = "ann"): Promise<string
   return listed?.map(({ name }) => name) ?? null;
 }
 
-test("a list is asked for once in three minutes, however many people ask at once", async () => {
+test("a list is requested once in three minutes, whatever the number of concurrent callers", async () => {
   const server = serverOf();
   const answers = await Promise.all(["ann", "ben", "ann"].map((userId) => namesFor(server, userId)));
   expect(answers).toEqual([
@@ -88,7 +88,7 @@ test("a list is asked for once in three minutes, however many people ask at once
 });
 
 test.each(["oauth2", "user_identity"] as const)(
-  "with %s each person has a list of their own, in their own name",
+  "with %s each user has a list of their own, with their own credentials",
   async (authKind) => {
     const server = serverOf({ authKind });
     await namesFor(server, "ann");
@@ -101,7 +101,7 @@ test.each(["oauth2", "user_identity"] as const)(
   },
 );
 
-test("who is not authorised has none, and has it as soon as they are", async () => {
+test("a user without authorisation gets none, and gets it as soon as they have authorised", async () => {
   const server = serverOf({ authKind: "oauth2" });
   expect(await namesFor(server, "eve")).toBeNull();
   keys.set("eve", "of eve");
@@ -109,7 +109,7 @@ test("who is not authorised has none, and has it as soon as they are", async () 
   expect(listing.listedFor).toEqual(["of eve"]);
 });
 
-test("who disconnects has none at once, and who connects anew is asked for anew", async () => {
+test("a user who disconnects gets none at once, and the list is requested again after a new connection", async () => {
   const server = serverOf({ authKind: "oauth2" });
   expect(await namesFor(server)).toEqual(["read", "write"]);
   keys.delete("ann");
@@ -121,7 +121,7 @@ test("who disconnects has none at once, and who connects anew is asked for anew"
   expect(listing.listedFor).toEqual(["of ann", "of ann's other account"]);
 });
 
-test("a server that refuses the person's authorisation is asked again the next time", async () => {
+test("a server that refuses the user's authorisation is asked again the next time", async () => {
   const server = serverOf({ authKind: "oauth2" });
   listing.mood = "closed";
   expect(await namesFor(server)).toBeNull();
@@ -129,7 +129,7 @@ test("a server that refuses the person's authorisation is asked again the next t
   expect(await namesFor(server)).toEqual(["read", "write"]);
 });
 
-test("a changed server is asked anew at once", async () => {
+test("a changed server is asked again at once", async () => {
   await namesFor(serverOf());
   const id = "0f8fad5b-d9cb-469f-a165-70867728950e";
   await namesFor(serverOf({ id }));
@@ -139,7 +139,7 @@ test("a changed server is asked anew at once", async () => {
   expect(await namesFor(serverOf({ id }))).toEqual(["other"]);
 });
 
-test("a server that hangs is given up after ten seconds, and left alone for fifteen", async () => {
+test("a request to a hanging server is abandoned after ten seconds, and not repeated for fifteen", async () => {
   listing.mood = "deaf";
   const server = serverOf();
   const armed = clock.nextTimer(10_000);
@@ -153,13 +153,13 @@ test("a server that hangs is given up after ten seconds, and left alone for fift
   expect(await namesFor(server)).toEqual(["read", "write"]);
 });
 
-test("whoever asks while servers are changed gets an answer", async () => {
+test("a request while servers are changed gets an answer", async () => {
   const asked = namesFor(serverOf());
   bus.publishConfigChange("mcp-servers");
   expect(await asked).toEqual(["read", "write"]);
 });
 
-test("closing ends what is being asked", async () => {
+test("closing ends requests under way", async () => {
   listing.mood = "deaf";
   const armed = clock.nextTimer(10_000);
   const asked = namesFor(serverOf());
@@ -174,7 +174,7 @@ function inMood(mood: typeof listing.mood, server: McpServerRecord): McpServerRe
 }
 
 describe("trying a server", () => {
-  test("tells what it is and has, each time anew", async () => {
+  test("returns its identity and tools, without a cache", async () => {
     const server = serverOf({ isEnabled: false });
     const told = {
       ok: true,
@@ -196,16 +196,12 @@ describe("trying a server", () => {
     ["that refuses the credentials", (server) => inMood("closed", server), "unauthorized"],
     ["that fails", (server) => inMood("broken", server), "unreachable"],
     [
-      "where nobody listens",
+      "where nothing listens",
       (server) => ({ ...server, url: "http://127.0.0.1:1/mcp?key=s3cret" }),
       "unreachable",
     ],
-    [
-      "in a network that it may not be in",
-      (server) => ({ ...server, allowsPrivateAddresses: false }),
-      "blocked",
-    ],
-  ])("%s says why, without secrets", async (_name, become, kind) => {
+    ["in a forbidden network", (server) => ({ ...server, allowsPrivateAddresses: false }), "blocked"],
+  ])("%s reports why, without secrets", async (_name, become, kind) => {
     const trial = await tools.try(become(serverOf()), "ann");
     expect(trial).toMatchObject({
       ok: false,
@@ -214,7 +210,7 @@ describe("trying a server", () => {
     expect(JSON.stringify(trial)).not.toMatch(/of ann|s3cret/);
   });
 
-  test("by somebody who has not authorised it says so", async () => {
+  test("by a user who has not authorised it reports so", async () => {
     const trial = await tools.try(serverOf({ authKind: "oauth2" }), "eve");
     expect(trial).toMatchObject({ ok: false, failure: { kind: "unauthorized", message: "Connect it." } });
   });

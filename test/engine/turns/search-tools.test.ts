@@ -96,7 +96,7 @@ describe("search_files", () => {
     });
   });
 
-  test("tells what it does not show and what it did not search", async () => {
+  test("reports what it does not show and what it did not search", async () => {
     for (let index = 0; index < 7; index += 1) {
       await put(`data/${index}.log`, "");
       await truncate(join(agent.folder, `data/${index}.log`), 11 * 1024 * 1024);

@@ -1,4 +1,4 @@
-// The tools that read skills, called as a model calls them, in a real workspace.
+// The skill tools, called as a model calls them, in a real workspace.
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -49,7 +49,7 @@ test("the model reads a skill, then a file that came with it", async () => {
   });
 });
 
-test("the model is told when there is more than it was shown", async () => {
+test("a truncated skill is marked for the model", async () => {
   const long = join(agent.folder, ".agents/skills/long");
   await mkdir(long);
   await writeFile(join(long, "SKILL.md"), `---\nname: long\n---\n${"x".repeat(65 * 1024)}`);
@@ -80,7 +80,7 @@ test.each([
   });
 });
 
-test("the model is told why there is no workspace to read from", async () => {
+test("without a workspace the model learns why", async () => {
   const nowhere = () => Promise.reject(new ToolError("This chat has no workspace."));
   expect(await call("read_skill", { name: "release" }, nowhere)).toEqual({
     result: { error: "This chat has no workspace." },
@@ -88,7 +88,7 @@ test("the model is told why there is no workspace to read from", async () => {
   });
 });
 
-test("skills can be read only where there are some", () => {
+test("skill tools are offered only where there are skills", () => {
   const offered = (hasSkills: boolean) =>
     builtInTools
       .filter((tool) => isToolOffered(tool, { hasWorkspace: true, mayProvision: true, hasSkills }))

@@ -1,4 +1,4 @@
-// Agents that wait for others: what a wait tells and when it ends, and that it goes on when replicas come and go.
+// Waits for subagents: what they return and when they end, and that they continue when replicas come and go.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { encodeId } from "../../../src/domain/common/ids.js";
 import { builtInTools } from "../../../src/engine/tools/registry.js";
@@ -11,7 +11,7 @@ let families: ReturnType<typeof familiesIn>;
 beforeAll(async () => {
   world = await World.open();
   families = familiesIn(world);
-  // Asking the vendor for it has a patience of its own, as long as a look of a wait.
+  // The request for it has a timeout of its own, as long as the poll interval of a wait.
   await world.run("UPDATE model_configs SET context_limit = 200000");
 });
 afterAll(() => world.close());
@@ -20,7 +20,7 @@ afterEach(async () => {
   await world.run("DELETE FROM chats");
 });
 
-test("a wait tells the answer to the last message, also of one that was sent in the same step", async () => {
+test("a wait returns the answer to the last message, even to one sent in the same step", async () => {
   families.play({
     Do: [
       () => calls(["spawn_agent", { prompt: "Part one" }]),
@@ -37,7 +37,7 @@ test("a wait tells the answer to the last message, also of one that was sent in 
   expect(await families.lastWords(chatId)).toBe("assistant: working, One., working, Two.");
 });
 
-test("a wait is over after its time, and a message to one at work waits or stops it", async () => {
+test("a wait ends after its timeout, and a message to a busy subagent is queued or interrupts it", async () => {
   families.play({
     Do: [
       () => calls(["spawn_agent", { prompt: "Part one" }]),
@@ -63,7 +63,7 @@ test("a wait is over after its time, and a message to one at work waits or stops
   expect(await families.lastWords(chatId)).toBe('assistant: ["working","working","working","Two."]');
 });
 
-test("a wait notices what it was not told of, by looking", async () => {
+test("a wait notices a missed event by polling", async () => {
   families.play({ Do: ASK_ONE, "Part one": [SLOW] });
   const deaf = world.replica({
     tools: builtInTools,
@@ -84,7 +84,7 @@ test("a wait notices what it was not told of, by looking", async () => {
   expect(await families.lastWords(chatId)).toBe("assistant: It said: waiting");
 });
 
-test("a wait tells why a subagent failed, and that one was stopped", async () => {
+test("a wait reports why a subagent failed, and that one was stopped", async () => {
   families.play({
     Do: [
       () => calls(["spawn_agent", { prompt: "Part one" }]),
@@ -111,7 +111,7 @@ test("a wait tells why a subagent failed, and that one was stopped", async () =>
   ]);
 });
 
-test("a wait goes on at another replica when its own shuts down or is lost, and nothing is done twice", async () => {
+test("a wait continues at another replica when its own shuts down or is lost, and nothing is done twice", async () => {
   families.play({ Do: ASK_ONE, "Part one": [SLOW] });
   const first = await families.start();
   let speaks = world.modelClock.nextTimer(1_000);
@@ -137,7 +137,7 @@ test("a wait goes on at another replica when its own shuts down or is lost, and 
   expect(children.map(({ state }) => state.status)).toEqual(["waiting"]);
 });
 
-test("a wait gives the chat's place at its worker to those that it waits for", async () => {
+test("a waiting chat leaves its slot at the worker to its subagents", async () => {
   families.play({ Do: ASK_ONE, "Part one": [say("One.")] });
   const replica = await families.start({ settings: { maxRunningChats: 1 } });
   const waits = replica.clock.nextTimer(5_000);
@@ -149,7 +149,7 @@ test("a wait gives the chat's place at its worker to those that it waits for", a
   expect(await families.lastWords(chatId)).toBe("assistant: It said: One.");
 });
 
-test("a wait does not keep those that it waits for from running, whatever limits of running chats there are", async () => {
+test("a waiting chat does not keep its subagents from running, whatever the limits of running chats", async () => {
   families.play({ Do: ASK_ONE, "Part one": [say("One.")], Alone: [say("Alone.")] });
   const replica = await families.start({ settings: { limits: { chats: 1, chatsPerUser: 1 } } });
   const chatId = await world.createChat(replica, "Do it");

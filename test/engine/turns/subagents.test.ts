@@ -1,5 +1,4 @@
-// Agents that start others: what their subagents are given, who is stopped and put away with whom, and that a call that
-// is made again does nothing twice.
+// Subagents: what they inherit, how a family is stopped and archived, and that a repeated call does nothing twice.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { ListEntry } from "../../../src/domain/chats/list-events.js";
 import { encodeId } from "../../../src/domain/common/ids.js";
@@ -18,7 +17,7 @@ let families: ReturnType<typeof familiesIn>;
 beforeAll(async () => {
   world = await World.open();
   families = familiesIn(world);
-  // Asking the vendor for it has a patience of its own, as long as a look of a wait.
+  // The request for it has a timeout of its own, as long as the poll interval of a wait.
   await world.run("UPDATE model_configs SET context_limit = 200000");
 });
 afterAll(() => world.close());
@@ -28,7 +27,7 @@ afterEach(async () => {
 });
 
 describe("an agent that starts others", () => {
-  test("gets the report of each; they have its model, workspace and tool servers, and no list shows them", async () => {
+  test("gets the report of each; they inherit its model, workspace and MCP servers, and no list shows them", async () => {
     const rests: string[] = [];
     const news: ListEntry[] = [];
     families.play({
@@ -52,7 +51,7 @@ describe("an agent that starts others", () => {
     });
     const replica = await families.start({ onTurnSettled: ({ chatId }) => void rests.push(chatId) });
     const detach = await world.bus.subscribeList(world.viewer.userId, (entry) => void news.push(entry));
-    // Nobody listens there: the turns go on without it.
+    // Nothing listens there: the turns go on without it.
     const server = await insertServer(world.database, {
       url: "http://127.0.0.1:9/",
       allowsPrivateAddresses: true,
@@ -128,14 +127,14 @@ describe("an agent that starts others", () => {
     expect(rows).toEqual([{ depth: 1 }, { depth: 2 }]);
   });
 
-  test("and is not offered the tools where nobody may have any", async () => {
+  test("is not offered the tools where subagents are disabled", async () => {
     const asked = families.play({ Do: [say("Alone.")] });
     const chatId = await world.createChat(await families.start({ subagentDepth: 0 }), "Do it");
     await world.untilStatus(chatId, "waiting");
     expect(asked[0]?.tools).toEqual([]);
   });
 
-  test("can start one that only looks, on the small model, without tool servers and tools that change", async () => {
+  test("can start a read-only one, on the small model, without MCP servers and tools that change files", async () => {
     await ensureSmallModel(world.database, {}, undefined);
     const [small] = await world.run(
       `INSERT INTO model_configs (id, provider_id, model, display_name)
@@ -171,7 +170,7 @@ describe("an agent that starts others", () => {
     await world.run("DELETE FROM settings WHERE key = 'smallModelConfigId'");
   });
 
-  test("has no more at work than it may, and is told so", async () => {
+  test("has no more busy subagents than allowed, and learns so", async () => {
     const wanted = Array.from({ length: 9 }, (_, place): [string, { prompt: string }] => [
       "spawn_agent",
       { prompt: `Part ${place}` },
@@ -187,7 +186,7 @@ describe("an agent that starts others", () => {
     await replica.commands.interruptChat(world.viewer, chatId);
   });
 
-  test("cannot ask of chats that are not its own subagents", async () => {
+  test("cannot access chats that are not its own subagents", async () => {
     const stranger = encodeId("chat", await insertChat(world.database, { ownerId: world.viewer.userId }));
     families.play({
       Do: [
@@ -208,7 +207,7 @@ describe("an agent that starts others", () => {
     expect(await families.resultsOf(chatId)).toEqual([none, none, none, bad]);
   });
 
-  test("does the work of its workspace so that the chats above see it", async () => {
+  test("runs processes that the chats above it can see", async () => {
     const dialled: { chatId: string; above: readonly string[] }[] = [];
     families.play({ Do: ASK_ONE, "Part one": [() => calls(["read_file", { path: "a" }]), say("Read.")] });
     const openWorkspace = (chatId: string, above: readonly string[]) => {
@@ -223,7 +222,7 @@ describe("an agent that starts others", () => {
   });
 });
 
-describe("the same call, made again", () => {
+describe("a repeated call", () => {
   const asking = async (chatId: string) => {
     const { state } = (await findChats(world.database, world.viewer, [chatId]))[0] ?? {};
     return {
@@ -239,7 +238,7 @@ describe("the same call, made again", () => {
     };
   };
 
-  test("starts one subagent and says a message once, also when both are made at one time", async () => {
+  test("starts one subagent and sends a message once, even when both run concurrently", async () => {
     families.play({ Do: [SLOW], Part: [SLOW] });
     const [one, other] = [await families.start(), world.replica({ tools: builtInTools })];
     const speaks = world.modelClock.nextTimer(1_000);
@@ -278,7 +277,7 @@ describe("the same call, made again", () => {
   });
 });
 
-test("nothing is started or said for somebody who was deactivated", async () => {
+test("nothing is started or sent for a deactivated user", async () => {
   families.play({ Do: [SLOW] });
   const replica = await families.start();
   const speaks = world.modelClock.nextTimer(1_000);
@@ -306,7 +305,7 @@ describe("a family", () => {
     return { replica, chatId, childId: await families.onlyChild(replica, chatId) };
   }
 
-  test("is stopped with the chat that a person stops; what the subagent has said is kept", async () => {
+  test("is stopped together with its root chat; partial answers of subagents are kept", async () => {
     const { replica, chatId, childId } = await working();
     expect(await replica.commands.interruptChat(world.viewer, chatId)).toMatchObject({ ok: true });
     await Promise.all([world.until(chatId, isAtRest), world.until(childId, isAtRest)]);
@@ -317,7 +316,7 @@ describe("a family", () => {
     expect(replica.dependencies.tools.subagents.waitingChats).toBe(0);
   });
 
-  test("is stopped with a turn that an edit takes back", async () => {
+  test("is stopped with a turn that an edit discards", async () => {
     const { replica, chatId, childId } = await working();
     const [first] = await world.history(chatId);
     families.play({ Else: [say("Something else.")] });
@@ -327,7 +326,7 @@ describe("a family", () => {
     expect(await world.story(chatId)).toEqual(["user: Else", "assistant: Something else."]);
   });
 
-  test("goes into the archive and comes back as one, and a subagent not before its parent", async () => {
+  test("is archived and unarchived as a whole, and a subagent not before its parent", async () => {
     const { replica, chatId, childId } = await working();
     const archived = async () =>
       Promise.all([chatId, childId].map(async (id) => (await world.state(id)).isArchived));

@@ -1,5 +1,5 @@
-// Files that tools give besides their words: they are the chat owner's before the result is saved, the result refers
-// to them, and whatever is wrong with them costs no turn.
+// Files of tool results: they are stored for the chat's owner before the result is saved, the result refers to them, and
+// a problem with them fails no turn.
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { StoredFile, ToolResultPart } from "../../../src/domain/chats/message-parts.js";
@@ -45,7 +45,7 @@ async function contents(files: readonly StoredFile[] = []): Promise<(string | un
   return ids.map((id) => found.get(id));
 }
 
-test("files of a tool's answer are kept as the chat owner's, in their order and byte by byte", async () => {
+test("files of a tool's result are stored for the chat's owner, in their order and byte by byte", async () => {
   const bytes = Buffer.from([0, 1, 2, 255]);
   const files = [picture(), { name: "raw", mediaType: "application/x-raw", bytes }];
   const result = await resultOf({ result: "Two files.", isError: false, files });
@@ -57,7 +57,7 @@ test("files of a tool's answer are kept as the chat owner's, in their order and 
   expect(await contents(result.files)).toEqual([PNG.toString("latin1"), bytes.toString("latin1")]);
 });
 
-test("a result without files says nothing of files and asks the database for nothing", async () => {
+test("a result without files has no file fields and needs no statement", async () => {
   const kept: unknown[] = [];
   const result = await resultOf({ result: "ok", isError: false, files: [] }, ({ dependencies }) => {
     dependencies.store.saveFiles = (...asked) => (kept.push(asked), Promise.resolve([]));
@@ -66,7 +66,7 @@ test("a result without files says nothing of files and asks the database for not
   expect(kept).toEqual([]);
 });
 
-test("files beyond the tenth, and those that are too large, become words", async () => {
+test("files beyond the tenth, and those that are too large, become notes", async () => {
   const large = {
     name: "film.bin",
     mediaType: "video/mp4",
@@ -82,7 +82,7 @@ test("files beyond the tenth, and those that are too large, become words", async
   );
 });
 
-test("files that the database does not take cost the model its pictures, not its result", async () => {
+test("when files cannot be stored, the model loses the files, not the result", async () => {
   const result = await resultOf(
     { result: { rows: 3 }, isError: false, files: [picture()] },
     ({ dependencies }) => {
@@ -96,7 +96,7 @@ test("files that the database does not take cost the model its pictures, not its
   expect(result).not.toHaveProperty("files");
 });
 
-test("either all files of a call are kept or none", async () => {
+test("either all files of a call are stored or none", async () => {
   const files = [picture(), { ...picture(), name: "a\u0000b" }];
   const chat = { chatId: randomUUID(), ownerId: world.viewer.userId };
   const insert = world.replica().dependencies.store.saveFiles(chat, files);
@@ -105,7 +105,7 @@ test("either all files of a call are kept or none", async () => {
   expect(counted).toEqual([{ count: "0" }]);
 });
 
-test("a failed call keeps its files too: a screenshot tells what went wrong", async () => {
+test("a failed call keeps its files too: a screenshot shows what went wrong", async () => {
   const result = await resultOf({
     result: { error: "Not found." },
     isError: true,

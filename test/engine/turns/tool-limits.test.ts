@@ -1,5 +1,5 @@
-// Tools at their worst: whatever one does, its call is answered, the turn goes on, and what is stored is what was
-// streamed and what the model reads.
+// Misbehaving tools: whatever one does, its call is answered, the turn goes on, and the stored result equals the one that
+// was streamed and the one that the model reads.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { DemoRequest } from "../../../src/demo-model/request.js";
 import type { LiveDelta } from "../../../src/domain/chats/chat-events.js";
@@ -121,7 +121,7 @@ test.each<[string, Tool, string]>([
   expect(part).toMatchObject({ result: { error: expect.stringContaining(error) as string }, isError: true });
 });
 
-test("ten megabytes are cut to 64 KiB, the same for everybody: stored, streamed and read by the model", async () => {
+test("ten megabytes are cut to 64 KiB, alike in the store, the stream and the prompt", async () => {
   const long = `\u0000\uE000${"x".repeat(10_000_000)}\u{1F600}`;
   const chatId = await startTurn([returns({ output: long, code: 1 })], [{ name: "odd" }]);
   const [part] = await resultsOf(chatId);
@@ -142,7 +142,7 @@ test("an endless error message is cut too", async () => {
   expect(Buffer.byteLength(JSON.stringify(part?.result))).toBeLessThanOrEqual(LIMIT_BYTES);
 });
 
-test("a tool that ignores its signal is left behind when its time is over; the calls beside it keep their results", async () => {
+test("a tool that ignores its signal is abandoned on its timeout; concurrent calls keep their results", async () => {
   let hangs: (signal: AbortSignal) => void = () => undefined;
   const hanging = new Promise<AbortSignal>((resolve) => (hangs = resolve));
   const stuck = tool("stuck", (_args, { signal }) => new Promise(() => hangs(signal)), { timeoutMs: 60_000 });
@@ -162,7 +162,7 @@ test("a tool that ignores its signal is left behind when its time is over; the c
   expect(signal.reason).toMatchObject({ name: "ToolTimedOut" });
 });
 
-test("a model that writes wrong arguments reads what is wrong, and what can only mean one thing is run", async () => {
+test("a model with invalid arguments reads what is wrong, and unambiguous slips are repaired", async () => {
   const given: unknown[] = [];
   const strict = tool(
     "strict",
@@ -217,7 +217,7 @@ test("edits in the shapes that models fall back to reach edit_files, which finds
   ]);
 });
 
-test("forty calls at once wait on one signal without a warning of a leak", async () => {
+test("forty concurrent calls share one signal without a leak warning", async () => {
   const warnings: Error[] = [];
   const onWarning = (warning: Error) => warnings.push(warning);
   process.on("warning", onWarning);
@@ -235,7 +235,7 @@ test("forty calls at once wait on one signal without a warning of a leak", async
   expect(warnings.filter(({ name }) => name === "MaxListenersExceededWarning")).toEqual([]);
 });
 
-test("an outcome without a word on its success counts as one", async () => {
+test("an outcome without an error flag counts as a success", async () => {
   const [part] = await run([tool("odd", () => Promise.resolve({ result: 1 } as never))], [{ name: "odd" }]);
   expect(part).toMatchObject({ result: 1, isError: false });
 });

@@ -243,7 +243,7 @@ describe("execute", () => {
     ]);
   });
 
-  test("ends the command when a person interrupts", async () => {
+  test("ends the command when a user interrupts", async () => {
     const fifo = makeFifo(join(agent.folder, "interrupted"));
     const controller = new AbortController();
     const reason = { kind: "interrupt" };
@@ -275,7 +275,7 @@ describe("execute", () => {
     await fifo.closed;
   });
 
-  test("passes on why there is no workspace", async () => {
+  test("reports why there is no workspace", async () => {
     const workspace = () => Promise.reject(new ToolError("This chat has no workspace."));
     expect(await call("execute", { command: "true" }, contextWith({ workspace }))).toEqual({
       result: { error: "This chat has no workspace." },
@@ -327,7 +327,7 @@ describe("file tools", () => {
     expect(await readFile(join(agent.folder, "src/a.txt"), "utf8")).toBe("one\n2\n");
   });
 
-  test("say what is wrong in the words of their arguments", async () => {
+  test("report mistakes in the terms of their arguments", async () => {
     await writeFile(join(agent.folder, "twice"), "x x");
     expect(await call("edit_files", { edits: [{ path: "twice", old_text: "x", new_text: "y" }] })).toEqual({
       result: {

@@ -1,4 +1,4 @@
-// Registered tool servers in turns: real servers on loopback, a real worker, and the demo model that asks for their tools.
+// Registered MCP servers in turns: real servers on loopback, a real worker, and the demo model that calls their tools.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import type { DemoRequest } from "../../../src/demo-model/request.js";
@@ -85,7 +85,7 @@ async function turn(replica: ReturnType<World["replica"]>, mcpServerIds: string[
   return (await world.history(chatId)).flatMap(({ parts }) => parts);
 }
 
-test("ten servers of which three hang, two fail and one is slow: the turn starts with the rest and says what is missing", async () => {
+test("ten servers of which three hang, two fail and one is slow: the turn starts with the others and shows what is missing", async () => {
   const release = { slow: (): void => undefined };
   const isReleased = new Promise<void>((resolve) => (release.slow = resolve));
   const hangIn = (method: string): ToolServerOptions => ({
@@ -145,7 +145,7 @@ test("ten servers of which three hang, two fail and one is slow: the turn starts
   expect(JSON.stringify(requests)).not.toContain("is not used");
 });
 
-test("results of every kind come back, calls name their server, progress is shown, and files are kept", async () => {
+test("results of every kind are returned, calls name their server, progress is shown, and files are stored", async () => {
   const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex").toString("base64");
   const server = await serve("all", {
     tools: {
@@ -228,7 +228,7 @@ test("tools that admins deny are not offered, forced servers are in every turn, 
   ]);
 });
 
-test("tools that a server says to be others are offered in the next step", async () => {
+test("tools that a server reports as changed are offered in the next step", async () => {
   const server = await serve("moody", {
     tools: {
       change: async () => {
@@ -248,7 +248,7 @@ test("tools that a server says to be others are offered in the next step", async
   expect(ofType(parts, "tool-result").map(({ result }) => result)).toEqual(["changed", "new"]);
 });
 
-test("a server that dies in the middle of a turn makes its calls fail, and is found again when it is back", async () => {
+test("a server that dies in the middle of a turn makes its calls fail, and is reconnected when it is back", async () => {
   const first = await serve("mortal", {
     tools: {
       die: () => {
@@ -276,7 +276,7 @@ test("a server that dies in the middle of a turn makes its calls fail, and is fo
   expect(results[2]?.result).toBe("alive");
 });
 
-test("each person's turns show the server that person's credentials, at the same time", async () => {
+test("concurrent turns send each user's own credentials to the server", async () => {
   const seen = new Set<string | undefined>();
   const both = { arrived: (): void => undefined };
   const areBoth = new Promise<void>((resolve) => (both.arrived = resolve));
@@ -323,7 +323,7 @@ test("each person's turns show the server that person's credentials, at the same
   expect(said).toEqual([[`Bearer of ${world.viewer.userId}`], [`Bearer of ${ben.userId}`]]);
 });
 
-test("credentials that stop being good are renewed once; then the model and people are told", async () => {
+test("credentials that become invalid are renewed once; then the model and users are notified", async () => {
   let good = "old";
   const server = await serve("strict", {
     tools: { echo: () => words("in") },

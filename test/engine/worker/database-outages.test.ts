@@ -1,4 +1,4 @@
-// Turns while connections to the database break: the process lives, what was paid for is saved once, nothing is stuck.
+// Turns during database outages: the process survives, what was paid for is saved once, and no chat is stuck.
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { DatabaseUnavailable } from "../../../src/domain/common/outages.js";
 import { systemClock } from "../../../src/lib/clock.js";
@@ -57,7 +57,7 @@ test("a connection that breaks between two statements of a transaction fails tha
   expect(await world.run("SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });
 
-test("an answer whose commit breaks off is saved when the database serves again, and is not asked for twice", async () => {
+test("an answer whose commit breaks off is saved when the database is back, and is not requested twice", async () => {
   await world.run(`CREATE TRIGGER deadly BEFORE INSERT ON chat_messages FOR EACH ROW
     WHEN (NEW.role = 'assistant') EXECUTE FUNCTION die()`);
   const replica = await start();
@@ -68,7 +68,7 @@ test("an answer whose commit breaks off is saved when the database serves again,
   expect(kills).toEqual({ made: 4 });
 });
 
-test("an answer whose commit was made, but not told, is found and told", async () => {
+test("an answer that was committed but not published is found and published", async () => {
   const query = world.database.query.bind(world.database);
   let isLost = false;
   vi.spyOn(world.database, "query").mockImplementation(async (statement, values) => {
@@ -88,7 +88,7 @@ test("an answer whose commit was made, but not told, is found and told", async (
   expect(await world.story(chatId)).toEqual([...ANSWERED, "user: Again", "assistant: Yes."]);
 });
 
-test("a turn that cannot read what it needs is handed back and taken again, and does not fail", async () => {
+test("a turn that cannot read its input is released and claimed again, and does not fail", async () => {
   let failures = 0;
   const replica = await start(({ dependencies: { model } }) => {
     const { customPrompt } = model;

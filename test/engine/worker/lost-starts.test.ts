@@ -1,4 +1,4 @@
-// A command whose start was done but never answered, because the connection broke in between.
+// A command that was started without an answer, because the connection broke in between.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -60,7 +60,7 @@ test("another agent, which cannot know whether the command ran, is not asked to 
   });
 });
 
-test("a connection that breaks each time is not tried for ever", async () => {
+test("a connection that breaks each time is not retried forever", async () => {
   expect(await run("breaks again", breaking(), breaking(), agent.connection)).toMatchObject({
     result: { success: false, error: "The connection was lost." },
   });

@@ -1,5 +1,6 @@
-// Everything at once: people who say, stop, correct, promote and put away in random order, models that fail, fall
-// silent or ask for tools, workers that leave and die, news that is lost or comes twice. In the end every chat rests and nothing was lost or doubled.
+// Everything at once: users who send, stop, edit, promote and archive in random order, models that fail, stall or call
+// tools, workers that shut down and die, events that are lost or duplicated. In the end every chat is idle, and nothing
+// was lost or duplicated.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import type { Tool } from "../../../src/engine/tools/tool.js";
@@ -46,7 +47,7 @@ const stubborn: Tool = {
     }),
 };
 
-/** A third of the news is lost on its way here and a third comes twice; so do wake-ups. */
+/** A third of the events is lost on the way here and a third comes twice; so do wake-ups. */
 function unreliable(bus: Bus, random: () => number): Bus {
   const deliver = (tell: () => void) => {
     for (let times = Math.floor(random() * 3); times > 0; times -= 1) tell();

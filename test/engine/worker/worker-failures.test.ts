@@ -32,7 +32,7 @@ const REST = {
 };
 
 describe("a model that fails", () => {
-  test("is tried again after a notice, and the notice goes when it answers", async () => {
+  test("is retried after a notice, which disappears with the answer", async () => {
     await start();
     world.answers(
       { text: ["Half ", "an answer"], cutAfterDeltas: 1 },
@@ -62,7 +62,7 @@ describe("a model that fails", () => {
     expect((await world.history(chatId)).at(-1)).toMatchObject({ runtimeMs: 1_500, generation: "gen_1_3" });
   });
 
-  test("for good ends the turn with its reason, and the next message tries again", async () => {
+  test("for good ends the turn with its reason, and the next message retries", async () => {
     await start();
     world.answers({ error: { status: 401, message: "no such key" } }, { text: "Now it works." });
     const chatId = await world.createChat(replica, "Hello");
@@ -76,7 +76,7 @@ describe("a model that fails", () => {
     expect(await world.story(chatId)).toEqual(["user: Hello", "user: Again", "assistant: Now it works."]);
   });
 
-  test("by filtering keeps its words and says so", async () => {
+  test("by content filter keeps its text and reports the filter", async () => {
     await start();
     world.answers({ text: "I was going to", finish: "content-filter" });
     const chatId = await world.createChat(replica, "Hello");
@@ -86,7 +86,7 @@ describe("a model that fails", () => {
     expect(await world.story(chatId)).toEqual(["user: Hello", "assistant: I was going to"]);
   });
 
-  test("by asking for tools and filtering at once leaves no call open for the next turn", async () => {
+  test("by calling tools and filtering at once leaves no call open for the next turn", async () => {
     await start();
     world.answers(
       { text: "I", toolCalls: [{ id: "a", name: "nothing", arguments: {} }], finish: "content-filter" },
@@ -105,7 +105,7 @@ describe("a model that fails", () => {
     ]);
   });
 
-  test("by saying nothing at all is asked once more, and then fails", async () => {
+  test("by an empty answer is asked once more, and then fails", async () => {
     await start();
     world.answers({ text: "" }, { reasoning: "Hm.", text: " \n" }, { text: "" }, { text: "Here I am." });
     const chatId = await world.createChat(replica, "Hello");
@@ -226,7 +226,7 @@ describe("tools that the client runs", () => {
     ]);
   });
 
-  test("are cancelled by a message that interrupts", async () => {
+  test("are cancelled by an interrupting message", async () => {
     const chatId = await asked();
     await world.send(replica, chatId, "Never mind", "interrupt");
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);

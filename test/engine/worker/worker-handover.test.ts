@@ -1,4 +1,4 @@
-// Workers that leave, die or fall silent: their chats go on elsewhere, nothing is said twice and nothing is lost.
+// Workers that shut down, die or lose contact: their chats continue elsewhere, without duplicates or losses.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
@@ -41,7 +41,7 @@ const REST = {
 const ONCE: ScriptStep = { text: ["Once ", "upon a time"], hang: 1 };
 
 describe("a worker that shuts down", () => {
-  test("in mid-sentence hands the chat to another at once, and the step is told from its beginning", async () => {
+  test("in mid-sentence releases the chat to another worker at once, which streams the step from its beginning", async () => {
     const leaving = await start();
     world.answers(ONCE, { text: "A whole story." });
     const chatId = await world.createChat(leaving, "A story");
@@ -60,7 +60,7 @@ describe("a worker that shuts down", () => {
     expect(leases).toEqual([]);
   });
 
-  test("while a tool runs lets the next worker run it under the same key", async () => {
+  test("while a tool runs lets the next worker run it under the same idempotency key", async () => {
     const keys: string[] = [];
     let run: Tool["run"] = () => new Promise(() => undefined);
     const tool: Tool = {
@@ -97,7 +97,7 @@ describe("a worker that shuts down", () => {
     expect(keys).toEqual([`${chatId}:${asking?.id}:a`, `${chatId}:${asking?.id}:a`]);
   });
 
-  test("while the model's rest is waited for leaves a pending chat without a notice", async () => {
+  test("while a retry is delayed leaves a pending chat without a notice", async () => {
     const leaving = await start();
     world.answers({ error: { status: 529 } }, { text: "Rested." });
     const chatId = await world.createChat(leaving, "Hello");
@@ -120,7 +120,7 @@ describe("a worker that shuts down", () => {
     expect((await world.story(chatId))[0]).toBe("user: A story");
   });
 
-  test("in the middle of an interrupt does not begin what was queued, but hands it over", async () => {
+  test("in the middle of an interrupt does not start the queued message, but releases the chat", async () => {
     const leaving = await start();
     world.answers(ONCE, { hang: "before-headers" });
     const chatId = await world.createChat(leaving, "A story");
@@ -138,7 +138,7 @@ describe("a worker that shuts down", () => {
     await world.run("DELETE FROM chats WHERE id = $1", [chatId]);
   });
 
-  test("takes nothing any more", async () => {
+  test("claims no more chats", async () => {
     const leaving = await start();
     await leaving.worker.close();
     const chatId = await world.createChat(leaving, "Anybody?");
@@ -149,7 +149,7 @@ describe("a worker that shuts down", () => {
 });
 
 describe("a worker that dies", () => {
-  test("loses its chat to another at that one's next heartbeat, and its own late work is refused", async () => {
+  test("loses its chat to another worker at that one's next heartbeat, and its own late commit is refused", async () => {
     const dead = await startDeaf();
     world.answers({ text: ["Once ", "upon a time"], delayMs: 1_000 }, { text: "A whole story." });
     const chatId = await world.createChat(dead, "A story");
@@ -167,7 +167,7 @@ describe("a worker that dies", () => {
     expect(await world.story(chatId)).toEqual(["user: A story", "assistant: A whole story."]);
   });
 
-  test("is followed at start too, without waiting for a heartbeat", async () => {
+  test("loses its chats to a starting worker too, without waiting for a heartbeat", async () => {
     const dead = await startDeaf();
     world.answers(ONCE, { text: "A whole story." });
     const chatId = await world.createChat(dead, "A story");
@@ -182,7 +182,7 @@ describe("a worker that dies", () => {
     expect(await world.story(chatId)).toEqual(["user: A story", "assistant: A whole story."]);
   });
 
-  test("while it was interrupted leaves its words to whoever finishes the interrupt", async () => {
+  test("while it was interrupted leaves its partial answer to the worker that finishes the interrupt", async () => {
     const dead = await startDeaf();
     world.answers(ONCE, { text: "Sure." });
     const chatId = await world.createChat(dead, "A story");
@@ -202,7 +202,7 @@ describe("a worker that dies", () => {
     ]);
   });
 
-  test("is not followed into a dead end: when the heir cannot read the words, the queue's turn fails openly", async () => {
+  test("does not block its chat: when the next worker cannot read the partial answer, the queued turn fails visibly", async () => {
     const dead = await startDeaf();
     world.answers(ONCE);
     const chatId = await world.createChat(dead, "A story");
@@ -220,7 +220,7 @@ describe("a worker that dies", () => {
     expect(await world.story(chatId)).toEqual(["user: A story", "user: Something else"]);
   });
 
-  test("while its tools ran has the tools run again", async () => {
+  test("while its tools ran has them run again", async () => {
     let runs = 0;
     const tool: Tool = {
       name: "work",
@@ -253,7 +253,7 @@ describe("a worker that dies", () => {
   });
 });
 
-test("a worker that was only silent learns from two heartbeats that its chat is another's", async () => {
+test("a worker that had lost contact learns within two heartbeats that its chat has another runner", async () => {
   const silent = await startDeaf();
   world.answers(ONCE, { text: "A whole story." });
   const chatId = await world.createChat(silent, "A story");
@@ -270,7 +270,7 @@ test("a worker that was only silent learns from two heartbeats that its chat is 
   expect(await world.story(chatId)).toEqual(["user: A story", "assistant: A whole story."]);
 });
 
-test("a runner that has lost its chat says nothing any more, least of all for who has it now", async () => {
+test("a runner that has lost its lease publishes nothing any more, least of all in the generation of the next runner", async () => {
   const { dependencies } = world.replica();
   const chatId = await world.createChat(world.replica(), "Hello");
   const workerId = randomUUID();
@@ -292,7 +292,7 @@ test("a runner that has lost its chat says nothing any more, least of all for wh
   await world.run("DELETE FROM chats WHERE id = $1", [chatId]);
 });
 
-test("a chat that a worker holds without running it is taken anew", async () => {
+test("a chat that a worker has claimed without running it is claimed again", async () => {
   const replica = world.replica();
   const chatId = await world.createChat(replica, "Hello");
   world.answers({ text: "Here." });
@@ -324,7 +324,7 @@ test("two workers share forty chats, and each chat is answered once", async () =
   expect(stories).toEqual(chats.map((_, index) => [`user: Chat ${index}`, "assistant: Yes."]));
 });
 
-test("a worker takes as many chats at once as is set at that moment", async () => {
+test("a worker claims as many chats at once as the current setting allows", async () => {
   world.answer = () => ({ text: "Yes." });
   const asked: number[] = [];
   // Three are taken one by one; then it is raised, and the rest comes at once.

@@ -1,4 +1,4 @@
-// A worker beside a database that is slow, locked or away: it keeps its lease, takes each chat once, and loses nothing.
+// A worker with a database that is slow, locked or unavailable: it keeps its lease, claims each chat once, and loses nothing.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../src/lib/clock.js";
@@ -44,7 +44,7 @@ async function leaveChats(count: number): Promise<string[]> {
   return chats;
 }
 
-test("a worker that takes over for longer than its lease lives takes each chat once, and all are answered", async () => {
+test("a worker whose takeover lasts longer than its lease claims each chat once, and all are answered", async () => {
   let calls = 0;
   world.answer = () => ({ text: "Yes.", ...((calls += 1) && {}) });
   const chats = await leaveChats(LOST_CHATS);
@@ -63,7 +63,7 @@ test("a worker that takes over for longer than its lease lives takes each chat o
   expect(stories).toEqual(chats.map((_, number) => [`user: Chat ${number}`, "assistant: Yes."]));
 });
 
-test("a worker keeps its lease while nothing can be read or written of chats", async () => {
+test("a worker keeps its lease while the chats table can be neither read nor written", async () => {
   world.answer = () => ({ text: "Yes." });
   const live = await startLive();
   const alive = async () => {

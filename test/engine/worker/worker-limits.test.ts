@@ -1,4 +1,4 @@
-// Workers under limits of running chats: who waits, who goes next, and what waiting chats can still be asked.
+// Workers under limits of running chats: which chats wait, which run next, and what can be done with waiting ones.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectedTo, isAtRest, World, type Replica } from "../world.js";
 
@@ -27,7 +27,7 @@ async function slowChat(replica: Replica): Promise<string> {
   return chatId;
 }
 
-test("a chat waits until another one rests, and then starts without a tick, on whichever replica", async () => {
+test("a chat waits until another one is idle, and then starts without a tick, on any replica", async () => {
   const [first, second] = [
     await start({ chats: 1, chatsPerUser: 0 }),
     await start({ chats: 1, chatsPerUser: 0 }),
@@ -42,7 +42,7 @@ test("a chat waits until another one rests, and then starts without a tick, on w
   expect(await world.story(waiting)).toEqual(["user: Hello", "assistant: Done."]);
 });
 
-test("a chat that waits for room can be interrupted, and never starts", async () => {
+test("a chat that waits for a free slot can be interrupted, and never starts", async () => {
   const replica = await start({ chats: 0, chatsPerUser: 1 });
   const slow = await slowChat(replica);
   const waiting = await world.createChat(replica, "Hello");
@@ -73,7 +73,7 @@ test("a queue goes on in its own chat although others wait", async () => {
   ]);
 });
 
-test("many chats under a small limit all come to rest", async () => {
+test("many chats under a small limit all become idle", async () => {
   const limits = { chats: 3, chatsPerUser: 2 };
   const replicas = [await start(limits), await start(limits), await start(limits)];
   const chats: string[] = [];

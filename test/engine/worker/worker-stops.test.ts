@@ -1,4 +1,4 @@
-// People who stop, correct and put away a chat while it runs: what is kept, and what never appears.
+// Interrupts, edits and archiving of a running chat: what is persisted, and what never appears.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import { type DemoRequest, lastUserText } from "../../../src/demo-model/request.js";
@@ -54,7 +54,7 @@ const twoCalls: ScriptStep = {
 const INTERRUPTED = '{"error":"The call was interrupted before it had a result."}';
 
 describe("an interrupt", () => {
-  test("before the first word leaves no message behind", async () => {
+  test("before the first delta leaves no message", async () => {
     await start();
     // The interrupt may come before the request is sent: what is asked decides, not the count.
     world.answer = (request) =>
@@ -69,7 +69,7 @@ describe("an interrupt", () => {
     expect(await world.story(chatId)).toEqual(["user: Hello", "user: Still there?", "assistant: Back."]);
   });
 
-  test("in mid-sentence keeps the words so far", async () => {
+  test("in mid-sentence keeps the text so far", async () => {
     await start();
     world.answers({ reasoning: "Hm.", text: ["Once ", "upon a time"], hang: 1 });
     const chatId = await world.createChat(replica, "A story");
@@ -102,7 +102,7 @@ describe("an interrupt", () => {
     expect((await world.story(chatId)).slice(4)).toEqual(["user: More", "assistant: Go on."]);
   });
 
-  test("is not held up for longer than two seconds by a tool that does not listen", async () => {
+  test("is not delayed for longer than two seconds by a tool that ignores its signal", async () => {
     let begun: (() => void) | undefined;
     const hasBegun = new Promise<void>((resolve) => (begun = resolve));
     const deaf = tool("slow", () => {
@@ -122,7 +122,7 @@ describe("an interrupt", () => {
     expect((await world.story(chatId)).slice(2)).toEqual(['tool: b="done"', `tool: a!=${INTERRUPTED}`]);
   });
 
-  test("while the model's rest is waited for ends the wait", async () => {
+  test("during the delay of a retry ends the delay", async () => {
     await start();
     world.answers({ error: { status: 529 } });
     const chatId = await world.createChat(replica, "Hello");
@@ -135,7 +135,7 @@ describe("an interrupt", () => {
     expect(await world.story(chatId)).toEqual(["user: Hello"]);
   });
 
-  test("of a chat that no worker has taken yet puts it to rest", async () => {
+  test("of a pending chat makes it idle", async () => {
     replica = world.replica();
     const chatId = await world.createChat(replica, "Hello");
     await interrupt(chatId);
@@ -143,7 +143,7 @@ describe("an interrupt", () => {
     expect(await interrupt(chatId)).toEqual({ ok: true, chatId, version: 2 });
   });
 
-  test("twice is like once", async () => {
+  test("is idempotent", async () => {
     await start();
     world.answers({ text: ["Once ", "upon"], hang: 1 });
     const chatId = await world.createChat(replica, "A story");
@@ -154,7 +154,7 @@ describe("an interrupt", () => {
   });
 });
 
-test("a message that interrupts is said right after the words so far", async () => {
+test("a message that interrupts follows directly after the partial answer", async () => {
   await start();
   world.answers({ text: ["Once ", "upon a time"], hang: 1 }, { text: "Sure." });
   const chatId = await world.createChat(replica, "A story");
@@ -181,7 +181,7 @@ describe("an edit", () => {
   const storyOr = (request: DemoRequest, story: ScriptStep): ScriptStep =>
     lastUserText(request) === "A story" ? story : { text: "A poem." };
 
-  test("during a run stops it, clears the queue and starts anew", async () => {
+  test("during a run stops it, clears the queue and starts again", async () => {
     await start();
     world.answer = (request) => storyOr(request, { text: ["Once ", "upon a time"], hang: 1 });
     const chatId = await world.createChat(replica, "A story");
@@ -192,7 +192,7 @@ describe("an edit", () => {
     expect(await world.story(chatId)).toEqual(["user: A poem", "assistant: A poem."]);
   });
 
-  test("refuses the late answer of a run that never heard of it", async () => {
+  test("refuses the late answer of a run that missed it", async () => {
     const late = world.replica({ bus: deafTo(world.bus) });
     await late.worker.start();
     world.answer = (request) => storyOr(request, { text: ["Once ", "upon a time"], delayMs: 1_000 });
@@ -226,7 +226,7 @@ describe("an edit", () => {
   });
 });
 
-test("an archived chat stops, keeps its words and its queue, and goes on when it is spoken to again", async () => {
+test("an archived chat stops, keeps its partial answer and its queue, and continues with the next message", async () => {
   await start();
   world.answers(
     { text: ["Once ", "upon a time"], hang: 1 },

@@ -48,7 +48,7 @@ test("the model writes, edits, runs and reads, step by step", async () => {
   expect((await world.story(chatId)).at(-1)).toContain("one three");
 });
 
-test("a command that runs while its worker leaves is run once, and the next worker gets its result", async () => {
+test("a command that runs while its worker shuts down runs once, and the next worker gets its result", async () => {
   const leaving = await start();
   const fifo = makeFifo(join(agent.folder, "begun"));
   const command = "echo run >> runs; exec 3>begun; until test -e gate; do sleep 0.02; done; cat runs";
@@ -68,7 +68,7 @@ test("a command that runs while its worker leaves is run once, and the next work
   world.answer = () => undefined;
 });
 
-test("an interrupt also ends a command that does not listen", async () => {
+test("an interrupt also ends a command that ignores SIGTERM", async () => {
   const replica = await start();
   const fifo = makeFifo(join(agent.folder, "deaf"));
   const command = "trap '' TERM; exec 3>deaf; while :; do sleep 0.1; done";
@@ -98,7 +98,7 @@ test("an interrupt ends the command and answers its call", async () => {
   world.answer = () => undefined;
 });
 
-test("an agent that comes back at another address during a turn is found again", async () => {
+test("an agent that restarts at another address during a turn is reconnected", async () => {
   const replica = await start(connectAgent({ url: "http://127.0.0.1:1", token: "x" }));
   const read = (id: string) => ({ toolCalls: [{ id, name: "process_list", arguments: {} }] });
   const answers = [read("a"), read("b")];

@@ -1,4 +1,4 @@
-// The worker's plain days: turns of text and tools, failures, the client's own tools, the queue.
+// The worker's usual cases: turns of text and tools, and the queue.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { SavedChange } from "../../../src/domain/chats/chat-events.js";
@@ -21,7 +21,7 @@ async function start(tools: readonly Tool[] = []): Promise<void> {
   await replica.worker.start();
 }
 
-const REST = {
+const IDLE = {
   status: "waiting",
   workerId: null,
   runnerId: null,
@@ -32,11 +32,11 @@ const REST = {
   queuedIds: [],
 };
 
-test("a message is answered, and the chat rests", async () => {
+test("a message is answered, and the chat becomes idle", async () => {
   await start();
   world.answers({ text: "Hello to you.", usage: { inputTokens: 7, outputTokens: 3 } });
   const chatId = await world.createChat(replica, "Hello");
-  expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
+  expect(await world.until(chatId, isAtRest)).toMatchObject(IDLE);
   expect(await world.history(chatId)).toEqual([
     {
       id: expect.any(String),
@@ -91,13 +91,13 @@ test("a turn of text costs 3 statements and 3 transactions once the replica know
   await start();
   const chatId = await world.createChat(replica, "Warm up [[demo: deltas=200]]");
   await world.until(chatId, isAtRest);
-  const rested = new Promise<void>((resolve, reject) => {
+  const settled = new Promise<void>((resolve, reject) => {
     const saved = ({ state }: SavedChange) => state.status === "waiting" && resolve();
     world.bus.subscribeChat(chatId, { saved, live: () => undefined }).catch(reject);
   });
   const before = { ...world.database.counters };
   await world.send(replica, chatId, "Again [[demo: deltas=200]]");
-  await rested;
+  await settled;
   const { statements, transactions } = world.database.counters;
   expect({
     statements: statements - before.statements,
@@ -127,7 +127,7 @@ describe("tools", () => {
       { text: "Three." },
     );
     const chatId = await withTools("1 + 2?");
-    expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
+    expect(await world.until(chatId, isAtRest)).toMatchObject(IDLE);
     expect(await world.story(chatId)).toEqual([
       "user: 1 + 2?",
       'assistant: I add. c1=add({"a":1,"b":2})',
@@ -142,7 +142,7 @@ describe("tools", () => {
     ]);
   });
 
-  test("calls of one answer run side by side, and their results keep the order of the calls", async () => {
+  test("calls of one answer run concurrently, and their results keep the order of the calls", async () => {
     const order: string[] = [];
     let meet: (() => void) | undefined;
     const met = new Promise<void>((resolve) => (meet = resolve));
@@ -186,7 +186,7 @@ describe("tools", () => {
     ]);
   });
 
-  test("a tool's exception, a bad argument and a made-up name are told to the model, and the turn goes on", async () => {
+  test("a tool's exception, an invalid argument and an unknown name are reported to the model, and the turn goes on", async () => {
     await start([add, broken]);
     world.answers(
       {
@@ -200,7 +200,7 @@ describe("tools", () => {
       { text: "Sorry." },
     );
     const chatId = await withTools("go");
-    expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
+    expect(await world.until(chatId, isAtRest)).toMatchObject(IDLE);
     const results = (await world.history(chatId))[2]?.parts ?? [];
     expect(results).toEqual([
       result("a", "broken", "The tool failed: the sky fell"),
@@ -217,7 +217,7 @@ describe("tools", () => {
 });
 
 describe("the queue", () => {
-  test("a message sent while the chat is busy is said when the turn is over", async () => {
+  test("a message sent while the chat is busy is processed when the turn is over", async () => {
     await start();
     world.answers({ text: ["one ", "two"], delayMs: 1_000 }, { text: "And again." });
     const chatId = await world.createChat(replica, "first");
@@ -226,7 +226,7 @@ describe("the queue", () => {
     expect([sent.message, sent.queued?.parts]).toEqual([null, [{ type: "text", text: "second" }]]);
     await world.send(replica, chatId, "third");
     world.modelClock.advance(1_000);
-    expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
+    expect(await world.until(chatId, isAtRest)).toMatchObject(IDLE);
     expect(await world.story(chatId)).toEqual([
       "user: first",
       "assistant: one two",
@@ -237,7 +237,7 @@ describe("the queue", () => {
     ]);
   });
 
-  test("a deleted message is never said, a promoted one interrupts and is said first", async () => {
+  test("a deleted message is never processed, a promoted one interrupts and is processed first", async () => {
     await start();
     world.answers({ text: ["one ", "two"], hang: 1 }, { text: "Yes?" });
     const chatId = await world.createChat(replica, "first");
@@ -255,7 +255,7 @@ describe("the queue", () => {
     });
     await commands.promoteQueuedMessage(world.viewer, fourth.queued?.id ?? "");
     expect(second.queued).not.toBeNull();
-    expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
+    expect(await world.until(chatId, isAtRest)).toMatchObject(IDLE);
     expect(await world.story(chatId)).toEqual([
       "user: first",
       "assistant: one ",
