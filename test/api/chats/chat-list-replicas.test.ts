@@ -38,7 +38,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     await place.start({ ...settings, PARLEY_ROLE: "worker" });
   });
 
-  test("a list is told alike at both doors, and a return to the other door costs nothing", async () => {
+  test("both servers deliver the same chat list, and resuming on the other one needs no refresh", async () => {
     const [here, there] = doors.map(({ api }) => api) as [ApiClient, ApiClient];
     const [first, second] = [await follow(here), await follow(there)];
     const chatId = await there.createChat("[[demo: deltas=2]]");
@@ -54,7 +54,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
     await second.close();
   });
 
-  test("a chat that is open at one server ends as read in the sidebar of the other", async () => {
+  test("a chat followed on one server ends up read in the sidebar of the other", async () => {
     const [here, there] = doors.map(({ api }) => api) as [ApiClient, ApiClient];
     const { chatId, follower } = await there.quietChat();
     const list = await follow(here);
@@ -70,7 +70,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
 });
 
 describe("without Redis", () => {
-  test("another server's list is read anew within the time of two looks, and a restart brings a refresh", async () => {
+  test("another server's changes arrive within two polls, and a restart causes a refresh", async () => {
     const [here, there] = [await place.start(), await place.start({ PARLEY_ROLE: "api" })];
     const list = await follow(there.api);
     const chatId = await here.api.createChat("[[demo: deltas=1]]");

@@ -40,7 +40,7 @@ async function mark(who: ApiClient, chatId: string) {
   );
 }
 
-test("a chat is created, runs, rests unread, is renamed, put away and taken out again", async () => {
+test("a chat is created, runs, becomes unread, is renamed, archived and restored", async () => {
   const list = await follow();
   const chatId = await api.createChat("[[demo: deltas=2]]");
   await list.until(lastWords(5));
@@ -64,7 +64,7 @@ test("a chat is created, runs, rests unread, is renamed, put away and taken out 
   await list.close();
 });
 
-test("nobody hears of other people's chats, not even an admin", async () => {
+test("nobody receives events of other users' chats, not even an admin", async () => {
   const [own, admin] = [await follow(), await follow(server.api)];
   const other = await server.enter(`other-${people}`);
   const theirs = await follow(other);
@@ -74,7 +74,7 @@ test("nobody hears of other people's chats, not even an admin", async () => {
   await Promise.all([own.close(), admin.close(), theirs.close()]);
 });
 
-test("who comes back is told exactly what was missed", async () => {
+test("a resumed subscription delivers exactly the missed events", async () => {
   const chatId = await api.createChat("[[demo: deltas=1]]");
   const first = await follow();
   await first.until(({ rows }) => rows.get(chatId)?.status === "WAITING");
@@ -92,7 +92,7 @@ test("who comes back is told exactly what was missed", async () => {
   await second.close();
 });
 
-test("a cursor of another server, or of nobody, brings a refresh", async () => {
+test("an unknown cursor causes a refresh", async () => {
   const list = new ListFollower(api, { cursor: "bm9uc2Vuc2U" });
   await list.until(isOpen);
   expect(list.story).toEqual(["refresh CURSOR_TOO_OLD", "caught-up 0"]);
@@ -100,7 +100,7 @@ test("a cursor of another server, or of nobody, brings a refresh", async () => {
 });
 
 describe("unread", () => {
-  test("a chat is unread when an answer came while nobody looked, and the filter finds it", async () => {
+  test("a chat with a response that nobody followed is unread, and the filter finds it", async () => {
     const list = await follow();
     const chatId = await api.createChat("[[demo: deltas=1]]");
     await list.until(({ rows }) => rows.get(chatId)?.isUnread === true);
@@ -117,7 +117,7 @@ describe("unread", () => {
     await list.close();
   });
 
-  test("a chat that its owner follows is never called unread, and is read when they have gone", async () => {
+  test("a chat followed by its owner is never unread, and is read after they disconnect", async () => {
     const { chatId, follower } = await api.quietChat();
     const list = await follow();
     await api.send(chatId, "[[demo: deltas=3]]");
@@ -130,7 +130,7 @@ describe("unread", () => {
     await list.close();
   });
 
-  test("following an unread chat reads it; an admin who looks at it does not", async () => {
+  test("following an unread chat marks it as read, unless the follower is an admin", async () => {
     const list = await follow();
     const chatId = await api.createChat("[[demo: deltas=1]]");
     await list.until(({ rows }) => rows.get(chatId)?.isUnread === true);
@@ -155,7 +155,7 @@ describe("unread", () => {
     await list.close();
   });
 
-  test("what moves nobody's attention moves neither the chat's version nor its place", async () => {
+  test("marking a chat as read changes neither its version nor its position in the list", async () => {
     const list = await follow();
     const chatId = await api.createChat("[[demo: deltas=1]]");
     await list.until(({ rows }) => rows.get(chatId)?.isUnread === true);
@@ -167,7 +167,7 @@ describe("unread", () => {
     await list.close();
   });
 
-  test("somebody else's chat cannot be marked, and does not exist for them", async () => {
+  test("another user's chat cannot be marked as read, and is reported as not found", async () => {
     const chatId = await server.api.createChat("[[demo: deltas=1]]");
     const { userErrors } = await mark(api, chatId);
     expect(userErrors).toEqual([
@@ -176,7 +176,7 @@ describe("unread", () => {
   });
 });
 
-test("forty chats at once, two sidebars: both end with the list as the API gives it", async () => {
+test("with forty chats at once, two sidebars both end up with the list that the API returns", async () => {
   const lists = [await follow(), await follow()];
   const chats = await Promise.all(
     Array.from({ length: 40 }, (_, index) => api.createChat(`[[demo: deltas=2]] ${index}`)),

@@ -45,7 +45,7 @@ async function models(): Promise<Map<string, string>> {
 }
 
 describe("updateChat", () => {
-  test("changes what is given, clears what is null, and keeps what is absent", async () => {
+  test("sets given fields, clears null ones and keeps absent ones", async () => {
     const chatId = await bert.createChat("[[demo: deltas=1]]", { title: "Old" });
     const modelConfigId = (await models()).get("claude-small");
     const labels = [{ key: "team", value: "a" }];
@@ -68,7 +68,7 @@ describe("updateChat", () => {
     ]);
   });
 
-  test("tells the chat's followers of its name", async () => {
+  test("notifies the chat's subscribers of the new title", async () => {
     const { chatId, follower } = await bert.quietChat();
     await update(bert, { chatId, title: "Renamed" });
     await follower.until(({ title }) => title === "Renamed");
@@ -76,7 +76,7 @@ describe("updateChat", () => {
     expect(follower.transcript.breaches).toEqual([]);
   });
 
-  test("works on archived chats, and has the next turn ask the chosen model", async () => {
+  test("works on archived chats, and the next turn uses the chosen model", async () => {
     const { chatId, follower } = await bert.quietChat();
     await follower.close();
     await bert.change("archiveChat", { chatId }, "chat { id }");
@@ -90,7 +90,7 @@ describe("updateChat", () => {
     expect([chat?.title, demo.requests.at(-1)?.model]).toEqual(["Put away", "claude-small"]);
   });
 
-  test("refuses bad values, all or nothing, and other people's chats", async () => {
+  test("refuses invalid values without changing anything, and other users' chats", async () => {
     const chatId = await bert.createChat("[[demo: deltas=1]]", { title: "Mine" });
     const paths = async (api: ApiClient, input: object) =>
       (await update(api, { chatId, ...input })).userErrors.map(({ code, path }) => [code, path?.join(".")]);
@@ -120,7 +120,7 @@ describe("updateChat", () => {
 });
 
 describe("regenerateChatTitle", () => {
-  test("has the small model name the chat; nobody sees the call in the chat", async () => {
+  test("has the small model generate a title, without a trace in the chat", async () => {
     const { chatId, follower } = await bert.quietChat({
       parts: [{ text: { text: "repair the login page" } }],
     });
@@ -143,14 +143,14 @@ describe("regenerateChatTitle", () => {
     ]);
   });
 
-  test("is refused for other people's chats", async () => {
+  test("is refused for other users' chats", async () => {
     const chatId = await bert.createChat("[[demo: deltas=1]]");
     const dora = await server.enter("dora");
     const { userErrors } = await dora.change("regenerateChatTitle", { chatId }, "chat { id }");
     expect(userErrors.map(({ code }) => code)).toEqual(["NOT_FOUND"]);
   });
 
-  test("says in the vendor's words why there is no title", async () => {
+  test("reports the vendor's error if no title could be generated", async () => {
     const silent = await startDemoModel({
       host: "127.0.0.1",
       port: 0,
@@ -169,7 +169,7 @@ describe("regenerateChatTitle", () => {
   });
 });
 
-test("a new chat is named unasked while its turn runs, once, and every follower hears of it", async () => {
+test("a new chat gets a title once, during its first turn, and every subscriber is notified", async () => {
   const { api } = await naming.start({
     ANTHROPIC_API_KEY: "key",
     ANTHROPIC_BASE_URL: demo.url,
@@ -192,7 +192,7 @@ test("a new chat is named unasked while its turn runs, once, and every follower 
   expect(named.filter(({ tools }) => tools.some(({ name }) => name === "propose_title")).length).toBe(1);
 });
 
-test("a list shows in one line each what the model said last", async () => {
+test("a list shows the model's last response in one line per chat", async () => {
   const erna = await server.enter("erna");
   const { chatId, follower } = await erna.quietChat();
   await erna.send(chatId, "run `echo hi`");
@@ -211,7 +211,7 @@ describe("preferences", () => {
   const change = (api: ApiClient, input: object) =>
     api.change<Changed>("updateUserPreferences", input, FIELDS);
 
-  test("begin empty, keep what is absent, and clear what is null", async () => {
+  test("start empty, keep absent fields and clear null ones", async () => {
     const fred = await server.enter("fred");
     const read = async () => (await fred.get<{ viewer: object }>(`{ viewer { ${FIELDS} } }`)).viewer;
     const defaultModelConfigId = (await models()).get("claude-small");
@@ -230,7 +230,7 @@ describe("preferences", () => {
     });
   });
 
-  test("a person's own prompt reaches the model in their chats only", async () => {
+  test("a user's custom prompt reaches the model in their own chats only", async () => {
     const ida = await server.enter("ida");
     await change(ida, { customPrompt: "Answer in verse." });
     const systemFor = async (api: ApiClient) => {
@@ -257,7 +257,7 @@ describe("preferences", () => {
     ]);
   });
 
-  test("refuse what is too long or not there", async () => {
+  test("refuse values that are too long or do not exist", async () => {
     const hugo = await server.enter("hugo");
     const gone = "model_00000000-0000-4000-8000-000000000000";
     const refusals = async (input: object) =>

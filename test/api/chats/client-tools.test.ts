@@ -65,7 +65,7 @@ async function timesOf(chatId: string): Promise<{ pending: Times[]; calls: Times
   };
 }
 
-test("a client's call begins when the model asks for it, and its result says how long the client took", async () => {
+test("a client tool call starts when the model requests it, and its result has the client's duration", async () => {
   const { chatId, follower } = await askedChat();
   const { pending, calls } = await timesOf(chatId);
   expect([pending, calls.map(({ startedAt }) => Date.parse(startedAt ?? ""))]).toEqual([
@@ -86,7 +86,7 @@ function submit(chatId: string, results: object[]) {
   return parley.api.change("submitToolResults", { chatId, results }, "chat { id status }");
 }
 
-test("a client is told which of its tools to run, answers, and the turn goes on with its answers", async () => {
+test("a client receives its tool calls and submits results, and the turn continues with them", async () => {
   const { chatId, follower, transcript } = await askedChat();
   const event = transcript.events.find(({ __typename }) => __typename === "ChatActionRequiredEvent");
   const toolCalls = [
@@ -119,30 +119,27 @@ test.each([
   [0, null],
   [3_600_000, 3_600_000],
   [1_000, 300_000],
-])(
-  "a tool with a time limit of %j gives the client %j, with another of five minutes",
-  async (given, expected) => {
-    const before = Date.now();
-    const { chatId, follower, transcript } = await askedChat("begin", given);
-    const event = transcript.events.find(({ __typename }) => __typename === "ChatActionRequiredEvent");
-    const deadline = event?.__typename === "ChatActionRequiredEvent" ? event.deadline : undefined;
-    if (expected === null) expect(deadline).toBeNull();
-    else expect(Date.parse(deadline ?? "") - before).toBeGreaterThanOrEqual(expected);
-    // Another server finds it as it was left, deadline or not.
-    if (expected === null) expect((await parley.api.chat(chatId))?.status).toBe("REQUIRES_ACTION");
-    expect(await submit(chatId, [WHERE, ASK])).toMatchObject({ userErrors: [] });
-    await follower.untilStatus("WAITING");
-    expect(transcript.breaches).toEqual([]);
-    await follower.close();
-  },
-);
+])("a tool with a timeout of %j gives the client %j, beside one of five minutes", async (given, expected) => {
+  const before = Date.now();
+  const { chatId, follower, transcript } = await askedChat("begin", given);
+  const event = transcript.events.find(({ __typename }) => __typename === "ChatActionRequiredEvent");
+  const deadline = event?.__typename === "ChatActionRequiredEvent" ? event.deadline : undefined;
+  if (expected === null) expect(deadline).toBeNull();
+  else expect(Date.parse(deadline ?? "") - before).toBeGreaterThanOrEqual(expected);
+  // Another server finds it as it was left, deadline or not.
+  if (expected === null) expect((await parley.api.chat(chatId))?.status).toBe("REQUIRES_ACTION");
+  expect(await submit(chatId, [WHERE, ASK])).toMatchObject({ userErrors: [] });
+  await follower.untilStatus("WAITING");
+  expect(transcript.breaches).toEqual([]);
+  await follower.close();
+});
 
 const deep = (depth: number): unknown => JSON.parse(`${"[".repeat(depth)}1${"]".repeat(depth)}`);
 
 test.each<[string, unknown, string]>([
   ["longer than a message may be", "x".repeat(1_000_001), "results.0.result"],
   ["long only together", ["x".repeat(500_000), "\n".repeat(300_000)], "results.0.result"],
-])("a result %s is refused with its field, and the calls go on waiting", async (_case, result, path) => {
+])("a result %s is refused with its path, and the calls stay pending", async (_case, result, path) => {
   const { chatId, follower } = await askedChat();
   const refused = await submit(chatId, [{ ...WHERE, result }, ASK]);
   expect(refused.userErrors).toMatchObject([
@@ -153,7 +150,7 @@ test.each<[string, unknown, string]>([
   await follower.close();
 });
 
-test("a result nested too deeply is refused with its field", async () => {
+test("a result that is nested too deeply is refused with its path", async () => {
   const { chatId, follower } = await askedChat();
   const refusal = submit(chatId, [{ ...WHERE, result: deep(1_000) }, ASK]);
   await expect(refusal).rejects.toThrow(/input\.results\[0\]\.result.*JSON is nested at most 100 deep/);
@@ -178,7 +175,7 @@ test.each<[string, unknown, unknown]>([
     JSON.parse('{"__proto__": {"a": 1}, "constructor": {"prototype": 2}}'),
     undefined,
   ],
-])("a result of %s is kept whole", async (_case, result, kept = result) => {
+])("a result of %s is saved unchanged", async (_case, result, kept = result) => {
   const { chatId, follower, transcript } = await askedChat();
   expect((await submit(chatId, [{ ...WHERE, result }, ASK])).userErrors).toEqual([]);
   await follower.untilStatus("WAITING");
@@ -189,7 +186,7 @@ test.each<[string, unknown, unknown]>([
   await follower.close();
 });
 
-test("the server runs its own tools of a step before it asks the client for the others", async () => {
+test("the server runs its own tools of a step before it requests the client's", async () => {
   const { chatId, follower, transcript } = await askedChat("begin, and run too");
   expect(transcript.messages.at(-1)?.parts).toMatchObject([
     { toolCallId: "call_own", isError: false, result: { output: "mine\n" } },
@@ -212,7 +209,7 @@ test.each([
   ["an unknown call besides", [WHERE, ASK, { toolCallId: "call_other", result: 1 }]],
   ["an unknown call instead", [WHERE, { toolCallId: "call_other", result: 1 }]],
   ["one call twice", [WHERE, WHERE]],
-])("answers that are not exactly those asked for are refused: %s", async (_case, results) => {
+])("results that do not match the pending calls are refused: %s", async (_case, results) => {
   const { chatId, follower } = await askedChat();
   const refused = await submit(chatId, results);
   expect(refused.chat).toBeNull();
@@ -223,7 +220,7 @@ test.each([
   await follower.close();
 });
 
-test("nobody can answer twice, or answer a chat that asks for nothing", async () => {
+test("results cannot be submitted twice, or without pending calls", async () => {
   const { chatId, follower } = await askedChat();
   const both = await Promise.all([submit(chatId, [WHERE, ASK]), submit(chatId, [WHERE, ASK])]);
   expect(both.map(({ userErrors }) => userErrors.length).sort((a, b) => a - b)).toEqual([0, 1]);
@@ -234,7 +231,7 @@ test("nobody can answer twice, or answer a chat that asks for nothing", async ()
   await follower.close();
 });
 
-test("a person who speaks instead of answering cancels the calls", async () => {
+test("a message sent instead of results cancels the calls", async () => {
   const { chatId, follower, transcript } = await askedChat();
   await parley.api.send(chatId, "something else", { whenBusy: "INTERRUPT" });
   await follower.until(({ messages }) => messages.length === 7);

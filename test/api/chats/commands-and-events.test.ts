@@ -80,12 +80,12 @@ describe("refusals", () => {
       { code: "INVALID", message: "Bad.", path: ["parts", "0"] },
       { __typename: "InvalidInput", code: "INVALID", message: "Bad.", path: ["parts", "0"] },
     ],
-  ])("of a command are told in the payload (%#)", async (refusal, shown) => {
+  ])("of a command are returned in the payload (%#)", async (refusal, shown) => {
     const result = await ask(anna, send, { input }, { commands: refusing(refusal) });
     expect(result).toEqual(refused([shown]));
   });
 
-  test("of form are all told at once, and no command is asked", async () => {
+  test("of invalid input are returned all at once, without calling a command", async () => {
     const parts = [{ text: { text: " " } }];
     const result = await ask(anna, send, { input: { ...input, parts, idempotencyKey: "" } });
     const userErrors = result.data?.["sendChatMessage"] as { userErrors: { path: string[] }[] };
@@ -95,7 +95,7 @@ describe("refusals", () => {
     ]);
   });
 
-  test("an id of another kind is a fault of the client's, not of the person's", async () => {
+  test("an ID of another kind is a client error, not a user error", async () => {
     const result = await ask(anna, send, { input: { ...input, chatId: "ws_1" } });
     expect(problems(result)).toEqual([
       [
@@ -106,7 +106,7 @@ describe("refusals", () => {
   });
 });
 
-test("a change's payload shows the chat after it, also when the same operation read it before", async () => {
+test("a payload shows the chat after the change, even if the same operation read it before", async () => {
   const chatId = await insertChat(db, { ownerId: anna.userId, title: "before" });
   const archiveChat = async (): ReturnType<Commands["archiveChat"]> => {
     await own.dataSource.query("UPDATE chats SET title = title || '+' WHERE id = $1", [chatId]);
@@ -148,13 +148,13 @@ describe("chatEvents", () => {
     return JSON.parse(JSON.stringify(told));
   }
 
-  test("are refused without saying whether the chat exists", async () => {
+  test("are refused without revealing whether the chat exists", async () => {
     expect(await collect(bert, randomUUID(), null)).toEqual([
       ["FORBIDDEN", "The chat does not exist or is not visible to you."],
     ]);
   });
 
-  test("are told in the API's words", async () => {
+  test("are converted to API objects", async () => {
     const chatId = await insertChat(db, { ownerId: anna.userId, title: "told" });
     const generation = { historyVersion: 6, attempt: 1 };
     const part = { type: "part" as const, generation, role: "assistant" as const, partIndex: 0 };

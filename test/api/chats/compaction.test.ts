@@ -20,7 +20,7 @@ async function usageOf(chatId: string): Promise<unknown> {
   return (await server.api.get<{ chat: { contextUsage: unknown } }>(query, { chatId })).chat.contextUsage;
 }
 
-test("a chat tells how full its context is, and a summary empties it", async () => {
+test("a chat reports its context usage, and a summary reduces it", async () => {
   const { chatId, follower } = await server.api.quietChat();
   expect(await usageOf(chatId)).toEqual({
     usedTokens: expect.any(Number),
@@ -48,7 +48,7 @@ test("a chat tells how full its context is, and a summary empties it", async () 
   await follower.close();
 });
 
-test("a summary whose own prompt is too long is seen as a retry, and the next try takes its place", async () => {
+test("a summary whose own prompt is too long appears as a retry, and the next attempt succeeds", async () => {
   const refusals = [true, true];
   const tooLong = { status: 400, type: "invalid_request_error", message: "prompt is too long" };
   const script = (request: DemoRequest) => {
@@ -84,7 +84,7 @@ test("a summary whose own prompt is too long is seen as a retry, and the next tr
   await model.close();
 });
 
-test("clearing the context is seen at once, and the talk stays on the screen", async () => {
+test("clearing the context takes effect at once, and the history stays visible", async () => {
   const { chatId, follower } = await server.api.quietChat();
   const { userErrors } = await server.api.change("clearChatContext", { chatId }, "chat { status }");
   expect(userErrors).toEqual([]);
@@ -94,7 +94,7 @@ test("clearing the context is seen at once, and the talk stays on the screen", a
   await follower.close();
 });
 
-test("a stranger's chat cannot be folded, nor one that has nothing to fold", async () => {
+test("another user's chat cannot be compacted, nor one with nothing to compact", async () => {
   const { chatId, follower } = await server.api.quietChat();
   await follower.close();
   const stranger = await server.enter("eve");

@@ -54,7 +54,7 @@ const DOCUMENTS = {
   "nothing of the delta": `subscription ($id: ID!) { chatEvents(chatId: $id) { ... on ChatStatusEvent { status } } }`,
 };
 
-describe("a delta is answered as if it had been executed", () => {
+describe("a delta's result is the same as that of an execution", () => {
   test.each(Object.entries(DOCUMENTS))("when a document selects %s", async (_name, text) => {
     const document = parse(text);
     let executed = 0;
@@ -82,7 +82,7 @@ describe("a delta is answered as if it had been executed", () => {
   });
 });
 
-test("a delta whose selected field has come to have a resolver is executed", async () => {
+test("a delta with a selected field that has a resolver is executed", async () => {
   const resolved = buildParleySchema(resolvers);
   const generation = resolved.getType("Generation");
   if (!isObjectType(generation)) throw new Error("no Generation");
@@ -133,18 +133,18 @@ function shareEvents(text: string) {
   return { counted, enter: () => operations.acquire(admitted) };
 }
 
-describe("a server answers deltas without executing them", () => {
+describe("a server delivers deltas without executing them", () => {
   const answer = (shared: SharedOperation, event: ChatEvent, viewer: Viewer) =>
     shared.resultOf(event, askedBy(viewer), audienceOfChatEvent(event));
 
-  test("for a subscriber who is alone", async () => {
+  test("for a single subscriber", async () => {
     const { counted, enter } = shareEvents(DOCUMENTS.everything);
     const shared = enter();
     for (let sequence = 1; sequence < 50; sequence += 1) await answer(shared, deltaEvent(sequence), ada);
     expect(counted.executions).toBe(0);
   });
 
-  test("once for all subscribers: nothing of a delta depends on the viewer", async () => {
+  test("once for all subscribers, as no delta depends on the viewer", async () => {
     const { enter } = shareEvents(DOCUMENTS.everything);
     const [shared] = [enter(), enter()];
     const event = deltaEvent(1);

@@ -116,7 +116,7 @@ async function tableOf<Event extends object>(
   return { declared, observed };
 }
 
-test("events of a chat are declared for exactly those subscribers whom one answer fits", async () => {
+test("chat events declare exactly the audience that can share one result", async () => {
   const deltas = Object.entries(DELTAS).map(([type, delta]): [string, ChatEvent] => [
     `part ${type}`,
     {
@@ -133,7 +133,7 @@ test("events of a chat are declared for exactly those subscribers whom one answe
   expect(observed).toEqual(declared);
 });
 
-test("events of a list are declared for exactly those subscribers whom one answer fits", async () => {
+test("list events declare exactly the audience that can share one result", async () => {
   const events = Object.entries(LIST_EVENTS).map(([type, event]): [string, ListEvent] => [
     type,
     { type, cursor: "c", ...event } as ListEvent,
@@ -142,7 +142,7 @@ test("events of a list are declared for exactly those subscribers whom one answe
   expect(observed).toEqual(declared);
 });
 
-test("a git snapshot is plain data, which every subscriber may be given", async () => {
+test("a git snapshot is plain data that all subscribers can share", async () => {
   const selected = document("gitSnapshots", `(chatId: "chat_${UUID}")`);
   expect(await observe(selected, { repositories: [], scannedAt: 0 })).toBe("every_subscriber");
 });

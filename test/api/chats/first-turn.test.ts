@@ -25,7 +25,7 @@ const STEP = [
   "message TOOL",
 ];
 
-test("a turn with two tools is told live in the order of the contract, and stays after a restart", async () => {
+test("a turn with two tools is streamed in the documented order, and persists across a restart", async () => {
   const first = await place.start();
   const { chatId, follower } = await first.api.quietChat({ workspaceId: first.workspaceId });
   const { transcript } = follower;
@@ -61,7 +61,7 @@ test("a turn with two tools is told live in the order of the contract, and stays
   await late.close();
 });
 
-test("a new chat's cursor is its beginning: all of it is told after it, once, without a snapshot", async () => {
+test("a new chat's cursor is its beginning: every event follows it once, without a snapshot", async () => {
   const server = await place.start();
   const input = { parts: [{ text: { text: "hello" } }] };
   const { chat, eventCursor, userErrors } = await server.api.change<Payload & { eventCursor: string }>(

@@ -36,7 +36,7 @@ function interrupt(chatId: string) {
   return parley.api.change("interruptChat", { chatId }, "chat { id status }");
 }
 
-test("an interrupt keeps what the model had said so far, and the chat goes on from there", async () => {
+test("an interrupt saves the model's partial output, and the chat continues from there", async () => {
   const { chatId, follower, transcript } = await speaking();
   const { userErrors } = await interrupt(chatId);
   await follower.untilStatus("WAITING");
@@ -57,7 +57,7 @@ test("an interrupt keeps what the model had said so far, and the chat goes on fr
   await follower.close();
 });
 
-test("an interrupt of a running tool ends its process, keeps finished results and answers the rest", async () => {
+test("an interrupt of a running tool ends its process, keeps finished results and cancels the rest", async () => {
   const fifo = makeFifo(join(place.repository.folder, "held"));
   const chatId = await parley.api.createChat("run `echo one` then run `exec sleep 1000 > held`", {
     workspaceId: parley.workspaceId,
@@ -78,7 +78,7 @@ test("an interrupt of a running tool ends its process, keeps finished results an
   await follower.close();
 });
 
-test("an edit during a run takes the place of the old turn, whose late words are lost", async () => {
+test("an edit during a turn replaces it, and its late output is dropped", async () => {
   const { chatId, follower, transcript } = await speaking();
   const first = transcript.messages[0]!;
   const edit = { messageId: first.id, parts: [{ text: { text: "hello" } }] };
@@ -100,7 +100,7 @@ test("an edit during a run takes the place of the old turn, whose late words are
   await follower.close();
 });
 
-test("a message sent with INTERRUPT stops the turn, keeps its words and is answered next, before what waits", async () => {
+test("a message sent with INTERRUPT stops the turn, saves its output and is answered next, before queued messages", async () => {
   const { chatId, follower, transcript } = await speaking();
   for (const text of ["one", "two"]) await parley.api.send(chatId, text);
   const sent = await parley.api.send(chatId, "hello", { whenBusy: "INTERRUPT" });

@@ -34,7 +34,7 @@ async function chatWith(
   await insertMessage(db, { chatId, text: "a person's words" });
 }
 
-test("each chat's last answer is one line, read for all chats in one statement", async () => {
+test("last responses are one line each, read for all chats with one statement", async () => {
   await chatWith("silent");
   await chatWith("answered", { text: "Not this." }, { text: "## It is **fixed**.\n\nMore." });
   await chatWith("edited", { text: "Still here." }, { text: "Taken back.", isDeleted: true });

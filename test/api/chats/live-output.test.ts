@@ -40,7 +40,7 @@ async function shownResults(api: Follower["api"], chatId: string) {
   return chat?.messages.nodes.map(({ role, parts }) => [role, parts.map(({ result }) => result ?? null)]);
 }
 
-test("people see what a command says while it runs, also those who come later; its result takes the place of it", async () => {
+test("a running command's output is streamed, also to late subscribers, and replaced by its result", async () => {
   const server = await place.start();
   const { request, goOn } = held("echo one; sleep 0.5; echo two", "echo three");
   const chatId = await server.api.createChat(request);
@@ -64,7 +64,7 @@ test("people see what a command says while it runs, also those who come later; i
   ]);
 });
 
-test("whoever was away while a command talked goes on where they were, with nothing doubled", async () => {
+test("a client that reconnects while a command writes output resumes without duplicates", async () => {
   const server = await place.start();
   const { request, goOn } = held("echo one; sleep 0.5; echo two", "echo three; sleep 0.5");
   const chatId = await server.api.createChat(request);
@@ -80,7 +80,7 @@ test("whoever was away while a command talked goes on where they were, with noth
   expect([before.length <= "one\ntwo\n".length, again.transcript.breaches]).toEqual([true, []]);
 });
 
-test("a command that prints without end is shown in a few bounded pieces, with what is left out told", async () => {
+test("a command with endless output is shown in a few bounded deltas that say what was omitted", async () => {
   const server = await place.start();
   const { request, goOn } = held("sleep 0.3; yes | head -c 20000000; sleep 1.5; echo end", "true");
   const chatId = await server.api.createChat(request);
@@ -103,7 +103,7 @@ test("a command that prints without end is shown in a few bounded pieces, with w
   expect([follower.transcript.breaches, late.transcript.breaches]).toEqual([[], []]);
 });
 
-test("a command that talks costs the database nothing that a silent one does not", async () => {
+test("a command with output causes no more database statements than a silent one", async () => {
   const server = await place.start();
   const talk = "for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.1; done";
   for (const command of [talk, "true"]) {
@@ -115,7 +115,7 @@ test("a command that talks costs the database nothing that a silent one does not
   expect(rows).toHaveLength(1);
 });
 
-test("commands that run side by side are shown side by side, each until its own result", async () => {
+test("concurrent commands are streamed concurrently, each until its own result", async () => {
   const model = await startStagedModel();
   ends.push(() => model.close());
   const wait = (name: string) => `until [ -e ${name} ]; do sleep 0.02; done`;
@@ -144,7 +144,7 @@ test("commands that run side by side are shown side by side, each until its own 
   ]);
 });
 
-test("a command in the background is shown when a tool waits for it, with what it had said before", async () => {
+test("a background command's output is streamed while a tool waits for it, including earlier output", async () => {
   const model = await startStagedModel();
   ends.push(() => model.close());
   const command = "echo one; until [ -e gate ]; do sleep 0.02; done; echo two";
@@ -173,7 +173,7 @@ test("a command in the background is shown when a tool waits for it, with what i
   ]);
 });
 
-test("an interrupt ends a talking command, and its preview with it", async () => {
+test("an interrupt ends a command that writes output, and its preview", async () => {
   const server = await place.start();
   const { request } = held("echo one", "true");
   const chatId = await server.api.createChat(request);
@@ -189,7 +189,7 @@ test("an interrupt ends a talking command, and its preview with it", async () =>
   ]);
 });
 
-test("commands that end at once, say nothing or say nonsense are shown as their results alone", async () => {
+test("commands that end at once, write nothing or write garbage appear only as results", async () => {
   const server = await place.start();
   const request = "run `true` and run `echo quick` and run `head -c 3000 /dev/urandom`";
   const chatId = await server.api.createChat(request);
@@ -213,7 +213,7 @@ async function runAgent() {
 }
 
 describe("with an agent that outlives the server", () => {
-  test("a command goes on when its server is killed; the next one finds it, shows it, and its result comes once", async () => {
+  test("a command survives the death of its server; the next one streams its output and delivers its result once", async () => {
     const settings = { ...SHORT_LEASE, ...(await runAgent()) };
     const first = await place.spawn(settings);
     const { request, goOn } = held("echo started >> starts; echo one", "echo two");
@@ -254,7 +254,7 @@ describe("with an agent that outlives the server", () => {
   });
 
   test.skipIf(!hasRedis)(
-    "whoever follows at another server is shown it again by the one that takes over",
+    "a subscriber on another server receives the output again from the server that takes over",
     async () => {
       const redis = await startRedis();
       ends.push(() => redis.stop());
@@ -289,7 +289,7 @@ describe("with an agent that outlives the server", () => {
     },
   );
 
-  test("a command that ended while no server was there gives its result to the next one", async () => {
+  test("a command that ended while no server ran delivers its result to the next one", async () => {
     const settings = { ...SHORT_LEASE, ...(await runAgent()) };
     const first = await place.spawn(settings);
     const { request, goOn } = held("echo started >> starts; echo one", "echo two");
@@ -313,7 +313,7 @@ describe("with an agent that outlives the server", () => {
     ]).toEqual([[], "started\n"]);
   });
 
-  test("a server whose agent is away or refuses it says so to the model, and chats go on", async () => {
+  test("an agent that is unreachable or refuses is reported to the model, and chats continue", async () => {
     const agent = await runAgent();
     const wrong = { ...agent, PARLEY_WORKSPACE_AGENT_TOKEN: "not-the-token-of-it" };
     const server = await place.start(wrong);
@@ -329,7 +329,7 @@ describe("with an agent that outlives the server", () => {
 });
 
 describe.skipIf(!hasRedis)("with two servers and Redis", () => {
-  test("whoever comes late to a talkative command at another server is shown the newest of it, then what is live", async () => {
+  test("a late subscriber on another server receives the newest output of a command, then live output", async () => {
     const redis = await startRedis();
     ends.push(() => redis.stop());
     const settings = { ...SHORT_LEASE, REDIS_URL: redis.url };

@@ -78,7 +78,7 @@ const OLD: [MessageRole, unknown][] = [
   ["assistant", null],
 ];
 
-test("a chat of version 0 is shown as people wrote it", async () => {
+test("a chat of version 0 is shown as written", async () => {
   const chatId = await oldChat(...OLD);
   const shown = await parley.api.chat(chatId);
   expect(shown?.messages.nodes.map(({ role, parts }) => [role, parts])).toMatchObject([
@@ -100,7 +100,7 @@ test("a chat of version 0 is shown as people wrote it", async () => {
   ]);
 });
 
-test("a chat of version 0 goes on, and the model reads all of it", async () => {
+test("a chat of version 0 continues, and the model receives all of it", async () => {
   const chatId = await oldChat(...OLD);
   const follower = await parley.api.followFromNow(chatId);
   await parley.api.send(chatId, "Do you remember?");
@@ -122,7 +122,7 @@ test("a chat of version 0 goes on, and the model reads all of it", async () => {
   ]);
 });
 
-test("a message of version 0 that cannot be understood is an error, never an empty message, and its turn ends", async () => {
+test("a message of version 0 that cannot be parsed is an error, never an empty message, and its turn fails", async () => {
   const chatId = await oldChat(["user", "Hello"], ["assistant", "a bare text"]);
   const query = `query ($id: ID!) { chat(id: $id) { id messages(last: 5) { nodes { id } } } }`;
   const { errors } = await parley.api.ask(query, { id: chatId });

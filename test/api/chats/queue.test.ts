@@ -34,7 +34,7 @@ function texts(follower: Awaited<ReturnType<typeof busyChat>>["follower"]): stri
   return follower.transcript.messages.map(textOf);
 }
 
-test("messages sent to a busy chat wait in its queue and are said one after the other", async () => {
+test("messages sent to a busy chat are queued and sent one after the other", async () => {
   const { chatId, follower, transcript } = await busyChat();
   const one = await parley.api.send(chatId, "one");
   const two = await parley.api.send(chatId, "two");
@@ -55,7 +55,7 @@ test("messages sent to a busy chat wait in its queue and are said one after the 
   await follower.close();
 });
 
-test("a promoted message stops the turn and is said first, a deleted one never", async () => {
+test("a promoted message interrupts the turn and is sent first, a deleted one never", async () => {
   const { chatId, follower, transcript } = await busyChat();
   const ids: string[] = [];
   for (const text of ["one", "two", "three"]) {
@@ -80,7 +80,7 @@ test("a promoted message stops the turn and is said first, a deleted one never",
   await follower.close();
 });
 
-test("the queue takes 50 messages and refuses the next, also when they come all at once", async () => {
+test("the queue accepts 50 messages and refuses the next, even when they arrive all at once", async () => {
   const { chatId, follower } = await busyChat();
   const sent = await Promise.all(
     Array.from({ length: 60 }, (_, index) => parley.api.send(chatId, `message ${index}`)),
@@ -107,7 +107,7 @@ test("the queue takes 50 messages and refuses the next, also when they come all 
   await follower.close();
 });
 
-test("a long message is shown by its beginning, read whole for editing, and said whole", async () => {
+test("a long queued message is previewed in lists, complete for editing, and sent completely", async () => {
   const { chatId, follower } = await busyChat();
   const long = `begins ${"€".repeat(30_000)} ends`;
   const { queuedMessage } = await parley.api.send(chatId, long);

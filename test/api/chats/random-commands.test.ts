@@ -65,7 +65,7 @@ async function doSomething(api: ApiClient, chatId: string, random: Random): Prom
 }
 
 test.each([1, 2, 3])(
-  "a storm of commands leaves one story for all (seed %i)",
+  "random commands leave all subscribers with the same history (seed %i)",
   async (seed) => {
     const random = randomNumbers(seed);
     const chatId = await parley.api.createChat(REQUESTS[0]!, { workspaceId: parley.workspaceId });
@@ -121,7 +121,7 @@ test.each([1, 2, 3])(
   60_000,
 );
 
-test("every call in every history has exactly one result, and nobody holds a chat at rest", async () => {
+test("every call in every history has exactly one result, and no idle chat is claimed", async () => {
   const rows = await place.database.dataSource.query(`
     SELECT m.chat_id, part->>'toolCallId' AS call,
       count(*) FILTER (WHERE part->>'type' = 'tool-call')::int AS asked,

@@ -92,7 +92,7 @@ async function untilAllAreHeld(): Promise<void> {
   await eventually(async () => expect(await place.database.dataSource.query(lost)).toEqual([]));
 }
 
-test("three subagents edit files at once; two servers are killed on the way; the report is whole, and costs add up", async () => {
+test("three subagents edit files while two servers are killed; the report is complete and costs add up", async () => {
   const asked: string[] = [];
   const settings = {
     ...(await modelOf({
@@ -149,7 +149,7 @@ test("three subagents edit files at once; two servers are killed on the way; the
   expect(costs).toEqual([used.reduce((sum, it) => sum + it, 0), ...used.slice(1)]);
 });
 
-test("lists show subagents on demand, they are never unread, and families are put away and stopped as one", async () => {
+test("lists include subagents on demand, they are never unread, and families are archived and interrupted together", async () => {
   const server = await place.start(
     await modelOf({ Go: WHOLE, Part: [() => ({ text: ["Not", "yet"], delayMs: 1 })] }),
   );

@@ -50,7 +50,7 @@ describe("without a valid token", () => {
     ["none", null],
     ["one that nobody made", "pt_nobody_made_this_token"],
     ["one that is no token", "'; DROP TABLE users; --"],
-  ])("nothing is answered over HTTP: %s", async (_case, token) => {
+  ])("HTTP requests are refused: %s", async (_case, token) => {
     const stranger = new ApiClient(owner.url, token);
     const answers = await Promise.all(
       ["{ viewer { user { id } } }", "{ __typename }", "{ __schema { types { name } } }", "nonsense"].map(
@@ -70,7 +70,7 @@ describe("without a valid token", () => {
   });
 });
 
-describe("somebody else's", () => {
+describe("another user's", () => {
   test("objects are not there", async () => {
     const { nodes, chat, chats, listed, workspaces } = await other.get<Record<string, unknown>>(
       `query ($ids: [ID!]!, $chat: ID!, $user: ID!) {
@@ -109,7 +109,7 @@ describe("somebody else's", () => {
     });
   });
 
-  test("chat cannot be followed", async () => {
+  test("chat cannot be subscribed to", async () => {
     const follower = other.follow(ids.chat);
     expect(await follower.ended).toMatchObject([{ extensions: { code: "FORBIDDEN" } }]);
     const nobodys = other.follow("chat_00000000-0000-4000-8000-000000000000");
@@ -117,7 +117,7 @@ describe("somebody else's", () => {
   });
 });
 
-test("owners and admins see what is the owner's, and admins what is only for admins", async () => {
+test("owners and admins see the owner's objects, and only admins see admin fields", async () => {
   const query = `query ($ids: [ID!]!, $user: ID!) {
     nodes(ids: $ids) { id }
     chats(filter: { ownerId: $user, archived: true }) { nodes { id } }
@@ -143,7 +143,7 @@ test("owners and admins see what is the owner's, and admins what is only for adm
   await follower.close();
 });
 
-describe("ids of the wrong kind are refused with the field's name", () => {
+describe("IDs of the wrong kind are refused with the field's name", () => {
   /** A message's id where a chat's belongs, and so on. */
   const wrong = (): Ids => ({ ...ids, chat: ids.message, message: ids.chat, queued: ids.user });
 
@@ -197,14 +197,14 @@ describe("ids of the wrong kind are refused with the field's name", () => {
     "chat_\u0000",
     "que_' OR 1=1",
     "x".repeat(9_000),
-  ])("in node(id), also when it is no id at all: %#", async (id) => {
+  ])("in node(id), even if it is not an ID at all: %#", async (id) => {
     const { errors } = await owner.ask("query ($id: ID!) { node(id: $id) { id } }", { id });
     expect(errors).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
     expect(errors[0]?.message.length).toBeLessThan(500);
   });
 });
 
-test("an archived chat refuses everything that would start it, with a reason", async () => {
+test("an archived chat refuses everything that would start a turn, with a reason", async () => {
   const refused = {
     __typename: "Conflict",
     code: "CONFLICT",

@@ -78,7 +78,7 @@ async function partsOf(api: Api, chatId: string): Promise<Shown[]> {
 const pdf = () => upload(ann, { name: "paper.pdf", mediaType: "application/pdf", bytes: PDF });
 const asked = () => JSON.stringify(vendor.requests.at(-1)?.body);
 
-test("a file is sent in a message, shown there with its address, and listed in its chat", async () => {
+test("a file is sent in a message, shown there with its URL, and listed in its chat", async () => {
   const fileId = await pdf();
   const { chatId } = await create(ann, [text, file(fileId)]);
   await restOf(ann, chatId);
@@ -107,7 +107,7 @@ test("a file is sent in a message, shown there with its address, and listed in i
   ]);
 });
 
-test("only one's own files can be sent, with their bytes, and each in one chat", async () => {
+test("only the user's own uploaded files can be sent, and each in one chat", async () => {
   const eve = await server.enter("eve");
   const hers = await upload(eve, { bytes: Buffer.from("hers") });
   const unfinished = (await announce(ann, {})).file?.id ?? "";
@@ -129,7 +129,7 @@ test("only one's own files can be sent, with their bytes, and each in one chat",
   expect(wrong.errors[0]).toMatchObject({ extensions: { code: "BAD_USER_INPUT" } });
 });
 
-test("an edited message keeps its files and may bring others; what an admin sends into a chat is its owner's", async () => {
+test("an edited message keeps its files and may add others; files that an admin sends to a chat belong to its owner", async () => {
   const [one, two] = [await pdf(), await pdf()];
   const { chatId } = await create(ann, [text, file(one)]);
   await restOf(ann, chatId);
@@ -152,7 +152,7 @@ test.each([
   ["claude", '"type":"document"'],
   ["gpt", '"type":"input_file"'],
   ["gemini", '"mimeType":"application/pdf"'],
-] as const)("%s gets a document, a picture and a text as such", async (model, sign) => {
+] as const)("%s receives a document, an image and a text file natively", async (model, sign) => {
   const [paper, picture, notes] = [
     await pdf(),
     await upload(ann, { name: "dot.png", mediaType: "image/png", bytes: PNG }),
@@ -171,22 +171,27 @@ test.each([
   expect(seen.filter((it) => !body.includes(it))).toEqual([]);
 });
 
-test.each(["oldClaude", "compatible"] as const)("%s takes no documents: it is told of one", async (model) => {
-  const parts = [
-    text,
-    file(await pdf()),
-    file(await upload(ann, { name: "a.zip", bytes: Buffer.from([1, 2]) })),
-  ];
-  const { chatId } = await create(ann, parts, { modelConfigId: models[model] });
-  expect(await restOf(ann, chatId)).toMatchObject({ status: "WAITING" });
-  expect(asked()).toContain(
-    `[file paper.pdf (application/pdf, ${PDF.length} bytes) cannot be shown to this model]`,
-  );
-  expect(asked()).toContain("[file a.zip (application/octet-stream, 2 bytes) cannot be shown to this model]");
-  expect(asked()).not.toContain(PDF.toString("base64"));
-});
+test.each(["oldClaude", "compatible"] as const)(
+  "%s supports no documents and receives a note instead",
+  async (model) => {
+    const parts = [
+      text,
+      file(await pdf()),
+      file(await upload(ann, { name: "a.zip", bytes: Buffer.from([1, 2]) })),
+    ];
+    const { chatId } = await create(ann, parts, { modelConfigId: models[model] });
+    expect(await restOf(ann, chatId)).toMatchObject({ status: "WAITING" });
+    expect(asked()).toContain(
+      `[file paper.pdf (application/pdf, ${PDF.length} bytes) cannot be shown to this model]`,
+    );
+    expect(asked()).toContain(
+      "[file a.zip (application/octet-stream, 2 bytes) cannot be shown to this model]",
+    );
+    expect(asked()).not.toContain(PDF.toString("base64"));
+  },
+);
 
-test("what the model attaches is shown with the tool's result, and the model sees it itself", async () => {
+test("files that the model attaches are shown with the tool's result, and to the model itself", async () => {
   await writeFile(join(place.repository.folder, "chart.png"), PNG);
   const parts = [{ text: { text: "[[demo: script=attach]]" } }];
   const { chatId } = await create(server.api, parts, {
@@ -214,7 +219,7 @@ test("what the model attaches is shown with the tool's result, and the model see
   expect(Buffer.from(await download.arrayBuffer()).equals(PNG)).toBe(true);
 });
 
-test("beyond fifty the oldest make room, never what the newest message shows, and models are told that they are gone", async () => {
+test("beyond fifty files the oldest are removed, never those of the newest message, and models see that they are gone", async () => {
   const first = await pdf();
   const { chatId } = await create(ann, [text, file(first)], { modelConfigId: models.claude });
   await restOf(ann, chatId);
@@ -252,7 +257,7 @@ test("beyond fifty the oldest make room, never what the newest message shows, an
   expect((await left()).size).toBe(MAX_CHAT_FILES);
 });
 
-test("files go with their chat and with their owner", async () => {
+test("files are deleted with their chat and with their owner", async () => {
   const sue = await server.enter("sue");
   const [sent, loose] = [
     await upload(sue, { bytes: Buffer.from("sent") }),

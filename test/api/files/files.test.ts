@@ -26,7 +26,7 @@ async function keep(bytes: Uint8Array, mediaType = "application/zip"): Promise<s
 const FILE = "query ($id: ID!) { node(id: $id) { ... on File { name mediaType sizeBytes url } } }";
 type Shown = { node: { name: string; url: string } | null };
 
-test("a file's address gives its bytes without a token, at another replica too, and again after a restart", async () => {
+test("a file's URL works without a token, on another replica and after a restart", async () => {
   const bytes = randomBytes(2 * MIB + 12_345);
   const id = await keep(bytes);
   const { node } = await server.api.get<Shown>(FILE, { id });
@@ -41,7 +41,7 @@ test("a file's address gives its bytes without a token, at another replica too, 
   }
 });
 
-test("ten people who read a file of ten MiB at the same time all get the whole of it", async () => {
+test("ten concurrent downloads of a 10 MiB file are all complete", async () => {
   const id = await keep(randomBytes(10 * MIB));
   const { node } = await server.api.get<Shown>(FILE, { id });
   const readers = await Promise.all(Array.from({ length: 10 }, () => fetch(node?.url ?? "")));
@@ -49,7 +49,7 @@ test("ten people who read a file of ten MiB at the same time all get the whole o
   expect(sizes).toEqual(readers.map(() => 10 * MIB));
 });
 
-test("others get neither a file's address nor its bytes; admins get both", async () => {
+test("other users can access neither a file's URL nor its bytes; admins can access both", async () => {
   const eve = await server.enter("eve");
   const id = await keep(Buffer.from("secret"));
   expect(await eve.get<Shown>(FILE, { id })).toEqual({ node: null });

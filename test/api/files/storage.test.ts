@@ -40,7 +40,7 @@ async function rest(api: ApiClient, chatId: string): Promise<{ status: string | 
   return { status: status ?? undefined, kind: chat?.lastError?.kind };
 }
 
-test("everybody has the default until an admin gives them a limit of their own, or none", async () => {
+test("users have the default limit until an admin sets their own, or none", async () => {
   const ann = await server.enter("ann");
   const { id, storage } = await own(ann);
   expect(storage).toEqual({ usedBytes: "0", limitBytes: String(DEFAULT_BYTES), source: "DEPLOYMENT" });
@@ -58,7 +58,7 @@ test("everybody has the default until an admin gives them a limit of their own, 
   ]);
 });
 
-test("a limit below nothing, none at all, and nobody's are refused by the field's name", async () => {
+test("a negative limit, a missing one and an unknown user are refused with the field's name", async () => {
   const { id } = await own(server.api);
   const answers = await Promise.all([
     setLimit(id, "-1"),
@@ -78,7 +78,7 @@ test("a limit below nothing, none at all, and nobody's are refused by the field'
   ]);
 });
 
-test("admins see what everybody stores in one list; members see their own alone", async () => {
+test("admins see all users' storage in one list; members see only their own", async () => {
   const bea = await server.enter("bea");
   await announce(bea, { sizeBytes: 321 });
   const query = `{ users(search: "bea") { nodes { username ${STORAGE} } } }`;
@@ -90,7 +90,7 @@ test("admins see what everybody stores in one list; members see their own alone"
   ]);
 });
 
-describe("whoever stores as much as they may", () => {
+describe("a user who has reached their storage limit", () => {
   let person: ApiClient;
   let userId: string;
   let chatId: string;
@@ -142,12 +142,12 @@ describe("whoever stores as much as they may", () => {
     expect([await person.chat(chatId), (await own(person)).storage.usedBytes]).toEqual([before, used]);
   });
 
-  test("is refused in an admin's words too, whose own storage it is not", async () => {
+  test("is also refused messages sent by an admin, whose own storage is not used", async () => {
     const { userErrors } = await server.api.send(chatId, "More");
     expect(userErrors).toMatchObject([{ __typename: "StorageLimitExceeded" }]);
   });
 
-  test("has room again for as much as a deleted message of the queue was", async () => {
+  test("regains the space of a deleted queued message", async () => {
     await person.change("deleteQueuedMessage", { queuedMessageId: queuedId }, "chat { id }");
     expect(Number(used) - (await usedBy(person))).toBeGreaterThan(5_000);
     const { queuedMessage, userErrors } = await person.send(chatId, "x".repeat(4_900));
@@ -158,7 +158,7 @@ describe("whoever stores as much as they may", () => {
   });
 });
 
-test("of many messages at the same time, as many are taken as there is room for", async () => {
+test("of many concurrent messages, as many are accepted as there is space for", async () => {
   const person = await server.enter("crowd");
   const chatId = await person.createChat("[[demo: hang]]");
   await person.follow(chatId).untilStatus("RUNNING");
@@ -174,7 +174,7 @@ test("of many messages at the same time, as many are taken as there is room for"
   expect([taken.length, (await usedBy(person)) <= limit]).toEqual([3, true]);
 });
 
-test("what an admin stores is not told to the member in whose chat they speak", async () => {
+test("an admin's storage is not revealed to the member in whose chat they write", async () => {
   const person = await server.enter("guest");
   const chatId = await person.createChat("[[demo: hang]]");
   await server.api.send(chatId, "From an admin");
@@ -188,7 +188,7 @@ test("what an admin stores is not told to the member in whose chat they speak", 
   ]);
 });
 
-test("an upload that was announced has its space, sent to a chat it stays counted, and unused it does not", async () => {
+test("an announced upload reserves its space, keeps it once sent to a chat, and frees it if unused", async () => {
   const person = await server.enter("uploader");
   const { id } = await own(person);
   await setLimit(id, 50_000);

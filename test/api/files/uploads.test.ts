@@ -26,7 +26,7 @@ afterAll(() => place.remove());
 const HTML = Buffer.from("<!doctype html><script>alert(1)</script>");
 const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
 
-test("a file is announced, put, and then there for its owner alone", async () => {
+test("a file is announced, uploaded, and then visible to its owner only", async () => {
   const made = await announce(ann, {
     name: "../../chart.png",
     mediaType: "Image/PNG",
@@ -47,7 +47,7 @@ test("a file is announced, put, and then there for its owner alone", async () =>
   expect(await findFile(await server.enter("eve"), id)).toBeNull();
 });
 
-test("the same bytes once more change nothing; other bytes are refused", async () => {
+test("uploading the same bytes again changes nothing; other bytes are refused", async () => {
   const { file, uploadUrl } = await announce(ann, { sizeBytes: 3 });
   const puts = await Promise.all([1, 2].map(() => put(uploadUrl, Buffer.from("abc"))));
   expect([...puts, await put(uploadUrl, Buffer.from("abc"))].map(({ status }) => status)).toEqual([
@@ -64,7 +64,7 @@ test.each([
     ["INVALID name", "INVALID mediaType", "INVALID sizeBytes"],
   ],
   [{ name: "\u202e\u0000 ", sizeBytes: 10 * MIB + 1 }, ["INVALID name", "INVALID sizeBytes"]],
-])("what cannot be a file is refused by field: %j", async (input, told) => {
+])("an invalid file is refused with its field: %j", async (input, told) => {
   const { file, uploadUrl, expiresAt, userErrors } = await announce(ann, input);
   expect([file, uploadUrl, expiresAt, toldAs(userErrors)]).toEqual([null, null, null, told]);
 });
@@ -90,7 +90,7 @@ test.each([
     "application/zip",
   ],
   ["a text that begins like a bitmap", "text/plain", Buffer.from("BM is short for bitmap"), "text/plain"],
-])("%s, announced as %s, is taken for what it is", async (_what, mediaType, bytes, kept) => {
+])("%s, announced as %s, is detected", async (_what, mediaType, bytes, kept) => {
   const { file, uploadUrl } = await announce(ann, { name: "x", mediaType, sizeBytes: bytes.length });
   const { status, code } = await put(uploadUrl, bytes);
   const found = await findFile(ann, file?.id ?? "");
@@ -105,7 +105,7 @@ test.each([
   await discard(found?.id);
 });
 
-test("more bytes than were announced are not read, fewer are not taken", async () => {
+test("more bytes than announced are not read, fewer are refused", async () => {
   const { file, uploadUrl } = await announce(ann, { sizeBytes: 3 });
   const url = uploadUrl ?? "";
   expect(await put(url, Buffer.from("ab"))).toMatchObject({ status: 400, code: "BAD_USER_INPUT" });
@@ -121,7 +121,7 @@ test("more bytes than were announced are not read, fewer are not taken", async (
   expect((await put(url, Buffer.from("abc"))).status).toBe(200);
 });
 
-test("a server reads eight uploads at once and asks the ninth to come again", async () => {
+test("a server reads eight uploads at once and refuses the ninth with a retry", async () => {
   const { uploadUrl } = await announce(ann, { sizeBytes: 3 });
   const url = uploadUrl ?? "";
   const slow = Array.from({ length: 8 }, () => {
@@ -136,7 +136,7 @@ test("a server reads eight uploads at once and asks the ninth to come again", as
   await expect.poll(async () => (await put(url, Buffer.from("abc"))).status).toBe(200);
 });
 
-test("a link is good for one file, for putting alone, and for nobody who was deactivated", async () => {
+test("an upload URL works for one file, for PUT only, and not for deactivated users", async () => {
   const bob = await server.enter("bob");
   const [one, two] = [await announce(bob, {}), await announce(bob, {})];
   const [url, other] = [new URL(one.uploadUrl ?? ""), new URL(two.uploadUrl ?? "")];
@@ -159,7 +159,7 @@ test("a link is good for one file, for putting alone, and for nobody who was dea
   expect((await put(two.uploadUrl, bytes)).status).toBe(404);
 });
 
-test("nobody may have more than fifty files in no chat, and what is not finished or not sent vanishes", async () => {
+test("a user may have fifty files outside of chats, and unfinished or unsent ones are deleted", async () => {
   const kim = await server.enter("kim");
   const sent = await upload(kim, { bytes: Buffer.from("abc") });
   const all = await Promise.all(Array.from({ length: 49 }, () => announce(kim, {})));

@@ -67,7 +67,7 @@ describe.skipIf(!hasRedis).each([
     return userErrors.map(({ code }) => code);
   }
 
-  test("the sidebar hears each change once, and of that chat alone", async () => {
+  test("the sidebar receives each change once, and for that chat only", async () => {
     const list = new ListFollower(there.api);
     await list.until(({ story }) => story.some((word) => word.startsWith("caught-up")));
     await work();

@@ -85,7 +85,7 @@ const pulled = (more: object = {}) => ({
 });
 
 describe.skipIf(!hasRedis)("two servers with Redis between them", () => {
-  test("a chat whose git speaks with the host is marked, and only that chat", async () => {
+  test("a chat whose git accesses the host is marked as stale, and only that chat", async () => {
     const list = await followList(there.api);
     sibling = await run(here.api, "git status");
     const origin = host.originOf("ada/greeter");
@@ -100,7 +100,7 @@ describe.skipIf(!hasRedis)("two servers with Redis between them", () => {
     await list.close();
   });
 
-  test("asked anew at one server, it is told at the other, in the chat and in the list", async () => {
+  test("a refresh on one server is published on the other, in the chat and in the list", async () => {
     await refresh(here.api, chatId);
     const [list, follower] = [await followList(there.api), there.api.follow(chatId)];
     await follower.until(({ isCaughtUp }) => isCaughtUp);
@@ -123,7 +123,7 @@ describe.skipIf(!hasRedis)("two servers with Redis between them", () => {
     await Promise.all([list.close(), follower.close()]);
   });
 
-  test("who comes back is told once of what was missed", async () => {
+  test("a resumed subscription delivers missed changes once", async () => {
     const [list, follower] = [await followList(there.api), there.api.follow(chatId)];
     await follower.until(({ isCaughtUp }) => isCaughtUp);
     await Promise.all([list.close(), follower.close()]);
@@ -151,7 +151,7 @@ describe.skipIf(!hasRedis)("two servers with Redis between them", () => {
     await Promise.all([again.close(), returned.close(), third.close()]);
   });
 
-  test("the diff is there, and what cannot be asked is said", async () => {
+  test("the diff is returned, and failures to fetch it are reported", async () => {
     const query = "query ($id: ID!) { chat(id: $id) { diff { remoteOrigin branch unified isTruncated } } }";
     const diffOf = async (id: string) =>
       (await there.api.get<{ chat: { diff: object | null } }>(query, { id })).chat.diff;
@@ -171,7 +171,7 @@ describe.skipIf(!hasRedis)("two servers with Redis between them", () => {
     expect((await refresh(stranger, chatId)).userErrors).toMatchObject([{ code: "NOT_FOUND" }]);
   });
 
-  test("of two servers that look at the same time one asks, and both tell", async () => {
+  test("of two servers that poll at the same time one asks the host, and both publish", async () => {
     await Promise.all([here.close(), there.close()]);
     const clocks = [new ManualClock(), new ManualClock()] as const;
     const [one, two] = [await place.start(settings(), clocks[0]), await place.start(settings(), clocks[1])];

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => place.remove());
 
-test("connections are listed by host, found by id, replaced and ended", async () => {
+test("accounts are listed by host, looked up by ID, replaced and removed", async () => {
   const { api } = await place.start(written(first));
   const one = await connectHost(api, "https://GitHub.com/", TOKEN);
   const two = await connectHost(api, "git.example:8443", `  ${TOKEN}\n`);
@@ -52,7 +52,7 @@ test("connections are listed by host, found by id, replaced and ended", async ()
   expect(await connections(api)).toEqual([two.connection]);
 });
 
-test("nobody sees or ends another person's connections, admins included", async () => {
+test("nobody can see or remove another user's accounts, not even admins", async () => {
   const server = await place.start(written(first));
   const bob = await server.enter("bob");
   const { connection } = await connectHost(bob, "github.com", TOKEN);
@@ -67,7 +67,7 @@ test("nobody sees or ends another person's connections, admins included", async 
   expect(errors.map(({ extensions }) => extensions.code)).toEqual(["UNAUTHENTICATED"]);
 });
 
-test("what cannot be a host or a token is refused, and not repeated", async () => {
+test("an invalid host or token is refused, and not echoed", async () => {
   const { api } = await place.start(written(first));
   const hosts = ["", "github.com/ada", "ada@github.com", "ssh://github.com", "two words", "x".repeat(10_000)];
   for (const name of hosts) {
@@ -89,7 +89,7 @@ test("what cannot be a host or a token is refused, and not repeated", async () =
   expect((await connectHost(api, "github.com", "x".repeat(4_096))).userErrors).toEqual([]);
 });
 
-test("a person has at most 50 connections, and may still replace one of them", async () => {
+test("a user has at most 50 accounts, and can still replace one of them", async () => {
   const { api } = await place.start(written(first));
   for (let i = 0; i < 50; i += 1) await connectHost(api, `git${i}.example`, TOKEN);
   const { userErrors } = await connectHost(api, "one-more.example", TOKEN);
@@ -98,7 +98,7 @@ test("a person has at most 50 connections, and may still replace one of them", a
   expect(await connections(api)).toHaveLength(50);
 });
 
-test("two at once for one host leave one connection, which opens", async () => {
+test("two concurrent connects to one host leave one working account", async () => {
   const { api, parley } = await place.start(written(first));
   await Promise.all(Array.from({ length: 8 }, () => connectHost(api, "git.example", TOKEN)));
   expect(await connections(api)).toHaveLength(1);
@@ -110,11 +110,11 @@ test("two at once for one host leave one connection, which opens", async () => {
   });
 });
 
-test("a server with a database of its own and no key does not start, and says how to make one", async () => {
+test("a server with an external database and no secrets key does not start, and says how to create one", async () => {
   await expect(place.start("")).rejects.toThrow(/PARLEY_SECRETS_KEYS is not.*parley secrets new-key/);
 });
 
-test("another kind of id is refused by name", async () => {
+test("an ID of another kind is refused with its name", async () => {
   const { api } = await place.start(written(first));
   const query =
     "mutation ($input: DisconnectGitHostInput!) { disconnectGitHost(input: $input) { deletedId } }";

@@ -44,7 +44,7 @@ function filesWith(text: string): string[] {
 }
 
 describe("git in a chat", () => {
-  test("[K13] [K15] clones and pushes with the token of the chat's owner, and the token shows nowhere", async () => {
+  test("[K13] [K15] clones and pushes with the token of the chat's owner, which appears nowhere", async () => {
     const { api } = await place.start(written(first));
     const { connection } = await connectHost(api, place.host.url, TOKEN);
     const sibling = await place.run(api, "echo quiet");
@@ -65,7 +65,7 @@ describe("git in a chat", () => {
     expect(place.logged()).not.toContain(first.bytes.toString("base64"));
   });
 
-  test("[K3] [K13] without a connection the command fails and says what the person can do", async () => {
+  test("[K3] [K13] without an account the command fails and says what the user can do", async () => {
     const { api } = await place.start(written(first));
     const { output, exitCode, chatId } = await place.run(api, `git clone ${place.host.repositoryUrl} work`);
     expect(exitCode).toBe(128);
@@ -79,7 +79,7 @@ describe("git in a chat", () => {
     });
   });
 
-  test("[K13] a person's connection is for their own chats", async () => {
+  test("[K13] a user's account is only used in their own chats", async () => {
     const server = await place.start(written(first));
     await connectHost(await server.enter("bob"), place.host.url, TOKEN);
     const { output } = await place.run(server.api, `git clone ${place.host.repositoryUrl} work`);
@@ -87,7 +87,7 @@ describe("git in a chat", () => {
     expect(place.host.shown).toEqual([]);
   });
 
-  test("[K14] a host is its port and its encryption too: another one does not get its token", async () => {
+  test("[K14] a host includes its port and scheme: another one does not get its token", async () => {
     const { api } = await place.start(written(first));
     const encrypted = place.host.url.replace("http://", "");
     await connectHost(api, encrypted, TOKEN);
@@ -97,7 +97,7 @@ describe("git in a chat", () => {
     expect(place.host.shown).toEqual([]);
   });
 
-  test("a connection that ends, and one that is replaced, count from the next command on", async () => {
+  test("removing or replacing an account takes effect with the next command", async () => {
     const { api } = await place.start(written(first));
     await connectHost(api, place.host.url, "another-token");
     expect((await place.run(api, `git clone ${place.host.repositoryUrl} one`)).exitCode).toBe(128);
@@ -110,7 +110,7 @@ describe("git in a chat", () => {
     );
   });
 
-  test("an agent that died and was started anew gives tokens as the one before", async () => {
+  test("a restarted agent provides tokens like the one before", async () => {
     const { api } = await place.start(written(first));
     await connectHost(api, place.host.url, TOKEN);
     const clone = (name: string) => `git clone --quiet ${place.host.repositoryUrl} ${name} && echo cloned`;
@@ -119,7 +119,7 @@ describe("git in a chat", () => {
     expect((await place.run(api, clone("two"))).output).toBe("cloned\n");
   });
 
-  test("an agent that has called gives tokens as any other", async () => {
+  test("an agent that dialed out provides tokens like any other", async () => {
     const { api, parley } = await place.start(written(first));
     await connectHost(api, place.host.url, TOKEN);
     const owner = await findOldestAdmin(parley.database);
@@ -143,7 +143,7 @@ describe("git in a chat", () => {
     }
   });
 
-  test("tokens survive a new key, and without the old one they are refused politely", async () => {
+  test("tokens survive a key rotation, and fail with a clear error without the old key", async () => {
     const before = await place.start(written(first));
     await connectHost(before.api, place.host.url, TOKEN);
     await before.parley.close();
@@ -160,10 +160,10 @@ describe("git in a chat", () => {
   });
 });
 
-describe("what a server answers an agent", () => {
+describe("a server's reply to an agent", () => {
   const site = "https://git.example";
 
-  test("[K13] an agent gets nothing for a chat of another workspace, in the words of a host that is not connected", async () => {
+  test("[K13] an agent gets no token for a chat of another workspace, with the same reply as for an unconnected host", async () => {
     const { api, parley } = await place.start(written(first));
     await connectHost(api, "git.example", TOKEN);
     const { chatId } = await place.run(api, "true");
@@ -197,7 +197,7 @@ describe("what a server answers an agent", () => {
     }
   });
 
-  test("[K15] no branch or no origin is no mark, and a later one replaces an earlier one", async () => {
+  test("[K15] without a branch or origin nothing is recorded, and a later branch replaces an earlier one", async () => {
     const { api, parley } = await place.start(written(first));
     const { chatId } = await place.run(api, "true");
     const parts = credentialDependencies(parley, first);

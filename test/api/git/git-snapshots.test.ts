@@ -141,7 +141,7 @@ function longText(): string {
   }).join("");
 }
 
-test("a repository with worktrees, submodules, renamed, binary and 10 MB files is told as git tells it", async () => {
+test("a repository with worktrees, submodules, renamed, binary and 10 MB files is reported as git does", async () => {
   const { folder, git } = place.repository;
   const library = join(folder, "../", `${folder.split("/").at(-1)}-library`);
   const tree = `${folder}-tree`;
@@ -214,7 +214,7 @@ test("a repository with worktrees, submodules, renamed, binary and 10 MB files i
   }
 });
 
-test("what a chat changes reaches its followers, and a query and a refresh tell the same", async () => {
+test("a chat's changes reach its subscribers, and a query and a refresh return the same", async () => {
   const { folder } = place.repository;
   const chatId = await chatIn([folder]);
   const followers = [new Follower(server.api, chatId), new Follower(server.api, chatId)];
@@ -247,7 +247,7 @@ test("a chat without a workspace has no repositories", async () => {
   ]);
 });
 
-test("nobody sees the repositories of another person's chat", async () => {
+test("nobody can see the repositories of another user's chat", async () => {
   const chatId = await chatIn([place.repository.folder]);
   const ada = await server.enter("ada");
   const snapshots = new Follower(ada, chatId);
@@ -261,7 +261,7 @@ test("nobody sees the repositories of another person's chat", async () => {
   ]);
 });
 
-test("the repositories of a workspace whose agent calls are told, also after its agent was replaced", async () => {
+test("the repositories of a workspace whose agent dials out are reported, even after its agent was replaced", async () => {
   const folder = await makeFolder();
   const { parley, api } = server;
   const owner = await findOldestAdmin(parley.database);
@@ -311,7 +311,7 @@ async function openEndpoint() {
   return { url: doors.url, clock, close: () => closers.closeAll() };
 }
 
-test("who loses a chat while following its repositories follows them no longer", async () => {
+test("losing access to a chat ends the subscription to its repositories", async () => {
   const eve = await server.enter("eve");
   const chatId = await eve.createChat("[[demo: deltas=1]]");
   const door = await openEndpoint();

@@ -77,7 +77,7 @@ async function results(api: ApiClient, chatId: string): Promise<unknown[]> {
   return parts.filter(({ __typename: type }) => type === "ToolResultPart").map(({ result }) => result);
 }
 
-test("each person's turn shows the server who they are, without asking them for anything", async () => {
+test("each user's turn authenticates them to the server without any interaction", async () => {
   const people = await Promise.all([enter("ann"), enter("ben")]);
   const said = await Promise.all(
     people.map(async (api) => {
@@ -88,7 +88,7 @@ test("each person's turn shows the server who they are, without asking them for 
   expect(said).toEqual([["You are ann."], ["You are ben."]]);
 });
 
-test("whoever did not sign in through the provider has nothing to show, and is told so", async () => {
+test("a user who did not sign in through the provider has no identity token, and is informed", async () => {
   const stranger = await parley.enter("stranger");
   const input = { parts: [{ text: { text: "Hello" } }], workspaceId: null, mcpServerIds: [serverId] };
   const { chat, userErrors } = await stranger.change("createChat", input, "chat { id }");

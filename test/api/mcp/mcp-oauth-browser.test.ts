@@ -106,7 +106,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
   });
 
   test(
-    "each one's turn is the person who connected",
+    "each user's turn acts as the account they connected",
     async () => {
       const turns = await Promise.all([ann, ben].map((api) => turn(api, "call accounts__whoami")));
       expect(turns.map(({ parts }) => results(parts))).toEqual([["You are Ann."], ["You are Ben."]]);
@@ -115,7 +115,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
   );
 
   test(
-    "a token that ends in the middle of a turn is refused once, and the turn goes on with a new one",
+    "a token that expires during a turn is rejected once, and the turn continues with a new one",
     async () => {
       const { oauth } = accounts;
       const before = { ...oauth.counts };
@@ -134,7 +134,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
   );
 
   test(
-    "an authorisation that is taken back at the server fails the call, is EXPIRED, and later turns say so and go on",
+    "an authorization revoked at the server fails the call, becomes EXPIRED, and later turns report it and continue",
     async () => {
       const { oauth, serverId } = accounts;
       oauth.onCall = (person) => void (person === "Ben" && oauth.dropGrants(person));
@@ -160,7 +160,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
   );
 
   test(
-    "who disconnects takes it back there too, is DISCONNECTED, and cannot select the server by name",
+    "disconnecting revokes the authorization, sets DISCONNECTED, and the server can no longer be selected",
     async () => {
       const { oauth, serverId } = accounts;
       const { chatId, parts: known } = await turn(ann, "call accounts__whoami");

@@ -23,7 +23,7 @@ const rows = (sql: string, values: unknown[] = []) =>
 const addressOf = async (api = accounts.parley.api, more: object = {}) =>
   (await begin(api, accounts.serverId, more)).authorizationUrl ?? "";
 
-test("the whole way: consent here, sign-in there, connected, and disconnected again", async () => {
+test("the whole flow: consent here, sign-in there, connected, and disconnected again", async () => {
   const { parley, serverId, oauth } = accounts;
   const ann = await parley.enter("ann");
   expect(await standing(ann, serverId)).toEqual({
@@ -60,7 +60,7 @@ test("the whole way: consent here, sign-in there, connected, and disconnected ag
   expect(await end()).toEqual(gone);
 });
 
-test("nothing of it is readable in the database", async () => {
+test("no secret of the flow is readable in the database", async () => {
   const { parley, serverId } = accounts;
   const eve = await parley.enter("eve");
   const open = new URL(await addressOf(eve)).searchParams.get("ticket") ?? "?";
@@ -73,7 +73,7 @@ test("nothing of it is readable in the database", async () => {
   for (const secret of ["access-", "refresh-", open]) expect(text).not.toContain(secret);
 });
 
-test("pages are kept by nobody, framed by nobody, and tell nobody where they were", async () => {
+test("pages are not cached, not framed and send no referrer", async () => {
   const page = await new FormBrowser().get(await addressOf());
   expect(Object.fromEntries(page.headers)).toMatchObject({
     "cache-control": "no-store",
@@ -84,7 +84,7 @@ test("pages are kept by nobody, framed by nobody, and tell nobody where they wer
   });
 });
 
-test("a deployment behind TLS and a path has its own cookie, redirect and description of itself", async () => {
+test("a deployment behind TLS and a path has its own cookie, redirect URI and client metadata", async () => {
   const { oauth } = accounts;
   const behind = await createAccounts({ PARLEY_PUBLIC_URL: "https://parley.example/p" }, { url: oauth.url });
   try {
@@ -109,7 +109,7 @@ test("a deployment behind TLS and a path has its own cookie, redirect and descri
   expect((await fetch(`${accounts.parley.api.url}/mcp/oauth/client.json`)).status).toBe(404);
 });
 
-describe("the way ends without a connection", () => {
+describe("the flow ends without a connection", () => {
   const isOver = { status: 400, text: expect.stringContaining("This way is over") as string };
 
   test("when the state comes a second time", async () => {
@@ -129,14 +129,14 @@ describe("the way ends without a connection", () => {
     expect(await browser.get(back)).toMatchObject({ status: 200 });
   });
 
-  test("when a second browser takes the ticket that another went on with", async () => {
+  test("when a second browser uses a ticket that another has used", async () => {
     const url = await addressOf();
     await agree(new FormBrowser(), url, { person: "ann" });
     const second = new FormBrowser();
     expect(await second.submit(url, await second.get(url))).toMatchObject(isOver);
   });
 
-  test("when a form comes from elsewhere", async () => {
+  test("when the form is submitted from another site", async () => {
     const url = await addressOf();
     const ticket = new URL(url).searchParams.get("ticket") ?? "";
     const page = `<form action="${url}"><input type="hidden" name="ticket" value="${ticket}">`;
@@ -158,7 +158,7 @@ describe("the way ends without a connection", () => {
     expect(await rows("SELECT id FROM mcp_oauth_flows WHERE expires_at <= now()")).toEqual([]);
   });
 
-  test("when the person says no, in the server's words and not in its markup", async () => {
+  test("when the user declines, with the server's message but not its markup", async () => {
     const browser = new FormBrowser();
     const back = await agree(browser, await addressOf(), { person: "ann", answer: "deny" });
     const page = await browser.get(back);
@@ -177,7 +177,7 @@ describe("the way ends without a connection", () => {
     });
   });
 
-  test("when the answer is another issuer's", async () => {
+  test("when the response is from another issuer", async () => {
     const { oauth } = accounts;
     oauth.issuerInAnswers = "https://evil.example";
     const browser = new FormBrowser();
@@ -189,7 +189,7 @@ describe("the way ends without a connection", () => {
     });
   });
 
-  test("when the code is none, or is not there", async () => {
+  test("when the code is invalid or missing", async () => {
     const [browser, refs] = [new FormBrowser(), /<code>[0-9a-f-]{36}<\/code>/];
     const wrong = new URL(await agree(browser, await addressOf(), { person: "ann" }));
     wrong.searchParams.set("code", "guessed");
@@ -208,7 +208,7 @@ describe("the way ends without a connection", () => {
     "?state=%00",
     `?state=${"x".repeat(20_000)}`,
     "?error=access_denied",
-  ])("when nonsense comes: %.40s", async (query) => {
+  ])("when the response is garbage: %.40s", async (query) => {
     const { api } = accounts.parley;
     const browser = new FormBrowser();
     await browser.get(await addressOf());
@@ -218,8 +218,8 @@ describe("the way ends without a connection", () => {
   });
 });
 
-describe("an authorisation does not begin", () => {
-  test("for a server that is not there, or not for members", async () => {
+describe("an authorization does not start", () => {
+  test("for a server that does not exist or is not visible to members", async () => {
     const { parley } = accounts;
     const { database } = parley.parley;
     const hidden = await insertServer(database, { authKind: "oauth2", isEnabled: false });
@@ -235,7 +235,7 @@ describe("an authorisation does not begin", () => {
     }
   });
 
-  test("for a server that needs none", async () => {
+  test("for a server that needs no authorization", async () => {
     const { parley } = accounts;
     const open = await insertServer(parley.parley.database);
     expect(await begin(parley.api, encodeId("mcp", open.id))).toMatchObject({
@@ -245,7 +245,7 @@ describe("an authorisation does not begin", () => {
     expect(await standing(parley.api, encodeId("mcp", open.id))).toMatchObject({ status: "NOT_NEEDED" });
   });
 
-  test("with a server that cannot be reached, or may not be", async () => {
+  test("with a server that is unreachable or blocked", async () => {
     const { parley, oauth } = accounts;
     const away = await insertServer(parley.parley.database, {
       ...{ authKind: "oauth2", url: "http://127.0.0.1:1/mcp", allowsPrivateAddresses: true },
@@ -280,7 +280,7 @@ test.each([
   expect([page.status, page.location]).toEqual([303, whole(api.url)]);
 });
 
-test("of eleven open ways the oldest is over", async () => {
+test("of eleven pending flows the oldest is discarded", async () => {
   const lea = await accounts.parley.enter("lea");
   const urls: string[] = [];
   for (let count = 0; count < 11; count += 1) urls.push(await addressOf(lea));
@@ -288,7 +288,7 @@ test("of eleven open ways the oldest is over", async () => {
   expect(statuses).toEqual([400, ...Array.from({ length: 10 }, () => 200)]);
 });
 
-test("Parley registers itself once, however many begin at the same time", async () => {
+test("Parley registers itself once, however many flows start at the same time", async () => {
   const fresh = await createAccounts();
   try {
     const people = await Promise.all(["a", "b", "c", "d"].map((name) => fresh.parley.enter(`many-${name}`)));
@@ -307,7 +307,7 @@ test("Parley registers itself once, however many begin at the same time", async 
   }
 });
 
-test("a person's and a server's authorisations go with them", async () => {
+test("authorizations are deleted with their user or server", async () => {
   const { parley, record } = accounts;
   const tom = await parley.enter("tom");
   await connect(tom, accounts.serverId, "tom");

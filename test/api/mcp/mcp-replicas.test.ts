@@ -38,7 +38,7 @@ async function register(admin: ApiClient, slug: string, { url }: ToolServer): Pr
   return server.id;
 }
 
-test("what waits in the queue keeps its own selection until it is said, whichever server says it", async () => {
+test("a queued message keeps its own selection of MCP servers until it is sent, whichever server sends it", async () => {
   const model = await startGatedModel(({ turns }) => {
     const last = turns.findLast(({ role }) => role === "user");
     const isFirst = last?.role === "user" && last.text === "begin";
@@ -83,7 +83,7 @@ test("what waits in the queue keeps its own selection until it is said, whicheve
   expect(await selected(chatId)).toEqual(["two"]);
 });
 
-test("a call whose server is killed is made anew by the next one, and answers once", async () => {
+test("a call whose server is killed is repeated by the next one, and returns one result", async () => {
   const lease = { PARLEY_LEASE_MS: "2000", PARLEY_HEARTBEAT_MS: "500" };
   let tell = (): void => undefined;
   const called = new Promise<void>((resolve) => (tell = resolve));

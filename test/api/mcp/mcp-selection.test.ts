@@ -58,7 +58,7 @@ test("a new chat has those that are on by default unless it says otherwise, and 
   expect(await selected(await create({ mcpServerIds: [] }))).toEqual(["forced"]);
 });
 
-test("send and update choose anew, and keep the choice when they are silent", async () => {
+test("send and update change the selection, and keep it if absent", async () => {
   const [one, two] = [await server("one"), await server("two")];
   const chatId = await ann.createChat("[[demo: deltas=1]]", { workspaceId: null, mcpServerIds: [one] });
   await ann.send(chatId, "[[demo: deltas=1]]");
@@ -69,7 +69,7 @@ test("send and update choose anew, and keep the choice when they are silent", as
   expect(await selected(chatId)).toEqual(["two"]);
 });
 
-test("an unknown or disabled server is refused with its place, and nothing is made", async () => {
+test("an unknown or disabled server is refused with its path, and nothing is created", async () => {
   const [one, off] = [await server("one"), await server("off", { isEnabled: false })];
   const gone = encodeId("mcp", "00000000-0000-4000-8000-000000000000");
   const parts = [{ text: { text: "Hello" } }];
@@ -93,7 +93,7 @@ test("an unknown or disabled server is refused with its place, and nothing is ma
   expect(await selected(chatId)).toEqual([]);
 });
 
-test("whoever names a server without having authorised it is told which; defaults are no reason to refuse", async () => {
+test("selecting an unauthorized server is refused with its name; defaults are not", async () => {
   const wanting = await server("wanting", { auth: { oauth2: { scopes: [] } }, availability: "DEFAULT_ON" });
   const query = `mutation ($input: CreateChatInput!) { createChat(input: $input) {
     chat { id } userErrors { code path ... on McpAuthRequired { servers { slug } } } } }`;
@@ -122,7 +122,7 @@ test("whoever names a server without having authorised it is told which; default
   });
 });
 
-test("the model calls a selected server's tool, and people see whose it is", async () => {
+test("the model calls a selected server's tool, and users see which server provides it", async () => {
   const id = await server("mine");
   const chatId = await ann.createChat('call mine__echo with `{"message": "hello"}`', {
     workspaceId: null,

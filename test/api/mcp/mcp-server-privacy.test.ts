@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.remove());
 
-describe("what people authorised", () => {
+describe("users' authorizations", () => {
   /** A server with an authorisation and one that was begun. */
   async function authorised(): Promise<string> {
     const server = await servers.made({ auth: { oauth2: OAUTH_CLIENT }, isEnabled: true });
@@ -62,7 +62,7 @@ describe("what people authorised", () => {
     [{ auth: { oauth2: { clientId: null, authorizeUrl: null, tokenUrl: null } } }, [0, 0]],
     [{ auth: { none: true } }, [0, 0]],
   ])(
-    "after %j is there %j times: a token is shown to nobody but whom it was made for",
+    "after %j exist %j times: a token is never sent to another server than the one it was issued for",
     async (change, counts) => {
       const id = await authorised();
       expect((await servers.update(id, change)).userErrors).toEqual([]);
@@ -77,14 +77,14 @@ describe("what people authorised", () => {
   });
 });
 
-test("a key cannot be read by pointing its server elsewhere", async () => {
+test("a key cannot be obtained by changing its server's URL", async () => {
   const server = await servers.made({ auth: { apiKey: { header: "X-Api-Key", value: { set: "k3y" } } } });
   const moved = await servers.update(server.id, { url: "https://evil.example/mcp" });
   expect(moved.userErrors).toMatchObject([{ code: "INVALID", path: ["auth", "apiKey", "value"] }]);
   expect((await servers.find(server.id, admin))?.admin?.["url"]).toBe("https://mcp.example/mcp");
 });
 
-describe("to somebody who is no admin", () => {
+describe("to users who are not admins", () => {
   const nothing = { admin: null };
 
   test("an enabled server is shown without its settings", async () => {
@@ -98,7 +98,7 @@ describe("to somebody who is no admin", () => {
     expect(JSON.stringify(listed)).not.toMatch(/mcp\.example|X-Api-Key/);
   });
 
-  test("a disabled one does not exist, whatever is asked", async () => {
+  test("a disabled one does not exist in any query", async () => {
     const server = await servers.made();
     expect([
       await servers.find(server.id, member),
@@ -111,7 +111,7 @@ describe("to somebody who is no admin", () => {
     expect((await servers.list(admin, true)).map(({ id }) => id)).toContain(server.id);
   });
 
-  test("changes are forbidden, and nothing tells whether the server exists", async () => {
+  test("changes are forbidden without revealing whether the server exists", async () => {
     const server = await servers.made();
     const absent = "mcp_0f8fad5b-d9cb-469f-a165-70867728950e";
     const mutations: [string, object][] = [
@@ -135,7 +135,7 @@ describe("to somebody who is no admin", () => {
   });
 });
 
-test("a change is in the audit log with what was different, secrets only as set or cleared", async () => {
+test("a change is audited with the changed fields, secrets only as set or cleared", async () => {
   const server = await servers.made({
     auth: { apiKey: { header: "X-Api-Key", value: { set: "k3y-of-the-audit" } } },
   });

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.remove());
 
-test("a server comes back as it was given, is found by its id, and is deleted once", async () => {
+test("a server is returned as created, looked up by its ID, and deleted once", async () => {
   const wanted = newServer({
     displayName: " Files ",
     description: "Reads files.\nAnd more.",
@@ -79,7 +79,7 @@ test("a server comes back as it was given, is found by its id, and is deleted on
   });
 });
 
-test("everything that is wrong is told at once, each at its field, and nothing is kept", async () => {
+test("all problems are returned at once, each with its field, and nothing is stored", async () => {
   const slug = "Bad Slug";
   const { server, userErrors } = await servers.create({
     slug,
@@ -112,7 +112,7 @@ test("everything that is wrong is told at once, each at its field, and nothing i
   expect((await servers.list(admin, true)).filter((it) => it.slug === slug)).toEqual([]);
 });
 
-describe("what the schema itself demands is refused before anything is done", () => {
+describe("violations of the GraphQL schema are refused before anything is done", () => {
   test.each<[string, object]>([
     ["two kinds of authorisation", { auth: { none: true, userIdentity: true } }],
     ["no kind of authorisation", { auth: {} }],
@@ -142,7 +142,7 @@ describe("what the schema itself demands is refused before anything is done", ()
   );
 });
 
-test("of ten admins who want one slug at once, one gets it", async () => {
+test("of ten admins who create the same slug at once, one succeeds", async () => {
   const slug = newSlug();
   const answers = await Promise.all(Array.from({ length: 10 }, () => servers.create({ slug })));
   expect(answers.filter(({ server }) => server !== null)).toHaveLength(1);
@@ -158,7 +158,7 @@ test("of ten admins who want one slug at once, one gets it", async () => {
 });
 
 describe("a change", () => {
-  test("keeps what it does not name, clears what is null, and counts only when something is different", async () => {
+  test("keeps absent fields, clears null ones, and is only recorded if something changed", async () => {
     const auth = { apiKey: { header: "X-Api-Key", value: { set: "k3y" } } };
     const server = await servers.made({
       auth,
@@ -198,7 +198,7 @@ describe("a change", () => {
     ]);
   });
 
-  test("of the kind of authorisation forgets the former kind's secrets", async () => {
+  test("of the authorization kind deletes the previous kind's secrets", async () => {
     const server = await servers.made({ auth: { oauth2: { ...OAUTH_CLIENT, clientSecret: { set: "s" } } } });
     const kinds: [string, object][] = [
       ["api_key", { apiKey: { header: "Authorization", value: { set: "Bearer k" } } }],
@@ -221,7 +221,7 @@ describe("a change", () => {
     expect(seen).toEqual([["oauth_client_secret"], ["api_key"], ["custom_headers"], [], [], []]);
   });
 
-  test("of headers keeps the values of those that are named without one", async () => {
+  test("of headers keeps the values of headers given without one", async () => {
     const auth = {
       headers: [
         { name: "X-One", value: { set: "1" } },

@@ -39,7 +39,7 @@ async function renewedAt(side: Authorizations, rejected: McpHeaders): Promise<Mc
   return side.renewedHeaders(await record(), userId, rejected.headers);
 }
 
-test("a fresh token is shown as it is", async () => {
+test("a fresh token is used as it is", async () => {
   const headers = await headersAt(one);
   expect(headers).toEqual({
     ok: true,
@@ -66,7 +66,7 @@ test("forty requests on two replicas renew a spent token once, and all get the s
   expect(accounts.oauth.counts.refreshes).toBe(2);
 });
 
-test("a token that ages is renewed before it ends, and still good when that fails", async () => {
+test("a token is renewed before it expires, and still used if that fails", async () => {
   const old = await headersAt(one);
   await age();
   accounts.oauth.isIll = true;
@@ -80,7 +80,7 @@ test("a token that ages is renewed before it ends, and still good when that fail
   expect([renewed.ok, JSON.stringify(renewed) === JSON.stringify(old)]).toEqual([true, false]);
 });
 
-test("whoever died while renewing holds nobody up once the claim has lapsed", async () => {
+test("a replica that died during a renewal blocks no other once its claim has expired", async () => {
   await spend();
   await rows(
     `UPDATE mcp_connections SET refresh_claim = gen_random_uuid(), refresh_claimed_until = now() + interval '1 hour'`,
@@ -91,7 +91,7 @@ test("whoever died while renewing holds nobody up once the claim has lapsed", as
   expect(accounts.oauth.counts.refreshes).toBe(1);
 });
 
-test("a spent token of a server that is ill is a failure for now, and no end", async () => {
+test("an expired token of a failing server is a temporary failure, not the end of the authorization", async () => {
   await spend();
   accounts.oauth.isIll = true;
   expect(await headersAt(one)).toMatchObject({ ok: false, kind: "failed" });
@@ -100,7 +100,7 @@ test("a spent token of a server that is ill is a failure for now, and no end", a
   expect(await headersAt(one)).toMatchObject({ ok: true });
 });
 
-test("a token that the server refuses is renewed; a second asker gets the new one without renewing", async () => {
+test("a token rejected by the server is renewed; a second caller gets the new one without another renewal", async () => {
   const old = await headersAt(one);
   accounts.oauth.dropAccessTokens();
   const renewed = await renewedAt(one, old);
@@ -110,7 +110,7 @@ test("a token that the server refuses is renewed; a second asker gets the new on
   expect(accounts.oauth.counts.refreshes).toBe(1);
 });
 
-test("an authorisation that was taken back there has expired here, and is there again after another consent", async () => {
+test("an authorization revoked at the server becomes expired, and valid again after another consent", async () => {
   const { parley, oauth, serverId } = accounts;
   const old = await headersAt(one);
   oauth.dropGrants();
@@ -123,7 +123,7 @@ test("an authorisation that was taken back there has expired here, and is there 
   expect(await headersAt(one)).toMatchObject({ ok: true });
 });
 
-test("a token without a way to renew it is connected until it ends", async () => {
+test("a token that cannot be renewed is connected until it expires", async () => {
   const { parley, serverId } = accounts;
   await rows("UPDATE mcp_connections SET refresh_token = NULL");
   expect(await standing(parley.api, serverId)).toMatchObject({ status: "CONNECTED" });
@@ -132,7 +132,7 @@ test("a token without a way to renew it is connected until it ends", async () =>
   expect(await headersAt(one)).toMatchObject({ ok: false, kind: "expired" });
 });
 
-test("a token does not go to where an admin has pointed the server since", async () => {
+test("a token is not sent to a server whose URL an admin has changed since", async () => {
   const { parley, serverId } = accounts;
   await rows("UPDATE mcp_servers SET url = 'http://127.0.0.1:1/mcp'");
   expect(await headersAt(one)).toMatchObject({ ok: false, kind: "not-connected" });
@@ -148,7 +148,7 @@ test("a refresh token does not go to another token endpoint", async () => {
   expect(accounts.oauth.counts.refreshes).toBe(0);
 });
 
-test("who disconnects while the token is renewed stays disconnected", async () => {
+test("a user who disconnects during a renewal stays disconnected", async () => {
   const { parley, oauth, serverId } = accounts;
   await spend();
   oauth.beforeRefresh = async () => {

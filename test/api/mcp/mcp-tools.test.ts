@@ -52,8 +52,8 @@ async function namesFor(api: ApiClient): Promise<[string, boolean][] | null> {
   return (await toolsFor(api))?.map(({ name, isAllowed }) => [name, isAllowed]) ?? null;
 }
 
-describe("what a server has", () => {
-  test("is shown to everybody who may see it, with what turns may use of it", async () => {
+describe("a server's tools", () => {
+  test("are listed for everyone who can see the server, with those that turns may use", async () => {
     const inputSchema = { type: "object", properties: {} };
     const expected = [
       { name: "read", description: "Does read.", inputSchema, isAllowed: true },
@@ -63,7 +63,7 @@ describe("what a server has", () => {
     expect(listing.listedFor).toEqual(["k3y-of-the-listing"]);
   });
 
-  test("is asked for anew at once when an admin has changed the server", async () => {
+  test("are listed again as soon as an admin has changed the server", async () => {
     await namesFor(member);
     listing.tools = ["other", "write"];
     await update({ toolAllowList: ["other"], toolDenyList: null });
@@ -73,14 +73,14 @@ describe("what a server has", () => {
     ]);
   });
 
-  test.each(["broken", "closed"] as const)("is null when the server is %s, and no error", async (mood) => {
+  test.each(["broken", "closed"] as const)("are null without an error if the server is %s", async (mood) => {
     listing.mood = mood;
     const { data, errors } = await member.ask(`{ mcpServers { id ${TOOLS} } }`);
     expect([data, errors]).toEqual([{ mcpServers: [{ id: serverId, tools: null }] }, []]);
   });
 });
 
-test("of a server behind OAuth a person sees the tools while their account is connected", async () => {
+test("of a server with OAuth are visible while the user's account is connected", async () => {
   const accounts = await createAccounts();
   const { api } = accounts.parley;
   try {
@@ -97,7 +97,7 @@ test("of a server behind OAuth a person sees the tools while their account is co
   }
 });
 
-describe("trying a server", () => {
+describe("testing a server", () => {
   type Tried = {
     server: { id: string } | null;
     result: Record<string, unknown> | null;
@@ -107,7 +107,7 @@ describe("trying a server", () => {
     tools { name isAllowed } failure { kind message } }`;
   const tryIt = (id = serverId) => parley.api.change<Tried>("testMcpServer", { serverId: id }, TRIAL);
 
-  test("tells what it says that it is and has, also of one that is disabled", async () => {
+  test("returns its name, version and tools, even if it is disabled", async () => {
     await update({ isEnabled: false });
     expect(await tryIt()).toEqual({
       server: { id: serverId },
@@ -137,7 +137,7 @@ describe("trying a server", () => {
       "BLOCKED",
       /127\.0\.0\.1/,
     ],
-  ])("says so when %s, in words without secrets", async (_name, become, kind, words) => {
+  ])("reports that %s, without secrets", async (_name, become, kind, words) => {
     await become();
     const { result, userErrors } = await tryIt();
     expect([result, userErrors]).toEqual([
@@ -168,7 +168,7 @@ describe("trying a server", () => {
     expect(auditLog.nodes).toEqual([line("unauthorized"), line("reachable")]);
   });
 
-  test("that is not there is refused, and to others than admins forbidden", async () => {
+  test("is refused if it does not exist, and forbidden to non-admins", async () => {
     const absent = "mcp_0f8fad5b-d9cb-469f-a165-70867728950e";
     expect(await tryIt(absent)).toMatchObject({
       ...{ server: null, result: null },

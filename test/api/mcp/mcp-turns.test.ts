@@ -79,7 +79,7 @@ describe.each([
     return heard(chatId);
   }
 
-  test("the model calls its tools, reads what they say, and people see whose they are", async () => {
+  test("the model calls its tools and reads their results, and users see which server provides them", async () => {
     const { calls, results } = await turn(
       call("echo", { message: "hello" }),
       call("get-sum", { a: 2, b: 40 }),
@@ -105,7 +105,7 @@ describe.each([
     expect(asked).toContain("The sum of 2 and 40 is 42.");
   });
 
-  test("pictures and binary resources are files of the result, which people download", async () => {
+  test("images and binary resources are files of the result that users can download", async () => {
     const { results } = await turn(
       call("get-tiny-image"),
       call("get-annotated-message", { messageType: "success", includeImage: true }),
@@ -144,7 +144,7 @@ describe.each([
       expect(result).toContain(`file ${name}`);
   });
 
-  test("what a call tells of its progress is seen while it runs", async () => {
+  test("a call's progress is streamed while it runs", async () => {
     const { chatId, follower } = await ann.quietChat(selecting());
     await ann.send(chatId, call("trigger-long-running-operation", { duration: 0.6, steps: 3 }));
     await follower.until(({ preview }) =>
@@ -159,7 +159,7 @@ describe.each([
     ]);
   });
 
-  test("a call with wrong arguments, or of a tool that is not there, is an error that the model reads", async () => {
+  test("a call with invalid arguments or of an unknown tool is an error returned to the model", async () => {
     const { results } = await turn(call("get-sum", { a: "two" }));
     expect(results).toMatchObject([
       { isError: true, result: { error: expect.stringContaining("Invalid arguments") as string } },

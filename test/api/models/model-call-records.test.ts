@@ -55,7 +55,7 @@ async function records(count: number, id = chatId): Promise<Shown[]> {
   }
 }
 
-test("each attempt of a turn is there, newest first, with what was asked and what came", async () => {
+test("each attempt of a turn is recorded with request and response, newest first", async () => {
   const found = await records(3);
   expect(
     found.map(({ purpose, attempt, outcome, response }) => [
@@ -92,7 +92,7 @@ test("pages follow each other, and are small", async () => {
   expect(errors[0]?.message).toBe("first must be between 1 and 20, but is 21.");
 });
 
-test("only admins read them, and what they read of others is in the audit log", async () => {
+test("only admins can read them, and their reads of other users' chats are audited", async () => {
   const { errors } = await member.ask(RECORDS, { id: chatId });
   expect(errors.map(({ extensions }) => extensions.code)).toEqual(["FORBIDDEN"]);
   await records(1);
@@ -106,7 +106,7 @@ test("only admins read them, and what they read of others is in the audit log", 
   ]);
 });
 
-test("a title that is asked for is recorded too", async () => {
+test("title generation is recorded, too", async () => {
   await member.change("regenerateChatTitle", { chatId }, "chat { title }");
   const [title] = await records(4);
   expect(title).toMatchObject({
@@ -117,7 +117,7 @@ test("a title that is asked for is recorded too", async () => {
   });
 });
 
-test("switched off, turns ask nothing of it", async () => {
+test("when disabled, turns do no recording", async () => {
   const quiet = await createTestPlace();
   const address = `127.0.0.1:${await freePort()}`;
   const { api, parley } = await quiet.start({ PARLEY_METRICS_ADDRESS: address });
@@ -135,7 +135,7 @@ test("switched off, turns ask nothing of it", async () => {
 
 const silent = pino({ level: "silent" });
 
-test("records are taken away when their days are over, on any replica, also where nothing is recorded any more", async () => {
+test("expired records are deleted on any replica, even if recording is disabled", async () => {
   await records(4);
   const database = new Database(place.database.dataSource);
   const clock = new ManualClock();
@@ -152,7 +152,7 @@ test("records are taken away when their days are over, on any replica, also wher
   expect(await hasModelCallRecords(database)).toBe(false);
 });
 
-test("where nothing is recorded and nothing is left, the sweep asks once and then never again", async () => {
+test("with recording disabled and no records left, the sweep queries once and then never again", async () => {
   const asked: string[] = [];
   const clock = new ManualClock();
   const database = {
@@ -166,7 +166,7 @@ test("where nothing is recorded and nothing is left, the sweep asks once and the
   expect(asked).toEqual(["model-call-records.any", "model-call-records.any"]);
 });
 
-test("a slow database costs records and no turn: what there is no room for is dropped, counted and told", async () => {
+test("a slow database loses records but delays no turn: excess records are dropped, counted and logged", async () => {
   const outcomes: string[] = [];
   const lines: string[] = [];
   let release: () => void = () => undefined;

@@ -39,7 +39,7 @@ beforeEach(() => void (vendor.requests as unknown[]).splice(0));
 const defaults = async () =>
   (await listModels(admin)).filter(({ isDefault }) => isDefault).map(({ id }) => id);
 
-test("a model comes back as it was given, is found by its id, and is deleted once", async () => {
+test("a model is returned as created, looked up by its ID, and deleted once", async () => {
   const displayName = newName();
   const wishes = {
     model: "claude-next",
@@ -78,7 +78,7 @@ test("a model comes back as it was given, is found by its id, and is deleted onc
   expect((await setup.createModel(anthropic, { displayName })).userErrors).toEqual([]);
 });
 
-test("everything that is wrong is told at once, each at its field, and nothing is kept", async () => {
+test("all problems are returned at once, each with its field, and nothing is stored", async () => {
   const before = await listModels(admin);
   const { modelConfig, userErrors } = await setup.createModel(anthropic, {
     model: "two words",
@@ -139,7 +139,7 @@ describe("refused at its field", () => {
   });
 });
 
-describe("what is left out of context and prices", () => {
+describe("an absent context limit or price", () => {
   test("comes from the table of known models, prices only for the maker's own provider", async () => {
     const bedrock = await setup.provider(vendor.url, { kind: "BEDROCK", apiKey: { set: "k" } });
     const known = async (provider: string, wishes: object) => {
@@ -161,7 +161,7 @@ describe("what is left out of context and prices", () => {
   });
 });
 
-test("a change of the provider's format that a model's options do not fit is refused with the model's name", async () => {
+test("a change of the provider's API that is incompatible with a model's options is refused with the model's name", async () => {
   const provider = await setup.provider(vendor.url, { kind: "OPENAI", apiKey: { set: "k" } });
   const displayName = newName();
   await setup.model(provider, { displayName, providerOptions: { reasoningSummary: "auto" } });
@@ -211,7 +211,7 @@ describe("the default", () => {
     expect(await defaults()).toEqual([off]);
   });
 
-  test("is one, whoever asks at the same time for what", async () => {
+  test("is exactly one, whatever is changed at the same time", async () => {
     const provider = await setup.provider(vendor.url);
     const models = await Promise.all([1, 2, 3, 4].map(() => setup.model(provider)));
     await Promise.all([
@@ -229,7 +229,7 @@ describe("the default", () => {
   test.each([
     ["is_enabled = false", "model_configs_default_check"],
     ["deleted_at = now()", "model_configs_default_check"],
-  ])("is kept by the database: %s", async (change, constraint) => {
+  ])("is enforced by the database: %s", async (change, constraint) => {
     const { dataSource } = place.database;
     await expect(dataSource.query(`UPDATE model_configs SET ${change} WHERE is_default`)).rejects.toThrow(
       constraint,
@@ -238,7 +238,7 @@ describe("the default", () => {
 });
 
 describe("in turns", () => {
-  test("options and the limit of an answer go to the vendor, and its price is what the turn costs", async () => {
+  test("options and the output limit are sent to the vendor, and the price determines the turn's cost", async () => {
     const model = await setup.model(anthropic, {
       model: "claude-haiku-4-5",
       maxOutputTokens: 5_000,
@@ -255,7 +255,7 @@ describe("in turns", () => {
     expect(cost.totalMicros).toBe(`${BigInt(cost.tokens.input) * 1_000_000n}`);
   });
 
-  test("a change counts from the next turn on, at once", async () => {
+  test("a change takes effect with the next turn", async () => {
     const model = await setup.model(anthropic, { model: "claude-haiku-4-5" });
     const { chatId } = await talk(member, model);
     await setup.updateModel(model, { providerOptions: { temperature: 0.25 } });
@@ -265,7 +265,7 @@ describe("in turns", () => {
     expect(vendor.requests.map(({ body }) => body["temperature"])).toEqual([undefined, 0.25, undefined]);
   });
 
-  test("what a vendor was seen to take counts until an admin says another limit", async () => {
+  test("a limit learned from the vendor applies until an admin sets another", async () => {
     const model = await setup.model(anthropic, { contextLimit: 100_000 });
     await place.database.dataSource.query(
       "UPDATE model_configs SET observed_context_limit = 50000 WHERE id = $1",
@@ -278,7 +278,7 @@ describe("in turns", () => {
     expect(limits.map(({ modelConfig }) => modelConfig?.["contextLimit"])).toEqual([50_000, 80_000]);
   });
 
-  test("a disabled model refuses its chats, which another model takes over; a deleted one gives way to the default", async () => {
+  test("chats of a disabled model are refused until another is chosen; those of a deleted one use the default", async () => {
     const [off, gone] = [await setup.model(anthropic), await setup.model(anthropic)];
     const chats = [(await talk(member, off)).chatId, (await talk(member, gone)).chatId];
     await setup.updateModel(off, { isEnabled: false });
@@ -295,7 +295,7 @@ describe("in turns", () => {
   });
 });
 
-test("prices that an admin took away are not filled in at a start", async () => {
+test("prices removed by an admin are not restored at a restart", async () => {
   const model = await setup.model(anthropic, { model: "claude-haiku-4-5", pricing: null });
   await place.database.dataSource.query("DELETE FROM settings WHERE key = 'knownModelsEdition'");
   const again = await place.start();

@@ -36,7 +36,7 @@ const WORDS = "word1 word2 word3 word4 word5 word6 ";
 const BEGIN = ["message USER", "status PENDING", "status RUNNING"];
 const ANSWER = ["part ASSISTANT TextDelta", "message ASSISTANT", "status WAITING"];
 
-test("an overloaded model is asked again, and people are told meanwhile", async () => {
+test("a call to an overloaded model is retried, and users are notified", async () => {
   const { follower, transcript, say, told } = await quietChat();
   await say("[[demo: error=529 times=1 deltas=6]]", "WAITING");
   expect({ told: told(), answer: transcript.answers.at(-1), breaches: transcript.breaches }).toEqual({
@@ -60,7 +60,7 @@ test.each([
   ["is cut off", "[[demo: cut=3 times=1 deltas=6 delay=30]]"],
   ["ends before it is finished", "[[demo: end=3 times=1 deltas=6 delay=30]]"],
   ["ends with an error event", "[[demo: sse-error=overloaded_error times=1 deltas=6 delay=30]]"],
-])("an answer that %s is taken back and begun anew", async (_case, message) => {
+])("a response that %s is discarded and retried", async (_case, message) => {
   const { chatId, follower, transcript, say, told } = await quietChat();
   await say(message, "WAITING");
   expect({ told: told(), breaches: transcript.breaches, answer: transcript.answers.at(-1) }).toEqual({
@@ -72,7 +72,7 @@ test.each([
   await follower.close();
 });
 
-test("a refused key ends the turn in ERROR with the reason, and the next message leaves it", async () => {
+test("a rejected key ends the turn in ERROR with the reason, and the next message starts a new turn", async () => {
   const { chatId, follower, transcript, say, told } = await quietChat();
   await say("[[demo: error=401]]", "ERROR");
   await follower.until(({ failure }) => failure !== null);
@@ -99,7 +99,7 @@ test("a refused key ends the turn in ERROR with the reason, and the next message
   await follower.close();
 });
 
-test("a failed turn is tried again as it is, with all its attempts, and only where one has failed", async () => {
+test("retryChat repeats a failed turn with all its attempts, and is refused without one", async () => {
   const { chatId, follower, transcript, say, told } = await quietChat();
   await say("[[demo: error=401 times=1 deltas=6]]", "ERROR");
   const history = (await parley.api.chat(chatId))?.messages.nodes ?? [];
@@ -142,7 +142,7 @@ test("a failed turn is tried again as it is, with all its attempts, and only whe
   await follower.close();
 });
 
-test("a filtered answer gives place to a new try, and those who follow read the chat again", async () => {
+test("a filtered response is replaced by a new attempt, and subscribers refresh the chat", async () => {
   const { chatId, follower, transcript, say } = await quietChat();
   await say("[[demo: deltas=6 finish=content-filter]]", "ERROR");
   const filtered = (await parley.api.chat(chatId))?.messages.nodes.at(-1)?.id;
@@ -154,7 +154,7 @@ test("a filtered answer gives place to a new try, and those who follow read the 
   await follower.close();
 });
 
-test("an answer that the vendor filtered is kept as far as it came, and the turn ends in ERROR", async () => {
+test("a response filtered by the vendor is saved partially, and the turn ends in ERROR", async () => {
   const { chatId, follower, transcript, say } = await quietChat();
   await say("[[demo: deltas=6 finish=content-filter]]", "ERROR");
   const shown = await parley.api.chat(chatId);
@@ -166,7 +166,7 @@ test("an answer that the vendor filtered is kept as far as it came, and the turn
   await follower.close();
 });
 
-test("an interrupt while the model is given time to recover ends the turn at once", async () => {
+test("an interrupt during a retry delay ends the turn at once", async () => {
   const { chatId, follower, transcript, told } = await quietChat();
   await parley.api.send(chatId, "[[demo: error=529 retry-after=200]]");
   await follower.until(({ log }) => log.includes("retry 1"));

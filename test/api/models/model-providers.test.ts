@@ -43,7 +43,7 @@ const keysSent = () =>
     ({ headers }) => headers["x-api-key"] ?? headers["authorization"] ?? headers["api-key"],
   );
 
-test("a provider comes back as it was given, is found by its id, and is deleted once", async () => {
+test("a provider is returned as created, looked up by its ID, and deleted once", async () => {
   const displayName = newName();
   const { provider, userErrors } = await setup.createProvider({
     kind: "OPENAI_COMPATIBLE",
@@ -92,7 +92,7 @@ test("a provider comes back as it was given, is found by its id, and is deleted 
   expect((await setup.createProvider({ displayName })).userErrors).toEqual([]);
 });
 
-test("everything that is wrong is told at once, each at its field, and nothing is kept", async () => {
+test("all problems are returned at once, each with its field, and nothing is stored", async () => {
   const before = await listProviders(admin);
   const { provider, userErrors } = await setup.createProvider({
     displayName: " ",
@@ -124,7 +124,7 @@ describe("refused at its field", () => {
   });
 });
 
-test("what is left out of a change stays, null clears an address, and what cannot be cleared is refused", async () => {
+test("absent fields are kept, null clears the base URL, and null is refused for required fields", async () => {
   const { provider } = await setup.createProvider({ baseUrl: "https://one.example/", apiKey: { set: "k1" } });
   const id = provider?.id ?? "";
   const renamed = await setup.updateProvider(id, { displayName: `${provider?.displayName} 2` });
@@ -139,8 +139,8 @@ test("what is left out of a change stays, null clears an address, and what canno
   expect(cleared.provider).toMatchObject({ baseUrl: null, hasApiKey: false });
 });
 
-describe("no key follows a provider to another host", () => {
-  test("the stored one is wanted anew, and people's own are forgotten", async () => {
+describe("no key is sent to a provider's new host", () => {
+  test("the stored key must be set again, and users' own keys are deleted", async () => {
     const keys = { apiKey: { set: "k1" }, keyPolicy: "USER_THEN_DEPLOYMENT" };
     const { provider } = await setup.createProvider({ baseUrl: "https://one.example/a", ...keys });
     const id = provider?.id ?? "";
@@ -164,7 +164,7 @@ describe.each([
   ["AZURE_OPENAI", "openai-responses", {}],
   ["BEDROCK", "bedrock", {}],
 ])("%s as %s", (kind, wire, wishes) => {
-  test("answers a turn at the address and with the key that the admin gave", async () => {
+  test("answers a turn at the base URL and with the key set by the admin", async () => {
     const provider = await setup.provider(vendor.url, { kind, apiKey: { set: "the-key" }, ...wishes });
     const turn = await talk(member, await setup.model(provider, { model: "some-model" }));
     expect([turn.status, turn.answer]).toEqual(["WAITING", "word1 word2 "]);
@@ -174,9 +174,9 @@ describe.each([
   });
 });
 
-describe("the guard is asked at each call", () => {
+describe("the address is checked at each call", () => {
   test.each(["ANTHROPIC", "OPENAI", "OPENAI_COMPATIBLE", "GOOGLE", "BEDROCK"])(
-    "%s at an address of this machine that may not be",
+    "%s at a blocked local address",
     async (kind) => {
       const provider = await setup.provider(vendor.url, { kind, apiKey: { set: "k" } });
       const model = await setup.model(provider, { model: "some-model" });
@@ -200,7 +200,7 @@ type Discovery = {
 };
 const discover = (id: string) => admin.get<Discovery>(DISCOVERY, { id });
 
-describe("which models a provider has", () => {
+describe("the models of a provider", () => {
   const demo = { model: "demo", displayName: "demo", contextLimit: null, isConfigured: false, pricing: null };
   test.each<[string, object]>([
     ["ANTHROPIC", { ...demo, displayName: "Demo model" }],
@@ -214,7 +214,7 @@ describe("which models a provider has", () => {
     expect((await discover(provider)).discoverModels?.models).toEqual([{ ...listed, isConfigured: true }]);
   });
 
-  test("a list that cannot be had is an answer that says why", async () => {
+  test("a list that cannot be fetched is a failure with a reason", async () => {
     const nowhere = `http://127.0.0.1:${await freePort()}`;
     const key = { apiKey: { set: "k" } };
     const kinds = [
@@ -236,7 +236,7 @@ describe("which models a provider has", () => {
   });
 });
 
-test("a provider that is switched off answers nobody, and says so", async () => {
+test("calls to a disabled provider are refused with a clear error", async () => {
   const provider = await setup.provider(vendor.url, { apiKey: { set: "k" } });
   const model = await setup.model(provider);
   const { chatId } = await talk(member, model);
@@ -255,7 +255,7 @@ test("a provider that is switched off answers nobody, and says so", async () => 
   expect((await listModels(member, false)).some(({ id }) => id === model)).toBe(false);
 });
 
-test("what a deleted provider's models said and cost keeps their names, and its chats go on with the default", async () => {
+test("past messages and costs keep the names of a deleted provider's models, and its chats use the default", async () => {
   const provider = await setup.provider(vendor.url, { apiKey: { set: "k" } });
   const displayName = newName();
   const model = await setup.model(provider, { displayName, pricing: { input: "1", output: "1" } });
@@ -286,11 +286,11 @@ test("what a deleted provider's models said and cost keeps their names, and its 
   expect([turn.status, keysSent().at(-1)]).toEqual(["WAITING", "Bearer environment-key"]);
 });
 
-describe("a provider that the environment gives", () => {
+describe("a provider configured in the environment", () => {
   const openai = async (api = admin) =>
     (await listProviders(api)).find((it) => it.displayName === "OpenAI" || it.displayName === "Ours");
 
-  test("is there with its key, which is not stored", async () => {
+  test("exists with its key, which is not stored", async () => {
     expect(await openai()).toMatchObject({
       hasApiKey: true,
       baseUrl: `${vendor.url}/v1`,
@@ -302,7 +302,7 @@ describe("a provider that the environment gives", () => {
     expect(stored).toEqual([]);
   });
 
-  describe("and that an admin has changed", () => {
+  describe("and changed by an admin", () => {
     let other: TestParley;
     let elsewhere: DemoModel;
     beforeEach(async () => {
@@ -313,7 +313,7 @@ describe("a provider that the environment gives", () => {
       await elsewhere.close();
     });
 
-    test("stays as it was changed when servers start again, and the environment's key stays at home", async () => {
+    test("keeps the changes at a restart, and the environment's key is not sent", async () => {
       const id = (await openai())?.id ?? "";
       const address = { baseUrl: `${elsewhere.url}/v1`, isPrivateNetworkAllowed: true };
       const { provider } = await setup.updateProvider(id, { ...address, displayName: "Ours" });

@@ -74,7 +74,7 @@ test.each<[string, ScriptStep["toolCalls"], string]>([
     [{ id: "c", name: "functions.execute", arguments: {} }],
     "Did you mean execute?",
   ],
-])("a model that calls %s is told so and goes on", async (_case, toolCalls, word) => {
+])("a model that calls %s gets an error and continues", async (_case, toolCalls, word) => {
   const { shown, said } = await turn([{ toolCalls }, { text: "Sorry." }]);
   expect(shown?.status).toBe("WAITING");
   const [result] = said.filter(({ role }) => role === "TOOL").flatMap(({ parts }) => parts);
@@ -83,17 +83,17 @@ test.each<[string, ScriptStep["toolCalls"], string]>([
   expect(said.at(-1)).toMatchObject({ parts: [{ text: "Sorry." }] });
 });
 
-test("an empty answer is asked for once more, and what comes then is the answer", async () => {
+test("an empty response is retried once, and the second one is used", async () => {
   const { shown, said } = await turn([{}, { text: "Here." }]);
   expect([shown?.status, said.map(({ parts }) => parts)]).toEqual(["WAITING", [[words("Here.")]]]);
 });
 
-test("an answer that is empty twice is a failure that says so", async () => {
+test("a response that is empty twice is a failure", async () => {
   const { shown, said } = await turn([{}, {}]);
   expect([shown?.status, shown?.lastError?.kind, said]).toEqual(["ERROR", "EMPTY_ANSWER", []]);
 });
 
-test("a model that has nothing to add to what its tools did ends the turn well", async () => {
+test("an empty response after tool results ends the turn successfully", async () => {
   const { shown, said } = await turn([{ toolCalls: [echo("one")] }, {}, {}]);
   expect(shown?.status).toBe("WAITING");
   expect(said.map(({ role }) => role)).toEqual(["ASSISTANT", "TOOL", "ASSISTANT"]);
@@ -106,7 +106,7 @@ test.each<[string, ScriptStep, unknown[]]>([
   ["in its text", { text: "Once upon", finish: "length" }, [words("Once upon"), CUT]],
   ["in its thoughts", { reasoning: "First", finish: "length" }, [words("First"), CUT]],
   ["before its first word", { finish: "length" }, [CUT]],
-])("an answer that is cut off %s says so, and goes on when it is asked to", async (_, step, parts) => {
+])("a response truncated %s is marked as such, and continues on request", async (_, step, parts) => {
   const { shown, said, chatId } = await turn([step]);
   expect([shown?.status, said.map((message) => message.parts)]).toEqual(["WAITING", [parts]]);
   expect(await finishReasons(chatId)).toEqual(["STOP", "LENGTH"]);
@@ -120,7 +120,7 @@ test.each<[string, ScriptStep, unknown[]]>([
   expect(JSON.stringify(asked?.body)).not.toContain("cut off at the output limit");
 });
 
-test("a call that the output limit cut is answered as such, whole ones beside it run, and the turn goes on", async () => {
+test("a call truncated by the output limit gets an error, complete calls beside it run, and the turn continues", async () => {
   const whole = echo("one", "call_whole");
   const cut = { id: "call_cut", name: "execute", arguments: '{"command":"rm -rf /tm' };
   const { shown, said, chatId } = await turn([
@@ -142,28 +142,31 @@ test.each<[string, ScriptStep["rawUsage"]]>([
   ["reports no usage", null],
   ["reports words and negative numbers", MANY],
   ["reports nothing but zeros", { input_tokens: 0, output_tokens: 0 }],
-])("what a model used that %s is estimated, marked, and fills the context", async (_, rawUsage) => {
-  const { shown, said, chatId } = await turn([{ text: "word ".repeat(100), rawUsage }]);
-  expect([shown?.status, said.length]).toEqual(["WAITING", 1]);
-  type Usage = { inputTokens: number; outputTokens: number; isEstimated: boolean };
-  type Context = { usedTokens: number; isEstimated: boolean };
-  type Answer = { chat: { contextUsage: Context; messages: { nodes: { usage: Usage | null }[] } } };
-  const query = `query ($id: ID!) { chat(id: $id) {
+])(
+  "the usage of a model that %s is estimated, marked as such, and counts towards the context",
+  async (_, rawUsage) => {
+    const { shown, said, chatId } = await turn([{ text: "word ".repeat(100), rawUsage }]);
+    expect([shown?.status, said.length]).toEqual(["WAITING", 1]);
+    type Usage = { inputTokens: number; outputTokens: number; isEstimated: boolean };
+    type Context = { usedTokens: number; isEstimated: boolean };
+    type Answer = { chat: { contextUsage: Context; messages: { nodes: { usage: Usage | null }[] } } };
+    const query = `query ($id: ID!) { chat(id: $id) {
     contextUsage { usedTokens isEstimated }
     messages { nodes { usage { inputTokens outputTokens isEstimated } } } } }`;
-  const { chat } = await parley.api.get<Answer>(query, { id: chatId });
-  const [, reported, , estimated] = chat.messages.nodes.map(({ usage }) => usage);
-  expect([reported?.isEstimated, estimated?.isEstimated, estimated?.outputTokens]).toEqual([
-    false,
-    true,
-    100,
-  ]);
-  // The system prompt and the tools are read too; the first call's body was counted by the scripted vendor in characters.
-  const ratio = (estimated?.inputTokens ?? 0) / (reported?.inputTokens ?? 1);
-  expect([ratio > 0.7, ratio < 1.3]).toEqual([true, true]);
-  const usedTokens = (estimated?.inputTokens ?? 0) + 100;
-  expect(chat.contextUsage).toEqual({ usedTokens, isEstimated: true });
-});
+    const { chat } = await parley.api.get<Answer>(query, { id: chatId });
+    const [, reported, , estimated] = chat.messages.nodes.map(({ usage }) => usage);
+    expect([reported?.isEstimated, estimated?.isEstimated, estimated?.outputTokens]).toEqual([
+      false,
+      true,
+      100,
+    ]);
+    // The system prompt and the tools are read too; the first call's body was counted by the scripted vendor in characters.
+    const ratio = (estimated?.inputTokens ?? 0) / (reported?.inputTokens ?? 1);
+    expect([ratio > 0.7, ratio < 1.3]).toEqual([true, true]);
+    const usedTokens = (estimated?.inputTokens ?? 0) + 100;
+    expect(chat.contextUsage).toEqual({ usedTokens, isEstimated: true });
+  },
+);
 
 async function finishReasons(chatId: string): Promise<(string | null)[]> {
   type Answer = { chat: { messages: { nodes: { role: string; finishReason: string | null }[] } } };
@@ -172,7 +175,7 @@ async function finishReasons(chatId: string): Promise<(string | null)[]> {
   return chat.messages.nodes.filter(({ role }) => role === "ASSISTANT").map((node) => node.finishReason);
 }
 
-test("40 calls in one step are all answered, in their order", async () => {
+test("40 calls in one step all get results, in call order", async () => {
   const calls = Array.from({ length: 40 }, (_, index) => echo(String(index), `call_${index}`));
   const { said } = await turn([{ toolCalls: calls }, { text: "Done." }]);
   const results = said.filter(({ role }) => role === "TOOL").flatMap(({ parts }) => parts);

@@ -48,7 +48,7 @@ async function refusalsOf(api: ApiClient, mutation: string, input: object): Prom
   return (await api.get<{ result: { userErrors: Refusal[] } }>(query, { input })).result.userErrors;
 }
 
-test("a person's key is there for them alone, replaced by another, and taken away once and again", async () => {
+test("a user's key is visible to them alone, can be replaced, and deleted repeatedly", async () => {
   const { provider } = await provided("USER");
   const has = async () =>
     Promise.all([ann, bob, admin].map(async (api) => (await findNode(api, provider))?.["hasViewerKey"]));
@@ -80,7 +80,7 @@ describe("a key is refused", () => {
     expect(toldAs((await setKey(ann, provider, apiKey)).userErrors)).toEqual([told]);
   });
 
-  test("where it would never be used: by a provider that the deployment pays, is disabled or is gone", async () => {
+  test("where it would never be used: by a provider that uses the deployment's key, is disabled or deleted", async () => {
     const [{ provider: paid }, { provider: off }, { provider: gone }] = [
       await provided("DEPLOYMENT"),
       await provided("USER", { isEnabled: false }),
@@ -96,8 +96,8 @@ describe("a key is refused", () => {
   });
 });
 
-describe("a turn is called with", () => {
-  test("the deployment's key, whatever people have stored, where the deployment pays", async () => {
+describe("model calls use", () => {
+  test("the deployment's key, whatever users have stored, where the deployment pays", async () => {
     const { provider, model } = await provided("USER");
     await setKey(ann, provider, { set: "anns" });
     await setup.updateProvider(provider, { keyPolicy: "DEPLOYMENT" });
@@ -119,7 +119,7 @@ describe("a turn is called with", () => {
     expect(keysSent()).toEqual(["anns", "ours", "anns", "anns-new", "ours"]);
   });
 
-  test("nothing but the owner's own key where they pay", async () => {
+  test("only the owner's own key where users pay", async () => {
     const { provider, model } = await provided("USER");
     await setKey(bob, provider, { set: "bobs" });
     const refused = await refusalsOf(ann, "createChat", {
@@ -130,9 +130,7 @@ describe("a turn is called with", () => {
       {
         __typename: "ProviderKeyRequired",
         code: "KEY_REQUIRED",
-        message: expect.stringContaining(
-          "requires the personal API key of the chat's owner",
-        ) as string,
+        message: expect.stringContaining("requires the personal API key of the chat's owner") as string,
         path: ["modelConfigId"],
         provider: { id: provider },
       },
@@ -141,14 +139,14 @@ describe("a turn is called with", () => {
     expect(keysSent()).toEqual(["bobs"]);
   });
 
-  test("none of the machine's AWS credentials where people pay", async () => {
+  test("no AWS credentials of the machine where users pay", async () => {
     const { model } = await provided("USER", { kind: "BEDROCK" });
     const input = { parts: [{ text: { text: "Hello" } }], modelConfigId: model };
     expect(toldAs(await refusalsOf(ann, "createChat", input))).toEqual(["KEY_REQUIRED modelConfigId"]);
   });
 });
 
-test("who has taken their key away is told before the message is taken, in every way to speak", async () => {
+test("messages of a user without the required key are refused by every mutation that starts a turn", async () => {
   const { provider, model } = await provided("USER");
   await setKey(ann, provider, { set: "anns" });
   const { chatId } = await talk(ann, model);
@@ -166,7 +164,7 @@ test("who has taken their key away is told before the message is taken, in every
   expect([(await goOn(ann, chatId)).status, keysSent()]).toEqual(["WAITING", ["anns", "anns-again"]]);
 });
 
-test("a message that waits when the key is taken away fails its turn with what is missing, and can be said again", async () => {
+test("a message queued when the key is deleted fails its turn with the reason, and can be sent again", async () => {
   const model = await startGatedModel(({ turns }) => {
     const last = turns.findLast(({ role }) => role === "user");
     const isFirst = last?.role === "user" && last.text === "begin";

@@ -85,7 +85,7 @@ const askedOf = (path: readonly string[]) =>
 
 const STRANGE = ["functions.execute", "", "$x", "x".repeat(300), "1st", "a b", "å"];
 
-test("whatever tools a model calls, by whatever ids, every vendor takes the history", async () => {
+test("whatever tools a model calls, with whatever IDs, every vendor accepts the history", async () => {
   const odd = (index: number): ScriptStep => ({
     toolCalls: [
       ...STRANGE.map((name, at) => ({ id: `call_${index}_${at}`, name, arguments: {} })),
@@ -124,7 +124,7 @@ test("whatever tools a model calls, by whatever ids, every vendor takes the hist
 });
 
 describe.each(VENDORS.map((row, index) => ({ ...row, index })))("$vendor", ({ index, limit }) => {
-  test("a model that gives less than is asked for answers at once, and is asked for that much from then on", async () => {
+  test("a model with a lower output limit answers at once, and the limit is used from then on", async () => {
     limits = { maxOutputTokens: 4_096 };
     const model = await makeModel(index);
     const first = await talk(server.api, model);
@@ -138,7 +138,7 @@ describe.each(VENDORS.map((row, index) => ({ ...row, index })))("$vendor", ({ in
     expect(await shownModel(model)).toMatchObject({ outputLimit: null });
   });
 
-  test("several steps of a turn are refused once", async () => {
+  test("several steps of a turn are rejected only once", async () => {
     limits = { maxOutputTokens: 4_096 };
     steps = [{ toolCalls: [{ id: "a", name: "nothing", arguments: {} }] }];
     expect(await talk(server.api, await makeModel(index))).toMatchObject({ status: "WAITING" });
@@ -146,7 +146,7 @@ describe.each(VENDORS.map((row, index) => ({ ...row, index })))("$vendor", ({ in
   });
 });
 
-test("of a known model no more is asked than it gives", async () => {
+test("a known model is never asked for more output than its limit", async () => {
   limits = { maxOutputTokens: 16_384 };
   const model = await makeModel(2, { model: "gpt-4o-2024-08-06" });
   expect(await talk(server.api, model)).toMatchObject({ status: "WAITING", failure: null });
@@ -156,7 +156,7 @@ test("of a known model no more is asked than it gives", async () => {
   ]);
 });
 
-test("a server whose window is smaller than the default answer answers, and its window is known from then on", async () => {
+test("a server with a context window below the default output limit answers, and its window is known from then on", async () => {
   limits = { contextTokens: 8_192 };
   const model = await makeModel(3);
   const first = await talk(server.api, model);
@@ -170,7 +170,7 @@ test("a server whose window is smaller than the default answer answers, and its 
   expect([demo.refusals.length, demo.requests.length]).toEqual([1, 2]);
 });
 
-test("a limit that cannot be read is left out where the format allows it", async () => {
+test("an unreadable limit is omitted where the API allows it", async () => {
   steps = [
     {
       error: {
@@ -183,7 +183,7 @@ test("a limit that cannot be read is left out where the format allows it", async
   expect(askedOf(["max_tokens"])).toEqual([DEFAULT, undefined]);
 });
 
-test("a refusal that goes on whatever is asked for is a failure that says so", async () => {
+test("a rejection that persists with every limit is a failure with a reason", async () => {
   const error = { status: 400, message: "max_tokens must be a prime number" };
   steps = Array.from({ length: 9 }, () => ({ error }));
   const { status, failure } = await talk(server.api, await makeModel(0));
@@ -191,7 +191,7 @@ test("a refusal that goes on whatever is asked for is a failure that says so", a
   expect(demo.requests).toHaveLength(2);
 });
 
-test("what was seen is in the database, for every replica", async () => {
+test("learned limits are in the database, for every replica", async () => {
   limits = { maxOutputTokens: 1_234 };
   const model = await makeModel(0);
   await talk(server.api, model);

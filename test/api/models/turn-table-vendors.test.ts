@@ -57,7 +57,7 @@ function answer(_request: DemoRequest): ScriptStep {
 describe.each(VENDORS)("$vendor", ({ vendor, settings }) => {
   const start = () => place.start({ ...settings(demo.url), PARLEY_MODEL: `model-of-${vendor}` });
 
-  test.each(PHASES)("$phase: an interrupt keeps what was said, a shutdown nothing", async (phase) => {
+  test.each(PHASES)("$phase: an interrupt saves partial output, a shutdown saves nothing", async (phase) => {
     const first = await start();
     const stopped = await hangingChat(first, phase);
     await first.api.change("interruptChat", { chatId: stopped.chatId }, "chat { id }");

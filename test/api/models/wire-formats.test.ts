@@ -38,7 +38,7 @@ test.each([
       PARLEY_OPENAI_API: "chat",
     }),
   ],
-])("a turn with thinking and two tools works by %s at %s", async (wire, _vendor, settings) => {
+])("a turn with reasoning and two tools works with %s at %s", async (wire, _vendor, settings) => {
   const server = await place.start({ ...settings(demo.url), PARLEY_MODEL: `model-of-${wire}` });
   const { chatId, follower } = await server.api.quietChat({ workspaceId: server.workspaceId });
   await server.api.send(chatId, "run `ls`, then read package.json [[demo: reasoning]]");
@@ -82,7 +82,7 @@ test.each([
 test.each([
   ["openai-responses", "gpt-x", (url: string) => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: url })],
   ["google", "gemini-9-x", (url: string) => ({ GEMINI_API_KEY: "key", GOOGLE_GEMINI_BASE_URL: url })],
-])("a chat begun with one vendor goes on with %s after a restart", async (wire, model, settings) => {
+])("a chat started with one vendor continues with %s after a restart", async (wire, model, settings) => {
   const first = await place.start({
     ANTHROPIC_API_KEY: "key",
     ANTHROPIC_BASE_URL: demo.url,
@@ -119,7 +119,7 @@ test.each([
   await again.close();
 });
 
-test("a model that does not begin to answer in the time that was set is asked anew", async () => {
+test("a model that does not start to respond in the configured time is called again", async () => {
   const server = await place.start({
     GEMINI_API_KEY: "key",
     GOOGLE_GEMINI_BASE_URL: demo.url,

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const CUTS = 200;
 
-test(`a client that is cut off ${CUTS} times during a turn misses no piece and gets none twice`, async () => {
+test(`a client that is disconnected ${CUTS} times during a turn misses no delta and receives none twice`, async () => {
   const random = randomNumbers(4_711);
   const chatId = await parley.api.createChat("[[demo: deltas=3000 delay=1 reasoning]]");
   const transcript = new Transcript();

@@ -54,7 +54,7 @@ async function followTo(api: ApiClient, chatId: string, transcript: Transcript, 
   });
 }
 
-test("connections that are broken at random cost no writer a message and no reader the truth", async () => {
+test("randomly broken database connections lose no message and leave no reader with stale state", async () => {
   const { api } = await place.start();
   const chats = await Promise.all(
     Array.from({ length: WRITERS }, (_, number) => api.createChat(`[[demo: deltas=3 delay=5]] ${number}`)),
@@ -105,7 +105,7 @@ test("connections that are broken at random cost no writer a message and no read
 const ANSWER = Array.from({ length: 100 }, (_, index) => `word${index + 1} `).join("");
 const REQUEST = "[[demo: deltas=100 delay=20]]";
 
-test("the embedded database: a killed server's chats go on at the next start, and a restart of it is survived", async () => {
+test("the embedded database: a killed server's chats continue at the next start, and servers survive its restart", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parley-embedded-"));
   await chmod(dataDir, 0o755);
   // Nothing may depend on the end of a lease.
@@ -156,7 +156,7 @@ test("the embedded database: a killed server's chats go on at the next start, an
   }
 });
 
-test("an uncaught error is logged, hands chats back and ends the server with a code of its own", async () => {
+test("an uncaught error is logged, releases chats and ends the server with its own exit code", async () => {
   const trap = join(place.repository.folder, "trap.mjs");
   await writeFile(
     trap,

@@ -49,7 +49,7 @@ const update = (input: object, api = server.api) =>
 
 const UNSET = { systemPrompt: "", workspaceTtlMs: null, isDesktopEnabled: false, acquireBatchSize: 7 };
 
-test("at first nothing is set, and the environment counts", async () => {
+test("by default nothing is set, and the environment applies", async () => {
   const { settings, ...rest } = await read(server.api);
   expect(rest).toEqual({
     version: expect.any(String) as string,
@@ -59,13 +59,13 @@ test("at first nothing is set, and the environment counts", async () => {
   expect(settings).toEqual({ ...UNSET, updatedAt: expect.stringMatching(/Z$/) as string, updatedBy: null });
 });
 
-test("members see what concerns them, and neither see nor change the rest", async () => {
+test("members see the public settings, and can neither see nor change the others", async () => {
   const member = await server.enter("member");
   expect(await read(member)).toMatchObject({ isDesktopEnabled: false, settings: null });
   await expect(update({ systemPrompt: "Mine." }, member)).rejects.toThrow("FORBIDDEN");
 });
 
-test("what is given is changed, what is absent stays, and null takes away", async () => {
+test("given fields are set, absent ones are kept, and null clears", async () => {
   const change = { workspaceTtlMs: "2592000000", isDesktopEnabled: true, acquireBatchSize: 50 };
   const first = await update({ ...change, systemPrompt: "Be kind.\r\n\u200B" });
   expect(first).toMatchObject({
@@ -87,7 +87,7 @@ test("what is given is changed, what is absent stays, and null takes away", asyn
   expect((await update(cleared)).settings).toMatchObject(UNSET);
 });
 
-test("the audit log tells of each change what became different, and of none when nothing did", async () => {
+test("the audit log records the changed fields of each change, and nothing without a change", async () => {
   const query = `{ auditLog(first: 1, filter: { actions: [DEPLOYMENT_UPDATED] }) {
     nodes { id actorName targetKind targetId changes { field before after } } } }`;
   type Log = { auditLog: { nodes: { id: string }[] } };
@@ -103,7 +103,7 @@ test("the audit log tells of each change what became different, and of none when
   expect((await server.api.get<Log>(query)).auditLog).toEqual(auditLog);
 });
 
-test("everything that is wrong is told at once, each with its field, and nothing is changed", async () => {
+test("all problems are returned at once, each with its field, and nothing is changed", async () => {
   const before = (await read(server.api)).settings;
   const input = {
     ...{ systemPrompt: "x".repeat(131_073), workspaceTtlMs: "9223372036854775807", acquireBatchSize: 0 },
@@ -120,7 +120,7 @@ test("everything that is wrong is told at once, each with its field, and nothing
   expect((await read(server.api)).settings).toEqual(before);
 });
 
-test.skipIf(!hasRedis)("a prompt that is set at one server is in the very next turn at another", async () => {
+test.skipIf(!hasRedis)("a prompt set on one server is used in the very next turn on another", async () => {
   const chat = async () => {
     const chatId = await server.api.createChat("[[demo: deltas=1]]", { workspaceId: null });
     const follower = server.api.follow(chatId);

@@ -59,7 +59,7 @@ async function inRounds(open: (chatId: string) => Promise<void>): Promise<void> 
   }
 }
 
-describe.skipIf(!hasRedis)("1,000 subscriptions that are opened and left", () => {
+describe.skipIf(!hasRedis)("1,000 subscriptions that are opened and closed", () => {
   // More rounds than a user may have operations: one slot that stayed in each would be noticed too.
   test("over a socket leave no Redis subscription and no timer", async () => {
     const client = createClient({

@@ -97,7 +97,7 @@ class Deployment {
   }
 }
 
-test("a key is replaced under load: nothing fails, everything opens with the new key, the old one is nowhere", async ({
+test("a key is rotated under load: nothing fails, everything decrypts with the new key, the old one is used nowhere", async ({
   annotate,
 }) => {
   const deployment = new Deployment();
@@ -151,7 +151,7 @@ test("a key is replaced under load: nothing fails, everything opens with the new
   expect(status.output).toMatch(/git_connections\.token +fresh +30 +seals/);
 });
 
-test("what cannot be read is named and left as it is, and the rest is rotated all the same", async () => {
+test("unreadable secrets are reported and left as they are, and the rest is rotated", async () => {
   const lost = keyOf("lost");
   const server = await place.start(written(lost, old));
   await connectHost(server.api, "lost.example", TOKEN);
@@ -183,7 +183,7 @@ test("what cannot be read is named and left as it is, and the rest is rotated al
   ]);
 });
 
-test("parley secrets makes keys that can be used, each another", async () => {
+test("parley secrets generates valid keys, each a different one", async () => {
   const made = await Promise.all([runSecrets("new-key", ""), runSecrets("new-key", "")]);
   expect(
     made.map(({ code, output }) => ({ code, isKey: /^\d{8}-[0-9a-f]{6}:[\w+/]{43}=\n$/.test(output) })),

@@ -63,7 +63,7 @@ const ask = (query: string, headers: Record<string, string> = {}) =>
     body: JSON.stringify({ query }),
   });
 
-test("lines of a turn carry its chat and not the request that began it", async () => {
+test("log lines of a turn have its chat ID and not the request that started it", async () => {
   const answer = await ask(CREATE, { "x-request-id": "creates.the-chat" });
   expect(answer.headers.get("x-request-id")).toBe("creates.the-chat");
   const { data } = (await answer.json()) as { data: { createChat: { chat: { id: string } } } };
@@ -72,7 +72,7 @@ test("lines of a turn carry its chat and not the request that began it", async (
   expect({ requestId, told }).toEqual({ requestId: undefined, told: chatId });
 });
 
-test("lines of a request carry its id, which the answer tells", async () => {
+test("log lines of a request have its ID, which the response contains", async () => {
   const answer = await ask(CREATE, { "x-request-id": "asks.too-often" });
   expect([answer.status, answer.headers.get("x-request-id")]).toEqual([429, "asks.too-often"]);
   const found = await line(({ requestId }) => requestId === "asks.too-often");
@@ -80,14 +80,14 @@ test("lines of a request carry its id, which the answer tells", async () => {
 });
 
 test.each(["", "two words", "<script>", "x".repeat(65)])(
-  "a request id like %j is replaced by one of ours",
+  "a request ID like %j is replaced with a generated one",
   async (id) => {
     const answer = await ask("{ viewer { user { id } } }", { "x-request-id": id });
     expect(answer.headers.get("x-request-id")).toMatch(/^[\da-f-]{36}$/);
   },
 );
 
-test("what a client sees of a failure of ours leads to the line with its request, at every door", async () => {
+test("an internal error's reference leads to its log line, on every transport", async () => {
   await place.database.dataSource.query("ALTER TABLE workspaces RENAME TO workspaces_away");
   const query = "{ workspaces { nodes { id } } }";
   const reference = async (errors: readonly { extensions?: Record<string, unknown> }[] | undefined) =>
@@ -107,7 +107,7 @@ test("what a client sees of a failure of ours leads to the line with its request
   await place.database.dataSource.query("ALTER TABLE workspaces_away RENAME TO workspaces");
 });
 
-test("no line has a secret, or what people say", async () => {
+test("no log line contains a secret or message content", async () => {
   await server.end("SIGTERM");
   const text = JSON.stringify(lines);
   const secrets = [KEY, ADMIN_TOKEN, SECRETS_KEYS, "hush-hush"].filter((secret) => text.includes(secret));

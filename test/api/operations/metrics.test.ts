@@ -62,7 +62,7 @@ function count(all: Sample[], name: string, labels?: Record<string, string>): nu
   return samples(all, name, labels).reduce((sum, { value }) => sum + value, 0);
 }
 
-test("after a turn with tools and one that was retried, the figures are those of the turns", async () => {
+test("after a turn with tools and a retried one, the metrics match the turns", async () => {
   const { api, workspaceId } = server;
   const { chatId, follower } = await api.quietChat({ workspaceId });
   const before = (await scrape()).all;
@@ -105,7 +105,7 @@ test("after a turn with tools and one that was retried, the figures are those of
   await follower.close();
 });
 
-test("requests are told by what they were for, refused ones too", async () => {
+test("requests are counted by purpose, including refused ones", async () => {
   const before = (await scrape()).all;
   await server.api.get("{ viewer { user { id } } }");
   await fetch(`${server.api.url}/graphql`, { method: "POST" });
@@ -153,7 +153,7 @@ function problemsOf(text: string): string[] {
   return problems;
 }
 
-test("names, kinds and units are as Prometheus wants them, and no series is there twice", async () => {
+test("names, types and units follow Prometheus conventions, and no series is duplicated", async () => {
   const { text } = await scrape();
   expect(text).toContain("# TYPE process_cpu_seconds_total counter");
   expect(text).toContain("nodejs_eventloop_lag_seconds ");
@@ -169,11 +169,11 @@ test.each([
   ["# HELP parley_a_ms b\n# TYPE parley_a_ms gauge\nparley_a_ms 1", "not a base unit: parley_a_ms"],
   ["# HELP parley_a b\n# TYPE parley_a gauge\nparley_a 1\nparley_a 2", "twice: parley_a"],
   ["parley_a 1", "no type: parley_a"],
-])("a scrape that breaks a rule is found out: %j", (text, problem) => {
+])("a scrape that violates a rule is detected: %j", (text, problem) => {
   expect(problemsOf(text)).toEqual([problem]);
 });
 
-test("words that admins make up have an end as labels", async () => {
+test("labels from admins' input have bounded cardinality", async () => {
   const metrics = new Metrics();
   for (let index = 0; index < 300; index += 1)
     metrics.mcpCall({ server: `server-${index}`, outcome: "ok", seconds: 1 });
@@ -182,7 +182,7 @@ test("words that admins make up have an end as labels", async () => {
   expect(count(families, "mcp_call_seconds", { server: "other" })).toBe(100);
 });
 
-test("the door is only for reading the metrics, and there is none unless it is asked for", async () => {
+test("the endpoint only serves metrics, and is disabled by default", async () => {
   const status = async (path: string, method: string) =>
     (await fetch(`http://${address}${path}`, { method })).status;
   expect([
@@ -193,7 +193,7 @@ test("the door is only for reading the metrics, and there is none unless it is a
   expect((await fetch(`${server.api.url}/metrics`)).status).toBe(404);
 });
 
-test("the page for operators names every metric with its kind", async () => {
+test("the operators' page documents every metric with its type", async () => {
   const metrics = new Metrics();
   for (const watched of OBSERVED_GAUGES) metrics.observe(watched, () => 0);
   const page = await readFile("docs/operations.md", "utf8");

@@ -29,7 +29,7 @@ describe("size", () => {
     expect((await parley.api.ask("{ __typename }")).status).toBe(200);
   });
 
-  test("a message of 900 KB is kept whole and told live", async () => {
+  test("a message of 900 KB is saved and streamed completely", async () => {
     const { chatId, follower } = await parley.api.quietChat();
     const text = `[[demo: deltas=2]] ${randomBytes(450_000).toString("hex")}`.slice(0, 900_000);
     await parley.api.send(chatId, text);
@@ -44,7 +44,7 @@ describe("size", () => {
     ["emoji", "😀", false],
     ["emoji, each half escaped in JSON", "😀", true],
   ])(
-    "a message of a million characters is taken in any script: %s",
+    "a message of a million characters is accepted in any script: %s",
     async (_script, character, isEscaped) => {
       const text = character.repeat(1_000_000);
       const query = `mutation ($input: EditChatMessageInput!) { editChatMessage(input: $input) { userErrors { code path } } }`;
@@ -71,7 +71,7 @@ describe("size", () => {
     });
   });
 
-  test("an answer of 5 MB comes to the reader and to the database the same", async () => {
+  test("a response of 5 MB reaches subscriber and database unchanged", async () => {
     const { chatId, follower } = await parley.api.quietChat();
     await parley.api.send(chatId, "[[demo: deltas=500 size=10000]]");
     await follower.until(({ messages, status }) => messages.length === 4 && status === "WAITING");
@@ -82,7 +82,7 @@ describe("size", () => {
     await follower.close();
   });
 
-  test("10 MB of a command's output are cut in the middle, and the chat goes on", async () => {
+  test("10 MB of command output are truncated in the middle, and the chat continues", async () => {
     const { chatId, follower } = await parley.api.quietChat({ workspaceId: parley.workspaceId });
     await parley.api.send(
       chatId,
@@ -118,7 +118,7 @@ describe("strange characters", () => {
     await follower.close();
   });
 
-  test("survive in a queued message and when it is said", async () => {
+  test("survive in a queued message and when it is sent", async () => {
     const { chatId, follower } = await parley.api.quietChat();
     await parley.api.send(chatId, "[[demo: hang=1]]");
     await follower.until(({ preview }) => preview !== null);
@@ -131,7 +131,7 @@ describe("strange characters", () => {
     await follower.close();
   });
 
-  test("half a surrogate pair becomes the replacement character, live and saved alike", async () => {
+  test("a lone surrogate becomes the replacement character, both live and saved", async () => {
     const chatId = await parley.api.createChat(`${LONE} [[demo: deltas=1]]`);
     const follower = parley.api.follow(chatId);
     await follower.untilStatus("WAITING");
@@ -143,7 +143,7 @@ describe("strange characters", () => {
     await follower.close();
   });
 
-  test("survive in a command's output, as far as they are text", async () => {
+  test("survive in a command's output, if they are text", async () => {
     const { chatId, follower } = await parley.api.quietChat({ workspaceId: parley.workspaceId });
     await parley.api.send(chatId, "run `printf 'a\\0b \\356\\200\\200 \\377 end'`");
     await follower.until(({ log }) => log.at(-1) === "status WAITING");
@@ -175,7 +175,7 @@ describe("strange characters", () => {
         ],
       },
     ],
-  ])("in %s are taken or refused, but break nothing", async (_case, name, more) => {
+  ])("in %s are accepted or refused, but break nothing", async (_case, name, more) => {
     const input = { parts: [{ text: { text: "[[demo: deltas=1]]" } }], ...more };
     const payload = await parley.api.change<Payload>(name, input, "chat { id status }");
     if (payload.userErrors.length > 0) {
@@ -187,7 +187,7 @@ describe("strange characters", () => {
     await follower.close();
   });
 
-  test("in a search or a filter find nothing", async () => {
+  test("in a search or filter find nothing", async () => {
     const query = `query ($text: String!) {
       workspaces(search: $text) { nodes { id } }
       chats(filter: { search: $text, labels: [{ key: $text, value: $text }] }) { nodes { id } }
@@ -250,7 +250,7 @@ describe("messages", () => {
       [{ fileReference: { path: "a", startLine: 5, endLine: 4, content: "" } }],
       ["parts", "0", "fileReference", "endLine"],
     ],
-  ])("%s are refused with the place", async (_case, parts, path) => {
+  ])("%s are refused with their position", async (_case, parts, path) => {
     const { chatId, follower } = await parley.api.quietChat();
     const refused = { chat: null, userErrors: [{ __typename: "InvalidInput", code: "INVALID", path }] };
     expect([
@@ -273,7 +273,7 @@ describe("cursors", () => {
     [cursor("v1|999999999999999|9|0|gen_1_1|7")],
     [cursor("v2|1|9|0||0")],
     [cursor("v1|-1|9|0||0")],
-  ])("one that cannot be used means a refresh, never an error: %#", async (after) => {
+  ])("an unusable one causes a refresh, never an error: %#", async (after) => {
     const chatId = await parley.api.createChat("[[demo: deltas=1]]");
     const follower = parley.api.follow(chatId, after);
     await follower.untilStatus("WAITING");
@@ -281,7 +281,7 @@ describe("cursors", () => {
     await follower.close();
   });
 
-  test("one that claims pieces that were never written gets the message all the same", async () => {
+  test("one that claims deltas that were never written still receives the message", async () => {
     const { chatId, follower } = await parley.api.quietChat();
     await follower.close();
     const [, version] = Buffer.from(follower.transcript.cursor ?? "", "base64url")
@@ -296,7 +296,7 @@ describe("cursors", () => {
   });
 });
 
-test("a server whose database connections are all in use is ready all the same", async () => {
+test("a server whose database connections are all in use is still ready", async () => {
   const { pool } = parley.parley.database;
   const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
   try {

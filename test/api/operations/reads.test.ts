@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 
 describe("node", () => {
-  test("finds each kind of object for those who may see it, and nothing for others", async () => {
+  test("finds each kind of object for users who can see it, and nothing for others", async () => {
     const workspace = await ensureLocalWorkspace(db, { ownerId: anna.userId, directory: "/a", name: "a" });
     const { provider, modelConfig } = await ensureDefaultProviders(db, { anthropic: {} });
     const chatId = await insertChat(db, { ownerId: anna.userId });
@@ -55,7 +55,7 @@ describe("node", () => {
     expect(await typesFor(bert)).toEqual([null, null, null, null, null, ...seen(shared), null]);
   });
 
-  test("says so when an id is none", async () => {
+  test("reports invalid IDs", async () => {
     const result = await ask(anna, '{ node(id: "chat_12") { id } chat(id: "msg_12") { id } }');
     expect(problems(result).sort((a, b) => (String(a) < String(b) ? -1 : 1))).toEqual([
       ["BAD_USER_INPUT", 'id must be an ID issued by this server, but is "chat_12".'],
@@ -65,7 +65,7 @@ describe("node", () => {
 });
 
 describe("a history of large messages", () => {
-  test("comes in shorter pages, and what is too large together is not read", async () => {
+  test("comes in shorter pages, and an excessive total is not read", async () => {
     const viewer = await insertViewer(db);
     const chatId = await insertChat(db, { ownerId: viewer.userId });
     const ids: string[] = [];
@@ -91,7 +91,7 @@ describe("a history of large messages", () => {
 });
 
 describe("chats", () => {
-  test("are read with all that they link to in one statement per kind", async () => {
+  test("are read with all linked objects in one statement per kind", async () => {
     const viewer = await insertViewer(db);
     for (const title of ["one", "two", "three"]) {
       const chatId = await insertChat(db, { ownerId: viewer.userId, title, labels: { b: "2", a: "1" } });
@@ -136,7 +136,7 @@ describe("chats", () => {
     expect(db.counters.statements - before).toBe(5);
   });
 
-  test("can be walked by cursor, which belongs to one order only", async () => {
+  test("can be paged by cursor, which is only valid for one sort order", async () => {
     const viewer = await insertViewer(db);
     for (let place = 0; place < 30; place += 1) {
       await insertChat(db, { ownerId: viewer.userId, title: `${place}`, createdAt: `2026-01-${place + 1}` });
@@ -190,7 +190,7 @@ describe("chats", () => {
     ]);
   });
 
-  test("take any characters in their filters, null bytes too", async () => {
+  test("accept any characters in filters, even null bytes", async () => {
     const filter = {
       archived: null,
       search: "%_\\\u0000",
@@ -203,7 +203,7 @@ describe("chats", () => {
   });
 });
 
-test("the viewer, the deployment, models and workspaces are read as each may see them", async () => {
+test("the viewer, the deployment, models and workspaces are returned as visible to each user", async () => {
   const query = `{ viewer { user { username role } permissions } deployment { version }
     modelProviders { kind hasApiKey baseUrl models { model isDefault provider { displayName } } }
     modelConfigs { model } workspaces(search: "B") { nodes { name owner { username } status } } }`;

@@ -23,7 +23,7 @@ async function chatCount(): Promise<number> {
   return (await parley.api.get<{ chats: { nodes: unknown[] } }>(query)).chats.nodes.length;
 }
 
-test("a repeated createChat answers with the first chat, also when all come at once", async () => {
+test("a repeated createChat returns the first chat, even if all arrive at once", async () => {
   const before = await chatCount();
   const input = { parts: PARTS, idempotencyKey: "create" };
   const create = () => parley.api.change("createChat", input, "chat { id }");
@@ -39,7 +39,7 @@ test("a repeated createChat answers with the first chat, also when all come at o
   });
 });
 
-test("another person's key is another key", async () => {
+test("another user's key is another key", async () => {
   const [one, two] = [await parley.enter("anna"), await parley.enter("bert")];
   const ids = [
     await one.createChat("hi", { idempotencyKey: "k" }),
@@ -48,7 +48,7 @@ test("another person's key is another key", async () => {
   expect(new Set(ids).size).toBe(2);
 });
 
-test("parallel sends with one key become one message", async () => {
+test("parallel sends with one key create one message", async () => {
   const { chatId, follower } = await parley.api.quietChat();
   const send = () => parley.api.send(chatId, "[[demo: deltas=2]]", { idempotencyKey: "send" });
   const payloads = await Promise.all(Array.from({ length: 12 }, send));
@@ -63,7 +63,7 @@ test("parallel sends with one key become one message", async () => {
   await follower.close();
 });
 
-test("a repeated send of a waiting message answers with it, and with the message once it was said", async () => {
+test("a repeated send returns the queued message, and the message once it was sent", async () => {
   const { chatId, follower } = await parley.api.quietChat();
   await parley.api.send(chatId, "[[demo: deltas=3 delay=1]]");
   await follower.until(({ preview }) => preview !== null);
@@ -81,7 +81,7 @@ test("a repeated send of a waiting message answers with it, and with the message
   await follower.close();
 });
 
-test("a key that was used for something else is refused", async () => {
+test("a key that was used for another mutation is refused", async () => {
   const chatId = await parley.api.createChat("hello", { idempotencyKey: "mixed" });
   const otherId = await parley.api.createChat("hello");
   const refused = {

@@ -38,8 +38,8 @@ async function health(): Promise<unknown> {
   return (await fetch(`${door.api.url}/readyz`)).json();
 }
 
-describe.skipIf(!hasRedis)("with Redis between the one who answers and the one who works", () => {
-  test("a turn is followed from before its start, piece by piece", async () => {
+describe.skipIf(!hasRedis)("with Redis between the API server and the worker", () => {
+  test("a turn is streamed from its start, delta by delta", async () => {
     const { chatId, follower } = await door.api.quietChat();
     const before = follower.transcript.log.length;
     await door.api.send(chatId, "[[demo: deltas=5 delay=20]]");
@@ -56,7 +56,7 @@ describe.skipIf(!hasRedis)("with Redis between the one who answers and the one w
     await follower.close();
   });
 
-  test("a turn is followed from its middle, with the pieces that came before", async () => {
+  test("a turn is streamed from its middle, with all earlier deltas", async () => {
     const { chatId, follower } = await door.api.quietChat();
     answer = () => ({ text: ["one ", "two ", "three"], hang: 2 });
     await door.api.send(chatId, "Count");
@@ -76,7 +76,7 @@ describe.skipIf(!hasRedis)("with Redis between the one who answers and the one w
     await late.close();
   });
 
-  test("retries, errors and the queue arrive as they do on the worker's own server", async () => {
+  test("retries, errors and the queue arrive as on the worker's own server", async () => {
     const { chatId, follower } = await door.api.quietChat();
     const before = follower.transcript.log.length;
     await door.api.send(chatId, "[[demo: error=529 retry-after=0 times=1 deltas=1]]");
@@ -89,7 +89,7 @@ describe.skipIf(!hasRedis)("with Redis between the one who answers and the one w
     await follower.close();
   });
 
-  test("Redis dies in the middle of a turn: the turn goes on, and followers end with the truth", async () => {
+  test("if Redis dies during a turn, the turn continues and subscribers end up with the final state", async () => {
     const { chatId, follower } = await door.api.quietChat();
     expect(await health()).toMatchObject({ checks: { redis: "ok" } });
     answer = () => ({ text: ["one ", "two ", "three"], delayMs: 300 });

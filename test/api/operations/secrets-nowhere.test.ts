@@ -293,7 +293,7 @@ async function readAll(api: ApiClient, member: ApiClient, ids: readonly string[]
   }
 }
 
-test("no secret is answered, told, logged or stored in the clear, whatever is asked", async () => {
+test("no secret is returned, published, logged or stored in plain text, whatever is requested", async () => {
   const { api } = server;
   const member = await server.enter("member");
   const ids = await giveSecrets(api, member);

@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => place.remove());
 
 describe("a turn followed over an event stream", () => {
-  test("comes whole, with its pieces", async () => {
+  test("arrives completely, with its deltas", async () => {
     const { chatId, follower } = await server.api.quietChat();
     const stream = await StreamFollower.open(server.api, chatId);
     await stream.until(({ isCaughtUp }) => isCaughtUp);
@@ -33,7 +33,7 @@ describe("a turn followed over an event stream", () => {
     await follower.close();
   });
 
-  test("goes on from the cursor after each of many breaks, without a hole or a double", async () => {
+  test("resumes from the cursor after each of many disconnects, without gaps or duplicates", async () => {
     const { chatId, follower } = await server.api.quietChat();
     let stream = await StreamFollower.open(
       server.api,
@@ -59,7 +59,7 @@ describe("a turn followed over an event stream", () => {
     await follower.close();
   });
 
-  test("is followed by graphql-sse's own client", async () => {
+  test("works with graphql-sse's own client", async () => {
     const chatId = await server.api.createChat("[[demo: deltas=5]]");
     const client = createClient({
       url: `${server.api.url}/graphql/stream`,
@@ -81,7 +81,7 @@ describe("a turn followed over an event stream", () => {
 });
 
 describe("rights", () => {
-  test("somebody else's chat is refused", async () => {
+  test("another user's chat is refused", async () => {
     const { chatId, follower } = await server.api.quietChat();
     const stranger = await server.enter("eve");
     const stream = await StreamFollower.open(stranger, chatId);
@@ -90,7 +90,7 @@ describe("rights", () => {
     await follower.close();
   });
 
-  test("at the server's end the stream ends without completing, and its cursor is good at the next server", async () => {
+  test("at shutdown the stream ends without completing, and its cursor is valid on the next server", async () => {
     const { chatId, follower } = await server.api.quietChat();
     await follower.close();
     const stream = await StreamFollower.open(server.api, chatId);

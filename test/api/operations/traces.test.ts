@@ -69,7 +69,7 @@ async function post(
   });
 }
 
-test("a whole turn with a tool is one tree, and points to the request that began it", async () => {
+test("a turn with a tool is one trace, linked to the request that started it", async () => {
   const server = await start({ OTEL_EXPORTER_OTLP_HEADERS: "api-key=k%201", OTEL_SERVICE_NAME: "chats" });
   const { chatId, follower } = await server.api.quietChat({ workspaceId: server.workspaceId });
   const before = follower.transcript.log.length;
@@ -135,7 +135,7 @@ test("a whole turn with a tool is one tree, and points to the request that began
   expect(JSON.stringify(collector.spans)).not.toContain("hush");
 });
 
-test("operations on sockets and event streams are followed, and may say whose part they are", async () => {
+test("operations on WebSockets and event streams are traced, and can have a parent trace", async () => {
   const server = await start();
   const { chatId, follower } = await server.api.quietChat({});
   await follower.close();
@@ -170,7 +170,7 @@ test("operations on sockets and event streams are followed, and may say whose pa
   });
 });
 
-test("a model's vendor hears nothing of traces, and a turn that fails says why", async () => {
+test("traces are not propagated to model vendors, and a failed turn's span has the reason", async () => {
   const heard: IncomingHttpHeaders[] = [];
   const vendor = createServer((request, response) => {
     heard.push(request.headers);
@@ -206,7 +206,7 @@ test("a model's vendor hears nothing of traces, and a turn that fails says why",
   expect(JSON.stringify(collector.spans)).not.toContain("hush");
 });
 
-test("a collector that is away or refuses costs no request, and is told of in the log; the end does not wait for it", async () => {
+test("a collector that is down or refuses affects no request, and is logged; shutdown does not wait for it", async () => {
   const lines: { level: number; msg: string; spans?: number }[] = [];
   const log = createLog("warn", "parley", { write: (line) => void lines.push(JSON.parse(line)) });
   const clock = new ManualClock();
@@ -230,7 +230,7 @@ test("a collector that is away or refuses costs no request, and is told of in th
   await closed;
 });
 
-test("what is beyond the room for waiting spans is lost, and said", async () => {
+test("spans beyond the queue's limit are dropped and logged", async () => {
   const lines: string[] = [];
   const log = createLog("warn", "parley", { write: (line) => void lines.push(JSON.parse(line).err.message) });
   const { traces, close } = openTraces({
@@ -242,7 +242,7 @@ test("what is beyond the room for waiting spans is lost, and said", async () => 
   await close();
 });
 
-test("with a ratio of 0 nothing is followed, whatever strangers ask for; without an endpoint nothing is loaded", async () => {
+test("with a ratio of 0 nothing is traced, whatever clients request; without an endpoint nothing is loaded", async () => {
   const server = await start({ PARLEY_TRACES_RATIO: "0" });
   const traceparent = `00-${TRACE_ID}-b7ad6b7169203331-01`;
   await post(server, { query: "{ viewer { user { id } } }" }, { traceparent });

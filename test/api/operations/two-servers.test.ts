@@ -18,7 +18,7 @@ async function rest(servers: TestParley[], chatId: string): Promise<void> {
   await Promise.all(followers.map((follower) => follower.close()));
 }
 
-test("two servers on one database answer every chat once", async () => {
+test("two servers on one database run every chat's turn once", async () => {
   const servers = [await place.start(BEAT), await place.start(BEAT)];
   const chats = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
@@ -38,7 +38,7 @@ test("two servers on one database answer every chat once", async () => {
   expect(runners).toEqual([{ n: 2 }]);
 });
 
-test("what one server's worker does is told by the other to a reader who knows that there is more", async () => {
+test("one server's work reaches the other's subscribers", async () => {
   const worker = await place.start(BEAT);
   const door = await place.start({ ...BEAT, PARLEY_ROLE: "api" });
   const chatId = await door.api.createChat("[[demo: deltas=3]]");
@@ -74,7 +74,7 @@ test("what one server's worker does is told by the other to a reader who knows t
   await Promise.all([early.close(), late.close(), second.close()]);
 });
 
-test("an interrupt at one server stops the turn that runs at the other", async () => {
+test("an interrupt on one server stops the turn running on the other", async () => {
   const worker = await place.start(BEAT);
   const door = await place.start({ ...BEAT, PARLEY_ROLE: "api" });
   const chatId = await worker.api.createChat("[[demo: hang=2]]");

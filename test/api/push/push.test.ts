@@ -34,7 +34,7 @@ async function browsersOf(api: Client): Promise<string[]> {
 const toldTo = (name: string) =>
   service.delivered.filter(({ path }) => path === `/${name}`).map(({ message }) => message);
 
-test("a turn that ends or fails while nobody looks is told to its owner's browser", async () => {
+test("a turn that ends or fails while nobody follows it causes a push message to its owner", async () => {
   const ann = await server.enter("ann");
   await register(ann, { ...service.subscribe("ann"), userAgent: "Firefox" });
   const finished = await ann.createChat("[[demo: deltas=3]]");
@@ -53,7 +53,7 @@ test("a turn that ends or fails while nobody looks is told to its owner's browse
   ]);
 });
 
-test("who follows the chat, and who has stopped the turn, is not told", async () => {
+test("users who follow the chat or interrupted the turn get no push message", async () => {
   const ben = await server.enter("ben");
   await register(ben, service.subscribe("ben"));
   const { chatId, follower } = await ben.quietChat();
@@ -73,7 +73,7 @@ test("who follows the chat, and who has stopped the turn, is not told", async ()
   await follower.close();
 });
 
-test("a browser that has gone is forgotten", async () => {
+test("an expired push subscription is deleted", async () => {
   const eve = await server.enter("eve");
   const [gone, back] = [service.subscribe("gone"), service.subscribe("back")];
   await register(eve, gone);
@@ -84,7 +84,7 @@ test("a browser that has gone is forgotten", async () => {
   await expect.poll(() => browsersOf(eve)).toEqual([back.endpoint]);
 });
 
-test("a subscription that cannot be one is refused by field, and nothing is kept", async () => {
+test("an invalid push subscription is refused with its field, and nothing is stored", async () => {
   const joe = await server.enter("joe");
   const made = await register(joe, {
     endpoint: `https://push.example/${"x".repeat(2_048)}`,
@@ -104,7 +104,7 @@ test("a subscription that cannot be one is refused by field, and nothing is kept
   expect(gone).toMatchObject({ deletedId: null, userErrors: [{ code: "NOT_FOUND", path: ["endpoint"] }] });
 });
 
-test("a browser belongs to who signed in there last, and a person has at most twenty", async () => {
+test("a browser belongs to the last user who registered it, and a user has at most twenty", async () => {
   const [kim, lee] = [await server.enter("kim"), await server.enter("lee")];
   const shared = browser();
   const first = await register(kim, shared);

@@ -42,7 +42,7 @@ const TABLE: Table = {
 const gaps = (added: string, table: Partial<Table> = {}) =>
   gapsIn({ ...TABLE, ...table }, buildSchema(`${SCHEMA}\n${added}`));
 
-test("a schema that the table speaks of whole has no gaps", () => {
+test("a schema that is covered completely has no gaps", () => {
   expect(gaps("")).toEqual([]);
 });
 
@@ -59,7 +59,7 @@ test.each([
   ["a refusal's own field", "extend type Gone { since: String }", "The type Gone has no line"],
   ["a type", "type Other { id: ID } extend union Event = Other", "The type Other has no line"],
   ["a payload of nothing", "type OtherPayload { chat: Chat }", "no mutation answers it"],
-])("%s that nobody has thought of is a gap", (_what, added, sentence) => {
+])("%s without a rule is a gap", (_what, added, sentence) => {
   expect(gaps(added)).toEqual([expect.stringContaining(sentence)]);
 });
 
@@ -87,6 +87,6 @@ test.each<[string, Partial<Table>, string]>([
     { types: { ...TABLE.types, Said: { fields: "", guarded: { text: EVERYBODY }, partOf: ["Event"] } } },
     "Said.text is guarded, but no way says how Said is reached.",
   ],
-])("%s that the schema has not is told", (_what, table, sentence) => {
+])("a rule for %s that does not exist is reported", (_what, table, sentence) => {
   expect(gaps("", table)).toEqual([expect.stringContaining(sentence)]);
 });

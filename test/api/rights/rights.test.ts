@@ -45,7 +45,7 @@ function casesOf(root: string, lines: RootLines): [string, Case][] {
   );
 }
 
-test("nothing of the schema is without a rule, and no rule without its field", () => {
+test("every part of the schema has a rule, and every rule has its field", () => {
   expect(gapsIn(TABLE, schema)).toEqual([]);
 });
 
@@ -55,7 +55,7 @@ const ROOTS: [Kind, [string, Case][]][] = [
   ["administer", casesOf("Mutation", TABLE.administration)],
 ];
 describe.each(ROOTS)("%s", (kind, cases) => {
-  test.each(cases)("%s is for those who may have it, and for nobody else", async (name, asked) => {
+  test.each(cases)("%s is only accessible to permitted users", async (name, asked) => {
     const cells = await askAll((api) => askRoot(api, world, asked));
     print(name, cells);
     expect(cells).toEqual(cellsOf(kind, asked.line.rule));
@@ -69,7 +69,7 @@ const DOORS = [
 ] as const;
 describe.each(DOORS)("%s", (door, follow) => {
   test.each(casesOf("Subscription", TABLE.subscriptions))(
-    "%s is for those who may follow it, and for nobody else",
+    "%s can only be followed by permitted users",
     async (name, { field, line }) => {
       const question = await line.ask(world, field);
       const cells = await askAll((api) => follow(api, question));
@@ -97,23 +97,26 @@ const WAYS = Object.entries(TABLE.types).flatMap(([name, line]) =>
     return [title, { name, line, way }] as const;
   }),
 );
-test.each(WAYS)("the fields of %s are for those who may have them", async (title, { name, line, way }) => {
-  const type = schema.getType(name);
-  if (!(type instanceof GraphQLObjectType)) throw new Error(`${name} is no object type.`);
-  const found = await askAll((api) => askType(api, world, { type, line, way }));
-  const cells = fieldsOf(line).map((field) => {
-    const of = (asker: Asker) => found[asker][field] ?? "nothing";
-    return [field, Object.fromEntries(ASKERS.map((asker) => [asker, of(asker)])) as Cells] as const;
-  });
-  for (const [field, found] of cells) print(`${name}.${field} (${title})`, found);
-  const expected = fieldsOf(line).map((field) => {
-    const narrower = way.guarded?.[field] ?? line.guarded?.[field];
-    return [field, cellsOf(way.kind ?? "read", narrower ?? way.rule)];
-  });
-  expect(Object.fromEntries(cells)).toEqual(Object.fromEntries(expected));
-});
+test.each(WAYS)(
+  "the fields of %s are only accessible to permitted users",
+  async (title, { name, line, way }) => {
+    const type = schema.getType(name);
+    if (!(type instanceof GraphQLObjectType)) throw new Error(`${name} is no object type.`);
+    const found = await askAll((api) => askType(api, world, { type, line, way }));
+    const cells = fieldsOf(line).map((field) => {
+      const of = (asker: Asker) => found[asker][field] ?? "nothing";
+      return [field, Object.fromEntries(ASKERS.map((asker) => [asker, of(asker)])) as Cells] as const;
+    });
+    for (const [field, found] of cells) print(`${name}.${field} (${title})`, found);
+    const expected = fieldsOf(line).map((field) => {
+      const narrower = way.guarded?.[field] ?? line.guarded?.[field];
+      return [field, cellsOf(way.kind ?? "read", narrower ?? way.rule)];
+    });
+    expect(Object.fromEntries(cells)).toEqual(Object.fromEntries(expected));
+  },
+);
 
-test("the bytes of a file are for those who may see the file", async () => {
+test("a file's bytes are only accessible to users who can see the file", async () => {
   const words: Record<number, string> = {
     200: "shown",
     401: "UNAUTHENTICATED",
@@ -129,7 +132,7 @@ test("the bytes of a file are for those who may see the file", async () => {
   expect(cells).toEqual(cellsOf("read", OWNER_AND_ADMINS));
 });
 
-test("what the schema is made of is told to everybody who may read", async () => {
+test("introspection is available to everyone who may read", async () => {
   const cells = await askAll((api) =>
     askRoot(api, world, {
       field: "__schema",

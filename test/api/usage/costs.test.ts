@@ -97,7 +97,7 @@ test.each<[string, string, Partial<ModelPricing> | null, string | null]>([
   });
 });
 
-test("a new price is for new calls only", async () => {
+test("a new price applies to new calls only", async () => {
   const model = await modelWithPrices({ input: "3" });
   const first = await turn(model, "[[demo: deltas=1 usage=1000]]");
   await setModelPricing(server.parley.database, model.slice("model_".length), null);
@@ -105,7 +105,7 @@ test("a new price is for new calls only", async () => {
   expect((await costOf(first.chatId)).totalMicros).toBe("3000");
 });
 
-test("people see their own costs, and only admins everybody's", async () => {
+test("users see their own costs, and only admins all users'", async () => {
   const member = await server.enter("member");
   const own = await member.get<{ viewer: { cost: Cost } }>(`{ viewer { cost(${RANGE}) { ${COST} } } }`);
   expect(own.viewer.cost).toMatchObject({ totalMicros: "0", pricedMessageCount: 0 });
@@ -126,7 +126,7 @@ test("people see their own costs, and only admins everybody's", async () => {
   });
 });
 
-test("an attempt that fails is billed by what the vendor had told of it", async () => {
+test("a failed attempt is billed by the usage reported before the failure", async () => {
   const model = await modelWithPrices({ input: "1" });
   const { chatId, costs } = await turn(
     model,
@@ -136,7 +136,7 @@ test("an attempt that fails is billed by what the vendor had told of it", async 
   expect(await costOf(chatId)).toMatchObject({ totalMicros: "1000", pricedMessageCount: 2 });
 });
 
-test("an answer that a person stops is billed by what the vendor had told of it", async () => {
+test("an interrupted response is billed by the usage reported before the interrupt", async () => {
   const modelConfigId = await modelWithPrices({ input: "1" });
   const chatId = await server.api.createChat("[[demo: usage=700 hang=2]]", { modelConfigId });
   const follower = server.api.follow(chatId);
@@ -150,12 +150,12 @@ test("an answer that a person stops is billed by what the vendor had told of it"
 test.each([
   [`range: { from: "2026-02-01T00:00:00Z", to: "2026-01-01T00:00:00Z" }`],
   [`range: { from: "2026-01-01T00:00:00Z", to: "2026-01-01T00:00:00Z" }`],
-])("a range without a moment in it is refused: %s", async (range) => {
+])("an empty range is refused: %s", async (range) => {
   const { errors } = await server.api.ask(`{ viewer { cost(${range}) { totalMicros } } }`);
   expect(errors[0]?.extensions.code).toBe("BAD_USER_INPUT");
 });
 
-test("the longest range that can be written has an answer", async () => {
+test("the longest possible range works", async () => {
   const all = `range: { from: "0000-01-01T00:00:00Z", to: "9999-12-31T23:59:59Z" }`;
   const answer = await server.api.ask(
     `{ viewer { cost(${all}) { totalMicros } } userCosts(${all}) { totalMicros } }`,

@@ -85,7 +85,7 @@ async function rest(api: ApiClient, chatId: string): Promise<string> {
 }
 
 describe("setting limits", () => {
-  test("what is absent stays, and null takes the limit away", async () => {
+  test("absent fields are kept, and null removes the limit", async () => {
     const of = (input: object) => setPolicy(input, `policy { ${POLICY} }`);
     const answers = [
       await of({ isEnabled: false, period: "WEEK", defaultLimitMicros: "7000000" }),
@@ -104,7 +104,7 @@ describe("setting limits", () => {
     });
   });
 
-  test("a limit below nothing, and somebody who does not exist, are refused by the field's name", async () => {
+  test("a negative limit and an unknown user are refused with the field's name", async () => {
     const userId = await idOf(await server.enter("refused"));
     const nobody = encodeId("user", randomUUID());
     const answers = await Promise.all([
@@ -124,7 +124,7 @@ describe("setting limits", () => {
     expect((await setLimit(userId, "9223372036854775807")).userErrors).toEqual([]);
   });
 
-  test("people with a limit of their own are listed by name, in pages, and taken off the list", async () => {
+  test("users with a limit of their own are listed by name, in pages, and removed from the list", async () => {
     await place.database.dataSource.query("DELETE FROM usage_limit_overrides");
     const ids: string[] = [];
     for (const name of ["limit-c", "limit-a", "limit-b"]) {
@@ -158,14 +158,14 @@ describe("setting limits", () => {
     expect(names(await page("first: 5"))).toEqual([]);
   });
 
-  test("models in use that no limit can see are named", async () => {
+  test("unpriced models in use are listed", async () => {
     const query = "{ usageLimitPolicy { unpricedModels { id } } }";
     type Answer = { usageLimitPolicy: { unpricedModels: { id: string }[] } };
     const { usageLimitPolicy } = await server.api.get<Answer>(query);
     expect(usageLimitPolicy.unpricedModels).toEqual([{ id: unpriced }]);
   });
 
-  test("members see their own standing, and nothing of what others may spend", async () => {
+  test("members see their own status, and nothing about other users' limits", async () => {
     const member = await server.enter("onlooker");
     const userId = await idOf(member);
     const asks = [
@@ -186,7 +186,7 @@ describe("setting limits", () => {
   });
 });
 
-describe("whoever has spent what they may", () => {
+describe("a user who has reached their spending limit", () => {
   let person: ApiClient;
   let chatId: string;
   let messageId: string;
@@ -242,7 +242,7 @@ describe("whoever has spent what they may", () => {
     expect([await person.chat(chatId), await place.database.dataSource.query(chats)]).toEqual(before);
   });
 
-  test("is answered again what was asked before, as nothing is done anew", async () => {
+  test("gets the first result of a repeated request, as nothing is done again", async () => {
     const input = {
       parts: [{ text: { text: words(300_000) } }],
       modelConfigId: model,
@@ -254,12 +254,12 @@ describe("whoever has spent what they may", () => {
     });
   });
 
-  test("is refused in an admin's words too, as the chat's owner pays", async () => {
+  test("is also refused messages sent by an admin, as the chat's owner pays", async () => {
     const { userErrors } = await server.api.send(chatId, "Go on");
     expect(userErrors).toMatchObject([{ __typename: "UsageLimitExceeded" }]);
   });
 
-  test("may read, rename, clear and put away", async () => {
+  test("may read, rename, clear and archive", async () => {
     const free: [string, object][] = [
       ["updateChat", { chatId, title: "Dear" }],
       ["deleteQueuedMessage", { queuedMessageId: queuedId }],
@@ -272,7 +272,7 @@ describe("whoever has spent what they may", () => {
     }
   });
 
-  test("sees it, and goes on with a higher limit, also with a request that was refused", async () => {
+  test("sees it, and can continue with a higher limit, even with a refused request", async () => {
     const userId = await idOf(person);
     expect(await statusOf(person)).toMatchObject({
       ...{ source: "USER", limitMicros: "300000", spentMicros: "300000", remainingMicros: "0" },
@@ -291,7 +291,7 @@ describe("whoever has spent what they may", () => {
     });
   });
 
-  test("spends no more in the middle of a turn, and keeps what was done", async () => {
+  test("spends no more during a turn, and keeps its results", async () => {
     const worker = await server.enter("worker");
     await setLimit(await idOf(worker), "1000");
     const { parley, workspaceId } = server;
@@ -324,7 +324,7 @@ describe.skipIf(!hasRedis)("on two servers", () => {
     await redis.stop();
   });
 
-  test("ten parallel turns pass the limit by one call at most, and a higher one counts everywhere at once", async () => {
+  test("ten parallel turns exceed the limit by one call at most, and a higher limit applies everywhere at once", async () => {
     const [one, other] = servers;
     const cost = 100_000;
     const limit = 250_000;

@@ -104,7 +104,7 @@ const WAYS: [string, (api: ApiClient) => Promise<unknown>][] = [
 ];
 
 describe.each(WAYS)("%s", (_name, ask) => {
-  test("leaves one line when an admin asks, again and at another server too", async () => {
+  test("leaves one entry if an admin reads, even repeatedly and on another server", async () => {
     await ask(server.api);
     expect(await lines()).toEqual([chatRead()]);
     await server.api.chat(chat.id);
@@ -112,13 +112,13 @@ describe.each(WAYS)("%s", (_name, ask) => {
     expect(await lines()).toEqual([chatRead()]);
   });
 
-  test("leaves none when the owner asks", async () => {
+  test("leaves none if the owner reads", async () => {
     await ask(owner);
     expect(await lines()).toEqual([]);
   });
 });
 
-test("many who ask at the same time at two servers leave one line for each admin", async () => {
+test("many concurrent reads on two servers leave one entry per admin", async () => {
   const other = await server.enter("other admin", "admin");
   const asks = [server.api, other].flatMap(({ token }) =>
     [server.api.url, second.api.url].flatMap(
@@ -129,7 +129,7 @@ test("many who ask at the same time at two servers leave one line for each admin
   expect((await lines()).map(({ actor_name }) => actor_name).sort()).toEqual(["admin", "other admin"]);
 });
 
-test("after an hour there is another line", async () => {
+test("after an hour there is another entry", async () => {
   await server.api.chat(chat.id);
   const past = (interval: string) =>
     place.database.dataSource.query(
@@ -146,7 +146,7 @@ test("after an hour there is another line", async () => {
   expect(await lines()).toEqual([chatRead(), chatRead()]);
 });
 
-test("what an admin reads of their own leaves no line", async () => {
+test("an admin's reads of their own objects leave no entry", async () => {
   chat = await makeChat(adminId);
   for (const [, ask] of WAYS) await ask(server.api);
   await node(server.api, chat.fileId);
@@ -154,7 +154,7 @@ test("what an admin reads of their own leaves no line", async () => {
   expect((await lines()).filter(({ target_id }) => target_id.includes(chat.uuid))).toEqual([]);
 });
 
-test("a list of titles is one line about the person, not one about each chat", async () => {
+test("a list of titles is one entry about the user, not one per chat", async () => {
   await list("{ nodes { id title status } edges { node { __typename ... { updatedAt } } } }")(server.api);
   await list("{ nodes { id title } }")(second.api);
   expect(await lines()).toEqual([
@@ -172,7 +172,7 @@ test.each([
     (api: ApiClient) =>
       fetch(`${api.url}/files/${chat.fileId}`, { headers: { authorization: `Bearer ${api.token}` } }),
   ],
-])("a file is in the log when %s by an admin, and not by its owner", async (_how, ask) => {
+])("a file is audited when %s by an admin, and not by its owner", async (_how, ask) => {
   await ask(owner);
   expect(await lines()).toEqual([]);
   await ask(server.api);
@@ -185,7 +185,7 @@ test.each([
   ]);
 });
 
-test("what is not there, and what members may not see, leaves no line", async () => {
+test("objects that do not exist, and refused reads of members, leave no entry", async () => {
   const stranger = await server.enter("stranger");
   await stranger.chat(chat.id);
   await follow("chatEvents(chatId: $id) { __typename }")(stranger);
@@ -193,7 +193,7 @@ test("what is not there, and what members may not see, leaves no line", async ()
   expect(await lines()).toEqual([]);
 });
 
-test("nothing is looked up for owners: only what is others' is handed on to be noted", async () => {
+test("owners' reads cause no lookups: only reads of other users' objects are recorded", async () => {
   const { database } = server.parley;
   const viewer = { username: "owner", name: "Owner", expiresAt: null };
   const notedFor = async (more: { userId: string; role: "member" | "admin" }) => {

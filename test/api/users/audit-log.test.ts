@@ -82,7 +82,7 @@ async function nameOf(who: Actor): Promise<unknown> {
   return rows[0]?.name;
 }
 
-test("a change and its line come together, with who, in which request, and what became different", async () => {
+test("a change and its entry are committed together, with actor, request and changed fields", async () => {
   const changes = { name: { before: "member", after: "Ada" }, apiKey: { set: true as const } };
   expect(await rename(people.admin, "Ada", changes)).toEqual({ ok: true, name: "Ada" });
   const [entry] = (await read({ first: 1 })).nodes;
@@ -106,7 +106,7 @@ test("a change and its line come together, with who, in which request, and what 
   expect(await member.get(node, { id: entry?.id })).toEqual({ node: null });
 });
 
-test("what is refused, breaks or changes nothing leaves no line, and nothing that was written on the way", async () => {
+test("a refused, failed or empty change leaves no entry and no partial writes", async () => {
   const before = await read();
   expect(await rename(people.admin, "")).toMatchObject({
     ok: false,
@@ -118,7 +118,7 @@ test("what is refused, breaks or changes nothing leaves no line, and nothing tha
   expect(await read()).toEqual(before);
 });
 
-test("only who is an admin now may change things, whatever a socket still believes", async () => {
+test("only current admins can make changes, whatever role a socket was opened with", async () => {
   await expect(rename(people.member, "Eve")).rejects.toThrow(Forbidden);
   await expect(rename({ ...people.member, role: "admin" }, "Eve")).rejects.toThrow(Forbidden);
   expect(await nameOf(people.member)).not.toBe("Eve");
@@ -132,7 +132,7 @@ test("members may not read it", async () => {
   });
 });
 
-test("it is read in pages, newest first, and what comes meanwhile shifts none", async () => {
+test("it is read in pages, newest first, and new entries shift no page", async () => {
   for (const name of ["p1", "p2", "p3", "p4", "p5"]) await rename(people.other, name);
   const filter = { actorId: encodeId("user", people.other.userId) };
   const first = await read({ filter, first: 2 });
@@ -143,7 +143,7 @@ test("it is read in pages, newest first, and what comes meanwhile shifts none", 
   expect([first, second, third].map(({ pageInfo }) => pageInfo.hasNextPage)).toEqual([true, true, false]);
 });
 
-test("it is narrowed by who, what, to which and when", async () => {
+test("it is filtered by actor, action, target and time", async () => {
   const { database } = server.parley;
   const entry = { action: "workspace_created", targetId: null, targetName: "laptop", changes: {} } as const;
   await recordAudit(database, OPERATOR, entry);
@@ -190,7 +190,7 @@ test.each([
   ["somebody who is no user", { actorId: "ws_1" }, "filter.actorId"],
   ["a target that no id names", { targetId: "user_\u0000" }, "filter.targetId"],
   ["an action that there is not", { actions: ["USER_FRAMED"] }, "filter.actions[0]"],
-])("%s is refused by name", async (_what, filter, named) => {
+])("%s is refused with its name", async (_what, filter, named) => {
   const { data, errors } = await server.api.ask(QUERY, { filter });
   expect({ data, errors }).toEqual({
     data: null,

@@ -45,7 +45,7 @@ async function callAsAgent(address: string): Promise<number | undefined> {
 const fetchFile = (address: string, link = "") =>
   fetch(`${server.api.url}/files/file_${randomUUID()}${link}`, { headers: from(address, "pt_bad") });
 
-test("agents' tokens, files' tokens and forged links count together, by address", async () => {
+test("invalid agent tokens, file tokens and forged links count together, per address", async () => {
   expect(await callAsAgent("198.51.100.1")).toBe(401);
   // The token and the link are two tries.
   expect((await fetchFile("198.51.100.1", "?expires=1&signature=forged")).status).toBe(401);
@@ -59,7 +59,7 @@ test("agents' tokens, files' tokens and forged links count together, by address"
   expect(await callAsAgent("198.51.100.2")).toBe(401);
 });
 
-test("who was known before goes on from an address that guesses, and who is new waits", async () => {
+test("known users continue from an address with many failures, and new ones have to wait", async () => {
   const ask = async (token: string) => {
     const response = await fetch(`${server.api.url}/graphql`, {
       method: "POST",

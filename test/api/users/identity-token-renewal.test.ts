@@ -61,7 +61,7 @@ async function subjectOf(token: string | null): Promise<string | undefined> {
   return answer.ok ? ((await answer.json()) as { sub: string }).sub : undefined;
 }
 
-test("forty who ask at two replicas for a token that is about to end have it renewed once, and all get the new one", async () => {
+test("forty requests on two replicas for an expiring token renew it once, and all get the new one", async () => {
   const [one, two] = [replica(), replica()];
   const old = await one.tokens.of(userId);
   await age("30 seconds");
@@ -77,7 +77,7 @@ test("forty who ask at two replicas for a token that is about to end have it ren
   expect([next === found[0], await subjectOf(next)]).toEqual([false, "ann"]);
 });
 
-test("while the provider is away, a token is shown as long as it lasts, and not longer", async () => {
+test("while the provider is down, a token is used until it expires, and no longer", async () => {
   const { tokens } = replica();
   await provider.close();
   await age("30 seconds");

@@ -63,7 +63,7 @@ async function chatAtRest(api: ApiClient): Promise<string> {
 
 const isCaughtUp = (transcript: { isCaughtUp: boolean }) => transcript.isCaughtUp;
 
-test("an admin who is one no longer loses other people's chats within a minute, and keeps their own", async () => {
+test("a demoted admin loses access to other users' chats within a minute, and keeps their own", async () => {
   const { api: admin, userId } = await enterAdmin();
   const others = await chatAtRest(server.api);
   const own = await chatAtRest(new ApiClient(server.api.url, admin.token));
@@ -85,7 +85,7 @@ test("an admin who is one no longer loses other people's chats within a minute, 
   streams[1].stream.leave();
 });
 
-test("a chat that becomes somebody else's ends for those who owned it", async () => {
+test("a chat that changes its owner ends the former owner's subscription", async () => {
   const ada = await server.enter("ada");
   const atDoor = new ApiClient(door.url, ada.token);
   const chatId = await chatAtRest(ada);

@@ -100,7 +100,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
     }
   });
 
-  test("a session that ends during a subscription closes it, and whoever signs in again goes on", async () => {
+  test("a session that ends during a subscription closes it, and the user continues after signing in again", async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
     await signIn(page, "ben");
@@ -112,7 +112,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
     await context.close();
   });
 
-  test("whoever signs out is out here and at the provider", async () => {
+  test("signing out ends the session here and at the provider", async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
     await signIn(page, "ben");

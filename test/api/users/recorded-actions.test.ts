@@ -234,7 +234,7 @@ async function linesOf(work: () => Promise<unknown>): Promise<Line[]> {
   return (await lines()).slice(before);
 }
 
-test("every mutation is either an admin's, and says that it is recorded, or people's own", () => {
+test("every mutation is either for admins, and documented as recorded, or for users", () => {
   const mutations = Object.values(buildParleySchema(resolvers).getMutationType()?.getFields() ?? {});
   const named = [...Object.keys(ADMINS_MUTATIONS), ...PEOPLES_MUTATIONS];
   expect(mutations.map(({ name }) => name).sort()).toEqual(named.sort());
@@ -244,7 +244,7 @@ test("every mutation is either an admin's, and says that it is recorded, or peop
   expect(recorded.map(({ name }) => name).sort()).toEqual(Object.keys(ADMINS_MUTATIONS).sort());
 });
 
-test.each(Object.entries(ADMINS_MUTATIONS))("%s leaves exactly one line", async (name, mutation) => {
+test.each(Object.entries(ADMINS_MUTATIONS))("%s leaves exactly one entry", async (name, mutation) => {
   const input = await mutation.input();
   const left = await linesOf(async () => {
     const { userErrors } = await server.api.change(name, input, "__typename");
@@ -264,20 +264,17 @@ test.each(Object.entries(ADMINS_MUTATIONS))("%s leaves exactly one line", async 
   expect(Object.keys(left[0]?.changes ?? {})).not.toEqual([]);
 });
 
-test.each(Object.entries(ADMINS_MUTATIONS))(
-  "%s leaves no line when it is refused",
-  async (name, mutation) => {
-    const input = await mutation.refused();
-    const left = await linesOf(async () => {
-      const { userErrors } = await server.api.change(name, input, "__typename");
-      expect(userErrors).not.toEqual([]);
-    });
-    expect(left).toEqual([]);
-  },
-);
+test.each(Object.entries(ADMINS_MUTATIONS))("%s leaves no entry if it is refused", async (name, mutation) => {
+  const input = await mutation.refused();
+  const left = await linesOf(async () => {
+    const { userErrors } = await server.api.change(name, input, "__typename");
+    expect(userErrors).not.toEqual([]);
+  });
+  expect(left).toEqual([]);
+});
 
 test.each(Object.entries(ADMINS_MUTATIONS))(
-  "%s is not for members, and leaves no line then",
+  "%s is forbidden to members, and leaves no entry then",
   async (name, it) => {
     const input = await it.input();
     const left = await linesOf(async () => {
@@ -303,7 +300,7 @@ const OPERATORS_VERBS: [string, AuditAction[], string | null][] = [
   ["secrets rotate", [], null],
 ];
 
-test("operators' verbs leave their lines, and none when they do nothing", async () => {
+test("operators' commands leave entries, and none if they do nothing", async () => {
   await insertSealedRows((text, values) => place.database.dataSource.query(text, values), testSecretBox);
   const env = {
     PATH: process.env["PATH"],
@@ -338,7 +335,7 @@ test("operators' verbs leave their lines, and none when they do nothing", async 
 /** What admins only read has a test of its own. */
 const READS = ["chat_read", "chats_listed", "model_calls_read", "file_read"];
 
-test("the log has no word that nothing says", async () => {
+test("the log has no action that nothing records", async () => {
   const said = new Set((await lines()).map(({ action }) => action));
   expect([...said, ...READS].sort()).toEqual(Object.keys(AUDIT_ACTIONS).sort());
 });

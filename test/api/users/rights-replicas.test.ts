@@ -40,7 +40,7 @@ describe.skipIf(!hasRedis)("with two servers that share a Redis", () => {
     return (await api.get<{ viewer: { user: { id: string } } }>("{ viewer { user { id } } }")).viewer.user.id;
   }
 
-  test("a token that is revoked at one loses its socket and its event stream at the other, and no request passes", async () => {
+  test("a token revoked on one loses its WebSocket and event stream on the other, and its requests are refused", async () => {
     const ada = await one.enter("ada");
     const chatId = await restingChat(ada);
     type Made = { token: { id: string }; secret: string };
@@ -64,7 +64,7 @@ describe.skipIf(!hasRedis)("with two servers that share a Redis", () => {
     kept.stream.stream.leave();
   });
 
-  test("whoever is deactivated at one is out of the other", async () => {
+  test("a user deactivated on one loses access to the other", async () => {
     const leaver = await one.enter("leaver");
     const { socket, stream } = await followBoth(leaver, await restingChat(leaver));
     await one.api.change("deactivateUser", { userId: await userIdOf(leaver) }, "user { id }");
@@ -73,7 +73,7 @@ describe.skipIf(!hasRedis)("with two servers that share a Redis", () => {
     expect((await at(two, leaver).ask("{ viewer { permissions } }")).status).toBe(401);
   });
 
-  test("an admin who is made a member at one no longer follows others' chats at the other, and goes on with their own", async () => {
+  test("an admin demoted on one no longer receives other users' chats on the other, and keeps their own", async () => {
     const [owner, boss] = [await one.enter("owner"), await one.enter("boss", "admin")];
     const [others, own] = [await restingChat(owner), await restingChat(boss)];
     const lost = await followBoth(boss, others);

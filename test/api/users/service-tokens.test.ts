@@ -72,13 +72,13 @@ function unsigned(): string {
   return `${part({ alg: "none" })}.${part(claims)}.AAAA`;
 }
 
-test("a service comes in by its subject, and its role is what the claim says now", async () => {
+test("a service is identified by its subject, and has the role in its current claim", async () => {
   const user = { username: "deploy.bot", role: "MEMBER" };
   const [first, again] = [await ask(await sign()), await ask(await sign({ claims: { roles: ["ops"] } }))];
   expect([first.data?.viewer.user, again.data?.viewer.user]).toEqual([user, { ...user, role: "ADMIN" }]);
 });
 
-test("two that come first at one time are one person", async () => {
+test("two first requests at the same time create one user", async () => {
   const claims = { sub: "service-2", preferred_username: "twin" };
   const tokens = await Promise.all([1, 2, 3, 4].map((nonce) => sign({ claims: { ...claims, nonce } })));
   const answers = await Promise.all(tokens.map(ask));
@@ -86,7 +86,7 @@ test("two that come first at one time are one person", async () => {
   expect(answers.map(({ data }) => data?.viewer.user)).toEqual([user, user, user, user]);
 });
 
-describe("is nobody's token:", () => {
+describe("is not a valid token:", () => {
   test.each<[string, () => Promise<string> | string]>([
     ["one that another has signed", () => sign({ keys: foreign })],
     ["one of another issuer", () => sign({ issuer: "https://evil.example" })],
@@ -102,10 +102,10 @@ describe("is nobody's token:", () => {
   });
 });
 
-test("clocks may disagree by half a minute", async () => {
+test("clock skew of half a minute is tolerated", async () => {
   expect((await ask(await sign({ expiresIn: -10 }))).status).toBe(200);
 });
 
-test("API tokens count beside them", async () => {
+test("API tokens remain valid beside them", async () => {
   expect((await server.api.ask("{ viewer { permissions } }")).status).toBe(200);
 });

@@ -55,7 +55,7 @@ async function followTurn(api: ApiClient, chatId: string, after: string) {
   return { rested };
 }
 
-test("two windows of the owner are told the same, and an admin besides what only admins may see", async () => {
+test("two windows of the owner receive the same, and an admin also receives admin-only fields", async () => {
   const [owner, admin] = [await parley.enter("owner"), await parley.enter("boss", "admin")];
   const { chatId, follower } = await owner.quietChat();
   await follower.close();

@@ -50,7 +50,7 @@ async function whoAmI(browser: WindowlessBrowser, headers: Record<string, string
 
 const ownPage = () => ({ origin: publicUrl });
 
-test("a new person comes in by their claims, and is the same person the next time", async () => {
+test("a new user is created from their claims, and is the same user the next time", async () => {
   const [first, second] = [new WindowlessBrowser(), new WindowlessBrowser()];
   const page = await signIn(first, publicUrl, "ben");
   expect([page.url, page.status]).toEqual([`${publicUrl}/healthz`, 200]);
@@ -62,7 +62,7 @@ test("a new person comes in by their claims, and is the same person the next tim
   ]);
 });
 
-test("claims make an admin; a name that is taken does not make its owner", async () => {
+test("claims can grant the admin role; a username that is taken is not taken over", async () => {
   const [ada, impostor] = [new WindowlessBrowser(), new WindowlessBrowser()];
   await signIn(ada, publicUrl, "ada");
   await signIn(impostor, publicUrl, "admin");
@@ -92,7 +92,7 @@ describe("a session's cookie", () => {
   test.each([
     [true, "connected"],
     [false, 4403],
-  ])("opens a socket for a page of ours alone: %s", async (isOurs, outcome) => {
+  ])("opens a WebSocket for our own pages only: %s", async (isOurs, outcome) => {
     class BrowserSocket extends WebSocket {
       constructor(address: string, protocols?: string | string[]) {
         const origin = isOurs ? publicUrl : "https://evil.example";
@@ -114,7 +114,7 @@ describe("a session's cookie", () => {
     expect(opened).toBe(outcome);
   });
 
-  test("is no token: nobody can send it as one", async () => {
+  test("is not a token and cannot be sent as one", async () => {
     const session = /parley_session=([^;]+)/.exec(browser.cookiesFor(publicUrl))?.[1] ?? "";
     for (const token of [session, `session ${session}`]) {
       const response = await fetch(`${publicUrl}/graphql`, {
@@ -127,7 +127,7 @@ describe("a session's cookie", () => {
   });
 });
 
-test("whoever signs out is out, also of what is open, and is sent to the provider to sign out there", async () => {
+test("signing out closes open connections and redirects to the provider to sign out there", async () => {
   const browser = new WindowlessBrowser();
   await signIn(browser, publicUrl, "ben");
   const before = browser.cookiesFor(publicUrl);
@@ -145,7 +145,7 @@ test("whoever signs out is out, also of what is open, and is sent to the provide
   expect(after.status).toBe(401);
 });
 
-test("another page cannot sign anybody out", async () => {
+test("another site cannot sign a user out", async () => {
   const browser = new WindowlessBrowser();
   await signIn(browser, publicUrl, "ben");
   const answer = await fetch(`${publicUrl}/auth/logout`, {
@@ -155,7 +155,7 @@ test("another page cannot sign anybody out", async () => {
   expect([answer.status, (await whoAmI(browser, ownPage())).status]).toEqual([403, 200]);
 });
 
-test("whoever was deactivated is told so, and gets no session", async () => {
+test("a deactivated user is informed, and gets no session", async () => {
   const browser = new WindowlessBrowser();
   await signIn(browser, publicUrl, "ben");
   const set = (sql: string) => server.parley.database.query({ name: sql, text: sql }, []);
@@ -165,7 +165,7 @@ test("whoever was deactivated is told so, and gets no session", async () => {
   expect([page.status, page.text]).toEqual([403, expect.stringContaining("deactivated")]);
 });
 
-describe("a way back from the provider is refused", () => {
+describe("a redirect from the provider is refused", () => {
   test.each([
     ["in a browser that never left", "?code=a&state=b"],
     ["without anything", ""],
@@ -174,14 +174,14 @@ describe("a way back from the provider is refused", () => {
     expect([page.status, page.text]).toEqual([403, expect.stringContaining("You are not signed in")]);
   });
 
-  test("with another's state", async () => {
+  test("with another sign-in's state", async () => {
     const browser = new WindowlessBrowser();
     await browser.get(`${publicUrl}/auth/login`);
     const page = await browser.get(`${publicUrl}/auth/callback?code=stolen&state=another`);
     expect([page.status, page.text.includes("stolen")]).toEqual([502, false]);
   });
 
-  test("when the person says no", async () => {
+  test("when the user declines", async () => {
     const browser = new WindowlessBrowser();
     const login = await browser.get(`${publicUrl}/auth/login`);
     const abort = /href="([^"]*\/abort)"/.exec(login.text)?.[1] ?? "";

@@ -62,7 +62,7 @@ test("a token works until it is revoked, and is shown in the list without its se
   expect((await build.ask("{ viewer { permissions } }")).status).toBe(401);
 });
 
-test("a revoked token's socket is closed at once, with the code upon which clients come back", async () => {
+test("a revoked token's WebSocket is closed at once, with the code that makes clients reconnect", async () => {
   const { token, secret } = await make(ada, { name: "tab" });
   const tab = new ApiClient(ada.url, secret);
   const { follower } = await tab.quietChat();
@@ -104,7 +104,7 @@ describe("scopes bound what a token may be used for", () => {
   });
 });
 
-describe("no token makes a stronger one", () => {
+describe("no token can create a stronger one", () => {
   test("with more scopes", async () => {
     const weak = await clientOf(ada, { name: "weak", scopes: ["READ", "CHAT"] });
     expect(await make(weak, { name: "strong", scopes: ["ADMIN"] })).toMatchObject({
@@ -113,7 +113,7 @@ describe("no token makes a stronger one", () => {
     expect((await make(weak, { name: "same" })).token?.scopes).toEqual(["READ", "CHAT"]);
   });
 
-  test("with a longer life", async () => {
+  test("with a later expiry", async () => {
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     const passing = await clientOf(ada, { name: "passing", expiresAt });
     const made = await make(passing, { name: "for ever" });
@@ -126,13 +126,13 @@ test.each([
   ["a long name", { name: "x".repeat(101) }, "name"],
   ["an end that is past", { name: "a", expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt"],
   ["no scope", { name: "a", scopes: [] }, "scopes"],
-])("a token with %s is refused by the field's name", async (_what, input, field) => {
+])("a token with %s is refused with the field's name", async (_what, input, field) => {
   expect(await make(ada, input)).toMatchObject({
     ...{ token: null, secret: null, userErrors: [{ code: "INVALID", path: [field] }] },
   });
 });
 
-test("a person has at most a hundred tokens", async () => {
+test("a user has at most a hundred tokens", async () => {
   const zoe = await server.enter("zoe");
   for (let count = 1; count < 100; count += 1) await make(zoe, { name: `token ${count}` });
   expect(await make(zoe, { name: "one more" })).toMatchObject({

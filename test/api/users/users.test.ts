@@ -32,14 +32,14 @@ async function idOf(api: ApiClient): Promise<string> {
   return viewer.user.id;
 }
 
-test("a new person comes in with their first token", async () => {
+test("a new user signs in with their first token", async () => {
   const { id, api } = await make("ada", { name: "Ada" });
   const query = "{ viewer { user { id username name role isActive } } }";
   const user = { id, username: "ada", name: "Ada", role: "MEMBER", isActive: true };
   expect(await api.get(query)).toEqual({ viewer: { user } });
 });
 
-describe("is refused by the field's name:", () => {
+describe("is refused with the field's name:", () => {
   test.each([
     ["a username that is taken", { username: "admin" }, "CONFLICT", "username"],
     ["a username with spaces", { username: "a b" }, "INVALID", "username"],
@@ -55,7 +55,7 @@ describe("is refused by the field's name:", () => {
   });
 
   test.each(["updateUser", "setUserRole", "deactivateUser", "reactivateUser"])(
-    "somebody who does not exist, in %s",
+    "an unknown user, in %s",
     async (name) => {
       const more = name === "updateUser" ? { name: "A" } : name === "setUserRole" ? { role: "ADMIN" } : {};
       const userId = "user_00000000-0000-4000-8000-000000000000";
@@ -67,7 +67,7 @@ describe("is refused by the field's name:", () => {
   );
 });
 
-test("members can neither list people nor change them", async () => {
+test("members can neither list users nor change them", async () => {
   const { id, api } = await make("mallory");
   const mutations: [string, object][] = [
     ["createUser", { username: "friend" }],
@@ -88,7 +88,7 @@ test("members can neither list people nor change them", async () => {
   expect(viewer).toEqual({ user: { name: "mallory", role: "MEMBER" } });
 });
 
-test("people are listed by username, in pages, and found by parts of their names", async () => {
+test("users are listed by username, in pages, and found by parts of their names", async () => {
   for (const username of ["list-c", "list-a", "list-b"]) await make(username, { name: `Listed ${username}` });
   type Page = {
     users: { nodes: { username: string }[]; pageInfo: { endCursor: string; hasNextPage: boolean } };
@@ -110,7 +110,7 @@ test("people are listed by username, in pages, and found by parts of their names
   expect(nobody.users.nodes).toEqual([]);
 });
 
-test("whoever becomes an admin sees others' chats at once, and no longer when they are none any more", async () => {
+test("a new admin sees other users' chats at once, and no longer after being demoted", async () => {
   const owner = await make("owner");
   const { id, api } = await make("riser");
   const { chatId, follower } = await owner.api.quietChat();
@@ -123,7 +123,7 @@ test("whoever becomes an admin sees others' chats at once, and no longer when th
   expect(await api.chat(chatId)).toBeNull();
 });
 
-test("whoever is deactivated loses tokens, sockets and running turns at once, while their queue waits; and can be let in again", async () => {
+test("a deactivated user loses tokens, WebSockets and running turns at once, while their queue waits, and can be reactivated", async () => {
   const { id, api } = await make("leaver");
   const { chatId, follower } = await api.quietChat();
   await api.send(chatId, "[[demo: hang]]");
@@ -144,7 +144,7 @@ test("whoever is deactivated loses tokens, sockets and running turns at once, wh
 });
 
 describe("the last active admin", () => {
-  test("can be neither a member nor deactivated", async () => {
+  test("can be neither demoted nor deactivated", async () => {
     const userId = await idOf(admin);
     const refused = { user: null, userErrors: [{ code: "CONFLICT", path: ["userId"] }] };
     expect([
@@ -153,7 +153,7 @@ describe("the last active admin", () => {
     ]).toMatchObject([refused, refused]);
   });
 
-  test("stays, also when two admins take each other away at one time", async () => {
+  test("remains, even if two admins deactivate each other at the same time", async () => {
     const second = await make("second", { role: "ADMIN" });
     const ids = [await idOf(admin), second.id];
     const mutation = `mutation ($input: DeactivateUserInput!) { deactivateUser(input: $input) { user { id } userErrors { code } } }`;
@@ -176,7 +176,7 @@ describe("the last active admin", () => {
   });
 });
 
-test("what admins do to people is in the audit log, with who did it and without secrets", async () => {
+test("changes of user accounts are audited, with their actor and without secrets", async () => {
   const { id } = await make("audited", { name: "Before" });
   await change("updateUser", { userId: id, name: "After" });
   await change("updateUser", { userId: id, name: "After" });

@@ -72,7 +72,7 @@ async function resultOf(server: TestParley, chatId: string): Promise<unknown> {
   return shown?.messages.nodes.find(({ role }) => role === "TOOL")?.parts[0];
 }
 
-test("an operator makes a workspace by a command, and the token that it prints lets an agent in", async () => {
+test("an operator creates a workspace with a command, and its printed token authenticates an agent", async () => {
   const server = await place.start();
   const added = await runProgram("workspace", "add", "--name", "laptop");
   expect(added).toEqual({ code: 0, output: expect.stringMatching(/^pla_[\w-]{43}\n$/) as string });
@@ -99,7 +99,7 @@ const AGENT = `query ($id: ID!) {
   node(id: $id) { ... on Workspace { status agent { version workingDirectory contextFiles { path } skills { name } mcpTools { name } } } }
 }`;
 
-test("[A12] a workspace says what its agent is while it is connected, and nothing before and after", async () => {
+test("[A12] a workspace describes its agent while it is connected, and not before or after", async () => {
   const server = await place.start();
   const { workspaceId, token } = await addWorkspace(server);
   const shown = async () => (await server.api.get<{ node: unknown }>(AGENT, { id: workspaceId })).node;
@@ -121,7 +121,7 @@ test("[A12] a workspace says what its agent is while it is connected, and nothin
   await eventually(async () => expect(await shown()).toEqual({ status: "STOPPED", agent: null }));
 });
 
-test("a turn works in a workspace whose agent has called", async () => {
+test("a turn works in a workspace whose agent has dialed out", async () => {
   const server = await place.start();
   const { workspaceId, token } = await addWorkspace(server);
   await writeFile(join(folder, "here.txt"), "behind the wall\n");
@@ -132,7 +132,7 @@ test("a turn works in a workspace whose agent has called", async () => {
   });
 });
 
-test("a workspace whose agent is away says so at once, and a turn goes on without it", async () => {
+test("a workspace with a disconnected agent is reported at once, and a turn continues without it", async () => {
   const server = await place.start();
   const { workspaceId } = await addWorkspace(server);
   expect(await runCommand(server, workspaceId, "ls")).toMatchObject({
@@ -204,7 +204,7 @@ describe.each(distances)("replicas with an agent $words", ({ isPossible, make })
   const worker = () => settings(0, { PARLEY_ROLE: "worker" });
 
   test.skipIf(!isPossible)(
-    "[A16] turns of every replica work in a workspace whose agent has called another one",
+    "[A16] turns of every replica work in a workspace whose agent is connected to another one",
     async () => {
       const door = await place.start(settings(await freePort(), { PARLEY_ROLE: "api" }));
       const { workspaceId, token } = await addWorkspace(door);
@@ -225,7 +225,7 @@ describe.each(distances)("replicas with an agent $words", ({ isPossible, make })
   );
 
   test.skipIf(!isPossible)(
-    "[A16] [A18] the replica that holds the call is killed in the middle of a command: the turn goes on at the other",
+    "[A16] [A18] the replica with the agent's connection is killed during a command: the turn continues on the other",
     async () => {
       const ports = [await freePort(), await freePort()] as const;
       const killed = await place.spawn(settings(ports[0], { PARLEY_ROLE: "api" }));
@@ -252,7 +252,7 @@ describe.each(distances)("replicas with an agent $words", ({ isPossible, make })
 });
 
 describe.skipIf(!hasRedis)("several replicas", () => {
-  test("[A16] replicas that have no secret do not let each other in, and a turn there is told so", async () => {
+  test("[A16] replicas without a shared secret refuse each other, and a turn there gets an error", async () => {
     const door = await place.start(replica(await freePort(), { PARLEY_ROLE: "api" }));
     const { workspaceId, token } = await addWorkspace(door);
     await call(token, [door]).untilSaid(1);
@@ -264,7 +264,7 @@ describe.skipIf(!hasRedis)("several replicas", () => {
     });
   });
 
-  test("[A16] who says to be a replica and has not the secret is not let in, nor to a call that is not there", async () => {
+  test("[A16] a caller that claims to be a replica without the secret is refused, and so is a request for an unknown connection", async () => {
     const port = await freePort();
     await place.start(replica(port, { PARLEY_ROLE: "api" }));
     const passage = { workspaceId: randomUUID(), registrationId: randomUUID() };
@@ -285,7 +285,7 @@ describe.skipIf(!hasRedis)("several replicas", () => {
     expect(statuses).toEqual([401, 404]);
   });
 
-  test("[A16] a Redis that lost everything hears of all calls again with their next renewal", async () => {
+  test("[A16] a Redis that lost its data learns all connections again with their next renewal", async () => {
     const door = await place.start(replica(await freePort(), { PARLEY_ROLE: "api" }));
     const { workspaceId, token } = await addWorkspace(door);
     await call(token, [door]).untilSaid(1);
@@ -295,7 +295,7 @@ describe.skipIf(!hasRedis)("several replicas", () => {
     expect(await runCommand(door, workspaceId, "pwd")).toMatchObject({ result: { output: `${folder}\n` } });
   });
 
-  test("[A15] a second agent that calls another replica takes the first one's place everywhere", async () => {
+  test("[A15] a second agent that connects to another replica replaces the first one everywhere", async () => {
     const doors = await Promise.all([
       place.start(replica(await freePort(), { PARLEY_ROLE: "api" })),
       place.start(replica(await freePort())),

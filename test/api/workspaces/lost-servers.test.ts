@@ -32,7 +32,7 @@ async function resume(api: ApiClient, chatId: string, transcript: Transcript): P
   await follower.close();
 }
 
-test("a turn whose server is killed is finished by the next one, and its reader ends with the same text", async () => {
+test("a turn whose server is killed is finished by the next one, and its subscriber ends up with the same text", async () => {
   const { server, chatId, transcript } = await startTurn();
   expect(await server.end("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
   const lostAt = transcript.log.length;
@@ -52,7 +52,7 @@ test("a turn whose server is killed is finished by the next one, and its reader 
   ]);
 });
 
-test("a server that is told to stop hands its turn back, and the next one goes on", async () => {
+test("a server that shuts down releases its turn, and the next one continues it", async () => {
   const { server, chatId, transcript } = await startTurn();
   expect(await server.end("SIGTERM")).toEqual({ code: 0, signal: null });
   const [row] = await place.database.dataSource.query("SELECT status, worker_id, runner_id FROM chats");
@@ -68,7 +68,7 @@ test("a server that is told to stop hands its turn back, and the next one goes o
   expect(transcript.answers).toEqual([ANSWER]);
 });
 
-test("a tool that ran when its server was killed is run by the next one, and answers once", async () => {
+test("a tool that ran when its server was killed is run by the next one, and returns one result", async () => {
   const server = await place.spawn(SHORT_LEASE);
   const fifo = makeFifo(join(place.repository.folder, "held"));
   const request = "run `if [ -e again ]; then echo second; else touch again; exec sleep 1000 > held; fi`";

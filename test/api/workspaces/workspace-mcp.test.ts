@@ -74,7 +74,7 @@ describe.each([
   const [everything, filesystem, memory] = ["everything", "filesystem", "memory"].map(
     (name) => `${letter}-${name}`,
   );
-  test("[M26] [M28] do in a turn what the model asks of them", async () => {
+  test("[M26] [M28] work in a turn", async () => {
     await place.repository.write("note.txt", "remember the milk");
     await writeRepositoryServers({
       [`${everything}`]: await reached(officialServer("everything")),
@@ -118,7 +118,7 @@ describe.each([
   });
 });
 
-test("[M22] [M28] a server that is killed during a call costs that call, and the next turn finds a new one", async () => {
+test("[M22] [M28] a server that is killed during a call fails that call, and the next turn starts a new one", async () => {
   const [log, starts] = [inRepository("log"), inRepository("starts")];
   await writeRepositoryServers({ one: testServer({ STARTS: starts }) });
   await ready("one");
@@ -142,7 +142,7 @@ test("[M22] [M28] a server that is killed during a call costs that call, and the
   expect(linesOf(starts).length).toBe(2);
 });
 
-test("[M20] a person who interrupts a turn cancels its call at the server", async () => {
+test("[M20] interrupting a turn cancels its call at the server", async () => {
   const log = inRepository("interrupted");
   await writeRepositoryServers({ one: testServer() });
   await ready("one");
@@ -157,7 +157,7 @@ test("[M20] a person who interrupts a turn cancels its call at the server", asyn
   await follower.close();
 });
 
-test("[M27] servers that fail cost no turn, and a chat without the workspace is offered none", async () => {
+test("[M27] failing servers fail no turn, and a chat without the workspace is offered none", async () => {
   await writeRepositoryServers({
     missing: { command: "no-such-program-anywhere" },
     wrong: {},
@@ -173,7 +173,7 @@ test("[M27] servers that fail cost no turn, and a chat without the workspace is 
   expect([without.results, left]).toEqual([[], []]);
 });
 
-test("a workspace shows the tools of its own servers to whom it belongs", async () => {
+test("a workspace shows the tools of its own servers to its owner", async () => {
   await writeRepositoryServers({ shown: testServer({ TOOLS: "progress" }) });
   await ready("shown");
   const query = `query ($id: ID!) { node(id: $id) { ... on Workspace { agent { mcpTools { name isAllowed } } } } }`;
@@ -181,7 +181,7 @@ test("a workspace shows the tools of its own servers to whom it belongs", async 
   expect(node).toEqual({ agent: { mcpTools: [{ name: "shown__progress", isAllowed: true }] } });
 });
 
-test("[M26] a client's own tool of the same name is the one that is offered", async () => {
+test("[M26] a client tool of the same name takes precedence", async () => {
   await writeRepositoryServers({ one: testServer({ TOOLS: "progress,refuse" }) });
   await ready("one");
   const tool = { name: "one__progress", description: "The client's.", inputSchema: { type: "object" } };

@@ -130,7 +130,7 @@ async function made(api: ApiClient, more: object = {}): Promise<Shown> {
 const CREATE = 'call `create_workspace` with `{"template": "plain", "parameters": {"whom": "Ada"}}`';
 const START = "call `start_workspace` with `{}`";
 
-test("a model makes itself a workspace, works there, and finds its files after an idle hour and a new start", async () => {
+test("a model creates a workspace, works there, and finds its files after an idle hour and a restart", async () => {
   const { api } = server;
   const { chatId, heard } = await firstTurn(api, `${CREATE}, then run \`echo "$GREETING" > kept.txt; pwd\``);
   const bound = await workspaceOfChat(api, chatId);
@@ -167,7 +167,7 @@ test("a model makes itself a workspace, works there, and finds its files after a
   expect([existsSync(directory), await workspaceOfChat(api, chatId)]).toEqual([false, null]);
 });
 
-test("calls side by side make one workspace, and a second one is not made while the first works", async () => {
+test("concurrent calls create one workspace, and no second one while the first works", async () => {
   const { api } = server;
   const { chatId } = await firstTurn(api, `${CREATE}, and ${CREATE}`);
   const results = await lastResults(api, chatId);
@@ -180,7 +180,7 @@ test("calls side by side make one workspace, and a second one is not made while 
   ]);
 });
 
-test("a model reads the templates, and is told what it has done wrong", async () => {
+test("a model lists the templates, and gets errors for invalid arguments", async () => {
   const { api } = server;
   const { chatId } = await firstTurn(
     api,
@@ -209,7 +209,7 @@ test("a model reads the templates, and is told what it has done wrong", async ()
   ]);
 });
 
-test("people make, stop, start and delete a workspace, and a chat is brought there", async () => {
+test("users create, stop, start and delete a workspace, and attach a chat to it", async () => {
   const { api } = server;
   const { id } = await made(api, { name: "by-hand" });
   expect(await untilStatus(api, id, "RUNNING")).toMatchObject({ name: "by-hand", failure: null });
@@ -229,7 +229,7 @@ test("people make, stop, start and delete a workspace, and a chat is brought the
   expect(await turn(api, chatId, "run `cat kept.txt`")).toMatchObject([{ output: "Hello world\n" }]);
 });
 
-test("what cannot be made is refused with every reason at its field", async () => {
+test("invalid inputs are refused with every problem and its field", async () => {
   const refused = async (name: string, input: object) =>
     (
       await server.api.change<{ userErrors: { code: string; path: string[] | null }[] }>(
@@ -266,7 +266,7 @@ test("what cannot be made is refused with every reason at its field", async () =
   });
 });
 
-test("a long turn keeps its workspace in use, whatever its idle time", async () => {
+test("a long turn keeps its workspace running, whatever its idle time", async () => {
   const { api } = server;
   const { id } = await made(api);
   const before = await untilStatus(api, id, "RUNNING");
@@ -290,7 +290,7 @@ test("a long turn keeps its workspace in use, whatever its idle time", async () 
 });
 
 describe.skipIf(!hasRedis)("two servers", () => {
-  test("use one workspace each by an agent of its own, and both let go of it when it is stopped", async () => {
+  test("use one workspace with an agent each, and both disconnect when it is stopped", async () => {
     // By its clock, which is hours ahead, what these make would have been idle for long.
     await server.close();
     const redis = await startRedis();
