@@ -62,18 +62,18 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
   const registrations = registrationsIn(core);
   const locations = await openLocations(core, closers);
   const replicaSecret = config.replicaSecret ?? null;
-  const held = new AgentConnections({
+  const connections = new AgentConnections({
     registrations,
     locations,
     replicaUrl: config.replicaUrl ?? null,
     clock,
     log,
   });
-  closers.add("the agents' connections", () => held.close());
-  core.meters.observe("called_agents", () => held.count);
+  closers.add("the agents' connections", () => connections.close());
+  core.meters.observe("called_agents", () => connections.count);
   const relays = new Relays({ secret: replicaSecret, clock, log });
   closers.add("the relays to other replicas", () => relays.close());
-  const external = new ExternalAgents({ connections: held, relays, locations, registrations, clock, log });
+  const external = new ExternalAgents({ connections, relays, locations, registrations, clock, log });
   const program = { command: programs.agentCommand ?? agentCommand(), environment: processEnvironment() };
   // Closed after the agents, whose end aborts running reads.
   const contexts = new WorkspaceContexts({ clock, log });
@@ -92,7 +92,7 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
     contexts,
     ...own,
     endpoint: createAgentEndpoint({
-      held,
+      held: connections,
       findWorkspace: async (token, tokenHash) =>
         looksLikeAgentToken(token) ? findWorkspaceOfAgent(database, tokenHash) : null,
       replicaSecret,

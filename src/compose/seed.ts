@@ -8,8 +8,6 @@ import { ensureFirstAdmin, findOldestAdmin } from "../store/users/users.js";
 import { ensureLocalWorkspace } from "../store/workspaces/workspaces.js";
 import { environmentModels } from "./model-environment.js";
 
-export type Seeded = Awaited<ReturnType<typeof seed>>;
-
 /** Creates what is missing and returns the current state. */
 export async function seed(config: Config, database: Database, log: Log) {
   const admin = await ensureFirstAdmin(database, config.adminToken ? { token: config.adminToken } : {});

@@ -57,25 +57,25 @@ test("a database that is still starting is waited for, and that is logged once",
   const through = `postgres://${url.username}@127.0.0.1:${port}${url.pathname}`;
   const { log, lines } = listening();
   const opening = openDatabase(configOf({ DATABASE_URL: through }), log);
-  const isSaid = () => expect(lines.filter((line) => line.includes("waiting for"))).toHaveLength(1);
-  await eventually(isSaid);
-  const door = createServer((client) => {
+  const isLogged = () => expect(lines.filter((line) => line.includes("waiting for"))).toHaveLength(1);
+  await eventually(isLogged);
+  const proxy = createServer((client) => {
     const upstream = connect(target());
     client.on("error", () => upstream.destroy());
     upstream.on("error", () => client.destroy());
     client.pipe(upstream).pipe(client);
   });
-  door.listen(port, "127.0.0.1");
-  await once(door, "listening");
-  expect((door.address() as AddressInfo).port).toBe(port);
+  proxy.listen(port, "127.0.0.1");
+  await once(proxy, "listening");
+  expect((proxy.address() as AddressInfo).port).toBe(port);
   const opened = await opening;
-  isSaid();
+  isLogged();
   expect(lines.join()).toContain(`DATABASE_URL (127.0.0.1:${port}`);
   expect(await opened.database.query({ name: "test-one", text: "SELECT 1 AS one" }, [])).toEqual([
     { one: 1 },
   ]);
   await opened.close();
-  door.close();
+  proxy.close();
 });
 
 test("errors name the variable to check, and never a password", async () => {

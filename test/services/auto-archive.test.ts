@@ -50,7 +50,7 @@ test("idle chats without recent changes are archived, and their subscribers rece
   });
   await insertChat(world.database, { ownerId, title: "young", updatedAt: daysAgo(29) });
   const heard: SavedChange[] = [];
-  await world.bus.subscribeChat(old, { saved: (news) => heard.push(news), live: () => undefined });
+  await world.bus.subscribeChat(old, { saved: (change) => heard.push(change), live: () => undefined });
   expect(await archiveOf().archiveIdle()).toBe(2);
   expect([await archived(), heard.map(({ state }) => [state.isArchived, state.snapshotVersion])]).toEqual([
     ["old", "old and failed"],
@@ -74,7 +74,7 @@ test("a chat is archived with its subagents, and not before all of them are idle
 });
 
 test("one run archives more chats than one batch", async () => {
-  for (let place = 0; place < 130; place += 1) {
+  for (let index = 0; index < 130; index += 1) {
     await insertChat(world.database, { ownerId: world.viewer.userId, updatedAt: daysAgo(40) });
   }
   expect(await archiveOf().archiveIdle()).toBe(130);
@@ -118,7 +118,7 @@ test("it runs at the start and every hour, until it is closed", async () => {
   autoArchive.start();
   await world.until(first, ({ isArchived }) => isArchived);
   expect((await world.state(second)).isArchived).toBe(false);
-  // The first look may not be quite over when the hour strikes; a later hour finds the chat then.
+  // The first run may not be quite over when the hour strikes; a later hour finds the chat then.
   while (!(await world.state(second)).isArchived) replica.clock.advance(3_600_000);
   await autoArchive.close();
   expect((await archived()).length).toBe(2);

@@ -107,7 +107,7 @@ async function listen(): Promise<ListEntry[]> {
   await world.bus.subscribeList(world.viewer.userId, (entry) => heard.push(entry));
   return heard;
 }
-const told = (heard: ListEntry[]) => heard.flatMap(({ change }) => (change ? [change] : []));
+const changesIn = (heard: ListEntry[]) => heard.flatMap(({ change }) => (change ? [change] : []));
 
 describe.each([
   ["GitHub", () => github],
@@ -117,13 +117,13 @@ describe.each([
     const host = hostOf();
     const chatId = await chatAt(host);
     const heard = await listen();
-    const look = async () => {
+    const poll = async () => {
       await later(chatId, 31 * MINUTE);
       await worker.pollDue();
       return shown(chatId);
     };
     const numbers = { additions: 3, deletions: 1, changedFiles: 2, isStale: false, refreshedAt: "a time" };
-    expect(await look()).toMatchObject({
+    expect(await poll()).toMatchObject({
       ...numbers,
       headBranch: "hello",
       baseBranch: "main",
@@ -131,16 +131,16 @@ describe.each([
     });
     const pull = host.open("ada/greeter", { number: 7, branch: "hello" });
     const facts = { number: 7, title: "Say hello", state: "open", hasChangesRequested: false };
-    expect(await look()).toMatchObject({ ...numbers, pullRequest: facts });
+    expect(await poll()).toMatchObject({ ...numbers, pullRequest: facts });
     pull.reviews.push({ reviewer: "bob", state: "CHANGES_REQUESTED" });
-    expect(await look()).toMatchObject({ pullRequest: { ...facts, hasChangesRequested: true } });
+    expect(await poll()).toMatchObject({ pullRequest: { ...facts, hasChangesRequested: true } });
     pull.reviews.push({ reviewer: "bob", state: "APPROVED" });
-    expect(await look()).toMatchObject({ pullRequest: facts });
-    expect(await look()).toMatchObject({ pullRequest: facts });
+    expect(await poll()).toMatchObject({ pullRequest: facts });
+    expect(await poll()).toMatchObject({ pullRequest: facts });
     pull.state = "merged";
-    expect(await look()).toMatchObject({ pullRequest: { ...facts, state: "merged" } });
+    expect(await poll()).toMatchObject({ pullRequest: { ...facts, state: "merged" } });
     expect(await rest(chatId)).toEqual([null, near(30 * MINUTE)]);
-    expect(told(heard)).toEqual(Array.from({ length: 5 }, () => ({ type: "diff-status", chatId })));
+    expect(changesIn(heard)).toEqual(Array.from({ length: 5 }, () => ({ type: "diff-status", chatId })));
   });
 
   test("errors, rate limits and a revoked token delay the next poll, and the last known status stays", async () => {
@@ -195,7 +195,7 @@ test("activity of one chat marks only that chat, and is published at once", asyn
   await trackBranch(dependencies, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
   expect(await shown(chatId)).toMatchObject({ headBranch: "hello", isStale: true, refreshedAt: null });
   // The second mark shows nothing that the first did not.
-  expect(told(heard)).toEqual([{ type: "diff-status", chatId }]);
+  expect(changesIn(heard)).toEqual([{ type: "diff-status", chatId }]);
   expect([await shown(parent), await shown(sibling)]).toEqual(before);
   expect([await versionOf(parent), await versionOf(sibling)]).toEqual(versions);
   expect(await worker.pollDue()).toBe(1);
@@ -293,7 +293,7 @@ test("archived chats and chats of deactivated users are not polled, and their to
 });
 
 /** Delays the host's answers until the returned function is called. */
-function hold(host: ShapedHost): () => void {
+function pauseAnswers(host: ShapedHost): () => void {
   let release = () => {};
   host.held = new Promise((resolve) => (release = resolve));
   return () => {
@@ -304,12 +304,12 @@ function hold(host: ShapedHost): () => void {
 
 test("activity during a poll stays due", async () => {
   const chatId = await chatAt(github);
-  const [release, arrival] = [hold(github), github.arrival()];
-  const look = worker.pollDue();
+  const [release, arrival] = [pauseAnswers(github), github.arrival()];
+  const poll = worker.pollDue();
   await arrival;
   await trackBranch(dependencies, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
   release();
-  await look;
+  await poll;
   expect(await shown(chatId)).toMatchObject({ additions: 3, refreshedAt: "a time", isStale: true });
   expect(await worker.pollDue()).toBe(1);
   expect(await shown(chatId)).toMatchObject({ additions: 3, isStale: false });
@@ -317,7 +317,7 @@ test("activity during a poll stays due", async () => {
 
 test("the answer for a branch that the chat has left is dropped", async () => {
   const chatId = await chatAt(github);
-  const [release, arrival] = [hold(github), github.arrival()];
+  const [release, arrival] = [pauseAnswers(github), github.arrival()];
   const refreshed = new HostedBranchDiffs(dependencies).refresh(chatId);
   await arrival;
   await trackBranch(dependencies, chatId, { branch: "next", remoteOrigin: github.originOf("ada/greeter") });
@@ -335,7 +335,7 @@ test("the answer for a branch that the chat has left is dropped", async () => {
 
 test("a closing worker releases unfinished claims", async () => {
   const chatId = await chatAt(github);
-  const [release, arrival] = [hold(github), github.arrival()];
+  const [release, arrival] = [pauseAnswers(github), github.arrival()];
   worker.start();
   replica.clock.advance(10_000);
   await arrival;

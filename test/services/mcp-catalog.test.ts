@@ -14,16 +14,16 @@ import { hasRedis, startRedis } from "../support/network/redis.js";
 import { insertServer } from "../support/mcp/mcp-server-rows.js";
 import { eventually } from "../support/eventually.js";
 
-let place: TestDatabase;
+let testDatabase: TestDatabase;
 let database: Database;
 const clock = new ManualClock();
 const bus = new MemoryBus(createLog("silent"));
 let catalog: ServerCatalog;
 beforeAll(async () => {
-  place = await createTestDatabase();
-  database = new Database(place.dataSource);
+  testDatabase = await createTestDatabase();
+  database = new Database(testDatabase.dataSource);
 });
-afterAll(() => place.drop());
+afterAll(() => testDatabase.drop());
 beforeEach(async () => {
   await database.dataSource.query("DELETE FROM mcp_servers");
   catalog = new ServerCatalog({ database, clock, bus });
@@ -122,7 +122,7 @@ test.skipIf(!hasRedis)(
     await insertServer(database, { slug: "forced", availability: "force_on" });
     here.bus.publishConfigChange("mcp-servers");
     expect(await seenBy(here)).toEqual(["forced"]);
-    // The clock stands still: only the news can have told.
+    // The clock stands still: only the announcement can have caused it.
     await eventually(async () => expect(await seenBy(there)).toEqual(["forced"]));
     await Promise.all(replicas.map(({ bus: own }) => own.close()));
     await redis.stop();

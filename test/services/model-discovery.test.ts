@@ -14,13 +14,13 @@ import { createTestDatabase, type TestDatabase } from "../support/database/datab
 import { insertSomeProvider } from "../support/database/model-rows.js";
 import { testSecretBox } from "../support/users/secrets-keys.js";
 
-let place: TestDatabase;
+let testDatabase: TestDatabase;
 let database: Database;
 beforeAll(async () => {
-  place = await createTestDatabase();
-  database = new Database(place.dataSource);
+  testDatabase = await createTestDatabase();
+  database = new Database(testDatabase.dataSource);
 });
-afterAll(() => place.drop());
+afterAll(() => testDatabase.drop());
 const servers: Server[] = [];
 afterEach(() => {
   for (const server of servers.splice(0)) {

@@ -26,17 +26,17 @@ import { testSecretBox } from "../support/users/secrets-keys.js";
 import { deafTo } from "../engine/world.js";
 
 const log = createLog("silent");
-let place: TestDatabase;
+let testDatabase: TestDatabase;
 let database: Database;
 let bus: MemoryBus;
 let ann: string;
 beforeAll(async () => {
-  place = await createTestDatabase();
-  database = new Database(place.dataSource);
+  testDatabase = await createTestDatabase();
+  database = new Database(testDatabase.dataSource);
   await ensureDefaultProviders(database, {});
   ann = (await insertViewer(database)).userId;
 });
-afterAll(() => place.drop());
+afterAll(() => testDatabase.drop());
 const ends: (() => unknown)[] = [];
 beforeEach(() => void (bus = new MemoryBus(log)));
 afterEach(async () => {
@@ -70,18 +70,18 @@ function replica(on: Bus = bus, keys: Record<string, string> = {}) {
     maxOutputTokens: 32_000,
   });
   ends.push(() => models.close());
-  const told = async (configId: string | null, userId = ann) => {
+  const outcomeOf = async (configId: string | null, userId = ann) => {
     const choice = await models.choose(configId, userId);
     return choice.ok ? choice.model.config.displayName : choice.failure.kind;
   };
-  return { models, clock, opened, told };
+  return { models, clock, opened, outcomeOf };
 }
 
 const sealedKey = (id: string, key: string) => testSecretBox.seal(key, providerKeyPlace(id));
 
-function keyed(key: string, wishes: object = {}): Promise<ProviderRecord> {
+function keyed(key: string, overrides: object = {}): Promise<ProviderRecord> {
   const id = randomUUID();
-  return insertSomeProvider(database, { id, sealedKey: sealedKey(id, key), ...wishes });
+  return insertSomeProvider(database, { id, sealedKey: sealedKey(id, key), ...overrides });
 }
 
 async function statementsOf(work: () => Promise<unknown>): Promise<number> {
@@ -120,8 +120,8 @@ test("a key that cannot be decrypted counts as missing, and is not sent", async 
     sealedKey: sealedKey(randomUUID(), "another row's"),
   });
   const model = await insertSomeModel(database, { providerId: provider.id });
-  const { told, opened } = replica();
-  expect([await told(model.id), opened]).toEqual(["missing_key", []]);
+  const { outcomeOf, opened } = replica();
+  expect([await outcomeOf(model.id), opened]).toEqual(["missing_key", []]);
 });
 
 test("requests are guarded for addresses that an admin chose, and for no others", async () => {
@@ -151,19 +151,20 @@ describe("another replica's change", () => {
     const provider = await keyed("ours");
     const model = await insertSomeModel(database, { providerId: provider.id });
     const id = table === "model_configs" ? model.id : provider.id;
-    const change = () => place.dataSource.query(`UPDATE ${table} SET ${assignment} WHERE id = $1`, [id]);
+    const change = () =>
+      testDatabase.dataSource.query(`UPDATE ${table} SET ${assignment} WHERE id = $1`, [id]);
     return { model, change };
   }
 
   test.each(CHANGES)("is visible at once when it is announced: %s", async (_name, table, set, expected) => {
     const { model, change } = await someModel(table, set);
-    const { told } = replica();
-    const seen = [await told(model.id)];
+    const { outcomeOf } = replica();
+    const seen = [await outcomeOf(model.id)];
     await change();
     bus.publishConfigChange("settings");
-    seen.push(await told(model.id));
+    seen.push(await outcomeOf(model.id));
     bus.publishConfigChange("models");
-    seen.push(await told(model.id));
+    seen.push(await outcomeOf(model.id));
     expect(seen).toEqual([model.displayName, model.displayName, expected]);
   });
 
@@ -171,14 +172,14 @@ describe("another replica's change", () => {
     "is heard after ten seconds when it is not announced: %s",
     async (_name, table, set, expected) => {
       const { model, change } = await someModel(table, set);
-      const { told, clock } = replica(deafTo(bus));
-      const seen = [await told(model.id)];
+      const { outcomeOf, clock } = replica(deafTo(bus));
+      const seen = [await outcomeOf(model.id)];
       await change();
       bus.publishConfigChange("models");
       clock.advance(9_999);
-      seen.push(await told(model.id));
+      seen.push(await outcomeOf(model.id));
       clock.advance(1);
-      seen.push(await told(model.id));
+      seen.push(await outcomeOf(model.id));
       expect(seen).toEqual([model.displayName, model.displayName, expected]);
     },
   );
@@ -187,7 +188,7 @@ describe("another replica's change", () => {
     const provider = await keyed("ours", { keyPolicy: "user" });
     const model = await insertSomeModel(database, { providerId: provider.id });
     const [near, far] = [replica(), replica(deafTo(bus))];
-    const both = () => Promise.all([near.told(model.id), far.told(model.id)]);
+    const both = () => Promise.all([near.outcomeOf(model.id), far.outcomeOf(model.id)]);
     const seen = [await both()];
     await setPersonalKey(database, testSecretBox, { userId: ann, providerId: provider.id, key: "anns" });
     bus.publishConfigChange("models");
@@ -203,8 +204,8 @@ describe("another replica's change", () => {
   });
 
   test("of whether personal keys are used is visible, too", async () => {
-    await place.dataSource.query("DELETE FROM model_configs WHERE NOT is_default");
-    await place.dataSource.query(
+    await testDatabase.dataSource.query("DELETE FROM model_configs WHERE NOT is_default");
+    await testDatabase.dataSource.query(
       "DELETE FROM model_providers p WHERE NOT EXISTS (SELECT FROM model_configs m WHERE m.provider_id = p.id)",
     );
     const { models } = replica(bus, { ANTHROPIC_API_KEY: "k" });
@@ -222,11 +223,11 @@ describe("another replica's change", () => {
     const [here, there] = [await connect(redis.url), await connect(redis.url)];
     const provider = await keyed("ours");
     const model = await insertSomeModel(database, { providerId: provider.id });
-    const { told } = replica(there);
+    const { outcomeOf } = replica(there);
     const heard = new Promise<void>((resolve) => {
       there.onConfigChange((topic) => (topic === "models" ? resolve() : undefined));
     });
-    const before = await told(model.id);
+    const before = await outcomeOf(model.id);
     const parts: ModelDependencies = {
       ...{ database, secrets: testSecretBox, validateOptions },
       announceModels: () => here.publishConfigChange("models"),
@@ -238,7 +239,11 @@ describe("another replica's change", () => {
       isEnabled: false,
     });
     await heard;
-    expect([before, done.ok, await told(model.id)]).toEqual([model.displayName, true, "provider_disabled"]);
+    expect([before, done.ok, await outcomeOf(model.id)]).toEqual([
+      model.displayName,
+      true,
+      "provider_disabled",
+    ]);
   });
 });
 

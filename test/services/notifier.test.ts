@@ -28,7 +28,7 @@ function world({
   const log = createLog("silent");
   const [clock, bus] = [new ManualClock(), new MemoryBus(log)];
   const stored = new Map([["ann", first]]);
-  const told: [string, PushMessage][] = [];
+  const notified: [string, PushMessage][] = [];
   const removed: string[] = [];
   let reads = 0;
   const targets = new PushTargets({
@@ -41,7 +41,7 @@ function world({
   const notifier = new Notifier({
     ...{ bus, clock, log, targets },
     deliver: async ({ id }, message) => {
-      told.push([id, message]);
+      notified.push([id, message]);
       return answers[id]?.shift() ?? { kind: "delivered" };
     },
     remove: async ({ id }) => void removed.push(id),
@@ -51,7 +51,7 @@ function world({
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
   };
   return {
-    ...{ bus, clock, notifier, stored, targets, told, removed, settle },
+    ...{ bus, clock, notifier, stored, targets, notified, removed, settle },
     reads: () => reads,
     /** Lets time pass, and what it wakes. */
     async pass(ms: number) {
@@ -59,7 +59,7 @@ function world({
       clock.advance(ms);
       await settle();
     },
-    ids: () => told.map(([id]) => id),
+    ids: () => notified.map(([id]) => id),
   };
 }
 
@@ -67,13 +67,13 @@ const seen = () =>
   readUpdate({ chatId: CHAT.chatId, ownerId: "ann", status: "waiting", version: 3, markAdvance: 1 });
 
 test("an unread turn is notified to each of the user's browsers", async () => {
-  const { notifier, pass, ids, told } = world({ first: [target("a"), target("b")] });
+  const { notifier, pass, ids, notified } = world({ first: [target("a"), target("b")] });
   notifier.onTurnSettled(CHAT, REST);
   await pass(READ_GRACE_MS - 1);
   expect(ids()).toEqual([]);
   await pass(1);
   expect(ids()).toEqual(["a", "b"]);
-  expect(told[0]?.[1]).toMatchObject({ title: "Build", body: "Done." });
+  expect(notified[0]?.[1]).toMatchObject({ title: "Build", body: "Done." });
 });
 
 test("a user who reads the chat, on any replica, is not notified", async () => {

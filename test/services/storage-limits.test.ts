@@ -22,9 +22,9 @@ afterEach(async () => {
   await world.run("DELETE FROM chats");
 });
 
-const tell = defineTool({
-  name: "tell",
-  description: "Tells a lot.",
+const text = defineTool({
+  name: "text",
+  description: "Returns a long text.",
   parameters: z.object({}),
   run: () => Promise.resolve({ words: "x".repeat(5_000) }),
 });
@@ -41,7 +41,7 @@ const paint = defineTool({
 });
 
 async function start(options: Parameters<World["replica"]>[0] = {}): Promise<void> {
-  replica = world.replica({ tools: [tell, paint], ...options });
+  replica = world.replica({ tools: [text, paint], ...options });
   await replica.worker.start();
 }
 
@@ -65,7 +65,7 @@ const kindsOf = (story: string[]) => story.map((line) => line.split(":")[0]);
 describe("a turn in which the limit is reached", () => {
   test("stores what was paid for, ends before the next call with an error, and continues when there is space", async () => {
     await start({ storage: { defaultBytes: 3_000n } });
-    answers(call("tell"), { text: "Told." });
+    answers(call("text"), { text: "Done." });
     const chatId = await world.createChat(replica, "Tell me");
     const stopped = await world.until(chatId, isAtRest);
     expect([stopped.status, stopped.lastError?.kind, stopped.lastError?.isRetryable, asked]).toEqual([

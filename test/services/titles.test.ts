@@ -64,11 +64,11 @@ async function beginTurn(
   more: { title?: string; modelConfigId?: string } = {},
 ): Promise<string> {
   const chatId = await world.createChat(replica, text, { modelConfigId: own, ...more });
-  await tellOfTurn(chatId);
+  await reportTurnStart(chatId);
   return chatId;
 }
 
-async function tellOfTurn(chatId: string): Promise<void> {
+async function reportTurnStart(chatId: string): Promise<void> {
   replica.titles.onTurnStart(
     { chatId, ownerId: world.viewer.userId, modelConfigId: own, state: await world.state(chatId) },
     await world.history(chatId),
@@ -235,7 +235,7 @@ describe("a new chat", () => {
         return { hang: "before-events" };
       };
     });
-    for (let place = 0; place < 10; place += 1) await beginTurn(`Please fix ${place}`);
+    for (let index = 0; index < 10; index += 1) await beginTurn(`Please fix ${index}`);
     await full;
     const chatId = await world.createChat(replica, "Hello", { modelConfigId: own });
     const refused = await replica.commands.regenerateChatTitle(world.viewer, chatId);

@@ -84,7 +84,7 @@ async function spent(): Promise<string> {
   return String(row?.["micros"]);
 }
 
-const held = async () => (await world.run("SELECT id FROM usage_holds")).length;
+const reservations = async () => (await world.run("SELECT id FROM usage_holds")).length;
 
 const ADD: ScriptStep = {
   text: "I add.",
@@ -96,7 +96,7 @@ describe("a turn that reaches the limit", () => {
   test("ends with an error that says so, keeps everything, and continues when the limit is raised", async () => {
     await setLimits({ defaultLimitMicros: 1_000_000n });
     const counted: string[] = [];
-    const meter = { limitRefusal: (place: string, reason: string) => counted.push(`${place} ${reason}`) };
+    const meter = { limitRefusal: (site: string, reason: string) => counted.push(`${site} ${reason}`) };
     await start({ usageLimits: { meter } });
     answers(ADD, { text: "Three.", usage: DOLLAR });
     const chatId = await world.createChat(replica, "1 + 2?", { workspaceId: world.workspaceId });
@@ -111,8 +111,8 @@ describe("a turn that reaches the limit", () => {
       },
       1,
     ]);
-    const kept = ["user: 1 + 2?", 'assistant: I add. c1=add({"a":1,"b":2})', 'tool: c1={"sum":3}'];
-    expect(await world.story(chatId)).toEqual(kept);
+    const story = ["user: 1 + 2?", 'assistant: I add. c1=add({"a":1,"b":2})', 'tool: c1={"sum":3}'];
+    expect(await world.story(chatId)).toEqual(story);
     await expect(world.send(replica, chatId, "Go on")).rejects.toThrow("The usage limit of $1.00");
     expect(counted).toEqual(["step reached", "send reached"]);
     await setLimits({ defaultLimitMicros: 1_000_001n });
@@ -120,7 +120,7 @@ describe("a turn that reaches the limit", () => {
     const rested = await world.until(chatId, isAtRest);
     expect([rested.status, await world.story(chatId)]).toEqual([
       "waiting",
-      [...kept, "user: Go on", "assistant: Three."],
+      [...story, "user: Go on", "assistant: Three."],
     ]);
   });
 
@@ -164,11 +164,11 @@ describe("concurrent calls of one user", () => {
     const six = untilAsked(6);
     const chats = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => world.createChat(replica, `Chat ${n}`)));
     await six;
-    expect(await held()).toBe(6);
+    expect(await reservations()).toBe(6);
     world.modelClock.advance(700);
     await Promise.all(chats.map((chatId) => world.untilStatus(chatId, "waiting")));
     await world.closeReplicas();
-    expect([await spent(), await held()]).toEqual(["3000000", 0]);
+    expect([await spent(), await reservations()]).toEqual(["3000000", 0]);
   });
 
   test("wait for each other near the limit, and together exceed it by one call at most", async () => {
@@ -244,7 +244,7 @@ describe("concurrent calls of one user", () => {
     const { second } = await oneWaits();
     await replica.worker.close();
     expect((await world.state(second)).status).toBe("pending");
-    expect(await held()).toBe(0);
+    expect(await reservations()).toBe(0);
   });
 
   test("a failed attempt releases its reservation, and counts its usage", async () => {
@@ -258,11 +258,11 @@ describe("concurrent calls of one user", () => {
     const chatId = await world.createChat(replica, "Try");
     await wait;
     // The vendor had reported one token when it failed. Nothing is kept from other calls during the wait.
-    expect([await spent(), await held()]).toEqual(["10000", 0]);
+    expect([await spent(), await reservations()]).toEqual(["10000", 0]);
     replica.clock.advance(500);
     await world.untilStatus(chatId, "waiting");
     await world.closeReplicas();
-    expect([asked, await spent(), await held()]).toEqual([2, "510000", 0]);
+    expect([asked, await spent(), await reservations()]).toEqual([2, "510000", 0]);
   });
 });
 

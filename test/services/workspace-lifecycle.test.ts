@@ -83,10 +83,10 @@ const commands = () =>
   });
 
 async function makeOne(
-  wishes: Parameters<typeof insertSomeTemplate>[1] = {},
+  overrides: Parameters<typeof insertSomeTemplate>[1] = {},
   more: object = {},
 ): Promise<string> {
-  const { id: templateId } = await insertSomeTemplate(db, wishes);
+  const { id: templateId } = await insertSomeTemplate(db, overrides);
   const result = await commands().createWorkspace(owner, { templateId, parameters: [], ...more });
   if (!result.ok) throw new Error(result.refusal.message);
   return result.workspaceId;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openSecretBox, type SealedFacts } from "../../src/compose/secret-box.js";
+import { openSecretBox, type SecretBoxDependencies } from "../../src/compose/secret-box.js";
 import { ConfigError, readConfig } from "../../src/config/config.js";
 import { createLog } from "../../src/lib/log.js";
 import { SecretBox, type SecretKey } from "../../src/store/common/secret-box.js";
@@ -121,7 +121,7 @@ describe("keys", () => {
 });
 
 describe("where keys come from", () => {
-  const nothingSealed: SealedFacts = { log: createLog("silent"), countKeys: () => Promise.resolve([]) };
+  const nothingSealed: SecretBoxDependencies = { log: createLog("silent"), countKeys: () => Promise.resolve([]) };
   /** What was sealed earlier with a key, and what is said of it. */
   const sealedWith = (keyId: string) => {
     const said: string[] = [];

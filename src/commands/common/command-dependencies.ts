@@ -39,7 +39,7 @@ export type CommandDependencies = TransitionDependencies & {
   /** Removes from a user's text what could mislead a reader of the system prompt. */
   sanitizePrompt(text: string): string;
   /** Generates a title from the whole conversation and sets it if the chat still has the one in `state`. */
-  regenerateTitle(chat: ChatToName): Promise<TitleOutcome>;
+  regenerateTitle(chat: UntitledChat): Promise<TitleOutcome>;
   usageLimits: UsageLimitChecks;
   storage: StorageChecks;
   /** Whether push services in private networks are allowed. */
@@ -58,7 +58,7 @@ export type ResolvedModel =
   | { ok: true; modelConfigId: string }
   | { ok: false; failure: Pick<ChatFailure, "kind" | "message">; missingKeyProviderId?: string };
 
-export type ChatToName = { chatId: string; ownerId: string; modelConfigId: string | null; state: ChatState };
+type UntitledChat = { chatId: string; ownerId: string; modelConfigId: string | null; state: ChatState };
 
 /** How generating a title ended. `version`: the chat's snapshot at which it is visible. */
 export type TitleOutcome =

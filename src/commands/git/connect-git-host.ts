@@ -11,7 +11,7 @@ import type { CommandResult } from "../common/command-result.js";
 import { refuse, type CommandDependencies } from "../common/command-dependencies.js";
 
 /** Most have fewer than a hundred characters; signed tokens have two or three thousand. */
-export const MAX_GIT_TOKEN_CHARACTERS = 4_096;
+const MAX_GIT_TOKEN_CHARACTERS = 4_096;
 /** Characters that need no escaping in a header or in git's credential protocol. */
 const TOKEN = /^[\x21-\x7e]+$/;
 

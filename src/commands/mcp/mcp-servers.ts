@@ -28,7 +28,7 @@ import type { CommandDependencies } from "../common/command-dependencies.js";
 import { readStoredSecrets, sealSecrets } from "./server-secrets.js";
 
 /** Lists of MCP servers are not paginated. */
-export const MAX_MCP_SERVERS = 200;
+const MAX_MCP_SERVERS = 200;
 
 export async function createMcpServer(
   dependencies: CommandDependencies,

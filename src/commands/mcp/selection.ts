@@ -4,7 +4,7 @@ import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import type { CommandRefusal } from "../common/command-result.js";
 
 /** Models do not cope with the tools of more servers in one prompt. */
-export const MAX_SELECTED_MCP_SERVERS = 50;
+const MAX_SELECTED_MCP_SERVERS = 50;
 
 export type McpSelection = {
   /** The selection of new chats that name none. */

@@ -10,7 +10,7 @@ import type { SecretBox } from "../../store/common/secret-box.js";
 import { mcpSecretPlace } from "../../store/common/secret-columns.js";
 
 /** An element of the sealed JSON list in the column of custom headers. */
-export type CustomHeader = { name: string; value: string };
+type CustomHeader = { name: string; value: string };
 
 /** The stored secrets. Headers that cannot be decrypted count as missing, so their values must be entered again. */
 export function readStoredSecrets(box: SecretBox, { id, sealed }: McpServerRecord): StoredSecrets {

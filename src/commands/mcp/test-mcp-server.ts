@@ -8,7 +8,7 @@ import type { CommandResult } from "../common/command-result.js";
 import type { CommandDependencies } from "../common/command-dependencies.js";
 import { NO_SUCH_SERVER } from "./mcp-servers.js";
 
-export type TestedServer = { server: McpServerRecord; trial: McpProbeResult };
+type TestedServer = { server: McpServerRecord; trial: McpProbeResult };
 
 /**
  * Calls the server between two transactions, so that no database connection waits for it. An unusable server is a result,

@@ -35,7 +35,7 @@ import { announced, invalid, refuseAll } from "./model-outcomes.js";
 import { findProvider, NO_SUCH_PROVIDER } from "./model-providers.js";
 
 /** Of all providers together; lists of models are not paginated. */
-export const MAX_MODELS = 500;
+const MAX_MODELS = 500;
 
 export type ModelChanged = { modelConfig: ModelConfigRecord };
 

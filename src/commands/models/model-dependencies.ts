@@ -14,7 +14,10 @@ export type ModelDependencies = {
   /** Notifies every replica that models, providers or keys have changed. After the commit; never throws. */
   announceModels(): void;
   /** Validates call options with the provider's adapter; empty = valid. */
-  validateOptions(provider: { kind: ModelProviderKind; openaiApi: OpenaiApi }, options: JsonObject): Problem[];
+  validateOptions(
+    provider: { kind: ModelProviderKind; openaiApi: OpenaiApi },
+    options: JsonObject,
+  ): Problem[];
   /** The provider's own list of models, requested with that user's key within 10 seconds. Never rejects. */
   discoverModels(provider: ProviderRecord, userId: string): Promise<ModelDiscovery>;
 };

@@ -36,7 +36,7 @@ import type { ModelDependencies } from "./model-dependencies.js";
 import { announced, invalid, refuseAll } from "./model-outcomes.js";
 
 /** Lists of providers are not paginated. */
-export const MAX_MODEL_PROVIDERS = 100;
+const MAX_MODEL_PROVIDERS = 100;
 
 export type ProviderChanged = { provider: ProviderRecord };
 

@@ -5,7 +5,7 @@ import type { CommandRefusal, CommandResult } from "../common/command-result.js"
 import { refuse, type CommandDependencies } from "../common/command-dependencies.js";
 
 /** UTF-8 bytes. It is part of every model call; longer instructions belong in the workspace's instruction files. */
-export const MAX_CUSTOM_PROMPT_BYTES = 128 * 1024;
+const MAX_CUSTOM_PROMPT_BYTES = 128 * 1024;
 
 /** Absent = unchanged. */
 export type UpdatePreferencesInput = {

@@ -24,7 +24,7 @@ import { invalid, refuseAll } from "../models/model-outcomes.js";
 import type { WorkspaceDependencies } from "./workspace-dependencies.js";
 
 /** The list of templates is not paginated. */
-export const MAX_TEMPLATES = 200;
+const MAX_TEMPLATES = 200;
 
 type Changed = { template: WorkspaceTemplateRecord };
 

@@ -27,7 +27,7 @@ import { invalid, refuseAll } from "../models/model-outcomes.js";
 import type { WorkspaceDependencies } from "./workspace-dependencies.js";
 
 /** Of one user, from templates, in any state: each may be a volume that costs money. */
-export const MAX_WORKSPACES_PER_USER = 100;
+const MAX_WORKSPACES_PER_USER = 100;
 
 export type CreateWorkspaceInput = {
   templateId: string;

@@ -24,7 +24,7 @@ export async function withBudget<T>(
     ownerId: chat.ownerId,
     workerId: state.workerId,
     maxCost: () => maxCost(call.greatestUse(), call.model.config.pricing),
-    place: "step" as const,
+    site: "step" as const,
     waits: true,
   };
   const admission = await limits.usage.admit(reservation, run.abort.signal);

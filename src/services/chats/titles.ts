@@ -206,7 +206,7 @@ export class Titles {
     const request = titleRequest(chatId, model, prompt);
     const { config } = model;
     const cost = () => maxCost(greatestUse(request, contextLimitOf(config)), config.pricing);
-    const call = { ownerId, workerId: null, maxCost: cost, place: "title" as const, waits: false };
+    const call = { ownerId, workerId: null, maxCost: cost, site: "title" as const, waits: false };
     const admission = await this.#dependencies.usageLimits.admit(call, signal);
     if (admission.type === "stopped") return { ok: false, message: TOO_SLOW };
     if (admission.type === "refused") return { ok: false, message: admission.failure.message };

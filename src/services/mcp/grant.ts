@@ -4,7 +4,7 @@
  */
 import type { OauthTokens } from "../../mcp/oauth-types.js";
 import type { McpGrantValues } from "../../store/mcp/mcp-connections.js";
-import type { OauthParty } from "./oauth-client.js";
+import type { OauthRegistration } from "./oauth-client.js";
 
 export type Grant = {
   token: string;
@@ -23,9 +23,9 @@ const RESERVE_MS = 60_000;
 /** `formerScopes`: the scopes when the server returns none. */
 export function grantValues(
   tokens: OauthTokens,
-  made: { serverUrl: string; party: OauthParty; formerScopes: readonly string[] },
+  made: { serverUrl: string; registration: OauthRegistration; formerScopes: readonly string[] },
 ): McpGrantValues {
-  const { server, client } = made.party;
+  const { server, client } = made.registration;
   const grant: Grant = {
     token: tokens.accessToken,
     type: tokens.tokenType,
@@ -54,7 +54,7 @@ export function isFor(grant: Grant, serverUrl: string): boolean {
   return new URL(serverUrl).origin === grant.origin;
 }
 
-export function isRenewableBy(grant: Grant, { server, client }: OauthParty): boolean {
+export function isRenewableBy(grant: Grant, { server, client }: OauthRegistration): boolean {
   return grant.tokenEndpoint === server.tokenEndpoint && grant.clientId === client.id;
 }
 

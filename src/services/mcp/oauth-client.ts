@@ -5,7 +5,7 @@ import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import {
   discoverAuthorizationServer,
-  givenAuthorizationServer,
+  configuredAuthorizationServer,
   readChallenge,
 } from "../../mcp/oauth-discovery.js";
 import { obtainClient, scopesToAsk } from "../../mcp/oauth.js";
@@ -36,7 +36,7 @@ export type OauthDependencies = {
   log: Log;
 };
 
-export type OauthParty = { server: AuthorizationServer; client: OauthClient };
+export type OauthRegistration = { server: AuthorizationServer; client: OauthClient };
 
 /** Content of `mcp_servers.oauth_discovered`; the client's secret is sealed in a column of its own. */
 type DiscoveredClient = {
@@ -46,7 +46,7 @@ type DiscoveredClient = {
 };
 
 /** Null when the server was never discovered. Throws an OauthFailure when the client's secret cannot be decrypted. */
-export function knownOauthClient(secrets: SecretBox, record: McpServerRecord): OauthParty | null {
+export function knownRegistration(secrets: SecretBox, record: McpServerRecord): OauthRegistration | null {
   const configured = configuredClient(secrets, record);
   if (configured !== null) return configured;
   const stored = discoveredClientOf(record);
@@ -55,23 +55,23 @@ export function knownOauthClient(secrets: SecretBox, record: McpServerRecord): O
   return { server: stored.server, client: { ...stored.client, secret } };
 }
 
-function configuredClient(secrets: SecretBox, record: McpServerRecord): OauthParty | null {
+function configuredClient(secrets: SecretBox, record: McpServerRecord): OauthRegistration | null {
   const { oauthClientId: id, oauthAuthorizeUrl: authorizeUrl, oauthTokenUrl: tokenUrl } = record;
   if (id === null || authorizeUrl === null || tokenUrl === null) return null;
   const secret = openSecret(secrets, record, "oauth_client_secret");
   const client = { id, secret, authMethod: null, secretExpiresAt: null };
-  return { server: givenAuthorizationServer({ authorizeUrl, tokenUrl }), client };
+  return { server: configuredAuthorizationServer({ authorizeUrl, tokenUrl }), client };
 }
 
 /**
  * Discovers the server's authorization server again, and registers Parley there if necessary. Rejects with an
  * OauthFailure.
  */
-export async function discoverOauthClient(
+export async function discoverRegistration(
   dependencies: OauthDependencies,
   record: McpServerRecord,
   addresses: { redirectUri: string; documentUrl: string | null },
-): Promise<OauthParty & { scopes: string[] }> {
+): Promise<OauthRegistration & { scopes: string[] }> {
   const scopesFor = (server: AuthorizationServer, challenge: OauthChallenge | null) =>
     scopesToAsk(server, { configured: record.oauthScopes, challenge });
   const configured = configuredClient(dependencies.secrets, record);

@@ -29,9 +29,9 @@ import {
 import { findMcpServers, type McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import { grantValues } from "./grant.js";
 import {
-  discoverOauthClient,
+  discoverRegistration,
   withStepTimeout,
-  knownOauthClient,
+  knownRegistration,
   type OauthDependencies,
 } from "./oauth-client.js";
 import { openGrant } from "./token-renewal.js";
@@ -43,7 +43,7 @@ const REVOKE_MS = 5_000;
 export type FlowDependencies = OauthDependencies & { addresses(): McpOauthAddresses };
 
 /** This deployment's addresses for browsers and authorization servers. */
-export type McpOauthAddresses = {
+type McpOauthAddresses = {
   /** Without the ticket. */
   startUrl: string;
   redirectUri: string;
@@ -51,7 +51,7 @@ export type McpOauthAddresses = {
   documentUrl: string | null;
 };
 
-export type BegunFlow =
+type StartedFlow =
   | { ok: true; authorizationUrl: string; expiresAt: Date }
   /** `message` is shown to users. */
   | { ok: false; message: string };
@@ -60,13 +60,13 @@ export class OauthFlows implements McpOauthPages {
   constructor(private readonly dependencies: FlowDependencies) {}
 
   /** `returnTo` is an absolute URL that was validated as ours. */
-  async begin(userId: string, record: McpServerRecord, returnTo: string | null): Promise<BegunFlow> {
+  async begin(userId: string, record: McpServerRecord, returnTo: string | null): Promise<StartedFlow> {
     const { database, secrets, log } = this.dependencies;
     const addresses = this.dependencies.addresses();
     const { redirectUri } = addresses;
     try {
-      const party = await discoverOauthClient(this.dependencies, record, addresses);
-      const started = await beginAuthorization(party, { redirectUri, scopes: party.scopes });
+      const registration = await discoverRegistration(this.dependencies, record, addresses);
+      const started = await beginAuthorization(registration, { redirectUri, scopes: registration.scopes });
       const ticket = randomBytes(TICKET_BYTES).toString("base64url");
       const expiresAt = await beginFlow(database, secrets, {
         stateHash: hash(stateOf(ticket)),
@@ -140,13 +140,13 @@ export class OauthFlows implements McpOauthPages {
     const { database, secrets } = this.dependencies;
     const { serverName, serverId, returnTo } = flow;
     const [record] = await findMcpServers(database, [serverId]);
-    const party = record ? knownOauthClient(secrets, record) : null;
-    if (record === undefined || party === null || flow.serverVersion !== record.version)
+    const registration = record ? knownRegistration(secrets, record) : null;
+    if (record === undefined || registration === null || flow.serverVersion !== record.version)
       return { kind: "changed", serverName };
     // The client may have been replaced during the consent.
-    if (new URL(flow.authorizationUrl).searchParams.get("client_id") !== party.client.id)
+    if (new URL(flow.authorizationUrl).searchParams.get("client_id") !== registration.client.id)
       return { kind: "changed", serverName };
-    const wrong = findIssuerProblem(party.server, issuer);
+    const wrong = findIssuerProblem(registration.server, issuer);
     if (wrong) return { kind: "declined", serverName, reason: wrong.message };
     if (error) return { kind: "declined", serverName, reason: reasonOf(error) };
     if (code === null) return { kind: "declined", serverName, reason: "The answer has no code." };
@@ -154,7 +154,7 @@ export class OauthFlows implements McpOauthPages {
     if (verifier.kind !== "opened") throw new Error(`The flow's code verifier is ${verifier.kind}.`);
     const exchange = { code, codeVerifier: verifier.text, redirectUri: flow.redirectUri };
     const tokens = await withStepTimeout(this.dependencies, record, (fetch) =>
-      exchangeCode({ ...party, fetch }, exchange),
+      exchangeCode({ ...registration, fetch }, exchange),
     );
     const asked = new URL(flow.authorizationUrl).searchParams.get("scope");
     const formerScopes = asked === null ? [] : asked.split(" ");
@@ -162,7 +162,7 @@ export class OauthFlows implements McpOauthPages {
       userId: flow.userId,
       serverId,
       serverVersion: record.version,
-      tokens: grantValues(tokens, { serverUrl: record.url, party, formerScopes }),
+      tokens: grantValues(tokens, { serverUrl: record.url, registration, formerScopes }),
     });
     return isSaved ? { kind: "connected", serverId, serverName, returnTo } : { kind: "changed", serverName };
   }
@@ -170,15 +170,15 @@ export class OauthFlows implements McpOauthPages {
   /** The refresh token first, as servers revoke its access tokens with it. */
   async #revoke(gone: McpConnectionRecord, record: McpServerRecord): Promise<void> {
     const grant = openGrant(this.dependencies, gone);
-    const party = knownOauthClient(this.dependencies.secrets, record);
+    const registration = knownRegistration(this.dependencies.secrets, record);
     // A token issued by another authorization server is not sent to the current one.
-    if (grant === null || party?.server.tokenEndpoint !== grant.tokenEndpoint) return;
+    if (grant === null || registration?.server.tokenEndpoint !== grant.tokenEndpoint) return;
     const refresh = openRefreshToken(this.dependencies.secrets, gone);
     await withStepTimeout(
       this.dependencies,
       record,
       async (fetch) => {
-        const at = { ...party, fetch };
+        const at = { ...registration, fetch };
         if (refresh?.kind === "opened") await revokeToken(at, { token: refresh.text, kind: "refresh_token" });
         await revokeToken(at, { token: grant.token, kind: "access_token" });
       },

@@ -20,7 +20,7 @@ import { NotAuthorized, openServer, type ServerConnectionDependencies } from "./
 import type { McpToolsSource } from "../../commands/mcp/tools-source.js";
 
 /** From the first request to the whole list; as long as a turn waits for a server. */
-export const LISTING_TIMEOUT_MS = 10_000;
+const LISTING_TIMEOUT_MS = 10_000;
 /** Long enough for browsing, short enough to discover a server's new tools. */
 const FRESH_MS = 3 * 60_000;
 /** For failures: a page that is reloaded does not wait for the server again at once. */

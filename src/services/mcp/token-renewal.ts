@@ -23,8 +23,8 @@ import { findMcpServers, type McpServerRecord } from "../../store/mcp/mcp-server
 import { ageOf, grantValues, isRenewableBy, readGrant, type Grant } from "./grant.js";
 import {
   withStepTimeout,
-  knownOauthClient,
-  type OauthParty,
+  knownRegistration,
+  type OauthRegistration,
   type OauthDependencies,
 } from "./oauth-client.js";
 
@@ -48,7 +48,13 @@ export type Renewal =
   | { kind: "gone" }
   | { kind: "failed"; message: string };
 
-type Unsaved = { claim: string; tokens: OauthTokens; party: OauthParty; grant: Grant; scopes: string[] };
+type Unsaved = {
+  claim: string;
+  tokens: OauthTokens;
+  registration: OauthRegistration;
+  grant: Grant;
+  scopes: string[];
+};
 
 export class TokenRenewal {
   readonly #underWay = new Map<string, Promise<Renewal>>();
@@ -124,22 +130,22 @@ export class TokenRenewal {
     // Read again: an admin may have changed the server since the caller read it.
     const [current] = await findMcpServers(database, [server.id]);
     const refresh = openRefreshToken(secrets, record);
-    const party = current ? knownOauthClient(secrets, current) : null;
-    if (grant === null || current === undefined || refresh?.kind !== "opened" || party === null)
+    const registration = current ? knownRegistration(secrets, current) : null;
+    if (grant === null || current === undefined || refresh?.kind !== "opened" || registration === null)
       return this.#end(own, "The server refuses the token, and there is none to renew it with.");
-    if (!isRenewableBy(grant, party))
+    if (!isRenewableBy(grant, registration))
       return this.#end(own, "The authorization server or the client has changed.");
     try {
       const tokens = await withStepTimeout(this.dependencies, current, (fetch) =>
-        refreshTokens({ ...party, fetch }, refresh.text),
+        refreshTokens({ ...registration, fetch }, refresh.text),
       );
-      return await this.#saveRenewed(record, current, { claim, tokens, party });
+      return await this.#saveRenewed(record, current, { claim, tokens, registration });
     } catch (error) {
       if (!(error instanceof OauthFailure)) throw error;
       const isFinal = error.kind === "refused" && error.code !== null && FINAL_CODES.has(error.code);
       log.warn({ err: error, serverId: server.id, isFinal }, "renewing an MCP server's token failed");
       if (isFinal && CLIENT_CODES.has(error.code ?? ""))
-        await forgetOauthClient(database, server.id, party.client.id);
+        await forgetOauthClient(database, server.id, registration.client.id);
       if (isFinal) return this.#end(own, error.message);
       // While the old token is valid the claim is unsaved until it expires, which delays the next attempt.
       const since = record.refreshedAt ?? record.connectedAt;
@@ -152,11 +158,11 @@ export class TokenRenewal {
   async #saveRenewed(
     record: McpConnectionRecord,
     server: McpServerRecord,
-    renewed: Pick<Unsaved, "claim" | "tokens" | "party">,
+    renewed: Pick<Unsaved, "claim" | "tokens" | "registration">,
   ): Promise<Renewal> {
     const values = grantValues(renewed.tokens, {
       serverUrl: server.url,
-      party: renewed.party,
+      registration: renewed.registration,
       formerScopes: record.scopes,
     });
     const unsaved: Unsaved = { ...renewed, grant: readGrant(values.access), scopes: record.scopes };
@@ -169,10 +175,10 @@ export class TokenRenewal {
   /** False when the row was changed meanwhile. A token that cannot be saved now is used from memory. */
   async #save(record: McpConnectionRecord, server: McpServerRecord, unsaved: Unsaved): Promise<boolean> {
     const { database, secrets, log } = this.dependencies;
-    const { claim, party } = unsaved;
+    const { claim, registration } = unsaved;
     const values = grantValues(unsaved.tokens, {
       serverUrl: server.url,
-      party,
+      registration,
       formerScopes: unsaved.scopes,
     });
     try {
@@ -187,7 +193,7 @@ export class TokenRenewal {
   }
 
   /** Revokes a token whose connection was deleted during the renewal. */
-  async #revoke(server: McpServerRecord, { tokens, party }: Unsaved): Promise<void> {
+  async #revoke(server: McpServerRecord, { tokens, registration }: Unsaved): Promise<void> {
     const [token, kind] =
       tokens.refreshToken === null
         ? ([tokens.accessToken, "access_token"] as const)
@@ -195,7 +201,7 @@ export class TokenRenewal {
     const revoking = withStepTimeout(
       this.dependencies,
       server,
-      (fetch) => revokeToken({ ...party, fetch }, { token, kind }),
+      (fetch) => revokeToken({ ...registration, fetch }, { token, kind }),
       REVOKE_MS,
     );
     await revoking.catch((error: unknown) => {

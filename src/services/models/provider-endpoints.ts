@@ -121,11 +121,11 @@ export class ProviderEndpoints {
     return reading.found;
   }
 
-  #open(sealed: string, place: SecretPlace): string | null {
-    const opened = this.#dependencies.secrets.open(sealed, place);
+  #open(sealed: string, column: SecretPlace): string | null {
+    const opened = this.#dependencies.secrets.open(sealed, column);
     if (opened.kind === "opened") return opened.text;
     this.#dependencies.log.error(
-      { ...place, failure: opened },
+      { ...column, failure: opened },
       "a model provider's stored key cannot be decrypted",
     );
     return null;

@@ -55,7 +55,7 @@ export type PaidCall = {
   workerId: string | null;
   /** The greatest possible cost in microdollars; called only for users with a limit. */
   maxCost(): bigint;
-  place: LimitRefusalSite;
+  site: LimitRefusalSite;
   /** False = refused instead of waiting. */
   waits: boolean;
 };
@@ -112,16 +112,16 @@ export class UsageLimits implements UsageLimitChecks {
 
   /** Never rejects. */
   async admit(call: PaidCall, signal: AbortSignal): Promise<Admission> {
-    const { ownerId, place } = call;
+    const { ownerId, site } = call;
     try {
       if (!(await this.#isLimited(ownerId))) return UNLIMITED;
       const micros = call.maxCost();
       // A call without a known price needs no reservation.
-      if (micros === 0n) return this.#refusalFor(await this.status(ownerId), place) ?? UNLIMITED;
+      if (micros === 0n) return this.#refusalFor(await this.status(ownerId), site) ?? UNLIMITED;
       const request = { call, micros, deadline: this.#dependencies.clock.now() + WAIT_MS, queue: null };
       return call.waits ? await this.#inQueue(request, signal) : await this.#poll(request, signal);
     } catch (error) {
-      if (this.#passesUnchecked(error, ownerId, place)) return UNLIMITED;
+      if (this.#passesUnchecked(error, ownerId, site)) return UNLIMITED;
       return { type: "refused", failure: LIMIT_UNCHECKED };
     }
   }
@@ -147,17 +147,17 @@ export class UsageLimits implements UsageLimitChecks {
   }
 
   /** Logs the failure; whether the call is allowed without a check. */
-  #passesUnchecked(error: unknown, ownerId: string, place: LimitRefusalSite): boolean {
+  #passesUnchecked(error: unknown, ownerId: string, site: LimitRefusalSite): boolean {
     const { log, meter, whenUnchecked } = this.#dependencies;
     const isOpen = whenUnchecked === "open";
-    log.error({ err: error, ownerId, place, whenUnchecked }, "usage limit could not be read");
-    if (!isOpen) meter.limitRefusal(place, "unchecked");
+    log.error({ err: error, ownerId, site, whenUnchecked }, "usage limit could not be read");
+    if (!isOpen) meter.limitRefusal(site, "unchecked");
     return isOpen;
   }
 
-  #refusalFor(status: LimitStatus, place: LimitRefusalSite): Admission | null {
+  #refusalFor(status: LimitStatus, site: LimitRefusalSite): Admission | null {
     if (!isReached(status)) return null;
-    this.#dependencies.meter.limitRefusal(place, "reached");
+    this.#dependencies.meter.limitRefusal(site, "reached");
     return { type: "refused", failure: limitReachedFailure(status) };
   }
 
@@ -181,7 +181,7 @@ export class UsageLimits implements UsageLimitChecks {
   async #poll(request: AdmissionRequest, signal: AbortSignal): Promise<Admission> {
     const { database, clock } = this.#dependencies;
     const { call, micros, deadline, queue } = request;
-    const { ownerId, workerId, place } = call;
+    const { ownerId, workerId, site } = call;
     for (;;) {
       if (signal.aborted) return { type: "stopped" };
       // Before the statement, so that a change during it ends the sleep.
@@ -191,17 +191,17 @@ export class UsageLimits implements UsageLimitChecks {
       const request = { id, ownerId, workerId, micros, lifeMs, now: clock.now() };
       const { isTaken, standing: status } = await takeReservation(database, request);
       if (isTaken) return { type: "admitted", release: () => this.#release(id, ownerId) };
-      const refused = this.#refusalFor(status, place);
+      const refused = this.#refusalFor(status, site);
       if (refused !== null) return refused;
       // The limit was removed meanwhile.
       if (status.limitMicros === null) return UNLIMITED;
-      if (queue === null || clock.now() >= deadline) return this.#busy(status, place);
+      if (queue === null || clock.now() >= deadline) return this.#busy(status, site);
       await this.#sleep(queue, signal);
     }
   }
 
-  #busy({ limitMicros, period }: LimitStatus, place: LimitRefusalSite): Admission {
-    this.#dependencies.meter.limitRefusal(place, "busy");
+  #busy({ limitMicros, period }: LimitStatus, site: LimitRefusalSite): Admission {
+    this.#dependencies.meter.limitRefusal(site, "busy");
     return { type: "refused", failure: limitBusyFailure(limitMicros ?? 0n, period) };
   }
 

@@ -37,7 +37,7 @@ export type WorkspaceProvisioningDependencies = {
 };
 
 /** Switches the turn to another workspace. */
-export type Bind = (workspaceId: string) => void;
+type Bind = (workspaceId: string) => void;
 
 export class ChatProvisioning {
   readonly #hasTemplates: Memoized<boolean>;
