@@ -11,7 +11,7 @@ export const fence: Fence = { runnerId: "runner-1", historyVersion: 7 };
 export const clientCall: OpenCall = { toolCallId: "c1", toolName: "ask", isClient: true, arguments: {} };
 export const ourCall: OpenCall = { toolCallId: "c2", toolName: "execute", isClient: false };
 
-export function said(text: string): UserMessage {
+export function userMessage(text: string): UserMessage {
   return {
     parts: [{ type: "text", text }],
     authorId: "ada",

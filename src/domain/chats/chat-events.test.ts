@@ -60,7 +60,7 @@ function words(item: SavedEvent): string {
   return `${item.position.version} ${item.type}${detail}`;
 }
 
-function told(
+function delivered(
   after: Parameters<typeof savedEventsAfter>[0],
   state: ChatState,
   messages: MessageRow[] = [],
@@ -68,11 +68,11 @@ function told(
   return savedEventsAfter(after, state, { messages, queue }).map(words);
 }
 
-describe("saved news is told", () => {
+describe("saved events are delivered", () => {
   test("in the order of versions, and within one version messages first and by id", () => {
     const state = stateOf("waiting", { snapshotVersion: 9, statusVersion: 9, queueVersion: 8 });
     const messages = [row(12, 9), row(11, 9), row(3, 7), row(4, 8)];
-    expect(told(endOfVersion(0), state, messages)).toEqual([
+    expect(delivered(endOfVersion(0), state, messages)).toEqual([
       "7 message 3",
       "8 message 4",
       "8 queue",
@@ -99,20 +99,20 @@ describe("saved news is told", () => {
       ["9 queue", "9 status running", "9 retry"],
     ],
   ])("with %s", (_name, state, expected) => {
-    expect(told(endOfVersion(8), state)).toEqual(expected);
+    expect(delivered(endOfVersion(8), state)).toEqual(expected);
   });
 
-  test("only from the reader's place on, also in the middle of a version", () => {
+  test("only after the reader's position, also in the middle of a version", () => {
     const state = stateOf("running", { statusVersion: 9, queueVersion: 9 });
     const messages = [row(11, 9), row(12, 9)];
-    const places = [
+    const positions = [
       { version: 9, stage: STAGES.message, messageId: 11 },
       { version: 9, stage: STAGES.message, messageId: 12 },
       { version: 9, stage: STAGES.queue, messageId: 0 },
       { version: 9, stage: STAGES.status, messageId: 0 },
       endOfVersion(9),
     ];
-    expect(places.map((place) => told(place, state, messages))).toEqual([
+    expect(positions.map((position) => delivered(position, state, messages))).toEqual([
       ["9 message 12", "9 queue", "9 status running"],
       ["9 queue", "9 status running"],
       ["9 status running"],
@@ -121,12 +121,12 @@ describe("saved news is told", () => {
     ]);
   });
 
-  test("without what only the model may see", () => {
+  test("without messages that only the model may see", () => {
     const messages = [row(1, 9, { visibility: "model" }), row(2, 9, { visibility: "user" })];
-    expect(told(endOfVersion(8), stateOf("waiting"), messages)).toEqual(["9 message 2"]);
+    expect(delivered(endOfVersion(8), stateOf("waiting"), messages)).toEqual(["9 message 2"]);
   });
 
-  test("with what a client needs to act on it", () => {
+  test("with everything a client needs to act on them", () => {
     const state = stateOf("running", { retry, retryVersion: 9, queueVersion: 9 });
     expect(savedEventsAfter(endOfVersion(8), state, { messages: [], queue })).toEqual([
       { type: "queue", queue, position: { version: 9, stage: STAGES.queue, messageId: 0 } },
@@ -144,7 +144,7 @@ describe("a generation", () => {
   const number = fc.nat({ max: 999_999_999_999_999 });
   const generation = fc.record({ historyVersion: number, attempt: number });
 
-  test("comes back from its id", () => {
+  test("is parsed from its id", () => {
     fc.assert(
       fc.property(generation, (given) => {
         expect(parseGenerationId(generationId(given))).toEqual(given);
@@ -177,12 +177,12 @@ describe("a generation", () => {
   });
 });
 
-test("the end of a version lies behind everything in it and before everything in the next", () => {
+test("the end of a version is after everything in it and before everything in the next", () => {
   const stages = Object.values(STAGES).filter((stage) => stage !== STAGES.end);
   const within = stages.map((stage) => ({ version: 4, stage, messageId: 999 }));
   const following = stages.map((stage) => ({ version: 5, stage, messageId: 0 }));
   expect({
-    before: within.every((place) => comparePositions(place, endOfVersion(4)) < 0),
-    after: following.every((place) => comparePositions(place, endOfVersion(4)) > 0),
+    before: within.every((position) => comparePositions(position, endOfVersion(4)) < 0),
+    after: following.every((position) => comparePositions(position, endOfVersion(4)) > 0),
   }).toEqual({ before: true, after: true });
 });

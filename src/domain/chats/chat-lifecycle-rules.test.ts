@@ -1,4 +1,4 @@
-/** The rules beside the table: open calls, results, deadlines, fences, several commands at once. */
+/** Rules beyond the command table: open calls, results, deadlines, fences, several commands at once. */
 import { describe, expect, test } from "vitest";
 import {
   clientCall,
@@ -6,7 +6,7 @@ import {
   fence,
   NOW,
   ourCall,
-  said,
+  userMessage,
   stateOf,
   wordsFor,
 } from "../../../test/support/chat-states.js";
@@ -14,7 +14,7 @@ import { initialState, transition, transitionAll } from "./chat-lifecycle.js";
 import { CHAT_STATUSES, type MessageDraft, type ChatState } from "./chat-state.js";
 import type { Command, Fence } from "./transition.js";
 
-const message = said("hello");
+const message = userMessage("hello");
 const answer: MessageDraft = { role: "assistant", visibility: "both", parts: [{ type: "text", text: "Hi" }] };
 const send: Command = { type: "send-message", whenBusy: "queue", message, queuedId: "new" };
 const commit: Command = { type: "commit-step", fence, messages: [answer], openCalls: [] };
@@ -41,7 +41,7 @@ describe("calls without a result", () => {
       "waiting [] tool:cancelled,cancelled system",
     ],
     [
-      "are kept by an interrupt before anybody took them up, as nobody speaks yet",
+      "stay open after an interrupt before the turn was claimed, since no message follows yet",
       stateOf("pending", open),
       { type: "interrupt" },
       "waiting []",
@@ -96,7 +96,7 @@ describe("calls without a result", () => {
   });
 });
 
-describe("the result of a call that waits tells how long it has waited", () => {
+describe("the result of a waiting call records how long it took", () => {
   const startedAt = NOW - 700;
   const waiting = (status: "requires_action" | "interrupting") =>
     stateOf(status, {
@@ -111,7 +111,7 @@ describe("the result of a call that waits tells how long it has waited", () => {
   const cases: [string, ChatState, Command][] = [
     ["when its client answers", waiting("requires_action"), { type: "submit-tool-results", results }],
     ["when its client is late", waiting("requires_action"), { type: "expire" }],
-    ["when something else is said", waiting("requires_action"), { ...send, whenBusy: "interrupt" }],
+    ["when another message is sent", waiting("requires_action"), { ...send, whenBusy: "interrupt" }],
     [
       "when it is stopped",
       waiting("interrupting"),
@@ -125,7 +125,7 @@ describe("the result of a call that waits tells how long it has waited", () => {
     const times = parts.map((part) =>
       part.type === "tool-result" ? [part.toolCallId, part.startedAt, part.durationMs] : [],
     );
-    // The second is of a version that did not note when a call began.
+    // The second is from a version that did not record when a call began.
     expect(times).toEqual([
       ["c1", startedAt, 700],
       ["c9", undefined, undefined],
@@ -166,7 +166,7 @@ describe("a client's results are refused", () => {
   });
 });
 
-test("the client has until its deadline, not a moment longer", () => {
+test("a client's calls expire exactly at their deadline", () => {
   const state = stateOf("requires_action", { actionDeadlineAt: NOW });
   expect([NOW - 1, NOW].map((now) => wordsFor(transition(state, { type: "expire" }, now)))).toEqual([
     "refused deadline_not_reached",
@@ -174,7 +174,7 @@ test("the client has until its deadline, not a moment longer", () => {
   ]);
 });
 
-describe("a queue takes fifty messages", () => {
+describe("a queue holds fifty messages", () => {
   const queuedIds = Array.from({ length: 50 }, (_, index) => `q${index}`);
   const interrupting: Command = { ...send, whenBusy: "interrupt" };
   test.each(["pending", "running", "interrupting", "requires_action"] as const)("of a %s chat", (status) => {
@@ -194,7 +194,7 @@ describe("a queue takes fifty messages", () => {
 
 describe("a runner that lost the chat", () => {
   const stale: [string, Fence][] = [
-    ["another runner holds it", { ...fence, runnerId: "runner-0" }],
+    ["another runner has claimed it", { ...fence, runnerId: "runner-0" }],
     ["history has moved on", { ...fence, historyVersion: 6 }],
   ];
   const commands = (given: Fence): Command[] => [
@@ -218,7 +218,7 @@ describe("a runner that lost the chat", () => {
 describe("several commands in one transaction", () => {
   const finish: Command = { type: "finish-turn", fence };
 
-  test("make one snapshot, and the later ones stand on what the earlier ones left", () => {
+  test("make one snapshot, and the later ones build on the earlier ones", () => {
     const state = stateOf("running", { queuedIds: ["q1"] });
     const result = transitionAll(state, [commit, finish, { type: "begin-attempt", fence }], NOW);
     expect(wordsFor(result)).toBe("running [] assistant promote q1");
@@ -240,24 +240,24 @@ describe("several commands in one transaction", () => {
     );
   });
 
-  test("do not lend a stale runner the fence of others", () => {
+  test("do not give a stale runner the fence of another command", () => {
     const given: Command = { ...commit, fence: { ...fence, historyVersion: 6 } };
     expect(wordsFor(transitionAll(stateOf("running"), [given, finish], NOW))).toBe("refused stale_fence");
   });
 
-  test("pass over those that find nothing to do", () => {
+  test("skip those without effect", () => {
     const commands: Command[] = [{ type: "interrupt" }, send, { type: "interrupt" }];
     expect(wordsFor(transitionAll(stateOf("waiting"), commands, NOW))).toBe("waiting [] user");
   });
 
-  test("are nothing when none finds something to do", () => {
+  test("change nothing when none has an effect", () => {
     expect(transitionAll(stateOf("waiting"), [{ type: "interrupt" }, { type: "unarchive" }], NOW)).toEqual({
       outcome: "unchanged",
     });
   });
 });
 
-test("a new chat has its first message in history and waits for a worker", () => {
+test("a new chat has its first message in history and is pending", () => {
   expect(initialState("A chat")).toMatchObject({
     status: "pending",
     snapshotVersion: 1,
@@ -266,7 +266,7 @@ test("a new chat has its first message in history and waits for a worker", () =>
   });
 });
 
-describe("an interrupt that keeps the queue leaves the chat at rest with what waits", () => {
+describe("an interrupt that keeps the queue leaves the chat idle with its queued messages", () => {
   const waiting = { queuedIds: ["q1", "q2"] };
   test.each<[ChatState["status"], Command, string]>([
     ["pending", { type: "interrupt", keepsQueue: true }, "waiting [q1 q2]"],

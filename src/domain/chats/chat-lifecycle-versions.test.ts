@@ -1,11 +1,11 @@
-/** Exactly what each command moves in a chat's state: versions, holder, attempt, deadline, notices. */
+/** The exact state changes of each command: versions, claim, attempt, deadline, notices. */
 import { describe, expect, test } from "vitest";
 import {
   clientCall,
   failure,
   fence,
   NOW,
-  said,
+  userMessage,
   stateOf,
   wordsFor,
 } from "../../../test/support/chat-states.js";
@@ -13,13 +13,13 @@ import { transition } from "./chat-lifecycle.js";
 import type { ChatState, MessageDraft } from "./chat-state.js";
 import type { Command } from "./transition.js";
 
-const message = said("hello");
+const message = userMessage("hello");
 const answer: MessageDraft = { role: "assistant", visibility: "both", parts: [{ type: "text", text: "Hi" }] };
 const retry = { attempt: 2, delayMs: 5, retryingAt: NOW + 5, failure };
 const send: Command = { type: "send-message", whenBusy: "queue", message, queuedId: "new" };
 const commit: Command = { type: "commit-step", fence, messages: [answer], openCalls: [] };
 
-/** What is different in the next state. */
+/** The fields that differ in the next state. */
 function changesOf(state: ChatState, command: Command): Partial<ChatState> | string {
   const result = transition(state, command, NOW);
   if (result.outcome !== "changed") return wordsFor(result);
@@ -28,7 +28,7 @@ function changesOf(state: ChatState, command: Command): Partial<ChatState> | str
   return Object.fromEntries(changed);
 }
 
-describe("a transition moves exactly what it should:", () => {
+describe("a transition changes exactly what it should:", () => {
   const running = stateOf("running", { retry: null });
   const inHistory = { snapshotVersion: 10, historyVersion: 10, attempt: 0, openCalls: [] };
   const unheld = { workerId: null, runnerId: null };
@@ -102,7 +102,7 @@ describe("a transition moves exactly what it should:", () => {
       { snapshotVersion: 10, workerId: "w", runnerId: "r", attempt: 3, retry: null, retryVersion: 10 },
     ],
     [
-      "a takeover of an interrupt, whose pieces are still to be saved",
+      "a takeover of an interrupt, whose deltas are still to be saved",
       stateOf("interrupting"),
       { type: "acquire", workerId: "w", runnerId: "r", isLeaseDead: true },
       { snapshotVersion: 10, workerId: "w", runnerId: "r" },

@@ -1,18 +1,24 @@
-/** Whatever is asked of a chat, in whatever order: the laws of the lifecycle hold after every transition. */
+/** Invariants of the lifecycle, which hold after every transition of random command sequences. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ChatModel, textOf } from "../../../test/support/models/chat-model.js";
-import { failure, NOW, said } from "../../../test/support/chat-states.js";
+import { failure, NOW, userMessage } from "../../../test/support/chat-states.js";
 import { transition } from "./chat-lifecycle.js";
 import type { ChatState, ChatStatus, MessageDraft, OpenCall } from "./chat-state.js";
 import type { MessagePart } from "./message-parts.js";
 import type { Command, Fence, Write } from "./transition.js";
 
-/** Between two wishes; some of them outlast the client's deadline. */
+/** Milliseconds between two commands; some exceed the client's deadline. */
 const STEP_MS = 60_000;
 
-/** One thing that somebody wants; what it means exactly depends on the state it meets. */
-type Wish = { type: Command["type"]; isUsual: boolean; pick: number; isStale: boolean; isBold: boolean };
+/** A random command; its exact meaning depends on the state it is applied to. */
+type RandomCommand = {
+  type: Command["type"];
+  isUsual: boolean;
+  pick: number;
+  isStale: boolean;
+  isBold: boolean;
+};
 
 const TYPES: Command["type"][] = [
   "send-message",
@@ -40,7 +46,7 @@ const TYPES: Command["type"][] = [
   "note-diff",
 ];
 
-/** What keeps a chat of each status going. */
+/** The command that advances a chat from each status. */
 const USUAL: Record<ChatStatus, Command["type"][]> = {
   waiting: ["send-message", "send-message", "request-compaction", "clear-context"],
   pending: ["acquire"],
@@ -50,7 +56,7 @@ const USUAL: Record<ChatStatus, Command["type"][]> = {
   error: ["send-message", "promote-queued", "retry", "retry"],
 };
 
-const wishes = fc.array(
+const randomCommands = fc.array(
   fc.record({
     type: fc.constantFrom(...TYPES),
     isUsual: fc.constantFrom(true, true, false),
@@ -61,26 +67,26 @@ const wishes = fc.array(
   { minLength: 1, maxLength: 60, size: "max" },
 );
 
-test("random lives of a chat keep the laws of its state", () => {
+test("random command sequences keep the invariants of a chat's state", () => {
   fc.assert(
-    fc.property(wishes, (life) => {
+    fc.property(randomCommands, (life) => {
       const model = new ChatModel();
-      life.forEach((wish, step) => live(model, wish, step));
+      life.forEach((random, step) => live(model, random, step));
     }),
     { numRuns: 300 },
   );
 });
 
-function live(model: ChatModel, wish: Wish, step: number): void {
+function live(model: ChatModel, random: RandomCommand, step: number): void {
   const before = model.state;
   const usual =
     before.isArchived && before.status !== "interrupting" ? ["unarchive" as const] : USUAL[before.status];
-  const type = wish.isUsual ? (usual[wish.pick % usual.length] ?? wish.type) : wish.type;
-  const command = commandOf(model, { ...wish, type }, step);
+  const type = random.isUsual ? (usual[random.pick % usual.length] ?? random.type) : random.type;
+  const command = commandOf(model, { ...random, type }, step);
   const result = transition(before, command, NOW + step * STEP_MS);
   if (result.outcome !== "changed") return;
   if (command.type === "send-message" || command.type === "edit-message")
-    model.said.add(textOf(command.message.parts));
+    model.sent.add(textOf(command.message.parts));
   for (const write of result.writes) model.write(write);
   model.state = result.next;
   checkState(result.next);
@@ -90,7 +96,7 @@ function live(model: ChatModel, wish: Wish, step: number): void {
 }
 
 function checkState(state: ChatState): void {
-  const isHeld = state.status === "running" || state.status === "interrupting";
+  const isClaimed = state.status === "running" || state.status === "interrupting";
   expect({
     workerId: state.workerId !== null,
     runnerId: state.runnerId !== null,
@@ -106,7 +112,7 @@ function checkState(state: ChatState): void {
         state.statusVersion,
         state.retryVersion,
       ) <= state.snapshotVersion,
-    // What was sent to interrupt stands before everything else that waits.
+    // Messages sent to interrupt come before all others in the queue.
     priority: state.queuedIds
       .slice(0, state.priorityIds.length)
       .filter((id) => !state.priorityIds.includes(id)),
@@ -115,8 +121,8 @@ function checkState(state: ChatState): void {
       state.status === "requires_action" &&
       (state.openCalls.length === 0 || state.openCalls.some((call) => !call.isClient)),
   }).toEqual({
-    workerId: isHeld,
-    runnerId: isHeld,
+    workerId: isClaimed,
+    runnerId: isClaimed,
     deadline: state.status === "requires_action",
     error: state.status === "error",
     retryOutsideOfRunning: false,
@@ -135,7 +141,7 @@ function checkStep(before: ChatState, command: Command, after: ChatState): void 
   ) => after[key] !== before[key] && after[key] !== after.snapshotVersion;
   expect({
     snapshot: after.snapshotVersion,
-    heldByTwo: isTaken && !(command.type === "acquire" && command.isLeaseDead),
+    isClaimedTwice: isTaken && !(command.type === "acquire" && command.isLeaseDead),
     oddVersions: (
       ["historyVersion", "resetVersion", "queueVersion", "statusVersion", "retryVersion"] as const
     ).filter(moved),
@@ -146,7 +152,7 @@ function checkStep(before: ChatState, command: Command, after: ChatState): void 
       after.queuedIds.join() !== before.queuedIds.join() && after.queueVersion !== after.snapshotVersion,
   }).toEqual({
     snapshot: before.snapshotVersion + 1,
-    heldByTwo: false,
+    isClaimedTwice: false,
     oddVersions: [],
     silentStatus: false,
     silentRetry: false,
@@ -155,7 +161,7 @@ function checkStep(before: ChatState, command: Command, after: ChatState): void 
   checkTurns(before, command, after);
 }
 
-/** Nobody is overtaken: interrupting messages keep their order among themselves, and so do the others. */
+/** Order is kept: interrupting messages stay in order among themselves, and so do the others. */
 function checkTurns(before: ChatState, command: Command, after: ChatState): void {
   if (command.type === "promote-queued") return;
   const order = (state: ChatState, among: (id: string) => boolean) => state.queuedIds.filter(among).join();
@@ -173,11 +179,11 @@ function checkRows(model: ChatModel, writes: Write[]): void {
   const changesHistory = writes.some(({ type }) =>
     ["insert-messages", "promote", "delete-from"].includes(type),
   );
-  const known = new Set([...model.spoken, ...model.queue.values(), ...model.takenAway]);
+  const known = new Set([...model.userTexts, ...model.queue.values(), ...model.takenAway]);
   expect({
     queue: [...state.queuedIds].sort(),
     openCalls: state.openCalls.map((call) => call.toolCallId),
-    lost: [...model.said].filter((text) => !known.has(text)),
+    lost: [...model.sent].filter((text) => !known.has(text)),
     promotedWhileArchived: state.isArchived && writes.some(({ type }) => type === "promote"),
     silentHistory: changesHistory && state.historyVersion !== state.snapshotVersion,
   }).toEqual({
@@ -189,7 +195,7 @@ function checkRows(model: ChatModel, writes: Write[]): void {
   });
 }
 
-/** A preview that is over never lives again, and no attempt writes under an older one's name. */
+/** An ended preview never becomes live again, and no attempt writes under an older generation. */
 function checkGenerations(model: ChatModel, before: ChatState, command: Command): void {
   const [old, fresh] = [liveName(before), liveName(model.state)];
   if (old !== null && old !== fresh) model.over.add(old);
@@ -204,15 +210,15 @@ function liveName(state: ChatState): string | null {
   return isWriting && state.retry === null ? `${state.historyVersion}_${state.attempt}` : null;
 }
 
-function commandOf(model: ChatModel, { type, pick, isStale, isBold }: Wish, step: number): Command {
+function commandOf(model: ChatModel, { type, pick, isStale, isBold }: RandomCommand, step: number): Command {
   const { state } = model;
   const queuedId = state.queuedIds[pick] ?? state.queuedIds[0] ?? "none";
   const isLate = isStale && pick === 0;
   const fence: Fence = {
-    runnerId: isLate ? "somebody else" : (state.runnerId ?? "nobody"),
+    runnerId: isLate ? "another-runner" : (state.runnerId ?? "nobody"),
     historyVersion: state.historyVersion,
   };
-  const message = said(`said in step ${step}`);
+  const message = userMessage(`sent in step ${step}`);
   switch (type) {
     case "send-message":
       return { type, whenBusy: isBold ? "interrupt" : "queue", message, queuedId: `queued-${step}` };
@@ -271,7 +277,7 @@ function commandOf(model: ChatModel, { type, pick, isStale, isBold }: Wish, step
 /** Results of some open calls, or an answer that may ask for tools. */
 function stepOf(
   { openCalls: open }: ChatState,
-  { pick, isBold }: Pick<Wish, "pick" | "isBold">,
+  { pick, isBold }: Pick<RandomCommand, "pick" | "isBold">,
   step: number,
 ): { messages: MessageDraft[]; openCalls: OpenCall[] } {
   if (open.length > 0) {

@@ -1,11 +1,11 @@
-/** The command table of the lifecycle, cell by cell, as it was agreed and not as the code happens to do it. */
+/** The command table of the lifecycle, cell by cell, as specified rather than as implemented. */
 import { describe, expect, test } from "vitest";
 import {
   clientCall,
   failure,
   fence,
   NOW,
-  said,
+  userMessage,
   stateOf,
   wordsFor,
 } from "../../../test/support/chat-states.js";
@@ -13,18 +13,18 @@ import { transition } from "./chat-lifecycle.js";
 import { CHAT_STATUSES, type ChatState, type ChatStatus } from "./chat-state.js";
 import type { Command } from "./transition.js";
 
-/** What happens with an empty queue, and with q1 and q2 waiting; one text when both are the same. */
+/** The outcome with an empty queue, and with q1 and q2 queued; one text when both are the same. */
 type Cell = string | [empty: string, queued: string];
 type Row = {
   command: Command;
-  /** What the state needs for the command to make sense. */
+  /** Preconditions of the command. */
   given?: Partial<ChatState>;
   cells: Record<ChatStatus, Cell>;
   /** The archived chat's cells; those not named are refused as archived. */
   archived?: Partial<Record<ChatStatus, Cell>>;
 };
 
-const message = said("hello");
+const message = userMessage("hello");
 const partial = { role: "assistant" as const, visibility: "both" as const, parts: [] };
 const boundary = { role: "system" as const, visibility: "both" as const, parts: [] };
 const messages = [partial];
@@ -50,7 +50,7 @@ const everywhere = (cellOf: (status: ChatStatus) => Cell): Record<ChatStatus, Ce
   requires_action: cellOf("requires_action"),
   error: cellOf("error"),
 });
-/** A command of a runner: only who holds the running chat may. */
+/** A command that only the runner with the current claim may give. */
 const runners = {
   waiting: nobodys,
   pending: nobodys,
@@ -305,13 +305,13 @@ describe.each(Object.entries(TABLE))("%s", (_name, row) => {
       [false, true].map((isArchived) => {
         const cell = isArchived ? (row.archived?.[status] ?? "refused archived") : row.cells[status];
         const expected = typeof cell === "string" ? cell : cell[column];
-        const place = `${isArchived ? "archived " : ""}${status} [${queuedIds.join(" ")}]`;
-        return { place, expected, state: stateOf(status, { queuedIds, isArchived, ...row.given }) };
+        const from = `${isArchived ? "archived " : ""}${status} [${queuedIds.join(" ")}]`;
+        return { from, expected, state: stateOf(status, { queuedIds, isArchived, ...row.given }) };
       }),
     ),
   );
 
-  test.each(cases)("$place → $expected", ({ state, expected }) => {
+  test.each(cases)("$from → $expected", ({ state, expected }) => {
     const before = structuredClone(state);
     expect(wordsFor(transition(state, row.command, NOW))).toBe(expected);
     expect(state).toEqual(before);

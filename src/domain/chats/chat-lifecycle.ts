@@ -141,7 +141,10 @@ function decide(state: ChatState, command: Command, now: number): Transition {
       return changed(fail(state, command.failure), []);
     case "release":
       if (state.status !== "running") return refused("wrong_status");
-      return changed(changeStatus(state, "pending", { compactionRequestedAt: state.compactionRequestedAt }), []);
+      return changed(
+        changeStatus(state, "pending", { compactionRequestedAt: state.compactionRequestedAt }),
+        [],
+      );
     case "expire":
       return expire(state, now);
   }
@@ -220,7 +223,8 @@ function promoteOrIdle(
 ): Transition {
   const [head, ...rest] = state.queuedIds;
   if (head === undefined || state.isArchived) return becomeIdle(state, answer, now);
-  const moved = ifPromoted === "running" ? nextSnapshot(state, { status: "running" }) : changeStatus(state, "pending");
+  const moved =
+    ifPromoted === "running" ? nextSnapshot(state, { status: "running" }) : changeStatus(state, "pending");
   return changed(withQueue(changeHistory(moved), rest), [
     ...insertMessages(answerOpenCalls(state, answer ?? "cancelled", now)),
     { type: "promote", queuedId: head },
@@ -280,7 +284,8 @@ function archive(state: ChatState, now: number): Transition {
       return changed(changeStatus(state, "interrupting", { isArchived: true }), []);
     case "pending":
     case "requires_action": {
-      const fill = state.status === "requires_action" ? insertMessages(answerOpenCalls(state, "cancelled", now)) : [];
+      const fill =
+        state.status === "requires_action" ? insertMessages(answerOpenCalls(state, "cancelled", now)) : [];
       const moved = changeStatus(state, "waiting", { isArchived: true });
       return changed(fill.length > 0 ? changeHistory(moved) : moved, fill);
     }
@@ -302,7 +307,9 @@ function acquire(state: ChatState, command: Extract<Command, { type: "acquire" }
     case "pending":
       return changed(nextSnapshot(state, begun), []);
     case "running":
-      return command.isLeaseDead ? changed(withoutRetry(nextSnapshot(state, begun)), []) : refused("lease_alive");
+      return command.isLeaseDead
+        ? changed(withoutRetry(nextSnapshot(state, begun)), [])
+        : refused("lease_alive");
     case "interrupting":
       return command.isLeaseDead ? changed(nextSnapshot(state, claim), []) : refused("lease_alive");
     case "waiting":
@@ -359,11 +366,17 @@ function finishInterrupt(
     : promoteOrIdle(saved, "interrupted", "running", now);
   if (after.outcome !== "changed") return after;
   const stepRows = stepWrites(command);
-  return changed(stepRows.length > 0 ? changeHistory(after.next) : after.next, [...stepRows, ...after.writes]);
+  return changed(stepRows.length > 0 ? changeHistory(after.next) : after.next, [
+    ...stepRows,
+    ...after.writes,
+  ]);
 }
 
 function expire(state: ChatState, now: number): Transition {
   if (state.status !== "requires_action") return refused("wrong_status");
   if (state.actionDeadlineAt === null || now < state.actionDeadlineAt) return refused("deadline_not_reached");
-  return changed(changeHistory(changeStatus(state, "pending")), insertMessages(answerOpenCalls(state, "timed_out", now)));
+  return changed(
+    changeHistory(changeStatus(state, "pending")),
+    insertMessages(answerOpenCalls(state, "timed_out", now)),
+  );
 }

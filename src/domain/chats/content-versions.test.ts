@@ -55,13 +55,13 @@ const text = (words: string): MessagePart => ({ type: "text", text: words });
 
 test.each<[string, MessageRole, unknown, MessagePart[]]>([
   ["a bare text of the system", "system", "Be kind.", [text("Be kind.")]],
-  ["a bare text of a person", "user", "Hello \uE000\uE001", [text("Hello \uE000\uE001")]],
+  ["a bare text of a user", "user", "Hello \uE000\uE001", [text("Hello \uE000\uE001")]],
   ["nothing", "assistant", null, []],
   ["an empty list", "tool", [], []],
   ["an empty text", "user", " \n", []],
-  ["an envelope of a person", "user", [{ type: "text", data: { text: "Look" } }], [text("Look")]],
+  ["an envelope of a user", "user", [{ type: "text", data: { text: "Look" } }], [text("Look")]],
   [
-    "files of a person, kept apart and within",
+    "files of a user, by reference and inline",
     "user",
     [
       { type: "file", data: { media_type: "image/png", file_id: FILE_ID } },
@@ -70,8 +70,8 @@ test.each<[string, MessageRole, unknown, MessagePart[]]>([
     ],
     [
       { type: "file", fileId: FILE_ID, name: "file", mediaType: "image/png", sizeBytes: 0 },
-      text("[A file was here: image/png. It was not kept.]"),
-      text("[A file was here: text/plain. It was not kept.]"),
+      text("[A file was here: image/png. It was not stored.]"),
+      text("[A file was here: text/plain. It was not stored.]"),
     ],
   ],
   [

@@ -173,7 +173,7 @@ function source(fields: Fields, reader: Reader): MessagePart[] {
 function file(fields: Fields, reader: Reader): MessagePart {
   const fileId = reader.text(fields, "file_id", "fileId");
   const mediaType = reader.text(fields, "media_type", "mediaType") || "application/octet-stream";
-  if (fileId === "") return { type: "text", text: `[A file was here: ${mediaType}. It was not kept.]` };
+  if (fileId === "") return { type: "text", text: `[A file was here: ${mediaType}. It was not stored.]` };
   if (!UUID.test(fileId)) throw reader.malformed("has a file_id that is no UUID");
   const name = reader.text(fields, "name", "file_name") || "file";
   return {

@@ -19,7 +19,7 @@ test("ancestors are found by walking up, nearest first", () => {
   ]);
 });
 
-test("descendants are all below, whoever they are asked of, and nobody is below themselves", () => {
+test("descendants are all chats below any member, and no chat is its own descendant", () => {
   const names = (id: string) => descendantsOf(id, family).map(({ chatId }) => chatId);
   expect([names("root"), names("child"), names("other"), names("nobody")]).toEqual([
     ["child", "other", "grandchild"],
@@ -30,11 +30,11 @@ test("descendants are all below, whoever they are asked of, and nobody is below 
   expect(isDescendantOf("child", "child", linksOf(family))).toBe(false);
 });
 
-test("a chat whose parent is not known has no ancestors beyond what is known", () => {
+test("a chat whose parent is unknown has only the known ancestors", () => {
   expect(ancestorsOf("lost", linksOf([{ chatId: "lost", parentId: "gone" }]))).toEqual([]);
 });
 
-test("a walk ends in any family, however it is tied, and meets nobody twice", () => {
+test("a walk ends in any family, even a cyclic one, and visits no chat twice", () => {
   const name = fc.constantFrom("a", "b", "c", "d", "e");
   const link = fc.record({ chatId: name, parentId: fc.option(name) });
   fc.assert(

@@ -34,7 +34,10 @@ export function sendMessage(state: ChatState, command: SendMessage, now: number)
       return isFull ? refused("queue_full") : addToQueue(nextSnapshot(state), command);
     case "running":
       if (isFull) return refused("queue_full");
-      return addToQueue(command.whenBusy === "queue" ? nextSnapshot(state) : changeStatus(state, "interrupting"), command);
+      return addToQueue(
+        command.whenBusy === "queue" ? nextSnapshot(state) : changeStatus(state, "interrupting"),
+        command,
+      );
     case "pending":
     case "interrupting":
       return isFull ? refused("queue_full") : addToQueue(nextSnapshot(state), command);
@@ -56,7 +59,11 @@ function startTurn(state: ChatState, command: SendMessage, now: number): Changed
   if (head === undefined || head === command.queuedId)
     return changed(moved, insertMessages(fill, userDraft(command.message)));
   const promote: Write = { type: "promote", queuedId: head };
-  return changed(withQueue(moved, rest, priorityIds), [...insertMessages(fill), enqueueWrite(command), promote]);
+  return changed(withQueue(moved, rest, priorityIds), [
+    ...insertMessages(fill),
+    enqueueWrite(command),
+    promote,
+  ]);
 }
 
 function queueIdsWith(state: ChatState, { queuedId, whenBusy }: SendMessage): [string[], string[]] {

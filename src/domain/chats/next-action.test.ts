@@ -38,12 +38,12 @@ describe("with no open calls", () => {
   const cases: [string, HistoryMessage[], NextAction["type"]][] = [
     ["nothing was said", [], "finish"],
     ["only the system has spoken", [message("system")], "finish"],
-    ["a person has spoken", [user], "call-model"],
+    ["a user message is last", [user], "call-model"],
     ["the model has answered", [user, assistant], "finish"],
     ["a tool has answered", [user, assistant, tool], "call-model"],
-    ["a person has spoken and the system after them", [user, message("system")], "call-model"],
+    ["a user message is last, and a system message after them", [user, message("system")], "call-model"],
     ["history was summed up within a turn", [user, assistant, message("user", [], true)], "call-model"],
-    ["a person has spoken after a summary", [message("user", [], true), user], "call-model"],
+    ["a user message is after a summary", [message("user", [], true), user], "call-model"],
   ];
   test.each(cases)("%s", (_name, history, expected) => {
     expect(nextAction(history, { openCalls: [], compactionRequestedAt: null }, RULES)).toEqual({
@@ -87,7 +87,7 @@ describe("with open calls", () => {
     expect(nextAction(given, { openCalls, compactionRequestedAt: null }, RULES)).toEqual(expected);
   });
 
-  test("the newest message that asks is meant when an older one used the same id", () => {
+  test("the newest message with the call counts when an older one used the same id", () => {
     const older = message("assistant", [call("a", { arguments: { old: true } })]);
     expect(
       nextAction(
@@ -99,14 +99,14 @@ describe("with open calls", () => {
   });
 });
 
-describe("a turn ends after so many steps", () => {
+describe("a turn ends at its step limit", () => {
   const steps = (count: number) =>
     Array.from({ length: count }, () => [message("assistant"), message("tool")]).flat();
   test.each([
     ["not after one less", [message("user"), ...steps(999)], { type: "call-model" }],
     ["and then fails", [message("user"), ...steps(1_000)], { type: "fail", reason: "too_many_steps" }],
     [
-      "counted from the last thing a person said",
+      "counted from the last user message",
       [message("user"), ...steps(1_000), message("user"), ...steps(1)],
       { type: "call-model" },
     ],
@@ -136,21 +136,21 @@ describe("a full context", () => {
   const long = (role: "user" | "tool") => message(role, [{ type: "text", text: "word ".repeat(700) }]);
   const automatic: NextAction = { type: "compact", source: "automatic" };
   const cases: [string, HistoryMessage[], Partial<TurnRules>, NextAction][] = [
-    ["is folded between steps, at the threshold", [user, answer(500), tool], {}, automatic],
-    ["is folded after the last step", [user, answer(500)], {}, automatic],
-    ["is not folded below the threshold", [user, answer(480), tool], {}, { type: "call-model" }],
-    ["is folded by what a tool adds", [user, answer(480), long("tool")], {}, automatic],
-    ["is folded before a person is answered, by a smaller model", [user, answer(900), user], {}, automatic],
-    ["is folded by what a person adds", [user, answer(480), long("user")], {}, automatic],
-    ["is not folded when nothing but the last words is long", [long("user")], {}, { type: "call-model" }],
+    ["is compacted between steps, at the threshold", [user, answer(500), tool], {}, automatic],
+    ["is compacted after the last step", [user, answer(500)], {}, automatic],
+    ["is not compacted below the threshold", [user, answer(480), tool], {}, { type: "call-model" }],
+    ["is compacted by what a tool adds", [user, answer(480), long("tool")], {}, automatic],
     [
-      "is estimated where no answer told its usage",
-      [long("user"), message("assistant"), user],
+      "is compacted before a user message is answered, by a smaller model",
+      [user, answer(900), user],
       {},
       automatic,
     ],
+    ["is compacted for a large user message", [user, answer(480), long("user")], {}, automatic],
+    ["is not compacted when nothing but the last words is long", [long("user")], {}, { type: "call-model" }],
+    ["is estimated where no answer has usage", [long("user"), message("assistant"), user], {}, automatic],
     [
-      "is not folded when the estimate is short",
+      "is not compacted when the estimate is short",
       [user, message("assistant"), user],
       {},
       { type: "call-model" },
@@ -162,33 +162,33 @@ describe("a full context", () => {
       { type: "finish" },
     ],
     [
-      "is folded by whatever was said at 0 percent",
+      "is compacted by whatever was said at 0 percent",
       [user, answer(0)],
       { compactionThresholdPercent: 0 },
       automatic,
     ],
     [
-      "is not folded when nobody knows the limit",
+      "is not compacted when the limit is unknown",
       [user, answer(9_000)],
       { contextLimit: null },
       { type: "finish" },
     ],
-    ["is not folded twice for one answer", [user, answer(900), summary], {}, { type: "call-model" }],
-    ["is folded again after the next one", [user, answer(900), summary, answer(900)], {}, automatic],
+    ["is not compacted twice for one answer", [user, answer(900), summary], {}, { type: "call-model" }],
+    ["is compacted again after the next one", [user, answer(900), summary, answer(900)], {}, automatic],
     [
-      "is folded three times in a turn at most",
+      "is compacted three times in a turn at most",
       [user, answer(900), summary, answer(900), summary, answer(900), summary, answer(900)],
       {},
       { type: "finish" },
     ],
     [
-      "is folded in the next turn all the same",
+      "is compacted in the next turn all the same",
       [user, summary, summary, summary, user, answer(900)],
       {},
       automatic,
     ],
     [
-      "is judged by the answer that told its usage",
+      "is measured by the answer that has usage",
       [user, answer(900), tool, message("assistant")],
       {},
       automatic,
@@ -199,13 +199,13 @@ describe("a full context", () => {
     expect(nextAction(history, chat, { ...RULES, ...rules })).toEqual(expected);
   });
 
-  test("is folded first of all when a person asked", () => {
+  test("is compacted first of all when the user requested it", () => {
     const chat = { openCalls: [], compactionRequestedAt: 7 };
     expect(nextAction([user], chat, RULES)).toEqual({ type: "compact", source: "manual" });
   });
 });
 
-test("open calls are those of ours and of the client that have no result, in call order", () => {
+test("open calls are the server's and the client's without a result, in call order", () => {
   const parts: MessagePart[] = [
     call("client"),
     call("vendor", { isProviderExecuted: true }),

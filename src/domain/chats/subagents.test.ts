@@ -29,59 +29,59 @@ const self: Relative = {
   parentId: null,
   status: "running",
   isArchived: false,
-  runnerId: "hold-1",
+  runnerId: "claim-1",
 };
-const child = (status: ChatStatus, place = 0): Relative => ({
+const child = (status: ChatStatus, index = 0): Relative => ({
   ...self,
-  ...{ chatId: `child-${place}`, parentId: "me", status, runnerId: null },
+  ...{ chatId: `child-${index}`, parentId: "me", status, runnerId: null },
 });
 const children = (count: number, status: ChatStatus) =>
-  Array.from({ length: count }, (_, place) => child(status, place));
-const caller = { chatId: "me", runnerId: "hold-1", depth: 0, subagentKind: null };
+  Array.from({ length: count }, (_, index) => child(status, index));
+const caller = { chatId: "me", runnerId: "claim-1", depth: 0, subagentKind: null };
 
-const spawns: { when: string; family: Relative[]; maxDepth?: number; told: string | null }[] = [
-  { when: "nothing is in the way", family: [self], told: null },
-  { when: "nobody may", family: [self], maxDepth: 0, told: "may not start subagents" },
-  { when: "its turn is being stopped", family: [{ ...self, status: "interrupting" }], told: "stopped" },
+const spawns: { when: string; family: Relative[]; maxDepth?: number; refusal: string | null }[] = [
+  { when: "nothing is in the way", family: [self], refusal: null },
+  { when: "subagents are disabled", family: [self], maxDepth: 0, refusal: "may not start subagents" },
+  { when: "its turn is being stopped", family: [{ ...self, status: "interrupting" }], refusal: "stopped" },
   {
     when: "its turn was handed back",
     family: [{ ...self, status: "pending", runnerId: null }],
-    told: "stopped",
+    refusal: "stopped",
   },
-  { when: "another hold runs it", family: [{ ...self, runnerId: "hold-2" }], told: "stopped" },
-  { when: "it is archived", family: [{ ...self, isArchived: true }], told: "stopped" },
-  { when: "it is gone", family: [], told: "stopped" },
+  { when: "another claim runs it", family: [{ ...self, runnerId: "claim-2" }], refusal: "stopped" },
+  { when: "it is archived", family: [{ ...self, isArchived: true }], refusal: "stopped" },
+  { when: "it is gone", family: [], refusal: "stopped" },
   {
     when: "one less than the most is busy",
     family: [self, ...children(MAX_BUSY_SUBAGENTS - 1, "running")],
-    told: null,
+    refusal: null,
   },
   {
     when: "the most are busy",
     family: [self, ...children(MAX_BUSY_SUBAGENTS, "pending")],
-    told: "at work already",
+    refusal: "at work already",
   },
   {
     when: "others' are busy",
     family: [self, ...children(MAX_BUSY_SUBAGENTS, "running").map((it) => ({ ...it, parentId: "child-0" }))],
-    told: null,
+    refusal: null,
   },
   {
     when: "one less than the most has been",
     family: [self, ...children(MAX_FAMILY_SUBAGENTS - 1, "waiting")],
-    told: null,
+    refusal: null,
   },
   {
     when: "the most have been",
     family: [self, ...children(MAX_FAMILY_SUBAGENTS, "error")],
-    told: "message_agent",
+    refusal: "message_agent",
   },
 ];
 
-test.each(spawns)("asked for a subagent when $when", ({ family, maxDepth = 1, told }) => {
-  const refusal = spawnRefusal({ caller, family, maxDepth });
-  if (told === null) expect(refusal).toBeNull();
-  else expect(refusal).toContain(told);
+test.each(spawns)("starting a subagent when $when", ({ family, maxDepth = 1, refusal }) => {
+  const actual = spawnRefusal({ caller, family, maxDepth });
+  if (refusal === null) expect(actual).toBeNull();
+  else expect(actual).toContain(refusal);
 });
 
 const text = (words: string): MessagePart => ({ type: "text", text: words });
@@ -94,102 +94,102 @@ const standings: {
   last: [MessageRole, ...MessagePart[]] | null;
   queue?: number;
   isArchived?: boolean;
-  told: object;
+  refusal: object;
 }[] = [
   {
     when: "it has answered",
     status: "waiting",
     last: ["assistant", text("Done")],
-    told: { status: "finished", report: "Done" },
+    refusal: { status: "finished", report: "Done" },
   },
   {
-    when: "its answer is of several pieces",
+    when: "its answer has several parts",
     status: "waiting",
     last: ["assistant", { type: "reasoning", text: "Hm." }, text(" One, "), text("two. ")],
-    told: { status: "finished", report: "One, two." },
+    refusal: { status: "finished", report: "One, two." },
   },
   {
     when: "it has answered nothing",
     status: "waiting",
     last: ["assistant"],
-    told: { status: "finished", report: "" },
+    refusal: { status: "finished", report: "" },
   },
   {
     when: "a message was not answered",
     status: "waiting",
     last: ["user", text("Go on")],
-    told: { status: "interrupted" },
+    refusal: { status: "interrupted" },
   },
   {
     when: "it was stopped within tools",
     status: "waiting",
     last: ["tool", text("")],
-    told: { status: "interrupted" },
+    refusal: { status: "interrupted" },
   },
   {
     when: "it was stopped at a call",
     status: "waiting",
     last: ["assistant", text("I will"), call],
-    told: { status: "interrupted" },
+    refusal: { status: "interrupted" },
   },
   {
     when: "something waits to be said",
     status: "waiting",
     last: ["assistant", text("Old")],
     queue: 1,
-    told: { status: "interrupted" },
+    refusal: { status: "interrupted" },
   },
-  { when: "it has not begun", status: "pending", last: ["user", text("Go")], told: { status: "working" } },
+  { when: "it has not begun", status: "pending", last: ["user", text("Go")], refusal: { status: "working" } },
   {
     when: "it works with an older answer behind it",
     status: "running",
     last: ["assistant", text("Old")],
-    told: { status: "working" },
+    refusal: { status: "working" },
   },
   {
     when: "it is being stopped",
     status: "interrupting",
     last: ["assistant", text("Old")],
-    told: { status: "working" },
+    refusal: { status: "working" },
   },
   {
     when: "it waits for a client",
     status: "requires_action",
     last: ["assistant", call],
-    told: { status: "working" },
+    refusal: { status: "working" },
   },
   {
     when: "it failed",
     status: "error",
     last: ["user", text("Go")],
-    told: { status: "failed", failure: "Busy.", report: "" },
+    refusal: { status: "failed", failure: "Busy.", report: "" },
   },
   {
     when: "it failed after its words",
     status: "error",
     last: ["assistant", text("So far")],
-    told: { status: "failed", failure: "Busy.", report: "So far" },
+    refusal: { status: "failed", failure: "Busy.", report: "So far" },
   },
   {
-    when: "it was put away",
+    when: "it was archived",
     status: "waiting",
     last: ["assistant", text("Done")],
     isArchived: true,
-    told: { status: "archived" },
+    refusal: { status: "archived" },
   },
-  { when: "nothing was ever said", status: "waiting", last: null, told: { status: "interrupted" } },
+  { when: "nothing was ever said", status: "waiting", last: null, refusal: { status: "interrupted" } },
 ];
 
 test.each(standings)(
-  "what is told of a subagent when $when",
-  ({ status, last, queue = 0, isArchived = false, told }) => {
+  "the status of a subagent when $when",
+  ({ status, last, queue = 0, isArchived = false, refusal }) => {
     const [role, ...parts] = last ?? [];
     const state = {
       status,
       isArchived,
-      queuedIds: Array.from({ length: queue }, (_, place) => `q${place}`),
+      queuedIds: Array.from({ length: queue }, (_, index) => `q${index}`),
       lastError: status === "error" ? failure : null,
     };
-    expect(agentStatusOf({ state, last: role === undefined ? null : { role, parts } })).toEqual(told);
+    expect(agentStatusOf({ state, last: role === undefined ? null : { role, parts } })).toEqual(refusal);
   },
 );

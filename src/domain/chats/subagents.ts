@@ -1,26 +1,23 @@
-/**
- * Subagents: chats that an agent starts to have parts of its work done beside it. Who may start one, and what may be
- * told of one. Pure.
- */
+/** Subagents: chats that an agent starts to delegate work. Decides whether one may be started, and reports its status. Pure. */
 import type { ChatState } from "./chat-state.js";
 import type { MessagePart, MessageRole } from "./message-parts.js";
 
-/** `general` can do what its parent can; `explore` looks and changes nothing. */
+/** `general` can do what its parent can; `explore` is read-only. */
 export const SUBAGENT_KINDS = ["general", "explore"] as const;
 export type SubagentKind = (typeof SUBAGENT_KINDS)[number];
 
-/** Of one chat, at work at the same time: more than a model keeps in view, and each costs a turn. */
+/** Working subagents per chat: more than a model can keep track of, and each costs a turn. */
 export const MAX_BUSY_SUBAGENTS = 8;
-/** In one family, for good. What is asked of the one at rest again costs no new one. */
+/** Subagents per family, ever created. Giving an idle one another task needs no new one. */
 export const MAX_FAMILY_SUBAGENTS = 64;
-/** Of the task, and of each message to a subagent; what is longer belongs into a file. */
+/** Characters of a task or a message to a subagent; anything longer belongs in a file. */
 export const MAX_TASK_CHARACTERS = 100_000;
 
-/** How long a wait lasts that says nothing of it, and the longest, in seconds. */
+/** Default and maximum duration of a wait, in seconds. */
 export const DEFAULT_WAIT_SECONDS = 300;
 export const MAX_WAIT_SECONDS = 3_600;
 
-/** Whether a chat's agent is offered the tools for subagents at all. `maxDepth` 0: nobody is. */
+/** Whether a chat's agent gets the subagent tools. `maxDepth` 0 disables them for all. */
 export function mayHaveSubagents(
   chat: { depth: number; subagentKind: SubagentKind | null },
   maxDepth: number,
@@ -28,25 +25,25 @@ export function mayHaveSubagents(
   return chat.subagentKind !== "explore" && chat.depth < maxDepth;
 }
 
-/** A member of a family, as far as these rules go. */
+/** A member of a family, with the fields that these rules read. */
 export type Relative = {
   chatId: string;
   parentId: string | null;
   status: ChatState["status"];
   isArchived: boolean;
-  /** The hold of whoever runs it; null = nobody does. */
+  /** Identifies the claim of the worker that runs it; null = not running. */
   runnerId: string | null;
 };
 
-export type SpawnRequest = {
-  /** The chat whose agent asks, from which hold on it, and how deep it is. */
+type SpawnRequest = {
+  /** The chat whose agent asks, the claim it runs under, and its depth. */
   caller: { chatId: string; runnerId: string | null; depth: number; subagentKind: SubagentKind | null };
-  /** The whole family as it stands. */
+  /** The whole family. */
   family: readonly Relative[];
   maxDepth: number;
 };
 
-/** Why there is to be no new subagent now, worded for the model; null = there may be one. */
+/** Why no subagent may be started now, worded for the model; null = one may. */
 export function spawnRefusal({ caller, family, maxDepth }: SpawnRequest): string | null {
   if (!mayHaveSubagents(caller, maxDepth)) return "This agent may not start subagents of its own.";
   const self = family.find(({ chatId }) => chatId === caller.chatId);
@@ -68,33 +65,33 @@ export function isBusy(status: ChatState["status"]): boolean {
   return status !== "waiting" && status !== "error";
 }
 
-/** A subagent as it stands at one moment: its state and the last thing that both people and the model see in it. */
+/** A subagent's state and its last message that both users and the model see. */
 export type SubagentSnapshot = {
   state: Pick<ChatState, "status" | "isArchived" | "queuedIds" | "lastError">;
   last: { role: MessageRole; parts: readonly MessagePart[] } | null;
 };
 
-/** How a subagent stands, for the agent above it. */
+/** A subagent's status, for its parent agent. */
 export type AgentStatus =
   | { status: "working" }
-  /** `report`: its last words; empty when it had none. */
+  /** `report`: the text of its last answer; may be empty. */
   | { status: "finished"; report: string }
-  /** Stopped before it could answer the last thing it was told. */
+  /** Stopped before it answered its last message. */
   | { status: "interrupted" }
-  /** `failure` is worded for people. */
+  /** `failure` is worded for users. */
   | { status: "failed"; failure: string; report: string }
   | { status: "archived" };
 
 /**
- * What the subagent has to say. A report is only ever an answer that stands behind everything the subagent was told:
- * while a message waits or is being answered it is at work, and where the last message has no answer there is no
- * report. Places in history decide, never clocks.
+ * The status of a subagent. A report is only ever an answer that comes after every message to the subagent: while a
+ * message is queued or being answered it is working, and where the last message has no answer there is no report. The
+ * order of history decides, never clocks.
  */
 export function agentStatusOf({ state, last }: SubagentSnapshot): AgentStatus {
   if (isBusy(state.status)) return { status: "working" };
   if (state.isArchived) return { status: "archived" };
   const answered = last?.role === "assistant" && state.queuedIds.length === 0;
-  const report = answered ? wordsOf(last.parts) : "";
+  const report = answered ? textOf(last.parts) : "";
   if (state.status === "error") {
     return { status: "failed", failure: state.lastError?.message ?? "It failed.", report };
   }
@@ -102,7 +99,7 @@ export function agentStatusOf({ state, last }: SubagentSnapshot): AgentStatus {
   return isWhole ? { status: "finished", report } : { status: "interrupted" };
 }
 
-function wordsOf(parts: readonly MessagePart[]): string {
+function textOf(parts: readonly MessagePart[]): string {
   return parts
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join("")

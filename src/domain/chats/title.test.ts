@@ -53,15 +53,15 @@ describe("a model's title", () => {
     expect(normaliseTitle(text)).toBe(expected);
   });
 
-  test("is the same when it is normalised again, and never longer than eighty characters", () => {
-    const pieces = fc.array(
+  test("is unchanged when normalized again, and never longer than eighty characters", () => {
+    const fragments = fc.array(
       fc.constantFrom('"', ".", " ", "#", "*", "a", "Title:", "…", "🦜".repeat(30), "\u0000"),
     );
     fc.assert(
       fc.property(
         fc.oneof(
           fc.string(),
-          pieces.map((words) => words.join("")),
+          fragments.map((words) => words.join("")),
         ),
         (text) => {
           const once = normaliseTitle(text);

@@ -82,7 +82,10 @@ export function answerOpenCalls(state: ChatState, answer: SyntheticAnswer, now: 
 }
 
 /** Start and duration of an open call, for the result that ends it at `now`. */
-export function callTiming({ startedAt }: OpenCall, now: number): { startedAt?: number; durationMs?: number } {
+export function callTiming(
+  { startedAt }: OpenCall,
+  now: number,
+): { startedAt?: number; durationMs?: number } {
   return startedAt === undefined ? {} : { startedAt, durationMs: Math.max(0, now - startedAt) };
 }
 

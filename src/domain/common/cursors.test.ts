@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { decodeEventCursor, decodePageCursor, encodeEventCursor, encodePageCursor } from "./cursors.js";
 
 const number = fc.nat({ max: 999_999_999_999_999 });
-const place = fc.record({
+const eventCursor = fc.record({
   position: fc.record({ version: number, stage: number, messageId: number }),
   generation: fc.option(fc.record({ historyVersion: number, attempt: number })),
   sequence: number,
@@ -11,9 +11,9 @@ const place = fc.record({
 const encoded = (text: string) => Buffer.from(text).toString("base64url");
 
 describe("an event cursor", () => {
-  test("brings a reader back to its place, whatever the place", () => {
+  test("restores any position of a reader", () => {
     fc.assert(
-      fc.property(place, (cursor) => {
+      fc.property(eventCursor, (cursor) => {
         expect(decodeEventCursor(encodeEventCursor(cursor))).toEqual(cursor);
       }),
     );
@@ -21,13 +21,13 @@ describe("an event cursor", () => {
 
   test("is safe to put into a URL", () => {
     fc.assert(
-      fc.property(place, (cursor) => {
+      fc.property(eventCursor, (cursor) => {
         expect(encodeEventCursor(cursor)).toMatch(/^[A-Za-z0-9_-]+$/);
       }),
     );
   });
 
-  test("that is nonsense is null, never an exception", () => {
+  test("that is malformed is null, never an exception", () => {
     const nonsense = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.string().map(encoded));
     fc.assert(
       fc.property(nonsense, (text) => {
@@ -58,7 +58,7 @@ describe("an event cursor", () => {
 describe("a page cursor", () => {
   const word = fc.string().filter((text) => !text.includes("|"));
 
-  test("brings back the sort key and the id, in its own order only", () => {
+  test("restores the sort key and the id, for its own order only", () => {
     fc.assert(
       fc.property(
         fc.string({ maxLength: 100 }).filter((text) => !text.includes("|")),
@@ -74,7 +74,7 @@ describe("a page cursor", () => {
     );
   });
 
-  test("that is nonsense is null, never an exception", () => {
+  test("that is malformed is null, never an exception", () => {
     const nonsense = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.string().map(encoded));
     fc.assert(
       fc.property(nonsense, (text) => {

@@ -35,11 +35,11 @@ test.each<[string, DeploymentChange, string[]]>([
     { workspaceTtlMs: 2n ** 63n - 1n, acquireBatchSize: MAX_ACQUIRE_BATCH_SIZE + 1 },
     ["workspaceTtlMs", "acquireBatchSize"],
   ],
-])("%s is refused only for what cannot be so, by its field", (_what, change, fields) => {
+])("%s is refused only for invalid values, by field", (_what, change, fields) => {
   expect(problemsOfDeployment(change).map(({ path }) => path)).toEqual(fields.map((field) => [field]));
 });
 
-test("what is absent stays, and null takes away", () => {
+test("absent fields stay, and null clears", () => {
   const set = changedDeployment(UNSET_DEPLOYMENT, { systemPrompt: "Be kind.", workspaceTtlMs: 60_000n });
   expect(set).toEqual({ ...UNSET_DEPLOYMENT, systemPrompt: "Be kind.", workspaceTtlMs: 60_000 });
   expect(changedDeployment(set, {})).toEqual(set);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { plainJson } from "./plain-json.js";
 
-test("what is JSON already stays what it is", () => {
+test("JSON stays as it is", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const sent: unknown = JSON.parse(JSON.stringify(value));
@@ -11,7 +11,7 @@ test("what is JSON already stays what it is", () => {
   );
 });
 
-test("whatever a tool returns can be written as JSON and is well-formed", () => {
+test("any value that a tool returns becomes well-formed JSON", () => {
   fc.assert(
     fc.property(
       fc.anything({ withBigInt: true, withDate: true, withSparseArray: true, withMap: true }),
@@ -52,11 +52,11 @@ test.each([
     JSON.parse('{"__proto__":{"a":1}}'),
     JSON.parse('{"__proto__":{"a":1}}'),
   ],
-])("a result with %s is made plain", (_case, given: unknown, expected: unknown) => {
+])("a result with %s becomes plain JSON", (_case, given: unknown, expected: unknown) => {
   expect(plainJson(given)).toEqual(expected);
 });
 
-test("depth without end is marked, and a value that unfolds without end is refused", () => {
+test("infinite depth is marked, and a value that expands without end is refused", () => {
   expect(JSON.stringify(plainJson(deep))).toBe(`${"[".repeat(100)}"[nested too deeply]"${"]".repeat(100)}`);
   let laughs: unknown = "ha";
   for (let level = 0; level < 40; level += 1) laughs = [laughs, laughs];

@@ -1,4 +1,4 @@
-// Whether what came is what was announced.
+// Verification of uploads against their declared media type.
 import { expect, test } from "vitest";
 import { verifyContent } from "./file-content.js";
 
@@ -25,8 +25,8 @@ test.each([
   ["application/x-own", binary(), "application/octet-stream"],
   ["audio/mp4", binary("video/mp4"), "video/mp4"],
   ["video/quicktime", binary("video/mp4"), "video/mp4"],
-])("announced as %s, found as %j: kept as %s", (announced, found, mediaType) => {
-  expect(verifyContent(announced, found)).toEqual({ mediaType });
+])("declared as %s, found as %j: stored as %s", (declared, found, mediaType) => {
+  expect(verifyContent(declared, found)).toEqual({ mediaType });
 });
 
 test.each([
@@ -35,7 +35,7 @@ test.each([
   ["application/zip", text(), "text"],
   ["application/pdf", text(), "text"],
   ["video/mp4", text(), "text"],
-  ["text/plain", binary(), "no text in UTF-8"],
+  ["text/plain", binary(), "not UTF-8 text"],
   ["application/json", binary("image/png"), "image/png"],
   ["image/png", binary(), "something else"],
   ["application/pdf", binary(), "something else"],
@@ -45,8 +45,8 @@ test.each([
   ["application/x-own", binary("image/png"), "image/png"],
   ["image/heic", binary("application/x-msdownload"), "application/x-msdownload"],
   ["audio/ogg", binary("audio/mpeg"), "audio/mpeg"],
-])("announced as %s, found as %j: refused as %s", (announced, found, is) => {
-  expect(verifyContent(announced, found)).toEqual({
-    refused: `It was announced as ${announced}, but is ${is}.`,
+])("declared as %s, found as %j: refused as %s", (declared, found, is) => {
+  expect(verifyContent(declared, found)).toEqual({
+    refused: `It was declared as ${declared}, but is ${is}.`,
   });
 });

@@ -34,7 +34,9 @@ function verifyText(declaredType: string, content: FileContent): ContentVerdict 
   if (isTextType(declaredType)) return { mediaType: declaredType };
   if (mediaType === declaredType) return { mediaType: declaredType };
   const isVague =
-    declaredType.startsWith("application/") && !EXACT_APPLICATIONS.has(declaredType) && !ZIP_KIND.test(declaredType);
+    declaredType.startsWith("application/") &&
+    !EXACT_APPLICATIONS.has(declaredType) &&
+    !ZIP_KIND.test(declaredType);
   return isVague ? { mediaType: nameOf(content) } : contradiction(declaredType, "text");
 }
 

@@ -1,4 +1,4 @@
-// What is left of files' names.
+// Sanitizing of file names.
 import { expect, test } from "vitest";
 import { plainFileName, textTypeOfName } from "./file-names.js";
 
@@ -18,13 +18,13 @@ test.each([
   expect(plainFileName(name)).toBe(plain);
 });
 
-test("a long name is cut between characters, and keeps its extension", () => {
+test("a long name is truncated between characters and keeps its extension", () => {
   const cut = plainFileName(`${"ä".repeat(200)}.tar`) ?? "";
   expect([Buffer.byteLength(cut), cut.endsWith("ä.tar"), cut.includes("\ufffd")]).toEqual([254, true, false]);
   expect(plainFileName("x".repeat(300))).toBe("x".repeat(255));
 });
 
-test("texts are told by their extension, whatever else their names say", () => {
+test("the type of a text file follows from its extension alone", () => {
   expect(["a.MD", "data.JSON", "Makefile", "x.constructor", "page.html"].map(textTypeOfName)).toEqual([
     "text/markdown",
     "application/json",

@@ -15,11 +15,11 @@ test.each([
   ["audio/mpeg", bytes("\xff\xfb\x90"), "audio/mpeg"],
   ["audio/ogg", bytes("OggS\x00"), "audio/ogg"],
   ["application/pdf", bytes("%PDF-1.4\n"), "application/pdf"],
-])("a file that is what it is said to be keeps its type: %s", (claimed, content, kept) => {
-  expect(checkedMediaType(claimed, content)).toBe(kept);
+])("a correctly declared file keeps its type: %s", (claimed, content, stored) => {
+  expect(checkedMediaType(claimed, content)).toBe(stored);
 });
 
-test("a JPEG that is called a PNG is kept as the JPEG that it is", () => {
+test("a JPEG declared as a PNG is stored as a JPEG", () => {
   expect(checkedMediaType("image/png", bytes("\xff\xd8\xff\xe0"))).toBe("image/jpeg");
 });
 
@@ -33,7 +33,7 @@ test.each([
   expect(checkedMediaType(claimed, content)).toBe("application/octet-stream");
 });
 
-test("types that bytes do not tell are believed", () => {
+test("types that magic bytes do not identify are accepted as declared", () => {
   expect(checkedMediaType("text/csv; header=present", PNG)).toBe("text/csv");
   expect(checkedMediaType("application/zip", bytes(""))).toBe("application/zip");
 });

@@ -30,6 +30,6 @@ test.each([
   [1536n, "1.5 KiB"],
   [5n * 1024n ** 3n, "5 GiB"],
   [2n ** 62n, "4194304 TiB"],
-])("%s bytes are told as %s", (bytes, words) => {
+])("%s bytes are formatted as %s", (bytes, words) => {
   expect(formatBytes(bytes)).toBe(words);
 });

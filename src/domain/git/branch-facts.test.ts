@@ -2,16 +2,16 @@ import { expect, test } from "vitest";
 import { type BranchFacts, hasChangesRequested, haveSameFacts, unknownBranch } from "./branch-facts.js";
 
 test.each<[string, string[], boolean]>([
-  ["nobody has said anything", [], false],
+  ["there are no reviews", [], false],
   ["one approves", ["ada APPROVED"], false],
   ["one wants changes", ["ada APPROVED", "bob CHANGES_REQUESTED"], true],
   ["they are content later", ["bob CHANGES_REQUESTED", "bob APPROVED"], false],
   ["they are not any more", ["bob APPROVED", "bob CHANGES_REQUESTED"], true],
   ["it was dismissed", ["bob CHANGES_REQUESTED", "bob DISMISSED"], false],
   ["a comment takes nothing back", ["bob CHANGES_REQUESTED", "bob COMMENTED", "bob PENDING"], true],
-  ["somebody else approves", ["bob CHANGES_REQUESTED", "ada APPROVED"], true],
-])("changes are wanted when %s: %j → %s", (_, said, expected) => {
-  const reviews = said.map((it) => {
+  ["another reviewer approves", ["bob CHANGES_REQUESTED", "ada APPROVED"], true],
+])("changes are requested when %s: %j → %s", (_, texts, expected) => {
+  const reviews = texts.map((it) => {
     const [reviewer = "", state = ""] = it.split(" ");
     return { reviewer, state };
   });
@@ -32,6 +32,6 @@ test.each<[string, BranchFacts | null, BranchFacts | null, boolean]>([
   ["a pull request that came", { ...facts, pullRequest: null }, facts, false],
   ["a review", facts, { ...facts, pullRequest: { ...pullRequest, hasChangesRequested: true } }, false],
   ["no pull request, both", { ...facts, pullRequest: null }, { ...facts, pullRequest: null }, true],
-])("people are shown the same: %s", (_, a, b, expected) => {
+])("the displayed facts are the same: %s", (_, a, b, expected) => {
   expect(haveSameFacts(a, b)).toBe(expected);
 });

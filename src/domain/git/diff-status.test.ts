@@ -45,11 +45,11 @@ test.each<[string, PollOutcome, number, number]>([
   ["a rate limit without a word", failed({ kind: "rate-limited" }), 0, 5 * MINUTE],
   ["one that is over", failed({ kind: "rate-limited", retryAt: NOW - MINUTE }), 0, 5 * MINUTE],
   ["one for years", failed({ kind: "rate-limited", retryAt: NOW * 1_000_000 }), 0, 65 * MINUTE],
-])("%s is looked at again in time", (_, outcome, sinceMarkedMs, expected) => {
+])("%s is polled again in time", (_, outcome, sinceMarkedMs, expected) => {
   expect(nextPollDelayMs(outcome, sinceMarkedMs, NOW)).toBe(expected);
 });
 
-test("a failure is kept in one word", () => {
+test("a failure is stored as its kind", () => {
   expect([alone, { kind: "no-token" } as const, failed({ kind: "rate-limited" })].map(failureOf)).toEqual([
     null,
     "no-token",
@@ -57,8 +57,8 @@ test("a failure is kept in one word", () => {
   ]);
 });
 
-test("one owner's looks at one origin go together, in the order in which they came", () => {
-  const look = (ownerId: string, remoteOrigin: string, chatId: number) => ({ ownerId, remoteOrigin, chatId });
-  const looks = [look("ada", "a", 1), look("bob", "a", 2), look("ada", "b", 3), look("ada", "a", 4)];
-  expect(groupByToken(looks).map((group) => group.map(({ chatId }) => chatId))).toEqual([[1, 4], [2], [3]]);
+test("one owner's polls of one origin are grouped, in their order", () => {
+  const poll = (ownerId: string, remoteOrigin: string, chatId: number) => ({ ownerId, remoteOrigin, chatId });
+  const polls = [poll("ada", "a", 1), poll("bob", "a", 2), poll("ada", "b", 3), poll("ada", "a", 4)];
+  expect(groupByToken(polls).map((group) => group.map(({ chatId }) => chatId))).toEqual([[1, 4], [2], [3]]);
 });

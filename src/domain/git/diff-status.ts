@@ -35,7 +35,8 @@ export function nextPollDelayMs(outcome: PollOutcome, sinceMarkedMs: number, now
   switch (outcome.kind) {
     case "seen": {
       const { pullRequest } = outcome.facts;
-      if (pullRequest === null) return sinceMarkedMs < PULL_REQUEST_EXPECTED_WITHIN_MS ? FRESH_PUSH_POLL_MS : CLAIM_MS;
+      if (pullRequest === null)
+        return sinceMarkedMs < PULL_REQUEST_EXPECTED_WITHIN_MS ? FRESH_PUSH_POLL_MS : CLAIM_MS;
       if (sinceMarkedMs < PUSH_DELAY_MS) return FRESH_PUSH_POLL_MS;
       return pullRequest.state === "open" ? OPEN_POLL_MS : CLOSED_POLL_MS;
     }

@@ -41,7 +41,7 @@ test.each([
   expect(readGitOrigin(text)).toBe(null);
 });
 
-test("the two great ones are known, others are asked", () => {
+test("github.com and gitlab.com are known without a request", () => {
   expect(["github.com", "gitlab.com", "git.example"].map(knownKindOf)).toEqual([
     "github",
     "gitlab",
@@ -49,7 +49,7 @@ test("the two great ones are known, others are asked", () => {
   ]);
 });
 
-test("pages are encrypted unless the host is named otherwise", () => {
+test("pages use HTTPS unless the host is written with http://", () => {
   expect(["git.example:8443", "http://git.example"].map(siteOf)).toEqual([
     "https://git.example:8443",
     "http://git.example",

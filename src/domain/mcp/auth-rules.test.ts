@@ -36,8 +36,8 @@ const headers = (...names: string[]): McpAuthChange => ({
 test.each<[string, McpAuthChange, string[]]>([
   ["nothing", { kind: "none", isConfirmed: true }, []],
   ["nothing, denied", { kind: "none", isConfirmed: false }, ["auth.none"]],
-  ["the person's identity", { kind: "user_identity", isConfirmed: true }, []],
-  ["the person's identity, denied", { kind: "user_identity", isConfirmed: false }, ["auth.userIdentity"]],
+  ["the user's identity", { kind: "user_identity", isConfirmed: true }, []],
+  ["the user's identity, unconfirmed", { kind: "user_identity", isConfirmed: false }, ["auth.userIdentity"]],
   ["OAuth by discovery", { kind: "oauth2" }, []],
   ["OAuth by discovery with scopes", { kind: "oauth2", scopes: ["read:all", "write"] }, []],
   ["a whole client", { kind: "oauth2", ...CLIENT }, []],
@@ -67,11 +67,11 @@ test.each<[string, McpAuthChange, string[]]>([
   [
     "scopes that are none",
     { kind: "oauth2", scopes: ["read", "", "read write", 'a"b', "a\\b", "ä", "x".repeat(257)] },
-    [1, 2, 3, 4, 5, 6].map((place) => `auth.oauth2.scopes.${place}`),
+    [1, 2, 3, 4, 5, 6].map((index) => `auth.oauth2.scopes.${index}`),
   ],
   [
     "too many scopes",
-    { kind: "oauth2", scopes: Array.from({ length: 101 }, (_, place) => `s${place}`) },
+    { kind: "oauth2", scopes: Array.from({ length: 101 }, (_, index) => `s${index}`) },
     ["auth.oauth2.scopes"],
   ],
   ["a key", key("Authorization", "Bearer x y"), []],
@@ -89,8 +89,8 @@ test.each<[string, McpAuthChange, string[]]>([
   ["a key of 8,193 characters", key("X-Api-Key", "x".repeat(8_193)), ["auth.apiKey.value.set"]],
   ["headers", headers("X-One", "X-Two"), []],
   ["no headers", headers(), ["auth.headers"]],
-  ["20 headers", headers(...Array.from({ length: 20 }, (_, place) => `X-${place}`)), []],
-  ["21 headers", headers(...Array.from({ length: 21 }, (_, place) => `X-${place}`)), ["auth.headers"]],
+  ["20 headers", headers(...Array.from({ length: 20 }, (_, index) => `X-${index}`)), []],
+  ["21 headers", headers(...Array.from({ length: 21 }, (_, index) => `X-${index}`)), ["auth.headers"]],
   ["a header twice", headers("X-One", "x-one"), ["auth.headers.1.name"]],
   [
     "headers without values",
@@ -123,7 +123,7 @@ test.each([
   "Last-Event-ID",
   "Mcp-Session-Id",
   "MCP-Protocol-Version",
-])("no header of an admin is called %j", (name) => {
+])("a custom header may not be called %j", (name) => {
   expect([pathsOf(key(name)), pathsOf(headers(name))]).toEqual([
     ["auth.apiKey.header"],
     ["auth.headers.0.name"],
@@ -141,7 +141,7 @@ test("no problem repeats a secret", () => {
   expect(JSON.stringify(plans)).not.toContain("s3cret");
 });
 
-describe("of a server that was set up before", () => {
+describe("for an existing server", () => {
   const NO_SECRETS: StoredSecrets = { hasOauthClientSecret: false, hasApiKey: false, headerNames: [] };
   const former = {
     key: { auth: key("X-Api-Key"), secrets: { ...NO_SECRETS, hasApiKey: true } },
@@ -205,7 +205,7 @@ describe("of a server that was set up before", () => {
       { auth: { kind: "oauth2", clientSecret: { clear: true } } },
       { oauthClientSecret: "clear", apiKey: "clear", customHeaders: "clear" },
     ],
-    // Another client's secret is another one.
+    // Another client has another secret.
     [
       "oauth",
       { auth: { kind: "oauth2", clientId: "other" } },
@@ -243,7 +243,7 @@ describe("of a server that was set up before", () => {
     ],
     ["oauth", { auth: { kind: "oauth2", tokenUrl: "https://id.example/other" } }, []],
   ])(
-    "with %s, the change %j demands secrets anew at %j: nobody reads them by pointing them elsewhere",
+    "with %s, the change %j requires secrets again at %j, so that they cannot be read by pointing them elsewhere",
     (kind, change, paths) => {
       const plan = planAfter(kind, change);
       expect(plan.ok ? [] : plan.problems.map(({ path }) => path.join("."))).toEqual(paths);

@@ -78,7 +78,14 @@ export function changeAuth(before: AuthBefore, change: McpAuthChange | undefined
 
 function unchanged({ settings }: AuthBefore): Planned {
   const { authKind, oauthClientId, oauthAuthorizeUrl, oauthTokenUrl, oauthScopes, apiKeyHeader } = settings;
-  const settingsNow = { authKind, oauthClientId, oauthAuthorizeUrl, oauthTokenUrl, oauthScopes, apiKeyHeader };
+  const settingsNow = {
+    authKind,
+    oauthClientId,
+    oauthAuthorizeUrl,
+    oauthTokenUrl,
+    oauthScopes,
+    apiKeyHeader,
+  };
   return { settings: settingsNow, secrets: KEEP_ALL };
 }
 
@@ -179,7 +186,9 @@ function planApiKey(
 ): Planned {
   const header = change.header?.trim() ?? before?.settings.apiKeyHeader ?? "";
   const problem =
-    header === "" ? "An API key needs a header to be sent in, such as Authorization." : headerNameProblem(header);
+    header === ""
+      ? "An API key needs a header to be sent in, such as Authorization."
+      : headerNameProblem(header);
   if (problem !== null) note(problem, "header");
   const apiKey = readSecret(change.value, (message, ...path) => note(message, "value", ...path));
   if (typeof apiKey === "object") {
@@ -242,7 +251,8 @@ function noteMovedSecrets(
   planned: Planned,
   note: Note,
 ): void {
-  const message = "The address is on another host now. Enter this again, since it was meant for the previous one.";
+  const message =
+    "The address is on another host now. Enter this again, since it was meant for the previous one.";
   const isMoved = movesTo !== null && old.url !== "" && originOf(movesTo) !== originOf(old.url);
   if (isMoved && planned.settings.authKind === "api_key" && planned.secrets.apiKey === "keep") {
     note(message, "apiKey", "value");

@@ -52,7 +52,8 @@ export function readAddress(text: string, note: (message: string) => void): stri
   }
   const url = new URL(trimmed);
   if (url.username !== "" || url.password !== "") note("An address must not contain a user or password.");
-  if (url.hash !== "" || trimmed.includes("#")) note("An address must not contain a # part, which would not be sent.");
+  if (url.hash !== "" || trimmed.includes("#"))
+    note("An address must not contain a # part, which would not be sent.");
   return url.href;
 }
 

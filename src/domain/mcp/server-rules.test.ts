@@ -18,21 +18,21 @@ const NEW: NewMcpServer = {
 };
 
 /** The problems of a new server, as `path: message`. */
-function problemsOf(wishes: Partial<NewMcpServer>): string[] {
-  const plan = planNewMcpServer({ ...NEW, ...wishes });
+function problemsOf(input: Partial<NewMcpServer>): string[] {
+  const plan = planNewMcpServer({ ...NEW, ...input });
   return plan.ok ? [] : plan.problems.map(({ path, message }) => `${path.join(".")}: ${message}`);
 }
 
-/** The paths alone. */
-const pathsOf = (wishes: Partial<NewMcpServer>) => problemsOf(wishes).map((line) => line.split(": ")[0]);
+/** Only the paths. */
+const pathsOf = (input: Partial<NewMcpServer>) => problemsOf(input).map((line) => line.split(": ")[0]);
 
-function settingsOf(wishes: Partial<NewMcpServer> = {}): McpServerSettings {
-  const plan = planNewMcpServer({ ...NEW, ...wishes });
+function settingsOf(input: Partial<NewMcpServer> = {}): McpServerSettings {
+  const plan = planNewMcpServer({ ...NEW, ...input });
   if (!plan.ok) throw new Error(JSON.stringify(plan.problems));
   return plan.settings;
 }
 
-test("a new server with nothing but what it must have is switched off and chosen by nobody", () => {
+test("a new server with nothing but what it must have is disabled and not selected by default", () => {
   expect(planNewMcpServer(NEW)).toEqual({
     ok: true,
     settings: {
@@ -88,8 +88,8 @@ describe("an address", () => {
     [" HTTPS://MCP.Example:443/Mcp?tenant=1 ", "https://mcp.example/Mcp?tenant=1"],
     ["http://[::1]:3000/sse", "http://[::1]:3000/sse"],
     ["https://bücher.example/mcp", "https://xn--bcher-kva.example/mcp"],
-  ])("%j is kept as %s", (url, kept) => {
-    expect(settingsOf({ url }).url).toBe(kept);
+  ])("%j is stored as %s", (url, stored) => {
+    expect(settingsOf({ url }).url).toBe(stored);
   });
   test.each([
     "",
@@ -110,7 +110,7 @@ describe("an address", () => {
       ["auth.oauth2.authorizeUrl", "auth.oauth2.tokenUrl"],
     ]);
   });
-  test("with a user and a part is told of both", () => {
+  test("with a user and a fragment has both problems", () => {
     expect(pathsOf({ url: "https://a@b.example/#c" })).toEqual(["url", "url"]);
   });
 });
@@ -124,25 +124,25 @@ test.each<[Partial<NewMcpServer>, string[]]>([
   [{ description: "x".repeat(2_000) }, []],
   [{ description: "x".repeat(2_001) }, ["description"]],
   [{ description: "\u001b[31mred" }, ["description"]],
-  [{ toolAllowList: Array.from({ length: 200 }, (_, place) => `tool-${place}`) }, []],
-  [{ toolAllowList: Array.from({ length: 201 }, (_, place) => `tool-${place}`) }, ["toolAllowList"]],
+  [{ toolAllowList: Array.from({ length: 200 }, (_, index) => `tool-${index}`) }, []],
+  [{ toolAllowList: Array.from({ length: 201 }, (_, index) => `tool-${index}`) }, ["toolAllowList"]],
   [{ toolDenyList: ["a", "", "x".repeat(256), "x".repeat(257)] }, ["toolDenyList.1", "toolDenyList.3"]],
   [{ toolAllowList: ["a", "b"], toolDenyList: ["c", "b"] }, ["toolDenyList.1"]],
   [
     { displayName: "", slug: "A", url: "x", toolDenyList: [""] },
     ["slug", "displayName", "url", "toolDenyList.0"],
   ],
-])("of %j the problems are at %j", (wishes, paths) => {
-  expect(pathsOf(wishes)).toEqual(paths);
+])("of %j the problems are at %j", (input, paths) => {
+  expect(pathsOf(input)).toEqual(paths);
 });
 
 test("a name that is listed twice counts once", () => {
   expect(settingsOf({ toolDenyList: ["a", "b", "a"] }).toolDenyList).toEqual(["a", "b"]);
 });
 
-/** A server as it was, with all the secrets of its kind kept. */
-function before(wishes: Partial<NewMcpServer> = {}, headerNames: string[] = []) {
-  const settings = settingsOf(wishes);
+/** A server with all the secrets of its kind stored. */
+function before(input: Partial<NewMcpServer> = {}, headerNames: string[] = []) {
+  const settings = settingsOf(input);
   const secrets = {
     hasOauthClientSecret: settings.oauthClientId !== null,
     hasApiKey: settings.authKind === "api_key",
@@ -151,8 +151,8 @@ function before(wishes: Partial<NewMcpServer> = {}, headerNames: string[] = []) 
   return { settings, secrets };
 }
 
-function change(wanted: McpServerChange, old = before()) {
-  const plan = planMcpServerChange(old, wanted);
+function change(update: McpServerChange, old = before()) {
+  const plan = planMcpServerChange(old, update);
   return plan.ok ? plan.settings : plan.problems.map(({ path }) => path.join("."));
 }
 
@@ -170,7 +170,7 @@ describe("a change", () => {
     ]);
   });
 
-  test("cannot clear what a server is not without", () => {
+  test("cannot clear what a server requires", () => {
     const nulls = { displayName: null, url: null, transport: null, auth: null, availability: null };
     expect(change({ ...nulls, isEnabled: null, isPrivateNetworkAllowed: null })).toEqual([
       "displayName",
@@ -190,7 +190,7 @@ describe("a change", () => {
   });
 });
 
-describe("what people authorised was for another server", () => {
+describe("a change invalidates users' authorizations", () => {
   const client: McpAuthChange = {
     kind: "oauth2",
     clientId: "parley",
@@ -209,9 +209,9 @@ describe("what people authorised was for another server", () => {
     [{ auth: { ...client, tokenUrl: "https://id.example/other" } }, true],
     [{ auth: { kind: "oauth2", clientId: null, authorizeUrl: null, tokenUrl: null } }, true],
     [{ auth: { kind: "none", isConfirmed: true } }, true],
-  ])("after %j: %s", (wanted, isAnother) => {
-    const after = change(wanted, old);
+  ])("of %j: %s", (update, invalidates) => {
+    const after = change(update, old);
     if (Array.isArray(after)) throw new Error(after.join());
-    expect(invalidatesAuthorizations(old.settings, after)).toBe(isAnother);
+    expect(invalidatesAuthorizations(old.settings, after)).toBe(invalidates);
   });
 });

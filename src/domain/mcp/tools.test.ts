@@ -6,7 +6,7 @@ test.each<[allow: string[], deny: string[], allowed: string[]]>([
   [["read"], [], ["read"]],
   [[], ["write"], ["read", "Read"]],
   [["read", "gone"], ["write"], ["read"]],
-  // Admins cannot save this; a row from elsewhere is read so that the narrower wish of "only these" holds.
+  // Admins cannot save this; for a row from elsewhere the narrower rule, the allow list, applies.
   [["read"], ["read"], ["read"]],
 ])("of the tools read, write and Read, allowing %j and denying %j leaves %j", (allow, deny, allowed) => {
   const lists = { toolAllowList: allow, toolDenyList: deny };

@@ -60,14 +60,7 @@ export type McpToolDescription = { name: string; description: string; inputSchem
  * egress guard refuses its address. `unreachable`: no connection, or a broken one. `timeout`: no answer in time.
  * `malformed`: the answer violates the protocol. `refused`: the server answered with an error.
  */
-const MCP_FAILURES = [
-  "unauthorized",
-  "blocked",
-  "unreachable",
-  "timeout",
-  "malformed",
-  "refused",
-] as const;
+const MCP_FAILURES = ["unauthorized", "blocked", "unreachable", "timeout", "malformed", "refused"] as const;
 export type McpServerFailureKind = (typeof MCP_FAILURES)[number];
 
 /** `message` is worded for users and contains no secret. */

@@ -1,4 +1,4 @@
-// What admins may make of models, and of the default: tables of decisions.
+// Validation of model configurations, and of the default: decision tables.
 import { describe, expect, test } from "vitest";
 import { type ModelSetup, planDefault, planModelChange, planNewModel } from "./model-config-rules.js";
 
@@ -17,7 +17,7 @@ const BEFORE: ModelSetup = {
 describe("the default", () => {
   const STAYS = "stays";
   const BECOMES = "becomes";
-  // is it now, what is asked, will it be enabled, is its provider → what becomes of it, or the field at fault
+  // is default now, requested, will be enabled, provider is enabled → becomes default, or the field at fault
   test.each<[boolean, boolean | undefined, boolean, boolean, string]>([
     [false, undefined, true, true, STAYS],
     [false, undefined, false, true, STAYS],
@@ -44,7 +44,7 @@ describe("the default", () => {
   );
 });
 
-test("what is absent stays, and null clears what can be without a value", () => {
+test("absent fields stay, and null clears optional ones", () => {
   expect(planModelChange(BEFORE, {}, takesAll)).toEqual({ ok: true, setup: BEFORE });
   const cleared = { contextLimit: null, maxOutputTokens: null, providerOptions: null, pricing: null };
   expect(planModelChange(BEFORE, cleared, takesAll)).toEqual({
@@ -53,7 +53,7 @@ test("what is absent stays, and null clears what can be without a value", () => 
   });
 });
 
-test("options that stay are not judged anew, given ones are, each at its place", () => {
+test("unchanged options are not validated again; new ones are, with the path of each problem", () => {
   const judge = () => [{ message: "no", path: ["a", "0"] }];
   expect(planModelChange(BEFORE, { displayName: "N" }, judge).ok).toBe(true);
   expect(planModelChange(BEFORE, { providerOptions: { a: [1] } }, judge)).toEqual({
@@ -83,7 +83,7 @@ test.each([0, 100])("a threshold of %i is one", (compactionThresholdPercent) => 
   expect(planModelChange(BEFORE, { compactionThresholdPercent }, takesAll).ok).toBe(true);
 });
 
-test("a new model has what is known of its name, unless it is said otherwise", () => {
+test("a new model takes defaults from the table of known models", () => {
   const wanted = { model: "gpt-5", displayName: "GPT" };
   expect(planNewModel("openai", wanted, takesAll)).toMatchObject({
     setup: {

@@ -66,8 +66,7 @@ export function planNewModel(kind: ModelProviderKind, input: NewModel, validate:
   const model = readPlainText(input.model, { min: 1, max: MAX_MODEL_CHARACTERS }, (message) =>
     problems.push({ message, path: ["model"] }),
   );
-  if (/\s/.test(model))
-    problems.push({ message: "A model id must not contain spaces.", path: ["model"] });
+  if (/\s/.test(model)) problems.push({ message: "A model id must not contain spaces.", path: ["model"] });
   const blank: ModelSetup = {
     model,
     displayName: "",
@@ -81,7 +80,11 @@ export function planNewModel(kind: ModelProviderKind, input: NewModel, validate:
   return plan(blank, input, { validate, problems });
 }
 
-export function planModelChange(before: ModelSetup, change: ModelChange, validate: ValidateOptions): ModelPlan {
+export function planModelChange(
+  before: ModelSetup,
+  change: ModelChange,
+  validate: ValidateOptions,
+): ModelPlan {
   return plan(before, change, { validate, problems: [] });
 }
 
@@ -127,7 +130,10 @@ function noteNumbers(setup: ModelSetup, change: ModelChange, note: Note): void {
     maxOutputTokens >= contextLimit
   ) {
     const field = change.maxOutputTokens === undefined ? "contextLimit" : "maxOutputTokens";
-    note("The output limit must be smaller than the context limit, or no tokens are left for the prompt.", field);
+    note(
+      "The output limit must be smaller than the context limit, or no tokens are left for the prompt.",
+      field,
+    );
   }
   if (!Number.isInteger(threshold) || threshold < 0 || threshold > 100) {
     note("It must be a whole percentage from 0 to 100; 100 never compacts.", "compactionThresholdPercent");

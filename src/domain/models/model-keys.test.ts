@@ -1,4 +1,4 @@
-// Whose key pays, as a table.
+// Choice of the API key, as a table.
 import { expect, test } from "vitest";
 import { chooseKey, goesWithoutKey, type KeySource, keyVariableOf, type KeyPolicy } from "./model-keys.js";
 
@@ -6,7 +6,7 @@ const OURS = "ours";
 const THEIRS = "theirs";
 
 test.each<[KeyPolicy, boolean, string | null, string | null, string]>([
-  // policy, may go without, the deployment's, the person's → what is sent, or whose is missing
+  // policy, may go without, the deployment's key, the user's key → the key sent, or whose is missing
   ["deployment", false, OURS, THEIRS, "ours"],
   ["deployment", false, null, THEIRS, "missing deployment"],
   ["deployment", true, null, THEIRS, "none"],
@@ -22,7 +22,7 @@ test.each<[KeyPolicy, boolean, string | null, string | null, string]>([
   expect(choice.ok ? choice.key || "none" : `missing ${choice.missing}`).toBe(expected);
 });
 
-const PLACE: KeySource = {
+const SOURCE: KeySource = {
   kind: "openai",
   baseUrl: null,
   apiKeyVariable: null,
@@ -46,13 +46,13 @@ test.each<[string, Partial<KeySource>, boolean]>([
     { apiKeyVariable: "OPENAI_API_KEY", baseUrl: "http://127.0.0.1:1/" },
     true,
   ],
-])("%s may be called without a key: %j is %s", (_name, place, expected) => {
-  expect(goesWithoutKey({ ...PLACE, ...place })).toBe(expected);
+])("%s may be called without a key: %j is %s", (_name, source, expected) => {
+  expect(goesWithoutKey({ ...SOURCE, ...source })).toBe(expected);
 });
 
-test("the environment's key counts only where the environment's address is", () => {
-  const place = { ...PLACE, apiKeyVariable: "OPENAI_API_KEY" };
-  expect([keyVariableOf({ ...place, isAddressOwn: false }), keyVariableOf(place)]).toEqual([
+test("the environment's key is used only with the environment's address", () => {
+  const source = { ...SOURCE, apiKeyVariable: "OPENAI_API_KEY" };
+  expect([keyVariableOf({ ...source, isAddressOwn: false }), keyVariableOf(source)]).toEqual([
     "OPENAI_API_KEY",
     null,
   ]);

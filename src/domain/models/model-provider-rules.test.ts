@@ -1,4 +1,4 @@
-// What admins may make of providers: tables of decisions.
+// Validation of model providers: decision tables.
 import { expect, test } from "vitest";
 import { MODEL_PROVIDER_KINDS } from "../common/failures.js";
 import { planNewProvider, planProviderChange, type ProviderSetup } from "./model-provider-rules.js";
@@ -19,7 +19,7 @@ test.each(MODEL_PROVIDER_KINDS)("%s needs an address only where the vendor has n
   expect(planned.ok ? [] : planned.problems.map(({ path }) => path)).toEqual(needsOne ? [["baseUrl"]] : []);
 });
 
-test("compatible servers speak chat completions unless somebody says otherwise", () => {
+test("compatible servers speak chat completions by default", () => {
   const formats = MODEL_PROVIDER_KINDS.map((kind) => {
     const planned = planNewProvider({ kind, displayName: "P", baseUrl: "https://one.example/" });
     return planned.ok && planned.setup.openaiApi === "chat" ? [kind] : [];
@@ -28,7 +28,7 @@ test("compatible servers speak chat completions unless somebody says otherwise",
 });
 
 const KEEP = { apiKey: undefined };
-// from, to, with a key stored, what is said of it → it has moved, or the field at fault
+// from, to, has a stored key, change of the key → has moved, or the field at fault
 test.each<[string | null, string | null | undefined, boolean, object, boolean | string]>([
   ["https://one.example/v1", undefined, true, KEEP, false],
   ["https://one.example/v1", "https://one.example/v2", true, KEEP, false],
@@ -42,10 +42,10 @@ test.each<[string | null, string | null | undefined, boolean, object, boolean | 
   ["https://one.example/v1", null, true, KEEP, "apiKey"],
   [null, "https://two.example/", true, KEEP, "apiKey"],
   [null, null, true, KEEP, false],
-])("from %s to %s, key stored %s, %j: %s", (from, to, hasKey, said, expected) => {
+])("from %s to %s, key stored %s, %j: %s", (from, to, hasKey, change, expected) => {
   const planned = planProviderChange(
     { setup: { ...BEFORE, baseUrl: from }, hasKey },
-    { baseUrl: to, ...said },
+    { baseUrl: to, ...change },
   );
   const outcome = planned.ok ? planned.hasMoved : planned.problems.map(({ path }) => path.join(".")).join();
   expect(outcome).toBe(expected);

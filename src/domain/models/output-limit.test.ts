@@ -15,7 +15,7 @@ test.each([
   ["also against the table, which may be old", bounds("gpt-4o", 20_000), 20_000],
   ["but not against what was seen", bounds("some-model", 64_000, 8_192), 8_192],
   ["what was seen counts for the default", bounds("some-model", null, 4_096), 4_096],
-  ["a smaller wish stays", bounds("some-model", 1_000, 4_096), 1_000],
+  ["a smaller configured limit stays", bounds("some-model", 1_000, 4_096), 1_000],
 ])("%s", (_case, given, tokens) => {
   expect(desiredOutputTokens(given, 32_000)).toBe(tokens);
 });
@@ -25,7 +25,7 @@ test("the deployment's default may be smaller or larger", () => {
   expect(desiredOutputTokens(bounds("claude-haiku-4-5"), 100_000)).toBe(64_000);
 });
 
-test("what was seen is newer than the table", () => {
+test("an observed limit overrides the table", () => {
   expect([bounds("gpt-4o", null, 30_000), bounds("gpt-4o"), bounds("x")].map(modelOutputLimit)).toEqual([
     30_000,
     16_384,

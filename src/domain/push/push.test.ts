@@ -20,7 +20,7 @@ test.each([
   expect(mistakes.map(({ field }) => field)).toEqual(fields);
 });
 
-test("within the own network a push service needs no encryption", () => {
+test("a push service in a private network needs no TLS", () => {
   const local = { ...GOOD, endpoint: "http://127.0.0.1:8080/abc" };
   expect(subscriptionProblems(local, { isPrivateAllowed: true })).toEqual([]);
   expect(subscriptionProblems({ ...GOOD, endpoint: "file:///etc" }, { isPrivateAllowed: true })).toHaveLength(
@@ -44,7 +44,7 @@ const RESTS: [string, SettledTurn, string][] = [
     "Waits for an answer to ask, pick.",
   ],
 ];
-test.each(RESTS)("a notification tells of %s", (_, turn, body) => {
+test.each(RESTS)("a notification for %s", (_, turn, body) => {
   expect(pushMessageOf({ chatId: "chat_1", title: "Broken build" }, turn)).toEqual({
     title: "Broken build",
     body,
@@ -56,7 +56,7 @@ test.each(RESTS)("a notification tells of %s", (_, turn, body) => {
   });
 });
 
-test("long words are cut between characters as people see them", () => {
+test("long texts are truncated between graphemes", () => {
   const family = "👨‍👩‍👧‍👦";
   const { title, body } = pushMessageOf(
     { chatId: "chat_1", title: "t".repeat(1_000) },

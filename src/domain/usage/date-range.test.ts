@@ -23,14 +23,14 @@ test.each([
   });
 });
 
-test("every moment of a range is in exactly one piece of it, and no other moment is in any", () => {
-  const time = fc.integer({ min: -3 * DAY_MS, max: 3 * DAY_MS });
+test("every time in a range is in exactly one of its parts, and no other time is in any", () => {
+  const anyTime = fc.integer({ min: -3 * DAY_MS, max: 3 * DAY_MS });
   fc.assert(
-    fc.property(time, time, time, (from, to, moment) => {
+    fc.property(anyTime, anyTime, anyTime, (from, to, time) => {
       const { days, edges } = splitRange({ from, to });
-      const pieces = days === null ? edges : [days, ...edges];
-      const holding = pieces.filter((piece) => piece.from <= moment && moment < piece.to);
-      expect(holding).toHaveLength(from <= moment && moment < to ? 1 : 0);
+      const parts = days === null ? edges : [days, ...edges];
+      const containing = parts.filter((part) => part.from <= time && time < part.to);
+      expect(containing).toHaveLength(from <= time && time < to ? 1 : 0);
     }),
   );
 });

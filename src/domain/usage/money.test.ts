@@ -95,7 +95,7 @@ test.each([
   [12_345_600n, "$12.3456"],
   [1_000_000_000_000n, "$1000000.00"],
   [-1_500_000n, "-$1.50"],
-])("%s microdollars are read as %s", (micros, text) => {
+])("%s microdollars are formatted as %s", (micros, text) => {
   expect(formatDollars(micros)).toBe(text);
 });
 

@@ -44,14 +44,14 @@ test.each([
   ["their own, when it is higher", policy, 50n, "user", 50n],
   ["their own, though it is 0", policy, 0n, "user", 0n],
   ["their own, where there is none for everybody", { ...policy, defaultLimitMicros: null }, 5n, "user", 5n],
-  ["nobody's, where there is none at all", { ...policy, defaultLimitMicros: null }, null, "none", null],
-  ["nobody's, when limits are off", { ...policy, isEnabled: false }, 5n, "none", null],
+  ["none, where there is none at all", { ...policy, defaultLimitMicros: null }, null, "none", null],
+  ["none, when limits are off", { ...policy, isEnabled: false }, 5n, "none", null],
 ] as const)("the limit that counts is %s", (_, rules, own, source, limitMicros) => {
   expect(effectiveLimit(rules, own)).toEqual({ source, limitMicros });
 });
 
 const november = periodAt("month", Date.UTC(2026, 10, 21));
-function standing(limitMicros: bigint | null, spentMicros: bigint): LimitStatus {
+function statusOf(limitMicros: bigint | null, spentMicros: bigint): LimitStatus {
   return { source: "user", period: "month", limitMicros, spentMicros, range: november };
 }
 
@@ -63,16 +63,16 @@ test.each([
   [10n, 11n, true, 0n],
   [0n, 0n, true, 0n],
 ])("of a limit of %s, %s are spent: reached %s, left %s", (limit, spent, reached, left) => {
-  const found = standing(limit, spent);
+  const found = statusOf(limit, spent);
   expect([isReached(found), remainingMicros(found)]).toEqual([reached, left]);
 });
 
-test("whoever is stopped is told how much is spent in formatDollars, and when it begins anew", () => {
-  const reached = standing(12_500_000n, 12_500_001n);
+test("the message of a reached limit has the amount spent in dollars and the time of the reset", () => {
+  const reached = statusOf(12_500_000n, 12_500_001n);
   expect(isReached(reached) && limitReachedFailure(reached)).toEqual({
     kind: "usage_limit",
     message:
-      "The usage limit of $12.50 per month is reached: $12.500001 are spent. It begins anew at 2026-12-01T00:00:00.000Z.",
+      "The usage limit of $12.50 per month is reached: $12.500001 are spent. It resets at 2026-12-01T00:00:00.000Z.",
     isRetryable: false,
   });
   expect(limitBusyFailure(1_000_000n, "day")).toMatchObject({ kind: "usage_limit", isRetryable: true });

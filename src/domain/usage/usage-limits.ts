@@ -109,10 +109,7 @@ export type MaxUsage = { inputTokens: number; outputTokens: number };
  * The maximum cost of one call in microdollars: the whole prompt at its most expensive kind of input, and the longest
  * answer. 0 for a free model, and for one without prices, whose cost is never known.
  */
-export function maxCost(
-  { inputTokens, outputTokens }: MaxUsage,
-  pricing: ModelPricing | null,
-): bigint {
+export function maxCost({ inputTokens, outputTokens }: MaxUsage, pricing: ModelPricing | null): bigint {
   const none = { inputTokens: 0, outputTokens, reasoningTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   const uses: TokenUsage[] = [
     { ...none, inputTokens },

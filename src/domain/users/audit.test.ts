@@ -1,4 +1,4 @@
-// What the audit log tells of a change.
+// Recorded changes of the audit log.
 import { describe, expect, test } from "vitest";
 import { auditChanges, MAX_AUDIT_VALUE_CHARACTERS, readAuditChanges } from "./audit.js";
 
@@ -20,21 +20,21 @@ describe("the changes of a record", () => {
       {},
       { at: { before: "1970-01-01T00:00:00.000Z", after: null } },
     ],
-  ])("tell %s", (_what, before, after, changes) => {
+  ])("record %s", (_what, before, after, changes) => {
     expect(auditChanges(before, after)).toEqual(changes);
   });
 
   test.each([
     ["that was given", null, { key: "hunter2" }, { key: { set: true } }],
-    ["that was given anew", { key: "hunter1" }, { key: "hunter2" }, { key: { set: true } }],
+    ["that was replaced", { key: "hunter1" }, { key: "hunter2" }, { key: { set: true } }],
     ["that was taken away", { key: "hunter2" }, { key: null }, { key: { cleared: true } }],
     ["that stayed", { key: "hunter2" }, { key: "hunter2" }, {}],
     ["with structure", null, { key: { Authorization: "hunter2" } }, { key: { set: true } }],
-  ])("tell of a secret %s no more than that", (_what, before, after, changes) => {
+  ])("record of a secret %s no more than that", (_what, before, after, changes) => {
     expect(auditChanges(before, after, ["key"])).toEqual(changes);
   });
 
-  test("hide what is sealed even where nobody named it a secret", () => {
+  test("hide sealed values even in fields that are not named as secret", () => {
     expect(auditChanges({ note: "v1.2026.abc_-.def" }, { note: "words" })).toEqual({ note: { set: true } });
     expect(auditChanges({}, { note: "v1.2026.abc_-.def" })).toEqual({ note: { set: true } });
   });
@@ -51,7 +51,7 @@ describe("the changes of a record", () => {
   });
 });
 
-test("what is stored is read back by field, with secrets as set or not", () => {
+test("stored changes are read back by field, with secrets as set or not", () => {
   const changes = auditChanges({ url: "a", old: "s" }, { url: "b", key: "s" }, ["key", "old"]);
   expect(readAuditChanges(changes)).toEqual([
     { field: "key", before: null, after: null, isSecret: true, isSet: true },

@@ -62,6 +62,6 @@ test.each<[object, object]>([
     { sub: "§", name: 7 },
     { username: "user", name: "user" },
   ],
-])("%j comes in as %j", (claims, person) => {
-  expect(profileOf({ ...claims })).toEqual(person);
+])("%j becomes the user %j", (claims, profile) => {
+  expect(profileOf({ ...claims })).toEqual(profile);
 });

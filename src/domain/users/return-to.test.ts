@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { readReturnTo } from "./return-to.js";
 
-const place = { publicUrl: "https://parley.example/p", allowedOrigins: ["http://localhost:3000"] };
+const options = { publicUrl: "https://parley.example/p", allowedOrigins: ["http://localhost:3000"] };
 
 test.each([
   ["/chats/1?tab=tools#x", "https://parley.example/chats/1?tab=tools#x"],
   ["/", "https://parley.example/"],
   ["https://parley.example/p/settings", "https://parley.example/p/settings"],
   ["HTTP://LOCALHOST:3000/app", "http://localhost:3000/app"],
-])("%s is a place to return to", (text, whole) => {
-  expect(readReturnTo(text, place)).toBe(whole);
+])("%s is a valid redirect target", (text, whole) => {
+  expect(readReturnTo(text, options)).toBe(whole);
 });
 
 test.each([
@@ -33,6 +33,6 @@ test.each([
   "https:/evil.example",
   `/${"x".repeat(2_000)}`,
   "/a\r\nset-cookie: x",
-])("%j is none", (text) => {
-  expect(readReturnTo(text, place)).toBeNull();
+])("%j is no valid redirect target", (text) => {
+  expect(readReturnTo(text, options)).toBeNull();
 });

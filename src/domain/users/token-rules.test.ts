@@ -3,15 +3,15 @@ import { planToken, type TokenRequest } from "./token-rules.js";
 import type { Credential, Viewer } from "./viewer.js";
 
 const NOW = 1_000_000;
-const person = (credential: Credential | undefined, expiresAt: number | null): Viewer => ({
+const viewerWith = (credential: Credential | undefined, expiresAt: number | null): Viewer => ({
   ...{ userId: "1", username: "ada", name: "Ada", role: "admin", expiresAt },
   ...(credential && { credential }),
 });
-const whole = person({ kind: "token", scopes: ["read", "chat", "admin"] }, null);
-const small = person({ kind: "token", scopes: ["read", "chat"] }, null);
-const short = person({ kind: "token", scopes: ["read", "chat"] }, NOW + 10);
-const service = person({ kind: "jwt", scopes: ["read", "chat", "admin"] }, NOW + 10);
-const browser = person({ kind: "session", scopes: ["read", "chat", "admin"] }, NOW + 10);
+const whole = viewerWith({ kind: "token", scopes: ["read", "chat", "admin"] }, null);
+const small = viewerWith({ kind: "token", scopes: ["read", "chat"] }, null);
+const short = viewerWith({ kind: "token", scopes: ["read", "chat"] }, NOW + 10);
+const service = viewerWith({ kind: "jwt", scopes: ["read", "chat", "admin"] }, NOW + 10);
+const browser = viewerWith({ kind: "session", scopes: ["read", "chat", "admin"] }, NOW + 10);
 
 test.each<[string, Viewer, TokenRequest, object]>([
   ["all that its maker has", whole, { name: "a" }, { name: "a", scopes: ["read", "chat", "admin"] }],
@@ -46,8 +46,8 @@ test.each<[string, Viewer, TokenRequest, object]>([
     { name: "a", scopes: ["read"] },
     { name: "a", scopes: ["read"] },
   ],
-])("a token gets %s", (_what, viewer, wish, token) => {
-  expect(planToken(viewer, wish, NOW)).toEqual(token);
+])("a token gets %s", (_what, viewer, request, token) => {
+  expect(planToken(viewer, request, NOW)).toEqual(token);
 });
 
 test.each<[string, Viewer, TokenRequest, string]>([
@@ -57,6 +57,6 @@ test.each<[string, Viewer, TokenRequest, string]>([
   ["a name of 101 characters", whole, { name: "x".repeat(101) }, "name"],
   ["a name that the database cannot keep", whole, { name: "a\u0000" }, "name"],
   ["an end that is now", whole, { name: "a", expiresAt: NOW }, "expiresAt"],
-])("no token has %s", (_what, viewer, wish, field) => {
-  expect(planToken(viewer, wish, NOW)).toMatchObject({ path: [field] });
+])("no token has %s", (_what, viewer, request, field) => {
+  expect(planToken(viewer, request, NOW)).toMatchObject({ path: [field] });
 });

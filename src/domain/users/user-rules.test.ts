@@ -7,8 +7,8 @@ test.each(["a", "ada", "ada.lovelace", "ada@example.org", "0", "a".repeat(64), "
 );
 
 test.each(["", " ", "Ada", ".ada", "a b", "a|b", "a".repeat(65), "adä", "a\u0000", "a\n"])(
-  "%j may be none",
-  (username) => expect(usernameProblem(username)).toMatch(/^A username has/),
+  "%j may not be a username",
+  (username) => expect(usernameProblem(username)).toMatch(/^A username must have/),
 );
 
 test.each([
@@ -27,7 +27,7 @@ test.each<[string, string | null]>([
   ["Ада", null],
   ["", null],
   ["x".repeat(100), "x".repeat(64)],
-])("whom a provider calls %j is %j here", (text, username) => {
+])("the provider's name %j becomes the username %j", (text, username) => {
   expect(toUsername(text)).toBe(username);
   if (username !== null) expect(usernameProblem(username)).toBeNull();
 });

@@ -97,7 +97,10 @@ function problemsOfTtl(ttlMs: bigint | null): Problem[] {
   return [{ message, path: ["defaultTtlMs"] }];
 }
 
-function problemsOfSpec({ provisioner, spec, parameters }: TemplateInput, validateSpec: ValidateSpec): Problem[] {
+function problemsOfSpec(
+  { provisioner, spec, parameters }: TemplateInput,
+  validateSpec: ValidateSpec,
+): Problem[] {
   const path = ["spec"];
   if (provisioner === "external") {
     const message =

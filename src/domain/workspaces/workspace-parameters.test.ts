@@ -18,14 +18,14 @@ const PARAMETERS = [
   parameter("note"),
 ];
 
-test("what is given counts, then the default, then nothing", () => {
+test("a given value takes precedence over the default", () => {
   expect(resolveParameters(PARAMETERS, [{ name: "repository", value: "https://x.example" }])).toEqual({
     ok: true,
     values: { size: "small", repository: "https://x.example", note: "" },
   });
 });
 
-test("everything that is wrong with what is given is told at its place", () => {
+test("all problems of the values are reported with their paths", () => {
   const given = [
     { name: "size", value: "huge" },
     { name: "colour", value: "red" },
@@ -38,7 +38,7 @@ test("everything that is wrong with what is given is told at its place", () => {
   ]);
 });
 
-test("a value stays within its text, whatever stands in it", () => {
+test("a value stays within its text, whatever it contains", () => {
   const spec = { image: "node:${version}", list: ["${a}${a}", 7, null], "${a}": "$${unknown}" };
   expect(withParameters(spec, { version: '22", "privileged": "true', a: "${version}" })).toEqual({
     ...{ image: 'node:22", "privileged": "true', list: ["${version}${version}", 7, null] },
@@ -46,7 +46,7 @@ test("a value stays within its text, whatever stands in it", () => {
   });
 });
 
-test("a template's own mistakes are told", () => {
+test("a template's own problems are reported", () => {
   expect({
     placeholders: unknownPlaceholders({ a: "${size} ${sise}" }, PARAMETERS),
     parameters: problemsOfParameters([

@@ -40,7 +40,10 @@ function problemsOfParameter(parameter: TemplateParameter): Problem[] {
   const problems: Problem[] = [];
   const note = (message: string, ...path: string[]) => void problems.push({ message, path });
   if (!NAME.test(name)) {
-    note("A parameter name must be a lower-case letter followed by up to 63 lower-case letters, digits or `_`.", "name");
+    note(
+      "A parameter name must be a lower-case letter followed by up to 63 lower-case letters, digits or `_`.",
+      "name",
+    );
   }
   if (displayName.trim() === "" || displayName.length > MAX_DISPLAY_NAME_CHARACTERS) {
     note(`A display name must have 1 to ${MAX_DISPLAY_NAME_CHARACTERS} characters.`, "displayName");

@@ -1,17 +1,17 @@
-// A chat as its writes alone tell it: the laws of the lifecycle are checked against this.
+// A chat rebuilt from its writes alone; the invariants of the lifecycle are checked against it.
 import { expect } from "vitest";
 import { initialState } from "../../../src/domain/chats/chat-lifecycle.js";
 import type { ChatState, MessageDraft } from "../../../src/domain/chats/chat-state.js";
 import type { MessagePart } from "../../../src/domain/chats/message-parts.js";
 import type { Write } from "../../../src/domain/chats/transition.js";
-import { said } from "../chat-states.js";
+import { userMessage } from "../chat-states.js";
 
-/** History, queue and everything ever said, built from the writes alone. */
+/** History, queue and all texts ever sent, built from the writes alone. */
 export class ChatModel {
   state: ChatState = initialState("A chat");
   readonly history: { id: number; draft: MessageDraft }[] = [];
   readonly queue = new Map<string, string>();
-  readonly said = new Set<string>(["first"]);
+  readonly sent = new Set<string>(["first"]);
   readonly takenAway = new Set<string>();
   /** Generations that were once live and then were not: they must not come back. */
   readonly over = new Set<string>();
@@ -20,7 +20,7 @@ export class ChatModel {
   #nextId = 1;
 
   constructor() {
-    this.#insert({ role: "user", visibility: "both", ...said("first") });
+    this.#insert({ role: "user", visibility: "both", ...userMessage("first") });
   }
 
   /** Calls in history without a result, in order. */
@@ -32,13 +32,13 @@ export class ChatModel {
     );
   }
 
-  get spoken(): Set<string> {
+  get userTexts(): Set<string> {
     return new Set(
       this.history.filter(({ draft }) => draft.role === "user").map(({ draft }) => textOf(draft.parts)),
     );
   }
 
-  /** Whole answers at the end of history, newest last: nothing of a person is lost with them. */
+  /** Whole answers at the end of history, newest last: no user message is lost with them. */
   get answers(): number[] {
     const last = this.history.at(-1);
     return last?.draft.role === "assistant" ? [last.id] : [];
@@ -65,7 +65,7 @@ export class ChatModel {
         const text = this.queue.get(write.queuedId);
         if (text === undefined) throw new Error("A message was promoted that does not wait.");
         this.queue.delete(write.queuedId);
-        return this.#insert({ role: "user", visibility: "both", ...said(text) });
+        return this.#insert({ role: "user", visibility: "both", ...userMessage(text) });
       }
       case "delete-queued":
         for (const id of write.queuedIds) {
