@@ -4,7 +4,7 @@ import type { Log } from "../../lib/log.js";
 import { openConnection, type Connection } from "../../mcp/connection.js";
 import { withHeaders } from "../../mcp/credentials.js";
 import { isSessionLost } from "../../mcp/failure.js";
-import { httpTransportOptions, type Line } from "../../mcp/transport-options.js";
+import { httpTransportOptions, type TransportOptions } from "../../mcp/transport-options.js";
 import type { Environment } from "../process/environment.js";
 import type { ServerConfig } from "./config-text.js";
 import { StderrLog } from "./stderr-log.js";
@@ -41,7 +41,7 @@ export function isUndelivered(error: unknown): boolean {
   return cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
 }
 
-function openLine({ name, config, environment, directory, clock, log }: ServerOptions): Line {
+function openLine({ name, config, environment, directory, clock, log }: ServerOptions): TransportOptions {
   if (config.transport !== "stdio") {
     const { transport, headers, url } = config;
     return httpTransportOptions({

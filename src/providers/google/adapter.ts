@@ -1,4 +1,4 @@
-/** Google's Gemini API through Google's own SDK. */
+/** Adapter for Google's Gemini API, through Google's own SDK. */
 import { GoogleGenAI, type HttpOptions, type Model } from "@google/genai";
 import { ModelCallError } from "../../domain/common/failures.js";
 import { isOwnError, missingKeyError, toModelCallError } from "../common/errors.js";
@@ -14,22 +14,22 @@ import type { StreamLimits } from "../common/watchdog.js";
 
 const GOOGLE_BASE_URL = "https://generativelanguage.googleapis.com";
 const KEY_HEADER = "x-goog-api-key";
-/** The most that the vendor gives at once. */
+/** The vendor's maximum. */
 const LIST_PAGE_SIZE = 1_000;
 
-/** Never retries and takes nothing from the environment; see `ModelProvider` for what its streams promise. */
+/** Never retries and reads nothing from the environment; see `ModelProvider`. */
 export function createGoogleProvider(settings: ProviderSettings, limits: StreamLimits): ModelProvider {
   const client = new GoogleGenAI({
-    // Each of these must be given, or the SDK looks for it in the environment.
+    // Explicit, or the SDK would read them from the environment.
     vertexai: false,
     apiKey: settings.apiKey === "" ? "none" : settings.apiKey,
-    // The SDK appends the version itself; an address copied with it would answer 404.
+    // The SDK appends the version itself; a base URL that already ends with it would answer 404.
     httpOptions: { baseUrl: (settings.baseUrl ?? GOOGLE_BASE_URL).replace(/\/+(v1(beta|alpha)?\/*)?$/, "") },
   });
   return {
     stream: (request, signal) =>
       runModelCall({ settings, limits, signal }, () => {
-        refuseWithoutKey(settings);
+        requireKey(settings);
         const options = parseOptions(googleOptionsSchema, request.options, settings);
         const conflict = optionsConflict(request, options);
         if (conflict !== undefined) throw conflictError(conflict, settings);
@@ -43,7 +43,7 @@ export function createGoogleProvider(settings: ProviderSettings, limits: StreamL
         return { open, reader: createGoogleReader(request.model) };
       }),
     async findContextLimit(model: string, signal: AbortSignal) {
-      refuseWithoutKey(settings);
+      requireKey(settings);
       const call = observeResponses(settings);
       try {
         const config = { abortSignal: signal, httpOptions: call.httpOptions };
@@ -54,7 +54,7 @@ export function createGoogleProvider(settings: ProviderSettings, limits: StreamL
       }
     },
     async listModels(signal: AbortSignal) {
-      refuseWithoutKey(settings);
+      requireKey(settings);
       const call = observeResponses(settings);
       try {
         const config = { abortSignal: signal, httpOptions: call.httpOptions, pageSize: LIST_PAGE_SIZE };
@@ -67,13 +67,13 @@ export function createGoogleProvider(settings: ProviderSettings, limits: StreamL
   };
 }
 
-/** Only models that talk; those that only embed or paint are in the list too. */
+/** Skips models that cannot generate text: the list also has embedding and image models. */
 function readEntry({ name, displayName, supportedActions, ...entry }: Model) {
   if (supportedActions !== undefined && !supportedActions.includes("generateContent")) return undefined;
   return readListed(name?.replace(/^models\//, ""), displayName, entry);
 }
 
-function refuseWithoutKey(settings: ProviderSettings): void {
+function requireKey(settings: ProviderSettings): void {
   if (settings.apiKey === "" && settings.baseUrl === undefined) throw missingKeyError(settings);
 }
 
@@ -82,7 +82,7 @@ function conflictError(conflict: string, { kind, displayName }: ProviderSettings
   return new ModelCallError({ kind: "config", message, provider: kind, isRetryable: false }, undefined);
 }
 
-/** One call's eyes on the wire: the SDK's errors know neither the reply's headers nor, for odd bodies, its status. */
+/** Observes one call's responses: the SDK's errors lack their headers and, for unusual bodies, their status. */
 function observeResponses({ apiKey, fetch: own = fetch }: ProviderSettings) {
   let refusal: Refusal | undefined;
   let broken: unknown;
@@ -104,7 +104,7 @@ function observeResponses({ apiKey, fetch: own = fetch }: ProviderSettings) {
     try {
       return await reply;
     } catch (error) {
-      // The SDK keeps only the words of what broke on the way.
+      // The SDK keeps only the message of a network error.
       throw isOwnError(broken) ? broken : explainGoogleError(error, refusal);
     }
   };

@@ -1,15 +1,15 @@
 /**
- * Makes the errors of Google's SDK readable for `errors.ts`: the SDK keeps only a status and the body as text, so
- * the reply's headers and the body's details (`google.rpc.*`) are put back in their places. Pure.
+ * Conversion of Google's SDK errors for `common/errors.ts`: the SDK keeps only a status and the body as text, so the
+ * response's headers and the body's details (`google.rpc.*`) are restored. Pure.
  */
 import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 import { STREAM_CUT_TEXT, StreamFailure } from "../common/errors.js";
 import { isJsonObject } from "../common/prompt-parts.js";
 
-/** What was seen of a reply that was no answer. */
+/** Status and headers of an error response. */
 export type Refusal = { status: number; headers: Headers };
 
-/** An error with the fields that `toModelCallError` looks for. */
+/** An error with the fields that `toModelCallError` reads. */
 class GoogleError extends Error {
   override readonly name = "GoogleError";
 
@@ -25,27 +25,27 @@ class GoogleError extends Error {
   }
 }
 
-/** `refusal` is undefined when the vendor had begun to answer. Errors of other makers come back as they are. */
+/** `refusal` is undefined when the answer had begun. Other errors are returned unchanged. */
 export function explainGoogleError(error: unknown, refusal: Refusal | undefined): unknown {
   if (!(error instanceof Error)) return error;
   if (error.message.startsWith("Incomplete JSON segment"))
     return new StreamFailure("econnreset", STREAM_CUT_TEXT);
   const body = bodyOf(error.message);
   if (body === undefined && refusal === undefined) return error;
-  const told = body ?? { message: error.message };
-  const details = Array.isArray(told.details) ? told.details.filter(isJsonObject) : [];
-  const message = typeof told.message === "string" ? told.message : error.message;
+  const errorBody = body ?? { message: error.message };
+  const details = Array.isArray(errorBody.details) ? errorBody.details.filter(isJsonObject) : [];
+  const message = typeof errorBody.message === "string" ? errorBody.message : error.message;
   const headers = new Headers(refusal?.headers);
   const delayMs = retryDelayMs(details);
   if (delayMs !== undefined && !headers.has("retry-after")) headers.set("retry-after-ms", String(delayMs));
-  const type = typeOf(told.status, message, details);
+  const type = typeOf(errorBody.status, message, details);
   const reason = details.map((detail) => detail.reason).find((it) => typeof it === "string");
   const facts: JsonObject = { message, ...(type ? { type } : {}), ...(reason ? { code: reason } : {}) };
-  // The SDK's own error would tell its status, and the whole body as a message, once more.
+  // Without the SDK's error as cause: it would repeat the status, and the whole body as its message.
   return new GoogleError(refusal?.status, headers, facts, undefined);
 }
 
-/** The SDK's message is the body itself, after a few words of its own when the error came within a stream. */
+/** The SDK's message is the body itself, with a prefix when the error came within a stream. */
 function bodyOf(text: string): JsonObject | undefined {
   const start = text.search(/[[{]/);
   if (start < 0) return undefined;
@@ -60,8 +60,8 @@ function bodyOf(text: string): JsonObject | undefined {
 }
 
 /**
- * The vendor says RESOURCE_EXHAUSTED, and speaks of plan and billing, for two things: too much in this minute, which
- * passes, and a used-up day or a plan without the model, which does not.
+ * The vendor sends RESOURCE_EXHAUSTED, and mentions plan and billing, for two cases: the quota per minute, which is worth
+ * a retry, and the quota per day or a plan without the model, which is not.
  */
 function typeOf(status: JsonValue | undefined, message: string, details: JsonObject[]): string | undefined {
   if (typeof status !== "string") return undefined;

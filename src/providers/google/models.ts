@@ -1,6 +1,6 @@
-/** What is known of Gemini models by their names. New and unknown names count as the newest kind. Pure. */
+/** Capabilities of Gemini models by their names. Unknown names count as the newest generation. Pure. */
 
-/** `gemini-2.5-pro` is 2.5. Undefined for names that say nothing: `gemini-flash-latest`, tuned models, other families. */
+/** `gemini-2.5-pro` is 2.5. Undefined for names without a version: `gemini-flash-latest`, tuned models, other families. */
 function generationOf(model: string): number | undefined {
   const [, generation] = /gemini-(\d+(?:\.\d+)?)/.exec(model) ?? [];
   return generation === undefined ? undefined : Number(generation);
@@ -9,7 +9,7 @@ function generationOf(model: string): number | undefined {
 /** Gemma has no thinking of Gemini's kind. */
 const isGemini = (model: string): boolean => !/\bgemma/.test(model);
 
-/** How a model is told how hard to think: by level since Gemini 3, by budget in 2.5, before that not at all. */
+/** The kind of a model's thinking setting: a level since Gemini 3, a budget in 2.5, none before. */
 export function thinkingStyle(model: string): "level" | "budget" | "none" {
   const generation = generationOf(model) ?? Infinity;
   if (!isGemini(model) || generation < 2.5) return "none";
@@ -26,7 +26,7 @@ export function searchesBesideTools(model: string): boolean {
   return (generationOf(model) ?? Infinity) >= 3;
 }
 
-/** Since Gemini 3 a function's response may hold what the model can see; before that it stands beside it. */
+/** Since Gemini 3 a function's response may contain files; before, they are sent beside it. */
 export function takesFilesInResults(model: string): boolean {
   return isGemini(model) && (generationOf(model) ?? Infinity) >= 3;
 }

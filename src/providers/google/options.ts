@@ -1,4 +1,4 @@
-/** Call options of a Gemini model, as its configuration holds them. */
+/** Call options of Gemini models. */
 import { z } from "zod";
 import { webSearchSchema } from "../common/options.js";
 
@@ -18,23 +18,23 @@ const SAFETY_THRESHOLDS = [
 ] as const;
 
 export const googleOptionsSchema = z.strictObject({
-  /** Tokens to think with; 0 = none, -1 = as many as the model likes. Beats the reasoning effort. */
+  /** Thinking budget in tokens; 0 = none, -1 = chosen by the model. Overrides the reasoning effort. */
   thinkingBudget: z.int().min(-1).optional(),
-  /** Whether summaries of the thoughts are streamed; by default when a reasoning effort is chosen. */
+  /** Whether thought summaries are streamed; default: when a reasoning effort is set. */
   includeThoughts: z.boolean().optional(),
   /**
-   * The name of a prompt that the vendor keeps, `cachedContents/…`. The vendor then takes system prompt and tools
-   * from there and refuses any others, so ours are left out.
+   * Name of a prompt cached by the vendor, `cachedContents/…`. It contains system prompt and tools; the vendor refuses
+   * any others, so ours are omitted.
    */
   cachedContent: z.string().min(1).optional(),
-  /** What the vendor's filters let pass; a category that is not here stays as the vendor has it. */
+  /** Thresholds of the vendor's safety filters; other categories have the vendor's default. */
   safetySettings: z
     .array(z.strictObject({ category: z.enum(SAFETY_CATEGORIES), threshold: z.enum(SAFETY_THRESHOLDS) }))
     .optional(),
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().min(0).max(1).optional(),
   topK: z.int().positive().optional(),
-  /** Google Search. The Gemini API has none of the fields that limit it; models before Gemini 3 have no search beside tools. */
+  /** Google Search. The Gemini API has none of the fields that limit it; models before Gemini 3 cannot search in a request with tools. */
   webSearch: webSearchSchema
     .omit({ allowedDomains: true, blockedDomains: true, contextSize: true, maxUses: true })
     .optional(),

@@ -1,4 +1,4 @@
-/** One message's parts → Gemini's parts, with every signature on the part that carried it. Pure. */
+/** Conversion of one message's parts to Gemini's parts, each with its own signature. Pure. */
 import type { FunctionResponsePart, Part } from "@google/genai";
 import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 import type {
@@ -24,28 +24,28 @@ import { fileReferenceText, isJsonObject, ownMetadata, wellFormed } from "../com
 import type { ModelRequest, PromptMessage } from "../types.js";
 
 /**
- * The vendor's documented stand-in for the signature of a call that it did not make itself (another vendor's, or
- * another model's): it turns the check off for that part.
+ * The vendor's documented placeholder for the signature of a call by another vendor or model: it disables the check for
+ * that part.
  */
 export const PLACEHOLDER_SIGNATURE = "skip_thought_signature_validator";
 
-/** What the models take inline besides PDFs, by the vendor's pages on images, audio and video. GIF is not among it. */
+/** Accepted inline besides PDFs, according to the vendor's pages on images, audio and video; not GIF. */
 const MEDIA_TYPES = new Set([
   ...["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"],
   ...["audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac"],
   ...["video/mp4", "video/mpeg", "video/webm"],
 ]);
 
-/** What a function's response may hold, by the vendor's page on function calling. */
+/** Accepted in a function's response, according to the vendor's page on function calling. */
 const RESULT_TYPES = new Set(["image/png", "image/jpeg", "image/webp", "application/pdf"]);
 
-/** What the conversion of a part depends on besides the part. */
+/** Context of the conversion. */
 export type PartContext = Pick<ModelRequest, "model" | "files"> & {
-  /** Whether the vendor's search is on, without which its parts are refused. */
+  /** Whether the vendor's search is on; without it, search parts are refused. */
   isSearching: boolean;
 };
 
-/** In the message's order. Parts that this vendor cannot take are left out. */
+/** In the message's order. Parts that this vendor does not accept are omitted. */
 export function toGoogleParts(message: PromptMessage, context: PartContext): Part[] {
   const pairs = pairedProviderCalls(message.parts);
   const parts = message.parts.flatMap((part): Part[] => {
@@ -72,7 +72,7 @@ export function toGoogleParts(message: PromptMessage, context: PartContext): Par
   return demandsSignatures(context.model) ? signFirstCall(all) : all;
 }
 
-/** What this very model attached; signatures of another model are not valid for this one. */
+/** The metadata of this model; other models' signatures are not valid for it. */
 function metadataOf(part: { providerMetadata?: JsonObject }, { model }: PartContext): JsonObject {
   const own = ownMetadata(part.providerMetadata, "google");
   return own.model === model ? own : {};
@@ -83,24 +83,24 @@ function signatureOf(metadata: JsonObject): { thoughtSignature?: string } {
   return typeof thoughtSignature === "string" && thoughtSignature !== "" ? { thoughtSignature } : {};
 }
 
-/** Text that came in several pieces was joined: `signedFrom` says where the last of them, the signed one, began. */
+/** Text deltas were joined: `signedFrom` is the start of the last one, which is signed. */
 function textParts(part: TextPart, context: PartContext): Part[] {
-  const signed = signedPiece(part, metadataOf(part, context));
+  const signed = signedText(part, metadataOf(part, context));
   const text = wellFormed(part.text);
   if (signed === undefined) return text.trim() === "" ? [] : [{ text }];
   const before = text.slice(0, text.length - signed.text.length);
   return before === "" ? [signed] : [{ text: before }, signed];
 }
 
-/** Thoughts without a signature are summaries for people; the model reads nothing from them. */
+/** Thoughts without a signature are summaries for users and are not sent. */
 function thoughtParts(part: ReasoningPart, context: PartContext): Part[] {
   const metadata = metadataOf(part, context);
-  const signed = signedPiece(part, metadata);
+  const signed = signedText(part, metadata);
   if (signed === undefined) return [];
   return [metadata.isText === true ? signed : { ...signed, thought: true }];
 }
 
-function signedPiece(
+function signedText(
   { text }: { text: string },
   metadata: JsonObject,
 ): { text: string; thoughtSignature: string } | undefined {
@@ -122,7 +122,7 @@ function callPart(part: ToolCallPart, context: PartContext): Part {
   };
 }
 
-/** Results are always wrapped, so that a tool's own `output` or `error` is not taken for the vendor's. */
+/** Results are always wrapped, so that a tool's own `output` or `error` is not mistaken for the vendor's. */
 function resultPart(part: ToolResultPart, context: PartContext): Part {
   const { toolCallId, toolName, result, isError, files = [] } = part;
   const isErrorObject = isJsonObject(result) && "error" in result;
@@ -142,7 +142,7 @@ function resultPart(part: ToolResultPart, context: PartContext): Part {
   };
 }
 
-/** What of a step's files cannot be in the responses: behind the last of them, under a line that says whose it is. */
+/** A step's files that responses cannot contain: they follow the last response, each under a line with its call. */
 function besideResults(context: PartContext): (part: PromptPart) => Part[] {
   return (part) => {
     if (part.type !== "tool-result" || part.isProviderExecuted) return [];
@@ -158,7 +158,7 @@ function besideResults(context: PartContext): (part: PromptPart) => Part[] {
   };
 }
 
-/** Undefined for what the model cannot see. */
+/** Undefined for types that the model does not accept. */
 function shownFile(
   file: StoredFile,
   { files, model }: PartContext,
@@ -181,7 +181,7 @@ function signFirstCall(parts: Part[]): Part[] {
   );
 }
 
-/** The vendor's own calls whose both halves are here: half a pair would be refused. */
+/** Ids of the vendor's own calls with both call and result; the vendor refuses an incomplete pair. */
 function pairedProviderCalls(parts: PromptPart[]): Set<string> {
   const idsOf = (type: "tool-call" | "tool-result") =>
     parts.flatMap((part) => (part.type === type && part.isProviderExecuted ? [part.toolCallId] : []));
@@ -189,14 +189,14 @@ function pairedProviderCalls(parts: PromptPart[]): Set<string> {
   return new Set(idsOf("tool-call").filter((id) => answered.has(id)));
 }
 
-/** The vendor's own words, kept unread so that they go back exactly as they came. */
+/** The vendor's own part, stored unparsed and sent back unchanged. */
 function providerParts(
   part: ToolCallPart | ToolResultPart,
   pairs: ReadonlySet<string>,
   context: PartContext,
 ): Part[] {
-  const { part: kept } = metadataOf(part, context);
-  return context.isSearching && pairs.has(part.toolCallId) && isJsonObject(kept) ? [kept] : [];
+  const { part: original } = metadataOf(part, context);
+  return context.isSearching && pairs.has(part.toolCallId) && isJsonObject(original) ? [original] : [];
 }
 
 function filePart(part: FilePart, { files }: PartContext): Part {

@@ -1,4 +1,4 @@
-/** History → Gemini's request: strictly alternating contents, tools, thinking, safety. Pure. */
+/** Builder of Gemini's request: history with strictly alternating roles, tools, thinking, safety. Pure. */
 import {
   FunctionCallingConfigMode,
   type Content,
@@ -16,10 +16,10 @@ import { googleThinking } from "./thinking.js";
 import { wellFormed } from "../common/prompt-parts.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "../types.js";
 
-/** The vendor wants a user's turn before the model's first; a history cut by compaction may begin with the assistant. */
+/** The first content must be the user's; a history cut by compaction may begin with the assistant. */
 const CONTINUATION_TEXT = "(The conversation continues.)";
 
-/** The whole request. Parts that this vendor cannot take are left out; it never throws. */
+/** The whole request. Parts that this vendor does not accept are omitted; never throws. */
 export function buildGoogleRequest(
   request: ModelRequest,
   options: GoogleOptions = {},
@@ -34,14 +34,14 @@ export function buildGoogleRequest(
       ...(options.cachedContent === undefined
         ? frameOf(request, isSearching)
         : { cachedContent: options.cachedContent }),
-      // The SDK's own loops: running functions itself, and asking again for what did not fit.
+      // Disables the SDK's own loops: function execution, and continuation of cut answers.
       automaticFunctionCalling: { disable: true },
       automaticContinuation: false,
     },
   };
 }
 
-/** Why these options cannot work for this request; undefined when they can. Better told before than by the vendor's riddle. */
+/** Why these options cannot work for this request; undefined when they can. Clearer than the vendor's own error. */
 export function optionsConflict(
   { model, tools }: ModelRequest,
   { webSearch }: GoogleOptions,
@@ -50,7 +50,7 @@ export function optionsConflict(
   return `\`webSearch\`: ${model} cannot search in a chat with tools; Gemini 3 and newer can`;
 }
 
-/** Contents in strict alternation: neighbours of one role are merged, empty ones left out. */
+/** Contents with strictly alternating roles: neighbours of one role are merged, empty ones omitted. */
 export function toGoogleContents(messages: PromptMessage[], context: PartContext): Content[] {
   const merged: Required<Content>[] = [];
   for (const message of messages) {
@@ -74,19 +74,19 @@ function samplingOf(request: ModelRequest, options: GoogleOptions): GenerateCont
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { topP }),
     ...(topK === undefined ? {} : { topK }),
-    // The SDK wants its own enums, which are these very words.
+    // The SDK's enums have the same values.
     ...(safetySettings === undefined ? {} : { safetySettings: safetySettings as SafetySetting[] }),
   };
 }
 
-/** What stands around the conversation, and what a kept prompt replaces. */
+/** System prompt and tools, which a cached prompt replaces. */
 function frameOf({ system, tools, toolChoice }: ModelRequest, isSearching: boolean): GenerateContentConfig {
   const declared: Tool[] = tools.length === 0 ? [] : [{ functionDeclarations: tools.map(toDeclaration) }];
-  const offered: Tool[] = isSearching ? [...declared, { googleSearch: {} }] : declared;
+  const allTools: Tool[] = isSearching ? [...declared, { googleSearch: {} }] : declared;
   const toolConfig = toolConfigOf(declared.length > 0, isSearching, toolChoice);
   return {
     ...(system.trim() === "" ? {} : { systemInstruction: { parts: [{ text: wellFormed(system) }] } }),
-    ...(offered.length === 0 ? {} : { tools: offered }),
+    ...(allTools.length === 0 ? {} : { tools: allTools }),
     ...(toolConfig === undefined ? {} : { toolConfig }),
   };
 }
@@ -101,7 +101,7 @@ function toolConfigOf(
   if (!isForbidden && !isSearching) return undefined;
   return {
     ...(isForbidden ? { functionCallingConfig: { mode: FunctionCallingConfigMode.NONE } } : {}),
-    // Search beside functions is allowed only to clients that see the search and give it back.
+    // Search together with functions requires that search parts are included and sent back.
     ...(isSearching ? { includeServerSideToolInvocations: true } : {}),
   };
 }

@@ -1,4 +1,4 @@
-/** Gemini's stream of answers → our parts. */
+/** Reader of Gemini's stream. */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -20,13 +20,13 @@ import { NO_COUNTS, type TokenCounts, UsageReport } from "../common/usage-report
 
 type CallState = {
   model: string;
-  /** Characters of the thought under way; undefined = there is none. */
+  /** Characters of the open thought; undefined = there is none. */
   thoughtLength: number | undefined;
-  /** Characters of the text under way; undefined = there is none. */
+  /** Characters of the open text; undefined = there is none. */
   textLength: number | undefined;
   ids: AnswerCallIds;
   hasCalls: boolean;
-  /** The vendor's own calls (searches) that are not answered yet, by the vendor's id or its stand-in. */
+  /** Pending calls of the vendor's own tools (searches), by the vendor's id or a generated one. */
   providerCalls: string[];
   sources: Map<string, ModelStreamPart>;
   usage: UsageReport;
@@ -60,7 +60,7 @@ function readResponse(state: CallState, response: GenerateContentResponse): Mode
   const { promptFeedback, candidates, usageMetadata } = response;
   if (promptFeedback?.blockReason)
     throw new StreamFailure("content_filter", `the prompt was blocked: ${promptFeedback.blockReason}`);
-  // One answer is asked for; a gateway that sends more is not listened to.
+  // One answer is requested; further ones of a gateway are ignored.
   const candidate = candidates?.find(({ index }) => (index ?? 0) === 0);
   const parts = (candidate?.content?.parts ?? []).flatMap((part) => readPart(state, part));
   if (candidate) {
@@ -75,13 +75,13 @@ function readPart(state: CallState, part: Part): ModelStreamPart[] {
   if (part.toolCall || part.toolResponse) return [...closeParts(state), ...readProviderPart(state, part)];
   if (part.thought === true) return readThought(state, part);
   if (typeof part.text === "string") return readText(state, part.text, part.thoughtSignature);
-  // A part of a kind that was not asked for; what it carries for the model is kept all the same.
+  // A part of another kind; its signature is stored all the same.
   return part.thoughtSignature ? readText(state, "", part.thoughtSignature) : [];
 }
 
 /**
- * Pieces of thought or text are joined, but their signature belongs to the last piece alone, which often is empty:
- * `signedFrom` says where that piece begins.
+ * Deltas of a thought or text are joined, but the signature belongs to the last delta alone, which is often empty:
+ * `signedFrom` is its start.
  */
 function readThought(state: CallState, { text = "", thoughtSignature }: Part): ModelStreamPart[] {
   state.textLength = undefined;
@@ -94,7 +94,7 @@ function readThought(state: CallState, { text = "", thoughtSignature }: Part): M
   return [...parts, { type: "reasoning-end", providerMetadata }];
 }
 
-/** A signature of no text at all becomes a thought that only the vendor can read. */
+/** A signature without any text becomes a reasoning part without text. */
 function readText(state: CallState, text: string, thoughtSignature: string | undefined): ModelStreamPart[] {
   const parts: ModelStreamPart[] = [];
   if (text !== "") parts.push(...closeReasoning(state), { type: "text-delta", text });
@@ -125,7 +125,7 @@ function readCall(state: CallState, call: FunctionCall, { thoughtSignature }: Pa
   };
 }
 
-/** Both halves keep the vendor's part word for word, signature included. */
+/** Call and result both store the vendor's part unchanged, including its signature. */
 function readProviderPart(state: CallState, part: Part): ModelStreamPart[] {
   const { toolCall, toolResponse } = part;
   const toolName = providerToolName(toolCall?.toolType ?? toolResponse?.toolType);
@@ -162,12 +162,12 @@ function readProviderPart(state: CallState, part: Part): ModelStreamPart[] {
   ];
 }
 
-/** Searches go by one name, whoever runs them. */
+/** Searches have the same name for all vendors. */
 function providerToolName(toolType: string | undefined): string {
   return toolType === "GOOGLE_SEARCH_WEB" || toolType === undefined ? "web_search" : toolType.toLowerCase();
 }
 
-/** One query is told as other vendors tell it. */
+/** A single query has the form of other vendors. */
 function searchArguments(args: unknown): JsonObject {
   if (!isJsonObject(args)) return {};
   const { queries } = args;
@@ -185,13 +185,13 @@ function closeReasoning(state: CallState): ModelStreamPart[] {
   return [{ type: "reasoning-end" }];
 }
 
-/** Text is closed by whatever comes next; thoughts are closed by name. */
+/** Text is closed by any next part; thoughts need a `reasoning-end`. */
 function closeParts(state: CallState): ModelStreamPart[] {
   state.textLength = undefined;
   return closeReasoning(state);
 }
 
-/** Told at the end: in between they would cut the text that cites them in two. */
+/** Sources are sent at the end: earlier they would split the text that cites them. */
 function collectSources({ sources }: CallState, { groundingMetadata, citationMetadata }: Candidate): void {
   const cited = [
     ...(groundingMetadata?.groundingChunks ?? []).map(
@@ -206,7 +206,7 @@ function collectSources({ sources }: CallState, { groundingMetadata, citationMet
   }
 }
 
-/** Counts come early and late, whole or in part; what a later one leaves out stands. */
+/** Counts arrive repeatedly, perhaps incomplete; fields that a later report omits keep their value. */
 function readUsage(
   state: CallState,
   usage: GenerateContentResponseUsageMetadata | undefined,
@@ -217,13 +217,13 @@ function readUsage(
   const answer = report.count("candidatesTokenCount", usage.candidatesTokenCount);
   const thoughts = report.count("thoughtsTokenCount", usage.thoughtsTokenCount);
   const cached = report.count("cachedContentTokenCount", usage.cachedContentTokenCount);
-  // What its tools read is counted beside the prompt.
+  // Input of the vendor's tools is counted separately from the prompt.
   const tools = report.count("toolUsePromptTokenCount", usage.toolUsePromptTokenCount) ?? 0;
   const cacheRead = cached ?? known.cacheReadTokens ?? 0;
   const reasoningTokens = thoughts ?? known.reasoningTokens ?? 0;
   const knownAnswer =
     known.outputTokens === undefined ? undefined : known.outputTokens - (known.reasoningTokens ?? 0);
-  // Thoughts alone may be all that was said so far; without a prompt either, nothing was reported.
+  // There may be only thoughts so far; without prompt and thoughts, nothing was reported.
   const answerTokens =
     answer ?? knownAnswer ?? (prompt === undefined && thoughts === undefined ? undefined : 0);
   const counts: TokenCounts = {
@@ -234,7 +234,7 @@ function readUsage(
     reasoningTokens,
   };
   if (counts.inputTokens === undefined && answerTokens === undefined) return [];
-  // Each piece of the stream repeats the counts.
+  // Each event of the stream repeats the counts.
   if (isDeepStrictEqual(known, counts)) return [];
   state.counts = counts;
   return [report.part(counts)];
@@ -249,9 +249,9 @@ function endAnswer(state: CallState): ModelStreamPart[] {
 const MALFORMED_RESPONSE = "MALFORMED_RESPONSE";
 const MISSING_SIGNATURE = "MISSING_THOUGHT_SIGNATURE";
 
-/** Throws for answers that are no answers: a garbled call may come out right at the next attempt. */
-function finishReason({ finishReason: given }: Candidate, hasCalls: boolean): FinishReason {
-  const reason: string = given ?? GoogleFinish.OTHER;
+/** Throws for malformed answers, which are worth a retry. */
+function finishReason({ finishReason: vendorReason }: Candidate, hasCalls: boolean): FinishReason {
+  const reason: string = vendorReason ?? GoogleFinish.OTHER;
   switch (reason) {
     case GoogleFinish.STOP:
       return hasCalls ? "tool-calls" : "stop";

@@ -1,4 +1,4 @@
-/** How hard a Gemini model should think: one effort, two kinds of settings. Pure. */
+/** Thinking settings of Gemini models by reasoning effort: a level or a budget. Pure. */
 import { ThinkingLevel, type ThinkingConfig } from "@google/genai";
 import type { ReasoningEffort } from "../../domain/chats/message-parts.js";
 import { thinkingStyle } from "./models.js";
@@ -20,7 +20,7 @@ const PRO_LARGEST_BUDGET_TOKENS = 32_768;
 const PRO_SMALLEST_BUDGET_TOKENS = 128;
 /** Smallest that Flash-Lite accepts besides 0; fine for Flash. */
 const SMALLEST_BUDGET_TOKENS = 512;
-/** Thoughts count as output, so some of it is kept for the answer. */
+/** Thoughts count as output, so some tokens are reserved for the answer. */
 const ANSWER_RESERVE_TOKENS = 1_024;
 
 const LEVELS: Record<ReasoningEffort, ThinkingLevel> = {
@@ -32,10 +32,10 @@ const LEVELS: Record<ReasoningEffort, ThinkingLevel> = {
   xhigh: ThinkingLevel.HIGH,
   max: ThinkingLevel.HIGH,
 };
-/** Only these are known to have MINIMAL; the others refuse it, and LOW is understood by all. */
+/** Only these are known to accept MINIMAL; the others refuse it, and all accept LOW. */
 const MODELS_WITH_MINIMAL = /gemini-3(\.[1-5])?-flash/;
 
-/** Undefined = the model's own habit. */
+/** Undefined = the model's default. */
 export function googleThinking(
   request: Pick<ModelRequest, "model" | "maxOutputTokens" | "reasoningEffort">,
   { thinkingBudget, includeThoughts }: GoogleOptions,
@@ -48,7 +48,7 @@ export function googleThinking(
   return { ...chosen, ...(shown === undefined ? {} : { includeThoughts: shown }) };
 }
 
-/** Level and budget exclude each other; a model that knows neither gets none. */
+/** Level and budget exclude each other; undefined for a model with neither. */
 function settingOfEffort({
   model,
   maxOutputTokens,

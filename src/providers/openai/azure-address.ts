@@ -1,4 +1,4 @@
-/** Where a resource of Azure OpenAI answers OpenAI's formats. Pure. */
+/** Base URL of an Azure OpenAI resource for OpenAI's formats. Pure. */
 
 /**
  * The address of the resource's v1 API, which takes the deployment as the model: from the endpoint as the portal shows

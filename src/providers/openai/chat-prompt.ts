@@ -1,4 +1,4 @@
-/** History → Chat Completions messages. Pure. */
+/** Builder of Chat Completions requests. Pure. */
 import type {
   ChatCompletionContentPart,
   ChatCompletionCreateParamsStreaming,
@@ -25,21 +25,21 @@ import type { AnyChatOptions } from "./options.js";
 import { fileReferenceText, markedToolResultText, wellFormed } from "../common/prompt-parts.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "../types.js";
 
-/** Which server the request is for. */
+/** The server that the request is for. */
 export type ChatServer = {
   kind: ModelProviderKind;
-  /** The server whose reasoning goes back to it (see openai-chat-reasoning.ts); undefined for OpenAI, which takes none. */
+  /** The server that gets its own reasoning back (see chat-reasoning.ts); undefined for OpenAI, which accepts none. */
   origin: string | undefined;
-  /** The server has refused messages without reasoning: each carries some now, be it empty. */
+  /** The server has refused messages without reasoning: each must have some, perhaps empty. */
   needsReasoning?: boolean;
-  /** The server has refused ids of calls that are not as Mistral's models want them. */
+  /** The server has refused call ids that do not have Mistral's nine characters. */
   needsNineCharacterIds?: boolean;
 };
 
 type ChatContext = PromptContext & {
   origin: string | undefined;
-  isWantedEverywhere: boolean;
-  /** The id of a call as the server takes it. */
+  isRequiredEverywhere: boolean;
+  /** The id of a call in the form that the server accepts. */
   callId: (id: string) => string;
 };
 
@@ -48,13 +48,12 @@ const chatCallId = (id: string) => sanitizeToolCallId(id, CHAT_ID_LIMIT_CHARACTE
 const DEFAULT_CONTEXT: ChatContext = {
   ...OPENAI_CONTEXT,
   origin: undefined,
-  isWantedEverywhere: false,
+  isRequiredEverywhere: false,
   callId: chatCallId,
 };
 
 /**
- * The whole request body; it never throws. Servers of other makers know the older `max_tokens`; OpenAI's own newer
- * models refuse that name.
+ * The whole request body; never throws. Compatible servers use the older `max_tokens`; OpenAI's newer models refuse it.
  */
 export function buildChatRequest(
   request: ModelRequest,
@@ -67,7 +66,7 @@ export function buildChatRequest(
   const context: ChatContext = {
     kind,
     origin: options.replayReasoning === false ? undefined : origin,
-    isWantedEverywhere: needsReasoning,
+    isRequiredEverywhere: needsReasoning,
     callId: needsNineCharacterIds ? nineCharacterId : chatCallId,
     files: files ?? OPENAI_CONTEXT.files,
     acceptsImages: options.acceptsImages ?? taken.acceptsImages,
@@ -94,7 +93,7 @@ export function buildChatRequest(
   return mergeExtraBody(body, options.extraBody);
 }
 
-/** Messages in order; neighbouring user messages are merged, as many chat templates demand. */
+/** Messages in order; neighbouring user messages are merged, as many chat templates require. */
 export function toChatMessages(
   messages: PromptMessage[],
   context: ChatContext = DEFAULT_CONTEXT,
@@ -153,11 +152,11 @@ function toMessages(message: PromptMessage, context: ChatContext): ChatCompletio
 
 type UserContent = string | ChatCompletionContentPart[];
 
-/** Plain text as long as there is nothing else: not every server takes lists. */
+/** A string when there is only text: not every server accepts lists. */
 function userMessages(parts: PromptPart[], context: ChatContext): ChatCompletionMessageParam[] {
   const content = parts.flatMap((part) => userContent(part, context));
   if (content.length === 0) return [];
-  const texts = content.flatMap((piece) => (piece.type === "text" ? [piece.text] : []));
+  const texts = content.flatMap((item) => (item.type === "text" ? [item.text] : []));
   return [{ role: "user", content: texts.length === content.length ? texts.join("\n\n") : content }];
 }
 
@@ -208,8 +207,8 @@ function toolCalls(part: PromptPart, { callId }: ChatContext): ChatCompletionMes
 }
 
 /**
- * The results of a step. Results hold nothing but text in this format: what can be seen follows behind the last of
- * them, as if the person showed it, each file under a line that says whose it is.
+ * The results of a step. Results contain only text in this format: images and documents follow the last of them in a
+ * user message, each under a line with its call.
  */
 function toolMessages(parts: PromptPart[], context: ChatContext): ChatCompletionMessageParam[] {
   const results: ChatCompletionMessageParam[] = [];
@@ -217,15 +216,15 @@ function toolMessages(parts: PromptPart[], context: ChatContext): ChatCompletion
   for (const part of parts) {
     if (part.type !== "tool-result" || part.isProviderExecuted) continue;
     const tool_call_id = context.callId(part.toolCallId);
-    const words = [markedToolResultText(part)];
+    const lines = [markedToolResultText(part)];
     for (const file of part.files ?? []) {
       const shown = showResultFile(file, context);
-      words.push(shown.type === "text" ? shown.text : wellFormed(`[file ${shown.name} follows]`));
+      lines.push(shown.type === "text" ? shown.text : wellFormed(`[file ${shown.name} follows]`));
       if (shown.type === "text") continue;
       const whose = wellFormed(`[file ${shown.name}, given by ${part.toolName} in the call ${tool_call_id}]`);
       seen.push({ type: "text", text: whose }, contentOf(shown));
     }
-    results.push({ role: "tool", tool_call_id, content: words.join("\n") });
+    results.push({ role: "tool", tool_call_id, content: lines.join("\n") });
   }
   return seen.length === 0 ? results : [...results, { role: "user", content: seen }];
 }

@@ -1,17 +1,16 @@
 /**
- * Reasoning in Chat Completions, which OpenAI's own format does not have: compatible servers send it under names of
- * their own, and some (DeepSeek, OpenRouter, Moonshot) want it back under the same name. Pure; the gatherer keeps what
- * it needs of one call.
+ * Reasoning in Chat Completions, which OpenAI's own format lacks: compatible servers send it in fields of their own, and
+ * some (DeepSeek, OpenRouter, Moonshot) require it back in the same field. Pure, except for the accumulator of one call.
  */
 import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 import type { ProviderSettings, PromptMessage } from "../types.js";
 import { isJsonObject, ownMetadata, wellFormed } from "../common/prompt-parts.js";
 
-/** vLLM, DeepSeek and others say `reasoning_content`; OpenRouter, Groq and Ollama `reasoning`. */
+/** vLLM, DeepSeek and others use `reasoning_content`; OpenRouter, Groq and Ollama `reasoning`. */
 const TEXT_FIELDS = ["reasoning_content", "reasoning"] as const;
 type TextField = (typeof TEXT_FIELDS)[number];
 
-/** What an assistant message may carry besides the fields of OpenAI's. */
+/** Fields of an assistant message besides OpenAI's. */
 export type ReasoningFields = {
   reasoning_content?: string;
   reasoning?: string;
@@ -19,28 +18,28 @@ export type ReasoningFields = {
 };
 
 /**
- * The name of a compatible server, kept with the reasoning it gave: another server must not be sent it, as strict
- * ones refuse fields that they do not know. Undefined for all other providers.
+ * The name of a compatible server, stored with its reasoning: it must not be sent to another server, as strict ones
+ * refuse unknown fields. Undefined for all other providers.
  */
 export function reasoningOrigin({ kind, baseUrl }: ProviderSettings): string | undefined {
   if (kind !== "openai_compatible" || baseUrl === undefined) return undefined;
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl;
 }
 
-/** What one chunk says of the model's thinking. */
+/** The reasoning of one chunk. */
 export type ReasoningDelta = { text: string; field: TextField | undefined; details: JsonObject[] };
 
 export function readReasoning(delta: object): ReasoningDelta {
-  const given: unknown = Reflect.get(delta, "reasoning_details");
-  const details = Array.isArray(given) ? given.filter(isJsonObject) : [];
+  const value: unknown = Reflect.get(delta, "reasoning_details");
+  const details = Array.isArray(value) ? value.filter(isJsonObject) : [];
   for (const field of TEXT_FIELDS) {
     const text: unknown = Reflect.get(delta, field);
     if (typeof text === "string" && text !== "") return { text, field, details };
   }
-  return { text: details.map(wordsOf).join(""), field: undefined, details };
+  return { text: details.map(detailText).join(""), field: undefined, details };
 }
 
-/** Details arrive in pieces; those of one block, by its index and type, are one again. */
+/** Joins reasoning details, which arrive as deltas, by their block's index and type. */
 export class ReasoningAccumulator {
   #details: JsonObject[] = [];
   #field: TextField | undefined;
@@ -59,7 +58,7 @@ export class ReasoningAccumulator {
     return this.#details.length > 0;
   }
 
-  /** What the server wants back with the reasoning so far; begins anew. */
+  /** The metadata that the server requires back with the reasoning so far; resets the accumulator. */
   take(origin: string | undefined): JsonObject | undefined {
     const details = this.#details;
     const field = this.#field;
@@ -72,18 +71,18 @@ export class ReasoningAccumulator {
 }
 
 /**
- * How each assistant message of a history carries its reasoning back to the server that gave it. Once a server has
- * told its thinking as `reasoning_content` it gets that field with every assistant message, empty where there is
- * none: DeepSeek refuses a history in which one is missing. `isWantedEverywhere`: it has just done so.
+ * The reasoning fields of each assistant message for the server that sent them. A server that has sent
+ * `reasoning_content` gets that field with every assistant message, empty where there is none: DeepSeek refuses a history
+ * in which one is missing. `isRequiredEverywhere`: it has just done so.
  */
 export function replayedReasoning(
   messages: PromptMessage[],
-  { origin, isWantedEverywhere }: { origin: string | undefined; isWantedEverywhere: boolean },
+  { origin, isRequiredEverywhere }: { origin: string | undefined; isRequiredEverywhere: boolean },
 ): (message: PromptMessage) => ReasoningFields {
   if (origin === undefined) return () => ({});
   const found = new Map(messages.map((message) => [message, ownReasoning(message, origin)]));
   const isWanted =
-    isWantedEverywhere || [...found.values()].some((fields) => fields.reasoning_content !== undefined);
+    isRequiredEverywhere || [...found.values()].some((fields) => fields.reasoning_content !== undefined);
   return (message) => {
     const fields = found.get(message) ?? {};
     return isWanted && Object.keys(fields).length === 0 ? { reasoning_content: "" } : fields;
@@ -91,8 +90,8 @@ export function replayedReasoning(
 }
 
 /**
- * Whether a server refused a history because a message in it has no reasoning: DeepSeek, of a chat that another
- * vendor's model began. Such words can only be left empty.
+ * Whether a server refused a history because a message has no reasoning: DeepSeek, for a chat that another vendor's model
+ * began. The missing reasoning can only be left empty.
  */
 export function requiresReasoning(error: unknown): boolean {
   if (!(error instanceof Error) || Reflect.get(error, "status") !== 400) return false;
@@ -114,20 +113,20 @@ function ownReasoning({ role, parts }: PromptMessage, origin: string): Reasoning
   return fields;
 }
 
-function wordsOf(detail: JsonObject): string {
+function detailText(detail: JsonObject): string {
   if (typeof detail.text === "string") return detail.text;
   return typeof detail.summary === "string" ? detail.summary : "";
 }
 
-/** Encrypted blocks are whole; text and summaries grow. A field that comes later (a signature) joins the rest. */
+/** Encrypted blocks are whole; text and summaries are deltas. Later fields (a signature) are merged. */
 function joinDetails(before: JsonObject, after: JsonObject): JsonObject | undefined {
   if (before.type !== after.type || before.index !== after.index || after.index === undefined)
     return undefined;
   const field =
     after.type === "reasoning.text" ? "text" : after.type === "reasoning.summary" ? "summary" : undefined;
   if (field === undefined) return undefined;
-  const said = Object.entries(after).filter(([, value]) => value !== null);
-  return { ...before, ...Object.fromEntries(said), [field]: joinTexts(before[field], after[field]) };
+  const present = Object.entries(after).filter(([, value]) => value !== null);
+  return { ...before, ...Object.fromEntries(present), [field]: joinTexts(before[field], after[field]) };
 }
 
 function joinTexts(before: JsonValue | undefined, after: JsonValue | undefined): string {

@@ -1,4 +1,4 @@
-/** Chat Completions chunks → our parts, forgiving what compatible servers leave out. */
+/** Reader of Chat Completions chunks, tolerant of what compatible servers omit. */
 import type { ChatCompletionChunk } from "openai/resources/chat/completions/completions";
 import { AnswerCallIds } from "../common/call-ids.js";
 import { errorFactsOf } from "../common/error-body.js";
@@ -17,17 +17,17 @@ const BROKE_OFF_TEXT = "the answer broke off with an error";
 
 type Delta = ChatCompletionChunk.Choice.Delta;
 type ToolCallDelta = NonNullable<Delta["tool_calls"]>[number];
-/** `given`: the id as the server said it, by which its pieces are told apart. */
-type OpenCall = { id: string; given: string | undefined; name: string; pieces: string[] };
+/** `vendorId`: the id that the server sent, by which its deltas are distinguished. */
+type OpenCall = { id: string; vendorId: string | undefined; name: string; deltas: string[] };
 
 type CallState = {
-  /** The server whose reasoning goes back to it; see openai-chat-reasoning.ts. */
+  /** The server that gets its own reasoning back; see chat-reasoning.ts. */
   origin: string | undefined;
   reasoning: ReasoningAccumulator;
-  /** Calls under way in the order of their first piece; the key is the vendor's index. */
+  /** Open calls in the order of their first delta; the key is the vendor's index. */
   calls: Map<number, OpenCall>;
   ids: AnswerCallIds;
-  /** Cited pages by URL, each once. They wait for the end of the text, which they would cut in two. */
+  /** Cited pages by URL. They are sent after the text, which they would split. */
   sources: Map<string, ModelStreamPart>;
   isReasoning: boolean;
   hasToolCalls: boolean;
@@ -37,7 +37,7 @@ type CallState = {
 
 /**
  * A reader for one call. The usage chunk comes after the finish reason, so `finish` waits for the end. `origin` is the
- * server as `reasoningOrigin` names it; without one, reasoning is read but cannot go back.
+ * server's name from `reasoningOrigin`; without one, reasoning is read but cannot be sent back.
  */
 export function createChatReader(origin?: string): EventReader<ChatCompletionChunk> {
   const state: CallState = {
@@ -59,8 +59,8 @@ export function createChatReader(origin?: string): EventReader<ChatCompletionChu
 }
 
 function readChunk(state: CallState, chunk: ChatCompletionChunk): ModelStreamPart[] {
-  const told = errorInChunk(chunk);
-  if (told !== undefined) throw told;
+  const failure = errorInChunk(chunk);
+  if (failure !== undefined) throw failure;
   const parts: ModelStreamPart[] = [];
   // Azure sends chunks without choices, some gateways without the list.
   const choice = (chunk.choices as ChatCompletionChunk.Choice[] | undefined | null)?.[0];
@@ -80,7 +80,7 @@ function errorInChunk(chunk: object): StreamFailure | undefined {
 }
 
 function finishChoice(state: CallState, reason: string): ModelStreamPart[] {
-  // OpenRouter's word for a provider behind it that broke off.
+  // OpenRouter's reason when the upstream provider failed.
   if (reason === "error") throw new StreamFailure("server_error", BROKE_OFF_TEXT);
   const parts = [
     ...closeReasoning(state),
@@ -97,15 +97,15 @@ function readDelta(state: CallState, delta: Delta): ModelStreamPart[] {
   const parts = addReasoning(state, { ...readReasoning(delta) }, content.thinking);
   if (content.text !== "")
     parts.push(...closeOpenReasoning(state), { type: "text-delta", text: content.text });
-  for (const piece of delta.tool_calls ?? [])
-    parts.push(...closeOpenReasoning(state), ...readToolCallPiece(state, piece));
+  for (const call of delta.tool_calls ?? [])
+    parts.push(...closeOpenReasoning(state), ...readToolCallDelta(state, call));
   citeSources(state, delta);
   return parts;
 }
 
-function addReasoning(state: CallState, piece: ReasoningDelta, thinking: string): ModelStreamPart[] {
-  state.reasoning.add(piece);
-  const text = piece.text + thinking;
+function addReasoning(state: CallState, delta: ReasoningDelta, thinking: string): ModelStreamPart[] {
+  state.reasoning.add(delta);
+  const text = delta.text + thinking;
   if (text === "") return [];
   state.isReasoning = true;
   return [{ type: "reasoning-delta", text }];
@@ -116,48 +116,48 @@ function readContent(delta: Delta): { text: string; thinking: string } {
   const content: unknown = delta.content;
   if (!Array.isArray(content))
     return { text: typeof content === "string" && content ? content : delta.refusal || "", thinking: "" };
-  const pieces = content.filter(isJsonObject);
+  const items = content.filter(isJsonObject);
   return {
-    text: pieces.map(({ type, text }) => (type === "text" && typeof text === "string" ? text : "")).join(""),
-    thinking: pieces
+    text: items.map(({ type, text }) => (type === "text" && typeof text === "string" ? text : "")).join(""),
+    thinking: items
       .flatMap(({ thinking }) => (Array.isArray(thinking) ? thinking : []))
       .map((inner) => (isJsonObject(inner) && typeof inner.text === "string" ? inner.text : ""))
       .join(""),
   };
 }
 
-function readToolCallPiece(state: CallState, piece: ToolCallDelta): ModelStreamPart[] {
-  const index = callIndex(state, piece);
+function readToolCallDelta(state: CallState, callDelta: ToolCallDelta): ModelStreamPart[] {
+  const index = callIndex(state, callDelta);
   let call = state.calls.get(index);
   if (call === undefined) {
-    call = { id: state.ids.take(piece.id), given: piece.id, name: "", pieces: [] };
+    call = { id: state.ids.take(callDelta.id), vendorId: callDelta.id, name: "", deltas: [] };
     state.calls.set(index, call);
   }
-  // A server that repeats the name with each piece must not make it longer.
-  if (typeof piece.function?.name === "string" && call.name === "") call.name = piece.function.name;
-  const delta = argumentsPiece(piece);
+  // Some servers repeat the name with each delta.
+  if (typeof callDelta.function?.name === "string" && call.name === "") call.name = callDelta.function.name;
+  const delta = argumentsDelta(callDelta);
   if (delta === "") return [];
-  call.pieces.push(delta);
+  call.deltas.push(delta);
   return [{ type: "tool-input-delta", toolCallId: call.id, toolName: call.name, delta }];
 }
 
-/** Servers that leave the index out send whole calls: each new id, or a piece with a name, is the next call. */
-function callIndex(state: CallState, piece: ToolCallDelta): number {
-  const index: unknown = piece.index;
+/** Servers that omit the index send whole calls: each delta with a name is the next call. */
+function callIndex(state: CallState, delta: ToolCallDelta): number {
+  const index: unknown = delta.index;
   if (typeof index === "number") {
     const open = state.calls.get(index);
     // Seen on Gemini's compatible endpoint: parallel calls that all claim index 0.
-    return open !== undefined && isOtherCall(open, piece) ? nextIndex(state) : index;
+    return open !== undefined && isOtherCall(open, delta) ? nextIndex(state) : index;
   }
-  return piece.function?.name ? nextIndex(state) : nextIndex(state) - 1;
+  return delta.function?.name ? nextIndex(state) : nextIndex(state) - 1;
 }
 
-/** A server may also repeat the name with each piece of one call, or give two calls of one answer the same id. */
-function isOtherCall({ given, pieces }: OpenCall, piece: ToolCallDelta): boolean {
-  if (!piece.function?.name) return false;
-  if (piece.id && piece.id !== given) return true;
-  const begins = argumentsPiece(piece).startsWith("{") && pieces.at(-1)?.endsWith("}") === true;
-  return begins && isJsonObjectText(pieces.join(""));
+/** A server may also repeat the name with each delta of one call, or send the same id for two calls of one answer. */
+function isOtherCall({ vendorId, deltas }: OpenCall, delta: ToolCallDelta): boolean {
+  if (!delta.function?.name) return false;
+  if (delta.id && delta.id !== vendorId) return true;
+  const begins = argumentsDelta(delta).startsWith("{") && deltas.at(-1)?.endsWith("}") === true;
+  return begins && isJsonObjectText(deltas.join(""));
 }
 
 function nextIndex(state: CallState): number {
@@ -165,18 +165,18 @@ function nextIndex(state: CallState): number {
 }
 
 /** Ollama's older versions send the arguments as an object. */
-function argumentsPiece(piece: ToolCallDelta): string {
-  const given: unknown = piece.function?.arguments;
-  if (typeof given === "string") return given;
-  return isJsonObject(given) ? JSON.stringify(given) : "";
+function argumentsDelta(delta: ToolCallDelta): string {
+  const value: unknown = delta.function?.arguments;
+  if (typeof value === "string") return value;
+  return isJsonObject(value) ? JSON.stringify(value) : "";
 }
 
-/** Before other content: reasoning whose words have streamed is over. */
+/** Before other content: closes reasoning whose text has streamed. */
 function closeOpenReasoning(state: CallState): ModelStreamPart[] {
   return state.isReasoning ? closeReasoning(state) : [];
 }
 
-/** At the end, also for reasoning without words: what the server hides it wants back all the same. */
+/** At the end: closes reasoning, also without text, as the server may require hidden details back. */
 function closeReasoning(state: CallState): ModelStreamPart[] {
   if (!state.isReasoning && !state.reasoning.hasDetails) return [];
   const wasReasoning = state.isReasoning;
@@ -186,13 +186,13 @@ function closeReasoning(state: CallState): ModelStreamPart[] {
   return wasReasoning ? [{ type: "reasoning-end" }] : [];
 }
 
-/** `isCut`: the answer ended at a limit; a call whose arguments it cut must not run with what is left of them. */
+/** `isCut`: the answer ended at a limit; a call with truncated arguments must not run. */
 function closeCalls(state: CallState, isCut: boolean): ModelStreamPart[] {
   const calls = [...state.calls.values()];
   state.calls.clear();
   if (calls.length > 0) state.hasToolCalls = true;
-  return calls.map(({ id, name, pieces }) => {
-    const text = pieces.join("");
+  return calls.map(({ id, name, deltas }) => {
+    const text = deltas.join("");
     const call = { type: "tool-call" as const, toolCallId: id, toolName: name };
     if (isCut && !isJsonObjectText(text)) return { ...call, arguments: {}, isCut };
     return { ...call, arguments: parseToolArguments(text) };
@@ -210,7 +210,7 @@ function citeSources(state: CallState, delta: Delta): void {
   }
 }
 
-/** Some servers say `stop` although they called a tool. */
+/** Some servers send `stop` after a tool call. */
 function finishReason(reason: string, hasToolCalls: boolean): FinishReason {
   switch (reason) {
     case "stop":

@@ -1,4 +1,4 @@
-/** Chat Completions through OpenAI's own SDK: OpenAI itself, Azure and the many servers that speak the same. */
+/** Adapter for Chat Completions, through OpenAI's own SDK: OpenAI, Azure and compatible servers. */
 import type OpenAI from "openai";
 import { requiresNineCharacterIds } from "../common/call-ids.js";
 import { runModelCall } from "../common/model-call.js";
@@ -12,7 +12,7 @@ import { parseOptions } from "../common/options.js";
 import type { ModelProvider, ModelRequest, ProviderSettings } from "../types.js";
 import type { StreamLimits } from "../common/watchdog.js";
 
-/** Never reads the environment and never retries; see `ModelProvider` for what its streams promise. */
+/** Never reads the environment and never retries; see `ModelProvider`. */
 export function createOpenaiChatProvider(settings: ProviderSettings, limits: StreamLimits): ModelProvider {
   const client = createOpenaiClient(settings);
   const origin = reasoningOrigin(settings);
@@ -38,32 +38,32 @@ export function createOpenaiChatProvider(settings: ProviderSettings, limits: Str
 
 type Call = { request: ModelRequest; server: ChatServer; options: AnyChatOptions; signal: AbortSignal };
 
-/** What a server turned out to want, once it has refused the request without. */
-type Wants = Pick<ChatServer, "needsReasoning" | "needsNineCharacterIds">;
+/** Requirements that a server has shown by refusing a request. */
+type Requirements = Pick<ChatServer, "needsReasoning" | "needsNineCharacterIds">;
 
 /**
- * Opens the stream; a server that misses reasoning in the history is asked once more, with it left empty, and one that
- * wants other ids of calls with such ids.
+ * Opens the stream. A request that is refused for missing reasoning is repeated once with empty reasoning, and one that
+ * is refused for its call ids with nine-character ids.
  */
 async function openChat(client: OpenAI, { request, server, options, signal }: Call) {
   const { apiVersion } = options;
-  const create = (wants: Wants) =>
-    client.chat.completions.create(buildChatRequest(request, { ...server, ...wants }, options), {
+  const create = (requirements: Requirements) =>
+    client.chat.completions.create(buildChatRequest(request, { ...server, ...requirements }, options), {
       signal,
       headers: request.headers,
       ...(apiVersion === undefined ? {} : { query: { "api-version": apiVersion } }),
     });
-  const wants: Wants = {};
+  const requirements: Requirements = {};
   for (;;) {
     try {
-      return await create(wants);
+      return await create(requirements);
     } catch (error) {
       if (signal.aborted) throw error;
-      const isMissed =
+      const lacksReasoning =
         server.origin !== undefined && options.replayReasoning !== false && requiresReasoning(error);
-      if (isMissed && !wants.needsReasoning) wants.needsReasoning = true;
-      else if (requiresNineCharacterIds(error) && !wants.needsNineCharacterIds)
-        wants.needsNineCharacterIds = true;
+      if (lacksReasoning && !requirements.needsReasoning) requirements.needsReasoning = true;
+      else if (requiresNineCharacterIds(error) && !requirements.needsNineCharacterIds)
+        requirements.needsNineCharacterIds = true;
       else throw error;
     }
   }

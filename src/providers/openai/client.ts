@@ -1,4 +1,4 @@
-/** The OpenAI SDK client as all OpenAI adapters want it: nothing from the environment, no retries, no log. */
+/** Factory of OpenAI SDK clients for all OpenAI adapters: nothing from the environment, no retries, no log. */
 import OpenAI from "openai";
 import { ModelCallError } from "../../domain/common/failures.js";
 import { azureBaseUrl } from "./azure-address.js";
@@ -8,7 +8,7 @@ import type { ProviderSettings } from "../types.js";
 
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
 
-/** The SDK insists on some key; without one the header is left out, as local servers like it. */
+/** The SDK requires some key; without one the header is omitted, as local servers expect. */
 export function createOpenaiClient(settings: ProviderSettings): OpenAI {
   return new OpenAI({
     apiKey: settings.apiKey === "" ? "none" : settings.apiKey,
@@ -24,7 +24,7 @@ export function createOpenaiClient(settings: ProviderSettings): OpenAI {
   });
 }
 
-/** Why a call must be refused before it is made: a vendor's own address never works without a key, Azure has no one address. */
+/** Why calls are refused upfront: the vendor's own address requires a key, and Azure requires a base URL. */
 export function connectionProblem(settings: ProviderSettings): ModelCallError | undefined {
   const { kind, displayName, apiKey, baseUrl } = settings;
   const isAzure = kind === "azure_openai";
@@ -39,7 +39,7 @@ function baseUrlOf({ kind, baseUrl }: ProviderSettings): string {
   return kind === "azure_openai" ? azureBaseUrl(baseUrl) : baseUrl;
 }
 
-/** Azure reads a resource's key from a header of its own; a bearer token would be taken for one of Entra's. */
+/** Azure reads a resource's key from the header `api-key`; a bearer token would count as one of Entra's. */
 function headersOf({ kind, apiKey }: ProviderSettings): { defaultHeaders?: Record<string, string | null> } {
   if (kind === "azure_openai") return { defaultHeaders: { Authorization: null, "api-key": apiKey } };
   return apiKey === "" ? { defaultHeaders: { Authorization: null } } : {};

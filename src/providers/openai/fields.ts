@@ -1,4 +1,4 @@
-/** What both of OpenAI's formats, and Azure's and compatible servers' takes on them, build and decide alike. Pure. */
+/** Request fields that both of OpenAI's formats share, also on Azure and compatible servers. Pure. */
 import { createHash } from "node:crypto";
 import type { ModelProviderKind } from "../../domain/common/failures.js";
 import type { JsonObject } from "../../domain/common/json.js";
@@ -17,9 +17,9 @@ import {
 /** The vendor refuses longer cache keys. */
 const CACHE_KEY_LIMIT_CHARACTERS = 64;
 
-/** What the history → input conversion needs besides the history. */
+/** Context of the conversion of a history. */
 export type PromptContext = {
-  /** Whose metadata counts as own: what Azure encrypted, OpenAI cannot read. */
+  /** The provider whose metadata is used: OpenAI cannot read what Azure encrypted. */
   kind: ModelProviderKind;
   files: ReadonlyMap<string, Uint8Array>;
   acceptsImages: boolean;
@@ -33,7 +33,7 @@ export const OPENAI_CONTEXT: PromptContext = {
   acceptsPdfs: true,
 };
 
-/** What a model takes by its name. Azure's deployments and compatible servers' models are called what their owners like. */
+/** File types that a model accepts, by its name. Azure's deployments and compatible servers' models have arbitrary names. */
 export function filesTaken(
   kind: ModelProviderKind,
   model: string,
@@ -43,11 +43,11 @@ export function filesTaken(
   return { acceptsImages, acceptsPdfs };
 }
 
-/** A file as these formats take it. */
+/** A file in the forms that these formats accept. */
 export type ShownFile =
   { type: "image" | "pdf"; dataUrl: string; name: string } | { type: "text"; text: string };
 
-/** What the model gets to see of a person's file: the thing itself, its text, or a placeholder. */
+/** A user's file for the model: the file itself, its text, or a placeholder. */
 export function showFile(part: FilePart, context: PromptContext): ShownFile {
   const bytes = context.files.get(part.fileId);
   if (bytes === undefined) return { type: "text", text: filePlaceholder(part, "missing") };
@@ -55,7 +55,7 @@ export function showFile(part: FilePart, context: PromptContext): ShownFile {
   return shownItself(part, bytes, context) ?? { type: "text", text: text() };
 }
 
-/** What the model gets to see of a tool's file: the thing itself or a placeholder. */
+/** A tool's file for the model: the file itself or a placeholder. */
 export function showResultFile(file: StoredFile, context: PromptContext): ShownFile {
   const bytes = context.files.get(file.fileId);
   const shown = bytes && shownItself(asFilePart(file), bytes, context);
@@ -72,8 +72,8 @@ function shownItself(part: FilePart, bytes: Uint8Array, context: PromptContext):
 }
 
 /**
- * The key by which the vendor routes to a cached prompt; a configured one beats the chat's. Compatible servers get
- * only a configured one: strict ones refuse fields that they do not know.
+ * The key by which the vendor routes to a cached prompt; a configured one overrides the chat's. Compatible servers get
+ * only a configured one: strict ones refuse unknown fields.
  */
 export function promptCacheKey(
   kind: ModelProviderKind,
@@ -86,7 +86,7 @@ export function promptCacheKey(
   return createHash("sha256").update(cacheKey).digest("hex");
 }
 
-/** The configured extra fields over the body; that the answer streams is not theirs to change. */
+/** The body with the configured extra fields, which cannot override `stream`. */
 export function mergeExtraBody<Body extends { stream: true }>(
   body: Body,
   extraBody: JsonObject | undefined,

@@ -1,10 +1,10 @@
-/** What servers stream in OpenAI's name need not have the shape that the SDK's types promise. */
+/** Handling of malformed events: compatible servers may not send the shapes that the SDK's types promise. */
 import { StreamFailure } from "../common/errors.js";
 import type { EventReader } from "../common/model-call.js";
 
 /**
- * The same reader, for which an event of another shape is a failure of the server, worth a retry like broken JSON,
- * and no bug of ours. The reader's own errors stay reachable as the `cause`.
+ * Wraps a reader: an event of another shape becomes a failure of the server, worth a retry like broken JSON, instead of
+ * an internal error. The original error is the `cause`.
  */
 export function tolerateMalformed<Event>(reader: EventReader<Event>): EventReader<Event> {
   return {

@@ -1,4 +1,4 @@
-/** What the list of models that an OpenAI-like server keeps tells: which there are, and how much they hold. */
+/** The model list of an OpenAI-like server: models and their context windows. */
 import type OpenAI from "openai";
 import { findContextLimitIn } from "../common/context-limit.js";
 import { toModelCallError } from "../common/errors.js";
@@ -7,18 +7,18 @@ import { connectionProblem } from "./client.js";
 import type { ListedModel, ProviderSettings } from "../types.js";
 import type { StreamLimits } from "../common/watchdog.js";
 
-/** The largest router lists a few hundred; a list that never ends is not looked through to its end. */
+/** The largest router lists a few hundred; guards against an endless list. */
 const SCANNED_ENTRIES_LIMIT = 5_000;
 
-type Question = { settings: ProviderSettings; limits: StreamLimits; model: string; signal: AbortSignal };
+type ListRequest = { settings: ProviderSettings; limits: StreamLimits; model: string; signal: AbortSignal };
 
 /**
- * See `ModelProvider.findContextLimit`. OpenAI's own list and Azure's say nothing of it and are not asked; gateways
- * before OpenAI and compatible servers often do. A server without a list, or an aborted question, is null.
+ * See `ModelProvider.findContextLimit`. OpenAI's own list and Azure's do not contain it and are not requested; those of
+ * gateways and compatible servers often do. Null for a server without a list, and when aborted.
  */
 export async function findOpenaiContextLimit(
   client: OpenAI,
-  { settings, limits, model, signal }: Question,
+  { settings, limits, model, signal }: ListRequest,
 ): Promise<number | null> {
   if (settings.kind === "azure_openai" || settings.baseUrl === undefined || signal.aborted) return null;
   const problem = connectionProblem(settings);
@@ -39,10 +39,10 @@ export async function findOpenaiContextLimit(
   }
 }
 
-/** See `ModelProvider.listModels`. Azure's list is of what could be deployed: which deployments there are it does not tell. */
+/** See `ModelProvider.listModels`. Null for Azure, whose list has the deployable models, not the deployments. */
 export async function listOpenaiModels(
   client: OpenAI,
-  { settings, limits, signal }: Omit<Question, "model">,
+  { settings, limits, signal }: Omit<ListRequest, "model">,
 ): Promise<ListedModel[] | null> {
   if (settings.kind === "azure_openai") return null;
   const problem = connectionProblem(settings);

@@ -1,4 +1,4 @@
-/** History → the input items of OpenAI's Responses API. Pure. */
+/** Builder of requests for OpenAI's Responses API. Pure. */
 import type {
   FunctionTool,
   ResponseCreateParamsStreaming,
@@ -32,12 +32,12 @@ import {
 } from "../common/prompt-parts.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "../types.js";
 
-/** `isStored`: the vendor keeps the answers, so their reasoning is not sent again. */
+/** `isStored`: the vendor stores the answers, so their reasoning is not sent again. */
 type ResponsesContext = PromptContext & { isStored: boolean };
 
 const DEFAULT_CONTEXT: ResponsesContext = { ...OPENAI_CONTEXT, isStored: false };
 
-/** The whole request body. Parts that this vendor cannot take are left out or told in words; it never throws. */
+/** The whole request body. Parts that this vendor does not accept are omitted or become placeholders; never throws. */
 export function buildResponsesRequest(
   request: ModelRequest,
   kind: ModelProviderKind,
@@ -72,8 +72,8 @@ export function buildResponsesRequest(
 }
 
 /**
- * The request as a continuation of the newest answer, when the vendor has that answer and something follows it;
- * undefined otherwise. It carries only what follows: the vendor knows the rest.
+ * The request as a continuation of the newest answer, with only the messages after it, when the vendor has stored that
+ * answer and there are such messages; undefined otherwise.
  */
 export function continueResponse(
   request: ModelRequest,
@@ -103,7 +103,7 @@ export function toInputItems(
 
 function includedFields({ store, webSearch }: AnyResponsesOptions): ResponseIncludable[] {
   return [
-    // What the vendor does not keep must travel, encrypted, with the history.
+    // Reasoning that the vendor does not store must be sent, encrypted, with the history.
     ...(store ? [] : (["reasoning.encrypted_content"] as const)),
     ...(webSearch ? (["web_search_call.action.sources"] as const) : []),
   ];
@@ -118,7 +118,7 @@ function toolFields({ toolChoice }: ModelRequest, { parallelToolCalls }: AnyResp
   return { tool_choice: toolChoice, parallel_tool_calls: parallelToolCalls };
 }
 
-/** A summary is asked for with every effort; a configured one also without, for models that think by default. */
+/** A summary is requested with every effort; a configured one also without, for models that think by default. */
 function reasoningFields(
   effort: ModelRequest["reasoningEffort"],
   configured: AnyResponsesOptions["reasoningSummary"],
@@ -150,11 +150,11 @@ function searchTool({
   };
 }
 
-/** One message; its content is plain text as long as there is nothing else. */
+/** One message; its content is a string when there is only text. */
 function userItems(parts: PromptPart[], context: ResponsesContext): ResponseInputItem[] {
   const content = parts.flatMap((part) => userContent(part, context));
   if (content.length === 0) return [];
-  const texts = content.flatMap((piece) => (piece.type === "input_text" ? [piece.text] : []));
+  const texts = content.flatMap((item) => (item.type === "input_text" ? [item.text] : []));
   return [{ role: "user", content: texts.length === content.length ? texts.join("\n\n") : content }];
 }
 
@@ -185,9 +185,9 @@ function resultItems(part: PromptPart, context: ResponsesContext): ResponseInput
   const output = markedToolResultText(part);
   const { files = [] } = part;
   if (files.length === 0) return [{ type: "function_call_output", call_id, output }];
-  const words: ResponseInputContent[] = output.trim() === "" ? [] : [{ type: "input_text", text: output }];
+  const text: ResponseInputContent[] = output.trim() === "" ? [] : [{ type: "input_text", text: output }];
   const shown = files.map((file) => contentOf(showResultFile(file, context)));
-  return [{ type: "function_call_output", call_id, output: [...words, ...shown] }];
+  return [{ type: "function_call_output", call_id, output: [...text, ...shown] }];
 }
 
 function assistantItems(part: PromptPart, context: ResponsesContext): ResponseInputItem[] {
@@ -197,7 +197,7 @@ function assistantItems(part: PromptPart, context: ResponsesContext): ResponseIn
     case "file-reference":
       return textOf(part).map((content) => ({ role: "assistant", content }));
     case "file":
-      // Only people may show files in this format.
+      // Only user messages may contain files in this format.
       return [{ role: "assistant", content: filePlaceholder(part, "unsupported") }];
     case "reasoning":
       return context.isStored ? [] : reasoningItems(part, context);
@@ -209,13 +209,13 @@ function assistantItems(part: PromptPart, context: ResponsesContext): ResponseIn
   }
 }
 
-/** Whether the words were commentary or the answer; newer models do worse when it is not said again. */
+/** Whether the text was commentary or the answer; newer models perform worse without it. */
 function phaseOf(part: TextPart, { kind }: ResponsesContext): { phase?: "commentary" | "final_answer" } {
   const { phase } = ownMetadata(part.providerMetadata, kind);
   return phase === "commentary" || phase === "final_answer" ? { phase } : {};
 }
 
-/** Reasoning goes back only as this vendor gave it: encrypted, or (servers of open models) in its own words. */
+/** Reasoning is sent only as this vendor sent it: encrypted, or (servers of open models) as plain text. */
 function reasoningItems(part: ReasoningPart, { kind }: ResponsesContext): ResponseInputItem[] {
   const { itemId, encryptedContent, isPlain } = ownMetadata(part.providerMetadata, kind);
   if (typeof itemId !== "string") return [];
@@ -227,7 +227,7 @@ function reasoningItems(part: ReasoningPart, { kind }: ResponsesContext): Respon
   return [{ type: "reasoning", id: itemId, summary, encrypted_content: encryptedContent }];
 }
 
-/** Without the item's own id: with it, the vendor would insist on the reasoning item that came before. */
+/** Without the item's own id: with it, the vendor would require the preceding reasoning item. */
 function functionCallItem(part: ToolCallPart): ResponseInputItem {
   return {
     type: "function_call",
@@ -238,8 +238,8 @@ function functionCallItem(part: ToolCallPart): ResponseInputItem {
 }
 
 /**
- * One of this vendor's searches; the item is both the call and its result. It is left out beside stored reasoning:
- * its id would ask for the reasoning item before it, and what it found is in the answer's words.
+ * One of this vendor's searches; the item is both the call and its result. Omitted with stored reasoning: its id would
+ * require the preceding reasoning item, and its findings are in the answer's text.
  */
 function searchItems(part: ToolCallPart, { kind, isStored }: ResponsesContext): ResponseInputItem[] {
   const { itemId, action, status } = ownMetadata(part.providerMetadata, kind);
@@ -250,7 +250,7 @@ function searchItems(part: ToolCallPart, { kind, isStored }: ResponsesContext): 
       type: "web_search_call",
       id: itemId,
       status: status === "failed" ? status : "completed",
-      // The vendor's own words, kept as they came; who wrote them knows their shape.
+      // The vendor's own content, stored unchanged.
       action: isJsonObject(action) ? (action as unknown as SearchAction) : { type: "search", query },
     },
   ];
@@ -259,6 +259,6 @@ type SearchAction = Extract<ResponseInputItem, { type: "web_search_call" }>["act
 
 /** The vendor refuses reasoning "without its required following item", which an interrupted step leaves behind. */
 function dropTrailingReasoning(items: ResponseInputItem[]): ResponseInputItem[] {
-  const lastKept = items.findLastIndex((item) => !("type" in item) || item.type !== "reasoning");
-  return items.slice(0, lastKept + 1);
+  const last = items.findLastIndex((item) => !("type" in item) || item.type !== "reasoning");
+  return items.slice(0, last + 1);
 }

@@ -1,4 +1,4 @@
-/** The events of OpenAI's Responses API → our parts. */
+/** Reader of the events of OpenAI's Responses API. */
 import type {
   Response,
   ResponseFunctionToolCall,
@@ -23,29 +23,29 @@ import { UsageReport } from "../common/usage-report.js";
 const SUMMARY_SEPARATOR = "\n\n";
 
 export type ResponsesReaderOptions = {
-  /** Under whose name the vendor's metadata is kept. */
+  /** The provider under whose name metadata is stored. */
   kind: ModelProviderKind;
-  /** Whether the vendor keeps the response, so that its id is worth something. */
+  /** Whether the vendor stores the response, so that its id can be used. */
   isStored: boolean;
 };
 
-/** Items are known by id and by place: some proxies give an item another id in each event. */
-type ItemName = { id?: string | undefined; index: number | undefined };
+/** Items are identified by id and by index: some proxies send another id in each event. */
+type ItemKey = { id?: string | undefined; index: number | undefined };
 
-/** `given`: the id as the vendor said it. `text`: its arguments, once they are whole. */
-type OpenCall = { callId: string; given: string; name: string; text: string | undefined };
+/** `vendorId`: the id that the vendor sent. `text`: the arguments, once they are complete. */
+type OpenCall = { callId: string; vendorId: string; name: string; text: string | undefined };
 
 type CallState = ResponsesReaderOptions & {
-  /** Function calls under way, so that argument pieces can be named. */
+  /** Open function calls, for the names of argument deltas. */
   calls: Map<string | number, OpenCall>;
   ids: AnswerCallIds;
-  /** Items whose words have begun to stream; a done item repeats them. */
+  /** Items whose text has begun to stream; a done item repeats it. */
   streamedItems: Set<string | number>;
-  /** Items that are done; a proxy that says it twice is heard once. */
+  /** Items that are done; some proxies send the event twice. */
   doneItems: Set<string | number>;
-  /** Cited pages. They wait for the end of the text, which they would cut in two. */
+  /** Cited pages. They are sent after the text, which they would split. */
   sources: ModelStreamPart[];
-  /** A page is told once in an answer. */
+  /** URLs of all cited pages: each page becomes a source once in an answer. */
   citedUrls: Set<string>;
   isTextOpen: boolean;
   hasToolCalls: boolean;
@@ -66,7 +66,7 @@ export function createResponsesReader(
     isTextOpen: false,
     hasToolCalls: false,
   };
-  // The vendor's reason to finish is the end itself.
+  // The stop reason arrives with the last event.
   const isFinished = () => false;
   return tolerateMalformed({ read: (event) => readEvent(state, event), isFinished, end: () => [] });
 }
@@ -113,20 +113,20 @@ function readEvent(state: CallState, event: ResponseStreamEvent): ModelStreamPar
   }
 }
 
-function nameOf(event: { item_id?: string; output_index?: number }): ItemName {
+function nameOf(event: { item_id?: string; output_index?: number }): ItemKey {
   return { id: event.item_id, index: event.output_index };
 }
 
-function remember(names: Set<string | number>, { id, index }: ItemName): void {
+function remember(names: Set<string | number>, { id, index }: ItemKey): void {
   if (id !== undefined) names.add(id);
   if (index !== undefined) names.add(index);
 }
 
-function isIn(names: Set<string | number>, { id, index }: ItemName): boolean {
+function isIn(names: Set<string | number>, { id, index }: ItemKey): boolean {
   return (id !== undefined && names.has(id)) || (index !== undefined && names.has(index));
 }
 
-/** Two messages in one answer are two parts, not one text without a space between them. */
+/** Two messages in one answer are two text parts. */
 function beginItem(state: CallState, item: ResponseOutputItem, index: number | undefined): ModelStreamPart[] {
   const wasTextOpen = state.isTextOpen;
   state.isTextOpen = false;
@@ -136,10 +136,10 @@ function beginItem(state: CallState, item: ResponseOutputItem, index: number | u
   return [];
 }
 
-function beginCall(state: CallState, item: ResponseFunctionToolCall, { id, index }: ItemName): OpenCall {
+function beginCall(state: CallState, item: ResponseFunctionToolCall, { id, index }: ItemKey): OpenCall {
   const call: OpenCall = {
     callId: state.ids.take(item.call_id),
-    given: item.call_id,
+    vendorId: item.call_id,
     name: textOr(item.name),
     text: undefined,
   };
@@ -155,8 +155,8 @@ function textPart(state: CallState, text: string): ModelStreamPart[] {
   return [{ type: "text-delta", text }];
 }
 
-/** What the open text ends with: its phase, then the pages that were cited in it. */
-function endMessage(state: CallState, item: ResponseOutputMessage, name: ItemName): ModelStreamPart[] {
+/** The parts that close a message's text: its phase, then the pages cited in it. */
+function endMessage(state: CallState, item: ResponseOutputMessage, name: ItemKey): ModelStreamPart[] {
   const parts: ModelStreamPart[] = [];
   for (const content of item.content ?? []) {
     const text = content.type === "refusal" ? content.refusal : content.text;
@@ -183,7 +183,7 @@ function finishItem(
   item: ResponseOutputItem,
   index: number | undefined,
 ): ModelStreamPart[] {
-  const name: ItemName = { id: "id" in item ? item.id : undefined, index };
+  const name: ItemKey = { id: "id" in item ? item.id : undefined, index };
   if (isIn(state.doneItems, name)) return [];
   remember(state.doneItems, name);
   switch (item.type) {
@@ -200,11 +200,11 @@ function finishItem(
   }
 }
 
-/** A call whose arguments were cut off by a limit must not run with what is left of them. */
-function finishCall(state: CallState, item: ResponseFunctionToolCall, name: ItemName): ModelStreamPart[] {
+/** A call with truncated arguments must not run. */
+function finishCall(state: CallState, item: ResponseFunctionToolCall, name: ItemKey): ModelStreamPart[] {
   state.hasToolCalls = true;
   const call = callOf(state, item, name) ?? beginCall(state, item, name);
-  // Said a second time, by a proxy that has no place for it.
+  // A duplicate event of a proxy that omits the index.
   if (call.text !== undefined) return [];
   call.text = textOr(item.arguments);
   const made = { type: "tool-call" as const, toolCallId: call.callId, toolName: textOr(item.name) };
@@ -212,35 +212,38 @@ function finishCall(state: CallState, item: ResponseFunctionToolCall, name: Item
   return [{ ...made, arguments: parseToolArguments(item.arguments) }];
 }
 
-/** The call that an item is: by its names, or by the vendor's id of it where a proxy names its end otherwise. */
+/** The open call of an item: by its key, or by the vendor's call id when a proxy changes the item's id at its end. */
 function callOf(
   { calls }: CallState,
   item: ResponseFunctionToolCall,
-  { id, index }: ItemName,
+  { id, index }: ItemKey,
 ): OpenCall | undefined {
   const named =
     (id === undefined ? undefined : calls.get(id)) ?? (index === undefined ? undefined : calls.get(index));
   if (named !== undefined || index !== undefined) return named;
-  const said = [...calls.values()].filter(({ given }) => given === item.call_id);
-  return said.find(({ text }) => text === undefined) ?? said.find(({ text }) => text === item.arguments);
+  const candidates = [...calls.values()].filter(({ vendorId }) => vendorId === item.call_id);
+  return (
+    candidates.find(({ text }) => text === undefined) ??
+    candidates.find(({ text }) => text === item.arguments)
+  );
 }
 
-/** Servers leave out what the types promise. */
+/** Servers may omit required fields. */
 function textOr(text: unknown): string {
   return typeof text === "string" ? text : "";
 }
 
-function finishReasoning(state: CallState, item: ResponseReasoningItem, name: ItemName): ModelStreamPart[] {
+function finishReasoning(state: CallState, item: ResponseReasoningItem, name: ItemKey): ModelStreamPart[] {
   const summary = textsOf(item.summary).join(SUMMARY_SEPARATOR);
-  const words = summary === "" ? textsOf(item.content).join("") : summary;
+  const text = summary === "" ? textsOf(item.content).join("") : summary;
   const parts: ModelStreamPart[] =
-    isIn(state.streamedItems, name) || words === "" ? [] : [{ type: "reasoning-delta", text: words }];
+    isIn(state.streamedItems, name) || text === "" ? [] : [{ type: "reasoning-delta", text }];
   const metadata = reasoningMetadata(state, item);
   if (metadata === undefined) return [...parts, { type: "reasoning-end" }];
   return [...parts, { type: "reasoning-end", providerMetadata: { [state.kind]: metadata } }];
 }
 
-/** Open models think in plain words, and their servers want just those back. */
+/** Open models reason in plain text, which their servers require back. */
 function reasoningMetadata(
   { kind, isStored }: CallState,
   item: ResponseReasoningItem,
@@ -256,23 +259,23 @@ function textsOf(texts: { text: string }[] | undefined | null): string[] {
 }
 
 function finishResponse(state: CallState, response: Response, isComplete: boolean): ModelStreamPart[] {
-  // Some servers stream nothing but the end.
-  const isUnheard = state.doneItems.size === 0 && state.streamedItems.size === 0;
-  const items = isUnheard
+  // Some servers send only the last event.
+  const hasNoEvents = state.doneItems.size === 0 && state.streamedItems.size === 0;
+  const items = hasNoEvents
     ? (response.output ?? []).flatMap((item, index) => finishItem(state, item, index))
     : [];
-  // An organisation may forbid its answers to be kept, whatever the request says.
-  const isKept = state.isStored && isComplete && response.id && Reflect.get(response, "store") !== false;
+  // An organisation may forbid storing answers, despite the request.
+  const isStored = state.isStored && isComplete && response.id && Reflect.get(response, "store") !== false;
   return [
     ...items,
     ...state.sources.splice(0),
-    ...(isKept ? [{ type: "response" as const, id: response.id }] : []),
+    ...(isStored ? [{ type: "response" as const, id: response.id }] : []),
     ...usagePart(response),
     { type: "finish", reason: finishReason(state, response) },
   ];
 }
 
-/** Compatible servers leave the details out, whatever the types say. */
+/** Compatible servers may omit the details, despite the types. */
 function usagePart(response: Response): ModelStreamPart[] {
   const { usage } = response;
   if (!usage) return [];

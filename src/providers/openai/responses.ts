@@ -1,4 +1,4 @@
-/** OpenAI's Responses API through OpenAI's own SDK: OpenAI itself, Azure and compatible servers. */
+/** Adapter for OpenAI's Responses API, through OpenAI's own SDK: OpenAI, Azure and compatible servers. */
 import type OpenAI from "openai";
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses";
 import { runModelCall } from "../common/model-call.js";
@@ -11,7 +11,7 @@ import { parseOptions } from "../common/options.js";
 import type { ModelProvider, ModelRequest, ProviderSettings } from "../types.js";
 import type { StreamLimits } from "../common/watchdog.js";
 
-/** Never reads the environment and never retries; see `ModelProvider` for what its streams promise. */
+/** Never reads the environment and never retries; see `ModelProvider`. */
 export function createOpenaiResponsesProvider(
   settings: ProviderSettings,
   limits: StreamLimits,
@@ -41,8 +41,8 @@ type Call = {
 };
 
 /**
- * Opens the stream, as a continuation of the newest answer where the vendor keeps it. When the vendor has forgotten
- * that answer (or its record is not our history) it is asked once more, with the whole history.
+ * Opens the stream, as a continuation of the newest answer where the vendor stores it. When the vendor no longer has that
+ * answer (or its record differs from our history), the request is repeated with the whole history.
  */
 async function openResponse(client: OpenAI, { request, settings, options, signal }: Call) {
   const create = (body: ResponseCreateParamsStreaming) =>
@@ -57,13 +57,13 @@ async function openResponse(client: OpenAI, { request, settings, options, signal
   try {
     return await create({ ...body, previous_response_id: continued.responseId });
   } catch (error) {
-    if (signal.aborted || !isForgottenResponse(error)) throw error;
+    if (signal.aborted || !isResponseExpired(error)) throw error;
     return create(buildResponsesRequest(request, settings.kind, options));
   }
 }
 
 /** Observed on OpenAI, vLLM, LM Studio and others; all refuse before anything is streamed. */
-export function isForgottenResponse(error: unknown): boolean {
+export function isResponseExpired(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const [status, code, param] = ["status", "code", "param"].map((name): unknown => Reflect.get(error, name));
   if (status !== 400 && status !== 404) return false;

@@ -1,21 +1,21 @@
-/** OpenAI's own web search in the Responses API → our parts, and the pages that answers cite. */
+/** Conversion of OpenAI's own web searches in the Responses API, and of cited pages. */
 import type { ResponseFunctionWebSearch } from "openai/resources/responses/responses";
 import type { ModelProviderKind } from "../../domain/common/failures.js";
 import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 import { isJsonObject } from "../common/prompt-parts.js";
 import type { ModelStreamPart } from "../types.js";
 
-/** The SDK's types promise an action; failed searches and compatible servers have none. */
+/** Required in the SDK's types, but missing for failed searches and on compatible servers. */
 type Action = Partial<ResponseFunctionWebSearch>["action"];
 
-/** A finished search: the item is both the call and its result, and goes back as it came. */
+/** The parts of a finished search: the item is both the call and its result, and is sent back unchanged. */
 export function searchParts(item: ResponseFunctionWebSearch, kind: ModelProviderKind): ModelStreamPart[] {
   const call = { toolCallId: item.id, toolName: "web_search", isProviderExecuted: true } as const;
   const action: Action = item.action;
-  const given: unknown = action;
+  const rawAction: unknown = action;
   const own: JsonObject = {
     itemId: item.id,
-    ...(isJsonObject(given) ? { action: given, status: item.status } : {}),
+    ...(isJsonObject(rawAction) ? { action: rawAction, status: item.status } : {}),
   };
   const providerMetadata = { [kind]: own };
   const result: JsonValue = { status: item.status, ...pagesOf(action) };
@@ -33,7 +33,7 @@ export function citedPage(annotation: unknown): Extract<ModelStreamPart, { type:
   return { type: "source", url, ...(typeof title === "string" && title !== "" ? { title } : {}) };
 }
 
-/** The pages the search looked at, cited or not. */
+/** The pages that the search has read, cited or not. */
 function pagesOf(action: Action): { sources?: string[] } {
   if (action?.type !== "search" || !action.sources?.length) return {};
   return { sources: action.sources.flatMap(({ url }) => (typeof url === "string" ? [url] : [])) };
