@@ -29,7 +29,7 @@ import { DockerWorkspaces } from "../workspaces/provisioners/docker.js";
 import { externalProvisioner } from "../workspaces/provisioners/external.js";
 import { KubernetesWorkspaces } from "../workspaces/provisioners/kubernetes.js";
 import { LocalWorkspaces } from "../workspaces/provisioners/local-workspaces.js";
-import { judgeSpec } from "../workspaces/provisioners/specs.js";
+import { validateSpec } from "../workspaces/provisioners/specs.js";
 import { ExternalAgents } from "../workspaces/tunnels/external-agents.js";
 import { AgentConnections } from "../workspaces/tunnels/agent-connections.js";
 import { noAgentLocations, type AgentLocations, type Registrations } from "../workspaces/tunnels/ports.js";
@@ -117,7 +117,7 @@ function openWorkspaces(core: Core, { local, external, controlChannels }: AgentT
   const workspaces = new Workspaces({ ...dependencies, agents: local, external, controlChannels, use });
   closers.add("the workspaces", async () => workspaces.close());
   const announceWorkspaces = () => bus.publishConfigChange("workspaces");
-  const workspaceCommands = createWorkspaceCommands({ database, clock, judgeSpec, announceWorkspaces });
+  const workspaceCommands = createWorkspaceCommands({ database, clock, validateSpec, announceWorkspaces });
   const lifecycle = new WorkspaceLifecycle(
     {
       ...dependencies,

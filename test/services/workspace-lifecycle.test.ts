@@ -78,7 +78,7 @@ function live(provisioner: Provisioner, deploymentTtlMs: number | null = null): 
 
 const commands = () =>
   createWorkspaceCommands({
-    ...{ database: db, clock, judgeSpec: () => [] },
+    ...{ database: db, clock, validateSpec: () => [] },
     announceWorkspaces: () => bus.publishConfigChange("workspaces"),
   });
 

@@ -53,7 +53,7 @@ export type CommandDependencies = TransitionDependencies & {
   toolNames: ReadonlySet<string>;
 };
 
-/** `failure` is worded for people; `missingKeyProviderId` as in `NoProviderEndpoint`. */
+/** `failure.message` is shown to users; `missingKeyProviderId` as in `NoProviderEndpoint`. */
 export type ResolvedModel =
   | { ok: true; modelConfigId: string }
   | { ok: false; failure: Pick<ChatFailure, "kind" | "message">; missingKeyProviderId?: string };

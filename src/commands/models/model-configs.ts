@@ -48,7 +48,7 @@ export async function createModel(
     await lockModels(transaction);
     const provider = await findProvider(transaction, providerId);
     if (provider === null) return refuseAll([NO_SUCH_PROVIDER]);
-    const plan = planNewModel(provider.kind, wanted, judgeFor(dependencies, provider));
+    const plan = planNewModel(provider.kind, wanted, optionsValidatorFor(dependencies, provider));
     if (!plan.ok) return refuseAll(plan.problems.map(invalid));
     const all = await listModelConfigs(transaction, { includeDisabled: true });
     const id = randomUUID();
@@ -77,7 +77,7 @@ export async function updateModel(
     const before = await findConfig(transaction, modelConfigId);
     const provider = before && (await findProvider(transaction, before.providerId));
     if (before === null || provider === null) return refuseAll([NO_SUCH_MODEL]);
-    const plan = planModelChange(before, change, judgeFor(dependencies, provider));
+    const plan = planModelChange(before, change, optionsValidatorFor(dependencies, provider));
     if (!plan.ok) return refuseAll(plan.problems.map(invalid));
     const all = await listModelConfigs(transaction, { includeDisabled: true });
     const candidate = { id: before.id, isDefault: before.isDefault, provider };
@@ -126,7 +126,10 @@ const NO_SUCH_MODEL: CommandRefusal = {
   path: ["modelConfigId"],
 };
 
-function judgeFor(dependencies: ModelDependencies, { kind, openaiApi }: ProviderRecord): ValidateOptions {
+function optionsValidatorFor(
+  dependencies: ModelDependencies,
+  { kind, openaiApi }: ProviderRecord,
+): ValidateOptions {
   return (options) => dependencies.validateOptions({ kind, openaiApi }, options);
 }
 

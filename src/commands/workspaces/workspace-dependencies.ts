@@ -6,7 +6,7 @@ import type { Database } from "../../store/common/database.js";
 export type WorkspaceDependencies = {
   database: Database;
   clock: Clock;
-  judgeSpec: ValidateSpec;
+  validateSpec: ValidateSpec;
   /** Notifies every replica that templates or workspaces have changed. */
   announceWorkspaces(): void;
 };

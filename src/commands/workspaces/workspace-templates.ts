@@ -34,7 +34,7 @@ export async function createTemplate(
   wanted: TemplateInput,
 ): Promise<CommandResult<Changed>> {
   const result = await asAdmin(dependencies, actor, async (transaction): Promise<AdminWork<Changed>> => {
-    const plan = planTemplate(wanted, dependencies.judgeSpec);
+    const plan = planTemplate(wanted, dependencies.validateSpec);
     if (!plan.ok) return refuseAll(plan.problems.map(invalid));
     if ((await listTemplates(transaction, { includeDisabled: true })).length >= MAX_TEMPLATES) {
       const message = `At most ${MAX_TEMPLATES} templates can be set up. Delete one first.`;
@@ -56,7 +56,7 @@ export async function updateTemplate(
   const result = await asAdmin(dependencies, actor, async (transaction): Promise<AdminWork<Changed>> => {
     const before = await holdTemplate(transaction, templateId);
     if (before === null) return refuseAll([NO_SUCH_TEMPLATE]);
-    const plan = planTemplateChange(before, change, dependencies.judgeSpec);
+    const plan = planTemplateChange(before, change, dependencies.validateSpec);
     if (!plan.ok) return refuseAll(plan.problems.map(invalid));
     const template = { id: before.id, createdAt: before.createdAt, ...plan.setup };
     const audit = auditEntry("updated", before, template);

@@ -132,7 +132,7 @@ const SCHEMAS: Partial<Record<WorkspaceProvisioner, z.ZodType>> = {
 };
 
 /** The problems of a template's spec; none when it is valid. */
-export function judgeSpec(provisioner: WorkspaceProvisioner, spec: JsonValue): Problem[] {
+export function validateSpec(provisioner: WorkspaceProvisioner, spec: JsonValue): Problem[] {
   const schema = SCHEMAS[provisioner];
   if (schema === undefined) return [{ message: "This server has no such provisioner.", path: [] }];
   const parsed = schema.safeParse(spec);

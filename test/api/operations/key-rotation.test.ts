@@ -148,7 +148,7 @@ test("a key is rotated under load: nothing fails, everything decrypts with the n
   expect(opened.length).toBe(rows + 1 + 28);
   const status = await runSecrets("status", written(fresh));
   expect(status.output.split("\n").filter((line) => /\bold\b|NOT CONFIGURED/.test(line))).toEqual([]);
-  expect(status.output).toMatch(/git_connections\.token +fresh +30 +seals/);
+  expect(status.output).toMatch(/git_connections\.token +fresh +30 +encrypts/);
 });
 
 test("unreadable secrets are reported and left as they are, and the rest is rotated", async () => {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { DockerWorkspaces } from "../../../src/workspaces/provisioners/docker.js";
 import { imageWithTag } from "../../../src/workspaces/provisioners/image-names.js";
 import type { ProvisionedWorkspace } from "../../../src/workspaces/provisioners/provisioner.js";
-import { judgeSpec } from "../../../src/workspaces/provisioners/specs.js";
+import { validateSpec } from "../../../src/workspaces/provisioners/specs.js";
 import { DockerEngine } from "../../support/workspaces/docker-engine.js";
 import { freePort } from "../../support/network/free-port.js";
 import { createTestPlace, type TestPlace } from "../../support/parley.js";
@@ -160,7 +160,7 @@ test("problems of a spec are reported with their paths", () => {
     environment: { "A=B": "" },
     privileged: true,
   };
-  expect(judgeSpec("docker", spec).map(({ path }) => path.join("."))).toEqual([
+  expect(validateSpec("docker", spec).map(({ path }) => path.join("."))).toEqual([
     ...["image", "environment.A=B", "cpus", "mounts.0.target", ""],
   ]);
 });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { KubernetesWorkspaces } from "../../../src/workspaces/provisioners/kubernetes.js";
 import type { ProvisionedWorkspace } from "../../../src/workspaces/provisioners/provisioner.js";
-import { judgeSpec } from "../../../src/workspaces/provisioners/specs.js";
+import { validateSpec } from "../../../src/workspaces/provisioners/specs.js";
 import { freePort } from "../../support/network/free-port.js";
 import { KubernetesCluster } from "../../support/workspaces/kubernetes-cluster.js";
 import { createTestPlace, type TestPlace } from "../../support/parley.js";
@@ -148,7 +148,7 @@ test("failures say why, and whether a retry makes sense", async () => {
 
 test("problems of a spec are reported with their paths", () => {
   const spec = { image: "node", volumeGb: 0, runAsUser: "root", directory: "here", hostNetwork: true };
-  expect(judgeSpec("kubernetes", spec).map(({ path }) => path.join("."))).toEqual([
+  expect(validateSpec("kubernetes", spec).map(({ path }) => path.join("."))).toEqual([
     ...["directory", "volumeGb", "runAsUser", ""],
   ]);
 });
