@@ -1,5 +1,6 @@
 /**
- * Composition of workspace agents: local ones, started on demand, and external ones, connected to this or another replica.
+ * Composition of workspace agents: local ones, started on demand, and external ones, connected to this or another
+ * replica.
  */
 import { join } from "node:path";
 import { type Config, processEnvironment } from "../config/config.js";

@@ -1,6 +1,6 @@
 /**
- * Opens PostgreSQL for a command: the configured one, or the embedded one in the data folder. Waits for a database that is
- * still starting; errors name the variable to check.
+ * Opens PostgreSQL for a command: the configured one, or the embedded one in the data folder. Waits for a database that
+ * is still starting; errors name the variable to check.
  */
 import type { Config } from "../config/config.js";
 import { NO_METERS, type StatementMeter } from "../domain/common/meters.js";
@@ -32,8 +32,9 @@ export type OpeningOptions = {
 };
 
 /**
- * Connects and migrates; waits up to PARLEY_DATABASE_WAIT_MS for an unavailable database, and logs that once. Rejects with
- * an `ExplainedError` when it cannot be used, or when its schema is newer than this version; then nothing is left open.
+ * Connects and migrates; waits up to PARLEY_DATABASE_WAIT_MS for an unavailable database, and logs that once. Rejects
+ * with an `ExplainedError` when it cannot be used, or when its schema is newer than this version; then nothing is left
+ * open.
  */
 export async function openDatabase(
   config: Config,

@@ -17,8 +17,8 @@ const OTHERS = 0o077;
 type KeySettings = Pick<Config, "secretsKeys" | "databaseUrl" | "dataDir">;
 
 /**
- * Throws when DATABASE_URL is set without PARLEY_SECRETS_KEYS: with a key generated on this machine other servers could not
- * read the secrets, and it would be lost with the machine.
+ * Throws when DATABASE_URL is set without PARLEY_SECRETS_KEYS: with a key generated on this machine other servers could
+ * not read the secrets, and it would be lost with the machine.
  */
 export function demandKeys({ secretsKeys, databaseUrl }: Pick<Config, "secretsKeys" | "databaseUrl">): void {
   if (databaseUrl === undefined || secretsKeys !== undefined) return;
@@ -33,9 +33,9 @@ export function demandKeys({ secretsKeys, databaseUrl }: Pick<Config, "secretsKe
 export type SecretBoxDependencies = { log: Log; countKeys(): Promise<KeyCount[]> };
 
 /**
- * The box with this deployment's keys. Generates the embedded database's key when there is none and nothing is sealed yet;
- * rejects when there is none although something is, and when the key file cannot be used. Secrets with unknown keys are
- * logged, and fail wherever they are needed.
+ * The box with this deployment's keys. Generates the embedded database's key when there is none and nothing is sealed
+ * yet; rejects when there is none although something is, and when the key file cannot be used. Secrets with unknown
+ * keys are logged, and fail wherever they are needed.
  */
 export async function openSecretBox(
   config: KeySettings,

@@ -329,7 +329,9 @@ export function processEnvironment(): Readonly<Record<string, string | undefined
   return process.env;
 }
 
-/** Reads `.env` in the current folder and the process environment, which takes precedence. Throws {@link ConfigError}. */
+/**
+ * Reads `.env` in the current folder and the process environment, which takes precedence. Throws {@link ConfigError}.
+ */
 export function loadConfig(): Config {
   const cwd = process.cwd();
   return readConfig({ ...readEnvFile(resolve(cwd, ".env")), ...withoutEmpty(process.env) }, cwd);

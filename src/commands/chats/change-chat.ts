@@ -120,7 +120,10 @@ function toChanged(chatId: string, result: TransitionResult): CommandResult<Chat
   }
 }
 
-/** Applies a command to the chat in whose queue the message is. Only promoting may start a turn, which is checked against the limits. */
+/**
+ * Applies a command to the chat in whose queue the message is. Only promoting may start a turn, which is checked
+ * against the limits.
+ */
 async function changeQueued(
   dependencies: CommandDependencies,
   viewer: Viewer,

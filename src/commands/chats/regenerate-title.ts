@@ -6,8 +6,8 @@ import { notFound, refuse, type CommandDependencies } from "../common/command-de
 import { checkUsageLimit } from "../usage/usage-limit-check.js";
 
 /**
- * Takes up to half a minute. Also for archived chats and while a turn is running. A chat that was renamed meanwhile keeps
- * that name, and the request still succeeds.
+ * Takes up to half a minute. Also for archived chats and while a turn is running. A chat that was renamed meanwhile
+ * keeps that name, and the request still succeeds.
  */
 export async function regenerateChatTitle(
   dependencies: CommandDependencies,

@@ -22,8 +22,9 @@ export interface StorageChecks {
 export type TransactionStep = (transaction: Queryable) => Promise<void>;
 
 /**
- * Whether the user may store that many more bytes. `verify`, when defined, must be the transaction's last step; pass what
- * it throws to `refusalOfRollback`. `userId` is the chat's owner, whose storage is used also by messages of admins.
+ * Whether the user may store that many more bytes. `verify`, when defined, must be the transaction's last step; pass
+ * what it throws to `refusalOfRollback`. `userId` is the chat's owner, whose storage is used also by messages of
+ * admins.
  */
 export async function checkStorage(
   { storage }: { storage: StorageChecks },

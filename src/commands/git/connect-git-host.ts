@@ -1,4 +1,6 @@
-/** Stores the viewer's token for a git host, used by git in their chats. Replaces an earlier token for the same host. */
+/**
+ * Stores the viewer's token for a git host, used by git in their chats. Replaces an earlier token for the same host.
+ */
 import { readGitHost } from "../../domain/git/git-host.js";
 import type { Viewer } from "../../domain/users/viewer.js";
 import { lookAgainWithToken } from "../../store/git/diff-statuses.js";

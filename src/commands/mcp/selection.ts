@@ -20,7 +20,10 @@ export type McpSelection = {
 
 type Checked = { ok: true; ids: string[] | undefined } | { ok: false; refusal: CommandRefusal };
 
-/** Deduplicates the ids and checks that all are selectable; undefined stays undefined. The refusal's path names the wrong id. */
+/**
+ * Deduplicates the ids and checks that all are selectable; undefined stays undefined. The refusal's path names the
+ * wrong id.
+ */
 export async function checkSelection(
   selection: McpSelection,
   wanted: readonly string[] | undefined,

@@ -11,8 +11,8 @@ import { NO_SUCH_SERVER } from "./mcp-servers.js";
 type TestedServer = { server: McpServerRecord; trial: McpProbeResult };
 
 /**
- * Calls the server between two transactions, so that no database connection waits for it. An unusable server is a result,
- * not a refusal.
+ * Calls the server between two transactions, so that no database connection waits for it. An unusable server is a
+ * result, not a refusal.
  */
 export async function testMcpServer(
   dependencies: CommandDependencies,

@@ -21,8 +21,8 @@ type Asked = {
 };
 
 /**
- * Null unless the turn would lack a key of the chat's owner. Other failures are reported by the turn, as they may be gone
- * by then. Reads nothing when no provider uses personal keys.
+ * Null unless the turn would lack a key of the chat's owner. Other failures are reported by the turn, as they may be
+ * gone by then. Reads nothing when no provider uses personal keys.
  */
 export async function checkPersonalKey(
   dependencies: CommandDependencies,

@@ -4,8 +4,8 @@ import { clearUserLimit, setUserLimit, status, updatePolicy } from "./change-usa
 import type { UsageLimitDependencies } from "./usage-limit-dependencies.js";
 
 /**
- * All ids are database values, not public ids. Changes throw `Forbidden` unless the actor is an admin, and apply at once,
- * to running turns too.
+ * All ids are database values, not public ids. Changes throw `Forbidden` unless the actor is an admin, and apply at
+ * once, to running turns too.
  */
 export type UsageLimitCommands = ReturnType<typeof createUsageLimitCommands>;
 

@@ -11,9 +11,9 @@ export type AdminWork<T> =
   { ok: true; result: T; audit: AuditEntry | null } | { ok: false; refusal: CommandRefusal };
 
 /**
- * Runs an admin's work in one transaction with its audit entry: both are committed, or neither. A refusal rolls back what
- * the work has written so far, so requests to other servers belong before it. Throws `Forbidden` unless the actor is an
- * admin in the database now, whatever the role of a long-lived connection says.
+ * Runs an admin's work in one transaction with its audit entry: both are committed, or neither. A refusal rolls back
+ * what the work has written so far, so requests to other servers belong before it. Throws `Forbidden` unless the actor
+ * is an admin in the database now, whatever the role of a long-lived connection says.
  */
 export async function asAdmin<T extends object>(
   { database }: { database: Database },

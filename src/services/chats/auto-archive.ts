@@ -1,6 +1,6 @@
 /**
- * Periodic job that archives idle chats: once an hour, on one replica at a time, through the same transition as a user's
- * archiving. A chat that changes in that moment is skipped.
+ * Periodic job that archives idle chats: once an hour, on one replica at a time, through the same transition as a
+ * user's archiving. A chat that changes in that moment is skipped.
  */
 import type { Log } from "../../lib/log.js";
 import { PeriodicJob } from "../../lib/concurrency/periodic-job.js";

@@ -1,6 +1,6 @@
 /**
- * Cache of users' preferences for a few seconds, as turns read them far more often than they change. At most one read at
- * a time per user; a change made through this replica is visible at once.
+ * Cache of users' preferences for a few seconds, as turns read them far more often than they change. At most one read
+ * at a time per user; a change made through this replica is visible at once.
  */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../lib/clock.js";

@@ -79,8 +79,9 @@ export class Titles {
   }
 
   /**
-   * Call when a turn starts. Generates a title in the background for the first turn of a chat without a title of its own.
-   * Returns at once, never throws, and costs nothing when there is nothing to do. `history` is what the model sees.
+   * Call when a turn starts. Generates a title in the background for the first turn of a chat without a title of its
+   * own. Returns at once, never throws, and costs nothing when there is nothing to do. `history` is what the model
+   * sees.
    */
   onTurnStart(chat: TitledChat, history: readonly MessageRow[]): void {
     // A subagent's title is set by its parent.
@@ -109,7 +110,9 @@ export class Titles {
     });
   }
 
-  /** Generates a title from the whole conversation. Works while a turn is running; never rejects for a vendor's error. */
+  /**
+   * Generates a title from the whole conversation. Works while a turn is running; never rejects for a vendor's error.
+   */
   async regenerate(chat: TitledChat): Promise<TitleOutcome> {
     if (this.#jobs.has(chat.chatId)) return { outcome: "in_progress" };
     if (this.#jobs.size >= MAX_TITLE_CALLS || this.#isClosing) return { outcome: "busy" };

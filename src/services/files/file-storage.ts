@@ -31,8 +31,8 @@ export type FileStorageDependencies = {
 };
 
 /**
- * `refused`: `message` is shown to the user. `taken`: other bytes were uploaded before. `gone`: there is no such upload.
- * `unavailable`: the object store failed, which is logged.
+ * `refused`: `message` is shown to the user. `taken`: other bytes were uploaded before. `gone`: there is no such
+ * upload. `unavailable`: the object store failed, which is logged.
  */
 export type UploadOutcome =
   | { outcome: "stored"; file: FileRecord }
@@ -47,8 +47,8 @@ export class FileStorage {
   constructor(private readonly dependencies: FileStorageDependencies) {}
 
   /**
-   * Stores a tool's files in the chat, all or none, in their order. Rejects with `StorageLimitExceeded` or `StorageFull`
-   * when that exceeds the owner's limit or the server's space.
+   * Stores a tool's files in the chat, all or none, in their order. Rejects with `StorageLimitExceeded` or
+   * `StorageFull` when that exceeds the owner's limit or the server's space.
    */
   async saveToolFiles(
     { chatId, ownerId }: { chatId: string; ownerId: string },

@@ -1,7 +1,8 @@
 /**
- * Enforces users' storage limits. Far from the limit a check executes no statement: a reading is reused for a while, and
- * only for a small part of the bytes that it left. Near the limit every check reads the database, and writes are checked
- * once more in their own transaction (`demand`), serialized, so that concurrent requests and replicas cannot exceed it.
+ * Enforces users' storage limits. Far from the limit a check executes no statement: a reading is reused for a while,
+ * and only for a small part of the bytes that it left. Near the limit every check reads the database, and writes are
+ * checked once more in their own transaction (`demand`), serialized, so that concurrent requests and replicas cannot
+ * exceed it.
  *
  * What a turn has paid for (answers, results of tools) is always stored; the turn ends before its next model call.
  */

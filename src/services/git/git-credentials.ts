@@ -13,7 +13,9 @@ import type {
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
-/** User name beside a token; most hosts check the token alone, and GitLab requires this one with some kinds of tokens. */
+/**
+ * User name beside a token; most hosts check the token alone, and GitLab requires this one with some kinds of tokens.
+ */
 const USUAL_USERNAME = "oauth2";
 const USERNAMES: Readonly<Record<string, string>> = {
   "github.com": "x-access-token",

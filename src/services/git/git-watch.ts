@@ -1,6 +1,6 @@
 /**
- * Watch over the repositories of one chat's workspace, shared by all of the chat's readers on this replica.
- * States: connecting → watching → (agent lost) waiting → connecting …, and from any of them closed, by `close` alone. The
+ * Watch over the repositories of one chat's workspace, shared by all of the chat's readers on this replica. States:
+ * connecting → watching → (agent lost) waiting → connecting …, and from any of them closed, by `close` alone. The
  * newest snapshot is kept through all of them.
  */
 import { type GitRepository, type GitSnapshot, pushedBetween } from "../../domain/git/git-snapshot.js";

@@ -7,7 +7,10 @@ import {
 } from "../../store/git/diff-statuses.js";
 import { applyTransition, type TransitionDependencies } from "../../engine/transitions/apply-transition.js";
 
-/** For activity of exactly this chat. Publishes an event when the visible status changes. Rejects when the database fails. */
+/**
+ * For activity of exactly this chat. Publishes an event when the visible status changes. Rejects when the database
+ * fails.
+ */
 export async function trackBranch(
   dependencies: TransitionDependencies,
   chatId: string,
@@ -26,9 +29,9 @@ export async function trackBranch(
 }
 
 /**
- * For a push seen in a repository where the chat works. It may come from the chat's subagents or from other users of the
- * folder, so it only counts for a branch that is already this chat's. Over HTTP the request for credentials says whose
- * work it is; over SSH there is none, and the push counts.
+ * For a push seen in a repository where the chat works. It may come from the chat's subagents or from other users of
+ * the folder, so it only counts for a branch that is already this chat's. Over HTTP the request for credentials says
+ * whose work it is; over SSH there is none, and the push counts.
  */
 export async function trackPush(
   dependencies: TransitionDependencies,

@@ -20,8 +20,8 @@ export class NotAuthorized extends Error {
 }
 
 /**
- * Rejects with an McpFailure, NotAuthorized, or the signal's reason. The caller closes the client. `timeoutMs` bounds the
- * handshake; the signal everything after the authorization was read.
+ * Rejects with an McpFailure, NotAuthorized, or the signal's reason. The caller closes the client. `timeoutMs` bounds
+ * the handshake; the signal everything after the authorization was read.
  */
 export async function openServer(
   { authorization, connect, fetchFor, clock, log }: ServerConnectionDependencies,

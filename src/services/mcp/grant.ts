@@ -1,6 +1,6 @@
 /**
- * A user's stored authorization: the token with the origin and client that it was issued for in one sealed text, so that
- * it is sent nowhere else when the server's settings change. Pure.
+ * A user's stored authorization: the token with the origin and client that it was issued for in one sealed text, so
+ * that it is sent nowhere else when the server's settings change. Pure.
  */
 import type { OauthTokens } from "../../mcp/oauth-types.js";
 import type { McpGrantValues } from "../../store/mcp/mcp-connections.js";

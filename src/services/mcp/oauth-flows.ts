@@ -1,7 +1,7 @@
 /**
- * OAuth flows of users with MCP servers: started by a mutation, consented to on our page, finished by the redirect back.
- * The state is derived from the ticket, and only a hash of the state is stored, so that read access to the database is
- * not enough to open the page or to finish the flow.
+ * OAuth flows of users with MCP servers: started by a mutation, consented to on our page, finished by the redirect
+ * back. The state is derived from the ticket, and only a hash of the state is stored, so that read access to the
+ * database is not enough to open the page or to finish the flow.
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type {

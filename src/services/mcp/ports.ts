@@ -35,8 +35,8 @@ export interface McpAuthorization {
 
 export interface McpServerCatalog {
   /**
-   * The servers of a turn, by slug: enabled ones that are forced on, and enabled ones of the selection. Cached for at most
-   * ten seconds; changes on any replica invalidate the cache.
+   * The servers of a turn, by slug: enabled ones that are forced on, and enabled ones of the selection. Cached for at
+   * most ten seconds; changes on any replica invalidate the cache.
    */
   ofTurn(selectedIds: readonly string[]): Promise<readonly McpServerRecord[]>;
   /** The selection of new chats that name none: enabled servers that are on by default. */

@@ -178,8 +178,8 @@ function cacheScope(userId: string, { status, connectedAt }: McpAccountState): s
 }
 
 /**
- * Single-flight cache of listings. A missing authorization is not cached: it needs no connection, and ends as soon as the
- * user authorizes the server.
+ * Single-flight cache of listings. A missing authorization is not cached: it needs no connection, and ends as soon as
+ * the user authorizes the server.
  */
 function listCache(clock: Clock, list: (asked: Asked) => Promise<Listing>): LRUCache<string, Listing, Asked> {
   return new LRUCache<string, Listing, Asked>({

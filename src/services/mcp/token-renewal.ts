@@ -1,7 +1,7 @@
 /**
- * Renews users' tokens, each at most once at a time across all replicas: the renewing replica claims the row; the others
- * poll the row until it has the new token or the claim has expired, as it does when its replica dies. Within a process
- * callers for the same token share one promise.
+ * Renews users' tokens, each at most once at a time across all replicas: the renewing replica claims the row; the
+ * others poll the row until it has the new token or the claim has expired, as it does when its replica dies. Within a
+ * process callers for the same token share one promise.
  */
 import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";

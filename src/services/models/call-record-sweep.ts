@@ -1,6 +1,6 @@
 /**
- * Periodic job that deletes expired records of model calls: once an hour on every replica, skipping rows that another one
- * has locked. When recording is off it runs until the last record is deleted, then stops.
+ * Periodic job that deletes expired records of model calls: once an hour on every replica, skipping rows that another
+ * one has locked. When recording is off it runs until the last record is deleted, then stops.
  */
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";

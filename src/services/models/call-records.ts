@@ -1,6 +1,6 @@
 /**
- * Bounded queue of model call records, written one after the other beside turns, which never wait for it. Records beyond
- * the bound are dropped and counted.
+ * Bounded queue of model call records, written one after the other beside turns, which never wait for it. Records
+ * beyond the bound are dropped and counted.
  */
 import type { RecordMeter } from "../../domain/common/meters.js";
 import type { Clock } from "../../lib/clock.js";

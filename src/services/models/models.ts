@@ -1,7 +1,7 @@
 /**
- * Resolves the model of a turn: its configuration through a short cache that every change of models invalidates, and one
- * adapter per provider and key. A deleted model is replaced by the deployment's default; a disabled one is not, as users
- * should not pay for another model than they chose.
+ * Resolves the model of a turn: its configuration through a short cache that every change of models invalidates, and
+ * one adapter per provider and key. A deleted model is replaced by the deployment's default; a disabled one is not, as
+ * users should not pay for another model than they chose.
  */
 import { LRUCache } from "lru-cache";
 import type { ChatFailure, ModelProviderKind } from "../../domain/common/failures.js";
@@ -93,8 +93,8 @@ export class Models {
   }
 
   /**
-   * The model of a config id for chats of that user; null = the deployment's default. A failure's message is shown to the
-   * user.
+   * The model of a config id for chats of that user; null = the deployment's default. A failure's message is shown to
+   * the user.
    */
   async choose(configId: string | null, ownerId: string): Promise<ModelChoice> {
     const found = (await this.#find(configId ?? "")) ?? (configId === null ? null : await this.#find(""));

@@ -1,6 +1,7 @@
 /**
  * Wraps a model's adapter to retry with less output when the vendor rejects the requested limit: at once, in the same
- * attempt, before anything was streamed or paid for. Limits from the errors are kept for the turn and reported to `learn`.
+ * attempt, before anything was streamed or paid for. Limits from the errors are kept for the turn and reported to
+ * `learn`.
  */
 import {
   fittingOutputTokens,
@@ -11,7 +12,9 @@ import { ModelCallError, type OutputRefusal } from "../../domain/common/failures
 import type { ModelProvider, ModelRequest, ModelStreamPart } from "../../providers/types.js";
 import { promptTokens } from "../../engine/prompt/prompt-tokens.js";
 
-/** Requests of one attempt at most: the model's bound, then the window, then a guess that was too high, then no limit. */
+/**
+ * Requests of one attempt at most: the model's bound, then the window, then a guess that was too high, then no limit.
+ */
 const MAX_REQUESTS = 4;
 
 /** Receives learned limits, in tokens. Must not reject. */

@@ -3,7 +3,8 @@
  * built from what the turn has in memory; nothing is read for it.
  *
  * Each notification waits `READ_GRACE_MS`: a subscriber of the chat, on any replica, marks it as read within that time,
- * which is published on the owner's list. Then it is sent to each browser, with a few retries while its service is busy.
+ * which is published on the owner's list. Then it is sent to each browser, with a few retries while its service is
+ * busy.
  */
 import { setMaxListeners } from "node:events";
 import { encodeId } from "../../domain/common/ids.js";

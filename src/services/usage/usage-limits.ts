@@ -2,9 +2,9 @@
  * Enforces users' spending limits. Commands call `check` before starting anything that costs money, and each model call
  * is admitted by `admit`, which reserves its greatest possible cost until the actual cost is counted.
  *
- * A call waits while other calls of the same user reserve the rest of the limit: until one is done, the limit is raised,
- * or `WAIT_MS` have passed. On one replica only the first of a user's waiting calls polls the database. Users without a
- * limit need no statement: the users with one are cached, and changes invalidate the cache.
+ * A call waits while other calls of the same user reserve the rest of the limit: until one is done, the limit is
+ * raised, or `WAIT_MS` have passed. On one replica only the first of a user's waiting calls polls the database. Users
+ * without a limit need no statement: the users with one are cached, and changes invalidate the cache.
  */
 import { randomUUID } from "node:crypto";
 import type { ChatFailure } from "../../domain/common/failures.js";

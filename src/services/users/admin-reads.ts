@@ -41,8 +41,9 @@ export class AdminReads {
   }
 
   /**
-   * Must be awaited before anything is returned, so that nothing is read without its entry. Does nothing for users other
-   * than admins, and for objects that are their own or deleted. `user`: whose chats were listed; `calls`: of which chat.
+   * Must be awaited before anything is returned, so that nothing is read without its entry. Does nothing for users
+   * other than admins, and for objects that are their own or deleted. `user`: whose chats were listed; `calls`: of
+   * which chat.
    */
   async note(actor: Actor, kind: ReadKind, ids: readonly string[]): Promise<void> {
     if (actor.role !== "admin") return;

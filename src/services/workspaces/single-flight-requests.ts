@@ -10,8 +10,8 @@ export class SingleFlightRequests<Value> {
   constructor(private readonly clock: Clock) {}
 
   /**
-   * The outcome of `request` within five seconds. Never rejects. The request goes on after its callers' timeout, so that
-   * `request` may still cache a late answer.
+   * The outcome of `request` within five seconds. Never rejects. The request goes on after its callers' timeout, so
+   * that `request` may still cache a late answer.
    */
   async once(workspaceId: string, request: () => Promise<Value>): Promise<RequestOutcome<Value>> {
     const running = this.#running.get(workspaceId);

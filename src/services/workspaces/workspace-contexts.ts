@@ -34,8 +34,8 @@ export class WorkspaceContexts {
 
   /**
    * The workspace's context, at most five minutes old and from the current agent process. Never rejects and takes five
-   * seconds at most: when the workspace cannot be reached the result is the last known context, or null when there is none,
-   * and the next call tries again. `connect` may reject.
+   * seconds at most: when the workspace cannot be reached the result is the last known context, or null when there is
+   * none, and the next call tries again. `connect` may reject.
    */
   async read(workspaceId: string, connect: () => Promise<AgentConnection>): Promise<WorkspaceContext | null> {
     const outcome = await this.#requests.once(workspaceId, () => this.#read(workspaceId, connect));

@@ -1,6 +1,6 @@
 /**
- * Reconciles managed workspaces with their desired state. Pending steps are rows in the database; any replica claims one
- * and executes it, and another one continues when that replica dies. Runs on every announced change, and every few
+ * Reconciles managed workspaces with their desired state. Pending steps are rows in the database; any replica claims
+ * one and executes it, and another one continues when that replica dies. Runs on every announced change, and every few
  * seconds in case an announcement was lost.
  */
 import { randomUUID } from "node:crypto";

@@ -1,4 +1,7 @@
-/** Records the last use of workspaces, at most once a minute each, so that not every step of a turn executes a statement. */
+/**
+ * Records the last use of workspaces, at most once a minute each, so that not every step of a turn executes a
+ * statement.
+ */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";

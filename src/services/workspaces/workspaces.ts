@@ -53,8 +53,8 @@ export class Workspaces {
   }
 
   /**
-   * Rejects with a `ToolError`. The connection sees the processes of the chat and of its subagents; `ancestorChatIds` are
-   * its ancestors, nearest first; `ownerId` is the chat's owner, for what all chats of a user share.
+   * Rejects with a `ToolError`. The connection sees the processes of the chat and of its subagents; `ancestorChatIds`
+   * are its ancestors, nearest first; `ownerId` is the chat's owner, for what all chats of a user share.
    */
   async open(
     workspaceId: string,
@@ -81,8 +81,8 @@ export class Workspaces {
   }
 
   /**
-   * The running agent, on behalf of no chat; null when the workspace or its agent is not running. Starts none, and waits
-   * only for a restart in progress. Rejects with `AgentUnreachable` when it is running and cannot be reached.
+   * The running agent, on behalf of no chat; null when the workspace or its agent is not running. Starts none, and
+   * waits only for a restart in progress. Rejects with `AgentUnreachable` when it is running and cannot be reached.
    */
   async present(workspaceId: string): Promise<AgentConnection | null> {
     const record = await readWorkspace(this.dependencies.database, workspaceId);
