@@ -59,7 +59,7 @@ describe("a search that would take for ever", () => {
     const refused = await Promise.race(searches.map(({ ended }) => ended));
     expect(refused instanceof AgentError && [refused.status, refused.message]).toEqual([
       503,
-      "Too many searches wait; try again later.",
+      "Too many searches are waiting; try again later.",
     ]);
     for (const { giveUp } of searches) giveUp.abort(new Error("gone"));
     await Promise.all(searches.map(({ ended }) => ended));

@@ -97,7 +97,7 @@ test.each([
     field: "pattern",
     message:
       `The pattern is not valid: ${reason}. It is a regular expression in the syntax of RE2, without look-around and ` +
-      "references back; put a backslash before . * + ? ( ) [ ] { } | ^ $ \\ to mean the character itself.",
+      "backreferences; put a backslash before . * + ? ( ) [ ] { } | ^ $ \\ to mean the character itself.",
   });
 });
 

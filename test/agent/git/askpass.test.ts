@@ -309,7 +309,7 @@ describe("where nothing is left", () => {
     expect([(await asks()).output, (await asks()).output]).toEqual(["none\n", "none\n"]);
     expect(await readdir(long)).toEqual([]);
     await without.stop();
-    expect(logged.split("Commands will have no git credentials").length - 1).toBe(1);
+    expect(logged.split("git credentials are not available").length - 1).toBe(1);
   });
 
   test("[K12] what a command leaves running can still ask when the command itself is over", async () => {

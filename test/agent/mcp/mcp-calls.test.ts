@@ -54,8 +54,8 @@ describe("a call", () => {
       { status: 400, message: `"where" is not the name of a tool. ${form}` },
       { status: 400, message: `"__where" is not the name of a tool. ${form}` },
       { status: 400, message: `"one__" is not the name of a tool. ${form}` },
-      { status: 404, message: 'There is no tool server named "two".' },
-      { status: 502, message: "The tool server one failed: MCP error -32603: There is no none." },
+      { status: 404, message: 'There is no MCP server named "two".' },
+      { status: 502, message: "The MCP server one failed: MCP error -32603: There is no none." },
     ]);
     expect(await place.agent.connection.callMcpTool({ name: "one__refuse", arguments: {} })).toEqual({
       parts: [{ type: "text", text: "I would rather not." }],
@@ -88,7 +88,7 @@ describe("a call", () => {
     expect(await refusal(place.agent.connection.callMcpTool({ name: "one__die", arguments: {} }))).toEqual({
       status: 502,
       message:
-        "The tool server one failed: MCP error -32000: Connection closed. It ended (SIGKILL) during the call.",
+        "The MCP server one failed: MCP error -32000: Connection closed. It ended (SIGKILL) during the call.",
     });
     const next = await place.where("one");
     expect([next.pid === pid, isAlive(pid)]).toEqual([false, false]);

@@ -1,4 +1,4 @@
-// What becomes of tool servers when the workspace or its agent goes away.
+// MCP servers when the workspace or its agent goes away.
 import { rm } from "node:fs/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {

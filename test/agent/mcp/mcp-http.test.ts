@@ -1,4 +1,4 @@
-// Tool servers elsewhere, over streamable HTTP and over SSE: the official ones, and one that forgets its sessions.
+// Remote MCP servers, over streamable HTTP and over SSE: the official ones, and one that forgets its sessions.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";

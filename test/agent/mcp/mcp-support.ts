@@ -1,4 +1,4 @@
-// What tests of tool servers share: the test server's command, configuration files, and looks at processes.
+// Shared by tests of MCP servers: the test server's command, configuration files, and process checks.
 import { existsSync, readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -88,7 +88,7 @@ export function linesOf(path: string): string[] {
   return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
 }
 
-/** A real agent that finds tool servers in three files, for one test after another. */
+/** A real agent with three MCP configuration files, for one test after another. */
 export type ToolServerPlace = {
   home: string;
   agent: TestAgent;

@@ -1,4 +1,4 @@
-// The workspace's own tool servers: the files that name them, and the list of their tools, asked of a real agent.
+// The workspace's own MCP servers: their configuration files and the list of their tools, from a real agent.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -92,7 +92,7 @@ describe("the files", () => {
     ]);
     expect(await refusal(place.agent.connection.callMcpTool({ name: "nothing__x", arguments: {} }))).toEqual({
       status: 404,
-      message: "The tool server nothing cannot be used: Either a command or a url is required.",
+      message: "The MCP server nothing cannot be used: Either a command or a url is required.",
     });
   });
 
@@ -189,7 +189,7 @@ describe("a change of the files", () => {
     expect([statuses(changed), changed.tools.length > 0, (await place.where("one")).pid]).toEqual([
       {
         one:
-          "Its changed configuration fails, it goes on as it was before. " +
+          "Its changed configuration fails; the former one stays in use. " +
           "It cannot be started: spawn no-such-program-anywhere ENOENT",
       },
       true,
@@ -240,7 +240,7 @@ describe("a list", () => {
     expect(await refusal(place.agent.connection.callMcpTool({ name: "one__where", arguments: {} }))).toEqual({
       status: 502,
       message: expect.stringMatching(
-        /^The tool server one is not available\. .* It is tried again in \d+ s\.$/,
+        /^The MCP server one is not available\. .* The next attempt is in \d+ s\.$/,
       ) as string,
     });
     await writeFile(place.inWorkspace("repaired"), "");
