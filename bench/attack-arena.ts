@@ -1,4 +1,4 @@
-/** What the attacks of a run share: the model, a database with people in it, the server's program, and how to let go of them. */
+/** Shared environment of a run's attacks: the model, a database with users, and the server's program. */
 import { execFile } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { Databases } from "./databases.js";
 import { type Program, startBenchProgram, startServer } from "./programs.js";
 
-/** So that a server which keeps too much dies, and not the machine. */
+/** Memory limit, so that a server that retains too much dies rather than the machine. */
 export const HEAP_MB = 1_536;
 
 const run = promisify(execFile);
@@ -55,7 +55,7 @@ export class Arena {
     return arena;
   }
 
-  /** By the server's own command, so that any version has them as it wants. Its first use migrates the database. */
+  /** Creates users with the server's own command, so that it works with any version. The first call migrates the database. */
   async makeTokens(members: number): Promise<Tokens> {
     const reader = await this.#token("attacker", "read");
     const talker = await this.#token("attacker", "read,chat");

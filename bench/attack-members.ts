@@ -1,6 +1,6 @@
 /**
- * Members who work as usual while somebody attacks: each reads every second, follows a chat and says something in it every
- * few seconds, and now and then opens a second socket. What each of it took, and what failed.
+ * Regular members during an attack: each reads every second, follows a chat and sends a message in it every few seconds,
+ * and now and then opens a second socket. Records latencies and failures.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
@@ -33,7 +33,7 @@ const SEND =
 const PACE_MS = 1_000;
 /** A message, or a new socket, once in so many steps. */
 const STEPS_PER_MESSAGE = 5;
-/** What takes longer counts with this, and as a failure. */
+/** Longer operations count with this value, and as a failure. */
 const LIMIT_MS = 30_000;
 const ANSWER = { deltas: 10, delayMs: 20 };
 
@@ -43,7 +43,7 @@ export class Members {
   readonly #sockets = new Set<WebSocket>();
   #lives: Promise<void>[] = [];
 
-  /** Resolves when each has a chat that it follows; they work from then on. */
+  /** Resolves when each member follows a chat; they work from then on. */
   async begin(addresses: readonly ParleyAddress[]): Promise<void> {
     const chats: string[] = [];
     for (const address of addresses) chats.push(await startParleyChat(address, ANSWER));
@@ -57,7 +57,7 @@ export class Members {
     this.#lives = members.map((member) => this.#live(member));
   }
 
-  /** What was seen before does not count. */
+  /** Discards everything recorded before. */
   forget(): void {
     Object.assign(this.seen, {
       requests: [],

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:attack`: how members fare while somebody attacks the server beside them. See --help.
+ * `npm run bench:attack`: the experience of members while the server is under attack. See --help.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -33,10 +33,10 @@ Each attack has a fresh server with a heap of 1.5 GB, and a process of its own.
 const ATTACKS = ["none", "cpu-8", "cpu-40", "strangers", "bytes"] as const;
 type AttackName = (typeof ATTACKS)[number];
 
-/** Members get going before the attack begins. */
+/** Members warm up before the attack begins. */
 const WARM_UP_MS = 5_000;
 const PROBE_INTERVAL_MS = 500;
-/** An orchestrator waits no longer. */
+/** An orchestrator's probe timeout. */
 const PROBE_LIMIT_MS = 2_000;
 const STRANGERS = 10_000;
 const QUEUED = { messages: 50, characters: 900_000 };
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
   }
   try {
     const machine = describeMachine(arena.databases.description);
-    process.stderr.write("People and their tokens …\n");
+    process.stderr.write("Creating users and their tokens …\n");
     const tokens = await arena.makeTokens(wanted.members);
     const sections = [];
     for (const attack of attacks) {
@@ -131,7 +131,7 @@ async function prepare(attack: AttackName, url: string, tokens: Tokens): Promise
   return { attack, ...address, chatId, readers: HUGE_READERS, sockets: DEAF_SOCKETS };
 }
 
-/** A chat that is busy for long, with all that may wait in it. */
+/** A chat that is busy for long, with a full queue. */
 async function fillQueue(address: ParleyAddress): Promise<string> {
   const chatId = await startParleyChat(address, { deltas: 1, delayMs: 1 });
   await send(address, chatId, textOf({ deltas: 100, delayMs: 10_000 }));
@@ -168,7 +168,7 @@ async function probe(url: string, forMs: number): Promise<Probes> {
   return probes;
 }
 
-/** The most memory that the process held until it is asked; null when it has died of it. */
+/** Peak memory of the process so far; null when it has died. */
 function watchMemory(processId: number): { end(): number | null } {
   let peakMb: number | null = null;
   const look = async () => {
@@ -186,7 +186,7 @@ function watchMemory(processId: number): { end(): number | null } {
 }
 
 function titleOf(attack: AttackName, { members, seconds }: Wanted): string {
-  return `${attack === "none" ? "Nobody attacks" : `Attack: ${attack}`} (${members} members, ${seconds} s)`;
+  return `${attack === "none" ? "No attack" : `Attack: ${attack}`} (${members} members, ${seconds} s)`;
 }
 
 function rowsOf(attack: AttackName, { seen, probes, peakMb, attacker }: Outcome): Row[] {

@@ -1,6 +1,6 @@
 /**
- * The attacker of `npm run bench:attack`, as a process of its own, so that what it takes is not the members'. Attacks
- * until it is told to stop; answers with what it has sent and got.
+ * The attacker of `npm run bench:attack`, in its own process, so that its load is not the members'. Attacks until
+ * stopped; responds with counts of requests and responses.
  */
 import { Agent, request as httpRequest } from "node:http";
 import { createConnection, type Socket } from "node:net";
@@ -13,7 +13,7 @@ export type AttackSettings =
   | { attack: "bytes"; url: string; token: string; chatId: string; readers: number; sockets: number }
   | { attack: "strangers"; url: string; sockets: number };
 
-/** What the attacker has seen: `refused` with a code of the API's or a status of 4xx or 503, `failed` without an answer. */
+/** The attacker's counts: `refused` with a code of the API's or a status of 4xx or 503, `failed` without an answer. */
 export type AttackCounts = { sent: number; answered: number; refused: number; failed: number; bytes: number };
 
 /** Some 4.5 kB, within the bounds on tokens; compared with itself it took half a second to validate. */
@@ -34,7 +34,7 @@ const OPENED_AT_ONCE = 200;
 const counts: AttackCounts = { sent: 0, answered: 0, refused: 0, failed: 0, bytes: 0 };
 let isOver = false;
 
-/** One operation over HTTP; the answer is counted and thrown away. */
+/** One operation over HTTP; the response is counted and discarded. */
 function post(agent: Agent, { url, token }: { url: string; token: string }, body: object): Promise<void> {
   counts.sent += 1;
   return new Promise((resolve) => {
@@ -62,7 +62,7 @@ function post(agent: Agent, { url, token }: { url: string; token: string }, body
   });
 }
 
-/** Texts that are never the same, so that none is known. */
+/** Texts that never repeat, so that none is cached. */
 function sendCostly(settings: Extract<AttackSettings, { attack: "cpu" }>): void {
   const agent = new Agent({ keepAlive: true, maxSockets: settings.connections });
   const loop = async (connection: number) => {

@@ -1,8 +1,8 @@
-/** What the bench needs of a chat, whichever program keeps it, and what it sees of a turn from outside. */
+/** The bench's view of a chat, independent of the program that runs it, and of a turn observed from outside. */
 import { readStamps } from "./stamps.js";
 
 export type BenchChat = {
-  /** Says something and waits until the chat rests again. Rejects when the turn fails or takes too long. */
+  /** Sends a message and waits until the turn is over. Rejects when it fails or takes too long. */
   say(message: Message): Promise<Turn>;
   close(): Promise<void>;
 };
@@ -61,7 +61,7 @@ export class TurnWatch {
   }
 }
 
-/** A turn that lost or doubled a delta measures nothing. */
+/** A turn that lost or duplicated a delta is not a valid measurement. */
 export function checked(turn: Turn, message: Message): Turn {
   if (turn.delaysMicros.length === message.deltas) return turn;
   throw new Error(`A turn of ${message.deltas} deltas arrived with ${turn.delaysMicros.length}`);

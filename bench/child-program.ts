@@ -1,6 +1,6 @@
-/** The inner half of a program that the bench starts: it gets settings, says where it is, answers, and ends. */
+/** Child side of a program that the bench starts: receives settings, reports its address, answers requests, and ends. */
 
-/** What a program of the bench gives. */
+/** Interface of a bench program. */
 export type BenchProgram = {
   url: string;
   /** Answers the bench's question; there is only one kind, so it carries nothing. */
@@ -14,7 +14,7 @@ export type ToProgram = { type: "start"; settings: unknown } | { type: "question
 export type FromProgram =
   { type: "ready"; url: string } | { type: "answer"; value: unknown } | { type: "stopped"; value: unknown };
 
-/** Runs until told to stop, or until the bench is gone in whatever way. A failed start ends the process. */
+/** Runs until stopped, or until the bench is gone for any reason. A failed start ends the process. */
 export async function serveBench(open: (settings: unknown) => Promise<BenchProgram>): Promise<void> {
   process.on("disconnect", () => process.exit(0));
   let program: BenchProgram | null = null;

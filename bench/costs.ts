@@ -23,7 +23,7 @@ const { values } = parseArgs({
 const MESSAGES = Number(values.messages);
 const MESSAGES_PER_CHAT = 100;
 const CHATS = Math.ceil(MESSAGES / MESSAGES_PER_CHAT);
-const PEOPLE = 1_000;
+const USERS = 1_000;
 const YEAR_MS = 365 * 86_400_000;
 const END = Date.UTC(2026, 10, 21, 17, 0);
 /** Both begin and end in the middle of a day. */
@@ -37,10 +37,10 @@ const FIRST_PAGE = { direction: "forwards", limit: 25, after: null, before: null
 
 /** Chats begin evenly over a year; each has a message every three minutes: question, answer, tools, answer. */
 const GENERATE = [
-  `INSERT INTO users (id, username, name) SELECT gen_random_uuid(), 'person-' || n, 'Person ' || n FROM generate_series(1, ${PEOPLE}) n`,
+  `INSERT INTO users (id, username, name) SELECT gen_random_uuid(), 'user-' || n, 'User ' || n FROM generate_series(1, ${USERS}) n`,
   `INSERT INTO chats (id, owner_id, title, status, snapshot_version, history_version, reset_version, queue_version,
       status_version, retry_version, attempt, created_at)
-    SELECT gen_random_uuid(), p.ids[1 + n % ${PEOPLE}], 'Chat ' || n, 'waiting', 1, 1, 0, 0, 1, 0, 0,
+    SELECT gen_random_uuid(), p.ids[1 + n % ${USERS}], 'Chat ' || n, 'waiting', 1, 1, 0, 0, 1, 0, 0,
       to_timestamp(${(END - YEAR_MS) / 1000}) + n * interval '1 second' * ${YEAR_MS / 1000 / CHATS}
     FROM generate_series(1, ${CHATS}) n, (SELECT array_agg(id) AS ids FROM users) p`,
   "ALTER TABLE chat_messages DISABLE TRIGGER ALL",
@@ -103,7 +103,7 @@ async function measure(db: Database): Promise<void> {
       pg_size_pretty(pg_database_size(current_database())) AS size`,
   );
   console.log(
-    `${facts?.messages} messages in ${CHATS} chats of ${PEOPLE} people, ${facts?.days} daily sums, ${facts?.size}\n`,
+    `${facts?.messages} messages in ${CHATS} chats of ${USERS} users, ${facts?.days} daily sums, ${facts?.size}\n`,
   );
   const [chat] = await db.dataSource.query<{ id: string; owner_id: string }[]>(ANY_CHAT);
   const { id: chatId, owner_id: userId } = chat ?? { id: "", owner_id: "" };

@@ -1,6 +1,6 @@
 /**
- * Parley in a process whose database statements are counted where they leave it, whoever sends them. Only for
- * counting: the compiled server that users get is measured elsewhere.
+ * Parley in a process that counts all of its database statements at the driver. Only for counting: the compiled server
+ * that users get is measured elsewhere.
  */
 import pg from "pg";
 import { startParley } from "../src/compose/server.js";

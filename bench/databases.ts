@@ -1,6 +1,6 @@
 /**
  * PostgreSQL for a run: the one that DATABASE_URL names, or an embedded one in a temporary folder. Each measured
- * program gets a fresh database of its own, so that their work can be told apart.
+ * program gets a fresh database of its own, so that their work can be measured separately.
  */
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { createLog } from "../src/lib/log.js";
 import { openEmbeddedPostgres } from "../src/store/embedded-postgres/embedded-postgres.js";
 import { isLocalProcess, type ListProcesses } from "./machine.js";
 
-/** Where the run's databases are, and how to let go of them. */
+/** The run's databases. */
 type Place = { urlOf(database: string): string; adminUrl: string; name: string; close(): Promise<void> };
 
 export class Databases {
@@ -19,7 +19,7 @@ export class Databases {
   private constructor(
     private readonly place: Place,
     private readonly admin: pg.Client,
-    /** Version and kind, for people. */
+    /** Version and kind, for the report. */
     readonly description: string,
     /** False when the database's processes are not on this machine: then its CPU time cannot be seen. */
     readonly isLocal: boolean,

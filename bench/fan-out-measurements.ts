@@ -20,7 +20,7 @@ const US_PER_MS = 1_000;
 /** What a subscription costs while nothing happens, in bytes. */
 export type IdleCost = { usedBytes: number; residentBytes: number };
 
-/** What so many followers got, and what it cost. */
+/** Latencies and costs with this many followers. */
 export type Delivery = {
   eventsPerSecond: number;
   turnsPerSecond: number;
@@ -33,17 +33,17 @@ export type Delivery = {
   deltaFramesPerTurn: number;
 };
 
-/** What a reader that stopped reading cost, and was told when it went on. */
+/** Cost of a reader that stopped reading, and what it received when it resumed. */
 export type Stall = { heldBytes: number; sentBytes: number; refreshes: number };
 
-/** What one server showed. */
+/** Results of one server. */
 export type FanOut = {
   oneChat: { idle: IdleCost; delivery: Delivery };
   manyChats: { idle: IdleCost; delivery: Delivery };
   stall: Stall;
 };
 
-/** How much of it all. */
+/** Size of the measurements. */
 export type Size = { subscribers: number; turns: number; atOnce: number; rounds: number };
 
 /** Chats, started with a short turn. */
@@ -51,7 +51,7 @@ export async function startChats(address: ParleyAddress, count: number): Promise
   return inBatches(count, () => startParleyChat(address, SHORT));
 }
 
-/** Opens one follower for each of the given chats, spread over the people, and weighs them. */
+/** Opens one follower for each of the given chats, spread over the users, and measures their memory. */
 export async function openFollowers(
   parley: WatchedParley,
   chatIds: readonly string[],
@@ -72,7 +72,7 @@ export async function openFollowers(
 
 export type Talk = { turns: number; message: Message };
 
-/** One chat talks, `turns` times; `followers` all listen to it. */
+/** One chat runs `turns` turns; all `followers` subscribe to it. */
 export async function measureCrowd(
   parley: WatchedParley,
   { turns, message }: Talk,
@@ -87,8 +87,8 @@ export async function measureCrowd(
 }
 
 /**
- * All of `chats` talk at once, each with its own follower, each `turns` times without a pause; they begin one after
- * the other within the time of a turn, as people do.
+ * All of `chats` run turns at once, each with its own follower and `turns` times without a pause; their starts are spread
+ * over the time of a turn, as with real users.
  */
 export async function measureChorus(
   parley: WatchedParley,
@@ -170,7 +170,7 @@ export async function measureStall(parley: WatchedParley): Promise<Stall> {
   for (const follower of followers) await follower.close();
   return {
     heldBytes: stalling.usedBytes - reads.usedBytes,
-    // Pieces and message.
+    // Deltas and message.
     sentBytes: 2 * BYTES_PER_DELTA * message.deltas * (turns - 1),
     refreshes: stalled.fellBehind,
   };

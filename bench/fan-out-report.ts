@@ -1,4 +1,4 @@
-/** What `bench/fan-out.ts` found, as a table against the project's aims. */
+/** Results of `bench/fan-out.ts` as a table against the project's goals. */
 import type { Delivery, FanOut, IdleCost, Size } from "./fan-out-measurements.js";
 import { percentile } from "./statistics.js";
 import { type Goal, type Row, type Section, showNumber } from "./table.js";

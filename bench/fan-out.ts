@@ -1,6 +1,6 @@
 /**
- * `npm run bench:fan-out`: what it costs to tell many subscribers, with and without sharing what is made of each
- * event, against the project's aims. See --help.
+ * `npm run bench:fan-out`: the cost of publishing to many subscribers, with and without shared execution of events,
+ * against the project's goals. See --help.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ const FULL: Size = { subscribers: 1_000, turns: 10, atOnce: 240, rounds: 3 };
 const QUICK: Size = { subscribers: 100, turns: 2, atOnce: 24, rounds: 1 };
 /** Turns that are not counted, enough for the compiler to have seen the hot paths. */
 const WARM_UP_TURNS = 2;
-/** The usual exit code of a program that was told to stop. */
+/** The usual exit code of a program that was interrupted. */
 const INTERRUPTED = 130;
 const RESULTS = join(import.meta.dirname, "results");
 

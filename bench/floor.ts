@@ -1,7 +1,7 @@
 /**
  * The floor: the least that any server must do for a turn, and so the measure of Parley's own share. It puts the
- * person's message into PostgreSQL, streams the answer through the vendor's SDK with one socket frame for each
- * delta, and puts the answer into PostgreSQL. One socket is one chat; history is kept in memory and never read.
+ * user's message into PostgreSQL, streams the answer through the vendor's SDK with one socket frame for each
+ * delta, and puts the answer into PostgreSQL. One socket is one chat; history is in memory only and never read.
  */
 import type { AddressInfo } from "node:net";
 import Anthropic from "@anthropic-ai/sdk";
@@ -46,7 +46,7 @@ class Floor {
   serve(socket: WebSocket, chatId: number): void {
     const history: MessageParam[] = [];
     socket.on("message", (text) => {
-      // Text comes as a Buffer unless the socket is told otherwise.
+      // Text arrives as a Buffer unless configured otherwise.
       const said = (text as Buffer).toString("utf8");
       // Without an end the bench's own limit reports the turn; the cause is on standard error.
       this.#turn(socket, { chatId, history }, said).catch((error: unknown) => console.error(error));

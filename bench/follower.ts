@@ -30,7 +30,7 @@ export class Follower {
 
   private constructor(private readonly socket: WebSocket) {}
 
-  /** Resolves when the server has told where the chat stands. */
+  /** Resolves when the server has sent the chat's current state. */
   static async open({ url, token }: ParleyAddress, chatId: string): Promise<Follower> {
     const address = `${url.replace("http", "ws")}/graphql`;
     const socket = new WebSocket(address, "graphql-transport-ws", { perMessageDeflate: false });
@@ -51,14 +51,14 @@ export class Follower {
     return follower;
   }
 
-  /** Resolves when the chat rests again. Call it before the turn begins. */
+  /** Resolves when the turn is over. Call it before the turn begins. */
   async followTurn(): Promise<Followed> {
     this.#turn = newTurn();
     await new Promise<void>((resolve) => (this.#rested = resolve));
     return this.#turn;
   }
 
-  /** Resolves the next time that the server says that what follows is live. */
+  /** Resolves at the next caught-up event. */
   async untilCaughtUp(): Promise<void> {
     await new Promise<void>((resolve) => (this.#isCaughtUp = resolve));
   }

@@ -1,4 +1,4 @@
-/** Turns in numbers: chats that talk at the same time, and what they cost the programs that keep them. */
+/** Load of concurrent chats, and its CPU cost for the programs that run them. */
 import type { BenchChat, Message, Turn } from "./chat.js";
 import type { CpuMeter } from "./machine.js";
 
@@ -24,7 +24,7 @@ export async function runTurns(chats: readonly BenchChat[], load: Load): Promise
 /** Chats with one program, and the CPU meters of it and of its database. */
 export type Talking = { chats: readonly BenchChat[]; server: CpuMeter; database: CpuMeter };
 
-/** What a round showed. CPU times are in milliseconds per turn. */
+/** Results of a round. CPU times are in milliseconds per turn. */
 export type Round = {
   serverMs: number;
   databaseMs: number;

@@ -2,12 +2,12 @@
 import { readdir, readFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 
-/** Gives the processes to look at now; those that come and go between two looks are summed up all the same. */
+/** The processes to sample now; those that come and go between two samples are included in the sum. */
 export type ListProcesses = () => Promise<readonly number[]>;
 
 /**
  * Adds up what a changing set of processes has used. What a thread had used when it was last seen stays counted
- * after its end, so look at least as often as its idle time before the end (10 s for pooled database connections).
+ * after its end, so sample at least as often as its idle time before the end (10 s for pooled database connections).
  */
 export class CpuMeter {
   readonly #usedNs = new Map<string, number>();
@@ -29,7 +29,7 @@ export class CpuMeter {
 async function threadsOf(processId: number): Promise<[string, number][]> {
   const threads = await readdir(`/proc/${processId}/task`).catch(() => []);
   const used = threads.map(async (thread): Promise<[string, number][]> => {
-    // A thread may end between the two looks; what it had used is known from the last one.
+    // A thread may end between two samples; its usage is known from the last one.
     const text = await readFile(`/proc/${processId}/task/${thread}/schedstat`, "utf8").catch(() => null);
     return text === null ? [] : [[`${processId}/${thread}`, Number(text.split(" ")[0])]];
   });

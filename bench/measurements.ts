@@ -6,7 +6,7 @@ import { measureRound, runTurns, type Load, type Round } from "./load.js";
 import { nowMicros } from "./machine.js";
 import type { CountedParley, LastPrompt, Stage, Subject } from "./subjects.js";
 
-/** PeriodicJob of both programs, one after the other, so that a change of the machine's mood touches both. */
+/** Alternating rounds of both programs, so that fluctuations of the machine affect both. */
 export type PeriodicJob = { parley: Round[]; floor: Round[] };
 
 export type Counted = {
@@ -76,7 +76,7 @@ export async function measureToolSteps(
   }
 }
 
-/** Chats talk one after the other, so that no two turns share a statement. */
+/** Chats run one after the other, so that no two turns share a statement. */
 export async function countStatements(stage: Stage, chats: number, load: Load): Promise<Counted> {
   const counted = await stage.startCountedParley();
   const one = await countWith(counted, { chats, load, subscribers: 1 });

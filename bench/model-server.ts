@@ -63,7 +63,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 /** The cheapest tool that there is: one request to the agent, no process, no file. */
 const TOOL = "process_list";
 
-/** Steps whose tools have been run since the person spoke. */
+/** Steps whose tools have been run since the last user message. */
 function resultsSinceUser(turns: readonly DemoTurn[]): number {
   const said = turns.findLastIndex(({ role }) => role === "user");
   return turns.slice(said + 1).filter(({ role }) => role === "results").length;

@@ -50,7 +50,7 @@ const SEND = `mutation Send($input: SendChatMessageInput!) {
 
 const STATUS = `query Status($id: ID!) { chat(id: $id) { status } }`;
 
-/** How often a chat is asked whether its first turn is over; nobody is subscribed to it yet. */
+/** How often a chat is asked whether its first turn is over; it has no subscriber yet. */
 const LOOK_AGAIN_MS = 25;
 
 type Refusals = { userErrors: { message: string }[] };
@@ -93,7 +93,7 @@ export async function openParleyChat(
   };
 }
 
-/** Starts a chat and waits out its first turn; gives its id. */
+/** Starts a chat, waits for its first turn and returns the chat's id. */
 export async function startParleyChat(address: ParleyAddress, first: Message): Promise<string> {
   const input = { parts: [{ text: { text: textOf(first) } }] };
   const { createChat } = await ask<Created>(address, CREATE, { input });
@@ -103,14 +103,14 @@ export async function startParleyChat(address: ParleyAddress, first: Message): P
   return chatId;
 }
 
-/** Says something; the turn then runs. */
+/** Sends a message, which starts a turn. */
 export async function sayInParley(address: ParleyAddress, chatId: string, message: Message): Promise<void> {
   const sent = { chatId, parts: [{ text: { text: textOf(message) } }] };
   const { sendChatMessage } = await ask<Sent>(address, SEND, { input: sent });
   refuse(sendChatMessage);
 }
 
-/** Subscribers come when the chat rests, so that the first turn they see is theirs. */
+/** Subscribes while the chat is idle, so that the first turn that subscribers see is a measured one. */
 async function untilRested(address: ParleyAddress, id: string): Promise<void> {
   for (;;) {
     const { chat } = await ask<Stands>(address, STATUS, { id });
@@ -135,7 +135,7 @@ async function ask<Answer>({ url, token }: ParleyAddress, query: string, variabl
   return data;
 }
 
-/** One subscriber on a socket of its own. Resolves when Parley has told it where the chat stands. */
+/** One subscriber on a socket of its own. Resolves when it has received the chat's current state. */
 async function subscribe(
   { url, token }: ParleyAddress,
   chatId: string,

@@ -10,7 +10,7 @@ const STOP_LIMIT_MS = 20_000;
 
 /** The compiled server of this checkout. */
 export const SERVER = join(import.meta.dirname, "..", "dist", "bin", "server.js");
-/** The server knows nothing of the bench, so it is told from outside to end when the bench has gone. */
+/** The server does not know the bench, so a wrapper ends it when the bench is gone. */
 const END_WITH_PARENT = `data:text/javascript,process.on("disconnect",()=>process.kill(process.pid,"SIGTERM"))`;
 
 export type Program = {
@@ -93,7 +93,7 @@ export async function startServer(
   };
 }
 
-/** Rejects when the process ends; whoever waits for something else at that time hears of it. */
+/** Rejects when the process ends, so that other waits can fail with it. */
 function death(child: ChildProcess): Promise<never> {
   const died = new Promise<never>((_resolve, reject) => {
     child.once("error", reject);
@@ -101,7 +101,7 @@ function death(child: ChildProcess): Promise<never> {
       reject(new Error(`${child.spawnargs.join(" ")} ended with ${signal ?? code}`));
     });
   });
-  // The end that was asked for is nobody's failure.
+  // A requested end is no failure.
   died.catch(() => undefined);
   return died;
 }

@@ -1,4 +1,4 @@
-/** What followers on other replicas cost the database, while a turn runs and tells them everything through Redis. */
+/** Database cost of followers on other replicas, which receive a turn's events through Redis. */
 import { setTimeout } from "node:timers/promises";
 import { hasRedis, startRedis } from "../test/support/network/redis.js";
 import type { Message } from "./chat.js";
@@ -9,7 +9,7 @@ import { nowMicros } from "./machine.js";
 import { sayInParley, startParleyChat } from "./parley-chat.js";
 import type { Stage } from "./subjects.js";
 
-/** Statements of a replica on which people follow what another one runs. */
+/** Statements of a replica whose subscribers follow chats that another one runs. */
 export type ReplicaReads = {
   followers: number;
   turns: number;

@@ -1,4 +1,4 @@
-/** Measurements → what is printed. Pure. The goals are the project's, from its issue about budgets. */
+/** Renders measurements as a report. Pure. The goals are the project's, from its issue about budgets. */
 import type { ReplicaReads } from "./replica-reads.js";
 import type { Counted, Lengths, PeriodicJob } from "./measurements.js";
 import type { Round } from "./load.js";
@@ -24,7 +24,11 @@ const FLOOR_STATEMENTS = 2;
 const totalMs = (round: Round) => round.serverMs + round.databaseMs;
 
 /** `hasDatabaseCpu` is false when the database's processes could not be seen. */
-export function roundsSection(title: string, { parley, floor }: PeriodicJob, hasDatabaseCpu: boolean): Section {
+export function roundsSection(
+  title: string,
+  { parley, floor }: PeriodicJob,
+  hasDatabaseCpu: boolean,
+): Section {
   const compare = (label: string, pick: (round: Round) => number): Row & { ratioMedian: number } => {
     const [ours, theirs] = [parley.map(pick), floor.map(pick)];
     const ratios = spreadOf(paired(ours, theirs, (a, b) => a / b));
@@ -65,7 +69,7 @@ export function roundsSection(title: string, { parley, floor }: PeriodicJob, has
 }
 
 export function replicaReadsSection(reads: ReplicaReads | null): Section {
-  const title = "Statements of another replica, where people follow";
+  const title = "Statements of another replica, where subscribers are";
   if (!reads) return { title, rows: [{ label: "not counted: there is no redis-server", parley: "" }] };
   const { followers, turns, perFollowerAndTurn, byName } = reads;
   return {

@@ -1,15 +1,15 @@
-/** Delta texts that say when they were sent, so that whoever receives them knows how long they travelled. */
+/** Delta texts with timestamps, from which the receiver computes their latency. */
 import { nowMicros } from "./machine.js";
 
 /** Base 36 keeps a stamp about as long as a long word of text. */
 const RADIX = 36;
 
-/** A word that says what time it is. */
+/** The current time as a word. */
 export function stamp(): string {
   return `${nowMicros().toString(RADIX)} `;
 }
 
-/** When each delta in a piece of text was sent, in microseconds of the shared clock. */
+/** When each delta in a text was sent, in microseconds of the shared clock. */
 export function readStamps(text: string): number[] {
   return text
     .split(" ")

@@ -1,4 +1,4 @@
-/** The few numbers that sum up many. */
+/** Summary statistics. */
 
 /** A median with the least and the most of what it was taken from. */
 export type Spread = { median: number; least: number; most: number };

@@ -1,6 +1,6 @@
 /**
  * The programs of a run, opened in order and closed in reverse: databases, the model, Parley, the floor. Every
- * one is a process of its own, so that each one's CPU time is its own and the bench's is nobody's.
+ * one is its own process, so that CPU times are attributed exactly and the bench's own is not counted.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -28,13 +28,13 @@ export type CountedParley = {
   databaseName: string;
 };
 
-/** Parley whose memory can be looked at, and people who may follow all its chats. */
+/** Parley with readable memory use, and users who may follow all its chats. */
 export type WatchedParley = { program: Program; address: ParleyAddress; server: CpuMeter };
 
 /** The newest prompt that the model was sent. */
 export type LastPrompt = { body: Record<string, unknown>; characters: number };
 
-/** Nobody's name: a vendor's own may be deprecated one day, and then its SDK complains at each call. */
+/** An invented model name: a vendor's own may be deprecated one day, and then its SDK complains at each call. */
 const MODEL = "claude-bench";
 
 /** Chats that are opened at the same time; more would only wait for each other. */

@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: what one text-only turn costs, from a person's message to the chat's rest, against the project's
+ * `npm run bench`: what one text-only turn costs, from a user's message to the end of the turn, against the project's
  * budgets and beside the floor, a program that does nothing but what must be done. See --help.
  */
 import { mkdir, writeFile } from "node:fs/promises";
@@ -40,7 +40,7 @@ const CHATS_AT_ONCE = { paced: 25, burst: 2 };
 const FULL = { chats: 50, rounds: 3, aged: { chats: 8, windows: 3 } };
 const QUICK = { chats: 5, rounds: 1, aged: { chats: 2, windows: 1 } };
 
-/** The usual exit code of a program that was told to stop. */
+/** The usual exit code of a program that was interrupted. */
 const INTERRUPTED = 130;
 
 const RESULTS = join(import.meta.dirname, "results");

@@ -1,6 +1,6 @@
 /**
- * Parley in a process that says how much memory it holds, with enough people to have a thousand subscribers in spite
- * of the bounds per person. On request each subscriber's events are executed for it alone: only to measure the gain.
+ * Parley in a process that reports its memory use, with enough users for a thousand subscribers despite the limits per
+ * user. On request each subscriber's events are executed for it alone: only to measure the gain.
  */
 import { randomUUID } from "node:crypto";
 import { startParley } from "../src/compose/server.js";
@@ -11,7 +11,7 @@ import { createToken } from "../src/store/users/tokens.js";
 import { createUser } from "../src/store/users/users.js";
 import { serveBench } from "./child-program.js";
 
-/** What the program answers: tokens of people who may read every chat, and its memory without garbage, in bytes. */
+/** What the program answers: tokens of users who may read every chat, and its memory without garbage, in bytes. */
 export type WatchedState = { tokens: string[]; usedBytes: number; residentBytes: number };
 
 /** With at most 256 subscriptions each, enough for a thousand. */

@@ -1,14 +1,14 @@
-/** Queries and mutations: one question, one answer, never asked twice by itself. */
+/** Queries and mutations: one request, one response, never retried automatically. */
 import { errorOfAnswer, ParleyError, type AnswerError } from "./parley-error.js";
 import type { Request, Socket } from "./socket.js";
-import { meaningOf } from "./socket.js";
+import { closeReasonOf } from "./socket.js";
 import { readToken, refusedToken, type TokenSource } from "./token.js";
 
 export type CallOptions = { signal?: AbortSignal };
 
 export type Fetch = (url: string, init: FetchRequest) => Promise<FetchResponse>;
 
-/** As much of `fetch` as is needed. */
+/** The subset of `fetch` that the client uses. */
 export type FetchRequest = {
   method: string;
   headers: Record<string, string>;
@@ -21,7 +21,7 @@ export type HttpOptions = { url: string; token: TokenSource; fetch: Fetch };
 
 const UNAUTHORIZED_STATUS = 401;
 
-/** Over HTTP. A refused token is fetched anew once, if there is a function that fetches it. */
+/** Runs an operation over HTTP. A refused token is fetched again once, if the token source is a function. */
 export async function callOverHttp(
   options: HttpOptions,
   request: Request,
@@ -58,11 +58,11 @@ async function send(
   }
 }
 
-/** Over the socket, beside the streams. */
+/** Runs an operation over the socket, beside the streams. */
 export function callOverSocket(socket: Socket, request: Request, { signal }: CallOptions): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const lost = (cause: unknown) =>
-      new ParleyError("CONNECTION_LOST", "The connection was lost before the answer came.", { cause });
+      new ParleyError("CONNECTION_LOST", "The connection was lost before the response arrived.", { cause });
     const abort = () => {
       end();
       reject(signal?.reason);
@@ -76,7 +76,7 @@ export function callOverSocket(socket: Socket, request: Request, { signal }: Cal
     const end = socket.subscribe(request, {
       next: (answer) => settle(() => resolve(answer)),
       error: (reason) => {
-        const cause = meaningOf(reason);
+        const cause = closeReasonOf(reason);
         if (Array.isArray(cause)) return settle(() => reject(errorOfAnswer(cause as AnswerError[])));
         settle(() => reject(cause instanceof ParleyError ? cause : lost(cause)));
       },
@@ -88,6 +88,7 @@ export function callOverSocket(socket: Socket, request: Request, { signal }: Cal
 function resultOf(answer: unknown): unknown {
   const { data, errors } = (answer ?? {}) as { data?: unknown; errors?: readonly AnswerError[] };
   if (errors && errors.length > 0) throw errorOfAnswer(errors);
-  if (data === undefined || data === null) throw new ParleyError("BAD_RESPONSE", "The answer holds no data.");
+  if (data === undefined || data === null)
+    throw new ParleyError("BAD_RESPONSE", "The response contains no data.");
   return data;
 }

@@ -1,27 +1,26 @@
 /**
- * One stream of events that survives its connections: it is opened again behind the last event that arrived, until
- * its reader leaves or the server refuses it for good. No event is lost and none comes twice, because the server
- * resumes exactly behind a cursor.
+ * Resumable event stream. It is reopened after the last received event until its reader leaves or the server refuses it
+ * permanently. No event is lost or repeated, because the server resumes exactly after a cursor.
  *
- * States: streaming (an operation runs), waiting (a timer runs before the next try), paused (the reader is slow and
- * has enough to read) and over.
+ * States: streaming (an operation runs), waiting (a timer runs before the next attempt), paused (the reader is slow and
+ * its buffer is full) and over.
  */
-import { errorOfAnswer, lastingFailure, ParleyError, type AnswerError } from "./parley-error.js";
+import { errorOfAnswer, permanentFailure, ParleyError, type AnswerError } from "./parley-error.js";
 import { retryDelayMs, type RetryDelays } from "./retry-delay.js";
 import type { Request } from "./socket.js";
 
 /**
- * So many events wait for a slow reader. Then the stream is given back to the server, and taken up behind the last
- * of them when the reader has read them all: memory stays flat on both sides.
+ * Limit of buffered events. At the limit the stream is unsubscribed, and resumed after the last buffered event once the
+ * reader has consumed them all, so memory is bounded on both sides.
  */
-export const MAX_WAITING_EVENTS = 1_000;
+export const MAX_BUFFERED_EVENTS = 1_000;
 
-/** Why a stream is opened again, for logs and "reconnecting…" signs. */
+/** A pending reconnect, for logs and "reconnecting…" indicators. */
 export type RetryNotice = {
-  /** Counted from 1 since the last event that arrived. */
+  /** Counted from 1 since the last received event. */
   attempt: number;
   delayMs: number;
-  /** What ended the last try: an error, a close event, or undefined when the server completed the stream. */
+  /** What ended the last attempt: an error, a close event, or undefined when the server completed the stream. */
   reason: unknown;
 };
 
@@ -33,16 +32,16 @@ export type OpenStream = (
 export type FollowerOptions = {
   open: OpenStream;
   query: string;
-  /** All but `after`. */
+  /** All variables except `after`. */
   variables: Record<string, unknown>;
-  /** The subscription's field. */
+  /** The subscription's root field. */
   field: string;
   after?: string | null;
   signal?: AbortSignal;
   delays: RetryDelays;
   random: () => number;
   onRetry?: (notice: RetryNotice) => void;
-  /** Called once, when it is over. */
+  /** Called once, when the stream is over. */
   onEnd: () => void;
 };
 
@@ -54,7 +53,7 @@ export class Follower<E extends { cursor: string }> implements AsyncIterableIter
   #events: E[] = [];
   #waiters: Waiter<E>[] = [];
   #isOver = false;
-  /** Told to the reader after the last event. */
+  /** Thrown to the reader after the last buffered event. */
   #failure: ParleyError | null = null;
   #isPaused = false;
   #attempt = 0;
@@ -86,7 +85,7 @@ export class Follower<E extends { cursor: string }> implements AsyncIterableIter
     return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
   }
 
-  /** Ends the stream at once, also while somebody waits for its next event. */
+  /** Ends the stream immediately, even while a `next()` is pending. */
   return(): Promise<IteratorResult<E>> {
     this.#events = [];
     this.#failure = null;
@@ -94,7 +93,7 @@ export class Follower<E extends { cursor: string }> implements AsyncIterableIter
     return Promise.resolve({ value: undefined, done: true });
   }
 
-  /** The client is being closed: the reader hears of it. */
+  /** Ends the stream with the error `CLOSED`. */
   close(): void {
     this.#finish(new ParleyError("CLOSED", "The client was closed."));
   }
@@ -133,13 +132,13 @@ export class Follower<E extends { cursor: string }> implements AsyncIterableIter
     const waiter = this.#waiters.shift();
     if (waiter) return waiter.resolve({ value: event, done: false });
     this.#events.push(event);
-    if (this.#events.length < MAX_WAITING_EVENTS) return;
+    if (this.#events.length < MAX_BUFFERED_EVENTS) return;
     this.#isPaused = true;
     this.#leave();
   }
 
   #retryOrFail(reason: unknown): void {
-    const failure = lastingFailure(reason);
+    const failure = permanentFailure(reason);
     if (failure) return this.#finish(failure);
     this.#attempt += 1;
     const delayMs = retryDelayMs(this.#attempt, this.#options.delays, this.#options.random);
@@ -165,7 +164,7 @@ export class Follower<E extends { cursor: string }> implements AsyncIterableIter
   }
 }
 
-/** The event in an answer. An answer with errors is none: the event would have holes; it comes again behind the cursor. */
+/** The event of a response. A response with errors is not delivered, since fields would be missing; the event comes again after the cursor. */
 function eventOf<E>(answer: unknown, field: string): E | ParleyError {
   const { data, errors } = answer as { data?: Record<string, E> | null; errors?: readonly AnswerError[] };
   if (errors && errors.length > 0) return errorOfAnswer(errors);

@@ -1,22 +1,22 @@
-/** What the SDK throws, and which failures of a stream are worth another try. */
+/** Errors of the SDK, and the classification of stream failures as permanent or retryable. */
 
-/** One error of an answer, as GraphQL sends it. */
+/** A GraphQL error of a response. */
 export type AnswerError = { message: string; path?: readonly unknown[]; extensions?: { code?: unknown } };
 
-/** An operation failed, or a stream ended for good. */
+/** A failed operation, or a permanently ended stream. */
 export class ParleyError extends Error {
   override readonly name = "ParleyError";
 
   constructor(
     /**
      * The server's code (`FORBIDDEN`, `NOT_FOUND`, `BAD_USER_INPUT`, …), or one of the SDK's own: `UNAUTHENTICATED`
-     * (no token that the server takes), `CONNECTION_LOST` (nobody knows whether the operation happened),
-     * `CONNECTION_REFUSED` (server and client do not understand each other), `BAD_RESPONSE` (no GraphQL answer),
-     * `CLOSED` (the client was closed). May grow.
+     * (no valid token), `CONNECTION_LOST` (it is unknown whether the operation happened),
+     * `CONNECTION_REFUSED` (server and client are incompatible), `BAD_RESPONSE` (not a GraphQL response),
+     * `CLOSED` (the client was closed). New codes may be added.
      */
     readonly code: string,
     message: string,
-    /** `errors` are the server's, as they came. */
+    /** `errors` are the server's, unchanged. */
     readonly details: { errors?: readonly AnswerError[]; cause?: unknown } = {},
   ) {
     super(message, { cause: details.cause });
@@ -25,15 +25,15 @@ export class ParleyError extends Error {
 
 const UNKNOWN_CODE = "UNKNOWN";
 
-/** The answer's errors as one; the code is the first error's. */
+/** One error for a response's errors, with the code and message of the first. */
 export function errorOfAnswer(errors: readonly AnswerError[]): ParleyError {
   const [first] = errors;
   const code = typeof first?.extensions?.code === "string" ? first.extensions.code : UNKNOWN_CODE;
   return new ParleyError(code, first?.message ?? "The server refused the operation.", { errors });
 }
 
-/** The same question gets the same answer: asking again would be of no use. */
-const LASTING_CODES: ReadonlySet<string> = new Set([
+/** Codes of permanent errors: a retry would get the same response. */
+const PERMANENT_CODES: ReadonlySet<string> = new Set([
   "ANSWER_TOO_LARGE",
   "BAD_REQUEST",
   "BAD_USER_INPUT",
@@ -47,20 +47,20 @@ const LASTING_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Close codes of graphql-ws that say that one side does not understand the other: bad response, bad client, bad
- * request, unauthorized, no common protocol, id in use.
+ * Close codes of graphql-ws for incompatible peers: bad response, bad client, bad request, unauthorized, no common
+ * protocol, id in use.
  */
-const LASTING_CLOSE_CODES: ReadonlySet<number> = new Set([4004, 4005, 4400, 4401, 4406, 4409]);
+const PERMANENT_CLOSE_CODES: ReadonlySet<number> = new Set([4004, 4005, 4400, 4401, 4406, 4409]);
 
-/** The error to end a stream with, or null when it should be opened again. `reason` is whatever ended it. */
-export function lastingFailure(reason: unknown): ParleyError | null {
-  if (reason instanceof ParleyError) return LASTING_CODES.has(reason.code) ? reason : null;
+/** The error that ends a stream permanently, or null when it should be reopened. `reason` is what ended the connection. */
+export function permanentFailure(reason: unknown): ParleyError | null {
+  if (reason instanceof ParleyError) return PERMANENT_CODES.has(reason.code) ? reason : null;
   const code = closeCodeOf(reason);
-  if (code === null || !LASTING_CLOSE_CODES.has(code)) return null;
+  if (code === null || !PERMANENT_CLOSE_CODES.has(code)) return null;
   return new ParleyError("CONNECTION_REFUSED", `The connection was closed with ${code}.`, { cause: reason });
 }
 
-/** Null when it is not a close event. */
+/** The code of a close event; null for anything else. */
 export function closeCodeOf(reason: unknown): number | null {
   if (typeof reason !== "object" || reason === null || !("code" in reason)) return null;
   return typeof reason.code === "number" ? reason.code : null;

@@ -1,4 +1,4 @@
-/** The client: a typed call for every operation, and streams that come back by themselves. */
+/** The client: a typed function for every query and mutation, and streams that reconnect automatically. */
 import { print, type DocumentNode } from "graphql";
 import { callOverHttp, callOverSocket, type CallOptions, type Fetch } from "./calls.js";
 import { Follower, type RetryNotice } from "./follower.js";
@@ -6,27 +6,27 @@ import { getSdk } from "./generated-calls.js";
 import type { ChatEventsSubscription } from "./generated.js";
 import { ParleyError } from "./parley-error.js";
 import { DEFAULT_RETRY_DELAYS, type RetryDelays } from "./retry-delay.js";
-import { meaningOf, Socket, type WebSocketConstructor } from "./socket.js";
+import { closeReasonOf, Socket, type WebSocketConstructor } from "./socket.js";
 import type { TokenSource } from "./token.js";
 
 export type ChatEvent = ChatEventsSubscription["chatEvents"];
 
 export type ParleyOptions = {
-  /** The server's address, for example `https://parley.example`; a path is kept, without one it is `/graphql`. */
+  /** The server's address, for example `https://parley.example`; without a path, `/graphql` is used. */
   url: string;
   token: TokenSource;
   /** Needed where there is no global WebSocket: Node before 22. */
   webSocketImpl?: WebSocketConstructor;
-  /** Instead of the global one. */
+  /** Replaces the global `fetch`. */
   fetch?: Fetch;
   /**
-   * How queries and mutations travel. `socket` also works from pages of another origin, which browsers do not let
-   * ask over HTTP. Default: `http`.
+   * Transport of queries and mutations. `socket` also works from pages of another origin, where browsers block HTTP
+   * requests. Default: `http`.
    */
   callsOver?: "http" | "socket";
-  /** Default: full jitter from 1 s to 30 s, without end. */
+  /** Default: full jitter with a bound from 1 s to 30 s, without an end. */
   retryDelays?: RetryDelays;
-  /** Called whenever a stream waits before it is opened again. Must not throw. */
+  /** Called whenever a stream waits before it reconnects. Must not throw. */
   onRetry?: (notice: RetryNotice) => void;
 };
 
@@ -40,13 +40,13 @@ type EventOf<Name extends StreamName> =
 type StreamOptions<Name extends StreamName> = NonNullable<Parameters<Operations[Name]>[0]> & CallOptions;
 
 /**
- * One function for each subscription, which is named like its field. Each event comes once, whatever becomes of the
- * connection. `after` is the cursor of the last event that you have; absent or null begins with a refresh. Leaving
- * the loop unsubscribes. The loop throws a `ParleyError` when the server refuses the stream for good.
+ * One function for each subscription, named like its field. Each event is delivered once, across reconnects. `after` is
+ * the cursor of the last event that you have; absent or null begins with a refresh. Leaving the loop unsubscribes. The
+ * loop throws a `ParleyError` when the server refuses the stream permanently.
  */
 export type Streams = {
   [Name in StreamName]: (
-    ...given: undefined extends Parameters<Operations[Name]>[0]
+    ...args: undefined extends Parameters<Operations[Name]>[0]
       ? [options?: StreamOptions<Name>]
       : [options: StreamOptions<Name>]
   ) => AsyncIterableIterator<EventOf<Name>>;
@@ -58,39 +58,43 @@ export type Parley = Omit<Operations, StreamName> &
     close(): Promise<void>;
   };
 
-/** A client of one server for one person. Nothing is connected before the first call or stream. */
+/** Creates a client of one server for one user. It connects on the first call or stream. */
 export function createParley(options: ParleyOptions): Parley {
   const { token, webSocketImpl, callsOver = "http" } = options;
   const url = addressOf(options.url);
-  // Browsers want to be the `this` of their fetch.
+  // Browsers require `fetch` to be called on the global object.
   const fetch: Fetch = options.fetch ?? ((address, init) => globalThis.fetch(address, init));
   const socket = new Socket({ url: url.replace(/^http/, "ws"), token, webSocketImpl });
   const streams = new Set<{ close(): void }>();
   let isClosed = false;
-  const demandOpen = () => {
+  const assertOpen = () => {
     if (isClosed) throw new ParleyError("CLOSED", "The client was closed.");
   };
 
   const call = async (document: DocumentNode, variables: unknown, callOptions: CallOptions = {}) => {
-    demandOpen();
+    assertOpen();
     const request = { query: textOf(document), variables: (variables ?? {}) as Record<string, unknown> };
     if (callsOver === "socket") return callOverSocket(socket, request, callOptions);
     return callOverHttp({ url, token, fetch }, request, callOptions);
   };
 
-  const follow = (document: DocumentNode, field: string, { after, signal, ...variables }: Following) => {
-    demandOpen();
+  const follow = (
+    document: DocumentNode,
+    field: string,
+    { after, signal, ...variables }: StreamVariables,
+  ) => {
+    assertOpen();
     const entry = { close: () => stream.close() };
     const stream = new Follower({
       open: (request, sink) =>
-        socket.subscribe(request, { ...sink, error: (reason) => sink.error(meaningOf(reason)) }),
+        socket.subscribe(request, { ...sink, error: (reason) => sink.error(closeReasonOf(reason)) }),
       ...{ query: textOf(document), variables, field, after, signal },
       delays: options.retryDelays ?? DEFAULT_RETRY_DELAYS,
       random: Math.random,
       onRetry: options.onRetry,
       onEnd: () => streams.delete(entry),
     });
-    // It may be over already, by its signal.
+    // An aborted signal has already ended it.
     if (!signal?.aborted) streams.add(entry);
     return stream;
   };
@@ -98,7 +102,7 @@ export function createParley(options: ParleyOptions): Parley {
   const operations = getSdk<CallOptions>(((document, variables, callOptions) => {
     const field = subscribedField(document);
     if (field === null) return call(document, variables, callOptions);
-    return follow(document, field, (variables ?? {}) as Following);
+    return follow(document, field, (variables ?? {}) as StreamVariables);
     // The generated operations know the types of their answers, and `Streams` those of their events.
   }) as Parameters<typeof getSdk<CallOptions>>[0]) as unknown as Omit<Operations, StreamName> & Streams;
 
@@ -112,9 +116,9 @@ export function createParley(options: ParleyOptions): Parley {
   };
 }
 
-type Following = CallOptions & { after?: string | null };
+type StreamVariables = CallOptions & { after?: string | null };
 
-/** Printed once for each document. */
+/** Cache of printed documents. */
 const texts = new WeakMap<DocumentNode, string>();
 
 function textOf(document: DocumentNode): string {
@@ -123,7 +127,7 @@ function textOf(document: DocumentNode): string {
   return text;
 }
 
-/** The one field of a subscription; null for queries and mutations. */
+/** The root field of a subscription; null for queries and mutations. */
 function subscribedField({ definitions }: DocumentNode): string | null {
   const [operation] = definitions;
   if (operation?.kind !== "OperationDefinition" || operation.operation !== "subscription") return null;

@@ -1,17 +1,17 @@
-/** How long to wait before another try. Pure. */
+/** Delay before a reconnect. Pure. */
 
 export type RetryDelays = {
-  /** Upper bound of the first wait. */
+  /** Upper bound of the first delay. */
   firstMs: number;
-  /** Upper bound of every wait. */
+  /** Upper bound of every delay. */
   mostMs: number;
 };
 
-/** Quick enough after a short break, slow enough that a thousand clients of a restarted server are no storm. */
+/** Fast after a short interruption, yet slow enough that a thousand clients do not overload a restarted server. */
 export const DEFAULT_RETRY_DELAYS: RetryDelays = { firstMs: 1_000, mostMs: 30_000 };
 
 /**
- * Full jitter: anything from nothing to a bound that doubles with each try. `attempt` counts from 1, `random` gives
+ * Full jitter: a random delay below a bound that doubles with each attempt. `attempt` counts from 1, `random` returns
  * numbers from 0 to below 1.
  */
 export function retryDelayMs(attempt: number, delays: RetryDelays, random: () => number): number {

@@ -1,19 +1,19 @@
 /**
- * The one socket of a client: opened when the first operation needs it, shared by all, closed soon after the last one.
- * It does not come back by itself: whoever was on it hears why it is gone and decides. Three states: none, opening
- * (the token is being fetched or the server has not acknowledged) and open.
+ * WebSocket shared by all operations of a client: opened when the first one needs it, closed soon after the last one. It
+ * does not reconnect: each operation receives the reason of the close and decides. Three states: none, opening (the token
+ * is being fetched or the server has not acknowledged) and open.
  */
 import { createClient, type Client, type Sink } from "graphql-ws/client";
 import { closeCodeOf } from "./parley-error.js";
 import { readToken, refusedToken, type TokenSource } from "./token.js";
 
-/** Below the 60 s after which common proxies cut a direction in which nothing is sent. */
+/** Below the 60 s after which common proxies cut idle connections. */
 const PING_INTERVAL_MS = 10_000;
-/** A server that has not answered a ping by then is gone, whatever the network says. */
+/** Without a pong by then the server is considered gone. */
 const PONG_LIMIT_MS = 10_000;
 /** From the start of the connection to the server's acknowledgement. */
 const OPEN_LIMIT_MS = 15_000;
-/** The socket outlives its last operation by this, so that the next one need not wait for a new socket. */
+/** The socket stays open this long after its last operation, for the next one. */
 const LINGER_MS = 500;
 const FORBIDDEN_CLOSE_CODE = 4403;
 
@@ -30,14 +30,14 @@ export type SocketOptions = { url: string; token: TokenSource; webSocketImpl?: W
 export class Socket {
   readonly #options: SocketOptions;
   #client: Promise<OpenClient> | null = null;
-  /** The server did not take the token that was shown last. */
+  /** The server refused the last token. */
   #isRefused = false;
 
   constructor(options: SocketOptions) {
     this.#options = options;
   }
 
-  /** Starts an operation; the returned function ends it at once. `sink.error` gets errors, close events or what the token source threw. */
+  /** Starts an operation; the returned function ends it. `sink.error` gets errors, close events or what the token source threw. */
   subscribe(request: Request, sink: Sink<unknown>): () => void {
     let isOver = false;
     let end = () => undefined as void;
@@ -53,11 +53,11 @@ export class Socket {
     };
   }
 
-  /** Lets go of the socket; operations must have been ended before. */
+  /** Closes the socket; its operations must have ended before. */
   async close(): Promise<void> {
     const client = this.#client;
     this.#client = null;
-    // A token that could not be fetched opened nothing.
+    // Without a token nothing was opened.
     await client?.then(({ close }) => close()).catch(() => undefined);
   }
 
@@ -80,7 +80,7 @@ export class Socket {
       lost();
       throw failure;
     }
-    const [opening, pong] = [new Alarm(), new Alarm()];
+    const [opening, pong] = [new Timer(), new Timer()];
     let isAcknowledged = false;
     const gone = () => {
       opening.clear();
@@ -90,7 +90,7 @@ export class Socket {
     const client = createClient({
       url,
       connectionParams: { token },
-      webSocketImpl: quietWebSocket(webSocketImpl),
+      webSocketImpl: withErrorHandler(webSocketImpl),
       retryAttempts: 0,
       keepAlive: PING_INTERVAL_MS,
       lazyCloseTimeout: LINGER_MS,
@@ -111,14 +111,14 @@ export class Socket {
         closed: (event) => {
           gone();
           if (closeCodeOf(event) !== FORBIDDEN_CLOSE_CODE) return;
-          // Another token may help, but only one that could not be shown before.
+          // A newly fetched token may help, unless one was just refused too.
           const mayHelp = typeof source === "function" && (isAcknowledged || !hadRefusal);
           this.#isRefused = mayHelp;
-          if (!mayHelp) hopeless.add(event as object);
+          if (!mayHelp) unrecoverable.add(event as object);
         },
       },
     });
-    // graphql-ws would wait for a socket that is still opening.
+    // `dispose` would wait for a socket that is still opening.
     const close = () => (isAcknowledged ? client.dispose() : client.terminate());
     return { client, close };
   }
@@ -126,33 +126,33 @@ export class Socket {
 
 type OpenClient = { client: Client; close(): void | Promise<void> };
 
-/** Close events that no new token can cure. */
-const hopeless = new WeakSet<object>();
+/** Close events that no new token can resolve. */
+const unrecoverable = new WeakSet<object>();
 
-/** What the end of a socket means to those who were on it: itself, or that no token of theirs is good. */
-export function meaningOf(reason: unknown): unknown {
-  const isHopeless = typeof reason === "object" && reason !== null && hopeless.has(reason);
-  return isHopeless ? refusedToken(reason) : reason;
+/** The reason for a socket's end as its operations see it: unchanged, or the error for a refused token. */
+export function closeReasonOf(reason: unknown): unknown {
+  const isUnrecoverable = typeof reason === "object" && reason !== null && unrecoverable.has(reason);
+  return isUnrecoverable ? refusedToken(reason) : reason;
 }
 
-/** A timer that can be set again. */
-class Alarm {
+/** A restartable timer. */
+class Timer {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  set(ms: number, ring: () => void): void {
+  set(ms: number, callback: () => void): void {
     this.clear();
-    this.#timer = setTimeout(ring, ms);
+    this.#timer = setTimeout(callback, ms);
   }
   clear(): void {
     clearTimeout(this.#timer);
   }
 }
 
-/** A socket of the package `ws` that is given up while it opens would throw its error at the whole process. */
-function quietWebSocket(given: WebSocketConstructor | undefined): WebSocketConstructor {
-  const Base = given ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
+/** Handles the error event of sockets closed while opening: the package `ws` would throw it as an uncaught exception. */
+function withErrorHandler(impl: WebSocketConstructor | undefined): WebSocketConstructor {
+  const Base = impl ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
   if (!Base)
-    throw new Error("There is no WebSocket here: pass `webSocketImpl`, for example the package `ws`.");
+    throw new Error("There is no global WebSocket: pass `webSocketImpl`, for example from the package `ws`.");
   return class extends Base {
     constructor(url: string, protocols?: string | string[]) {
       super(url, protocols);

@@ -1,15 +1,15 @@
-/** Where the access token comes from. */
+/** Source of the access token. */
 import { ParleyError } from "./parley-error.js";
 
 /**
- * A token, or what fetches one before each connection and each call over HTTP. `isRefused` says that the server did
- * not take the last one: do not answer from a cache. `null` means that there is none: everything ends with
- * `UNAUTHENTICATED`. A function that throws is asked again, by streams after a while, like a lost connection.
+ * A token, or a function that fetches one before each connection and each call over HTTP. `isRefused`: the server refused
+ * the last one, so do not return a cached one. `null` means that there is none: everything ends with `UNAUTHENTICATED`.
+ * Streams treat a function that throws like a lost connection and call it again after a delay.
  */
 export type TokenSource =
-  string | ((occasion: { isRefused: boolean }) => string | null | Promise<string | null>);
+  string | ((request: { isRefused: boolean }) => string | null | Promise<string | null>);
 
-/** A token to show to the server now. */
+/** The current token; throws `UNAUTHENTICATED` without one. */
 export async function readToken(source: TokenSource, isRefused: boolean): Promise<string> {
   const token = typeof source === "string" ? source : await source({ isRefused });
   if (token === null) throw new ParleyError("UNAUTHENTICATED", "There is no access token.");
@@ -17,5 +17,5 @@ export async function readToken(source: TokenSource, isRefused: boolean): Promis
 }
 
 export function refusedToken(cause: unknown): ParleyError {
-  return new ParleyError("UNAUTHENTICATED", "The server does not take the access token.", { cause });
+  return new ParleyError("UNAUTHENTICATED", "The server refused the access token.", { cause });
 }

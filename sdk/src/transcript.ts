@@ -1,7 +1,7 @@
 /**
- * What a person sees of a chat, made from its events: saved messages by id, and the preview of the message that is
- * being written. It keeps the contract of docs/events.md, needs no framework, and works with the events of any client
- * that asks with `ChatEventsDocument`. States are never changed, only replaced: compare them by identity.
+ * Reducer from a chat's events to the state that a user sees: saved messages by id, and the preview of the message in
+ * progress. It implements the contract of docs/events.md, needs no framework, and works with the events of any client
+ * that subscribes with `ChatEventsDocument`. States are immutable: compare them by identity.
  */
 import type {
   ChatEventsSubscription,
@@ -20,22 +20,21 @@ type RefreshedChat = Extract<ChatEvent, { __typename: "ChatRefreshEvent" }>["cha
 type PartEvent = Extract<ChatEvent, { __typename: "ChatPartEvent" }>;
 type Delta = PartEvent["delta"];
 
-/** A saved message. Who said it to which model is known of those that came with a refresh or a query. */
+/** A saved message. Author and model are present on messages from a refresh or a query only. */
 export type TranscriptMessage = MessageContentFragment & {
   author?: { id: string; name: string } | null;
   modelConfig?: { id: string; displayName: string } | null;
 };
 
-/** Arguments of a tool call while the model writes them: not JSON before the whole call comes in their place. */
+/** Arguments of a tool call in progress: partial JSON, until the complete call replaces it. */
 export type ToolInput = { __typename: "ToolInput"; toolCallId: string; toolName: string; text: string };
 
 /**
- * What a running tool has said so far, until its result comes in its place: the newest of it, where that is more than
- * `TOOL_OUTPUT_CHARACTERS`.
+ * Output of a running tool so far, until its result replaces it; only the newest `TOOL_OUTPUT_CHARACTERS` of it.
  */
 export type ToolOutput = { __typename: "ToolOutput"; toolCallId: string; text: string };
 
-/** A command may run and talk for hours; nobody reads more of it than this. */
+/** Limit of a running tool's output: a command may write for hours. */
 export const TOOL_OUTPUT_CHARACTERS = 256 * 1024;
 
 type TextDeltaName = "TextDelta" | "ReasoningDelta" | "ToolInputDelta" | "ToolOutputDelta";
@@ -47,43 +46,43 @@ export type PreviewPart =
   | ToolOutput
   | Exclude<Delta, { __typename: TextDeltaName }>;
 
-/** The message that is being written. */
+/** The message in progress. */
 export type Preview = {
   generation: string;
-  /** Which try this is, from 1. */
+  /** Counted from 1. */
   attempt: number;
   role: MessageRole;
-  /** The last delta that is in it. */
+  /** The sequence number of the last applied delta. */
   sequence: number;
-  /** In the order of the message; `index` is the place of the part in it. */
+  /** In the order of the message; `index` is the part's index in it. */
   parts: readonly { index: number; part: PreviewPart }[];
 };
 
 export type TranscriptState = {
   /** Null before the first refresh. */
   title: string | null;
-  /** How the chat's branch stands at its git host; null while there is none, or before the first refresh. */
+  /** Status of the chat's branch at its git host; null while there is none, or before the first refresh. */
   diffStatus: DiffStatusFieldsFragment | null;
   status: ChatStatus | null;
   /** Oldest first. */
   messages: readonly TranscriptMessage[];
-  /** Older messages are before this one: pass it as `before` to the query `chat`, then its nodes to `addOlder`. */
+  /** Cursor of older messages: pass it as `before` to the query `chat`, then the page to `addOlder`. Null = there are none. */
   olderCursor: string | null;
   preview: Preview | null;
-  /** In the order of saying. Of a long message `parts` has the beginning, and `isTruncated` is true: `queuedMessage({ id })` has the whole. */
+  /** Queued messages in order. Of a long message `parts` has the beginning, and `isTruncated` is true: `queuedMessage({ id })` has the whole. */
   queue: readonly QueuedMessageFieldsFragment[];
-  /** The model is about to be asked again. */
+  /** Set while a failed model call waits for its retry. */
   retry: RetryFieldsFragment | null;
   /** Why the last turn failed. */
   failure: FailureFieldsFragment | null;
-  /** Calls that wait for the client's results, and until when if that is known. */
+  /** Tool calls that wait for the client's results; `actionDeadline` is their deadline, if known. */
   pendingToolCalls: readonly ToolCallFieldsFragment[];
   actionDeadline: string | null;
   /** False until the stream has caught up for the first time. */
   isCaughtUp: boolean;
-  /** No turn is under way: it is the person's turn, or the last one failed and `failure` says why. */
+  /** Whether no turn is in progress: the chat waits for the user, or the last turn failed and `failure` says why. */
   isAtRest: boolean;
-  /** Where to go on: `chatEvents({ chatId, after: cursor })`. */
+  /** Resume with `chatEvents({ chatId, after: cursor })`. */
   cursor: string | null;
 };
 
@@ -105,25 +104,25 @@ const EMPTY: TranscriptState = {
 };
 
 export class ChatTranscript {
-  /** Replaced by each change. */
+  /** Replaced on each change. */
   state: TranscriptState;
 
   constructor(state: TranscriptState = EMPTY) {
     this.state = state;
   }
 
-  /** From what the query `chat` answered; follow the chat from `state.cursor` on and nothing falls between. */
+  /** From the result of the query `chat`. Subscribe from `state.cursor` on, and no event is missed. */
   static from(chat: RefreshedChat): ChatTranscript {
-    return new ChatTranscript(after(EMPTY, readAnew(chat), chat.eventCursor));
+    return new ChatTranscript(after(EMPTY, stateFromRefresh(chat), chat.eventCursor));
   }
 
-  /** Takes one event, in the order of the stream. Events of a newer server that it does not know change the cursor only. */
+  /** Applies an event, in the order of the stream. Unknown events of a newer server only change the cursor. */
   apply(event: ChatEvent): TranscriptState {
     this.state = after(this.state, changesBy(event, this.state), event.cursor);
     return this.state;
   }
 
-  /** Puts a page of older messages, oldest first, before those that are there. */
+  /** Prepends a page of older messages, oldest first. */
   addOlder(page: { nodes: readonly TranscriptMessage[]; pageInfo: PageEnd }): TranscriptState {
     const known = new Set(this.state.messages.map(({ id }) => id));
     const older = page.nodes.filter(({ id }) => !known.has(id));
@@ -136,7 +135,7 @@ export class ChatTranscript {
 function after(before: TranscriptState, changes: Partial<TranscriptState>, cursor: string): TranscriptState {
   const state = { ...before, ...changes, cursor };
   const { status, failure } = state;
-  // The reason for an error comes right behind its status.
+  // The failure arrives right after the status ERROR.
   const isAtRest = state.isCaughtUp && (status === "WAITING" || (status === "ERROR" && failure !== null));
   return { ...state, isAtRest };
 }
@@ -147,7 +146,7 @@ function olderCursorOf({ hasPreviousPage, startCursor }: PageEnd): string | null
   return hasPreviousPage ? startCursor : null;
 }
 
-function readAnew(chat: RefreshedChat): Partial<TranscriptState> {
+function stateFromRefresh(chat: RefreshedChat): Partial<TranscriptState> {
   return {
     title: chat.title,
     diffStatus: chat.diffStatus,
@@ -166,17 +165,17 @@ function readAnew(chat: RefreshedChat): Partial<TranscriptState> {
 function changesBy(event: ChatEvent, state: TranscriptState): Partial<TranscriptState> {
   switch (event.__typename) {
     case "ChatRefreshEvent":
-      return readAnew(event.chat);
+      return stateFromRefresh(event.chat);
     case "ChatCaughtUpEvent":
       return { isCaughtUp: true };
     case "ChatMessageEvent":
       return saved(event.message, event.replacedGeneration?.id ?? null, state);
     case "ChatPartEvent":
-      return { preview: grow(state.preview, event), retry: null };
+      return { preview: previewAfter(state.preview, event), retry: null };
     case "ChatPreviewResetEvent":
       return state.preview?.generation === event.generation.id ? { preview: null } : {};
     case "ChatStatusEvent":
-      return entered(event.status, state);
+      return statusEntered(event.status, state);
     case "ChatErrorEvent":
       return { failure: event.failure };
     case "ChatQueueEvent":
@@ -213,11 +212,11 @@ function withMessage(
 ): readonly TranscriptMessage[] {
   const known = messages.findLastIndex(({ id }) => id === message.id);
   if (known < 0) return [...messages, message];
-  // It was written again; what only a refresh tells stays.
+  // The message was updated; fields that only a refresh has stay.
   return messages.with(known, { ...messages[known], ...message });
 }
 
-function entered(status: ChatStatus, state: TranscriptState): Partial<TranscriptState> {
+function statusEntered(status: ChatStatus, state: TranscriptState): Partial<TranscriptState> {
   const isWaitingForClient = status === "REQUIRES_ACTION";
   return {
     status,
@@ -228,26 +227,30 @@ function entered(status: ChatStatus, state: TranscriptState): Partial<Transcript
   };
 }
 
-function grow(preview: Preview | null, event: PartEvent): Preview {
+function previewAfter(preview: Preview | null, event: PartEvent): Preview {
   const { generation, sequence, role, partIndex, delta } = event;
   const before = preview?.generation === generation.id ? preview.parts : [];
-  const place = before.findLastIndex(({ index }) => index <= partIndex);
-  const known = before[place]?.index === partIndex ? before[place].part : undefined;
-  const part = grown(known, delta);
+  const position = before.findLastIndex(({ index }) => index <= partIndex);
+  const known = before[position]?.index === partIndex ? before[position].part : undefined;
+  const part = applyDelta(known, delta);
   return {
     ...{ generation: generation.id, attempt: generation.attempt, role, sequence },
-    parts: part ? placed(before, { index: partIndex, part }, place) : before,
+    parts: part ? withPart(before, { index: partIndex, part }, position) : before,
   };
 }
 
-/** The parts with this one at its index; `place` is where the last part with no higher index is, or -1. */
-function placed(parts: Preview["parts"], one: Preview["parts"][number], place: number): Preview["parts"] {
-  const isKnown = parts[place]?.index === one.index;
-  return isKnown ? parts.with(place, one) : parts.toSpliced(place + 1, 0, one);
+/** `parts` with `one` inserted or replaced; `position` is that of the last part with no higher index, or -1. */
+function withPart(
+  parts: Preview["parts"],
+  one: Preview["parts"][number],
+  position: number,
+): Preview["parts"] {
+  const isKnown = parts[position]?.index === one.index;
+  return isKnown ? parts.with(position, one) : parts.toSpliced(position + 1, 0, one);
 }
 
-/** Undefined for a delta of a newer server. */
-function grown(known: PreviewPart | undefined, delta: Delta): PreviewPart | undefined {
+/** The part with the delta applied; unchanged for an unknown delta of a newer server. */
+function applyDelta(known: PreviewPart | undefined, delta: Delta): PreviewPart | undefined {
   switch (delta.__typename) {
     case "TextDelta": {
       const text = known?.__typename === "TextPart" ? known.text : "";
@@ -263,8 +266,8 @@ function grown(known: PreviewPart | undefined, delta: Delta): PreviewPart | unde
       return { __typename: "ToolInput", toolCallId, toolName, text: text + delta.append };
     }
     case "ToolOutputDelta": {
-      const said = known?.__typename === "ToolOutput" ? known.text : "";
-      const text = (said + delta.append).slice(-TOOL_OUTPUT_CHARACTERS);
+      const output = known?.__typename === "ToolOutput" ? known.text : "";
+      const text = (output + delta.append).slice(-TOOL_OUTPUT_CHARACTERS);
       return { __typename: "ToolOutput", toolCallId: delta.toolCallId, text };
     }
     case "ToolCallPart":

@@ -161,7 +161,7 @@ test("tools, retries and a failure are folded into one state", async () => {
   });
 });
 
-test("a chat that was read by a query is followed from exactly there", async () => {
+test("a chat that was read by a query is followed from exactly that point", async () => {
   const parley = open();
   const chatId = await start(parley, "[[demo: deltas=1]]");
   await follow(parley, chatId);
@@ -197,7 +197,7 @@ test("older messages are read page by page before those of the last refresh", as
 });
 const NO_PAGES = { hasPreviousPage: false, startCursor: null };
 
-test("the list of one's chats is followed through a cut, each event once", async () => {
+test("the chat list is followed across a cut, each event once", async () => {
   const { token } = await server.enter("lin");
   const parley = open({ token: token ?? "" });
   const seen: string[] = [];
@@ -222,7 +222,7 @@ test("the list of one's chats is followed through a cut, each event once", async
   expect(told).toEqual([...new Set(told)]);
 });
 
-test("queries and mutations travel over the socket alone when asked to", async () => {
+test("queries and mutations use only the socket when configured to", async () => {
   const unreachable = () => Promise.reject(new Error("Nothing goes over HTTP."));
   const parley = open({ callsOver: "socket", fetch: unreachable });
   const chatId = await start(parley, "[[demo: deltas=2]]");
@@ -233,7 +233,7 @@ test("queries and mutations travel over the socket alone when asked to", async (
   await expect(nobody.viewer()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
 });
 
-test("calls fetch a refused token anew once, and tell refusals by their code", async () => {
+test("calls fetch a refused token again once, and identify refusals by their code", async () => {
   const occasions: boolean[] = [];
   const token = ({ isRefused }: { isRefused: boolean }) => {
     occasions.push(isRefused);

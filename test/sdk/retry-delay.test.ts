@@ -5,13 +5,13 @@ import { DEFAULT_RETRY_DELAYS, retryDelayMs } from "../../sdk/src/retry-delay.js
 const longest = (attempt: number) =>
   retryDelayMs(attempt, DEFAULT_RETRY_DELAYS, () => 1 - Number.EPSILON) + 1;
 
-test("waits may be twice as long each time, up to 30 s", () => {
+test("the bound of the delay doubles each time, up to 30 s", () => {
   expect([1, 2, 3, 4, 5, 6, 7, 5_000].map(longest)).toEqual([
     ...[1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000],
   ]);
 });
 
-test("a wait is anything from nothing to its bound, so that clients do not come back together", () => {
+test("a delay is random below its bound, so that clients do not reconnect together", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1 }),

@@ -1,4 +1,4 @@
-// A server that speaks graphql-ws and does what a test tells it to, proper or not.
+// A graphql-ws server scripted by tests, including protocol violations.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -84,7 +84,7 @@ function subscription(socket: WebSocket, { id, payload }: Message): Asked {
   };
 }
 
-/** Whoever takes waits for what is put. */
+/** An async queue: `take` waits for `put`. */
 class Mailbox<T> {
   readonly #letters: T[] = [];
   readonly #readers: ((letter: T) => void)[] = [];

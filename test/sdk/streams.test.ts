@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type WebSocket as ServedSocket, WebSocket } from "ws";
 import { createParley, type Parley, type ParleyOptions, type RetryNotice } from "../../sdk/src/index.js";
-import { MAX_WAITING_EVENTS } from "../../sdk/src/follower.js";
+import { MAX_BUFFERED_EVENTS } from "../../sdk/src/follower.js";
 import { type ScriptedServer, startScriptedServer, welcome } from "./scripted-server.js";
 
 let server: ScriptedServer;
@@ -29,7 +29,7 @@ function open(more: Partial<ParleyOptions> = {}): Parley {
 const cursorOf = async (stream: AsyncIterator<{ cursor: string }>) =>
   ((await stream.next()).value as { cursor: string }).cursor;
 
-test("a stream that was cut goes on behind the last event that arrived", async () => {
+test("a stream that was cut resumes after the last received event", async () => {
   const stream = open().chatEvents({ chatId: "cht_1", after: "c0" });
   const first = await server.asked();
   first.tell("c1", "c2");
@@ -40,7 +40,7 @@ test("a stream that was cut goes on behind the last event that arrived", async (
   expect([first.after, second.after, await cursorOf(stream)]).toEqual(["c0", "c2", "c3"]);
 });
 
-test("events that nobody has read yet count as arrived", async () => {
+test("buffered events that are not read yet count as received", async () => {
   const stream = open().chatEvents({ chatId: "cht_1" });
   const first = await server.asked();
   first.tell("c1", "c2", "c3");
@@ -70,7 +70,7 @@ test("a stream that the server completes or is too busy for is opened again", as
   ]);
 });
 
-test("an answer with errors is no event: it is asked for again", async () => {
+test("a response with errors is no event: the stream is reopened", async () => {
   const stream = open().chatEvents({ chatId: "cht_1" });
   const first = await server.asked();
   const errors = [{ message: "Internal server error.", extensions: { code: "INTERNAL_SERVER_ERROR" } }];
@@ -83,7 +83,7 @@ test("an answer with errors is no event: it is asked for again", async () => {
   expect([second.after, await cursorOf(stream), await cursorOf(stream)]).toEqual(["c1", "c1", "c2"]);
 });
 
-test("what the server refuses for good ends the loop with its code, after the events before it", async () => {
+test("a permanent refusal by the server ends the loop with its code, after the events before it", async () => {
   const cursors: string[] = [];
   const read = async () => {
     for await (const { cursor } of open().chatEvents({ chatId: "cht_1" })) cursors.push(cursor);
@@ -100,7 +100,7 @@ test("what the server refuses for good ends the loop with its code, after the ev
   expect(cursors).toEqual(["c1"]);
 });
 
-test.each([4400, 4401, 4406, 4409])("close code %i is the end", async (code) => {
+test.each([4400, 4401, 4406, 4409])("close code %i is permanent", async (code) => {
   const stream = open().chatEvents({ chatId: "cht_1" });
   const failure = expect(stream.next()).rejects.toMatchObject({ code: "CONNECTION_REFUSED" });
   (await server.asked()).socket.close(code, "No.");
@@ -108,7 +108,7 @@ test.each([4400, 4401, 4406, 4409])("close code %i is the end", async (code) => 
   expect(await stream.next()).toEqual({ value: undefined, done: true });
 });
 
-test.each([1001, 1011, 1012, 4408, 4500])("close code %i is a reason to come back", async (code) => {
+test.each([1001, 1011, 1012, 4408, 4500])("close code %i is retried", async (code) => {
   const stream = open().chatEvents({ chatId: "cht_1" });
   (await server.asked()).socket.close(code, "Later.");
   (await server.asked()).tell("c1");
@@ -127,7 +127,7 @@ test("leaving the loop unsubscribes", async () => {
   expect(await server.left()).toBe(asked.id);
 });
 
-test("a reader that waits is released by return() and by its signal, without an error", async () => {
+test("a waiting reader is released by return() and by its signal, without an error", async () => {
   const parley = open();
   const leaving = new AbortController();
   const stream = parley.chatEvents({ chatId: "cht_1" });
@@ -142,17 +142,17 @@ test("a reader that waits is released by return() and by its signal, without an 
   expect(await late.next()).toEqual({ value: undefined, done: true });
 });
 
-test("a slow reader holds a bounded number of events and misses none", async () => {
+test("a slow reader buffers a bounded number of events and misses none", async () => {
   const stream = open().chatEvents({ chatId: "cht_1" });
   const first = await server.asked();
-  const cursors = Array.from({ length: MAX_WAITING_EVENTS + 500 }, (_, index) => `c${index + 1}`);
+  const cursors = Array.from({ length: MAX_BUFFERED_EVENTS + 500 }, (_, index) => `c${index + 1}`);
   first.tell(...cursors);
   expect(await server.left()).toBe(first.id);
   const read: string[] = [];
-  while (read.length < MAX_WAITING_EVENTS) read.push(await cursorOf(stream));
+  while (read.length < MAX_BUFFERED_EVENTS) read.push(await cursorOf(stream));
   const second = await server.asked();
-  expect(second.after).toBe(`c${MAX_WAITING_EVENTS}`);
-  second.tell(...cursors.slice(MAX_WAITING_EVENTS));
+  expect(second.after).toBe(`c${MAX_BUFFERED_EVENTS}`);
+  second.tell(...cursors.slice(MAX_BUFFERED_EVENTS));
   while (read.length < cursors.length) read.push(await cursorOf(stream));
   expect(read).toEqual(cursors);
 });
@@ -178,7 +178,7 @@ test("two streams share one socket", async () => {
   expect(sockets.size).toBe(1);
 });
 
-test("a token that expires while connected is fetched anew, and the stream goes on behind its last event", async () => {
+test("a token that expires while connected is fetched again, and the stream resumes after its last event", async () => {
   const occasions: boolean[] = [];
   const token = ({ isRefused }: { isRefused: boolean }) => `pt_${occasions.push(isRefused)}`;
   const stream = open({ token }).chatEvents({ chatId: "cht_1" });
@@ -198,7 +198,7 @@ test("a token that expires while connected is fetched anew, and the stream goes 
   });
 });
 
-test("a fresh token that is refused too is the end for every stream on the socket", async () => {
+test("a fresh token that is refused too ends every stream on the socket", async () => {
   const occasions: boolean[] = [];
   server.greet = (socket) => socket.close(4403, "Forbidden");
   const token = ({ isRefused }: { isRefused: boolean }) => `pt_${occasions.push(isRefused)}`;
@@ -209,7 +209,7 @@ test("a fresh token that is refused too is the end for every stream on the socke
   expect(occasions).toEqual([false, true]);
 });
 
-test("a refused token that cannot change is the end at once", async () => {
+test("a refused constant token ends the stream at once", async () => {
   const tries: unknown[] = [];
   server.greet = (socket, token) => {
     tries.push(token);
@@ -220,7 +220,7 @@ test("a refused token that cannot change is the end at once", async () => {
   expect(tries).toEqual(["pt_1"]);
 });
 
-test("a token source that fails is asked again; one that has none any more ends the stream", async () => {
+test("a failing token source is called again; one without a token ends the stream", async () => {
   const answers = [new Error("The identity provider is away."), "pt_1", null];
   const token = () => {
     const answer = answers.shift();
@@ -235,7 +235,7 @@ test("a token source that fails is asked again; one that has none any more ends 
   await expect(stream.next()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
 });
 
-test("a server that no longer answers pings is left for a new connection", async () => {
+test("a server that no longer answers pings is replaced by a new connection", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const stream = open().chatEvents({ chatId: "cht_1" });
   const first = await server.asked();
@@ -251,7 +251,7 @@ test("a server that no longer answers pings is left for a new connection", async
   });
 });
 
-test("a connection that is never acknowledged is given up", async () => {
+test("a connection that is never acknowledged is closed", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const greeted = new Promise<void>((resolve) => {
     server.greet = () => resolve();
@@ -278,7 +278,7 @@ test("closing the client while it connects does not wait for the server", async 
   expect(await gone).toBe(4499);
 });
 
-test("a server that is not there yet is found when it comes", async () => {
+test("a server that is not up yet is reached once it is", async () => {
   const { url } = server;
   await server.close();
   const failed = new Promise<RetryNotice>((resolve) => {

@@ -77,7 +77,7 @@ function view({
   preview,
 }: TranscriptState): object {
   const text = preview?.parts.map(({ part }) => ("text" in part ? part.text : "")).join("");
-  // This world adds runtime to old messages too, which are then told late. The engine's rows are written again only
+  // This world adds runtime to old messages too, which are then delivered late. The engine's rows are written again only
   // together with those that follow them.
   const sorted = [...messages].sort((a, b) => Number(a.id) - Number(b.id));
   return {

@@ -54,7 +54,7 @@ test("deltas grow into parts in the order of the message, a tool's input until t
   expect(after(...deltas, part(6, 2, call)).preview?.parts).toEqual([...first, { index: 2, part: call }]);
 });
 
-test("what a running tool says grows in its call's place, the newest of it, until its result takes the place", () => {
+test("a running tool's output grows at its call's index, truncated to the newest, until its result replaces it", () => {
   const says = (sequence: number, partIndex: number, append: string) =>
     part(sequence, partIndex, { __typename: "ToolOutputDelta", toolCallId: `call_${partIndex}`, append });
   const result = { __typename: "ToolResultPart", toolCallId: "call_1", toolName: "execute", result: "all" };
@@ -86,19 +86,19 @@ test("a preview ends with its own message or reset, and not with another's", () 
   expect({
     message: isOpen(message("1")),
     reset: isOpen(reset(generation)),
-    personsMessage: isOpen(message("1", { replacedGeneration: null })),
+    usersMessage: isOpen(message("1", { replacedGeneration: null })),
     otherReset: isOpen(reset(other)),
     newGeneration: after(delta, { ...delta, generation: other }).preview?.generation,
   }).toEqual({
     message: false,
     reset: false,
-    personsMessage: true,
+    usersMessage: true,
     otherReset: true,
     newGeneration: "gen_1_2",
   });
 });
 
-test("a message that is told again takes its own place and keeps what only a refresh tells", () => {
+test("a message that is delivered again replaces itself and keeps what only a refresh tells", () => {
   const author = { id: "user_1", name: "Ada" };
   const chat = {
     ...{
@@ -128,10 +128,13 @@ test("a message that is told again takes its own place and keeps what only a ref
   });
 });
 
-test("how the branch stands is what was told last", () => {
-  const told = (additions: number) => ({ __typename: "ChatDiffStatusEvent", diffStatus: { additions } });
+test("the diff status is that of the last event", () => {
+  const diffStatus = (additions: number) => ({
+    __typename: "ChatDiffStatusEvent",
+    diffStatus: { additions },
+  });
   const gone = { __typename: "ChatDiffStatusEvent", diffStatus: null };
-  expect([after(told(1), told(2)).diffStatus, after(told(1), gone).diffStatus]).toEqual([
+  expect([after(diffStatus(1), diffStatus(2)).diffStatus, after(diffStatus(1), gone).diffStatus]).toEqual([
     { additions: 2 },
     null,
   ]);
@@ -152,7 +155,7 @@ test("a failed turn is at rest when its reason is known; the next turn clears it
   ]);
 });
 
-test("calls wait for the client until the turn goes on", () => {
+test("calls wait for the client until the turn continues", () => {
   const status = (name: string) => ({ __typename: "ChatStatusEvent", status: name });
   const toolCalls = [{ toolCallId: "call_1" }];
   const asked = { __typename: "ChatActionRequiredEvent", toolCalls, deadline: "2030-01-01T00:00:00.000Z" };
