@@ -305,17 +305,17 @@ export class World {
   until(chatId: string, isWanted: (state: ChatState) => boolean, bus: Bus = this.bus): Promise<ChatState> {
     return new Promise((resolve, reject) => {
       let detach: (() => void) | undefined;
-      const look = (state: ChatState) => {
+      const check = (state: ChatState) => {
         if (!isWanted(state)) return;
         detach?.();
         resolve(state);
       };
-      const saved = ({ state }: { state: ChatState }) => look(state);
+      const saved = ({ state }: { state: ChatState }) => check(state);
       bus
         .subscribeChat(chatId, { saved, live: () => undefined })
         .then((stop) => (detach = stop))
         .then(() => this.state(chatId))
-        .then(look)
+        .then(check)
         .catch(reject);
     });
   }
@@ -328,17 +328,17 @@ export class World {
   untilStreamed(chatId: string, text: string, bus: Bus = this.bus): Promise<void> {
     return new Promise((resolve, reject) => {
       let detach: (() => void) | undefined;
-      const look = (deltas: unknown) => {
+      const check = (deltas: unknown) => {
         if (!JSON.stringify(deltas).includes(text)) return;
         detach?.();
         resolve();
       };
       bus
-        .subscribeChat(chatId, { saved: () => undefined, live: ({ deltas }) => look(deltas) })
+        .subscribeChat(chatId, { saved: () => undefined, live: ({ deltas }) => check(deltas) })
         .then((stop) => (detach = stop))
         .then(() => this.state(chatId))
         .then((state) => bus.readDeltas(chatId, state))
-        .then((logged) => look(logged?.deltas ?? []))
+        .then((logged) => check(logged?.deltas ?? []))
         .catch(reject);
     });
   }
@@ -374,8 +374,8 @@ export function isAtRest(state: ChatState): boolean {
 export function connectedTo(bus: Bus): Bus {
   return {
     isConnected: true,
-    publishSaved: (news) => bus.publishSaved(news),
-    publishList: (ownerId, news) => bus.publishList(ownerId, news),
+    publishSaved: (change) => bus.publishSaved(change),
+    publishList: (ownerId, change) => bus.publishList(ownerId, change),
     publishLive: (batch) => bus.publishLive(batch),
     wakeWorkers: () => bus.wakeWorkers(),
     subscribeChat: (chatId, listener) => bus.subscribeChat(chatId, listener),

@@ -26,12 +26,12 @@ import { progressLine } from "./progress-line.js";
 import { outcomeOf } from "./call-outcome.js";
 
 /** For authorisation, handshake and the list of tools together: longer is not worth a user's wait. */
-export const OPEN_TIMEOUT_MS = 10_000;
+const OPEN_TIMEOUT_MS = 10_000;
 
 export type TurnServerDependencies = ServerConnectionDependencies & { meter: McpMeter };
 
 /** A tool under its own name, with a description and schema that every vendor accepts. */
-export type SanitizedTool = { name: string; description: string; inputSchema: JsonObject };
+type SanitizedTool = { name: string; description: string; inputSchema: JsonObject };
 
 export class ServerConnection {
   #client: McpClient | undefined;

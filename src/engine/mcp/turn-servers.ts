@@ -13,10 +13,10 @@ import { ServerConnection, type TurnServerDependencies } from "./server-connecti
 
 const MAX_NOTICE_CHARACTERS = 1_000;
 
-export type TurnServersDependencies = TurnServerDependencies & { catalog: McpServerCatalog };
+type TurnServersDependencies = TurnServerDependencies & { catalog: McpServerCatalog };
 
 /** The chat and owner of a turn, and the servers selected for it. */
-export type TurnSelection = { chatId: string; userId: string; selectedIds: readonly string[] };
+type TurnSelection = { chatId: string; userId: string; selectedIds: readonly string[] };
 
 /** Connections of all turns of this process. */
 export class McpTurnServers {

@@ -122,12 +122,12 @@ const CASES: { name: string; given: PromptMessage[]; expected: PromptMessage[] }
 ];
 
 test("notices for people never reach a model, and a message of nothing else is left out", () => {
-  const spoken = [
+  const history = [
     { role: "user" as const, parts: [text("Hello")] },
     { role: "assistant" as const, parts: [notice] },
     { role: "assistant" as const, parts: [notice, text("Hi")] },
   ];
-  expect(repairPrompt(spoken)).toEqual([user(text("Hello")), assistant(text("Hi"))]);
+  expect(repairPrompt(history)).toEqual([user(text("Hello")), assistant(text("Hi"))]);
 });
 
 describe("repairPrompt", () => {

@@ -21,7 +21,7 @@ export function sanitizePrompt(text: string): string {
 }
 
 /** Blocks of the system prompt with text of users and workspaces. */
-export type PromptBlock = "workspace-context" | "available-skills" | "user-instructions";
+type PromptBlock = "workspace-context" | "available-skills" | "user-instructions";
 
 const BLOCK_TAG = /<(?=[\s/]*(?:workspace-context|available-skills|user-instructions))/gi;
 

@@ -5,7 +5,7 @@ import type { PromptMessage } from "../../providers/types.js";
 import { repairPrompt } from "./repair.js";
 import { summaryMessages } from "./summary.js";
 
-function said(role: PromptMessage["role"], ...parts: PromptPart[]): PromptMessage {
+function message(role: PromptMessage["role"], ...parts: PromptPart[]): PromptMessage {
   return { role, parts };
 }
 const text = (words: string): PromptPart => ({ type: "text", text: words });
@@ -24,10 +24,10 @@ const result = (toolCallId: string, words: string): PromptPart => ({
 });
 
 const talk = [
-  said("user", text("Look at a.")),
-  said("assistant", text("I do."), call("c1")),
-  said("tool", result("c1", "short")),
-  said("assistant", text("Done.")),
+  message("user", text("Look at a.")),
+  message("assistant", text("I do."), call("c1")),
+  message("tool", result("c1", "short")),
+  message("assistant", text("Done.")),
 ];
 
 const sizeOf = (messages: PromptMessage[]) => JSON.stringify(messages.map(({ parts }) => parts)).length;
@@ -35,20 +35,22 @@ const sizeOf = (messages: PromptMessage[]) => JSON.stringify(messages.map(({ par
 test("a talk that fits goes whole, with the request as the person's last word", () => {
   const messages = summaryMessages(talk, { contextLimit: 100_000, level: 0 });
   expect(messages.slice(0, -1)).toEqual(talk);
-  expect(messages.at(-1)).toEqual(said("user", text(expect.stringContaining("Summarise this conversation"))));
+  expect(messages.at(-1)).toEqual(
+    message("user", text(expect.stringContaining("Summarise this conversation"))),
+  );
 });
 
 describe("a talk that is too long", () => {
   const long = [
-    ...Array.from({ length: 20 }, (_, index) => said("user", text(`${index} ${"old ".repeat(500)}`))),
-    said("assistant", text("I look."), call("c1")),
-    said("tool", result("c1", "x".repeat(50_000))),
-    said("assistant", text("The newest answer.")),
+    ...Array.from({ length: 20 }, (_, index) => message("user", text(`${index} ${"old ".repeat(500)}`))),
+    message("assistant", text("I look."), call("c1")),
+    message("tool", result("c1", "x".repeat(50_000))),
+    message("assistant", text("The newest answer.")),
   ];
 
   test("loses the middle of long texts and its oldest messages, and says so", () => {
     const messages = summaryMessages(long, { contextLimit: 5_000, level: 0 });
-    expect(messages[0]).toEqual(said("user", text(expect.stringContaining("left out"))));
+    expect(messages[0]).toEqual(message("user", text(expect.stringContaining("left out"))));
     expect(JSON.stringify(messages)).toContain("bytes left out");
     expect(JSON.stringify(messages.at(-2))).toContain("The newest answer.");
     expect(sizeOf(messages)).toBeLessThan(5_000 * 3 + 3_000);
@@ -65,9 +67,12 @@ describe("a talk that is too long", () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 30 }), fc.integer({ min: 0, max: 4 }), (shape, level) => {
         const messages = shape.flatMap((kind, index): PromptMessage[] => {
-          if (kind === "user") return [said("user", text(`${index} ${"word ".repeat(300)}`))];
-          if (kind === "answer") return [said("assistant", text(`${index} ${"word ".repeat(300)}`))];
-          return [said("assistant", call(`c${index}`)), said("tool", result(`c${index}`, "y".repeat(2_000)))];
+          if (kind === "user") return [message("user", text(`${index} ${"word ".repeat(300)}`))];
+          if (kind === "answer") return [message("assistant", text(`${index} ${"word ".repeat(300)}`))];
+          return [
+            message("assistant", call(`c${index}`)),
+            message("tool", result(`c${index}`, "y".repeat(2_000))),
+          ];
         });
         const sent = summaryMessages(repairPrompt(messages), { contextLimit: 3_000, level });
         expect(repairPrompt(sent)).toEqual(sent);

@@ -31,7 +31,7 @@ test("the house speaks first, then the operators, the chat, the workspace, and t
   );
 });
 
-test("what nobody said leaves no trace", () => {
+test("what nobody blocks leaves no trace", () => {
   const prompt = systemPrompt({
     deployment: " \u200B\n",
     history: [],
@@ -40,8 +40,8 @@ test("what nobody said leaves no trace", () => {
     workspaceContext: "",
     customPrompt: " \u2060 ",
   });
-  const said = prompt.split("\n\n");
-  expect([prompt.includes("\n\n\n"), prompt.includes("<"), said.at(-1)]).toEqual([
+  const blocks = prompt.split("\n\n");
+  expect([prompt.includes("\n\n\n"), prompt.includes("<"), blocks.at(-1)]).toEqual([
     false,
     false,
     "This chat has no workspace, so tools that read files or run commands are not available. If the request needs them, tell the user to start a chat with a workspace.",

@@ -43,7 +43,7 @@ const SUBAGENT = `You are a subagent: another agent has given you a task, and wo
 
 const EXPLORER = `Your tools only look. Change nothing; if something ought to be changed, say what and where in your report.`;
 
-export type SystemPromptInput = {
+type SystemPromptInput = {
   /** The operators' prompt; empty = none. */
   deployment: string;
   /** System messages stored in the chat. */

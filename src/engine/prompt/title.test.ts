@@ -62,7 +62,7 @@ describe("a conversation", () => {
   test("is its first turn, its last three and the person's latest words", () => {
     const messages = [
       row("assistant", "a greeting"),
-      ...[1, 2, 3].flatMap((place) => [row("user", `ask ${place}`), row("assistant", `answer ${place}`)]),
+      ...[1, 2, 3].flatMap((index) => [row("user", `ask ${index}`), row("assistant", `answer ${index}`)]),
     ];
     expect(shownOf(messages)).toBe(
       "<conversation>\n[user]: ask 1\n[2 earlier turns omitted]\n[assistant]: answer 2\n[user]: ask 3\n" +
@@ -100,8 +100,8 @@ describe("a conversation", () => {
   });
 
   test("stays small however long its turns are", () => {
-    const messages = Array.from({ length: 9 }, (_, place) =>
-      row(place % 2 ? "assistant" : "user", "🦜".repeat(9_000)),
+    const messages = Array.from({ length: 9 }, (_, index) =>
+      row(index % 2 ? "assistant" : "user", "🦜".repeat(9_000)),
     );
     const prompt = conversationPrompt(messages, true);
     expect(Array.from(prompt?.text ?? "").length).toBeLessThan(7_400);

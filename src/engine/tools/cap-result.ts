@@ -6,9 +6,9 @@ import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 import { cutString, jsonBytes } from "../../lib/text/cut-string.js";
 
 /** About 16,000 tokens: more than a model reads with care, and a fraction of usual contexts. */
-export const MAX_RESULT_BYTES = 64 * 1024;
+const MAX_RESULT_BYTES = 64 * 1024;
 /** However small the model: a shorter result is not worth its call. */
-export const MIN_RESULT_BYTES = 16 * 1024;
+const MIN_RESULT_BYTES = 16 * 1024;
 /** The usual estimate for English and code. */
 const BYTES_PER_TOKEN = 4;
 const CONTEXT_SHARE = 1 / 2;

@@ -7,7 +7,7 @@ const MAX_SCHEMA_BYTES = 256 * 1024;
 
 /** Empty = valid. Throws on values that are nested too deeply. */
 export type SchemaCheck = (value: JsonObject) => ErrorObject[];
-export type CompiledSchema = { check: SchemaCheck } | { unusable: string };
+type CompiledSchema = { check: SchemaCheck } | { unusable: string };
 
 /** Keyed by the schema object: the check is collected together with its tool. */
 const compiled = new WeakMap<JsonObject, Promise<CompiledSchema>>();

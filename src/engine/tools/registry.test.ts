@@ -1,34 +1,38 @@
 import { expect, test } from "vitest";
-import { builtInTools, isToolOffered, permittedTools } from "./registry.js";
+import { builtInTools, isToolAvailable, permittedTools } from "./registry.js";
 
-const holder = { isReadOnly: false, mayHaveSubagents: true };
+const permissions = { isReadOnly: false, mayHaveSubagents: true };
 const facts = { hasWorkspace: true, mayProvision: true, hasSkills: true };
 const AGENT_TOOLS = ["interrupt_agent", "list_agents", "message_agent", "spawn_agent", "wait_agent"];
 const LOOKING = [
   ...["find_files", "list_directory", "read_file", "read_skill", "read_skill_file", "search_files"],
 ];
-const offered = (changes: Partial<typeof holder & typeof facts>) =>
-  permittedTools(builtInTools, { ...holder, ...changes })
-    .filter((tool) => isToolOffered(tool, { ...facts, ...changes }))
+const availableTools = (changes: Partial<typeof permissions & typeof facts>) =>
+  permittedTools(builtInTools, { ...permissions, ...changes })
+    .filter((tool) => isToolAvailable(tool, { ...facts, ...changes }))
     .map(({ name }) => name);
 
 test("a person's chat with a workspace has every tool", () => {
-  expect(offered({})).toEqual(builtInTools.map(({ name }) => name));
+  expect(availableTools({})).toEqual(builtInTools.map(({ name }) => name));
 });
 
 test("without a workspace there are still subagents, where there may be some", () => {
   const nowhere = { hasWorkspace: false, mayProvision: false, hasSkills: false };
-  expect(offered(nowhere)).toEqual(AGENT_TOOLS);
-  expect(offered({ ...nowhere, mayHaveSubagents: false })).toEqual([]);
+  expect(availableTools(nowhere)).toEqual(AGENT_TOOLS);
+  expect(availableTools({ ...nowhere, mayHaveSubagents: false })).toEqual([]);
 });
 
 test("an agent that is only to look has tools that change nothing, and may call no others", () => {
   const explorer = { isReadOnly: true, mayHaveSubagents: false };
-  expect(offered(explorer)).toEqual(LOOKING);
-  expect(permittedTools(builtInTools, { ...holder, ...explorer }).map(({ name }) => name)).toEqual(LOOKING);
+  expect(availableTools(explorer)).toEqual(LOOKING);
+  expect(permittedTools(builtInTools, { ...permissions, ...explorer }).map(({ name }) => name)).toEqual(
+    LOOKING,
+  );
 });
 
 test("tools for subagents are not there at all where there may be none", () => {
-  const names = permittedTools(builtInTools, { ...holder, mayHaveSubagents: false }).map(({ name }) => name);
+  const names = permittedTools(builtInTools, { ...permissions, mayHaveSubagents: false }).map(
+    ({ name }) => name,
+  );
   expect(names).toEqual(builtInTools.map(({ name }) => name).filter((name) => !AGENT_TOOLS.includes(name)));
 });

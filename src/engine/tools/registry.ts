@@ -52,12 +52,12 @@ export const builtInTools: readonly Tool[] = [
 ].sort((a, b) => (a.name < b.name ? -1 : 1));
 
 /** Whether a chat with these facts is offered the tool. */
-export function isToolOffered(tool: Tool, facts: ToolFacts): boolean {
-  return tool.isOffered ? tool.isOffered(facts) : facts.hasWorkspace;
+export function isToolAvailable(tool: Tool, facts: ToolFacts): boolean {
+  return tool.isAvailable ? tool.isAvailable(facts) : facts.hasWorkspace;
 }
 
 /** Permissions of a chat's agent. */
-export type AgentPermissions = {
+type AgentPermissions = {
   isReadOnly: boolean;
   mayHaveSubagents: boolean;
 };

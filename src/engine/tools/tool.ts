@@ -75,7 +75,7 @@ export type Tool = {
   /** Within a step, it starts after earlier calls of these tools have ended. */
   startsAfter?: readonly string[];
   /** Absent = wherever there is what it works on. */
-  isOffered?(facts: ToolFacts): boolean;
+  isAvailable?(facts: ToolFacts): boolean;
   run(args: JsonObject, context: ToolContext): Promise<ToolOutcome>;
 };
 
@@ -100,7 +100,7 @@ export function defineTool<Args extends z.ZodObject>(definition: {
   worksOn?: "subagents";
   isReadOnly?: true;
   startsAfter?: readonly string[];
-  isOffered?(facts: ToolFacts): boolean;
+  isAvailable?(facts: ToolFacts): boolean;
   run(args: z.infer<Args>, context: ToolContext): Promise<JsonValue | ToolAnswer>;
 }): Tool {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(definition.parameters, { io: "input" }) as JsonObject;
@@ -112,7 +112,7 @@ export function defineTool<Args extends z.ZodObject>(definition: {
     ...(definition.worksOn && { worksOn: definition.worksOn }),
     ...(definition.isReadOnly && { isReadOnly: definition.isReadOnly }),
     ...(definition.startsAfter && { startsAfter: definition.startsAfter }),
-    ...(definition.isOffered && { isOffered: definition.isOffered }),
+    ...(definition.isAvailable && { isAvailable: definition.isAvailable }),
     async run(rawArgs, context) {
       const parsed = definition.parameters.safeParse(rawArgs);
       if (!parsed.success) {

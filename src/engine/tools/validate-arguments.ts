@@ -13,7 +13,7 @@ import { describeProblems } from "./argument-problems.js";
 const MAX_REPAIRS = 3;
 
 /** `unchecked` says why the schema could not be used; the tool then has to validate the arguments itself. */
-export type CheckedArguments =
+type CheckedArguments =
   { isValid: true; args: JsonObject; unchecked?: string } | { isValid: false; error: string };
 
 /**

@@ -100,7 +100,7 @@ async function applyUnderLock(
 }
 
 /** A chat whose row the transaction has locked. */
-export type LockedChat = { chatId: string; ownerId: string; state: ChatState };
+type LockedChat = { chatId: string; ownerId: string; state: ChatState };
 
 /** Call `publish` after the commit. */
 export type LockedChange = {

@@ -11,7 +11,7 @@ const MAX_HISTORY_BYTES = 64 * 1024 * 1024;
 /** Each entry counts at least this much, so that their number is bounded too. */
 const ENTRY_BYTES = 2_048;
 
-export type CachedChat = {
+type CachedChat = {
   ownerId: string;
   state: ChatState;
   /** Every message the model may see, oldest first; null = unknown. */

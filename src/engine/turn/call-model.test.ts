@@ -140,8 +140,8 @@ const callOf = (toolName: string, more = {}): ModelStreamPart & { type: "tool-ca
 test("notices stand first in the message, and are shown before the model has said a word", async () => {
   const preamble = { ...EMPTY_PREAMBLE, notices: [away] };
   const before: string[][] = [];
-  const look = (soFar: () => string[]) => void before.push(soFar());
-  const { running, shown } = await callWith(preamble, look, text("a"), finish);
+  const record = (soFar: () => string[]) => void before.push(soFar());
+  const { running, shown } = await callWith(preamble, record, text("a"), finish);
   expect(await running).toMatchObject({ parts: [away, { type: "text", text: "a" }] });
   expect([before, shown()]).toEqual([[["notice"]], ["notice", "a"]]);
 });

@@ -16,7 +16,7 @@ import { StreamRepair } from "./repair-stream.js";
 import { settleUsage } from "./settle-usage.js";
 
 /** `request` is what `open` sends. */
-export type ModelCall = { open: OpenModelStream; request: ModelRequest };
+type ModelCall = { open: OpenModelStream; request: ModelRequest };
 
 /** Usage, as reported by the vendor or estimated; null = the vendor has not begun, and charges nothing. */
 type Used = {
@@ -75,7 +75,14 @@ export async function callModel(
     if (signal.aborted) return { type: "stopped", ...soFar(message, call) };
     if (!(error instanceof ModelCallError)) throw error;
     const { failure, retryAfterMs, contextLimit } = error;
-    return { type: "failed", failure, ...soFarIfBegun(message, call), retryAfterMs, contextLimit, cause: error };
+    return {
+      type: "failed",
+      failure,
+      ...soFarIfBegun(message, call),
+      retryAfterMs,
+      contextLimit,
+      cause: error,
+    };
   }
   const { finishReason, responseId } = message;
   if (!signal.aborted && finishReason === "length")

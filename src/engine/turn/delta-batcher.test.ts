@@ -24,7 +24,7 @@ const input = (toolCallId: string, append: string, partIndex = 0) => ({
   partIndex,
   delta: { type: "tool-input-delta", toolCallId, toolName: "t", append } as const,
 });
-const told = (sent: LiveDelta[][]) =>
+const contentOf = (sent: LiveDelta[][]) =>
   sent.map((deltas) =>
     deltas.map(({ sequence, partIndex, delta }) => [
       sequence,
@@ -36,11 +36,11 @@ const told = (sent: LiveDelta[][]) =>
 test("the first delta goes out at once, those after it together, 15 ms later", () => {
   const { clock, sent, writer } = start();
   for (const words of ["a", "b", "c"]) writer.write(text(words));
-  expect(told(sent)).toEqual([[[1, 0, "a"]]]);
+  expect(contentOf(sent)).toEqual([[[1, 0, "a"]]]);
   clock.advance(14);
-  expect(told(sent)).toEqual([[[1, 0, "a"]]]);
+  expect(contentOf(sent)).toEqual([[[1, 0, "a"]]]);
   clock.advance(1);
-  expect(told(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "bc"]]]);
+  expect(contentOf(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "bc"]]]);
 });
 
 test("after a pause of 15 ms the next delta goes out at once", () => {
@@ -48,7 +48,7 @@ test("after a pause of 15 ms the next delta goes out at once", () => {
   writer.write(text("a"));
   clock.advance(15);
   writer.write(text("b"));
-  expect(told(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "b"]]]);
+  expect(contentOf(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "b"]]]);
 });
 
 test("a fast stream goes out at most once each 15 ms, whole and in order", () => {
@@ -80,7 +80,7 @@ test("only deltas of the same kind and part are joined", () => {
     writer.write(delta);
   writer.write({ partIndex: 3, delta: { type: "tool-call", toolCallId: "x", toolName: "t", arguments: {} } });
   writer.flush();
-  expect(told(sent.slice(1))).toEqual([
+  expect(contentOf(sent.slice(1))).toEqual([
     [
       [2, 0, "ab"],
       [3, 1, "c"],
@@ -99,7 +99,7 @@ test("a flush sends what waits, once, and an empty one sends nothing", () => {
   writer.flush();
   writer.flush();
   clock.advance(1_000);
-  expect(told(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "b"]]]);
+  expect(contentOf(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "b"]]]);
 });
 
 test("deltas that were sent do not change any more", () => {
@@ -120,7 +120,7 @@ test("a busy server's longer interval holds from the next delta on", () => {
   clock.advance(20);
   writer.write(text("b"));
   clock.advance(79);
-  expect(told(sent)).toEqual([[[1, 0, "a"]]]);
+  expect(contentOf(sent)).toEqual([[[1, 0, "a"]]]);
   clock.advance(1);
-  expect(told(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "b"]]]);
+  expect(contentOf(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "b"]]]);
 });

@@ -6,7 +6,7 @@ import type { ModelStreamPart } from "../../providers/types.js";
 import type { Clock } from "../../lib/clock.js";
 
 /** Publishes deltas, in sequence order. Must not throw. */
-export type Publish = (deltas: LiveDelta[]) => void;
+type Publish = (deltas: LiveDelta[]) => void;
 
 /** Opens one attempt at the model; throws as ModelProvider.stream does. */
 export type OpenModelStream = (signal: AbortSignal) => AsyncIterable<ModelStreamPart>;

@@ -9,7 +9,7 @@ import type { ReportedUsage } from "../../providers/types.js";
 /** For arguments of incomplete calls, which are in no message part; the usual density of JSON. */
 const CHARACTERS_PER_INPUT_TOKEN = 3;
 
-export type CallUsage = {
+type CallUsage = {
   /** Null = nothing was reported. */
   reported: ReportedUsage | null;
   /** Called only when the vendor did not report its input. */

@@ -16,7 +16,7 @@ import {
 import type { RunnerDependencies } from "./runner-dependencies.js";
 
 /** How long a finished step waits for the database, in milliseconds; after that its run ends and the step is lost. */
-export const OUTAGE_LIMIT_MS = 10 * 60_000;
+const OUTAGE_LIMIT_MS = 10 * 60_000;
 /** Pause between two tries, in milliseconds; doubled with each, up to the maximum. */
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;

@@ -32,7 +32,7 @@ const MAX_TRIES = 3;
 export type SummaryTask = { source: CompactionSource; level: number; tries: number };
 
 /** `again`: the next try may begin. `without`: the turn goes on without a summary. */
-export type CompactionEnd = { type: "done" } | { type: "again"; task: SummaryTask } | { type: "without" };
+type CompactionEnd = { type: "done" } | { type: "again"; task: SummaryTask } | { type: "without" };
 
 /** `waitMs`: delay before the next try, once this one's call is billed; 0 = none. */
 type CallEnd =
@@ -66,7 +66,10 @@ async function callAndCommit(
   const ports = { ...run.ports(), publish: () => undefined };
   const outcome = await meteredModelCall(run, call, { ports, purpose: "compaction" });
   const summary = outcome.type === "completed" ? textOf(outcome.parts) : "";
-  run.dependencies.telemetry.meter.compaction({ source: task.source, outcome: summary === "" ? "error" : "ok" });
+  run.dependencies.telemetry.meter.compaction({
+    source: task.source,
+    outcome: summary === "" ? "error" : "ok",
+  });
   const draft =
     summary === ""
       ? null
@@ -89,7 +92,11 @@ async function done(work: Promise<void>): Promise<{ type: "done" }> {
 }
 
 /** What the notice shows besides the summary itself. */
-async function noticeFacts(run: ChatRun, context: TurnContext, source: CompactionSource): Promise<JsonObject> {
+async function noticeFacts(
+  run: ChatRun,
+  context: TurnContext,
+  source: CompactionSource,
+): Promise<JsonObject> {
   const { contextLimit, compactionThresholdPercent } = await context.model.rules(run.history);
   return {
     source,

@@ -8,7 +8,7 @@ import type { TurnPorts } from "../turn/ports.js";
 import type { ChatRun } from "./chat-run.js";
 import type { PreparedCall } from "./turn-model-context.js";
 
-export type MeteredCallOptions = {
+type MeteredCallOptions = {
   /** Where deltas are published. */
   ports: TurnPorts;
   preamble?: Preamble;

@@ -16,7 +16,7 @@ import type { TurnContext } from "./turn-context.js";
 import type { PreparedCall } from "./turn-model-context.js";
 
 /** `overflow`: the vendor refused the prompt as too long; it is left to the caller. */
-export type ModelStepEnd = { overflow: ChatFailure | null };
+type ModelStepEnd = { overflow: ChatFailure | null };
 
 /** `waitMs`: delay before the next attempt, once this one's call is billed; 0 = none. */
 type CallEnd = ModelStepEnd & { waitMs: number };

@@ -29,7 +29,7 @@ export type PreparedCall = {
   model: TurnModel;
   greatestUse(): MaxUsage;
 };
-export type PreparedCallResult = { ok: true; call: PreparedCall } | { ok: false; failure: ChatFailure };
+type PreparedCallResult = { ok: true; call: PreparedCall } | { ok: false; failure: ChatFailure };
 
 /** The part of a request that differs between an answer and a summary. `fileIds`: files whose bytes it carries. */
 type RequestShape = Pick<ModelRequest, "messages" | "toolChoice"> & { fileIds: string[] };

@@ -8,7 +8,7 @@ import { externalTools, omittedToolsText, type ExternalTools } from "../mcp/exte
 import { pendingNotices } from "../mcp/pending-notices.js";
 import type { TurnServers } from "../mcp/turn-servers.js";
 import type { Agents } from "../subagents/ports.js";
-import { findTool, isToolOffered, permittedTools } from "../tools/registry.js";
+import { findTool, isToolAvailable, permittedTools } from "../tools/registry.js";
 import type { Tool } from "../tools/tool.js";
 import type { Preamble } from "../turn/accumulate.js";
 import { effectiveSettings, type PromptInput } from "./prompt-input.js";
@@ -38,7 +38,7 @@ export class TurnToolsContext {
   /** Names of the tools that the chat's client answers itself. */
   get clientToolNames(): ReadonlySet<string> {
     const hasWorkspace = this.chat.workspaceId !== null;
-    const ours = this.#ownTools.filter((tool) => hasWorkspace || isToolOffered(tool, WITHOUT_WORKSPACE));
+    const ours = this.#ownTools.filter((tool) => hasWorkspace || isToolAvailable(tool, WITHOUT_WORKSPACE));
     const taken = new Set(ours.map((tool) => tool.name));
     return new Set(this.chat.clientTools.map((tool) => tool.name).filter((name) => !taken.has(name)));
   }
@@ -56,7 +56,7 @@ export class TurnToolsContext {
       mayProvision: await this.workspace.mayProvision(),
       hasSkills: (context?.skills.length ?? 0) > 0,
     };
-    const ours = this.#ownTools.filter((tool) => isToolOffered(tool, facts));
+    const ours = this.#ownTools.filter((tool) => isToolAvailable(tool, facts));
     const definitions = [...ours, ...servers, ...workspace].map(({ name, description, inputSchema }) => ({
       name,
       description,

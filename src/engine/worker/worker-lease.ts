@@ -5,7 +5,7 @@
 import type { Database, ReservedConnection } from "../../store/common/database.js";
 import { dropLease, leaseConnectionName, renewLease } from "../../store/chats/leases.js";
 
-export type LeaseTimes = {
+type LeaseTimes = {
   /** How long a renewal is valid, in milliseconds. */
   leaseMs: number;
   /** Interval between renewals, and the longest that one may take, in milliseconds. */

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { builtInTools, isToolOffered } from "../../../src/engine/tools/registry.js";
+import { builtInTools, isToolAvailable } from "../../../src/engine/tools/registry.js";
 import {
   linesOf,
   memoryServer,
@@ -112,7 +112,7 @@ describe.each([
     ]);
     const own = offered.filter((name) => name.includes("__"));
     const ours = builtInTools.filter((tool) =>
-      isToolOffered(tool, { hasWorkspace: true, mayProvision: false, hasSkills: false }),
+      isToolAvailable(tool, { hasWorkspace: true, mayProvision: false, hasSkills: false }),
     );
     expect([own.length > 30, offered]).toEqual([true, [...ours.map(({ name }) => name), ...own.toSorted()]]);
   });
@@ -131,7 +131,7 @@ test("[M22] [M28] a server that is killed during a call fails that call, and the
       {
         result: {
           error:
-            "The tool server one failed: MCP error -32000: Connection closed. It ended (SIGKILL) during the call.",
+            "The MCP server one failed: MCP error -32000: Connection closed. It ended (SIGKILL) during the call.",
         },
         isError: true,
       },

@@ -17,11 +17,14 @@ afterAll(() => world.close());
 
 async function listen(chatId: string): Promise<SavedChange[]> {
   const heard: SavedChange[] = [];
-  await world.bus.subscribeChat(chatId, { saved: (news) => void heard.push(news), live: () => undefined });
+  await world.bus.subscribeChat(chatId, {
+    saved: (change) => void heard.push(change),
+    live: () => undefined,
+  });
   return heard;
 }
 
-function said(text: string): UserMessage {
+function userMessage(text: string): UserMessage {
   const parts = [{ type: "text" as const, text }];
   return {
     parts,
@@ -33,7 +36,7 @@ function said(text: string): UserMessage {
 }
 
 function send(text: string): Command {
-  return { type: "send-message", whenBusy: "queue", message: said(text), queuedId: randomUUID() };
+  return { type: "send-message", whenBusy: "queue", message: userMessage(text), queuedId: randomUUID() };
 }
 
 async function known(chatId: string) {
@@ -117,7 +120,10 @@ test("a change with large messages is published without them, but this replica c
   await applyTransition(replica.dependencies, { chatId, commands: [large] });
   expect(heard.map(({ messages, queue }) => ({ messages, queue }))).toEqual([
     { messages: null, queue: undefined },
-    { messages: [], queue: [expect.objectContaining({ parts: said("x".repeat(2_048)).parts, isCut: true })] },
+    {
+      messages: [],
+      queue: [expect.objectContaining({ parts: userMessage("x".repeat(2_048)).parts, isCut: true })],
+    },
   ]);
   expect(replica.dependencies.chatCache.get(chatId)?.history).toEqual(await world.history(chatId));
 });
@@ -148,7 +154,7 @@ describe("many at once", () => {
     ];
     for (let round = 0; round < 10; round += 1) {
       const messageId = (await world.history(chatId)).at(-1)?.id ?? "";
-      const edit: Command = { type: "edit-message", messageId, message: said("edited") };
+      const edit: Command = { type: "edit-message", messageId, message: userMessage("edited") };
       const commands = [...kinds.map((make) => make()), ...(round % 3 === 2 ? [edit] : []), send("end")];
       await Promise.allSettled(
         commands.map((command, index) => {

@@ -55,9 +55,9 @@ afterEach(async () => {
   await listing.close();
 });
 
-function serverOf(wishes: Partial<McpServerValues & { version: number }> = {}): McpServerRecord {
-  const values = mcpServerValues({ url: listing.url, allowsPrivateAddresses: true, ...wishes });
-  return { ...values, version: wishes.version ?? 1, createdAt: new Date(0), updatedAt: new Date(0) };
+function serverOf(overrides: Partial<McpServerValues & { version: number }> = {}): McpServerRecord {
+  const values = mcpServerValues({ url: listing.url, allowsPrivateAddresses: true, ...overrides });
+  return { ...values, version: overrides.version ?? 1, createdAt: new Date(0), updatedAt: new Date(0) };
 }
 
 function subagentStatus({ authKind }: McpServerRecord, userId: string): McpAccountState {
@@ -176,7 +176,7 @@ function inMood(mood: typeof listing.mood, server: McpServerRecord): McpServerRe
 describe("trying a server", () => {
   test("returns its identity and tools, without a cache", async () => {
     const server = serverOf({ isEnabled: false });
-    const told = {
+    const expected = {
       ok: true,
       tools: ["read", "write"].map((name) => ({
         name,
@@ -188,7 +188,7 @@ describe("trying a server", () => {
       protocolVersion: expect.stringMatching(/^\d{4}-/) as string,
       latencyMs: expect.any(Number) as number,
     };
-    expect([await tools.try(server, "ann"), await tools.try(server, "ben")]).toEqual([told, told]);
+    expect([await tools.try(server, "ann"), await tools.try(server, "ben")]).toEqual([expected, expected]);
     expect(listing.listedFor).toEqual(["of ann", "of ben"]);
   });
 

@@ -118,7 +118,7 @@ describe("search_files", () => {
       result: {
         error:
           "The pattern is not valid: missing closing ): `foo(`. It is a regular expression in the syntax of RE2, without " +
-          "look-around and references back; put a backslash before . * + ? ( ) [ ] { } | ^ $ \\ to mean the character itself.",
+          "look-around and backreferences; put a backslash before . * + ? ( ) [ ] { } | ^ $ \\ to mean the character itself.",
       },
       isError: true,
     });

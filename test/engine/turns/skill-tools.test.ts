@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/common/json.js";
-import { builtInTools, isToolOffered, findTool } from "../../../src/engine/tools/registry.js";
+import { builtInTools, isToolAvailable, findTool } from "../../../src/engine/tools/registry.js";
 import { ToolError } from "../../../src/engine/tools/tool.js";
 import type { AgentConnection } from "../../../src/workspaces/agent-client/agent-connection.js";
 import { startTestAgent, type TestAgent } from "../../agent/support.js";
@@ -88,13 +88,13 @@ test("without a workspace the model learns why", async () => {
   });
 });
 
-test("skill tools are offered only where there are skills", () => {
-  const offered = (hasSkills: boolean) =>
+test("skill tools are available only where there are skills", () => {
+  const available = (hasSkills: boolean) =>
     builtInTools
-      .filter((tool) => isToolOffered(tool, { hasWorkspace: true, mayProvision: true, hasSkills }))
+      .filter((tool) => isToolAvailable(tool, { hasWorkspace: true, mayProvision: true, hasSkills }))
       .map(({ name }) => name);
   const others = builtInTools.map(({ name }) => name).filter((name) => !name.startsWith("read_skill"));
-  expect({ without: offered(false), with: offered(true) }).toEqual({
+  expect({ without: available(false), with: available(true) }).toEqual({
     without: others,
     with: builtInTools.map(({ name }) => name),
   });

@@ -29,7 +29,7 @@ afterEach(async () => {
 describe("an agent that starts others", () => {
   test("gets the report of each; they inherit its model, workspace and MCP servers, and no list shows them", async () => {
     const rests: string[] = [];
-    const news: ListEntry[] = [];
+    const entries: ListEntry[] = [];
     families.play({
       Do: [
         () =>
@@ -50,7 +50,7 @@ describe("an agent that starts others", () => {
       "Part two": [say("Two is done.")],
     });
     const replica = await families.start({ onTurnSettled: ({ chatId }) => void rests.push(chatId) });
-    const detach = await world.bus.subscribeList(world.viewer.userId, (entry) => void news.push(entry));
+    const detach = await world.bus.subscribeList(world.viewer.userId, (entry) => void entries.push(entry));
     // Nothing listens there: the turns go on without it.
     const server = await insertServer(world.database, {
       url: "http://127.0.0.1:9/",
@@ -89,7 +89,7 @@ describe("an agent that starts others", () => {
       listed: listed.rows.map(({ row }) => row.id),
       unread: [...(await findUnread(world.database, [chatId, ...ids]))],
       rests,
-      about: [...new Set(news.map(({ subject: about }) => about.split(" ")[0]))],
+      about: [...new Set(entries.map(({ subject: about }) => about.split(" ")[0]))],
       weighsTheSame: await readListChecksums(world.database, [world.viewer.userId]),
     }).toEqual({
       listed: [chatId],
@@ -171,9 +171,9 @@ describe("an agent that starts others", () => {
   });
 
   test("has no more busy subagents than allowed, and learns so", async () => {
-    const wanted = Array.from({ length: 9 }, (_, place): [string, { prompt: string }] => [
+    const wanted = Array.from({ length: 9 }, (_, index): [string, { prompt: string }] => [
       "spawn_agent",
-      { prompt: `Part ${place}` },
+      { prompt: `Part ${index}` },
     ]);
     families.play({ Do: [() => calls(...wanted), say("Enough.")], Part: [SLOW] });
     const replica = await families.start();
@@ -257,8 +257,8 @@ describe("a repeated call", () => {
 
     const childId = children[0]?.id ?? "";
     const message = { text: "More", whenBusy: "queue" as const };
-    const told = await Promise.all(agents.map((it) => it.message(childId, message, "key of a message")));
-    expect(told).toEqual([1, 2].map(() => ({ ok: true, agent, isQueued: true })));
+    const answers = await Promise.all(agents.map((it) => it.message(childId, message, "key of a message")));
+    expect(answers).toEqual([1, 2].map(() => ({ ok: true, agent, isQueued: true })));
     expect((await world.state(childId)).queuedIds.length).toBe(1);
 
     // The turn has been stopped: a call that comes late starts nothing and says nothing.

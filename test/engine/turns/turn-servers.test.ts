@@ -32,21 +32,26 @@ afterAll(() => world.close());
 async function serve(
   slug: string,
   options: ToolServerOptions = {},
-  wishes: Partial<McpServerValues> = {},
+  overrides: Partial<McpServerValues> = {},
 ): Promise<ToolServer & { id: string }> {
   const server = await startToolServer(options);
   running.push(server);
-  const { id } = await insertServer(world.database, { slug, displayName: slug, url: server.url, ...wishes });
+  const { id } = await insertServer(world.database, {
+    slug,
+    displayName: slug,
+    url: server.url,
+    ...overrides,
+  });
   return Object.assign(server, { id });
 }
 
 /** What was counted so far, and a promise of what is to be counted. */
 function countingMeter() {
-  const told: string[] = [];
+  const metered: string[] = [];
   const waiting = new Set<() => void>();
   const note = (line: string) => {
-    told.push(line);
-    for (const look of waiting) look();
+    metered.push(line);
+    for (const check of waiting) check();
   };
   const meter: McpMeter = {
     mcpCall: ({ server, outcome }) => note(`call ${server} ${outcome}`),
@@ -54,11 +59,11 @@ function countingMeter() {
   };
   const until = (line: string) =>
     new Promise<void>((resolve) => {
-      const look = () => void (told.includes(line) && resolve());
-      waiting.add(look);
-      look();
+      const check = () => void (metered.includes(line) && resolve());
+      waiting.add(check);
+      check();
     });
-  return { meter, told, until };
+  return { meter, metered, until };
 }
 
 /** The model calls each of these in a step of its own, then says that it is done. */
@@ -91,12 +96,12 @@ test("ten servers of which three hang, two fail and one is slow: the turn starts
   const hangIn = (method: string): ToolServerOptions => ({
     before: (asked) => (asked === method ? new Promise<void>(() => undefined) : undefined),
   });
-  const door = await silentDoor();
-  running.push(door);
+  const hanging = await silentDoor();
+  running.push(hanging);
   const fine = await Promise.all(["fine-1", "fine-2", "fine-3", "fine-4"].map((slug) => serve(slug)));
   const others = await Promise.all([
     serve("slow", { before: (method) => (method === "tools/list" ? isReleased : undefined) }),
-    serve("silent", {}, { url: door.url }),
+    serve("silent", {}, { url: hanging.url }),
     serve("hangs-in-handshake", hangIn("initialize")),
     serve("hangs-in-list", hangIn("tools/list")),
     serve("refused", {}, { url: `http://127.0.0.1:${await freePort()}/mcp` }),
@@ -164,7 +169,7 @@ test("results of every kind are returned, calls name their server, progress is s
       },
     },
   });
-  const { meter, told } = countingMeter();
+  const { meter, metered } = countingMeter();
   const replica = world.replica({ mcpServers: { meter } });
   calls(
     ["all__echo", { message: "hi" }],
@@ -197,7 +202,7 @@ test("results of every kind are returned, calls name their server, progress is s
     [file?.fileId],
   );
   expect(kept?.bytes.toString("base64")).toBe(png);
-  expect(told).toEqual([
+  expect(metered).toEqual([
     "connect all ok",
     ...["ok", "tool", "ok", "ok", "ok"].map((end) => `call all ${end}`),
   ]);
@@ -361,23 +366,23 @@ test("credentials that become invalid are renewed once; then the model and users
 });
 
 test("an interrupt ends a call at the server too, and does not wait for servers that are being opened", async () => {
-  const cancelled = { told: (): void => undefined };
-  const isCancelled = new Promise<void>((resolve) => (cancelled.told = resolve));
-  const arrived = { told: (): void => undefined };
-  const isThere = new Promise<void>((resolve) => (arrived.told = resolve));
+  const cancelled = { metered: (): void => undefined };
+  const isCancelled = new Promise<void>((resolve) => (cancelled.metered = resolve));
+  const arrived = { metered: (): void => undefined };
+  const isThere = new Promise<void>((resolve) => (arrived.metered = resolve));
   const server = await serve("patient", {
     tools: {
       wait: ({ signal }) => {
-        arrived.told();
+        arrived.metered();
         return new Promise<object>(() =>
-          signal.addEventListener("abort", () => cancelled.told(), { once: true }),
+          signal.addEventListener("abort", () => cancelled.metered(), { once: true }),
         );
       },
     },
   });
-  const door = await silentDoor();
-  running.push(door);
-  const silent = await serve("silent", {}, { url: door.url });
+  const hanging = await silentDoor();
+  running.push(hanging);
+  const silent = await serve("silent", {}, { url: hanging.url });
   const replica = world.replica();
   calls(["patient__wait", {}]);
   const chatId = await world.createChat(replica, "Go.", { mcpServerIds: [server.id] });

@@ -79,8 +79,8 @@ test("an answer that was committed but not published is found and published", as
   });
   const replica = await start();
   const chatId = await world.createChat(replica, "Hello");
-  const told = world.until(chatId, isAtRest);
-  expect(await told).toMatchObject({ status: "waiting", lastError: null });
+  const settled = world.until(chatId, isAtRest);
+  expect(await settled).toMatchObject({ status: "waiting", lastError: null });
   expect([isLost, await world.story(chatId), calls]).toEqual([true, ANSWERED, 1]);
   await eventually(() => expect(replica.worker.runningChats).toBe(0));
   await world.send(replica, chatId, "Again");

@@ -49,13 +49,13 @@ const stubborn: Tool = {
 
 /** A third of the events is lost on the way here and a third comes twice; so do wake-ups. */
 function unreliable(bus: Bus, random: () => number): Bus {
-  const deliver = (tell: () => void) => {
-    for (let times = Math.floor(random() * 3); times > 0; times -= 1) tell();
+  const deliver = (publish: () => void) => {
+    for (let times = Math.floor(random() * 3); times > 0; times -= 1) publish();
   };
   return {
     ...connectedTo(bus),
     subscribeChat: (chatId, listener) =>
-      bus.subscribeChat(chatId, { ...listener, saved: (news) => deliver(() => listener.saved(news)) }),
+      bus.subscribeChat(chatId, { ...listener, saved: (change) => deliver(() => listener.saved(change)) }),
     onWake: (listener) => bus.onWake(() => deliver(listener)),
     onConfigChange: (listener) => bus.onConfigChange((topic) => deliver(() => listener(topic))),
   };
@@ -71,7 +71,7 @@ class Chaos {
   readonly #random: () => number;
   replicas: Replica[] = [];
   readonly chats: string[] = [];
-  readonly said = new Map<string, string[]>();
+  readonly sentTexts = new Map<string, string[]>();
   readonly taken = new Set<string>();
   readonly rewritten = new Set<string>();
   #texts = 0;
@@ -119,7 +119,7 @@ class Chaos {
     const { workspaceId } = world;
     const chatId = await world.createChat(this.pick(this.replicas), text, { workspaceId, clientTools });
     this.chats.push(chatId);
-    this.said.set(chatId, [text]);
+    this.sentTexts.set(chatId, [text]);
   }
 
   async step(): Promise<void> {
@@ -152,7 +152,7 @@ class Chaos {
     const parts = [{ type: "text" as const, text }];
     const whenBusy = this.pick(["queue", "interrupt"] as const);
     const sent = await commands.sendMessage(world.viewer, { chatId, parts, whenBusy });
-    if (sent.ok) this.said.get(chatId)?.push(text);
+    if (sent.ok) this.sentTexts.get(chatId)?.push(text);
   }
 
   async #edit({ commands }: Replica, chatId: string): Promise<void> {
@@ -164,7 +164,7 @@ class Chaos {
       parts: [{ type: "text", text }],
     });
     if (!edited.ok) return;
-    this.said.get(chatId)?.push(text);
+    this.sentTexts.get(chatId)?.push(text);
     this.rewritten.add(chatId);
   }
 
@@ -177,7 +177,7 @@ class Chaos {
     if (deleted.ok) for (const part of parts) this.taken.add(part.type === "text" ? part.text : "");
   }
 
-  /** Its chats may be taken over although it is alive: it learns of that from the news. */
+  /** Its chats may be taken over although it is alive: it learns of that from the change. */
   async #kill(replica: Replica): Promise<void> {
     await world.killLease(replica);
     this.pick(this.replicas).clock.advance(HEARTBEAT_MS);
@@ -248,13 +248,13 @@ test.each([1, 2, 3])("a day of chaos (seed %i) ends in peace", async (seed) => {
       [chatId],
     );
     const stored = rows.map(({ text }) => String(text));
-    const said = chaos.said.get(chatId) ?? [];
+    const sentTexts = chaos.sentTexts.get(chatId) ?? [];
     // An edit empties the queue, so of a rewritten chat messages may be missing.
     const isWhole = !chaos.rewritten.has(chatId);
     expect({
       doubled: stored.filter((text, index) => stored.indexOf(text) !== index),
-      unknown: stored.filter((text) => !said.includes(text)),
-      lost: said.filter((text) => isWhole && !stored.includes(text) && !chaos.taken.has(text)),
+      unknown: stored.filter((text) => !sentTexts.includes(text)),
+      lost: sentTexts.filter((text) => isWhole && !stored.includes(text) && !chaos.taken.has(text)),
       open: await unansweredCalls(chatId),
     }).toEqual({ doubled: [], unknown: [], lost: [], open: [] });
   }

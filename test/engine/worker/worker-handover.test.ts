@@ -275,20 +275,20 @@ test("a runner that has lost its lease publishes nothing any more, least of all 
   const chatId = await world.createChat(world.replica(), "Hello");
   const workerId = randomUUID();
   await renewLease(world.database, workerId, 60_000);
-  const [held] = await acquirePending(world.database, workerId, 1);
-  if (held?.chatId !== chatId) throw new Error("The chat was not acquired.");
-  const said: unknown[] = [];
+  const [claimed] = await acquirePending(world.database, workerId, 1);
+  if (claimed?.chatId !== chatId) throw new Error("The chat was not acquired.");
+  const published: unknown[] = [];
   const bus = {
     ...connectedTo(world.bus),
-    publishLive: ({ generation }: LiveBatch) => said.push(generation),
+    publishLive: ({ generation }: LiveBatch) => published.push(generation),
   };
-  const run = new ChatRun({ ...dependencies, bus }, held);
+  const run = new ChatRun({ ...dependencies, bus }, claimed);
   run.ports().publish([]);
-  const { snapshotVersion, historyVersion, attempt } = held.state;
+  const { snapshotVersion, historyVersion, attempt } = claimed.state;
   const taken = { snapshotVersion: snapshotVersion + 1, runnerId: randomUUID(), attempt: attempt + 1 };
-  run.observe({ ...held.state, ...taken });
+  run.observe({ ...claimed.state, ...taken });
   run.ports().publish([]);
-  expect(said).toEqual([{ historyVersion, attempt }]);
+  expect(published).toEqual([{ historyVersion, attempt }]);
   await world.run("DELETE FROM chats WHERE id = $1", [chatId]);
 });
 

@@ -77,9 +77,9 @@ test("many chats under a small limit all become idle", async () => {
   const limits = { chats: 3, chatsPerUser: 2 };
   const replicas = [await start(limits), await start(limits), await start(limits)];
   const chats: string[] = [];
-  for (let place = 0; place < 24; place += 1) {
-    const replica = replicas[place % 3];
-    if (replica) chats.push(await world.createChat(replica, `Chat ${place}`));
+  for (let index = 0; index < 24; index += 1) {
+    const replica = replicas[index % 3];
+    if (replica) chats.push(await world.createChat(replica, `Chat ${index}`));
   }
   const rested = await Promise.all(chats.map((chatId) => world.until(chatId, isAtRest)));
   expect(rested.map(({ status }) => status)).toEqual(chats.map(() => "waiting"));

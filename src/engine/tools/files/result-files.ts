@@ -6,12 +6,12 @@ import { plainFileName } from "../../../domain/files/file-names.js";
 import { checkedMediaType } from "../../../domain/files/file-types.js";
 
 /** Files of one call; more would be a download, which belongs in the workspace. */
-export const MAX_RESULT_FILES = 10;
+const MAX_RESULT_FILES = 10;
 /** Of each file; as much as one response of an MCP server may have. */
 export const MAX_RESULT_FILE_BYTES = MAX_FILE_BYTES;
 
 /** `notes`: a sentence for the model about each file that is not selected. */
-export type SelectedFiles = { selected: ToolFile[]; notes: string[] };
+type SelectedFiles = { selected: ToolFile[]; notes: string[] };
 
 /** Media types are checked against the content; names lose folders and control characters. */
 export function selectFiles(files: readonly ToolFile[]): SelectedFiles {

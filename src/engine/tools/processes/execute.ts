@@ -12,7 +12,7 @@ import { DURATION_FORMAT, formatDuration, parseDuration } from "./duration.js";
 import { exitFields, outputFields } from "../model-output.js";
 import { MAX_WAIT_MS, WAITING_TOOL_TIMEOUT_MS, waitForProcess, type WaitOutcome } from "./process-wait.js";
 import { readDescription } from "../read-description.js";
-import { defineTool, ToolError, type Tool, type ToolContext } from "../tool.js";
+import { defineTool, ToolError, type ToolContext } from "../tool.js";
 import { describeAgentFailure, isAgentFailure } from "../workspace-call.js";
 
 /** Long enough for most commands, short enough that a server started by mistake does not block the chat. */
@@ -83,17 +83,13 @@ function readTimeout(text: string | undefined): number {
   return Math.min(timeoutMs, MAX_WAIT_MS);
 }
 
-export function createExecuteTool(clock: Clock): Tool {
-  return defineTool({
-    name: "execute",
-    description: readDescription(import.meta.url),
-    parameters,
-    timeoutMs: WAITING_TOOL_TIMEOUT_MS,
-    run: (args, context) => runCommand(planCommand(args), context, clock),
-  });
-}
-
-export const executeTool = createExecuteTool(systemClock);
+export const executeTool = defineTool({
+  name: "execute",
+  description: readDescription(import.meta.url),
+  parameters,
+  timeoutMs: WAITING_TOOL_TIMEOUT_MS,
+  run: (args, context) => runCommand(planCommand(args), context, systemClock),
+});
 
 async function runCommand(plan: Plan, context: ToolContext, clock: Clock): Promise<JsonObject> {
   const startedAtMs = clock.now();

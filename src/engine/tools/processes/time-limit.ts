@@ -6,7 +6,7 @@ import { ToolTimedOut } from "../tool.js";
 /** Longest timeout of a Node timer; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export type TimeLimit = { clock: Clock; timeoutMs: number; signal: AbortSignal };
+type TimeLimit = { clock: Clock; timeoutMs: number; signal: AbortSignal };
 
 /**
  * Settles as `run` does. Rejects with `ToolTimedOut` on the timeout, whether or not `run` listens to its signal, which is

@@ -17,7 +17,7 @@ export const readSkillFileTool = defineTool({
   description: readDescription(import.meta.url),
   isReadOnly: true,
   parameters,
-  isOffered: ({ hasSkills }) => hasSkills,
+  isAvailable: ({ hasSkills }) => hasSkills,
   run: async (args, context) => {
     const { content, isTruncated } = await askWorkspace(context, (agent) =>
       agent.readSkillFile(args, { signal: context.signal }),

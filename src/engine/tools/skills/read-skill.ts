@@ -13,7 +13,7 @@ export const readSkillTool = defineTool({
   description: readDescription(import.meta.url),
   isReadOnly: true,
   parameters,
-  isOffered: ({ hasSkills }) => hasSkills,
+  isAvailable: ({ hasSkills }) => hasSkills,
   run: async ({ name }, context) => {
     const skill = await askWorkspace(context, (agent) => agent.readSkill(name, { signal: context.signal }));
     return {

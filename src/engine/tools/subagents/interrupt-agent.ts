@@ -15,7 +15,7 @@ export const interruptAgentTool = defineTool({
   description: readDescription(import.meta.url),
   parameters: z.object({ chat_id: chatIdArgument }),
   worksOn: "subagents",
-  isOffered: () => true,
+  isAvailable: () => true,
   startsAfter: ACTING_AGENT_TOOLS,
   run: async ({ chat_id: chatId }, { agents }) => {
     const { agent, wasWorking } = demandAnswer(await agents.interrupt(readChatId(chatId)));

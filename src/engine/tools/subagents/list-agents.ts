@@ -22,7 +22,7 @@ export const listAgentsTool = defineTool({
   description: readDescription(import.meta.url),
   parameters,
   worksOn: "subagents",
-  isOffered: () => true,
+  isAvailable: () => true,
   startsAfter: ACTING_AGENT_TOOLS,
   run: async ({ limit = DEFAULT_LISTED }, { agents }) => {
     const all = await agents.list();

@@ -25,7 +25,7 @@ export const messageAgentTool = defineTool({
   description: readDescription(import.meta.url),
   parameters,
   worksOn: "subagents",
-  isOffered: () => true,
+  isAvailable: () => true,
   startsAfter: ACTING_AGENT_TOOLS,
   run: async ({ chat_id: chatId, message: text, interrupt = false }, { agents, idempotencyKey }) => {
     const message = { text, whenBusy: interrupt ? ("interrupt" as const) : ("queue" as const) };

@@ -24,7 +24,7 @@ export const spawnAgentTool = defineTool({
   description: readDescription(import.meta.url),
   parameters,
   worksOn: "subagents",
-  isOffered: () => true,
+  isAvailable: () => true,
   startsAfter: ACTING_AGENT_TOOLS,
   run: async ({ prompt, title, type = "general" }, { agents, idempotencyKey }) => {
     const request = { task: prompt, kind: type, ...(title !== undefined && { title }) };

@@ -30,7 +30,7 @@ export const waitAgentTool = defineTool({
   description: readDescription(import.meta.url),
   parameters,
   worksOn: "subagents",
-  isOffered: () => true,
+  isAvailable: () => true,
   startsAfter: ACTING_AGENT_TOOLS,
   timeoutMs: MAX_WAIT_SECONDS * 1_000 + MARGIN_MS,
   run: async ({ chat_id: chatId, timeout_seconds: wanted = 0 }, { agents, signal }) => {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import {
   provisioningCall,
   requireProvisioning,
-  isProvisioningOffered,
+  isProvisioningAvailable,
   PROVISIONING_TIMEOUT_MS,
 } from "./provisioning-tool.js";
 import { readDescription } from "../read-description.js";
@@ -26,7 +26,7 @@ export const createWorkspaceTool = defineTool({
   description: readDescription(import.meta.url),
   parameters,
   timeoutMs: PROVISIONING_TIMEOUT_MS,
-  isOffered: isProvisioningOffered,
+  isAvailable: isProvisioningAvailable,
   run: ({ template, name, parameters: values = {} }, context) => {
     const texts = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, String(value)]));
     return requireProvisioning(context).create(

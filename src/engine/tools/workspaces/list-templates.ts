@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
-import { requireProvisioning, isProvisioningOffered } from "./provisioning-tool.js";
+import { requireProvisioning, isProvisioningAvailable } from "./provisioning-tool.js";
 
 const PAGE_SIZE = 10;
 /** Enough to choose by; read_template returns the whole. */
@@ -17,7 +17,7 @@ export const listTemplatesTool = defineTool({
   name: "list_templates",
   description: readDescription(import.meta.url),
   parameters,
-  isOffered: isProvisioningOffered,
+  isAvailable: isProvisioningAvailable,
   run: async ({ query = "", page = 1 }, context) => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     const found = (await requireProvisioning(context).listTemplates()).filter((template) => {

@@ -5,7 +5,7 @@ import type { ProvisioningCall, WorkspaceProvisioning } from "./workspace-provis
 /** Longer than a workspace may take to start, so that the tool's own answer comes first. */
 export const PROVISIONING_TIMEOUT_MS = 20 * 60_000;
 
-export const isProvisioningOffered = ({ mayProvision }: ToolFacts): boolean => mayProvision;
+export const isProvisioningAvailable = ({ mayProvision }: ToolFacts): boolean => mayProvision;
 
 /** Throws a `ToolError` where the chat may not provision. */
 export function requireProvisioning({ provisioning }: ToolContext): WorkspaceProvisioning {

@@ -1,7 +1,7 @@
 /** The `read_template` tool: a template's description and parameters. */
 import { z } from "zod";
 import { readDescription } from "../read-description.js";
-import { requireProvisioning, isProvisioningOffered } from "./provisioning-tool.js";
+import { requireProvisioning, isProvisioningAvailable } from "./provisioning-tool.js";
 import { defineTool, ToolError } from "../tool.js";
 
 const parameters = z.object({
@@ -12,7 +12,7 @@ export const readTemplateTool = defineTool({
   name: "read_template",
   description: readDescription(import.meta.url),
   parameters,
-  isOffered: isProvisioningOffered,
+  isAvailable: isProvisioningAvailable,
   run: async ({ template: name }, context) => {
     const template = await requireProvisioning(context).readTemplate(name);
     if (template === null)

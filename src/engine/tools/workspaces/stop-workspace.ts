@@ -3,7 +3,7 @@ import { z } from "zod";
 import {
   provisioningCall,
   requireProvisioning,
-  isProvisioningOffered,
+  isProvisioningAvailable,
   PROVISIONING_TIMEOUT_MS,
 } from "./provisioning-tool.js";
 import { readDescription } from "../read-description.js";
@@ -14,6 +14,6 @@ export const stopWorkspaceTool = defineTool({
   description: readDescription(import.meta.url),
   parameters: z.object({}),
   timeoutMs: PROVISIONING_TIMEOUT_MS,
-  isOffered: isProvisioningOffered,
+  isAvailable: isProvisioningAvailable,
   run: (_args, context) => requireProvisioning(context).stop(provisioningCall(context)),
 });

@@ -2,8 +2,8 @@
 import type { JsonObject } from "../../../domain/common/json.js";
 import type { TemplateParameter } from "../../../domain/workspaces/workspace-parameters.js";
 
-export type TemplateSummary = { name: string; displayName: string; description: string };
-export type TemplateDetails = TemplateSummary & {
+type TemplateSummary = { name: string; displayName: string; description: string };
+type TemplateDetails = TemplateSummary & {
   readme: string | null;
   parameters: readonly TemplateParameter[];
 };
