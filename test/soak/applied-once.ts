@@ -1,5 +1,5 @@
-// Whether a client was made to apply an event twice, or out of its order. Saved news has one place in the chat's
-// history, which only grows; a delta has its number, for as long as the preview that it belongs to is kept.
+// Detects events that a client applied twice or out of order. Committed changes have a position in the chat's history,
+// which only grows; deltas have sequence numbers within their preview.
 import {
   compareGenerations,
   comparePositions,
@@ -11,34 +11,35 @@ import { decodeEventCursor } from "../../src/domain/common/cursors.js";
 import type { ChatEvent } from "../support/clients/transcript.js";
 
 export class AppliedOnce {
-  /** Events that said something new. */
+  /** Number of new events. */
   applied = 0;
-  /** Sentences about each that did not. */
-  readonly doubles: string[] = [];
-  /** Everything saved up to here has been told. */
-  #place = endOfVersion(0);
-  /** The newest generation that was shown, and how far. */
-  #shown: { generation: Generation; sequence: number } = {
+  /** Descriptions of repeated events. */
+  readonly repeats: string[] = [];
+  /** Position of the last committed change. */
+  #position = endOfVersion(0);
+  /** The newest generation, and the sequence number of its last delta. */
+  #preview: { generation: Generation; sequence: number } = {
     generation: { historyVersion: 0, attempt: 0 },
     sequence: 0,
   };
 
   apply(event: ChatEvent): void {
-    const place = decodeEventCursor(event.cursor)?.position;
-    if (!place) return void this.doubles.push(`${event.__typename} has no place: ${event.cursor}`);
+    const position = decodeEventCursor(event.cursor)?.position;
+    if (!position)
+      return void this.repeats.push(`${event.__typename} has an invalid cursor: ${event.cursor}`);
     switch (event.__typename) {
       case "ChatPartEvent":
-        return this.#applyPiece(event);
+        return this.#applyDelta(event);
       case "ChatPreviewResetEvent":
-        this.#shown.sequence = 0;
+        this.#preview.sequence = 0;
         return;
       case "ChatRefreshEvent":
         this.applied += 1;
-        this.#shown.sequence = 0;
-        this.#place = place;
+        this.#preview.sequence = 0;
+        this.#position = position;
         return;
       case "ChatCaughtUpEvent":
-        this.#place = place;
+        this.#position = position;
         return;
       case "ChatMessageEvent":
       case "ChatStatusEvent":
@@ -48,23 +49,23 @@ export class AppliedOnce {
       case "ChatRetryEvent":
       case "ChatTitleEvent":
       case "ChatDiffStatusEvent": {
-        const isNew = comparePositions(place, this.#place) > 0;
-        this.#note(isNew, `${event.__typename} of ${Object.values(place).join(".")}`);
-        if (isNew) this.#place = place;
+        const isNew = comparePositions(position, this.#position) > 0;
+        this.#note(isNew, `${event.__typename} of ${Object.values(position).join(".")}`);
+        if (isNew) this.#position = position;
       }
     }
   }
 
-  #applyPiece({ generation: { id }, sequence }: ChatEvent & { __typename: "ChatPartEvent" }): void {
+  #applyDelta({ generation: { id }, sequence }: ChatEvent & { __typename: "ChatPartEvent" }): void {
     const generation = parseGenerationId(id);
-    const order = generation ? compareGenerations(generation, this.#shown.generation) : -1;
-    const isNew = order > 0 || (order === 0 && sequence > this.#shown.sequence);
+    const order = generation ? compareGenerations(generation, this.#preview.generation) : -1;
+    const isNew = order > 0 || (order === 0 && sequence > this.#preview.sequence);
     this.#note(isNew, `delta ${sequence} of ${id}`);
-    if (generation && isNew) this.#shown = { generation, sequence };
+    if (generation && isNew) this.#preview = { generation, sequence };
   }
 
   #note(isNew: boolean, name: string): void {
     if (isNew) this.applied += 1;
-    else this.doubles.push(`${name} was told again`);
+    else this.repeats.push(`${name} was repeated`);
   }
 }

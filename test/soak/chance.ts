@@ -1,4 +1,4 @@
-// Chance that goes wrong again the way it went wrong once: every choice of the soak comes from one seed.
+// Reproducible randomness: every choice of the soak derives from one seed.
 import { randomNumbers } from "../support/random.js";
 
 export class Chance {
@@ -8,7 +8,7 @@ export class Chance {
     this.#number = randomNumbers(seed);
   }
 
-  /** A stream of choices of its own for each purpose, so that what one does never changes what another does. */
+  /** A separate stream per purpose, so that the choices of one do not affect another. */
   static of(seed: number, ...purpose: (string | number)[]): Chance {
     let mixed = seed | 0;
     for (const character of `${seed} ${purpose.join(" ")}`) {
@@ -22,27 +22,27 @@ export class Chance {
     return this.#number(bound);
   }
 
-  /** True so many times of a hundred. */
+  /** True with a probability of `share` percent. */
   percent(share: number): boolean {
     return this.#number(100) < share;
   }
 
   pick<T>(list: readonly T[]): T {
     const found = list[this.#number(list.length)];
-    if (found === undefined) throw new Error("There is nothing to pick from.");
+    if (found === undefined) throw new Error("nothing to pick from");
     return found;
   }
 
-  /** One of the names; each is as likely as its weight says. */
+  /** One of the names, with probabilities proportional to the weights. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
     const names = Object.keys(weights) as Name[];
     let left = this.#number(names.reduce((sum, name) => sum + weights[name], 0));
     for (const name of names) if ((left -= weights[name]) < 0) return name;
-    throw new Error("There is nothing to choose from.");
+    throw new Error("nothing to choose from");
   }
 }
 
-/** How often what happened, for the summary. */
+/** Counts of events by group and name, for the summary. */
 export class Tally {
   readonly #counts = new Map<string, Map<string, number>>();
 

@@ -1,5 +1,6 @@
-// The soak with a bad network, in the small: real servers that are killed, behind proxies that cut connections and harm
-// what Redis tells. `npm run soak -- --redis=1 --chaos=30 --cuts=300 --strikes=kill --redis-stops=2` is the large form.
+// Small soak with network faults: real servers that are killed, behind proxies that cut connections and lose, duplicate,
+// delay or reorder Redis messages. Full form: `npm run soak -- --redis=1 --chaos=30 --cuts=300 --strikes=kill
+// --redis-stops=2`.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ConnectionOptions } from "../../src/store/data-source.js";
 import { createTestPlace, type TestPlace } from "../support/parley.js";
@@ -12,19 +13,19 @@ import { Vendor } from "./vendor.js";
 const SEED = Number(process.env["SOAK_SEED"] ?? 1);
 const CHATS = 10;
 const TURNS = 3;
-/** A part of the real one: it is to be over soon. */
+/** Shorter than in the full soak, to keep the test short. */
 const REDIS_ABSENCE_MS = 2_000;
 
 describe.skipIf(!hasRedis)("with a Redis", () => {
   let place: TestPlace;
   beforeAll(async () => {
     place = await createTestPlace();
-    // The first start builds the program that all servers are.
+    // The first start builds the program of all servers.
     await (await place.spawn()).end("SIGTERM");
   });
   afterAll(() => place.remove());
 
-  test(`a network that loses, doubles, delays, reorders and cuts leaves every chat whole and everybody with the same view (seed ${SEED})`, async () => {
+  test(`network faults leave every chat intact and all observers with the same view (seed ${SEED})`, async () => {
     const tally = new Tally();
     const vendor = new Vendor(SEED, tally, 18);
     const deployment = await openProcesses({
@@ -34,18 +35,18 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
       isRedisStruck: false,
       redisAbsenceMs: REDIS_ABSENCE_MS,
       strikes: "kill",
-      weather: { seed: SEED, chaos: 30, cuts: 200 },
+      networkFaults: { seed: SEED, chaos: 30, cuts: 200 },
       tally,
       answer: (request) => vendor.answer(request),
     });
-    const settings = { seed: SEED, chats: CHATS, turns: TURNS, people: CHATS, redisStops: 1 };
-    const pace = { meanPeaceMs: 1_500, patienceMs: 4_000, tell: () => undefined };
+    const settings = { seed: SEED, chats: CHATS, turns: TURNS, users: CHATS, redisStops: 1 };
+    const pace = { meanPeaceMs: 1_500, patienceMs: 4_000, report: () => undefined };
     const violations = await runSoak(deployment, { vendor, tally }, { ...settings, ...pace });
     const left = await deployment.close();
     if (process.env["SOAK_TELL"]) process.stdout.write(`${tally.lines().join("\n")}\n`);
     expect({ violations, left }).toEqual({ violations: [], left: [] });
-    // A soak in which nothing happens proves nothing.
-    const happened = ["news through Redis", "connections cut", "strikes", "Redis stops", "events applied"];
+    // A soak without faults proves nothing.
+    const happened = ["Redis messages", "connections cut", "strikes", "Redis stops", "events applied"];
     expect(happened.filter((group) => tally.count(group) === 0)).toEqual([]);
   });
 });

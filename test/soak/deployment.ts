@@ -1,4 +1,4 @@
-// What the soak lives on: some servers on one database, of which any may be struck down at any time.
+// The deployment under test: several servers on one database, any of which may fail at any time.
 import type { ScriptStep } from "../../src/demo-model/answer.js";
 import type { DemoRequest } from "../../src/demo-model/request.js";
 import type { ApiClient } from "../support/clients/api-client.js";
@@ -8,32 +8,32 @@ export type AnswerAsModel = (request: DemoRequest) => ScriptStep;
 
 export type Deployment = {
   workspaceId: string;
-  /** The configs of the models that chats may choose. */
+  /** Model configs that chats may use. */
   modelConfigIds: string[];
-  /** Whether its servers tell of lists of chats too. */
-  tellsLists: boolean;
+  /** Whether its servers publish chat list events too. */
+  hasListEvents: boolean;
   /** A server that was up a moment ago. */
   server(chance: Chance): ApiClient;
-  /** Harms a server in some way and resolves, with the name of what was done, once all are up again. */
+  /** Injects a random fault, and resolves with its name once all servers are up again. */
   strike(chance: Chance): Promise<string>;
-  /** Takes away for a while what carries news between the servers; resolves once it is back. */
+  /** Stops Redis for a while; resolves once it is back. */
   stopRedis(): Promise<void>;
-  /** Nothing is broken on purpose any more. */
+  /** Stops injecting faults. */
   calm(): Promise<void>;
   query<Row>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** Model calls made again for attempts that were lost or have failed, as the servers told; null = they do not tell. */
+  /** Model calls repeated for lost or failed attempts, according to the servers' logs; null = unknown. */
   explainedRepeats(): number | null;
-  /** Leases that have to be alive when nobody is struck. */
+  /** Leases that must be live without faults. */
   livingWorkers(): number;
-  /** What is worth a line in the summary: memory, logged errors. Empty = nothing. */
+  /** Additional lines of the summary: memory, logged errors. */
   remarks(): Promise<string[]>;
-  /** Sentences about what must not have happened in the servers. */
+  /** Violations found in the servers' logs. */
   complaints(): string[];
-  /** Ends everything; sentences about what it has left behind. */
+  /** Stops everything; returns descriptions of what was left behind. */
   close(): Promise<string[]>;
 };
 
-/** A tool that the chats' clients answer themselves. */
+/** A client tool. */
 export const CLIENT_TOOLS = [
   {
     name: "ask_person",
@@ -42,10 +42,10 @@ export const CLIENT_TOOLS = [
   },
 ];
 
-/** The servers are told so, before any chat is made, that conversations fill up now and then. */
+/** Makes the context limit small before any chat is created, so that conversations sometimes exceed it. */
 export const SMALL_CONTEXT = "UPDATE model_configs SET context_limit = $1";
 
-/** Whether a refusal passes by itself: clients come back after it, as the SDK does. */
-export function isPassing(words: string): boolean {
-  return words.includes('"code":"UNAVAILABLE"') || words.includes('"code":"RATE_LIMITED"');
+/** Whether a refusal is temporary: clients retry after it, as the SDK does. */
+export function isTemporary(text: string): boolean {
+  return text.includes('"code":"UNAVAILABLE"') || text.includes('"code":"RATE_LIMITED"');
 }

@@ -1,4 +1,4 @@
-// The soak's real deployment: the built program in several processes on one PostgreSQL, killed and started again.
+// Real deployment of the soak: the built program in several processes on one PostgreSQL, killed and restarted.
 import { readdir, readFile, readlink } from "node:fs/promises";
 import pg from "pg";
 import { startDemoModel } from "../../src/demo-model/server.js";
@@ -6,22 +6,22 @@ import { sleep, systemClock } from "../../src/lib/clock.js";
 import { createGitRepository } from "../support/git/git-repository.js";
 import { startRedis, type TestRedis } from "../support/network/redis.js";
 import type { Chance, Tally } from "./chance.js";
-import type { DatabaseTrouble } from "./database-trouble.js";
+import type { DatabaseFaults } from "./database-faults.js";
 import { type AnswerAsModel, type Deployment, SMALL_CONTEXT } from "./deployment.js";
-import { endServer, environmentOf, freeze, type Server, ServerWords, startServer } from "./server-process.js";
-import { Storm, type Weather } from "./storm.js";
+import { endServer, environmentOf, freeze, type Server, ServerLogs, startServer } from "./server-process.js";
+import { NetworkFaults, type NetworkFaultOptions } from "./network-faults.js";
 import { CONTEXT_LIMIT_TOKENS } from "./vendor.js";
 
-/** A struck server stays away at most so long. */
+/** Longest time before a killed server is restarted. */
 const LONGEST_ABSENCE_MS = 1_500;
-/** Longer than the sweep by which servers find what no news told them. */
+/** Longer than the interval of the sweep by which servers find changes without events. */
 export const REDIS_ABSENCE_MS = 20_000;
-/** Shorter than a server's own, so that a killed one's chats go on soon. */
+/** Shorter than the default, so that a killed server's chats continue soon. */
 const DEFAULT_LEASE_MS = 3_000;
-/** What an ended server's agents and their commands have to be gone after. */
+/** Time in which an ended server's agents and their commands must be gone. */
 const AFTERLIFE_MS = 15_000;
 
-/** How often each kind of strike comes, against the others. */
+/** Relative frequency of each fault. */
 const STRIKES = {
   mixed: { SIGKILL: 6, SIGTERM: 2, SIGSTOP: 2, "Redis away": 1 },
   kill: { SIGKILL: 1, SIGTERM: 0, SIGSTOP: 0, "Redis away": 0 },
@@ -30,41 +30,43 @@ export type StrikeKind = keyof typeof STRIKES;
 
 export type ProcessOptions = {
   servers: number;
-  /** An empty database for all of them, or one that is struck too; it is closed with the rest. */
-  database: string | DatabaseTrouble;
-  /** Of all of them; absent = 3 s. */
+  /** An empty database for all of them, or one with faults; it is closed with the rest. */
+  database: string | DatabaseFaults;
+  /** Lease of all servers; absent = 3 s. */
   leaseMs?: number;
-  /** The servers hear of each other through a Redis. */
+  /** Whether the servers share a Redis. */
   withRedis: boolean;
-  /** False: Redis goes away only by `stopRedis`. */
+  /** Whether Redis is among the random faults; false = only `stopRedis` stops it. */
   isRedisStruck: boolean;
-  /** How long Redis stays away. */
+  /** How long Redis stays stopped. */
   redisAbsenceMs: number;
   strikes: StrikeKind;
-  /** Null = clients and servers reach each other, and Redis, without anything between them. */
-  weather: Weather | null;
+  /** Null = no proxies between clients, servers and Redis. */
+  networkFaults: NetworkFaultOptions | null;
   answer: AnswerAsModel;
   tally: Tally;
 };
 
 export async function openProcesses(options: ProcessOptions): Promise<Deployment> {
   const { servers, answer, tally, leaseMs = DEFAULT_LEASE_MS } = options;
-  const words = new ServerWords(tally);
-  const complain = (sentence: string) => void words.complaints.push(sentence);
-  const storm = options.weather ? new Storm({ weather: options.weather, tally, complain }) : null;
+  const logs = new ServerLogs(tally);
+  const complain = (sentence: string) => void logs.complaints.push(sentence);
+  const network = options.networkFaults
+    ? new NetworkFaults({ options: options.networkFaults, tally, complain })
+    : null;
   const redis = options.withRedis ? await startRedis() : null;
   const [repository, demo] = await Promise.all([
     createGitRepository(),
     startDemoModel({ host: "127.0.0.1", port: 0, script: answer }),
   ]);
-  const { databaseUrl, query, trouble, closeDatabase } = openSight(options.database, complain);
+  const { databaseUrl, query, faults, closeDatabase } = connectToDatabase(options.database, complain);
   const environment = {
     ...environmentOf({ databaseUrl, modelUrl: demo.url, folder: repository.folder, leaseMs }),
-    ...(redis ? { REDIS_URL: storm ? await storm.coverRedis(redis.url) : redis.url } : {}),
+    ...(redis ? { REDIS_URL: network ? await network.proxyRedis(redis.url) : redis.url } : {}),
   };
-  const start = (place: number) => {
-    const coverUrl = async (url: string) => (storm ? storm.coverServer(place, url) : url);
-    return startServer({ environment, cwd: repository.folder, words, coverUrl });
+  const start = (index: number) => {
+    const proxyUrl = async (url: string) => (network ? network.proxyServer(index, url) : url);
+    return startServer({ environment, cwd: repository.folder, logs, proxyUrl });
   };
   const first = await start(0);
   await query(SMALL_CONTEXT, [CONTEXT_LIMIT_TOKENS]);
@@ -72,66 +74,66 @@ export async function openProcesses(options: ProcessOptions): Promise<Deployment
   const fleet = new Fleet([first, ...(await Promise.all(others))], start);
   const [workspace] = await query<{ id: string }>("SELECT 'ws_' || id AS id FROM workspaces");
   const { modelConfigs } = await first.api.get<{ modelConfigs: { id: string }[] }>("{ modelConfigs { id } }");
-  storm?.begin();
-  trouble?.begin();
+  network?.begin();
+  faults?.begin();
   return {
     workspaceId: workspace?.id ?? "",
     modelConfigIds: modelConfigs.map(({ id }) => id),
     query,
-    tellsLists: true,
+    hasListEvents: true,
     server: (chance) => fleet.pick(chance),
     async strike(chance) {
       const weights = { ...STRIKES[options.strikes] };
       const kind = chance.weighted(
         redis && options.isRedisStruck ? weights : { ...weights, "Redis away": 0 },
       );
-      if (kind === "Redis away") await takeAway(redis, options.redisAbsenceMs);
+      if (kind === "Redis away") await stopFor(redis, options.redisAbsenceMs);
       else await fleet.strike(kind, chance);
       return kind;
     },
-    stopRedis: () => takeAway(redis, options.redisAbsenceMs),
-    calm: async () => void (await Promise.all([storm?.calm(), trouble?.calm()])),
-    explainedRepeats: () => words.explainedRepeats,
+    stopRedis: () => stopFor(redis, options.redisAbsenceMs),
+    calm: async () => void (await Promise.all([network?.calm(), faults?.calm()])),
+    explainedRepeats: () => logs.explainedRepeats,
     livingWorkers: () => fleet.servers.length,
     remarks: async () => [
       ...(await memoryOf(fleet.servers.map(({ child }) => child.pid ?? 0))),
-      ...words.summary(),
+      ...logs.summary(),
     ],
-    complaints: () => words.complaints,
+    complaints: () => logs.complaints,
     async close() {
       await Promise.all(fleet.servers.map((server) => endServer(server, "SIGTERM")));
       const left = await untilGone(repository.folder);
-      await Promise.all([closeDatabase(), demo.close(), storm?.close()]);
+      await Promise.all([closeDatabase(), demo.close(), network?.close()]);
       await Promise.all([repository.remove(), redis?.stop()]);
-      return left.map((process) => `A process was left behind: ${process}`);
+      return left.map((process) => `process left behind: ${process}`);
     },
   };
 }
 
-/** How the servers find the database, and how the soak itself looks at it. */
-function openSight(database: string | DatabaseTrouble, complain: (sentence: string) => void) {
+/** The database's URL for the servers, and the soak's own connection, which has no faults. */
+function connectToDatabase(database: string | DatabaseFaults, complain: (sentence: string) => void) {
   if (typeof database !== "string") {
     const query: Deployment["query"] = (text, values) => database.query(text, values);
-    return { databaseUrl: database.url, query, trouble: database, closeDatabase: () => database.close() };
+    return { databaseUrl: database.url, query, faults: database, closeDatabase: () => database.close() };
   }
   const pool = new pg.Pool({ connectionString: database, max: 4 });
-  // The database goes while idle connections to it are still being closed.
+  // The database may close while idle connections to it are still being closed.
   let isClosing = false;
-  pool.on("error", (error) => isClosing || complain(`The database: ${error.message}`));
+  pool.on("error", (error) => isClosing || complain(`database error: ${error.message}`));
   const query = async <Row>(text: string, values: unknown[] = []) =>
     (await pool.query(text, values)).rows as Row[];
   const closeDatabase = () => {
     isClosing = true;
     return pool.end();
   };
-  return { databaseUrl: database, query, trouble: null, closeDatabase };
+  return { databaseUrl: database, query, faults: null, closeDatabase };
 }
 
-/** The servers, each in its place whichever process it is. */
+/** The servers by index, which a restarted process keeps. */
 class Fleet {
   constructor(
     readonly servers: Server[],
-    private readonly start: (place: number) => Promise<Server>,
+    private readonly start: (index: number) => Promise<Server>,
   ) {}
 
   pick(chance: Chance): Server["api"] {
@@ -140,17 +142,17 @@ class Fleet {
   }
 
   async strike(kind: "SIGKILL" | "SIGTERM" | "SIGSTOP", chance: Chance): Promise<void> {
-    const place = chance.below(this.servers.length);
-    const struck = this.servers[place];
+    const index = chance.below(this.servers.length);
+    const struck = this.servers[index];
     if (!struck) return;
     if (kind === "SIGSTOP") return freeze(struck);
     await endServer(struck, kind);
     await sleep(systemClock, chance.below(LONGEST_ABSENCE_MS));
-    this.servers[place] = await this.start(place);
+    this.servers[index] = await this.start(index);
   }
 }
 
-async function takeAway(redis: TestRedis | null, absenceMs: number): Promise<void> {
+async function stopFor(redis: TestRedis | null, absenceMs: number): Promise<void> {
   await redis?.kill();
   await sleep(systemClock, absenceMs);
   await redis?.restart();
@@ -161,13 +163,13 @@ async function memoryOf(processIds: number[]): Promise<string[]> {
     processIds.map(async (id) => {
       const status = await readFile(`/proc/${id}/status`, "utf8").catch(() => "");
       const kilobytes = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
-      return `server ${id} holds ${Math.round(kilobytes / 1024)} MB`;
+      return `server ${id} uses ${Math.round(kilobytes / 1024)} MB`;
     }),
   );
   return lines;
 }
 
-/** Processes at work in the folder, as soon as there is none, or when they have had their time. Linux only. */
+/** Waits until no process runs in the folder; returns those left after the time limit. Linux only. */
 async function untilGone(folder: string): Promise<string[]> {
   const deadline = Date.now() + AFTERLIFE_MS;
   for (;;) {
@@ -181,10 +183,10 @@ async function processesIn(folder: string): Promise<string[]> {
   const ids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(
     ids.map(async (id) => {
-      const place = await readlink(`/proc/${id}/cwd`).catch(() => "");
-      if (place !== folder && !place.startsWith(`${folder}/`)) return "";
-      const words = await readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "");
-      return `${id} ${words.replaceAll("\0", " ")}`;
+      const cwd = await readlink(`/proc/${id}/cwd`).catch(() => "");
+      if (cwd !== folder && !cwd.startsWith(`${folder}/`)) return "";
+      const command = await readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "");
+      return `${id} ${command.replaceAll("\0", " ")}`;
     }),
   );
   return found.filter((line) => line !== "");

@@ -1,43 +1,43 @@
-// What a person did to a chat and what was answered: the end of the soak is held against it.
+// A user's commands on a chat and their responses, with which the chat's final state is compared.
 
-/** `done` and `refused` were answered by a server; of `unknown` the answer was lost, so it may have happened or not. */
+/** `done` and `refused` are responses of a server; `unknown`: the response was lost, so it may have happened or not. */
 export type Outcome = "done" | "refused" | "unknown";
 
 export type Entry = {
   command: string;
-  /** Counts all commands of the soak: an entry with a greater `begun` than another's `ended` came after it. */
+  /** Logical time of the whole soak: an entry whose `begun` is greater than another's `ended` came after it. */
   begun: number;
   ended: number;
   outcome: Outcome;
-  /** What was said, for commands that say something. */
+  /** Text of the message, for commands that send one. */
   text?: string;
-  /** Where it went, or what was taken out of the queue. */
+  /** The queued message that was created or deleted. */
   queuedId?: string | null;
-  /** It was said to have entered history, so no queue can have lost it. */
+  /** The response showed it in history, so that it cannot have been removed from the queue. */
   isInHistory?: boolean;
   codes?: string[];
 };
 
-let moments = 0;
+let logicalTime = 0;
 
 export class ChatRecord {
   readonly entries: Entry[] = [];
   chatId = "";
-  /** Requests with an idempotency key that were done. */
+  /** Successful requests with an idempotency key. */
   keys = 0;
 
   constructor(readonly number: number) {}
 
   begin(command: string, more: Pick<Entry, "text" | "queuedId"> = {}): Entry {
-    moments += 1;
-    const entry: Entry = { command, begun: moments, ended: Infinity, outcome: "unknown", ...more };
+    logicalTime += 1;
+    const entry: Entry = { command, begun: logicalTime, ended: Infinity, outcome: "unknown", ...more };
     this.entries.push(entry);
     return entry;
   }
 
   end(entry: Entry, outcome: Outcome, more: Pick<Entry, "queuedId" | "isInHistory" | "codes"> = {}): void {
-    moments += 1;
-    Object.assign(entry, { outcome, ended: moments, ...more });
+    logicalTime += 1;
+    Object.assign(entry, { outcome, ended: logicalTime, ...more });
   }
 
   of(command: string, ...outcomes: Outcome[]): Entry[] {

@@ -1,5 +1,5 @@
-// The soak's small deployment: replicas in this process that share one bus, each with its own clock, memory, worker
-// and door. Their time runs ten times as fast as ours, so that nobody waits for retries.
+// Small in-process deployment of the soak: replicas that share one bus, each with its own clock, memory, worker and HTTP
+// server. Their clocks run ten times as fast as real time, to shorten retries.
 import { builtInTools } from "../../src/engine/tools/registry.js";
 import { encodeId } from "../../src/domain/common/ids.js";
 import { ChatHub } from "../../src/events/chats/chat-hub.js";
@@ -25,7 +25,7 @@ import { CONTEXT_LIMIT_TOKENS } from "./vendor.js";
 
 const REPLICAS = 3;
 const TICK_MS = 10;
-/** Of the replicas' own time in each tick of ours. */
+/** Time by which the replicas' clocks advance in each tick. */
 const STEP_MS = 100;
 const HEARTBEAT_MS = 5_000;
 
@@ -57,19 +57,19 @@ export async function openReplicas(answer: AnswerAsModel): Promise<Deployment> {
   return {
     workspaceId: encodeId("ws", world.workspaceId),
     modelConfigIds: [encodeId("model", world.modelConfigId)],
-    tellsLists: false,
+    hasListEvents: false,
     server: (chance) => chance.pick(servers).api,
     async strike(chance) {
-      const place = chance.below(servers.length);
-      const struck = servers[place];
+      const index = chance.below(servers.length);
+      const struck = servers[index];
       if (!struck) return "nothing";
       if (chance.percent(60)) {
-        // Its chats may be taken over although it is alive: it learns of that from the news.
+        // Its chats may be claimed by others although it is alive: it learns of that from their events.
         await world.killLease(struck.replica);
-        servers[(place + 1) % servers.length]?.replica.clock.advance(HEARTBEAT_MS);
+        servers[(index + 1) % servers.length]?.replica.clock.advance(HEARTBEAT_MS);
         return "lease lost";
       }
-      servers[place] = await start();
+      servers[index] = await start();
       await end(struck);
       return "replaced";
     },
@@ -112,8 +112,8 @@ async function openEndpoint(
     port: 0,
     schema,
     authenticate: () => Promise.resolve(viewer),
-    createContext: (who, { requestId }) => ({
-      viewer: who,
+    createContext: (requester, { requestId }) => ({
+      viewer: requester,
       requestId,
       database,
       commands,
@@ -122,7 +122,7 @@ async function openEndpoint(
       version: "0.0.0",
       loaders: new Loaders({
         database,
-        viewer: who,
+        viewer: requester,
         readMcpAccountStates: () => Promise.resolve(new Map()),
         noteReads: () => Promise.resolve(),
         budget: new ResponseBudget(16_777_216),
@@ -136,5 +136,5 @@ async function openEndpoint(
     isGraphiqlOn: false,
     isProduction: false,
   });
-  return { hub, http, api: new ApiClient(http.url, "pt_person_of_the_soak") };
+  return { hub, http, api: new ApiClient(http.url, "pt_soak_user") };
 }

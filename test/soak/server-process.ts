@@ -1,5 +1,4 @@
-// One server of the soak: the built program in a process of its own, how it is started, frozen and ended, and what it
-// logs.
+// A server process of the soak: starts, freezes and ends the built program, and reads its logs.
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
@@ -13,7 +12,7 @@ const root = resolve(import.meta.dirname, "../..");
 const SERVER = join(root, "dist/bin/server.js");
 const TOKEN = "pt_admin_token_of_the_soak";
 const LISTENING = /^Parley listens on (\S+)\/graphql/;
-/** A server that nobody ends is ended with the soak. */
+/** Ends the server with the soak's process. */
 const END_WITH_PARENT = `data:text/javascript,process.on("disconnect",()=>process.kill(process.pid,"SIGTERM"))`;
 const HEARTBEATS_PER_LEASE = 4;
 /** More than a lease of 3 s and a heartbeat. */
@@ -21,12 +20,12 @@ const FROZEN_MS = 5_000;
 
 export type Server = { api: ApiClient; child: ChildProcess; isUp: boolean };
 
-/** What all servers are started with. `coverUrl` tells how clients reach the server that listens at an address. */
-export type ServerParts = {
+/** Start options of all servers. `proxyUrl` returns the URL by which clients reach a server. */
+export type ServerOptions = {
   environment: Record<string, string>;
   cwd: string;
-  words: ServerWords;
-  coverUrl(url: string): Promise<string>;
+  logs: ServerLogs;
+  proxyUrl(url: string): Promise<string>;
 };
 
 export function environmentOf(facts: {
@@ -44,7 +43,7 @@ export function environmentOf(facts: {
     PARLEY_LOG_LEVEL: "info",
     PARLEY_TITLES: "off",
     PARLEY_RATE_LIMITS: "off",
-    // All people of a soak show one token.
+    // All users of a soak share one token.
     PARLEY_USER_OPERATIONS: "1000",
     PARLEY_LEASE_MS: String(facts.leaseMs),
     PARLEY_HEARTBEAT_MS: String(Math.floor(facts.leaseMs / HEARTBEATS_PER_LEASE)),
@@ -59,8 +58,8 @@ export function environmentOf(facts: {
   };
 }
 
-export async function startServer(parts: ServerParts): Promise<Server> {
-  const { environment, cwd, words, coverUrl } = parts;
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { environment, cwd, logs, proxyUrl } = options;
   const child = fork(SERVER, ["serve"], {
     execArgv: ["--import", END_WITH_PARENT],
     cwd,
@@ -71,7 +70,7 @@ export async function startServer(parts: ServerParts): Promise<Server> {
   if (child.stderr)
     createInterface({ input: child.stderr }).on("line", (line) => {
       lastLine = line.slice(0, 2_000);
-      words.hear(line);
+      logs.read(line);
     });
   const url = await new Promise<string>((found, failed) => {
     if (child.stdout)
@@ -80,13 +79,13 @@ export async function startServer(parts: ServerParts): Promise<Server> {
         if (address !== undefined) found(address);
       });
     child.once("exit", (code) =>
-      failed(new Error(`A server ended before it listened (exit code ${code}): ${lastLine}`)),
+      failed(new Error(`server exited before it listened (code ${code}): ${lastLine}`)),
     );
   });
-  return { api: new ApiClient(await coverUrl(url), TOKEN), child, isUp: true };
+  return { api: new ApiClient(await proxyUrl(url), TOKEN), child, isUp: true };
 }
 
-/** Loses its chats to others without knowing it, and goes on in the middle of everything. */
+/** Pauses the process for longer than its lease: it loses its chats without noticing, and then continues. */
 export async function freeze(server: Server): Promise<void> {
   server.isUp = false;
   server.child.kill("SIGSTOP");
@@ -104,33 +103,33 @@ export async function endServer(server: Server, signal: NodeJS.Signals): Promise
   await gone;
 }
 
-/** What the servers log: counted; what only a bug can say is a complaint. */
-export class ServerWords {
+/** Counts the servers' log messages; those that only a bug can cause are complaints. */
+export class ServerLogs {
   readonly complaints: string[] = [];
-  /** Model calls that had to be made once more: for each attempt that was lost or has failed. */
+  /** Model calls that had to be repeated, one per lost or failed attempt. */
   explainedRepeats = 0;
-  readonly #odd = new Map<string, number>();
+  readonly #errors = new Set<string>();
 
   constructor(private readonly tally: Tally) {}
 
-  hear(line: string): void {
-    const said = parse(line);
-    const message = (typeof said?.["msg"] === "string" ? said["msg"] : line).slice(0, 120);
+  read(line: string): void {
+    const entry = parse(line);
+    const message = (typeof entry?.["msg"] === "string" ? entry["msg"] : line).slice(0, 120);
     this.tally.add("servers logged", message);
-    if (said === null || Number(said["level"]) >= ERROR_LEVEL) this.#odd.set(line.slice(0, 600), 1);
-    if (REPEAT_WORDS.test(message)) this.explainedRepeats += Number(said?.["chats"] ?? 1);
-    if (message.startsWith("A run ended with an exception")) this.complaints.push(line.slice(0, 2_000));
+    if (entry === null || Number(entry["level"]) >= ERROR_LEVEL) this.#errors.add(line.slice(0, 600));
+    if (REPEAT_MESSAGES.test(message)) this.explainedRepeats += Number(entry?.["chats"] ?? 1);
+    if (message.startsWith("run failed with an exception")) this.complaints.push(line.slice(0, 2_000));
   }
 
   summary(): string[] {
-    return [...this.#odd.keys()].slice(0, 20).map((line) => `logged: ${line}`);
+    return [...this.#errors].slice(0, 20).map((line) => `logged: ${line}`);
   }
 }
 
-/** What is said of one attempt, or of `chats` of them, after which the model is asked again. */
-const REPEAT_WORDS =
-  /^(A chat was taken over from|The database was away during a turn|Running chats are handed back|A model call failed)/;
-/** Of pino. */
+/** Log messages about one lost or failed attempt, or `chats` of them, after which the model call is repeated. */
+const REPEAT_MESSAGES =
+  /^(claimed chat of a lost worker|database unavailable during a turn|worker closing; running chats|model call failed)/;
+/** Pino's numeric level. */
 const ERROR_LEVEL = 50;
 
 function parse(line: string): Record<string, unknown> | null {

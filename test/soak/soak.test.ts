@@ -1,5 +1,5 @@
-// Months of use, in the small: chats on three replicas that share a bus. `npm run soak` is the large form, with real
-// processes that are killed.
+// Small soak: chats on three in-process replicas that share a bus. `npm run soak` is the full form, with real processes
+// that are killed.
 import { expect, test } from "vitest";
 import { Tally } from "./chance.js";
 import { openReplicas } from "./replicas.js";
@@ -10,7 +10,7 @@ const SEED = Number(process.env["SOAK_SEED"] ?? 1);
 const CHATS = 20;
 const TURNS = 5;
 
-test(`people, faults and lost workers leave every chat whole and everybody with the same view (seed ${SEED})`, async () => {
+test(`users, vendor faults and lost workers leave every chat intact and all observers with the same view (seed ${SEED})`, async () => {
   const tally = new Tally();
   const vendor = new Vendor(SEED, tally, 18);
   const deployment = await openReplicas((request) => vendor.answer(request));
@@ -18,15 +18,15 @@ test(`people, faults and lost workers leave every chat whole and everybody with 
     seed: SEED,
     chats: CHATS,
     turns: TURNS,
-    people: CHATS,
+    users: CHATS,
     meanPeaceMs: 700,
     patienceMs: 1_500,
   };
-  const violations = await runSoak(deployment, { vendor, tally }, { ...settings, tell: () => undefined });
+  const violations = await runSoak(deployment, { vendor, tally }, { ...settings, report: () => undefined });
   const left = await deployment.close();
   if (process.env["SOAK_TELL"]) process.stdout.write(`${tally.lines().join("\n")}\n`);
   expect({ violations, left }).toEqual({ violations: [], left: [] });
-  // A soak in which nothing happens proves nothing.
+  // A soak without faults proves nothing.
   const happened = ["vendor's faults", "tool calls asked for", "strikes", "reconnects"];
   expect(happened.filter((group) => tally.count(group) === 0)).toEqual([]);
 });

@@ -1,45 +1,45 @@
-// Months of use in minutes: many people with a chat each, a vendor that fails, servers that are struck down; then
-// calm, and a look at every chat.
+// Soak test: months of use in minutes. Many simulated users with a chat each, a failing model vendor and crashing
+// servers; then all faults stop, and every chat is checked.
 import { isDeepStrictEqual } from "node:util";
 import { sleep, systemClock } from "../../src/lib/clock.js";
 import { readList } from "../support/clients/list-follower.js";
 import { MESSAGE_FIELDS, type Message } from "../support/clients/api-shapes.js";
-import { Board } from "./board.js";
+import { ChatStatusPoller } from "./chat-status-poller.js";
 import { Chance, type Tally } from "./chance.js";
 import type { Deployment } from "./deployment.js";
-import { breachesOf, type ChatRow, type ChatRows, type MessageRow, type QueuedRow } from "./laws.js";
-import { listDifferences, ListOnlooker } from "./list-onlooker.js";
-import { Onlooker } from "./onlooker.js";
-import { Person } from "./person.js";
+import { violationsOf, type ChatRow, type ChatRows, type MessageRow, type QueuedRow } from "./invariants.js";
+import { listDifferences, ListObserver } from "./list-observer.js";
+import { ChatObserver } from "./chat-observer.js";
+import { SimulatedUser } from "./simulated-user.js";
 import type { Vendor } from "./vendor.js";
 
 export type SoakSettings = {
   seed: number;
   chats: number;
   turns: number;
-  /** People at work at the same time. */
-  people: number;
-  /** Calm between two strikes, on average; 0 = no strikes. */
+  /** Concurrently active users. */
+  users: number;
+  /** Mean time between two server faults; 0 = no faults. */
   meanPeaceMs: number;
-  /** So often Redis is stopped, spread over the run. */
+  /** Number of times that Redis is stopped, spread over the run. */
   redisStops?: number;
-  /** After so long without an end a person stops a turn. */
+  /** A user interrupts a turn that has not ended after this time. */
   patienceMs: number;
-  /** Hears how far it is. */
-  tell(sentence: string): void;
+  /** Receives progress messages. */
+  report(sentence: string): void;
 };
 
-/** Something that must not be; `evidence` is everything that is known of the chat. */
+/** A violated invariant; `evidence` is everything known about the chat. */
 export type Violation = { sentence: string; evidence?: string };
 
-/** All chats are at rest this long after the calm began, or something is stuck. */
+/** Chats that have not settled this long after the faults stopped are stuck. */
 const SETTLE_LIMIT_MS = 120_000;
-/** Followers of another replica hear of news by a sweep each 10 s. */
+/** Subscribers at another replica may learn of a change only by the sweep every 10 s. */
 const FOLLOW_LIMIT_MS = 45_000;
-/** Sidebars that are open from the beginning to the end. */
-const LIST_ONLOOKERS = 3;
+/** Chat list subscribers during the whole run. */
+const LIST_OBSERVERS = 3;
 const PROGRESS_EVERY_MS = 5_000;
-/** Chats that are shown whole when something is wrong with them. */
+/** Violations that are printed with their evidence. */
 const MAX_EVIDENCE = 5;
 
 export async function runSoak(
@@ -53,20 +53,19 @@ export async function runSoak(
   await soak.settle();
   await soak.close();
   const explained = deployment.explainedRepeats();
-  tally.add("model calls made again", "by the vendor's count", vendor.repeats);
+  tally.add("repeated model calls", "counted by the vendor", vendor.repeats);
   if (explained === null) return soak.violations;
-  tally.add("model calls made again", "explained by the servers", explained);
-  // The lost attempt's own call and one more.
-  const sentence = `The model was asked again ${vendor.repeats} times for ${explained} lost or failed attempts.`;
+  tally.add("repeated model calls", "explained by the servers", explained);
+  const sentence = `Model calls were repeated ${vendor.repeats} times, for ${explained} lost or failed attempts.`;
   return vendor.repeats > explained ? [...soak.violations, { sentence }] : soak.violations;
 }
 
 class Soak {
   readonly violations: Violation[] = [];
-  readonly #board: Board;
-  readonly #people: Person[] = [];
-  readonly #onlookers = new Map<string, Onlooker>();
-  readonly #listOnlookers: ListOnlooker[];
+  readonly #poller: ChatStatusPoller;
+  readonly #users: SimulatedUser[] = [];
+  readonly #observers = new Map<string, ChatObserver>();
+  readonly #listObservers: ListObserver[];
   #turns = 0;
 
   constructor(
@@ -74,47 +73,47 @@ class Soak {
     private readonly tally: Tally,
     private readonly settings: SoakSettings,
   ) {
-    this.#board = new Board(deployment);
-    const parts = { deployment, tally, seed: settings.seed };
-    this.#listOnlookers = Array.from(
-      { length: deployment.tellsLists ? LIST_ONLOOKERS : 0 },
-      (_, number) => new ListOnlooker(parts, number),
+    this.#poller = new ChatStatusPoller(deployment);
+    const dependencies = { deployment, tally, seed: settings.seed };
+    this.#listObservers = Array.from(
+      { length: deployment.hasListEvents ? LIST_OBSERVERS : 0 },
+      (_, number) => new ListObserver(dependencies, number),
     );
   }
 
-  readonly #complain = (sentence: string, evidence?: string): void => {
+  readonly #addViolation = (sentence: string, evidence?: string): void => {
     this.violations.push({ sentence, ...(evidence === undefined ? {} : { evidence }) });
   };
 
-  // ── the months ───────────────────────────────────────────────────────────
+  // ── with faults ──────────────────────────────────────────────────────────
 
   async live(): Promise<void> {
     const { settings } = this;
     const over = new AbortController();
     const striking = this.#strike(over.signal);
     const stopping = this.#stopRedis(over.signal);
-    const telling = this.#tellProgress(over.signal);
+    const reporting = this.#reportProgress(over.signal);
     const waiting = Array.from({ length: settings.chats }, (_, number) => number);
     const work = async () => {
       for (let number = waiting.shift(); number !== undefined; number = waiting.shift())
-        await this.#liveOne(number);
+        await this.#simulate(number);
     };
-    await Promise.all(Array.from({ length: settings.people }, work));
+    await Promise.all(Array.from({ length: settings.users }, work));
     over.abort();
-    await Promise.all([striking, stopping, telling]);
+    await Promise.all([striking, stopping, reporting]);
   }
 
-  async #liveOne(number: number): Promise<void> {
+  async #simulate(number: number): Promise<void> {
     const { deployment, tally, settings } = this;
     const { seed, patienceMs } = settings;
-    const common = { deployment, tally, seed, complain: this.#complain };
-    const person = new Person({ ...common, board: this.#board, patienceMs }, number);
-    await person.begin();
-    if (person.chatId === "") return this.#complain(`Chat ${number} could not be made.`);
-    this.#people.push(person);
-    this.#onlookers.set(person.chatId, new Onlooker(common, person.chatId, number));
+    const common = { deployment, tally, seed, onViolation: this.#addViolation };
+    const user = new SimulatedUser({ ...common, poller: this.#poller, patienceMs }, number);
+    await user.begin();
+    if (user.chatId === "") return this.#addViolation(`Chat ${number} could not be created.`);
+    this.#users.push(user);
+    this.#observers.set(user.chatId, new ChatObserver(common, user.chatId, number));
     for (let turn = 0; turn < settings.turns; turn += 1) {
-      await person.takeTurn();
+      await user.takeTurn();
       this.#turns += 1;
     }
   }
@@ -129,143 +128,146 @@ class Soak {
     }
   }
 
-  /** Each stop is due when its share of the turns has been taken, and comes to its end whatever happens. */
+  /** Stops Redis at even shares of the turns; a stop that has begun is always completed. */
   async #stopRedis(over: AbortSignal): Promise<void> {
-    const { redisStops = 0, chats, turns, tell } = this.settings;
+    const { redisStops = 0, chats, turns, report } = this.settings;
     for (let stop = 1; stop <= redisStops; stop += 1) {
       const due = (chats * turns * stop) / (redisStops + 1);
-      while (this.#turns < due && !over.aborted) await this.#board.fresh();
-      tell(`Redis is stopped, ${stop} of ${redisStops}`);
+      while (this.#turns < due && !over.aborted) await this.#poller.fresh();
+      report(`Redis is stopped, ${stop} of ${redisStops}`);
       await this.deployment.stopRedis();
-      tell("Redis is back");
+      report("Redis is back");
       this.tally.add("Redis stops", "on purpose");
     }
   }
 
-  async #tellProgress(over: AbortSignal): Promise<void> {
-    const { chats, turns, tell } = this.settings;
+  async #reportProgress(over: AbortSignal): Promise<void> {
+    const { chats, turns, report } = this.settings;
     for (;;) {
       await sleep(systemClock, PROGRESS_EVERY_MS, over);
       if (over.aborted) return;
-      const busy = this.#board
+      const busy = this.#poller
         .all()
         .filter(({ status }) => status !== "waiting" && status !== "error").length;
       const strikes = this.tally.count("strikes");
-      tell(`${this.#turns} of ${chats * turns} turns, ${busy} chats at work, ${strikes} strikes`);
+      report(`${this.#turns} of ${chats * turns} turns, ${busy} busy chats, ${strikes} server faults`);
     }
   }
 
-  // ── the calm ─────────────────────────────────────────────────────────────
+  // ── without faults ───────────────────────────────────────────────────────
 
   async settle(): Promise<void> {
-    this.settings.tell("calm; waiting for every chat to rest");
+    this.settings.report("faults stopped; waiting for every chat to settle");
     await this.deployment.calm();
-    for (const onlooker of this.#onlookers.values()) onlooker.isSteady = true;
-    const settled = await Promise.all(this.#people.map((person) => person.settle(SETTLE_LIMIT_MS)));
+    for (const observer of this.#observers.values()) observer.isSteady = true;
+    const settled = await Promise.all(this.#users.map((user) => user.settle(SETTLE_LIMIT_MS)));
     settled.forEach((isSettled, index) => {
-      const person = this.#people[index];
-      if (!isSettled && person) this.#complain(`Chat ${person.chatId} never came to rest.`);
+      const user = this.#users[index];
+      if (!isSettled && user) this.#addViolation(`Chat ${user.chatId} never settled.`);
     });
-    this.settings.tell("at rest; comparing what everybody saw with the database");
-    await Promise.all(this.#people.map((person) => this.#judge(person)));
-    await Promise.all(this.#listOnlookers.map((onlooker, number) => this.#judgeList(onlooker, number)));
-    await this.#judgeDeployment();
+    this.settings.report("settled; comparing what observers saw with the database");
+    await Promise.all(this.#users.map((user) => this.#checkChat(user)));
+    await Promise.all(this.#listObservers.map((observer, number) => this.#checkList(observer, number)));
+    await this.#checkDeployment();
     await this.#count();
   }
 
   async close(): Promise<void> {
-    const onlookers = [...this.#onlookers.values(), ...this.#listOnlookers];
-    await Promise.all(onlookers.map((onlooker) => onlooker.close()));
-    await this.#board.close();
+    const observers = [...this.#observers.values(), ...this.#listObservers];
+    await Promise.all(observers.map((observer) => observer.close()));
+    await this.#poller.close();
   }
 
-  async #judge(person: Person): Promise<void> {
-    const onlooker = this.#onlookers.get(person.chatId);
-    const shown = await this.#shown(person);
-    const seen = onlooker ? await this.#untilSeen(onlooker, shown) : [];
-    const rows = await this.#rows(person.chatId);
-    const breaches = [
-      ...breachesOf(rows, person.record.entries),
+  async #checkChat(user: SimulatedUser): Promise<void> {
+    const observer = this.#observers.get(user.chatId);
+    const shown = await this.#fetch(user);
+    const seen = observer ? await this.#untilSeen(observer, shown) : [];
+    const rows = await this.#rows(user.chatId);
+    const violations = [
+      ...violationsOf(rows, user.record.entries),
       ...seen,
-      ...(onlooker?.transcript.breaches ?? []),
-      ...(onlooker?.transcript.once.doubles ?? []),
+      ...(observer?.transcript.breaches ?? []),
+      ...(observer?.transcript.once.repeats ?? []),
     ];
-    if (breaches.length === 0) return;
+    if (violations.length === 0) return;
     const isShown = this.violations.filter(({ evidence }) => evidence !== undefined).length < MAX_EVIDENCE;
-    const evidence = isShown ? evidenceOf(rows, person, onlooker) : undefined;
-    this.#complain(`Chat ${person.record.number} (${person.chatId}): ${breaches.join("; ")}`, evidence);
+    const evidence = isShown ? evidenceOf(rows, user, observer) : undefined;
+    this.#addViolation(`Chat ${user.record.number} (${user.chatId}): ${violations.join("; ")}`, evidence);
   }
 
-  /** What the sidebar holds becomes what the API shows, before long. */
-  async #judgeList(onlooker: ListOnlooker, number: number): Promise<void> {
+  /** The observer's list must become equal to the API's within a time limit. */
+  async #checkList(observer: ListObserver, number: number): Promise<void> {
     const api = this.deployment.server(Chance.of(this.settings.seed, "judge of lists", number));
     const deadline = Date.now() + FOLLOW_LIMIT_MS;
     for (;;) {
-      const differences = listDifferences(onlooker.rows, await readList(api));
+      const differences = listDifferences(observer.rows, await readList(api));
       if (differences.length === 0) return;
       if (Date.now() > deadline)
-        return this.#complain(`List onlooker ${number}: ${differences.slice(0, 10).join("; ")}`);
-      await this.#board.fresh();
+        return this.#addViolation(`List observer ${number}: ${differences.slice(0, 10).join("; ")}`);
+      await this.#poller.fresh();
     }
   }
 
-  /** The chat as the API shows it, with all its messages. */
-  async #shown(person: Person): Promise<Shown> {
-    const api = this.deployment.server(Chance.of(this.settings.seed, "judge", person.record.number));
+  /** The chat as the API returns it, with all its messages. */
+  async #fetch(user: SimulatedUser): Promise<Shown> {
+    const api = this.deployment.server(Chance.of(this.settings.seed, "judge", user.record.number));
     const messages: Message[] = [];
     for (let after: string | null = null; ;) {
-      const page: Page = await api.get<Page>(PAGE, { chatId: person.chatId, after });
+      const page: Page = await api.get<Page>(PAGE, { chatId: user.chatId, after });
       messages.push(...page.chat.messages.nodes);
       after = page.chat.messages.pageInfo.endCursor;
       if (page.chat.messages.pageInfo.hasNextPage) continue;
-      const queue = page.chat.queuedMessages.map(({ parts }) => parts[0]?.text ?? "");
+      const queue = page.chat.queuedMessages.map(({ dependencies }) => dependencies[0]?.text ?? "");
       return { status: page.chat.status, queue, messages };
     }
   }
 
-  /** What the onlooker holds becomes what the API shows, before long. */
-  async #untilSeen(onlooker: Onlooker, shown: Shown): Promise<string[]> {
+  /** The observer's state must become equal to the API's within a time limit; returns the remaining differences. */
+  async #untilSeen(observer: ChatObserver, shown: Shown): Promise<string[]> {
     const deadline = Date.now() + FOLLOW_LIMIT_MS;
     for (;;) {
-      const differences = differencesOf(onlooker, shown);
+      const differences = differencesOf(observer, shown);
       if (differences.length === 0 || Date.now() > deadline) return differences;
-      await this.#board.fresh();
+      await this.#poller.fresh();
     }
   }
 
   async #rows(chatId: string): Promise<ChatRows> {
     const id = chatId.replace("chat_", "");
     const [chat] = await this.deployment.query<ChatRow>(CHAT_ROW, [id]);
-    if (!chat) throw new Error(`There is no chat ${chatId} in the database.`);
+    if (!chat) throw new Error(`chat ${chatId} not found in the database`);
     const messages = await this.deployment.query<MessageRow>(MESSAGE_ROWS, [id]);
     return { chat, messages, queue: await this.deployment.query<QueuedRow>(QUEUED_ROWS, [id]) };
   }
 
-  async #judgeDeployment(): Promise<void> {
+  async #checkDeployment(): Promise<void> {
     const { deployment } = this;
-    const [found] = await deployment.query<{ leases: number; keys: number; strangers: number }>(
+    const [found] = await deployment.query<{ leases: number; keys: number; unknown: number }>(
       `SELECT
       (SELECT count(*)::int FROM worker_leases WHERE expires_at > now()) AS leases,
       (SELECT count(*)::int FROM idempotency_keys) AS keys,
-      (SELECT count(*)::int FROM chats) - $1::int AS strangers`,
-      [this.#people.length],
+      (SELECT count(*)::int FROM chats) - $1::int AS unknown`,
+      [this.#users.length],
     );
-    const keys = this.#people.reduce((sum, { record }) => sum + record.keys, 0);
+    const keys = this.#users.reduce((sum, { record }) => sum + record.keys, 0);
     if (found?.leases !== deployment.livingWorkers())
-      this.#complain(`There are ${found?.leases} living leases for ${deployment.livingWorkers()} workers.`);
+      this.#addViolation(`There are ${found?.leases} live leases for ${deployment.livingWorkers()} workers.`);
     if (found?.keys !== keys)
-      this.#complain(`There are ${found?.keys} remembered requests, but ${keys} were made.`);
-    if (found?.strangers !== 0) this.#complain(`There are ${found?.strangers} chats that nobody knows of.`);
-    for (const complaint of deployment.complaints()) this.#complain(complaint);
+      this.#addViolation(
+        `There are ${found?.keys} idempotency keys, but ${keys} requests with one were made.`,
+      );
+    if (found?.unknown !== 0)
+      this.#addViolation(`There are ${found?.unknown} chats that no user has created.`);
+    for (const sentence of deployment.complaints()) this.#addViolation(sentence);
   }
 
   async #count(): Promise<void> {
     const counted = await this.deployment.query<{ name: string; times: number }>(COUNTS);
     for (const { name, times } of counted) this.tally.add("rows", name, times);
-    for (const { transcript } of this.#onlookers.values()) {
-      this.tally.add("events", "previews that were exactly their message", transcript.confirmedPreviews);
+    for (const { transcript } of this.#observers.values()) {
+      this.tally.add("events", "previews identical to their message", transcript.confirmedPreviews);
       this.tally.add("events applied", "once", transcript.once.applied);
-      this.tally.add("events applied", "twice", transcript.once.doubles.length);
+      this.tally.add("events applied", "twice", transcript.once.repeats.length);
     }
     this.tally.add("turns", "taken", this.#turns);
   }
@@ -275,52 +277,52 @@ type Shown = { status: string; queue: string[]; messages: Message[] };
 type Page = {
   chat: {
     status: string;
-    queuedMessages: { parts: { text: string }[] }[];
+    queuedMessages: { dependencies: { text: string }[] }[];
     messages: { nodes: Message[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } };
   };
 };
 
 const PAGE = `query ($chatId: ID!, $after: String) { chat(id: $chatId) { status
-  queuedMessages { parts { ... on TextPart { text } } }
+  queuedMessages { dependencies { ... on TextPart { text } } }
   messages(first: 50, after: $after) { nodes { ${MESSAGE_FIELDS} } pageInfo { hasNextPage endCursor } } } }`;
-/** A refresh brings so many messages, so an onlooker may hold no more of what was before. */
+/** A refresh returns so many messages, so that an observer may not have earlier ones. */
 const MESSAGES_OF_A_REFRESH = 100;
 
-function differencesOf({ transcript }: Onlooker, { status, queue, messages }: Shown): string[] {
-  const held = transcript.messages;
-  const isLongEnough = held.length >= Math.min(messages.length, MESSAGES_OF_A_REFRESH);
-  const expected = messages.slice(-Math.max(1, held.length));
-  const place = held.findIndex((message, index) => !isDeepStrictEqual(message, expected[index]));
+function differencesOf({ transcript }: ChatObserver, { status, queue, messages }: Shown): string[] {
+  const seen = transcript.messages;
+  const isLongEnough = seen.length >= Math.min(messages.length, MESSAGES_OF_A_REFRESH);
+  const expected = messages.slice(-Math.max(1, seen.length));
+  const index = seen.findIndex((message, at) => !isDeepStrictEqual(message, expected[at]));
   const differences: string[] = [];
-  if (!isLongEnough || held.length > messages.length)
-    differences.push(`the onlooker holds ${held.length} of ${messages.length} messages`);
-  else if (place >= 0)
+  if (!isLongEnough || seen.length > messages.length)
+    differences.push(`the observer has ${seen.length} of ${messages.length} messages`);
+  else if (index >= 0)
     differences.push(
-      `the onlooker saw ${JSON.stringify(held[place])} where the API shows ${JSON.stringify(expected[place])}`,
+      `the observer has ${JSON.stringify(seen[index])} where the API returns ${JSON.stringify(expected[index])}`,
     );
   if (transcript.status !== status)
-    differences.push(`the onlooker saw it ${transcript.status}, the API ${status}`);
+    differences.push(`the observer has status ${transcript.status}, the API ${status}`);
   if (!isDeepStrictEqual(transcript.queue, queue))
     differences.push(
-      `the onlooker saw the queue ${JSON.stringify(transcript.queue)}, the API ${JSON.stringify(queue)}`,
+      `the observer has queue ${JSON.stringify(transcript.queue)}, the API ${JSON.stringify(queue)}`,
     );
   if (transcript.preview)
-    differences.push(`the onlooker still sees ${transcript.preview.generation} being written`);
+    differences.push(`the observer still has a preview of ${transcript.preview.generation}`);
   return differences;
 }
 
 function evidenceOf(
   { chat, messages, queue }: ChatRows,
-  person: Person,
-  onlooker: Onlooker | undefined,
+  user: SimulatedUser,
+  observer: ChatObserver | undefined,
 ): string {
   return [
     `chat ${JSON.stringify(chat)}`,
     ...messages.map((message) => `message ${JSON.stringify(message)}`),
     ...queue.map((queued) => `queued ${JSON.stringify(queued)}`),
-    ...person.record.entries.map((entry) => `command ${JSON.stringify(entry)}`),
-    `the onlooker's story: ${onlooker?.story.join(" | ")}`,
-    `its last events: ${onlooker?.transcript.log.slice(-60).join(" | ")}`,
+    ...user.record.entries.map((entry) => `command ${JSON.stringify(entry)}`),
+    `observer's events: ${observer?.story.join(" | ")}`,
+    `last payloads: ${observer?.transcript.log.slice(-60).join(" | ")}`,
   ].join("\n");
 }
 
@@ -334,13 +336,13 @@ const MESSAGE_ROWS = `SELECT id::int, role, visibility, content, author_id, revi
 const QUEUED_ROWS = `SELECT id, content FROM chat_queued_messages WHERE chat_id = $1 ORDER BY id`;
 const COUNTS = `
   SELECT 'messages' AS name, count(*)::int AS times FROM chat_messages
-  UNION ALL SELECT 'said by people', count(*)::int FROM chat_messages WHERE author_id IS NOT NULL
-  UNION ALL SELECT 'taken away by edits', count(*)::int FROM chat_messages WHERE is_deleted
+  UNION ALL SELECT 'user messages', count(*)::int FROM chat_messages WHERE author_id IS NOT NULL
+  UNION ALL SELECT 'deleted by edits', count(*)::int FROM chat_messages WHERE is_deleted
   UNION ALL SELECT 'summaries', count(*)::int FROM chat_messages WHERE is_summary AND visibility = 'model'
     AND content::text LIKE '%was folded%'
   UNION ALL SELECT 'cleared contexts', count(*)::int FROM chat_messages WHERE is_summary AND visibility = 'model'
     AND content::text LIKE '%has cleared%'
   UNION ALL SELECT 'tool calls', count(*)::int FROM chat_messages, jsonb_array_elements(content) AS part
     WHERE part->>'type' = 'tool-call'
-  UNION ALL SELECT 'chats in the archive', count(*)::int FROM chats WHERE archived_at IS NOT NULL
+  UNION ALL SELECT 'archived chats', count(*)::int FROM chats WHERE archived_at IS NOT NULL
   UNION ALL SELECT 'snapshots', sum(snapshot_version)::int FROM chats`;

@@ -1,19 +1,19 @@
-// The model of the soak: answers by a seeded plan, and fails in every way that vendors are known to fail.
+// Model vendor of the soak: responds by a seeded plan, and fails in every way that vendors are known to fail.
 import { createHash } from "node:crypto";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
 import { type DemoRequest, lastUserText } from "../../src/demo-model/request.js";
 import { Chance, type Tally } from "./chance.js";
 
-/** Every message of a person carries its chat and its number there. */
+/** Label of a user message: its chat, and its number there. */
 export const label = (chat: number, message: number) => `[chat ${chat} message ${message}]`;
 const LABEL = /\[chat (\d+) message \d+\]/g;
 
-/** What servers are told that the models hold; a prompt that is said to be larger than 70% of it is folded. */
+/** Context limit of the models; prompts reported as larger than 70 % of it are compacted. */
 export const CONTEXT_LIMIT_TOKENS = 20_000;
 const FULL_TOKENS = 17_000;
 const STEPS_OF_A_TURN = 5;
 
-/** How often each kind of fault comes, against the others. */
+/** Relative frequency of each fault. */
 const FAULTS = {
   overloaded: 6,
   "rate limited": 3,
@@ -35,9 +35,9 @@ const FAULTS = {
 type Fault = keyof typeof FAULTS;
 
 export class Vendor {
-  /** Nothing fails and nothing is asked for any more: everybody is let come to rest. */
+  /** No more faults and no more tool calls, so that all chats settle. */
   isCalm = false;
-  /** How often an answer was asked for once more: the same words, in the same chat. */
+  /** Number of repeated requests: the same conversation, in the same chat. */
   repeats = 0;
   readonly #asked = new Set<string>();
   readonly #numbers = new Map<string, number>();
@@ -46,7 +46,7 @@ export class Vendor {
   constructor(
     private readonly seed: number,
     private readonly tally: Tally,
-    /** Of a hundred requests so many fail. */
+    /** Percentage of requests that fail. */
     private readonly faultPercent: number,
   ) {}
 
@@ -62,13 +62,13 @@ export class Vendor {
   }
 
   #countRepeat({ headers, turns }: DemoRequest): void {
-    const words = createHash("sha256").update(JSON.stringify(turns)).digest("base64");
-    const question = `${headers["parley-chat-id"] ?? ""} ${words}`;
+    const hash = createHash("sha256").update(JSON.stringify(turns)).digest("base64");
+    const question = `${headers["parley-chat-id"] ?? ""} ${hash}`;
     if (!this.#asked.has(question)) this.#asked.add(question);
     else this.repeats += 1;
   }
 
-  /** A chat keeps its stream of choices; a summary hides the labels, so the chat's own id is remembered too. */
+  /** The number of the request's chat. A summary removes the labels, so the numbers are also stored by chat id. */
   #chatOf(request: DemoRequest): number {
     const id = request.headers["parley-chat-id"] ?? "";
     const known = this.#numbers.get(id);
@@ -124,7 +124,11 @@ export class Vendor {
         return { error: { status: 400, message: "prompt is too long" } };
       case "content filter":
         if (kind === "summary") return { text, finish: "length" };
-        return { text, finish: "content-filter", ...(chance.percent(50) ? { toolCalls: [HALF_MEANT] } : {}) };
+        return {
+          text,
+          finish: "content-filter",
+          ...(chance.percent(50) ? { toolCalls: [FILTERED_CALL] } : {}),
+        };
     }
   }
 
@@ -148,16 +152,16 @@ export class Vendor {
     if (chance.percent(5)) step.text = [];
     if (stepsSoFar(request) >= STEPS_OF_A_TURN || request.tools.length === 0 || !chance.percent(45))
       return step;
-    const offered = new Set(request.tools.map(({ name }) => name));
-    const toolCalls = Array.from({ length: 1 + chance.below(3) }, () => this.#call(chance, offered));
+    const available = new Set(request.tools.map(({ name }) => name));
+    const toolCalls = Array.from({ length: 1 + chance.below(3) }, () => this.#call(chance, available));
     return { ...step, toolCalls };
   }
 
-  #call(chance: Chance, offered: ReadonlySet<string>): NonNullable<ScriptStep["toolCalls"]>[number] {
+  #call(chance: Chance, available: ReadonlySet<string>): NonNullable<ScriptStep["toolCalls"]>[number] {
     const name = chance.weighted({ execute: 8, write_file: 3, read_file: 3, ask_person: 3, no_such_tool: 1 });
     const file = `notes-${chance.below(50)}.txt`;
-    const isOffered = offered.has(name) || name === "no_such_tool";
-    if (!isOffered && !offered.has("execute")) return { name: "ask_person", arguments: {} };
+    const isAvailable = available.has(name) || name === "no_such_tool";
+    if (!isAvailable && !available.has("execute")) return { name: "ask_person", arguments: {} };
     this.tally.add("tool calls asked for", name);
     switch (name) {
       case "execute":
@@ -175,7 +179,7 @@ export class Vendor {
 }
 
 const SMALL = { inputTokens: 900, outputTokens: 100, cacheReadTokens: 0, cacheWriteTokens: 0 };
-const HALF_MEANT = { name: "execute", arguments: { command: "echo never" } };
+const FILTERED_CALL = { name: "execute", arguments: { command: "echo never" } };
 const CALM_ANSWER: ScriptStep = { text: "All is well.", usage: SMALL };
 const COMMANDS = [
   "echo one",
@@ -186,7 +190,7 @@ const COMMANDS = [
   "sleep 30",
 ];
 
-/** Parley's request for a summary comes as the last message; the soak's people never say this. */
+/** Parley's summary request is the last message; simulated users never send this text. */
 function isSummaryRequest(request: DemoRequest): boolean {
   return lastUserText(request).includes("Summarise this conversation so that you can go on");
 }

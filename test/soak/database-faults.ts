@@ -1,6 +1,6 @@
-// The soak's bad database: a PostgreSQL of its own, whose connections are broken and which is slow, silent, locked or
-// restarted at random. Servers reach it through a proxy; the soak itself looks at it directly. Every choice comes from the
-// seed.
+// Database faults: a PostgreSQL of the soak's own, with connections broken at random, and which is randomly slow,
+// unresponsive, locked or restarted. Servers connect through a proxy; the soak itself connects directly. Every choice
+// derives from the seed.
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,10 +16,10 @@ import { isOutage } from "../../src/store/common/outages.js";
 import { SocketProxy } from "../support/network/socket-proxy.js";
 import { Chance, type Tally } from "./chance.js";
 
-/** `everyMs`: milliseconds between two strikes, on average. `leaseMs`: of the servers. */
-export type TroubleOptions = { seed: number; everyMs: number; leaseMs: number; tally: Tally };
+/** `everyMs`: mean milliseconds between two faults. `leaseMs`: the servers' lease. */
+export type DatabaseFaultOptions = { seed: number; everyMs: number; leaseMs: number; tally: Tally };
 
-/** How often each kind of strike comes, against the others. */
+/** Relative frequency of each fault. */
 const STRIKES = {
   "one connection broken": 12,
   "all connections broken": 2,
@@ -29,20 +29,20 @@ const STRIKES = {
   restarted: 2,
 } as const;
 
-/** Of each chunk, each way, while the database is slow. */
+/** Delay of each chunk in both directions while the database is slow. */
 const SLOW_CHUNK_MS = 250;
-/** The soak itself asks again after a broken connection, for so long. */
-const PATIENCE_MS = 60_000;
-const ASK_AGAIN_MS = 50;
+/** The soak's own queries are retried for this long. */
+const QUERY_TIMEOUT_MS = 60_000;
+const RETRY_DELAY_MS = 50;
 
-export class DatabaseTrouble {
+export class DatabaseFaults {
   readonly #calm = new AbortController();
   #striking = Promise.resolve();
   #chunkDelayMs = 0;
   #silentUntil = 0;
 
   private constructor(
-    private readonly options: TroubleOptions,
+    private readonly options: DatabaseFaultOptions,
     private readonly folder: string,
     private readonly postgres: EmbeddedPostgres,
     private readonly pool: pg.Pool,
@@ -50,9 +50,9 @@ export class DatabaseTrouble {
 
   #proxy: SocketProxy | undefined;
 
-  static async open(options: TroubleOptions): Promise<DatabaseTrouble> {
+  static async open(options: DatabaseFaultOptions): Promise<DatabaseFaults> {
     const folder = await mkdtemp(join(tmpdir(), "parley-soak-"));
-    // Run by root, PostgreSQL is another account that must be able to pass.
+    // When root runs the soak, PostgreSQL runs as another user that needs access.
     await chmod(folder, 0o755);
     const log = createLog("silent");
     const postgres = await openEmbeddedPostgres({ dataDir: folder, systemDir: folder, durable: false, log });
@@ -60,24 +60,24 @@ export class DatabaseTrouble {
     const pool = new pg.Pool({ host, port, user, database, max: 4 });
     pool.on("error", () => undefined);
     pool.on("connect", (client) => client.on("error", () => undefined));
-    const trouble = new DatabaseTrouble(options, folder, postgres, pool);
-    const stage = () => trouble.#stage();
+    const faults = new DatabaseFaults(options, folder, postgres, pool);
+    const stage = () => faults.#stage();
     const path = `${host}/.s.PGSQL.${port}`;
-    trouble.#proxy = await SocketProxy.start({ port: path, toServer: stage, toClient: stage });
-    return trouble;
+    faults.#proxy = await SocketProxy.start({ port: path, toServer: stage, toClient: stage });
+    return faults;
   }
 
-  /** The database as servers reach it. */
+  /** URL for the servers. */
   get url(): string {
     return `postgres://${this.postgres.user}@127.0.0.1:${this.#proxy?.port ?? 0}/${this.postgres.database}`;
   }
 
-  /** From now on it is struck. */
+  /** Starts the faults. */
   begin(): void {
     this.#striking = this.#strike();
   }
 
-  /** Strikes no more; resolves when the last one is over. */
+  /** Stops the faults; resolves when the last one is over. */
   async calm(): Promise<void> {
     this.#calm.abort();
     await this.#striking;
@@ -90,14 +90,14 @@ export class DatabaseTrouble {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** The soak's own look, which no strike keeps from its answer. */
+  /** The soak's own query, retried during faults. */
   async query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
-    for (const deadline = Date.now() + PATIENCE_MS; ;) {
+    for (const deadline = Date.now() + QUERY_TIMEOUT_MS; ;) {
       try {
         return (await this.pool.query(text, values)).rows as Row[];
       } catch (error) {
         if (!isOutage(error) || Date.now() > deadline) throw error;
-        await sleep(systemClock, ASK_AGAIN_MS);
+        await sleep(systemClock, RETRY_DELAY_MS);
       }
     }
   }
@@ -109,14 +109,14 @@ export class DatabaseTrouble {
       await sleep(systemClock, everyMs / 2 + chance.below(everyMs), this.#calm.signal);
       if (this.#calm.signal.aborted) return;
       const kind = chance.weighted(STRIKES);
-      tally.add("strikes on the database", kind);
-      await this.#act(kind);
+      tally.add("database faults", kind);
+      await this.#inject(kind);
     }
   }
 
-  /** What lasts does so for longer than a lease lives. */
-  async #act(kind: keyof typeof STRIKES): Promise<void> {
-    const lastMs = 1.3 * this.options.leaseMs;
+  /** Faults with a duration last longer than a lease. */
+  async #inject(kind: keyof typeof STRIKES): Promise<void> {
+    const durationMs = 1.3 * this.options.leaseMs;
     switch (kind) {
       case "one connection broken":
         return this.#breakConnections("ORDER BY random() LIMIT 1");
@@ -124,38 +124,38 @@ export class DatabaseTrouble {
         return this.#breakConnections("");
       case "slow":
         this.#chunkDelayMs = SLOW_CHUNK_MS;
-        await sleep(systemClock, lastMs);
+        await sleep(systemClock, durationMs);
         this.#chunkDelayMs = 0;
         return;
       case "silent":
-        this.#silentUntil = Date.now() + lastMs;
-        return sleep(systemClock, lastMs);
+        this.#silentUntil = Date.now() + durationMs;
+        return sleep(systemClock, durationMs);
       case "locked":
-        return this.#lock(lastMs);
+        return this.#lock(durationMs);
       case "restarted":
         return this.#restart();
     }
   }
 
-  /** All but the soak's own. */
+  /** Terminates connections of the servers. */
   async #breakConnections(which: string): Promise<void> {
     await this.query(`SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity
       WHERE datname = current_database() AND application_name LIKE 'parley%' ${which}) victim`);
   }
 
-  async #lock(lastMs: number): Promise<void> {
+  async #lock(durationMs: number): Promise<void> {
     const client = await this.pool.connect();
     try {
       await client.query("BEGIN");
       await client.query("LOCK TABLE chats IN ACCESS EXCLUSIVE MODE");
-      await sleep(systemClock, lastMs);
+      await sleep(systemClock, durationMs);
       await client.query("COMMIT");
     } finally {
       client.release(true);
     }
   }
 
-  /** A fast shutdown; the embedded database is taken up again by itself. */
+  /** A fast shutdown; the embedded database restarts by itself. */
   async #restart(): Promise<void> {
     const [before] = await this.query<{ at: string }>(STARTED_AT);
     const [processId] = (await readFile(join(this.folder, "postgres/postmaster.pid"), "utf8")).split("\n");
@@ -163,7 +163,7 @@ export class DatabaseTrouble {
     for (;;) {
       const [now] = await this.query<{ at: string }>(STARTED_AT);
       if (now?.at !== before?.at) return;
-      await sleep(systemClock, ASK_AGAIN_MS);
+      await sleep(systemClock, RETRY_DELAY_MS);
     }
   }
 

@@ -1,5 +1,5 @@
-// What must be true of every chat when all is quiet, whatever was done to it: of its rows alone, and of its rows held
-// against what its person was told. Pure.
+// Invariants of every settled chat: of its database rows, and of its rows compared with its user's acknowledged commands.
+// Pure.
 import type { JsonValue } from "../../src/domain/common/json.js";
 import type { Entry } from "./record.js";
 
@@ -49,47 +49,47 @@ export type QueuedRow = { id: string; content: PartRow[] };
 
 export type ChatRows = { chat: ChatRow; messages: MessageRow[]; queue: QueuedRow[] };
 
-/** Sentences about what is wrong with a chat at rest. */
-export function breachesOf(rows: ChatRows, entries: readonly Entry[]): string[] {
+/** Describes the violated invariants of a settled chat. */
+export function violationsOf(rows: ChatRows, entries: readonly Entry[]): string[] {
   return [
-    ...breachesOfRest(rows.chat),
-    ...breachesOfTheEnd(rows),
-    ...breachesOfVersions(rows),
-    ...breachesOfCalls(
+    ...violationsOfSettledState(rows.chat),
+    ...violationsOfLastMessage(rows),
+    ...violationsOfVersions(rows),
+    ...violationsOfCalls(
       rows.messages.filter((message) => !message.is_deleted),
       rows.chat.open_calls.map(({ toolCallId }) => toolCallId),
     ),
-    ...breachesOfGenerations(rows.messages),
-    ...breachesOfQueue(rows),
-    ...breachesOfWords(rows, entries),
-    ...breachesOfEdits(rows.messages, entries),
+    ...violationsOfGenerations(rows.messages),
+    ...violationsOfQueue(rows),
+    ...violationsOfMessages(rows, entries),
+    ...violationsOfEdits(rows.messages, entries),
   ];
 }
 
-function breachesOfRest(chat: ChatRow): string[] {
+function violationsOfSettledState(chat: ChatRow): string[] {
   const isRest = chat.status === "waiting" || (chat.archived_at !== null && chat.status === "error");
   return when([
     [!isRest, `is ${chat.status}`],
-    [chat.worker_id !== null || chat.runner_id !== null, "is held although it rests"],
-    [chat.retry_state !== null, "still tells of a retry"],
+    [chat.worker_id !== null || chat.runner_id !== null, "is claimed although it is settled"],
+    [chat.retry_state !== null, "still has a retry state"],
     [chat.action_deadline_at !== null, "still has a deadline"],
-    [chat.compaction_requested_at !== null && chat.status !== "error", "still wants a summary"],
+    [chat.compaction_requested_at !== null && chat.status !== "error", "still has a compaction request"],
     [
       (chat.last_error !== null) !== (chat.status === "error"),
-      "has an error without its status, or the reverse",
+      "has an error without the error status, or vice versa",
     ],
-    [chat.status === "waiting" && chat.open_calls.length > 0, "rests with open calls"],
+    [chat.status === "waiting" && chat.open_calls.length > 0, "is settled with open calls"],
   ]);
 }
 
-/** The last that was said to a chat outside the archive was said in the calm, so it has an answer. */
-function breachesOfTheEnd({ chat, messages }: ChatRows): string[] {
+/** The last message of a chat that is not archived was sent without faults, so that it has an answer. */
+function violationsOfLastMessage({ chat, messages }: ChatRows): string[] {
   const last = messages.findLast((message) => !message.is_deleted);
   const isAnswered = last?.role === "assistant";
   return when([[chat.archived_at === null && !isAnswered, `ends with message ${last?.id} of ${last?.role}`]]);
 }
 
-function breachesOfVersions({ chat, messages }: ChatRows): string[] {
+function violationsOfVersions({ chat, messages }: ChatRows): string[] {
   const versions = {
     history_version: chat.history_version,
     reset_version: chat.reset_version,
@@ -108,41 +108,41 @@ function breachesOfVersions({ chat, messages }: ChatRows): string[] {
 }
 
 /**
- * Every call has one result, which comes after it and before anybody speaks again; no result is without a call. Only
- * a turn that failed may leave calls open, and the chat knows them: they are answered with the next message.
+ * Every call has one result, which comes after it and before the next user message; no result is without a call. Only a
+ * failed turn may leave calls open, and the chat records them: they are answered with the next message.
  */
-function breachesOfCalls(history: readonly MessageRow[], known: readonly string[]): string[] {
-  const breaches: string[] = [];
+function violationsOfCalls(history: readonly MessageRow[], known: readonly string[]): string[] {
+  const violations: string[] = [];
   const open = new Set<string>();
   const answered = new Set<string>();
   for (const { id, role, content, is_summary: isSummary } of history) {
     if (role === "user" && open.size > 0 && !isSummary)
-      breaches.push(`message ${id} was said before ${[...open].join()} had results`);
+      violations.push(`message ${id} was sent before ${[...open].join()} had results`);
     for (const { type, toolCallId = "", isProviderExecuted } of content) {
       if (isProviderExecuted) continue;
       if (type === "tool-call") {
         if (open.has(toolCallId) || answered.has(toolCallId))
-          breaches.push(`call ${toolCallId} is there twice`);
+          violations.push(`call ${toolCallId} exists twice`);
         open.add(toolCallId);
       }
       if (type === "tool-result") {
         if (!open.delete(toolCallId))
-          breaches.push(
-            `result ${toolCallId} in message ${id} ${answered.has(toolCallId) ? "is there twice" : "has no call before it"}`,
+          violations.push(
+            `result ${toolCallId} in message ${id} ${answered.has(toolCallId) ? "exists twice" : "has no call before it"}`,
           );
         answered.add(toolCallId);
       }
     }
   }
   if ([...open].sort().join() !== [...known].sort().join())
-    breaches.push(
-      `calls without a result: ${[...open].join()}, but the chat knows of ${known.join() || "none"}`,
+    violations.push(
+      `calls without a result: ${[...open].join()}, but the chat records ${known.join() || "none"}`,
     );
-  return breaches;
+  return violations;
 }
 
-/** A run of streamed pieces becomes one message at most. */
-function breachesOfGenerations(messages: readonly MessageRow[]): string[] {
+/** A generation becomes at most one message. */
+function violationsOfGenerations(messages: readonly MessageRow[]): string[] {
   const seen = new Map<string, number>();
   for (const { generation, visibility } of messages) {
     if (generation !== null && visibility !== "model") seen.set(generation, (seen.get(generation) ?? 0) + 1);
@@ -152,51 +152,51 @@ function breachesOfGenerations(messages: readonly MessageRow[]): string[] {
     .map(([generation]) => `two messages of generation ${generation}`);
 }
 
-function breachesOfQueue({ chat, queue }: ChatRows): string[] {
+function violationsOfQueue({ chat, queue }: ChatRows): string[] {
   const rows = queue.map(({ id }) => id).sort();
   const named = [...chat.queued_ids].sort();
   return when([[rows.join() !== named.join(), `queues ${named.join()} but has the rows ${rows.join()}`]]);
 }
 
-/** What was acknowledged is there, once; what was refused is not; what is there was said. */
-function breachesOfWords({ messages, queue }: ChatRows, entries: readonly Entry[]): string[] {
-  const breaches: string[] = [];
-  const places = new Map<string, string[]>();
-  const place = (content: PartRow[], where: string) => {
+/** An acknowledged message exists exactly once, a refused one does not, and every existing message was sent. */
+function violationsOfMessages({ messages, queue }: ChatRows, entries: readonly Entry[]): string[] {
+  const violations: string[] = [];
+  const locations = new Map<string, string[]>();
+  const add = (content: PartRow[], location: string) => {
     const text = content[0]?.text ?? "";
-    places.set(text, [...(places.get(text) ?? []), where]);
+    locations.set(text, [...(locations.get(text) ?? []), location]);
   };
   for (const message of messages)
-    if (message.author_id !== null) place(message.content, `message ${message.id}`);
-  for (const queued of queue) place(queued.content, `queue ${queued.id}`);
+    if (message.author_id !== null) add(message.content, `message ${message.id}`);
+  for (const queued of queue) add(queued.content, `queue ${queued.id}`);
   for (const entry of entries) {
     if (entry.text === undefined) continue;
-    const found = places.get(entry.text) ?? [];
-    places.delete(entry.text);
+    const found = locations.get(entry.text) ?? [];
+    locations.delete(entry.text);
     const name = `"${entry.text}" (${entry.command}, ${entry.outcome})`;
-    if (found.length > 1) breaches.push(`${name} is there more than once: ${found.join(", ")}`);
+    if (found.length > 1) violations.push(`${name} exists more than once: ${found.join(", ")}`);
     if (entry.outcome === "refused" && found.length > 0)
-      breaches.push(`${name} is there: ${found.join(", ")}`);
+      violations.push(`${name} exists: ${found.join(", ")}`);
     if (entry.outcome === "done" && found.length === 0 && !mayHaveLeftQueue(entry, entries))
-      breaches.push(`${name} is nowhere`);
+      violations.push(`${name} is missing`);
   }
-  for (const [text, where] of places) breaches.push(`nobody said "${text}" in ${where.join(", ")}`);
-  return breaches;
+  for (const [text, where] of locations) violations.push(`"${text}" in ${where.join(", ")} was never sent`);
+  return violations;
 }
 
-/** Taken back by a deletion that names it, or swept away with the queue by an edit that was not over before it. */
-function mayHaveLeftQueue(said: Entry, entries: readonly Entry[]): boolean {
-  if (said.command === "edit" || said.command === "create" || said.isInHistory) return false;
+/** Whether a deletion of this message, or an edit that ended after it and clears the queue, may have removed it. */
+function mayHaveLeftQueue(sent: Entry, entries: readonly Entry[]): boolean {
+  if (sent.command === "edit" || sent.command === "create" || sent.isInHistory) return false;
   return entries.some(({ command, outcome, ended, queuedId }) => {
-    if (outcome === "refused" || ended < said.begun) return false;
+    if (outcome === "refused" || ended < sent.begun) return false;
     if (command === "edit") return true;
-    // A lost answer, or one given after the message had been promoted, does not tell where the message went.
-    return command === "delete queued" && (said.queuedId === queuedId || said.queuedId === null);
+    // A lost response, or one sent after the message was promoted, does not show where the message went.
+    return command === "delete queued" && (sent.queuedId === queuedId || sent.queuedId === null);
   });
 }
 
-/** Only edits take messages away, and each takes at least one, all in one snapshot. */
-function breachesOfEdits(messages: readonly MessageRow[], entries: readonly Entry[]): string[] {
+/** Only edits delete messages, and each deletes at least one, all in one snapshot. */
+function violationsOfEdits(messages: readonly MessageRow[], entries: readonly Entry[]): string[] {
   const snapshots = new Set(messages.filter((it) => it.is_deleted).map(({ revision }) => revision)).size;
   const edits = entries.filter(({ command }) => command === "edit");
   const done = edits.filter(({ outcome }) => outcome === "done").length;
@@ -209,6 +209,6 @@ function breachesOfEdits(messages: readonly MessageRow[], entries: readonly Entr
   ]);
 }
 
-function when(breaches: [isBroken: boolean, sentence: string][]): string[] {
-  return breaches.filter(([isBroken]) => isBroken).map(([, sentence]) => sentence);
+function when(violations: [isViolated: boolean, sentence: string][]): string[] {
+  return violations.filter(([isViolated]) => isViolated).map(([, sentence]) => sentence);
 }

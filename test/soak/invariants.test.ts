@@ -1,6 +1,6 @@
-// The soak's own eyes: each kind of damage to a chat's rows is seen.
+// Each kind of damage to a chat's rows is detected.
 import { expect, test } from "vitest";
-import { breachesOf, type ChatRows, type MessageRow } from "./laws.js";
+import { violationsOf, type ChatRows, type MessageRow } from "./invariants.js";
 import type { Entry } from "./record.js";
 
 const message = (id: number, role: string, more: Partial<MessageRow> = {}): MessageRow => ({
@@ -8,15 +8,15 @@ const message = (id: number, role: string, more: Partial<MessageRow> = {}): Mess
   ...{ is_summary: false, is_deleted: false },
   ...more,
 });
-const said = (id: number, text: string, more: Partial<MessageRow> = {}) =>
+const sent = (id: number, text: string, more: Partial<MessageRow> = {}) =>
   message(id, "user", { author_id: "ada", content: [{ type: "text", text }], ...more });
 const call = (id: number, ...ids: string[]) =>
   message(id, "assistant", { content: ids.map((toolCallId) => ({ type: "tool-call", toolCallId })) });
 const result = (id: number, ...ids: string[]) =>
   message(id, "tool", { content: ids.map((toolCallId) => ({ type: "tool-result", toolCallId })) });
 
-/** A chat at rest in which somebody said "one", a tool ran, and "two" waits behind it. */
-function peace(): ChatRows {
+/** A settled chat with the message "one", a tool call, and the queued message "two". */
+function settledChat(): ChatRows {
   return {
     chat: {
       ...{
@@ -31,7 +31,7 @@ function peace(): ChatRows {
       ...{ snapshot_version: 9, history_version: 8, reset_version: 0, queue_version: 9, status_version: 8 },
       ...{ queued_ids: ["q"], retry_version: 0, title_version: 0, diff_version: 0 },
     },
-    messages: [said(1, "one"), call(2, "a"), result(3, "a"), message(4, "assistant", { generation: "4.1" })],
+    messages: [sent(1, "one"), call(2, "a"), result(3, "a"), message(4, "assistant", { generation: "4.1" })],
     queue: [{ id: "q", content: [{ type: "text", text: "two" }] }],
   };
 }
@@ -41,15 +41,19 @@ const entry = (command: string, more: Partial<Entry>): Entry => ({
 });
 const ENTRIES = [entry("create", { text: "one" }), entry("send", { text: "two", queuedId: "qm_q" })];
 
-test("a chat in peace is left in peace", () => {
-  expect(breachesOf(peace(), ENTRIES)).toEqual([]);
+test("an intact chat has no violations", () => {
+  expect(violationsOf(settledChat(), ENTRIES)).toEqual([]);
 });
 
 test.each<[string, (rows: ChatRows) => void, string]>([
   ["runs on", ({ chat }) => (chat.status = "running"), "is running"],
-  ["is held at rest", ({ chat }) => (chat.runner_id = "r"), "is held although it rests"],
-  ["keeps an error", ({ chat }) => (chat.last_error = {}), "has an error without its status, or the reverse"],
-  ["keeps open calls", ({ chat }) => (chat.open_calls = [{ toolCallId: "a" }]), "rests with open calls"],
+  ["is claimed although settled", ({ chat }) => (chat.runner_id = "r"), "is claimed although it is settled"],
+  [
+    "keeps an error",
+    ({ chat }) => (chat.last_error = {}),
+    "has an error without the error status, or vice versa",
+  ],
+  ["keeps open calls", ({ chat }) => (chat.open_calls = [{ toolCallId: "a" }]), "is settled with open calls"],
   [
     "has a version from the future",
     ({ chat }) => (chat.retry_version = 10),
@@ -63,13 +67,13 @@ test.each<[string, (rows: ChatRows) => void, string]>([
   [
     "lost a result",
     ({ messages }) => messages.splice(2, 1),
-    "calls without a result: a, but the chat knows of none",
+    "calls without a result: a, but the chat records none",
   ],
   ["lost a call", ({ messages }) => messages.splice(1, 1), "result a in message 3 has no call before it"],
   [
     "has a result twice",
     ({ messages }) => messages.splice(3, 0, result(3, "a")),
-    "result a in message 3 is there twice",
+    "result a in message 3 exists twice",
   ],
   [
     "has one generation twice",
@@ -79,49 +83,49 @@ test.each<[string, (rows: ChatRows) => void, string]>([
   ["lost a queue row", ({ queue }) => queue.pop(), "queues q but has the rows "],
   [
     "has a message twice",
-    ({ messages }) => messages.splice(3, 0, said(3, "one")),
-    '"one" (create, done) is there more than once: message 1, message 3',
+    ({ messages }) => messages.splice(3, 0, sent(3, "one")),
+    '"one" (create, done) exists more than once: message 1, message 3',
   ],
   [
-    "has words of nobody",
-    ({ messages }) => messages.unshift(said(0, "three")),
-    'nobody said "three" in message 0',
+    "has a message that was never sent",
+    ({ messages }) => messages.unshift(sent(0, "three")),
+    '"three" in message 0 was never sent',
   ],
   ["ends unanswered", ({ messages }) => messages.pop(), "ends with message 3 of tool"],
-  ["lost a message", ({ messages }) => messages.shift(), '"one" (create, done) is nowhere'],
+  ["lost a message", ({ messages }) => messages.shift(), '"one" (create, done) is missing'],
   [
-    "was rewritten by nobody",
-    ({ messages }) => messages.splice(3, 0, said(3, "one", { is_deleted: true })),
+    "was rewritten without an edit",
+    ({ messages }) => messages.splice(3, 0, sent(3, "one", { is_deleted: true })),
     "was rewritten 1 times by 0 to 0 edits",
   ],
-])("a chat that %s is found out", (_name, damage, breach) => {
-  const rows = peace();
+])("a chat that %s is detected", (_name, damage, violation) => {
+  const rows = settledChat();
   damage(rows);
-  expect(breachesOf(rows, ENTRIES)).toContain(breach);
+  expect(violationsOf(rows, ENTRIES)).toContain(violation);
 });
 
-test("a refused message must not be there, and one taken back need not", () => {
+test("a refused message must not exist, and a deleted one need not", () => {
   const isTakenBack = entry("delete queued", { begun: 3, ended: 4, queuedId: "qm_gone" });
   const gone = entry("send", { text: "gone", queuedId: "qm_gone" });
   const refused = entry("send", { text: "one", outcome: "refused" });
   const entered = entry("send", { text: "gone", queuedId: null, isInHistory: true });
   expect({
-    takenBack: breachesOf(peace(), [...ENTRIES, gone, isTakenBack]),
-    vanished: breachesOf(peace(), [...ENTRIES, gone]),
-    entered: breachesOf(peace(), [...ENTRIES, entered, { ...isTakenBack, queuedId: null }]),
-    refused: breachesOf(peace(), [refused, ENTRIES[1]!]),
+    takenBack: violationsOf(settledChat(), [...ENTRIES, gone, isTakenBack]),
+    vanished: violationsOf(settledChat(), [...ENTRIES, gone]),
+    entered: violationsOf(settledChat(), [...ENTRIES, entered, { ...isTakenBack, queuedId: null }]),
+    refused: violationsOf(settledChat(), [refused, ENTRIES[1]!]),
   }).toEqual({
     takenBack: [],
-    vanished: ['"gone" (send, done) is nowhere'],
-    entered: ['"gone" (send, done) is nowhere'],
-    refused: ['"one" (send, refused) is there: message 1'],
+    vanished: ['"gone" (send, done) is missing'],
+    entered: ['"gone" (send, done) is missing'],
+    refused: ['"one" (send, refused) exists: message 1'],
   });
 });
 
-test("a message of before a call's result is found out", () => {
-  const rows = peace();
-  rows.messages.splice(2, 0, said(2, "three"));
-  expect(breachesOf(rows, [...ENTRIES, entry("send", { text: "three" })])).toEqual([
-    "message 2 was said before a had results",
+test("a user message before a call's result is detected", () => {
+  const rows = settledChat();
+  rows.messages.splice(2, 0, sent(2, "three"));
+  expect(violationsOf(rows, [...ENTRIES, entry("send", { text: "three" })])).toEqual([
+    "message 2 was sent before a had results",
   ]);
 });

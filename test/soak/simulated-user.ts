@@ -1,31 +1,31 @@
-// One person with one chat: says things, changes their mind in every way the API knows, and waits or does not wait.
+// Simulated user with one chat: sends messages, and interrupts, edits, queues and archives at random.
 import { systemClock, sleep } from "../../src/lib/clock.js";
 import type { ApiClient } from "../support/clients/api-client.js";
 import type { SendPayload, UserError } from "../support/clients/api-shapes.js";
-import type { Board } from "./board.js";
-import { isAtRest } from "./board.js";
+import type { ChatStatusPoller } from "./chat-status-poller.js";
+import { isSettled } from "./chat-status-poller.js";
 import { Chance, type Tally } from "./chance.js";
-import { CLIENT_TOOLS, type Deployment, isPassing } from "./deployment.js";
+import { CLIENT_TOOLS, type Deployment, isTemporary } from "./deployment.js";
 import { ChatRecord, type Entry } from "./record.js";
 import { label } from "./vendor.js";
 
-export type PersonParts = {
+export type SimulatedUserDependencies = {
   deployment: Deployment;
-  board: Board;
+  poller: ChatStatusPoller;
   tally: Tally;
   seed: number;
-  /** After so long without an end a person stops the turn. */
+  /** The user interrupts a turn that has not ended after this time. */
   patienceMs: number;
-  complain(sentence: string): void;
+  onViolation(sentence: string): void;
 };
 
-/** Between two things that a person does at most so long, when they do not wait for the answer. */
+/** Longest pause between two actions of a user who does not wait for the answer. */
 const LONGEST_PAUSE_MS = 400;
-/** A request whose answer was lost is made again this often, with the same key, until a server answers. */
+/** A request whose response was lost is repeated this often, with the same key. */
 const MAX_REPEATS = 60;
 const REPEAT_AFTER_MS = 100;
-/** The payload of any command that the soak gives. */
-type Answered = Partial<SendPayload> & { userErrors: UserError[] };
+/** Payload of any mutation of the soak. */
+type MutationPayload = Partial<SendPayload> & { userErrors: UserError[] };
 
 const CHANGES = {
   send: 5,
@@ -41,17 +41,17 @@ const CHANGES = {
   nonsense: 1,
 } as const;
 
-export class Person {
+export class SimulatedUser {
   readonly record: ChatRecord;
   readonly #chance: Chance;
-  #said = 0;
+  #sentCount = 0;
 
   constructor(
-    private readonly parts: PersonParts,
+    private readonly dependencies: SimulatedUserDependencies,
     number: number,
   ) {
     this.record = new ChatRecord(number);
-    this.#chance = Chance.of(parts.seed, "person", number);
+    this.#chance = Chance.of(dependencies.seed, "person", number);
   }
 
   get chatId(): string {
@@ -59,16 +59,16 @@ export class Person {
   }
 
   async begin(): Promise<void> {
-    const { deployment } = this.parts;
+    const { deployment } = this.dependencies;
     const more = {
       clientTools: CLIENT_TOOLS,
       modelConfigId: this.#chance.pick(deployment.modelConfigIds),
       workspaceId: this.#chance.percent(80) ? deployment.workspaceId : null,
     };
-    await this.#say("create", more);
+    await this.#send("create", more);
   }
 
-  /** One more message and what comes of it. */
+  /** Sends a message, perhaps followed by other actions. */
   async takeTurn(): Promise<void> {
     if (this.#chance.percent(12)) await this.#change("edit");
     else await this.#change(this.#chance.percent(75) ? "send" : "send and interrupt");
@@ -76,45 +76,45 @@ export class Person {
       await sleep(systemClock, this.#chance.below(LONGEST_PAUSE_MS));
       await this.#change(this.#chance.weighted(CHANGES));
     }
-    if (this.#chance.percent(65)) await this.#waitForRest(this.parts.patienceMs);
+    if (this.#chance.percent(65)) await this.#waitUntilSettled(this.dependencies.patienceMs);
   }
 
   /**
-   * Lets everything end and answers what waits for this person; some chats go into the archive as they are. False
-   * when the chat has not come to rest in time.
+   * Lets the chat settle, and responds to what waits for the user; some chats are archived as they are. False when the
+   * chat has not settled in time.
    */
   async settle(limitMs: number): Promise<boolean> {
     const deadline = Date.now() + limitMs;
     const { chatId } = this;
     if (this.#chance.percent(20)) await this.#command("archive", "archiveChat", { chatId });
     else await this.#command("unarchive", "unarchiveChat", { chatId });
-    for (let hasSaidLast = false; Date.now() < deadline;) {
-      // The last word is to be answered, however busy the machine is.
-      await this.#waitForRest(hasSaidLast ? deadline - Date.now() : this.parts.patienceMs);
-      const standing = await this.parts.board.until(chatId, () => true, 0);
-      if (!isAtRest(standing) || standing.isHeld) continue;
-      if (standing.isArchived) return true;
-      // What waits behind a failed turn waits for somebody to promote it.
-      if (standing.queued > 0) await this.#change("promote");
-      else if (hasSaidLast && standing.status === "waiting") return true;
+    for (let hasSentLast = false; Date.now() < deadline;) {
+      // The last message must be answered, however busy the machine is.
+      await this.#waitUntilSettled(hasSentLast ? deadline - Date.now() : this.dependencies.patienceMs);
+      const status = await this.dependencies.poller.until(chatId, () => true, 0);
+      if (!isSettled(status) || status.isClaimed) continue;
+      if (status.isArchived) return true;
+      // Messages queued behind a failed turn wait to be promoted.
+      if (status.queued > 0) await this.#change("promote");
+      else if (hasSentLast && status.status === "waiting") return true;
       else {
-        // A chat that rests has to be able to answer once more.
-        await this.#say("send");
-        hasSaidLast = true;
+        // A settled chat must be able to answer once more.
+        await this.#send("send");
+        hasSentLast = true;
       }
     }
     return false;
   }
 
-  // ── what a person does ───────────────────────────────────────────────────
+  // ── actions ──────────────────────────────────────────────────────────────
 
   async #change(change: keyof typeof CHANGES): Promise<void> {
     const { chatId } = this;
     switch (change) {
       case "send":
-        return this.#say("send");
+        return this.#send("send");
       case "send and interrupt":
-        return this.#say("send", { whenBusy: "INTERRUPT" });
+        return this.#send("send", { whenBusy: "INTERRUPT" });
       case "interrupt":
         return this.#command("interrupt", "interruptChat", { chatId });
       case "promote":
@@ -139,47 +139,47 @@ export class Person {
     }
   }
 
-  /** Says something new with a key of its own, as often as it takes; sometimes once more for nothing. */
-  async #say(command: "create" | "send", more: object = {}): Promise<void> {
+  /** Sends a new message with its own key, repeated until it is answered; sometimes repeated needlessly. */
+  async #send(command: "create" | "send", more: object = {}): Promise<void> {
     const text = this.#text();
     const entry = this.record.begin(command, { text });
     const isCreate = command === "create";
     const input = {
-      parts: [{ text: { text } }],
-      idempotencyKey: `${this.record.number}/${this.#said}`,
+      dependencies: [{ text: { text } }],
+      idempotencyKey: `${this.record.number}/${this.#sentCount}`,
       ...(isCreate ? {} : { chatId: this.chatId }),
       ...more,
     };
     const name = isCreate ? "createChat" : "sendChatMessage";
     const fields = isCreate ? "chat { id status }" : "chat { id status } message { id } queuedMessage { id }";
-    const ask = () => this.#ask(name, input, fields);
+    const send = () => this.#mutate(name, input, fields);
     for (let again = MAX_REPEATS; again > 0; again -= 1) {
-      const payload = await ask();
+      const payload = await send();
       if (payload === null || payload.userErrors.some(({ code }) => code === "UNAVAILABLE")) {
-        this.parts.tally.add("repeated requests", "because the answer was lost");
+        this.dependencies.tally.add("repeated requests", "because the response was lost");
         await sleep(systemClock, REPEAT_AFTER_MS);
         continue;
       }
       const isInHistory = payload.message != null;
-      this.#close(entry, payload, { queuedId: payload.queuedMessage?.id ?? null, isInHistory });
+      this.#record(entry, payload, { queuedId: payload.queuedMessage?.id ?? null, isInHistory });
       if (payload.userErrors.length > 0) return;
       this.record.keys += 1;
       if (isCreate) this.record.chatId = payload.chat?.id ?? "";
       if (!this.#chance.percent(10)) return;
-      this.parts.tally.add("repeated requests", "for nothing");
-      const second = await ask();
+      this.dependencies.tally.add("repeated requests", "needlessly");
+      const second = await send();
       if (second && second.chat?.id !== payload.chat?.id)
-        this.parts.complain(
-          `A repeated request was answered otherwise: ${JSON.stringify([payload, second])}`,
+        this.dependencies.onViolation(
+          `A repeated request had a different response: ${JSON.stringify([payload, second])}`,
         );
       return;
     }
-    this.parts.complain(`No server answered: ${text}`);
+    this.dependencies.onViolation(`No server responded: ${text}`);
   }
 
   #text(): string {
-    this.#said += 1;
-    return `${label(this.record.number, this.#said)}${" Please go on.".repeat(this.#chance.below(4))}`;
+    this.#sentCount += 1;
+    return `${label(this.record.number, this.#sentCount)}${" Please go on.".repeat(this.#chance.below(4))}`;
   }
 
   async #edit(): Promise<void> {
@@ -187,8 +187,8 @@ export class Person {
     if (users.length === 0) return;
     const text = this.#text();
     const entry = this.record.begin("edit", { text });
-    const input = { messageId: this.#chance.pick(users).id, parts: [{ text: { text } }] };
-    this.#close(entry, await this.#ask("editChatMessage", input, "chat { id }"));
+    const input = { messageId: this.#chance.pick(users).id, dependencies: [{ text: { text } }] };
+    this.#record(entry, await this.#mutate("editChatMessage", input, "chat { id }"));
   }
 
   async #changeQueue(change: "promote" | "delete queued"): Promise<void> {
@@ -197,7 +197,7 @@ export class Person {
     const queuedMessageId = this.#chance.pick(queue).id;
     if (change === "promote") return this.#command("promote", "promoteQueuedMessage", { queuedMessageId });
     const entry = this.record.begin("delete queued", { queuedId: queuedMessageId });
-    this.#close(entry, await this.#ask("deleteQueuedMessage", { queuedMessageId }, "deletedId"));
+    this.#record(entry, await this.#mutate("deleteQueuedMessage", { queuedMessageId }, "deletedId"));
   }
 
   async #submitResults(): Promise<void> {
@@ -211,49 +211,53 @@ export class Person {
     await this.#command("submit results", "submitToolResults", { chatId: this.chatId, results });
   }
 
-  async #waitForRest(patienceMs: number): Promise<void> {
-    const { board } = this.parts;
+  async #waitUntilSettled(patienceMs: number): Promise<void> {
+    const { poller } = this.dependencies;
     const deadline = Date.now() + patienceMs;
     for (;;) {
-      const wants = (it: { status: string }) =>
-        isAtRest({ status: it.status as "waiting" }) || it.status === "requires_action";
-      const standing = await board.until(this.chatId, wants, Math.max(0, deadline - Date.now()));
-      if (isAtRest(standing)) return;
-      if (standing.status === "requires_action" && this.#chance.percent(85))
+      const isDone = (it: { status: string }) =>
+        isSettled({ status: it.status as "waiting" }) || it.status === "requires_action";
+      const status = await poller.until(this.chatId, isDone, Math.max(0, deadline - Date.now()));
+      if (isSettled(status)) return;
+      if (status.status === "requires_action" && this.#chance.percent(85))
         await this.#change("submit results");
-      else if (standing.status === "requires_action") await this.#change("interrupt");
+      else if (status.status === "requires_action") await this.#change("interrupt");
       else {
-        this.parts.tally.add("people", "lost patience");
+        this.dependencies.tally.add("users", "lost patience");
         await this.#change("interrupt");
         return;
       }
     }
   }
 
-  // ── how it is asked ──────────────────────────────────────────────────────
+  // ── requests ─────────────────────────────────────────────────────────────
 
   async #command(command: string, mutation: string, input: object): Promise<void> {
     const entry = this.record.begin(command);
-    this.#close(entry, await this.#ask(mutation, input, "chat { id }"));
+    this.#record(entry, await this.#mutate(mutation, input, "chat { id }"));
   }
 
-  #close(entry: Entry, payload: Answered | null, more: Pick<Entry, "queuedId" | "isInHistory"> = {}): void {
+  #record(
+    entry: Entry,
+    payload: MutationPayload | null,
+    more: Pick<Entry, "queuedId" | "isInHistory"> = {},
+  ): void {
     const codes = payload?.userErrors.map(({ code }) => code) ?? [];
     const outcome = payload === null ? "unknown" : codes.length > 0 ? "refused" : "done";
-    this.parts.tally.add("commands", entry.command);
+    this.dependencies.tally.add("commands", entry.command);
     if (outcome !== "done")
-      this.parts.tally.add(`commands not done`, `${entry.command} ${codes.join() || outcome}`);
+      this.dependencies.tally.add(`commands not done`, `${entry.command} ${codes.join() || outcome}`);
     this.record.end(entry, outcome, { ...more, ...(codes.length > 0 ? { codes } : {}) });
     const odd = codes.filter((code) => !EXPECTED_REFUSALS.includes(code));
     if (odd.length > 0)
-      this.parts.complain(
+      this.dependencies.onViolation(
         `${entry.command} of ${this.chatId} was refused: ${JSON.stringify(payload?.userErrors)}`,
       );
   }
 
-  /** Null when no answer came. */
-  async #ask(mutation: string, input: object, fields: string): Promise<Answered | null> {
-    return this.#try((api) => api.change<Answered>(mutation, input, fields));
+  /** Null when there was no response. */
+  async #mutate(mutation: string, input: object, fields: string): Promise<MutationPayload | null> {
+    return this.#try((api) => api.change<MutationPayload>(mutation, input, fields));
   }
 
   async #read() {
@@ -262,17 +266,17 @@ export class Person {
 
   async #try<T>(work: (api: ApiClient) => Promise<T>): Promise<T | null> {
     try {
-      return await work(this.parts.deployment.server(this.#chance));
+      return await work(this.dependencies.deployment.server(this.#chance));
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      this.parts.tally.add("unanswered requests", text.slice(0, 120));
-      // A server that is struck down answers nothing, or nothing whole, or that it shuts down; anything else is wrong.
-      const isGone = error instanceof TypeError || error instanceof SyntaxError || isPassing(text);
-      if (!isGone) this.parts.complain(`${this.chatId}: ${text}`);
+      this.dependencies.tally.add("unanswered requests", text.slice(0, 120));
+      // A crashing server sends no response, an incomplete one, or that it is closing; anything else is a violation.
+      const isGone = error instanceof TypeError || error instanceof SyntaxError || isTemporary(text);
+      if (!isGone) this.dependencies.onViolation(`${this.chatId}: ${text}`);
       return null;
     }
   }
 }
 
-/** UNAVAILABLE: what was to be looked at before could not be, while the database was away. */
+/** UNAVAILABLE: the database was away. */
 const EXPECTED_REFUSALS = ["CONFLICT", "NOT_FOUND", "LIMIT_EXCEEDED", "UNAVAILABLE"];
