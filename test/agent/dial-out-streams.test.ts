@@ -60,7 +60,7 @@ test("what goes in comes back byte for byte, on many streams at one time", async
   await untilNone();
 });
 
-test("[A17] a stream that nobody reads holds up none of the others, and no more than its window", async () => {
+test("[A17] an unread stream blocks none of the others, and buffers no more than its window", async () => {
   const unread: Duplex[] = [];
   accept = (stream) => {
     unread.push(stream);

@@ -107,7 +107,7 @@ async function outputOf(connected: AgentConnection, command: string): Promise<st
 
 const isReplaced = (line: Record<string, unknown>) => String(line["reason"]).includes("closed with 4409");
 
-test("[A11] [A12] an agent that calls opens no port, and is registered with what it tells of itself", async () => {
+test("[A11] [A12] an agent that dials out opens no port, and is registered with its own facts", async () => {
   const [line] = agent.lines;
   expect(line).toEqual({
     event: "registered",
@@ -212,7 +212,7 @@ test("[A14] an unknown token is refused, and the agent goes on calling in case t
   expect(JSON.stringify(caller.log)).not.toContain(token);
 });
 
-test("[A15] a second agent takes the place of the first, which stands by and does not take it back", async () => {
+test("[A15] a second agent replaces the first, which is on standby and does not replace it again", async () => {
   const contested = await addWorkspace("contested");
   const elsewhere = await makeFolder();
   const first = call(contested, [server.url]);
@@ -229,7 +229,7 @@ test("[A15] a second agent takes the place of the first, which stands by and doe
   await rm(elsewhere, { recursive: true });
 });
 
-test("[A16] a goodbye is heard at once: nobody waits for an agent that was told to stop", async () => {
+test("[A16] a closed connection is noticed at once, without a wait for an agent that was stopped", async () => {
   const left = await addWorkspace("left");
   const caller = call(left, [server.url]);
   await caller.untilSaid(1);
@@ -240,7 +240,7 @@ test("[A16] a goodbye is heard at once: nobody waits for an agent that was told 
   await expect(connection(left)).rejects.toThrow("The workspace cannot be reached right now.");
 });
 
-test("[A20] an agent that is frozen is given up, and has its place again when it goes on", async () => {
+test("[A20] a frozen agent is disconnected, and registered again when it goes on", async () => {
   const clock = new ManualClock();
   const patient = await openServer(0, clock);
   const frozen = await addWorkspace("frozen");

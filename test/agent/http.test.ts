@@ -55,7 +55,7 @@ const post = (body: string, type = "application/json") => ({
   headers: { "content-type": type },
 });
 
-test("the agent tells its directory, its version and which start of it this is", async () => {
+test("health has the directory, the version and the id of this start", async () => {
   expect(await connectAgent({ url, token: TOKEN }).health()).toEqual({
     version: 1,
     programVersion: VERSION,

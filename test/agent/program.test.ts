@@ -64,7 +64,7 @@ test("[A1] nothing is answered without the token, not even what exists", async (
   expect(new Set(answers)).toEqual(new Set(['{"message":"A valid bearer token is required."}']));
 });
 
-test("[A2] an agent listens on this machine's loopback alone unless it is told otherwise", async () => {
+test("[A2] an agent listens on this machine's loopback alone unless configured otherwise", async () => {
   const outside = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
@@ -108,7 +108,7 @@ async function makeCertificate(): Promise<[cert: string, key: string]> {
   return [cert, key];
 }
 
-test("[A4] one line on standard output tells where it listens, and the log is JSON lines elsewhere", async () => {
+test("[A4] one line on standard output has its address, and the log is JSON lines elsewhere", async () => {
   const quiet = start({ environment: { PARLEY_AGENT_LOG_LEVEL: "info" } });
   await quiet.untilSaid(1);
   const code = await quiet.end();
@@ -125,7 +125,7 @@ test("[A4] one line on standard output tells where it listens, and the log is JS
   });
 });
 
-test("[A5] health tells what the agent is and can do, and no secret", async () => {
+test("[A5] health has the agent's version and capabilities, and no secret", async () => {
   const { text } = await ask("/v1/health");
   expect(JSON.parse(text)).toEqual({
     version: 1,

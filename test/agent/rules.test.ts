@@ -54,7 +54,7 @@ describe("the agent's promises", () => {
     expect(rules.length).toBeGreaterThan(50);
   });
 
-  test("are each kept by a test that names them", () => {
+  test("each have a test that names them", () => {
     const unproven = rules.filter(({ id }) => !proofs.some((proof) => proof.id === id));
     expect(unproven).toEqual([]);
   });

@@ -45,7 +45,7 @@ test("a model that is not in the list, or a server without one, says nothing", a
   expect(await (await ask("<html>nothing here</html>", 404)).limit).toBeNull();
 });
 
-test("a refusal is told", async () => {
+test("a refusal is reported", async () => {
   const { limit } = await ask(
     '{"type":"error","error":{"type":"authentication_error","message":"bad key"}}',
     401,

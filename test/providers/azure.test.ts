@@ -133,7 +133,7 @@ test("an answer that the filter stops ends as filtered", async () => {
   expect(parts.at(-1)).toEqual({ type: "finish", reason: "content-filter" });
 });
 
-test("a rate limit inside the stream is told by its number", async () => {
+test("a rate limit inside the stream is recognised by its number", async () => {
   const chunks = [chat.text("a"), 'data: {"error":{"code":"429","message":"Too many."}}\n\n'];
   const { error } = await replay({ ...azure, chunks }, "chat");
   expect(error).toMatchObject({ failure: { kind: "rate_limited", isRetryable: true } });
@@ -144,7 +144,7 @@ test.each([
   [{ ...SETTINGS, baseUrl: " " }, "config"],
   [{ ...SETTINGS, baseUrl: "no address" }, "config"],
   [{ ...SETTINGS, apiKey: "" }, "missing_key"],
-] as const)("without its own address and key nobody is called (%#)", async (settings, kind) => {
+] as const)("without its own address and key no call is made (%#)", async (settings, kind) => {
   const provider = await createProvider(settings);
   await expect(collect(provider.stream(REQUEST, new AbortController().signal))).rejects.toMatchObject({
     failure: { kind, isRetryable: false, provider: "azure_openai" },

@@ -83,7 +83,7 @@ test("without a key requests are signed for the region of the model's ARN", asyn
   expect(demo.requests[0]?.headers.authorization).toContain("/eu-west-1/bedrock/aws4_request");
 });
 
-test("a machine without any AWS credentials is told so", async () => {
+test("a machine without any AWS credentials fails with a clear message", async () => {
   stubCredentials({});
   const { demo, run } = await startBedrock({ apiKey: "" });
   await expect(run({ options: { region: "us-east-1" } })).rejects.toMatchObject({
@@ -113,7 +113,7 @@ describe("without a region", () => {
   });
 });
 
-test("Bedrock does not tell the context window", async () => {
+test("Bedrock does not report the context window", async () => {
   const { provider } = await startBedrock();
   expect(await provider.findContextLimit(MODEL, new AbortController().signal)).toBeNull();
 });
@@ -153,7 +153,7 @@ describe("AWS's refusals", () => {
     expect(error.failure).toEqual(failure({ kind, isRetryable, httpStatus: status, detail: message }));
   });
 
-  test("an exception inside the stream is told by its name", async () => {
+  test("an exception inside the stream is recognised by its name", async () => {
     const { failureOf, failure } = connect(bedrock);
     const error = await failureOf({
       text: ["a"],

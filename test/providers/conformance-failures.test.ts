@@ -33,13 +33,13 @@ describe.each(WIRES)("$wire", (row) => {
     expect(await running).toEqual([]);
   });
 
-  test("a call that was aborted before it began asks nobody", async () => {
+  test("a call that was aborted before it began sends nothing", async () => {
     const { run, demo } = await start([]);
     expect(await run(REQUEST, AbortSignal.abort())).toEqual([]);
     expect(demo.requests).toEqual([]);
   });
 
-  test("429 is a rate limit, asked only once, with the vendor's wish to wait", async () => {
+  test("429 is a rate limit, asked only once, with the vendor's retry delay", async () => {
     const { run, demo } = await start([
       { error: { status: 429, message: "slow down", headers: { "retry-after": "7" } } },
     ]);
@@ -79,7 +79,7 @@ describe.each(WIRES)("$wire", (row) => {
     },
   );
 
-  test("an error event after 200 is told by its type", async () => {
+  test("an error event after 200 is recognised by its type", async () => {
     const error = await failureOf({
       text: ["a"],
       streamError: { type: "overloaded_error", message: "Overloaded" },
@@ -106,7 +106,7 @@ describe.each(WIRES)("$wire", (row) => {
 
   // The Responses API ends with its reason to finish; the others' ends are what some gateways leave out.
   test.each<ScriptStep["afterFinish"]>(["hang", "cut"])(
-    "an answer that has told why it stopped is whole, whatever becomes of its connection (%s)",
+    "an answer with a stop reason is complete, whatever becomes of its connection (%s)",
     async (afterFinish) => {
       const parts = await runStep(
         { text: ["a", "b"], afterFinish },
@@ -203,7 +203,7 @@ describe.each(WIRES)("$wire", (row) => {
     ],
     ["a list", [{ error: { code: 400, message: "Odd field.", status: "INVALID_ARGUMENT" } }]],
     ["plain text", "Odd field."],
-  ])("the sentence in an error of %s is told", async (_, body) => {
+  ])("the message in an error of %s is shown", async (_, body) => {
     const headers = { "content-type": typeof body === "string" ? "text/plain" : "application/json" };
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const { failure: found } = await failureOf({ error: { status: 400, body: text, headers } });

@@ -103,7 +103,7 @@ describe.each(WIRES)("$wire", (row) => {
     expect([first, second]).toEqual([expect.stringMatching(/^[a-zA-Z0-9]{9}$/), first]);
   });
 
-  test("a search of the vendor's own and its sources are told", async () => {
+  test("a search of the vendor's own and its sources are reported", async () => {
     const pages = [{ url: "https://example.com/a", title: "A" }];
     const parts = await runStep({ search: { query: "why", pages }, text: "because" });
     expect(parts.filter(({ type }) => type === "source")).toEqual([

@@ -131,7 +131,7 @@ describe.each(WIRES)("$wire", (row) => {
   test.each([
     ["length", "length"],
     ["content-filter", "content-filter"],
-  ] as const)("the finish reason %s is told", async (finish, reason) => {
+  ] as const)("the finish reason %s is reported", async (finish, reason) => {
     expect((await runStep({ text: "hm", finish })).at(-1)).toEqual({ type: "finish", reason });
   });
 

@@ -80,7 +80,7 @@ describe("unstreamed answers", () => {
     });
   });
 
-  test("Gemini's answer holds all parts, and its model is told by the address", async () => {
+  test("Gemini's answer holds all parts, and its model is in the address", async () => {
     const { url } = await start([
       {
         reasoning: "hm",
@@ -168,7 +168,7 @@ describe("markers in the message", () => {
     expect(statuses).toEqual(["a 500", "a 500", "b 500", "a 200", "b 500", "b 200"]);
   });
 
-  test("a cut answer breaks off after its pieces", async () => {
+  test("a cut answer breaks off after its deltas", async () => {
     const demo = await start();
     const response = await post(
       `${demo.url}/v1/chat/completions`,
@@ -256,7 +256,7 @@ describe("nonsense", () => {
     ]);
   });
 
-  test("only the newest thousand requests are kept", async () => {
+  test("only the newest thousand requests are retained", async () => {
     const demo = await start(() => ({ text: "" }));
     for (let round = 0; round < 21; round++) {
       await Promise.all(

@@ -129,7 +129,7 @@ describe("a model's context limit", () => {
     });
   });
 
-  test("is waited for only as long as somebody wants it", async () => {
+  test("is waited for only until the call is aborted", async () => {
     const { demo, provider } = await start([{ hang: "before-headers" }]);
     const controller = new AbortController();
     const streaming = collect(provider.stream(REQUEST, controller.signal));

@@ -61,7 +61,7 @@ test("Google's models that do not talk are left out, and names are as calls have
   ]);
 });
 
-test("a router's list has names and contexts; what has no id is passed over, and ids are told once", async () => {
+test("a router's list has names and contexts; what has no id is skipped, and ids are listed once", async () => {
   const data = [{ id: "x/a", name: "A of X", context_length: 8_000 }, { id: "x/a" }, { id: 7 }, {}];
   answer = () => ({ object: "list", data });
   expect(await list("openai_compatible")).toEqual([

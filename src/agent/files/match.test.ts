@@ -57,7 +57,7 @@ describe("an edit that does not match", () => {
     });
   });
 
-  test("ends soon for very many equal lines, wherever the other one is", () => {
+  test("ends soon for very many equal lines, wherever the different one is", () => {
     const text = "same\n".repeat(200_000);
     const many = "same\n".repeat(20_000);
     for (const oldText of [`${many}other`, `other\n${many}`, `${many}other\n${many}`]) {

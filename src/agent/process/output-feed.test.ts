@@ -4,7 +4,7 @@ import { OutputFeed } from "./output-feed.js";
 
 const KEPT = 64 * 1024;
 
-test("whatever is written in whatever pieces, a follower at any place reads exactly what is kept behind it", () => {
+test("whatever is written in whatever chunks, a follower at any offset reads exactly what is retained after it", () => {
   const below = randomNumbers(7);
   for (let round = 0; round < 40; round += 1) {
     const feed = new OutputFeed();

@@ -42,7 +42,7 @@ describe("an agent that was told nothing", () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  test("[C14] tells where it is, and empty lists where there is nothing", async () => {
+  test("[C14] has the working directory, and empty lists where there is nothing", async () => {
     expect(await agent.connection.workspaceContext()).toEqual({
       operatingSystem: `${process.platform} ${process.arch}`,
       workingDirectory: agent.folder,
@@ -51,7 +51,7 @@ describe("an agent that was told nothing", () => {
     });
   });
 
-  test("[C1] [C5] finds the person's instructions, then the workspace's, whatever the case of the name", async () => {
+  test("[C1] [C5] finds the user's instructions, then the workspace's, whatever the case of the name", async () => {
     await write(join(home, ".parley/agents.md"), "person");
     await mkdir(inWorkspace("AGENTS.md"));
     await write(inWorkspace("Agents.MD"), "workspace");
@@ -69,7 +69,7 @@ describe("an agent that was told nothing", () => {
     ]);
   });
 
-  test("[C7] gives instructions as a person reads them", async () => {
+  test("[C7] gives instructions as a user reads them", async () => {
     await write(join(home, ".parley/AGENTS.md"), "\uFEFF <!-- nothing\nbut --> \u200B\r\n");
     await write(inWorkspace("AGENTS.md"), "\r\nin\u00ADvi\u202Esi\u2060ble\r<!-- x -->می\u200Cخواهم\r\n");
     expect(await instructions()).toEqual(["invisible\nمی\u200Cخواهم"]);
@@ -191,7 +191,7 @@ describe("an agent that was told where to look", () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  test("[C1] [C2] [C5] looks there, at each place once", async () => {
+  test("[C1] [C2] [C5] searches there, each directory once", async () => {
     await write(join(home, "RULES.txt"), "home");
     await write(join(home, "rules/rules.TXT"), "rules");
     await write(inWorkspace("docs/RULES.txt"), "docs");
@@ -242,7 +242,7 @@ describe("an agent that was told where to look", () => {
     expect(names.filter((name) => output.includes(`PARLEY_AGENT_${name}`))).toEqual([]);
   });
 
-  test("[C4] reads everything anew, from wherever a command would run now", async () => {
+  test("[C4] reads everything again, from wherever a command would run now", async () => {
     await write(inWorkspace("RULES.txt"), "before");
     const before = await instructions();
     await write(inWorkspace("RULES.txt"), "after");

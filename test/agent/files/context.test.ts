@@ -84,7 +84,7 @@ describe("the context", () => {
     });
   });
 
-  test("has the person's instructions first and the workspace's last, whatever the case of their names", async () => {
+  test("has the user's instructions first and the workspace's last, whatever the case of their names", async () => {
     await write(join(home, ".parley/agents.MD"), "\uFEFFBe brief.\r\n<!-- not for models -->\r\n");
     await write(inWorkspace("AGENTS.md"), "Run `npm test`.\n");
     const { instructionFiles } = await connection.workspaceContext();
@@ -136,7 +136,7 @@ describe("the context", () => {
     });
   });
 
-  test("is read anew each time", async () => {
+  test("is read again each time", async () => {
     await write(inWorkspace("AGENTS.md"), "before");
     await connection.workspaceContext();
     await write(inWorkspace("AGENTS.md"), "after");
@@ -193,7 +193,7 @@ describe("the context", () => {
     });
   });
 
-  test("has a person's linked instructions, but nothing that a repository links to from outside", async () => {
+  test("has a user's linked instructions, but nothing that a repository links to from outside", async () => {
     await write(join(home, "secrets"), "the key to everything");
     await write(join(home, "dotfiles/AGENTS.md"), "linked at home");
     await mkdir(join(home, ".parley"));
@@ -269,7 +269,7 @@ describe("a skill", () => {
     expect([body.length < 64 * 1024, isTruncated]).toEqual([true, true]);
   });
 
-  test("that nobody has is refused, and so is a name that leads elsewhere", async () => {
+  test("that does not exist is refused, and so is a name that leads elsewhere", async () => {
     const message = 'There is no skill named "none".';
     expect(await refusal(connection.readSkill("none"))).toEqual({ status: 404, message, field: "name" });
     const request = { name: "none", path: "a" };

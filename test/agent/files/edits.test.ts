@@ -69,7 +69,7 @@ describe("a request to edit files", () => {
     ]);
   });
 
-  test("[E1] writes nothing when one of the edits fails, and tells all that is wrong", async () => {
+  test("[E1] writes nothing when one of the edits fails, and reports all problems", async () => {
     await writeFile(at("a"), "one");
     await writeFile(at("b"), "two two");
     const files = [edit(at("a"), "one", "1"), edit(at("b"), "two", "2"), edit(at("missing"), "x", "y")];
@@ -289,7 +289,7 @@ describe("the diff of an edit", () => {
 });
 
 describe("an edit that finds nothing says", () => {
-  test("[E31] the closest place and the first line that differs there", async () => {
+  test("[E31] the closest location and the first line that differs there", async () => {
     const content = "one {\n  a();\n}\ntwo {\n  a();\n  b(1);\n}\n";
     expect(await reasonFor(content, "two {\n  a();\n  b(2);\n}\n")).toBe(
       'The closest place begins at line 4: 3 of 4 line(s) match there, but line 6 of the file has "  b(1);" where oldText has "  b(2);".',
@@ -337,7 +337,7 @@ describe("an edit that finds nothing says", () => {
     );
   });
 
-  test("[E33] that only its wish for other line endings kept it from being found", async () => {
+  test("[E33] that only its change of line endings prevented the match", async () => {
     expect(await reasonFor("a\r\nb\r\n", "a\nb\n", "c\r\nd\r\n")).toBe(
       "newText has other line endings than oldText, so that oldText must be in the file exactly; it is there only when line endings do not count.",
     );
@@ -355,7 +355,7 @@ describe("an edit that finds nothing says", () => {
   });
 });
 
-test("[E11] an ambiguous text is counted, with the lines of the first places", async () => {
+test("[E11] an ambiguous text is counted, with the lines of the first matches", async () => {
   const advice = "include more surrounding lines to make it unique, or set replaceAll.";
   expect(await reasonFor("x\ny\nx\n", "x")).toBe(
     `a: oldText matches 2 occurrences (on lines 1, 3); ${advice}`,

@@ -161,7 +161,7 @@ describe("reading bytes", () => {
     ]);
   });
 
-  test("[F7] gives a large file in pieces", async () => {
+  test("[F7] streams a large file in parts", async () => {
     const size = 40 * 1024 * 1024;
     await writeFile(at("large"), Buffer.alloc(size, "x"));
     const lengths: number[] = [];

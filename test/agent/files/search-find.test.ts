@@ -103,7 +103,7 @@ describe("finding files", () => {
     ]).toEqual([[], ["lib/deep/b.js"], ["c.js", "lib/a.js", "lib/deep/b.js"]]);
   });
 
-  test("[F31] sorts and bounds paths, and tells how many there are", async () => {
+  test("[F31] sorts and bounds paths, and counts them", async () => {
     await put(...Array.from({ length: 300 }, (_, index) => `${index % 2 ? "a" : "a/b"}/${index}.txt`));
     const standard = await connection.findFiles({ path: folder, pattern: "*.txt" });
     const few = await connection.findFiles({ path: folder, pattern: "*.txt", limit: 3 });

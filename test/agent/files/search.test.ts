@@ -176,7 +176,7 @@ describe.each(ways)("searching contents %s", (way) => {
     ]);
   });
 
-  test("[F31] shows as many lines as asked for and tells how many there are", async () => {
+  test("[F31] shows as many lines as requested and counts all", async () => {
     const { files, ...facts } = await connection().searchFiles({ path: repo(), pattern: "needle", limit: 2 });
     expect([files.flatMap(({ lines }) => lines.length), facts]).toEqual([
       [1, 1],

@@ -48,7 +48,7 @@ function runIn(connection: AgentConnection, command: string, env: Record<string,
   return finish(connection, command, { env: { ...NOBODY, ...env } });
 }
 
-describe("what a command's git is told", () => {
+describe("credentials for a command's git", () => {
   test("[K1] [K2] git clones with the user name and the password that the server gives", async () => {
     await servers.open(given);
     const before = host.shown.length;
@@ -205,7 +205,7 @@ describe("which server is asked", () => {
     expect((await saying).output).toBe(`${TOKEN}\n`);
   });
 
-  test("[K8] without a server a command is told so after ten seconds, and does not hang", async () => {
+  test("[K8] without a server a command gets a refusal after ten seconds, and does not hang", async () => {
     const said = await runIn(chat(), `${ASK_PASSWORD}; echo "code $?"`);
     expect(said.output).toBe(
       "parley: No Parley server that could give credentials can be reached now.\ncode 1\n",
@@ -290,7 +290,7 @@ describe("where nothing is left", () => {
     expect((await readdir(living)).sort()).toEqual(["askpass", "socket"]);
   });
 
-  test("[K1] when somebody cleans the temporary directory, the next command has a new folder", async () => {
+  test("[K1] when the temporary directory is cleaned, the next command has a new folder", async () => {
     await servers.open(given);
     const before = dirname((await runIn(chat(), 'printf %s "$GIT_ASKPASS"')).output);
     await rm(before, { recursive: true });

@@ -48,7 +48,7 @@ async function change(chatId: string, root: string, text: string): Promise<strin
   return diffByHand(root);
 }
 
-test("all who look at a chat share one watch, which goes with the last of them", async () => {
+test("all subscribers of a chat share one watch, which ends with the last of them", async () => {
   const root = await makeRepository(join(agent.folder, "shared"));
   await change("shared", root, "two\n");
   const watches = openWatches();
@@ -88,7 +88,7 @@ test("a slow reader gets the newest snapshot, and none of those in between", asy
   await expect(rest).rejects.toThrow("ended");
 });
 
-test("when the agent dies its last snapshot stays, and news come from the next agent", async () => {
+test("when the agent ends its last snapshot stays, and changes come from the next agent", async () => {
   const root = await makeRepository(join(agent.folder, "dying"));
   const start = () =>
     spawnAgent({
@@ -109,7 +109,7 @@ test("when the agent dies its last snapshot stays, and news come from the next a
   expect([textsOf(first), meanwhile, textsOf(second)]).toEqual([[""], first, [await diffByHand(root)]]);
 });
 
-test("a refresh sees what was done before it was asked for, also when nobody looked yet", async () => {
+test("a refresh sees what was done before it was asked for, also before any scan", async () => {
   const root = await makeRepository(join(agent.folder, "refreshed"));
   await change("refreshed", root, "one\n");
   const watches = openWatches();
@@ -126,7 +126,7 @@ test("a refresh sees what was done before it was asked for, also when nobody loo
   expect([alone && textsOf(alone), answers]).toEqual([[""], [true, true, true]]);
 });
 
-test("a workspace that cannot be reached is null at once, and is tried again while somebody looks", async () => {
+test("a workspace that cannot be reached is null at once, and is retried while it has subscribers", async () => {
   const root = await makeRepository(join(agent.folder, "late"));
   await change("late", root, "late\n");
   let isThere = false;
@@ -142,7 +142,7 @@ test("a workspace that cannot be reached is null at once, and is tried again whi
   expect([absent, textsOf(first)]).toEqual([[null, null], [await diffByHand(root)]]);
 });
 
-test("at the server's end nobody waits for an answer, and who follows is not sent away yet", async () => {
+test("when the server closes, pending requests end and subscribers are not disconnected yet", async () => {
   let isAsked = () => {};
   const asked = new Promise<void>((resolve) => (isAsked = resolve));
   const watches = openWatches(() => {
@@ -185,7 +185,7 @@ test("without git in the workspace there is an empty snapshot, also for who asks
   expect(seen.map((snapshot) => snapshot?.repositories)).toEqual([[], [], []]);
 });
 
-test("a thousand times looked at and left, nothing is watched any more", async () => {
+test("after a thousand subscriptions and unsubscriptions nothing is watched", async () => {
   const watches = openWatches();
   for (let count = 0; count < 1_000; count += 1) {
     const stream = watches.subscribe(chat(`fleeting-${count % 50}`));

@@ -38,7 +38,7 @@ async function listenAt(root: string, chatId: string): Promise<Listener> {
 const LINES = Array.from({ length: 200 }, (_, index) => `line ${index}\n`).join("");
 const BINARY = Buffer.from([0, 1, 2, 3, 0, 255]);
 
-test("[G9] staged, unstaged, deleted, renamed, binary and untracked files are told as git tells them", async () => {
+test("[G9] staged, unstaged, deleted, renamed, binary and untracked files are shown as git shows them", async () => {
   const root = await makeRepository(at("all"), {
     "changed.txt": LINES,
     "staged.txt": LINES,
@@ -149,7 +149,7 @@ const HOSTILE_SETTINGS = {
   "status.renames": "true",
 };
 
-test("[G10] no setting of the repository changes what is told, or has anything run", async () => {
+test("[G10] no setting of the repository changes the result, or runs a program", async () => {
   const root = await makeRepository(at("hostile"), {
     "ä old.txt": LINES,
     "b.txt": `\n${LINES}\n`,
@@ -212,7 +212,7 @@ async function contentsOf(folder: string): Promise<Record<string, string>> {
   return contents;
 }
 
-test("[G11] nothing is written into the repository, and a lock that somebody holds is no hindrance", async () => {
+test("[G11] nothing is written into the repository, and another program's lock does not block", async () => {
   const root = await makeRepository(at("untouched"));
   await write(root, { "a.txt": "two\n", "b.txt": "new\n", "empty.txt": "" });
   await write(root, { ".git/index.lock": "" });
@@ -223,7 +223,7 @@ test("[G11] nothing is written into the repository, and a lock that somebody hol
   expect(unifiedDiff).toBe(await diffByHand(root));
 });
 
-test("[G12] names of any bytes, links to folders and many files are all told", async () => {
+test("[G12] names of any bytes, links to folders and many files are all sent", async () => {
   const root = await makeRepository(at("odd"));
   await writeFile(Buffer.concat([Buffer.from(`${root}/bad-`), Buffer.from([0xff])]), "bad\n");
   await symlink("/etc", join(root, "link to folder"));
@@ -256,7 +256,7 @@ test("[G12] bytes that are no text are replaced, and characters that JSON must e
 const TOO_LARGE = "The diff is larger than 3 MiB; only the branch and the origin are shown.\n";
 const tooLarge = { branch: "main", remoteOrigin: null, unifiedDiff: TOO_LARGE, isTruncated: true };
 
-test("[G13] a diff of up to 3 MiB is told whole, a larger one is replaced by a line", async () => {
+test("[G13] a diff of up to 3 MiB is sent whole, a larger one is replaced by a sentence", async () => {
   const root = await makeRepository(at("large"), { "a.txt": "one\n" });
   await write(root, { "a.txt": "two\n", "large.txt": "x".repeat(3 * 1024 * 1024) });
   const excess = Buffer.byteLength(await diffByHand(root)) - 3 * 1024 * 1024;

@@ -83,7 +83,7 @@ test("[G20] a watch that is closed takes its hanging git with it, and so does th
 
 // Nothing tells from outside when the second has found the repository; on a busy machine it may come too late.
 test(
-  "[G20] two who watch one repository share a look, which goes on when one of them leaves",
+  "[G20] two watches of one repository share a scan, which goes on when one of them ends",
   { retry: 3 },
   async () => {
     const folder = await makeFolder();
@@ -138,7 +138,7 @@ async function upgrade(url: string, path: string, headers: Record<string, string
   return { status: response.statusCode, ...(JSON.parse(Buffer.concat(chunks).toString("utf8")) as object) };
 }
 
-test("[G1] nobody is let in without the token and a chat, and only where there is a watch", async () => {
+test("[G1] a watch needs the token, a chat and the right path", async () => {
   const server = await openAgentServer();
   const watch = "/v1/git/watch";
   const good = server.headers;
@@ -218,7 +218,7 @@ test("[G17] a message of more than 4 MiB ends the watch, and nothing but it", as
   }
 });
 
-test("[G17] a long diff comes in pieces that are short enough, whatever is in it", async () => {
+test("[G17] a long diff is sent in chunks that are short enough, whatever is in it", async () => {
   const server = await openAgentServer();
   try {
     await makeRepository(server.folder);
@@ -235,18 +235,21 @@ test("[G17] a long diff comes in pieces that are short enough, whatever is in it
   }
 });
 
-test.concurrent("[G18] who does not answer a heartbeat is cut, who does is kept", async () => {
-  const server = await openAgentServer();
-  try {
-    const [dead, alive] = [await openRaw(server, { autoPong: false }), await openRaw(server)];
-    await once(dead.socket, "close");
-    const state = alive.socket.readyState;
-    alive.socket.terminate();
-    expect(state).toBe(WebSocket.OPEN);
-  } finally {
-    await server.close();
-  }
-});
+test.concurrent(
+  "[G18] a connection that does not answer a ping is closed, one that does stays open",
+  async () => {
+    const server = await openAgentServer();
+    try {
+      const [dead, alive] = [await openRaw(server, { autoPong: false }), await openRaw(server)];
+      await once(dead.socket, "close");
+      const state = alive.socket.readyState;
+      alive.socket.terminate();
+      expect(state).toBe(WebSocket.OPEN);
+    } finally {
+      await server.close();
+    }
+  },
+);
 
 test.concurrent("[G19] who does not read is not written to without end, and is cut", async () => {
   const server = await openAgentServer();
@@ -273,7 +276,7 @@ test.concurrent("[G19] who does not read is not written to without end, and is c
   }
 });
 
-test("the client is told when the agent refuses or goes away", async () => {
+test("the client is notified when the agent refuses or goes away", async () => {
   const server = await openAgentServer();
   const watch = (token: string) => Listener.open(connectAgent({ url: server.url, token }), "chat");
   await expect(watch("another token, and a wrong one")).rejects.toThrow("git watch ended");

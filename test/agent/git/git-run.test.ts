@@ -47,14 +47,14 @@ test("[G20] a git that hangs is killed after 30 seconds, with all that it starte
   await untilRunning(0);
 });
 
-test("[G13] a git that says too much is killed, and only what fits is kept", async () => {
+test("[G13] a git with too much output is killed, and only the beginning is kept", async () => {
   const runGit = await gitThat("talks", "yes");
   const outcome = await runGit({ directory: folder, arguments: ["diff"], maxBytes: 5 }, never);
   expect(outcome).toEqual({ kind: "too-long", output: Buffer.from("y\ny\ny") });
   await untilRunning(0);
 });
 
-test("[G20] whoever is not interested any more takes git along", async () => {
+test("[G20] an aborted run kills git", async () => {
   const runGit = await gitThat("waits", "sleep 1000");
   const stop = new AbortController();
   const outcome = runGit({ directory: folder, arguments: ["status"], maxBytes: 1_000 }, stop.signal);
@@ -83,7 +83,7 @@ test("[G13] a diff that takes too long is a line that says so", async () => {
   });
 });
 
-test("[G15] what git complains about is the reason why a look failed", async () => {
+test("[G15] git's error message is the reason of a failed scan", async () => {
   const root = await makeRepository(join(folder, "failing-repository"));
   const runGit = await gitThat("fails", 'case " $* " in *" status "*) echo "fatal: no" >&2; exit 128;; esac');
   const parts = { runGit, temporaryDirectory: () => Promise.resolve(folder) };

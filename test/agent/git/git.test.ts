@@ -68,7 +68,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  "[G3] [G4] what a chat's commands, writes and edits touch is told to it and its ancestors alone",
+  "[G3] [G4] what a chat's commands, writes and edits touch is sent to it and its ancestors alone",
   async () => {
     const roots = await Promise.all(
       ["ran", "wrote", "edited", "foreign"].map((name) => makeRepository(at(name))),
@@ -120,7 +120,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  "[G6] a chat that does much is looked at once a second at most, and its last deed is told",
+  "[G6] a busy chat is scanned once a second at most, and its last change is sent",
   async () => {
     const root = await makeRepository(at("hurried"));
     const chatId = newChat();
@@ -137,7 +137,7 @@ test.concurrent(
   },
 );
 
-test.concurrent("[G4] of very many repositories the first 32 are told", async () => {
+test.concurrent("[G4] of very many repositories the first 32 are sent", async () => {
   const chatId = newChat();
   const many = Array.from({ length: 35 }, (_, index) => at(`many/${String(index).padStart(2, "0")}`));
   for (const root of many) {
@@ -150,7 +150,7 @@ test.concurrent("[G4] of very many repositories the first 32 are told", async ()
 });
 
 test.concurrent(
-  "[G7] [G8] [G21] what others change is noticed; only what is new is told, and every look has its time",
+  "[G7] [G8] [G21] other programs' changes are noticed; only changes are sent, and every scan has its time",
   async () => {
     const [root, still] = await Promise.all(["polled", "still"].map((name) => makeRepository(at(name))));
     const chatId = newChat();
@@ -175,7 +175,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  "[G14] a repository that goes away is told once, and told anew when it comes back",
+  "[G14] a removed repository is reported once, and sent again when it comes back",
   async () => {
     const kept = await makeRepository(at("kept"));
     const root = await makeRepository(at("fleeting"));
@@ -206,7 +206,7 @@ test.concurrent("[G14] a worktree whose repository is gone is gone as well", asy
   expect(branch).toBe("tree");
 });
 
-test.concurrent("[G15] while a repository cannot be looked at its last state stands", async () => {
+test.concurrent("[G15] while a repository cannot be scanned its last state remains", async () => {
   const root = await makeRepository(at("broken"));
   const chatId = newChat();
   await execute(chatId, root);
@@ -222,7 +222,7 @@ test.concurrent("[G15] while a repository cannot be looked at its last state sta
   expect(meanwhile).toEqual([{ root, ...clean }]);
 });
 
-test.concurrent("[G16] a refresh tells all there is again, made after it was asked for", async () => {
+test.concurrent("[G16] a refresh sends all states again, scanned after the request", async () => {
   const root = await makeRepository(at("refreshed"));
   const chatId = newChat();
   await execute(chatId, root);

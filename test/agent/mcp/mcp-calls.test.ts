@@ -63,7 +63,7 @@ describe("a call", () => {
     });
   });
 
-  test("[M18] asks the server to tell its progress", async () => {
+  test("[M18] asks the server to report its progress", async () => {
     await writeServers(place.agent.folder, { one: testServer() });
     expect(await callText(place.agent.connection, "one__progress")).toBe("told");
   });

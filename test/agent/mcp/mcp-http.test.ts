@@ -99,7 +99,7 @@ test("[M2] the official servers answer over streamable HTTP, one of them over SS
   expect({ who, dollar }).toEqual({ who: "ada", dollar: "$WHO" });
 });
 
-test("[M24] a server that has forgotten the session is greeted anew, and the call is made on the new one", async () => {
+test("[M24] a server that has lost the session gets a new one, on which the call is repeated", async () => {
   const { url, forget } = await bridge(testServer());
   await writeServers(agent.folder, { one: { url } });
   const pid = async () => (JSON.parse(await callText(agent.connection, "one__where")) as { pid: number }).pid;

@@ -23,7 +23,7 @@ afterEach(() => place.forget());
 afterAll(() => place.close());
 
 describe("the files", () => {
-  test("[M1] [M5] name servers in several places; the first that names one decides", async () => {
+  test("[M1] [M5] configure servers in several files; the first that configures one wins", async () => {
     await mkdir(place.inWorkspace("more"));
     await writeServers(place.agent.folder, { one: testServer({}, "workspace") });
     await writeServers(place.home, { one: testServer({}, "home"), two: testServer({}, "home") }, "mine.json");
@@ -49,7 +49,7 @@ describe("the files", () => {
     });
   });
 
-  test("[M3] [M4] [M9] [M11] may be wrong in part: the rest is used, and each error is told", async () => {
+  test("[M3] [M4] [M9] [M11] may be wrong in part: the rest is used, and each error is reported", async () => {
     await writeServers(place.agent.folder, {
       good: testServer({ TOOLS: "where" }),
       a__b: testServer(),
@@ -126,7 +126,7 @@ describe("the files", () => {
 });
 
 describe("a change of the files", () => {
-  test("[M13] [M14] is found when somebody asks: what is the same goes on, the rest is brought about", async () => {
+  test("[M13] [M14] is found by the next list: unchanged servers go on, the others are started or ended", async () => {
     await writeServers(place.agent.folder, {
       same: testServer(),
       changed: testServer({}, "old"),

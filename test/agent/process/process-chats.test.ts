@@ -34,7 +34,7 @@ describe("two chats", () => {
     await first.signalProcess(id, "kill");
   });
 
-  test("[P17] see what nobody's chat started, and a request without a chat sees everything", async () => {
+  test("[P17] include those started without a chat, and a request without a chat sees everything", async () => {
     const { id: own } = await connection.startProcess({ command: "exec sleep 600" });
     const chat = connection.forChat("chat-3");
     const { id: theirs } = await chat.startProcess({ command: "exec sleep 600" });

@@ -33,7 +33,7 @@ describe("as time goes by", () => {
   /** Five minutes and a second. */
   const jump = () => process.kill(pid, "SIGUSR2");
 
-  test("[P20] a process that ended is kept for five minutes, one with a key for an hour", async () => {
+  test("[P20] a process that ended is retained for five minutes, one with a key for an hour", async () => {
     const chat = agent.connection.forChat("chat-kept");
     const plain = await chat.startProcess({ command: "echo plain" });
     const wanted = { command: "echo keyed", idempotencyKey: "key" };
@@ -88,7 +88,7 @@ describe("as time goes by", () => {
   });
 });
 
-test("[P21] at most a thousand processes are kept: the oldest that ended make room, running ones do not", async () => {
+test("[P21] at most a thousand processes are retained: the oldest that ended are evicted, running ones are not", async () => {
   const agent = await openAgent({ environment: { PARLEY_AGENT_MAX_PROCESSES_PER_CHAT: "0" } });
   const pid = await agentPid(agent.connection);
   const chat = agent.connection.forChat("chat-many");
@@ -110,7 +110,7 @@ test("[P21] at most a thousand processes are kept: the oldest that ended make ro
   expect([count("started"), count(refusal), total, gone.status]).toEqual([1_000, 5, 1_000, 404]);
 });
 
-describe("an agent that is told to stop", () => {
+describe("an agent that is stopped", () => {
   test("[P27] refuses new starts, answers those who wait, and ends what does not listen", async () => {
     const agent = await openAgent();
     const obstinate = makeFifo(join(agent.folder, "obstinate"));

@@ -38,7 +38,7 @@ async function startMany(
   };
 }
 
-test("[P30] a chat starts as many as it may, also at the same time, and is told which run", async () => {
+test("[P30] a chat starts as many as it may, also at the same time, and a refusal lists those that run", async () => {
   const chat = connection.forChat("chat-1", [], "user-1");
   const { ids, refusals } = await startMany(chat, 8);
   expect([ids.length, refusals.length]).toEqual([3, 5]);
@@ -52,7 +52,7 @@ test("[P30] a chat starts as many as it may, also at the same time, and is told 
   expect((await startMany(chat, 2)).ids).toHaveLength(1);
 });
 
-test("[P30] the chats of a user share a limit and do not see each other; others and nobody's chats have their own", async () => {
+test("[P30] the chats of a user share a limit and do not see each other; other users and chats without a user have their own", async () => {
   const chats = ["chat-1", "chat-2", "chat-3"].map((id) => connection.forChat(id, [], "user-1"));
   const starts = await Promise.all(chats.map((chat) => startMany(chat, 3)));
   expect(starts.flatMap(({ ids }) => ids)).toHaveLength(5);
@@ -86,7 +86,7 @@ test("[P31] what a process leaves running counts, is shown and can be ended; wha
   expect((await refusalOf(chat.signalProcess(left[0] ?? "", "terminate"))).status).toBe(409);
 });
 
-test("a model is told in a tool's result what runs and what to do", async () => {
+test("a tool's result tells the model which processes run and what to do", async () => {
   const chat = connection.forChat("chat-7", [], "user-3");
   const { ids } = await startMany(chat, 3);
   const context = {

@@ -14,13 +14,13 @@ beforeAll(async () => {
 afterAll(() => agent.stop());
 
 const LINES = 512;
-/** 64 bytes a line: 512 of them are exactly what is kept. */
+/** 64 bytes a line: 512 of them are exactly what is retained. */
 const printLines = (count: number) =>
   `n=0; while [ $n -lt ${count} ]; do n=$((n+1)); printf '%063d\\n' $n; done`;
 const line = (number: number) => `${String(number).padStart(63, "0")}\n`;
 
 describe("output", () => {
-  test("[P10] of 32 KiB is kept to the last byte", async () => {
+  test("[P10] of 32 KiB is retained to the last byte", async () => {
     expect(await finish(connection, printLines(LINES))).toEqual({
       output: Array.from({ length: LINES }, (_, index) => line(index + 1)).join(""),
       running: false,
@@ -28,7 +28,7 @@ describe("output", () => {
     });
   });
 
-  test("[P10] of more keeps both ends, and tells in words and numbers what is missing", async () => {
+  test("[P10] of more retains both ends, and says in text and numbers what is missing", async () => {
     const part = (from: number) =>
       Array.from({ length: LINES / 2 }, (_, index) => line(from + index)).join("");
     expect(await finish(connection, printLines(LINES + 1))).toEqual({

@@ -129,7 +129,7 @@ describe("a follower", () => {
     expect([all.every(({ statusCode }) => statusCode === 200), refusal]).toEqual([true, 429]);
   });
 
-  test("[L2] that comes late is told the newest 64 KiB, and where they begin", async () => {
+  test("[L2] that joins late gets the newest 64 KiB and their offset", async () => {
     const { id, goOn } = await start("head -c 200000 /dev/zero | tr '\\0' x", "echo; echo end");
     await eventually(async () => {
       const { truncation } = await connection.processOutput({ id });
@@ -166,7 +166,7 @@ describe("a follower", () => {
     for (const line of await whole) if (line.type === "output") expect(line.text).not.toContain("\uFFFD");
   });
 
-  test("[L3] that asks for the middle of a character is told it from its next one on, where bytes are missing", async () => {
+  test("[L3] that starts in the middle of a character gets the next one on, where bytes are missing", async () => {
     const { id, goOn } = await start("yes é | head -c 200001", "true");
     await eventually(async () => {
       const { truncation } = await connection.processOutput({ id });

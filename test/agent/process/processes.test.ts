@@ -85,7 +85,7 @@ describe("a command", () => {
     ]);
   });
 
-  test("[P3] goes on when whoever started it is gone, in the background or not", async () => {
+  test("[P3] goes on when the client that started it is gone, in the background or not", async () => {
     for (const background of [false, true]) {
       const gone = new AbortController();
       const fifo = makeFifo(join(agent.folder, `gone-${background}`));
@@ -112,7 +112,7 @@ describe("a command", () => {
     expect([group === pid, group === parentGroup]).toEqual([true, false]);
   });
 
-  test("[P5] is ended before the agent when memory runs out, and stands back as it was told", async () => {
+  test("[P5] is killed before the agent when memory runs out, and has the configured niceness", async () => {
     const own = Number(await readFile("/proc/self/oom_score_adj", "utf8"));
     const score = Math.min(1000, Math.max(0, own) + 500);
     const nice = Math.min(19, getPriority() + 5);

@@ -341,7 +341,7 @@ test("what a model signed is not shown to another one, and older ones need no st
   ]).toEqual(["c2ln", SENTINEL, SENTINEL, undefined, undefined]);
 });
 
-test("a kept prompt replaces system prompt and tools", async () => {
+test("a cached prompt replaces system prompt and tools", async () => {
   const { systemInstruction, tools, toolConfig, cachedContent } = await bodyOf(
     requestOf({
       model: MODEL,

@@ -134,7 +134,7 @@ describe("with `store` on", () => {
     ]);
   });
 
-  test("any other refusal is told, and asked only once", async () => {
+  test("any other refusal is thrown, without a repetition", async () => {
     const refusal = JSON.stringify({
       error: { message: "odd field", code: "unknown_parameter", param: "x" },
     });
@@ -157,7 +157,7 @@ describe("with `store` on", () => {
   });
 });
 
-test("with `store` off nothing is kept, told or gone on from", async () => {
+test("with `store` off nothing is stored, reported or continued", async () => {
   const { model, run } = await demo();
   const history = [user(text("a")), { ...assistant(text("b")), responseId: "resp_1" }, user(text("c"))];
   expect(idOf(await run(history, {}))).toBeUndefined();

@@ -67,13 +67,13 @@ describe("the context window of a model", () => {
     expect(azure.server.requests).toEqual([]);
   });
 
-  test("is not asked for when nobody waits any more", async () => {
+  test("is not requested once the call is aborted", async () => {
     const { limit, server } = await ask(entry({ context_window: 7_000 }), {}, 200, AbortSignal.abort());
     expect(await limit).toBeNull();
     expect(server.requests).toEqual([]);
   });
 
-  test("of the demo model is nobody's business", async () => {
+  test("of the demo model is not requested", async () => {
     const demo = await startDemoModel({ host: "127.0.0.1", port: 0 });
     servers.push(demo);
     const { limit } = await ask({}, { baseUrl: demo.url });

@@ -78,7 +78,7 @@ export const TEXT_CASES: StreamCase[] = [
     parts: [used(), said("a"), ...finished("other")],
   },
   {
-    name: "a pause that nobody asked for",
+    name: "a pause without a search",
     events: [start(), ...text(0, "a"), because("pause_turn"), over],
     parts: [used(), said("a"), ...finished("other")],
   },
@@ -100,7 +100,7 @@ export const TEXT_CASES: StreamCase[] = [
     parts: [used(), said("yes"), ...finished()],
   },
   {
-    name: "one very long piece",
+    name: "one very long delta",
     events: [start(), ...text(0, LONG), ...ended],
     parts: [used(), said(LONG), ...finished()],
   },

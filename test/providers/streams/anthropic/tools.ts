@@ -30,7 +30,7 @@ const called: JsonObject[] = [because("tool_use"), over];
 
 export const TOOL_CASES: StreamCase[] = [
   {
-    name: "a call in pieces",
+    name: "a call in deltas",
     events: [
       start(),
       tool(0, "a"),
@@ -86,7 +86,7 @@ export const TOOL_CASES: StreamCase[] = [
     ],
   },
   {
-    name: "two calls whose pieces alternate",
+    name: "two calls whose deltas alternate",
     events: [
       start(),
       tool(0, "a"),
@@ -111,7 +111,7 @@ export const TOOL_CASES: StreamCase[] = [
     ],
   },
   {
-    name: "a call that the token limit cut off is told as cut",
+    name: "a call that the token limit cut off is marked as cut",
     events: [start(), tool(0, "a"), input(0, '{"command":"l'), stop(0), because("max_tokens"), over],
     parts: [used(), toolInput("a", '{"command":"l'), cutCall("a"), ...finished("length")],
   },
@@ -153,7 +153,7 @@ export const TOOL_CASES: StreamCase[] = [
 
 export const REASONING_CASES: StreamCase[] = [
   {
-    name: "a thought and its signature in pieces, then words",
+    name: "a thought and its signature in deltas, then text",
     events: [
       start(),
       thinking(0),
@@ -180,7 +180,7 @@ export const REASONING_CASES: StreamCase[] = [
     parts: [used(), mused("hm"), { type: "reasoning-end" }, ...finished()],
   },
   {
-    name: "a thought whose words are kept back, with its signature",
+    name: "a thought whose text is withheld, with its signature",
     events: [start(), thinking(0), signature(0, "sig=="), stop(0), ...ended],
     parts: [used(), { type: "reasoning-end", providerMetadata: signed("sig==") }, ...finished()],
   },

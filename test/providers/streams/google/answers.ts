@@ -26,7 +26,7 @@ const count = (usageMetadata: JsonObject | null, more: JsonObject = {}) => event
 
 const THOUGHTS: GoogleReplay[] = [
   {
-    name: "thoughts that only people read",
+    name: "thoughts that only users read",
     chunks: [parts([think("I "), think("think")]), words("yes"), stop()],
     parts: [thought("I "), thought("think"), { type: "reasoning-end" }, said("yes"), finished()],
   },
@@ -62,7 +62,7 @@ const THOUGHTS: GoogleReplay[] = [
     ],
   },
   {
-    name: "a signature on the last piece of text",
+    name: "a signature on the last text delta",
     chunks: [words("ye"), parts([{ text: "s", thoughtSignature: SIGNATURE }]), stop()],
     parts: [
       said("ye"),
@@ -311,7 +311,7 @@ const SEARCHES: GoogleReplay[] = [
     parts: [said("a"), finished()],
   },
   {
-    name: "pages in between do not cut the text, and each is told once",
+    name: "pages in between do not split the text, and each is sent once",
     chunks: [
       parts([{ text: "a" }], grounding(web("https://a.example", "A"), web("https://b.example"))),
       parts(

@@ -54,7 +54,7 @@ export const FRAMING_CASES: GoogleReplay[] = [
     parts: [said("a"), finished()],
   },
   {
-    name: "one very long piece",
+    name: "one very long delta",
     chunks: [words(LONG), stop()],
     parts: [said(LONG), finished()],
   },
@@ -64,7 +64,7 @@ export const FRAMING_CASES: GoogleReplay[] = [
     parts: [said("a"), said("a"), finished()],
   },
   {
-    name: "fields and kinds of parts that nobody knows yet",
+    name: "fields and kinds of parts that are not known yet",
     chunks: [
       event({
         candidates: [{ content: { parts: [{ text: "a", mood: "good" }] }, index: 0, novelty: 1 }],

@@ -74,7 +74,7 @@ export const CHAT_CASES: ReplayCase[] = [
     parts: [said("a"), ...ENDED],
   },
   {
-    name: "a call in pieces",
+    name: "a call in deltas",
     chunks: [
       wire.role,
       wire.call(0, { id: "call_1", name: "execute" }),
@@ -111,7 +111,7 @@ export const CHAT_CASES: ReplayCase[] = [
     ],
   },
   {
-    name: "two calls whose pieces are mixed",
+    name: "two calls whose deltas are interleaved",
     chunks: [
       wire.call(0, { id: "a", name: "execute" }),
       wire.call(1, { id: "b", name: "execute" }),
@@ -165,7 +165,7 @@ export const CHAT_CASES: ReplayCase[] = [
     parts: [...HELLO, { type: "finish", reason: "other" }],
   },
   {
-    name: "a finish that is told twice",
+    name: "a finish that is sent twice",
     chunks: [...hello, wire.finish("stop"), wire.finish("length"), wire.USAGE, wire.DONE],
     parts: [...HELLO, ...ENDED],
   },

@@ -34,7 +34,7 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
     ],
   },
   {
-    name: "two calls whose pieces are mixed",
+    name: "two calls whose deltas are interleaved",
     chunks: [
       first.begun,
       second.begun,
@@ -70,7 +70,7 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
     ],
   },
   {
-    name: "a call that is told twice",
+    name: "a call that is sent twice",
     chunks: [
       ...wire.wholeCall({ pieces: ["{}"] }),
       wire.functionCall({ pieces: ["{}"] }).ended[1]!,
