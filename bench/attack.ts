@@ -171,12 +171,12 @@ async function probe(url: string, forMs: number): Promise<Probes> {
 /** Peak memory of the process so far; null when it has died. */
 function watchMemory(processId: number): { end(): number | null } {
   let peakMb: number | null = null;
-  const look = async () => {
+  const sample = async () => {
     const text = await readFile(`/proc/${processId}/status`, "utf8").catch(() => "");
     const kilobytes = /^VmHWM:\s+(\d+)/m.exec(text)?.[1];
     peakMb = kilobytes === undefined ? null : Number(kilobytes) / 1_024;
   };
-  const timer = setInterval(() => void look(), PROBE_INTERVAL_MS);
+  const timer = setInterval(() => void sample(), PROBE_INTERVAL_MS);
   return {
     end() {
       clearInterval(timer);

@@ -11,13 +11,18 @@ import { openEmbeddedPostgres } from "../src/store/embedded-postgres/embedded-po
 import { isLocalProcess, type ListProcesses } from "./machine.js";
 
 /** The run's databases. */
-type Place = { urlOf(database: string): string; adminUrl: string; name: string; close(): Promise<void> };
+type DatabaseLocation = {
+  urlOf(database: string): string;
+  adminUrl: string;
+  name: string;
+  close(): Promise<void>;
+};
 
 export class Databases {
   readonly #created: string[] = [];
 
   private constructor(
-    private readonly place: Place,
+    private readonly location: DatabaseLocation,
     private readonly admin: pg.Client,
     /** Version and kind, for the report. */
     readonly description: string,
@@ -27,15 +32,15 @@ export class Databases {
 
   static async open(): Promise<Databases> {
     const url = process.env["DATABASE_URL"];
-    const place = url ? givenPlace(url) : await embeddedPlace();
-    const admin = new pg.Client({ connectionString: place.adminUrl });
+    const location = url ? configuredLocation(url) : await embeddedLocation();
+    const admin = new pg.Client({ connectionString: location.adminUrl });
     await admin.connect();
     const found = await admin.query<{ version: string; pid: number }>(
       "SELECT current_setting('server_version') AS version, pg_backend_pid() AS pid",
     );
     const { version = "?", pid = 0 } = found.rows[0] ?? {};
     const isLocal = await isLocalProcess(pid, "postgres");
-    return new Databases(place, admin, `${version.split(" ")[0]} (${place.name})`, isLocal);
+    return new Databases(location, admin, `${version.split(" ")[0]} (${location.name})`, isLocal);
   }
 
   /** Makes an empty database; its address fits DATABASE_URL. */
@@ -44,7 +49,7 @@ export class Databases {
     const name = `parley_bench_${process.pid}_${this.#created.length}_${purpose}`;
     await this.admin.query(`CREATE DATABASE ${name}`);
     this.#created.push(name);
-    return { name, url: this.place.urlOf(name) };
+    return { name, url: this.location.urlOf(name) };
   }
 
   /** The processes that serve a database, and those that write for all of them (log writer, checkpointer …). */
@@ -72,11 +77,11 @@ export class Databases {
   async close(): Promise<void> {
     for (const name of this.#created) await this.admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     await this.admin.end();
-    await this.place.close();
+    await this.location.close();
   }
 }
 
-function givenPlace(url: string): Place {
+function configuredLocation(url: string): DatabaseLocation {
   const urlOf = (database: string) => {
     const address = new URL(url);
     address.pathname = `/${database}`;
@@ -85,7 +90,7 @@ function givenPlace(url: string): Place {
   return { urlOf, adminUrl: url, name: "DATABASE_URL", close: () => Promise.resolve() };
 }
 
-async function embeddedPlace(): Promise<Place> {
+async function embeddedLocation(): Promise<DatabaseLocation> {
   const folder = await mkdtemp(join(tmpdir(), "parley-bench-"));
   // Run by root, PostgreSQL is another account that must be able to pass.
   await chmod(folder, 0o755);

@@ -34,7 +34,7 @@ export type Delivery = {
 };
 
 /** Cost of a reader that stopped reading, and what it received when it resumed. */
-export type Stall = { heldBytes: number; sentBytes: number; refreshes: number };
+export type Stall = { retainedBytes: number; sentBytes: number; refreshes: number };
 
 /** Results of one server. */
 export type FanOut = {
@@ -56,13 +56,13 @@ export async function openFollowers(
   parley: WatchedParley,
   chatIds: readonly string[],
 ): Promise<{ followers: Follower[]; cost: IdleCost }> {
-  const before = await lookAt(parley);
+  const before = await readMemory(parley);
   const { url } = parley.address;
   const followers = await inBatches(chatIds.length, (index) => {
     const token = before.tokens[index % before.tokens.length] ?? "";
     return Follower.open({ url, token }, chatIds[index] ?? "");
   });
-  const after = await lookAt(parley);
+  const after = await readMemory(parley);
   const cost = {
     usedBytes: (after.usedBytes - before.usedBytes) / chatIds.length,
     residentBytes: (after.residentBytes - before.residentBytes) / chatIds.length,
@@ -162,21 +162,21 @@ export async function measureStall(parley: WatchedParley): Promise<Stall> {
   await say();
   stalled.pause();
   for (let turn = 1; turn < turns; turn += 1) await say();
-  const stalling = await lookAt(parley);
+  const stalling = await readMemory(parley);
   const caughtUp = stalled.untilCaughtUp();
   stalled.resume();
   await within(TURN_LIMIT_MS, "The reader did not catch up", caughtUp);
-  const reads = await lookAt(parley);
+  const reads = await readMemory(parley);
   for (const follower of followers) await follower.close();
   return {
-    heldBytes: stalling.usedBytes - reads.usedBytes,
+    retainedBytes: stalling.usedBytes - reads.usedBytes,
     // Deltas and message.
     sentBytes: 2 * BYTES_PER_DELTA * message.deltas * (turns - 1),
     refreshes: stalled.fellBehind,
   };
 }
 
-async function lookAt({ program }: WatchedParley): Promise<WatchedState> {
+async function readMemory({ program }: WatchedParley): Promise<WatchedState> {
   return (await program.ask()) as WatchedState;
 }
 

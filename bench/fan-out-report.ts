@@ -87,12 +87,12 @@ function idleRows(both: Pair<{ idle: IdleCost }>): Row[] {
 
 function stallRows(both: Both): Row[] {
   const stall = pair(both, (it) => it.stall);
-  const heldMb = (it: FanOut["stall"]) => it.heldBytes / 1_048_576;
+  const retainedMb = (it: FanOut["stall"]) => it.retainedBytes / 1_048_576;
   return [
     compare("sent to the chat meanwhile, MB", stall, (it) => it.sentBytes / 1_048_576),
-    compare("memory that the server holds until then, MB", stall, heldMb, {
+    compare("memory that the server holds until then, MB", stall, retainedMb, {
       text: `<= ${MAX_STALLED_MB} MB`,
-      isMet: heldMb(stall.shared) <= MAX_STALLED_MB,
+      isMet: retainedMb(stall.shared) <= MAX_STALLED_MB,
     }),
     compare("refreshes that it got when it went on", stall, (it) => it.refreshes, {
       text: "1",

@@ -47,9 +47,9 @@ class Floor {
     const history: MessageParam[] = [];
     socket.on("message", (text) => {
       // Text arrives as a Buffer unless configured otherwise.
-      const said = (text as Buffer).toString("utf8");
+      const message = (text as Buffer).toString("utf8");
       // Without an end the bench's own limit reports the turn; the cause is on standard error.
-      this.#turn(socket, { chatId, history }, said).catch((error: unknown) => console.error(error));
+      this.#turn(socket, { chatId, history }, message).catch((error: unknown) => console.error(error));
     });
   }
 

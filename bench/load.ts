@@ -34,7 +34,7 @@ export type Round = {
 };
 
 /** Pooled database connections are given up after 10 s without work; what they used is read before. */
-const LOOK_INTERVAL_MS = 3_000;
+const SAMPLE_INTERVAL_MS = 3_000;
 
 export async function measureRound({ chats, server, database }: Talking, load: Load): Promise<Round> {
   const serverBefore = await server.read();
@@ -43,7 +43,7 @@ export async function measureRound({ chats, server, database }: Talking, load: L
   const timer = setInterval(() => {
     // A look that fails is repeated by the one at the end, whose failure counts.
     looking = database.read().catch(() => undefined);
-  }, LOOK_INTERVAL_MS);
+  }, SAMPLE_INTERVAL_MS);
   try {
     const turns = await runTurns(chats, load);
     await looking;

@@ -158,14 +158,14 @@ export async function compareLengths(
     parley: { young: [], old: [] },
     floor: { young: [], old: [] },
   };
-  const kept: Record<"parley" | "floor", Record<"young" | "old", BenchChat[]>> = {
+  const open: Record<"parley" | "floor", Record<"young" | "old", BenchChat[]>> = {
     parley: await openByAge(subjects.parley, chats),
     floor: await openByAge(subjects.floor, chats),
   };
   for (let window = 0; window < windows; window += 1) {
     for (const name of ["parley", "floor"] as const) {
       for (const age of ["young", "old"] as const) {
-        const round = await measureRound({ ...subjects[name], chats: kept[name][age] }, load);
+        const round = await measureRound({ ...subjects[name], chats: open[name][age] }, load);
         result[name][age].push(round);
         if (window === 0 && name === "parley") {
           const { characters }: LastPrompt = await stage.lastPrompt();
@@ -174,7 +174,7 @@ export async function compareLengths(
       }
     }
   }
-  for (const { young, old } of Object.values(kept)) await closeAll([...young, ...old]);
+  for (const { young, old } of Object.values(open)) await closeAll([...young, ...old]);
   return result;
 }
 

@@ -65,8 +65,8 @@ const TOOL = "process_list";
 
 /** Steps whose tools have been run since the last user message. */
 function resultsSinceUser(turns: readonly DemoTurn[]): number {
-  const said = turns.findLastIndex(({ role }) => role === "user");
-  return turns.slice(said + 1).filter(({ role }) => role === "results").length;
+  const lastUser = turns.findLastIndex(({ role }) => role === "user");
+  return turns.slice(lastUser + 1).filter(({ role }) => role === "results").length;
 }
 
 await serveBench(async () => {

@@ -51,7 +51,7 @@ const SEND = `mutation Send($input: SendChatMessageInput!) {
 const STATUS = `query Status($id: ID!) { chat(id: $id) { status } }`;
 
 /** How often a chat is asked whether its first turn is over; it has no subscriber yet. */
-const LOOK_AGAIN_MS = 25;
+const POLL_INTERVAL_MS = 25;
 
 type Refusals = { userErrors: { message: string }[] };
 type Created = { createChat: Refusals & { chat: { id: string } | null } };
@@ -116,7 +116,7 @@ async function untilRested(address: ParleyAddress, id: string): Promise<void> {
     const { chat } = await ask<Stands>(address, STATUS, { id });
     if (chat?.status === "WAITING") return;
     if (chat?.status === "ERROR") throw new Error("The first turn failed");
-    await setTimeout(LOOK_AGAIN_MS);
+    await setTimeout(POLL_INTERVAL_MS);
   }
 }
 

@@ -77,10 +77,10 @@ export async function startServer(
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
   const listening = new Promise<string>((resolve) => {
-    let said = "";
+    let output = "";
     child.stdout?.on("data", (text: Buffer) => {
-      said += text.toString();
-      const url = /Parley listens on (http:\S+)\/graphql/.exec(said)?.[1];
+      output += text.toString();
+      const url = /Parley listens on (http:\S+)\/graphql/.exec(output)?.[1];
       if (url !== undefined) resolve(url);
     });
   });

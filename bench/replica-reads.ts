@@ -29,14 +29,14 @@ export async function countReplicaReads(stage: Stage): Promise<ReplicaReads | nu
   if (!hasRedis) return null;
   const redis = await startRedis();
   try {
-    const { worker, door } = await stage.startCountedReplicas(redis.url);
+    const { worker, api } = await stage.startCountedReplicas(redis.url);
     const chatId = await startParleyChat(worker.address, MESSAGE);
     const followers: Follower[] = [];
     for (let count = 0; count < FOLLOWERS; count += 1)
-      followers.push(await Follower.open(door.address, chatId));
-    const idle = await difference(door, () => setTimeout(IDLE_MS));
+      followers.push(await Follower.open(api.address, chatId));
+    const idle = await difference(api, () => setTimeout(IDLE_MS));
     const startedAt = nowMicros();
-    const busy = await difference(door, async () => {
+    const busy = await difference(api, async () => {
       for (let turn = 0; turn < TURNS; turn += 1) {
         const seen = followers.map((follower) => follower.followTurn());
         await sayInParley(worker.address, chatId, MESSAGE);
@@ -45,7 +45,7 @@ export async function countReplicaReads(stage: Stage): Promise<ReplicaReads | nu
     });
     const idleShare = (nowMicros() - startedAt) / (IDLE_MS * 1_000);
     for (const follower of followers) await follower.close();
-    for (const { program } of [door, worker]) await program.stop();
+    for (const { program } of [api, worker]) await program.stop();
     return {
       followers: FOLLOWERS,
       turns: TURNS,

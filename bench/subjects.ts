@@ -72,7 +72,7 @@ export class Stage {
 
   /** The compiled server, as users get it. */
   async startParley(): Promise<Subject> {
-    const { name, environment, token } = await this.#parleyPlace("parley");
+    const { name, environment, token } = await this.#parleyEndpoint("parley");
     const program = await startServer(environment, this.folder, this.nodeOptions);
     this.#closers.push(() => program.stop());
     return {
@@ -96,21 +96,21 @@ export class Stage {
 
   /** The caller stops it; if it does not come to that, the end of the stage does. */
   async startCountedParley(): Promise<CountedParley> {
-    return this.#startCounted(await this.#parleyPlace("counted"));
+    return this.#startCounted(await this.#parleyEndpoint("counted"));
   }
 
   /** Two replicas on one database and one Redis; turns run in the first only. */
-  async startCountedReplicas(redisUrl: string): Promise<{ worker: CountedParley; door: CountedParley }> {
-    const { environment, ...place } = await this.#parleyPlace("replicas");
+  async startCountedReplicas(redisUrl: string): Promise<{ worker: CountedParley; api: CountedParley }> {
+    const { environment, ...endpoint } = await this.#parleyEndpoint("replicas");
     const start = (role: string) =>
       this.#startCounted({
-        ...place,
+        ...endpoint,
         environment: { ...environment, REDIS_URL: redisUrl, PARLEY_ROLE: role },
       });
-    return { worker: await start("all"), door: await start("api") };
+    return { worker: await start("all"), api: await start("api") };
   }
 
-  async #startCounted({ name, environment, token }: ParleyPlace): Promise<CountedParley> {
+  async #startCounted({ name, environment, token }: ParleyEndpoint): Promise<CountedParley> {
     const program = await startBenchProgram("counted-parley", environment);
     this.#closers.push(() => program.stop());
     const address = addressOf(program, token);
@@ -125,7 +125,7 @@ export class Stage {
 
   /** `isShared` false: each subscriber's events are executed for it alone. */
   async startWatchedParley(isShared: boolean): Promise<WatchedParley> {
-    const { name, environment, token } = await this.#parleyPlace("watched");
+    const { name, environment, token } = await this.#parleyEndpoint("watched");
     const nodeOptions = [...this.nodeOptions, "--expose-gc"];
     const program = await startBenchProgram("watched-parley", { environment, isShared }, nodeOptions);
     this.#closers.push(() => program.stop());
@@ -150,7 +150,7 @@ export class Stage {
     };
   }
 
-  async #parleyPlace(purpose: string): Promise<ParleyPlace> {
+  async #parleyEndpoint(purpose: string): Promise<ParleyEndpoint> {
     const { name, url } = await this.databases.create(purpose);
     const token = `bench-${randomUUID()}`;
     const environment = {
@@ -173,7 +173,7 @@ export class Stage {
 }
 
 /** Where a Parley lives, and its administrator's token. */
-type ParleyPlace = { name: string; environment: Record<string, string>; token: string };
+type ParleyEndpoint = { name: string; environment: Record<string, string>; token: string };
 
 function addressOf({ url }: Program, token: string): ParleyAddress {
   return { url, token };

@@ -15,7 +15,7 @@ import { serveBench } from "./child-program.js";
 export type WatchedState = { tokens: string[]; usedBytes: number; residentBytes: number };
 
 /** With at most 256 subscriptions each, enough for a thousand. */
-const PEOPLE = 8;
+const USERS = 8;
 
 await serveBench(async (settings) => {
   const { environment, isShared } = settings as { environment: Record<string, string>; isShared: boolean };
@@ -23,7 +23,7 @@ await serveBench(async (settings) => {
   const config = readConfig(environment, environment["PARLEY_WORKSPACE_DIR"] ?? process.cwd());
   const parley = await startParley(config, createLog(config.logLevel));
   const tokens: string[] = [];
-  for (let number = 0; number < PEOPLE; number += 1) {
+  for (let number = 0; number < USERS; number += 1) {
     const user = await createUser(parley.database, {
       username: `f${number}`,
       name: "Follower",

@@ -1,4 +1,4 @@
-/** What the package gives. */
+/** Public API of the package. */
 export { createParley, type ChatEvent, type Parley, type ParleyOptions, type Streams } from "./parley.js";
 export { ParleyError, type AnswerError } from "./parley-error.js";
 export {

@@ -57,12 +57,12 @@ test("the SDK's source imports its own files and its dependencies, nothing of th
   }
   const { dependencies, peerDependencies } = await readManifest();
   const allowed = Object.keys({ ...dependencies, ...peerDependencies });
-  const foreign = [...imported].filter(
+  const unexpected = [...imported].filter(
     (from) =>
       !/^\.\/[a-z-]+\.js$/.test(from) &&
       !allowed.some((name) => from === name || from.startsWith(`${name}/`)),
   );
-  expect(foreign).toEqual([]);
+  expect(unexpected).toEqual([]);
 });
 
 test("the page of the browser example compiles with a browser's types alone", async () => {

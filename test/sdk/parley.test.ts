@@ -142,14 +142,18 @@ test("a server that is replaced in the middle of a turn is followed on the next 
 test("tools, retries and a failure are folded into one state", async () => {
   const parley = open();
   const seen = new Set<string>();
-  const look = ({ state }: ChatTranscript) => {
+  const record = ({ state }: ChatTranscript) => {
     for (const { part } of state.preview?.parts ?? []) seen.add(part.__typename);
     if (state.retry) seen.add(`retry ${state.retry.attempt}`);
   };
-  const tools = await follow(parley, await start(parley, "list the files [[demo: delay=1 reasoning]]"), look);
+  const tools = await follow(
+    parley,
+    await start(parley, "list the files [[demo: delay=1 reasoning]]"),
+    record,
+  );
   expect(tools.state.messages.map(({ role }) => role)).toEqual(["USER", "ASSISTANT", "TOOL", "ASSISTANT"]);
-  const retried = await follow(parley, await start(parley, "[[demo: error=529 times=1 deltas=3]]"), look);
-  const failed = await follow(parley, await start(parley, "[[demo: error=401]]"), look);
+  const retried = await follow(parley, await start(parley, "[[demo: error=529 times=1 deltas=3]]"), record);
+  const failed = await follow(parley, await start(parley, "[[demo: error=401]]"), record);
   expect({
     retried: { failure: retried.state.failure, retry: retried.state.retry },
     failed: { status: failed.state.status, kind: failed.state.failure?.kind, preview: failed.state.preview },
@@ -218,8 +222,8 @@ test("the chat list is followed across a cut, each event once", async () => {
     first,
     last: "WAITING",
   });
-  const told = seen.filter((name) => name !== "ChatListCaughtUpEvent");
-  expect(told).toEqual([...new Set(told)]);
+  const received = seen.filter((name) => name !== "ChatListCaughtUpEvent");
+  expect(received).toEqual([...new Set(received)]);
 });
 
 test("queries and mutations use only the socket when configured to", async () => {
@@ -229,8 +233,8 @@ test("queries and mutations use only the socket when configured to", async () =>
   await follow(parley, chatId);
   const { chat } = await parley.chat({ id: chatId });
   expect(chat?.messages.nodes.length).toBe(2);
-  const nobody = open({ callsOver: "socket", token: "pt_wrong" });
-  await expect(nobody.viewer()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+  const anonymous = open({ callsOver: "socket", token: "pt_wrong" });
+  await expect(anonymous.viewer()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
 });
 
 test("calls fetch a refused token again once, and identify refusals by their code", async () => {

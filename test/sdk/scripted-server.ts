@@ -9,7 +9,7 @@ export type Asked = {
   after: string | null;
   socket: WebSocket;
   /** Sends events with these cursors. */
-  tell(...cursors: string[]): void;
+  send(...cursors: string[]): void;
   fail(code: string): void;
   complete(): void;
 };
@@ -32,7 +32,7 @@ export function welcome(socket: WebSocket): void {
 
 export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
   const http = createServer();
-  const door = new WebSocketServer({ server: http });
+  const webSocketServer = new WebSocketServer({ server: http });
   const asked = new Mailbox<Asked>();
   const left = new Mailbox<string>();
   const server: ScriptedServer = {
@@ -43,12 +43,12 @@ export async function startScriptedServer(port = 0): Promise<ScriptedServer> {
     sockets: new Set(),
     async close() {
       for (const socket of server.sockets) socket.terminate();
-      door.close();
+      webSocketServer.close();
       http.close();
       await once(http, "close");
     },
   };
-  door.on("connection", (socket) => {
+  webSocketServer.on("connection", (socket) => {
     server.sockets.add(socket);
     socket.on("close", () => server.sockets.delete(socket));
     socket.on("message", (bytes: Buffer) => {
@@ -78,7 +78,7 @@ function subscription(socket: WebSocket, { id, payload }: Message): Asked {
   };
   return {
     ...{ id, socket, after: payload?.variables?.after ?? null },
-    tell: (...cursors) => cursors.forEach(next),
+    send: (...cursors) => cursors.forEach(next),
     fail: (code) => send({ type: "error", payload: [{ message: `It is ${code}.`, extensions: { code } }] }),
     complete: () => send({ type: "complete" }),
   };

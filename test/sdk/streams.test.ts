@@ -32,22 +32,22 @@ const cursorOf = async (stream: AsyncIterator<{ cursor: string }>) =>
 test("a stream that was cut resumes after the last received event", async () => {
   const stream = open().chatEvents({ chatId: "cht_1", after: "c0" });
   const first = await server.asked();
-  first.tell("c1", "c2");
+  first.send("c1", "c2");
   expect([await cursorOf(stream), await cursorOf(stream)]).toEqual(["c1", "c2"]);
   first.socket.terminate();
   const second = await server.asked();
-  second.tell("c3");
+  second.send("c3");
   expect([first.after, second.after, await cursorOf(stream)]).toEqual(["c0", "c2", "c3"]);
 });
 
 test("buffered events that are not read yet count as received", async () => {
   const stream = open().chatEvents({ chatId: "cht_1" });
   const first = await server.asked();
-  first.tell("c1", "c2", "c3");
+  first.send("c1", "c2", "c3");
   expect(await cursorOf(stream)).toBe("c1");
   first.socket.terminate();
   const second = await server.asked();
-  second.tell("c4");
+  second.send("c4");
   expect(second.after).toBe("c3");
   expect([await cursorOf(stream), await cursorOf(stream), await cursorOf(stream)]).toEqual([
     "c2",
@@ -62,7 +62,7 @@ test("a stream that the server completes or is too busy for is opened again", as
   const read = cursorOf(stream);
   (await server.asked()).complete();
   (await server.asked()).fail("RATE_LIMITED");
-  (await server.asked()).tell("c1");
+  (await server.asked()).send("c1");
   expect(await read).toBe("c1");
   expect(notices.map(({ attempt, reason }) => [attempt, (reason as Error | undefined)?.message])).toEqual([
     [1, undefined],
@@ -75,11 +75,11 @@ test("a response with errors is no event: the stream is reopened", async () => {
   const first = await server.asked();
   const errors = [{ message: "Internal server error.", extensions: { code: "INTERNAL_SERVER_ERROR" } }];
   const payload = { data: { chatEvents: null }, errors };
-  first.tell("c1");
+  first.send("c1");
   first.socket.send(JSON.stringify({ id: first.id, type: "next", payload }));
   expect(await server.left()).toBe(first.id);
   const second = await server.asked();
-  second.tell("c2");
+  second.send("c2");
   expect([second.after, await cursorOf(stream), await cursorOf(stream)]).toEqual(["c1", "c1", "c2"]);
 });
 
@@ -90,7 +90,7 @@ test("a permanent refusal by the server ends the loop with its code, after the e
   };
   const reading = read();
   const asked = await server.asked();
-  asked.tell("c1");
+  asked.send("c1");
   asked.fail("FORBIDDEN");
   await expect(reading).rejects.toMatchObject({
     name: "ParleyError",
@@ -111,7 +111,7 @@ test.each([4400, 4401, 4406, 4409])("close code %i is permanent", async (code) =
 test.each([1001, 1011, 1012, 4408, 4500])("close code %i is retried", async (code) => {
   const stream = open().chatEvents({ chatId: "cht_1" });
   (await server.asked()).socket.close(code, "Later.");
-  (await server.asked()).tell("c1");
+  (await server.asked()).send("c1");
   expect(await cursorOf(stream)).toBe("c1");
 });
 
@@ -122,7 +122,7 @@ test("leaving the loop unsubscribes", async () => {
   };
   const reading = read();
   const asked = await server.asked();
-  asked.tell("c1", "c2", "c3");
+  asked.send("c1", "c2", "c3");
   await reading;
   expect(await server.left()).toBe(asked.id);
 });
@@ -146,13 +146,13 @@ test("a slow reader buffers a bounded number of events and misses none", async (
   const stream = open().chatEvents({ chatId: "cht_1" });
   const first = await server.asked();
   const cursors = Array.from({ length: MAX_BUFFERED_EVENTS + 500 }, (_, index) => `c${index + 1}`);
-  first.tell(...cursors);
+  first.send(...cursors);
   expect(await server.left()).toBe(first.id);
   const read: string[] = [];
   while (read.length < MAX_BUFFERED_EVENTS) read.push(await cursorOf(stream));
   const second = await server.asked();
   expect(second.after).toBe(`c${MAX_BUFFERED_EVENTS}`);
-  second.tell(...cursors.slice(MAX_BUFFERED_EVENTS));
+  second.send(...cursors.slice(MAX_BUFFERED_EVENTS));
   while (read.length < cursors.length) read.push(await cursorOf(stream));
   expect(read).toEqual(cursors);
 });
@@ -183,7 +183,7 @@ test("a token that expires while connected is fetched again, and the stream resu
   const token = ({ isRefused }: { isRefused: boolean }) => `pt_${occasions.push(isRefused)}`;
   const stream = open({ token }).chatEvents({ chatId: "cht_1" });
   const first = await server.asked();
-  first.tell("c1");
+  first.send("c1");
   expect(await cursorOf(stream)).toBe("c1");
   const shown: unknown[] = [];
   server.greet = (socket, given) => {
@@ -192,7 +192,7 @@ test("a token that expires while connected is fetched again, and the stream resu
   };
   first.socket.close(4403, "Forbidden");
   const second = await server.asked();
-  second.tell("c2");
+  second.send("c2");
   expect({ after: second.after, next: await cursorOf(stream), shown, occasions }).toEqual({
     ...{ after: "c1", next: "c2", shown: ["pt_2"], occasions: [false, true] },
   });
@@ -229,7 +229,7 @@ test("a failing token source is called again; one without a token ends the strea
   };
   const stream = open({ token }).chatEvents({ chatId: "cht_1" });
   const asked = await server.asked();
-  asked.tell("c1");
+  asked.send("c1");
   expect(await cursorOf(stream)).toBe("c1");
   asked.socket.terminate();
   await expect(stream.next()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
@@ -239,7 +239,7 @@ test("a server that no longer answers pings is replaced by a new connection", as
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const stream = open().chatEvents({ chatId: "cht_1" });
   const first = await server.asked();
-  first.tell("c1");
+  first.send("c1");
   expect(await cursorOf(stream)).toBe("c1");
   // The scripted server never answers the protocol's pings.
   await vi.advanceTimersByTimeAsync(10_000);
