@@ -10,7 +10,7 @@ const names = (tools: readonly Tool[]) => tools.map(({ name }) => name);
 const many = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(3, "0")}`);
 
-test("servers' tools are sorted by name and made fit; the workspace's keep their order", () => {
+test("servers' tools are sorted by sanitized name; the workspace's keep their order", () => {
   const { servers, workspace, omitted } = externalTools(
     ["b__x", "a__y", "a__ü"].map(ofServer),
     ["w2", "w1"].map(tool),
@@ -19,7 +19,7 @@ test("servers' tools are sorted by name and made fit; the workspace's keep their
   expect([names(servers), names(workspace), omitted]).toEqual([["a___", "a__y", "b__x"], ["w2", "w1"], []]);
 });
 
-test("names of ours and the client's are kept free: a server's tool is renamed, a workspace's is dropped", () => {
+test("names of ours and the client's are reserved: a server's tool is renamed, a workspace's is dropped", () => {
   const { servers, workspace } = externalTools(
     [ofServer("a__x")],
     [tool("execute"), tool("w")],

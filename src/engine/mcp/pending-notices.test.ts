@@ -26,12 +26,12 @@ test.each([
   ],
   ["of two about one server the first", [userMessage], [about("a"), about("a", "Other.")], [about("a")]],
   [
-    "anew in the next turn",
+    "again in the next turn",
     [userMessage, answer(about("a"), general), userMessage],
     [about("a"), general],
     [about("a"), general],
   ],
-  ["nothing anew behind a summary", [userMessage, answer(general), summary], [general], []],
-])("tells %s", (_name, history, notices, untold) => {
-  expect(pendingNotices(history, notices)).toEqual(untold);
+  ["nothing again behind a summary", [userMessage, answer(general), summary], [general], []],
+])("shows %s", (_name, history, notices, pending) => {
+  expect(pendingNotices(history, notices)).toEqual(pending);
 });

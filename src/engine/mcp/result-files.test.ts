@@ -3,7 +3,7 @@ import { resultFiles } from "./result-files.js";
 
 const data = Buffer.from("bytes").toString("base64");
 
-test("media and binary resources are files, named by their place or their address; texts and links are none", () => {
+test("media and binary resources are files, named by their index or their URI; texts and links are not", () => {
   const files = resultFiles([
     { type: "text", text: "words" },
     { type: "image", data, mediaType: "image/jpeg" },

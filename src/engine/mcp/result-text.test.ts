@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { resultText } from "./result-text.js";
 
-test("text is given as it is, and everything else is named", () => {
+test("text is unchanged, and everything else is named", () => {
   const parts = [
     { type: "text" as const, text: "words" },
     { type: "text" as const, text: "" },
@@ -26,7 +26,7 @@ test("text is given as it is, and everything else is named", () => {
   ]);
 });
 
-test("structured content is given where there is no text", () => {
+test("structured content is used where there is no text", () => {
   expect(resultText({ parts: [], structuredContent: { a: [1] }, isError: false })).toBe('{"a":[1]}');
   expect(resultText({ parts: [], isError: false })).toBe("");
 });

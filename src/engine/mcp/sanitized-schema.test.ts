@@ -6,8 +6,8 @@ import { sanitizedSchema } from "./sanitized-schema.js";
 
 const text = { type: "string" };
 
-describe("a schema that is offered", () => {
-  test("is the one that the server wrote, when nothing is wrong with it", () => {
+describe("a sanitized schema", () => {
+  test("is the server's own when that is valid", () => {
     const schema = {
       type: "object",
       properties: {
@@ -25,7 +25,7 @@ describe("a schema that is offered", () => {
 
   const cases: [string, JsonObject, JsonObject][] = [
     ["has properties even when there are none", { type: "object" }, {}],
-    ["says that it is of an object", { properties: {} }, {}],
+    ["is of type object", { properties: {} }, {}],
     [
       "does not name its dialect or itself",
       { $schema: "http://json-schema.org/draft-07/schema#", $id: "x" },
@@ -82,11 +82,11 @@ describe("a schema that is offered", () => {
       { properties: { ok: text }, required: ["ok"] },
     ],
   ];
-  test.each(cases)("%s", (_, given, offered) => {
-    expect(sanitizedSchema(given)).toEqual({ type: "object", properties: {}, ...offered });
+  test.each(cases)("%s", (_, given, sanitized) => {
+    expect(sanitizedSchema(given)).toEqual({ type: "object", properties: {}, ...sanitized });
   });
 
-  test("comes to an end where it refers to itself, or nests without end", () => {
+  test("ends where it refers to itself, or nests without end", () => {
     expect(sanitizedSchema({ $ref: "#" })).toEqual({ type: "object", properties: {} });
     const all = { allOf: Array.from({ length: 50 }, () => ({ $ref: "#" })) };
     expect(sanitizedSchema(all)).toEqual({ type: "object", properties: {} });
@@ -117,10 +117,10 @@ describe("a schema that is offered", () => {
       ),
     }));
     const property = fc.property(fc.dictionary(key, value, { maxKeys: 5 }), (schema) => {
-      const offered = sanitizedSchema(schema as JsonObject);
-      expect([offered.type, typeof offered.properties]).toEqual(["object", "object"]);
-      // The few that are not valid even so are offered as a schema of anything.
-      expect(() => ajv.validateSchema(offered)).not.toThrow();
+      const sanitized = sanitizedSchema(schema as JsonObject);
+      expect([sanitized.type, typeof sanitized.properties]).toEqual(["object", "object"]);
+      // The few that are not valid even so become a schema of anything.
+      expect(() => ajv.validateSchema(sanitized)).not.toThrow();
     });
     fc.assert(property, { numRuns: 2_000 });
   });

@@ -3,7 +3,7 @@ import { sanitizedNames } from "./tool-names.js";
 
 const sanitized = (...names: string[]) => Object.fromEntries(sanitizedNames(names));
 
-test("a name that every vendor takes stays as it is", () => {
+test("a valid name is unchanged", () => {
   expect(sanitized("files__read-text_file2", "_a__b")).toEqual({
     "files__read-text_file2": "files__read-text_file2",
     _a__b: "_a__b",
@@ -18,7 +18,7 @@ test("other characters become underscores, and a name begins with a letter or on
   });
 });
 
-test("names that would become the same stay apart, whatever their order", () => {
+test("names that would collide stay distinct, whatever their order", () => {
   const names = ["a.b__x", "a_b__x", "a b__x"];
   const forward = sanitized(...names);
   expect(forward).toEqual(sanitized(...names.toReversed()));
@@ -26,7 +26,7 @@ test("names that would become the same stay apart, whatever their order", () => 
   expect(new Set(Object.values(forward)).size).toBe(3);
 });
 
-test("long names are cut to 64 characters and stay apart", () => {
+test("long names are cut to 64 characters and stay distinct", () => {
   const names = ["x".repeat(70), `${"x".repeat(70)}y`];
   const values = Object.values(sanitized(...names));
   expect(values.map((name) => [name.length, /^x{55}_[0-9a-f]{8}$/.test(name)])).toEqual([

@@ -10,16 +10,16 @@ const request = (text: string): ModelRequest => ({
   maxOutputTokens: 500,
 });
 
-test("a prompt has at most as many tokens as bytes, and the answer as many as may be asked for", () => {
+test("a prompt has at most as many tokens as bytes, and the answer as many as are requested", () => {
   const { inputTokens, outputTokens } = greatestUse(request("é".repeat(1_000)), null);
   expect([inputTokens > 2_000, inputTokens < 2_200, outputTokens]).toEqual([true, true, 500]);
 });
 
-test("no more tokens are reckoned with than fit into the model", () => {
+test("no more tokens are counted than fit into the model", () => {
   expect(greatestUse(request("x".repeat(5_000)), 1_000).inputTokens).toBe(1_000);
 });
 
-test("pictures count by their bytes, small ones by what vendors make of them", () => {
+test("images count by their bytes, small ones by a minimum", () => {
   const bare = greatestUse(request("Look"), null).inputTokens;
   const withFiles = (...sizes: number[]) => {
     const files = new Map(sizes.map((size, index) => [String(index), new Uint8Array(size)]));

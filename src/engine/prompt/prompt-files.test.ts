@@ -29,14 +29,14 @@ const numbered = (count: number, sizeBytes?: number) =>
 
 test.each<[string, PromptMessage[], string[]]>([
   ["nothing", [], []],
-  ["words only", [{ role: "user", parts: [{ type: "text", text: "hi" }] }], []],
+  ["text only", [{ role: "user", parts: [{ type: "text", text: "hi" }] }], []],
   [
-    "files of people and of tools, as they came",
+    "files of users and of tools, in their order",
     [sent(file("a")), result(file("b"), file("c"))],
     ["a", "b", "c"],
   ],
   [
-    "a person's text, and not a tool's",
+    "a user's text file, and not a tool's",
     [sent(file("a", 1, "text/csv")), result(file("b", 1, "text/csv"))],
     ["a"],
   ],
@@ -54,15 +54,15 @@ test.each<[string, PromptMessage[], string[]]>([
   ["the newest when they are few and large", [result(...numbered(3, 8 * MIB))], ["1", "2"]],
   ["none that is too large alone", [result(file("a", MAX_PROMPT_FILE_BYTES + 1))], []],
   ["what is shown twice by twice its size", [sent(file("a"), file("b", 9 * MIB), file("b", 9 * MIB))], []],
-])("to the model goes %s", (_, messages, ids) => {
+])("the prompt has %s", (_, messages, ids) => {
   expect(promptFiles(messages)).toEqual(ids);
 });
 
-test("old files leave five at a time, so that four of five new ones leave the beginning of the prompt alone", () => {
+test("old files are removed five at a time, so that four of five new ones leave the beginning of the prompt unchanged", () => {
   const first = (count: number) => Number(promptFiles([result(...numbered(count))])[0]);
   expect([20, 21, 22, 25, 26, 30, 31].map(first)).toEqual([0, 5, 5, 5, 10, 10, 15]);
 });
 
-test("where larger files leave together, five newest stay if they fit", () => {
+test("where larger files are removed together, the five newest stay if they fit", () => {
   expect(promptFiles([result(...numbered(7, 2.5 * MIB))])).toEqual(["2", "3", "4", "5", "6"]);
 });

@@ -121,7 +121,7 @@ const CASES: { name: string; given: PromptMessage[]; expected: PromptMessage[] }
   },
 ];
 
-test("notices for people never reach a model, and a message of nothing else is left out", () => {
+test("notices never reach a model, and a message of nothing else is left out", () => {
   const history = [
     { role: "user" as const, parts: [text("Hello")] },
     { role: "assistant" as const, parts: [notice] },

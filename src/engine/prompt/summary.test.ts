@@ -32,7 +32,7 @@ const talk = [
 
 const sizeOf = (messages: PromptMessage[]) => JSON.stringify(messages.map(({ parts }) => parts)).length;
 
-test("a talk that fits goes whole, with the request as the person's last word", () => {
+test("a conversation that fits is sent whole, with the request as the last user message", () => {
   const messages = summaryMessages(talk, { contextLimit: 100_000, level: 0 });
   expect(messages.slice(0, -1)).toEqual(talk);
   expect(messages.at(-1)).toEqual(
@@ -40,7 +40,7 @@ test("a talk that fits goes whole, with the request as the person's last word", 
   );
 });
 
-describe("a talk that is too long", () => {
+describe("a conversation that is too long", () => {
   const long = [
     ...Array.from({ length: 20 }, (_, index) => message("user", text(`${index} ${"old ".repeat(500)}`))),
     message("assistant", text("I look."), call("c1")),
@@ -56,7 +56,7 @@ describe("a talk that is too long", () => {
     expect(sizeOf(messages)).toBeLessThan(5_000 * 3 + 3_000);
   });
 
-  test("gets shorter with each refusal, though nobody knows the limit", () => {
+  test("gets shorter with each refusal, even without a known limit", () => {
     const sizes = [0, 1, 2, 3].map((level) => sizeOf(summaryMessages(long, { contextLimit: null, level })));
     expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
     expect(sizes[3]).toBeLessThan((sizes[0] ?? 0) / 4);

@@ -4,7 +4,7 @@ import { workspacePrompt } from "./workspace-context.js";
 
 const HOUSE_RULES_BEGIN = "You are a coding agent that works for a user through Parley.";
 
-test("the house speaks first, then the operators, the chat, the workspace, and the person last", () => {
+test("the base prompt comes first, then the operators', the chat's, the workspace's, and the user's last", () => {
   const workspaceContext = workspacePrompt({
     operatingSystem: "linux x64",
     workingDirectory: "/code",
@@ -31,7 +31,7 @@ test("the house speaks first, then the operators, the chat, the workspace, and t
   );
 });
 
-test("what nobody blocks leaves no trace", () => {
+test("empty blocks are left out", () => {
   const prompt = systemPrompt({
     deployment: " \u200B\n",
     history: [],
@@ -55,11 +55,11 @@ test.each<[WorkspaceStatus, string]>([
   [{ kind: "none", mayProvision: false }, "tell the user to start a chat with a workspace."],
   [{ kind: "none", mayProvision: true }, "look at list_templates and call create_workspace first"],
   [{ kind: "unusable", why: "It is stopped. Call start_workspace." }, "It is stopped. Call start_workspace."],
-])("the model is told of its workspace and what to do instead: %j", (workspace, words) => {
+])("the prompt describes the workspace, or what to do instead: %j", (workspace, words) => {
   expect(systemPrompt({ ...NOTHING, subagentKind: null, workspace })).toContain(words);
 });
 
-test("a subagent is told what it is, and one that is to look that it only looks", () => {
+test("the prompt of a subagent says so, and that of a read-only one that it only looks", () => {
   const of = (subagentKind: "general" | "explore" | null) => {
     const prompt = systemPrompt({ ...NOTHING, workspace: { kind: "usable" }, subagentKind });
     return [prompt.includes("You are a subagent"), prompt.includes("Your tools only look")];

@@ -34,10 +34,10 @@ describe("a chat's first message", () => {
     /<message>\n(.*)\n<\/message>/s.exec(prompt?.text ?? "")?.[1];
 
   test.each<[string, MessagePart[], string | undefined]>([
-    ["is shown as it was said", [text(" Fix it "), text("please")], "Fix it\nplease"],
-    ["without words is known by its files", [file("a.png"), reference("src/b.ts")], "a.png\nsrc/b.ts"],
-    ["keeps files out when there are words", [text("Fix it"), reference("src/b.ts")], "Fix it"],
-    ["without anything is not named", [text("  ")], undefined],
+    ["is shown trimmed", [text(" Fix it "), text("please")], "Fix it\nplease"],
+    ["without text is described by its files", [file("a.png"), reference("src/b.ts")], "a.png\nsrc/b.ts"],
+    ["has no file names when there is text", [text("Fix it"), reference("src/b.ts")], "Fix it"],
+    ["without text and files gets no prompt", [text("  ")], undefined],
     ["is shown from its beginning", [text("🦜".repeat(5_000))], `${"🦜".repeat(3_999)}…`],
   ])("%s", (_name, parts, shown) => {
     expect(between(firstMessagePrompt(parts))).toBe(shown);
@@ -59,7 +59,7 @@ describe("a conversation", () => {
     expect(shownOf([row("user", "Fix it")])).toBe("<conversation>\n[user]: Fix it\n</conversation>");
   });
 
-  test("is its first turn, its last three and the person's latest words", () => {
+  test("is its first turn, its last three and the user's latest message", () => {
     const messages = [
       row("assistant", "a greeting"),
       ...[1, 2, 3].flatMap((index) => [row("user", `ask ${index}`), row("assistant", `answer ${index}`)]),
@@ -82,7 +82,7 @@ describe("a conversation", () => {
     );
   });
 
-  test("is only what people and the model said to each other in words", () => {
+  test("has only text of users and the model", () => {
     const messages = [
       row("system", "rules"),
       row("user", "hidden", { visibility: "model" }),
@@ -95,7 +95,7 @@ describe("a conversation", () => {
     expect(shownOf(messages)).toBe("<conversation>\n[user]: ask\n[assistant]: notice\n</conversation>");
   });
 
-  test("in which nobody asked anything in words is not named", () => {
+  test("without text of a user gets no prompt", () => {
     expect(shownOf([row("assistant", "Hello")])).toBeUndefined();
   });
 
@@ -115,8 +115,8 @@ describe("a model's answer", () => {
 
   test.each<[string, MessagePart[], string]>([
     ["names it through the tool", [text("Here:"), call({ title: "Fix the login" })], "Fix the login"],
-    ["names it in words", [text("Fix the login")], "Fix the login"],
-    ["names it in words when the call is empty", [text("Fix the login"), call({})], "Fix the login"],
+    ["names it in text", [text("Fix the login")], "Fix the login"],
+    ["names it in text when the call is empty", [text("Fix the login"), call({})], "Fix the login"],
     [
       "is not taken from another tool or another type",
       [call({ title: "x" }, "other"), call({ title: 1 })],
@@ -127,7 +127,7 @@ describe("a model's answer", () => {
       [text('{"name":"propose_title","arguments":{"title":"Fix it"}}')],
       "Fix it",
     ],
-    ["says nothing", [{ type: "reasoning", text: "Hm" }], ""],
+    ["is empty", [{ type: "reasoning", text: "Hm" }], ""],
   ])("%s", (_name, parts, expected) => {
     expect(proposedTitle(parts)).toBe(expected);
   });

@@ -29,7 +29,7 @@ const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
   ),
 }));
 
-test("no result is ever larger than its limit, and what fits is untouched", () => {
+test("no result is ever larger than its limit, and a fitting one is unchanged", () => {
   fc.assert(
     fc.property(value, fc.integer({ min: 128, max: 20_000 }), (result, limit) => {
       const capped = capResult(result, limit);
@@ -141,7 +141,7 @@ test.each([
   expect(resultLimitBytes(tokens)).toBe(bytes);
 });
 
-test("ten megabytes are cut to the limit, one text or a million pieces", () => {
+test("ten megabytes are cut to the limit, as one text or as a million elements", () => {
   const limit = 64 * KIB;
   const sizes = [
     "x".repeat(10_000_000),

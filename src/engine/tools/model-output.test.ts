@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { exitFields, outputFields, shortenOutput } from "./model-output.js";
 
-test("output within the limit is shown as it is", () => {
+test("output within the limit is unchanged", () => {
   const output = "x".repeat(32 * 1024);
   expect(shortenOutput(output)).toBe(output);
 });
@@ -12,7 +12,7 @@ test("longer output keeps its beginning and its end, cut between characters", ()
   expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(32 * 1024 + 256);
 });
 
-test("what was left out is told in the words of the result", () => {
+test("omitted output is reported in the fields of the result", () => {
   const truncation = { originalBytes: 10, retainedBytes: 4, omittedBytes: 6, strategy: "head_tail" as const };
   expect(outputFields({ output: "", truncation, running: true })).toEqual({
     truncated: { original_bytes: 10, retained_bytes: 4, omitted_bytes: 6, strategy: "head_tail" },

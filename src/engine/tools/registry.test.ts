@@ -12,7 +12,7 @@ const availableTools = (changes: Partial<typeof permissions & typeof facts>) =>
     .filter((tool) => isToolAvailable(tool, { ...facts, ...changes }))
     .map(({ name }) => name);
 
-test("a person's chat with a workspace has every tool", () => {
+test("a user's chat with a workspace has every tool", () => {
   expect(availableTools({})).toEqual(builtInTools.map(({ name }) => name));
 });
 
@@ -22,7 +22,7 @@ test("without a workspace there are still subagents, where there may be some", (
   expect(availableTools({ ...nowhere, mayHaveSubagents: false })).toEqual([]);
 });
 
-test("an agent that is only to look has tools that change nothing, and may call no others", () => {
+test("a read-only agent has tools that change nothing, and may call no others", () => {
   const explorer = { isReadOnly: true, mayHaveSubagents: false };
   expect(availableTools(explorer)).toEqual(LOOKING);
   expect(permittedTools(builtInTools, { ...permissions, ...explorer }).map(({ name }) => name)).toEqual(
@@ -30,7 +30,7 @@ test("an agent that is only to look has tools that change nothing, and may call 
   );
 });
 
-test("tools for subagents are not there at all where there may be none", () => {
+test("there are no subagent tools where there may be no subagents", () => {
   const names = permittedTools(builtInTools, { ...permissions, mayHaveSubagents: false }).map(
     ({ name }) => name,
   );

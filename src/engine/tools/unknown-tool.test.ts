@@ -18,14 +18,14 @@ test.each([
   expect(nearestName(called, NAMES)).toBe(meant);
 });
 
-test("a model that calls a tool which is not there reads which are", () => {
+test("a model that calls an unknown tool reads the list of tools", () => {
   expect(describeUnknownTool("readfile", ["execute", "read_file"])).toBe(
     'There is no tool named "readfile". Did you mean read_file? The tools are: execute, read_file.',
   );
   expect(describeUnknownTool("x", [])).toBe('There is no tool named "x". This chat has no tools.');
 });
 
-test("neither an endless name nor endless tools make an endless answer", () => {
+test("neither a long name nor many tools make a long error", () => {
   const names = Array.from({ length: 5_000 }, (_, index) => `${"t".repeat(500)}_${index}`);
   const text = describeUnknownTool("n".repeat(1_000_000), names);
   expect(text.length).toBeLessThan(15_000);

@@ -44,14 +44,14 @@ test.each<[JsonObject, string]>([
     "edits[1].old: is required (string); unknown property `edits[1].new`.",
   ],
   [{ path: "a", none: [] }, "none: must be integer or null, not array."],
-])("of %j the model reads what is wrong, where, and what was expected", async (args, error) => {
+])("for %j the model reads what is wrong, where, and what was expected", async (args, error) => {
   expect(await validateArguments(schema, args)).toEqual({
     isValid: false,
     error: `Invalid arguments. ${error}`,
   });
 });
 
-describe("slips with one meaning are put right", () => {
+describe("unambiguous slips are repaired", () => {
   test.each<[JsonObject, JsonObject]>([
     [{ limit: "10" }, { limit: 10 }],
     [
@@ -116,7 +116,7 @@ test("an error stays short, whatever the model wrote and however much of it is w
   expect(error).toMatch(/; and 4991 more problems\.$/);
 });
 
-describe("schemas of other people", () => {
+describe("external schemas", () => {
   const args = { a: [1, "x"] };
 
   test.each<[string, JsonObject]>([
@@ -156,15 +156,18 @@ describe("schemas of other people", () => {
     ["are nonsense", { type: "nonsense", properties: 7, required: "a" }],
     ["are larger than a tool needs", { description: "x".repeat(300_000), type: "string" }],
     ["turn in a circle", { $ref: "#" }],
-  ])("that %s are no reason to refuse a call: the tool looks for itself", async (_case, theirs) => {
-    expect(await validateArguments(theirs, args)).toEqual({
-      isValid: true,
-      args,
-      unchecked: expect.any(String) as string,
-    });
-  });
+  ])(
+    "that %s are no reason to refuse a call: the tool validates the arguments itself",
+    async (_case, theirs) => {
+      expect(await validateArguments(theirs, args)).toEqual({
+        isValid: true,
+        args,
+        unchecked: expect.any(String) as string,
+      });
+    },
+  );
 
-  test("cannot hold up the server with a regular expression, and nothing is called unknown for one", async () => {
+  test("cannot block the server with a regular expression, and nothing is reported as unknown for one", async () => {
     const evil = {
       properties: { text: { type: "string", pattern: "^(a+)+$" } },
       patternProperties: { "^(x+)+$": { type: "integer" } },
@@ -175,7 +178,7 @@ describe("schemas of other people", () => {
   });
 });
 
-test("whatever a model writes is either valid or answered, for every tool there is", async () => {
+test("any arguments are either valid or answered with an error, for every tool", async () => {
   const anything = fc.dictionary(
     fc.constantFrom("path", "edits", "command", "timeout", "__proto__", "constructor", "process_id", "a/b~c"),
     fc.jsonValue({ maxDepth: 4 }),
@@ -194,7 +197,7 @@ test("whatever a model writes is either valid or answered, for every tool there 
   expect(({} as JsonObject)["a"]).toBeUndefined();
 });
 
-test("arguments nested beyond all measure do not break the check", async () => {
+test("extremely nested arguments do not break the check", async () => {
   let deep: JsonObject = {};
   for (let level = 0; level < 50_000; level += 1) deep = { child: deep };
   const tree: JsonObject = {

@@ -70,7 +70,7 @@ describe("a stream becomes a message", () => {
       ],
     },
     {
-      name: "a redacted thought has no words but is kept",
+      name: "a redacted thought has no text but is kept",
       stream: [{ ...ended, isRedacted: true, providerMetadata: { data: "x" } }, text("a")],
       parts: [
         { type: "reasoning", text: "", isRedacted: true, providerMetadata: { data: "x" } },
@@ -118,7 +118,7 @@ describe("a stream becomes a message", () => {
   });
 });
 
-test("text that its vendor closed keeps what the vendor attached, and text that follows is another part", () => {
+test("text that its vendor closed keeps the vendor's metadata, and text that follows is another part", () => {
   const providerMetadata = { openai: { phase: "commentary" } };
   const stream: ModelStreamPart[] = [
     { type: "text-end", providerMetadata },
@@ -133,7 +133,7 @@ test("text that its vendor closed keeps what the vendor attached, and text that 
   ]);
 });
 
-test("the newest usage and the finish are remembered, and are no deltas", () => {
+test("the newest usage and the finish reason are recorded, and are no deltas", () => {
   const message = new MessageAccumulator();
   const first = message.add({ type: "usage", usage });
   const second = message.add({ type: "usage", usage: { ...usage, outputTokens: 9 } });
@@ -147,7 +147,7 @@ test("the newest usage and the finish are remembered, and are no deltas", () => 
   ]);
 });
 
-test("each part of the stream says where in the preview it belongs", () => {
+test("each delta has the index of its part", () => {
   const message = new MessageAccumulator();
   const stream = [
     thought("t"),
@@ -171,7 +171,7 @@ test("each part of the stream says where in the preview it belongs", () => {
   ]);
 });
 
-test("what a preview showed becomes the same message, without unfinished calls", () => {
+test("deltas are rebuilt into the same message, without unfinished calls", () => {
   const stream = [
     thought("t"),
     text("a"),

@@ -69,7 +69,7 @@ const fail = (error: unknown) => () => {
   throw error;
 };
 
-test("a whole answer is completed, and all of it was shown", async () => {
+test("a complete answer is completed, and all of it was published", async () => {
   const { running, shown } = await call(text("a"), text("b"), { type: "usage", usage }, text("c"), finish);
   expect(await running).toEqual({
     type: "completed",
@@ -81,7 +81,7 @@ test("a whole answer is completed, and all of it was shown", async () => {
   expect(shown()).toEqual(["a", "bc"]);
 });
 
-test("an answer that breaks off is a failure that is worth another try", async () => {
+test("an answer that breaks off is a retryable failure", async () => {
   const { running, shown } = await call(text("a"), text("b"));
   expect(await running).toEqual({
     type: "failed",
@@ -99,7 +99,7 @@ test("an answer that breaks off is a failure that is worth another try", async (
   expect(shown()).toEqual(["a", "b"]);
 });
 
-test("a vendor's refusal is passed on with its wish and its cause", async () => {
+test("a vendor's refusal is returned with its retry-after and its cause", async () => {
   const error = new ModelCallError(busy, 7_000);
   const { running } = await call(text("a"), fail(error));
   expect(await running).toEqual({
@@ -113,7 +113,7 @@ test("a vendor's refusal is passed on with its wish and its cause", async () => 
   });
 });
 
-test("a bug is thrown on", async () => {
+test("a bug is rethrown", async () => {
   const { running } = await call(text("a"), fail(new TypeError("a bug")));
   await expect(running).rejects.toThrow("a bug");
 });
@@ -122,7 +122,7 @@ test.each([
   ["when the stream just ends", undefined],
   ["when the vendor's error comes with it", new ModelCallError(busy, undefined)],
   ["when the abort itself is thrown", new DOMException("aborted", "AbortError")],
-])("a stop keeps what had arrived, and shows it, %s", async (_name, error) => {
+])("a stop keeps the partial answer, and publishes it, %s", async (_name, error) => {
   const { stop, running, shown } = await call(text("a"), text("b"), { type: "usage", usage }, () => {
     stop.abort({ kind: "interrupt" });
     if (error) throw error;
@@ -137,7 +137,7 @@ const callOf = (toolName: string, more = {}): ModelStreamPart & { type: "tool-ca
   ...more,
 });
 
-test("notices stand first in the message, and are shown before the model has said a word", async () => {
+test("notices come first in the message, and are published before the model's first part", async () => {
   const preamble = { ...EMPTY_PREAMBLE, notices: [away] };
   const before: string[][] = [];
   const record = (soFar: () => string[]) => void before.push(soFar());
@@ -155,7 +155,7 @@ test("a call names the server whose tool it is, except when the vendor runs it",
   });
 });
 
-test("what arrives after a stop is not taken", async () => {
+test("parts after a stop are ignored", async () => {
   const { stop, running, shown } = await call(text("a"), () => stop.abort(), text("b"), finish);
   const parts = [{ type: "text", text: "a" }];
   expect(await running).toEqual({ type: "stopped", parts, usage: estimated(7, 1) });
@@ -228,7 +228,7 @@ test.each<[string, ModelStreamPart[], { shown: string[]; parts: unknown[] }]>([
   });
 });
 
-test("an answer that is stopped in the middle of a character is kept as it was shown", async () => {
+test("an answer that is stopped in the middle of a character is stored as it was shown", async () => {
   const { running, shown, stop } = await call(text("a"), text(HIGH), () => stopNow(), text("b"));
   const stopNow = () => stop.abort();
   expect({ ...(await running), shown: shown().join("") }).toMatchObject({
@@ -238,7 +238,7 @@ test("an answer that is stopped in the middle of a character is kept as it was s
   });
 });
 
-test("arguments are shown as they are saved: without half characters, nested as deeply as can be kept", async () => {
+test("arguments are shown as they are stored: without half characters, nested as deeply as can be stored", async () => {
   const odd = { [`k${LOW}`]: `v${HIGH}`, __proto__: null, list: [HIGH + LOW, "\u0000"] };
   const deep: JsonObject = JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`);
   const calls = [odd, deep].map((args, index): ModelStreamPart => ({
@@ -262,7 +262,7 @@ const thought: ModelStreamPart = { type: "reasoning-delta", text: "Hm, hm." };
 
 test.each<[string, ModelStreamPart[], TokenUsage]>([
   ["nothing is estimated whole", [text("Hello there."), finish], estimated(7, 3)],
-  ["thoughts are part of what was written", [thought, text("Hi."), finish], estimated(7, 6, 4)],
+  ["reasoning is part of the output", [thought, text("Hi."), finish], estimated(7, 6, 4)],
   [
     "zero for its prompt stays as reported",
     [text("Hi."), reported({ inputTokens: 0, outputTokens: 9 }), finish],
@@ -289,7 +289,7 @@ test.each<[string, ModelStreamPart[], TokenUsage]>([
   expect((await running).usage).toEqual(expected);
 });
 
-test("a call that breaks off costs what was sent and streamed, arguments included, and more where the vendor knows more", async () => {
+test("a call that breaks off is billed for what was sent and streamed, arguments included, or for more if the vendor reported more", async () => {
   const input = { type: "tool-input-delta", toolCallId: "c", toolName: "t", delta: "x".repeat(300) } as const;
   const early = reported({ inputTokens: 500, outputTokens: 1 });
   const broken = await (await call(early, text("Hello there."), input)).running;
@@ -298,7 +298,7 @@ test("a call that breaks off costs what was sent and streamed, arguments include
   expect(known.usage).toEqual({ ...usage, inputTokens: 500, outputTokens: 80 });
 });
 
-test("a call that was refused before it began costs nothing, and one that was never sent neither", async () => {
+test("a call that was refused before it began, or never sent, costs nothing", async () => {
   const refused = await (await call(fail(new ModelCallError(busy, undefined)))).running;
   const stop = new AbortController();
   stop.abort();
@@ -312,7 +312,7 @@ test("a call that was refused before it began costs nothing, and one that was ne
 
 const length: ModelStreamPart = { type: "finish", reason: "length" };
 
-test("an answer that is cut off ends with a notice, which is shown with it", async () => {
+test("an answer that is cut off ends with a notice, which is published with it", async () => {
   const { running, shown } = await call(text("Once upon"), length);
   expect(await running).toMatchObject({
     type: "completed",
@@ -322,7 +322,7 @@ test("an answer that is cut off ends with a notice, which is shown with it", asy
   expect(shown()).toEqual(["Once upon", "notice"]);
 });
 
-test("a call that was cut off with the answer stays, marked, and the turn goes on with it", async () => {
+test("a call that was cut off with the answer is marked, and the turn goes on with it", async () => {
   const input = { type: "tool-input-delta", toolCallId: "c", toolName: "t", delta: '{"a' } as const;
   const { running, shown } = await call(text("Now"), input, length);
   const cut = { type: "tool-call", toolCallId: "c", toolName: "t", arguments: {}, isCut: true };

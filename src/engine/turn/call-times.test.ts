@@ -18,7 +18,7 @@ const answered = (toolCallId: string): ModelStreamPart => ({
   isProviderExecuted: true,
 });
 
-test("a call begins when the model has asked for it, once, and a vendor's result says how long it took", () => {
+test("a call begins with its first request, and a vendor's result has its duration", () => {
   const clock = new ManualClock();
   const times = new CallTimes(clock);
   const startedAt = clock.now();

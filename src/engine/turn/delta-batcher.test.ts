@@ -33,7 +33,7 @@ const contentOf = (sent: LiveDelta[][]) =>
     ]),
   );
 
-test("the first delta goes out at once, those after it together, 15 ms later", () => {
+test("the first delta is published at once, the following together, 15 ms later", () => {
   const { clock, sent, writer } = start();
   for (const words of ["a", "b", "c"]) writer.write(text(words));
   expect(contentOf(sent)).toEqual([[[1, 0, "a"]]]);
@@ -43,7 +43,7 @@ test("the first delta goes out at once, those after it together, 15 ms later", (
   expect(contentOf(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "bc"]]]);
 });
 
-test("after a pause of 15 ms the next delta goes out at once", () => {
+test("after a pause of 15 ms the next delta is published at once", () => {
   const { clock, sent, writer } = start();
   writer.write(text("a"));
   clock.advance(15);
@@ -51,7 +51,7 @@ test("after a pause of 15 ms the next delta goes out at once", () => {
   expect(contentOf(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "b"]]]);
 });
 
-test("a fast stream goes out at most once each 15 ms, whole and in order", () => {
+test("a fast stream is published at most once per 15 ms, complete and in order", () => {
   const { clock, sent, writer } = start();
   for (let index = 0; index < 100; index += 1) {
     writer.write(text(`${index} `));
@@ -91,7 +91,7 @@ test("only deltas of the same kind and part are joined", () => {
   ]);
 });
 
-test("a flush sends what waits, once, and an empty one sends nothing", () => {
+test("a flush publishes pending deltas once, and an empty one publishes nothing", () => {
   const { clock, sent, writer } = start();
   writer.flush();
   writer.write(text("a"));
@@ -102,7 +102,7 @@ test("a flush sends what waits, once, and an empty one sends nothing", () => {
   expect(contentOf(sent)).toEqual([[[1, 0, "a"]], [[2, 0, "b"]]]);
 });
 
-test("deltas that were sent do not change any more", () => {
+test("published deltas do not change any more", () => {
   const { sent, writer } = start();
   writer.write(text("a"));
   const [first] = sent;
@@ -113,7 +113,7 @@ test("deltas that were sent do not change any more", () => {
   ]);
 });
 
-test("a busy server's longer interval holds from the next delta on", () => {
+test("a busy server's longer interval applies from the next delta on", () => {
   const { clock, sent, writer, setInterval } = start();
   writer.write(text("a"));
   setInterval(100);

@@ -41,7 +41,7 @@ function gates() {
   };
 }
 
-test("all calls begin at once; results are shown as they come and returned in call order", async () => {
+test("all calls start at once; results are published as they arrive and returned in call order", async () => {
   const { clock, deltas, execute } = start();
   const { run, end, begun } = gates();
   const done = execute(run, "a", "b", "c");
@@ -56,7 +56,7 @@ test("all calls begin at once; results are shown as they come and returned in ca
   ]);
 });
 
-test("a result tells how long its call took since that began, whatever the others do", async () => {
+test("a result has the duration of its own call, whatever the others do", async () => {
   const { clock, deltas, stop } = start();
   const { run, end } = gates();
   const ports = {
@@ -81,7 +81,7 @@ test("a result tells how long its call took since that began, whatever the other
   ]);
 });
 
-test("what a running tool says is shown in its place until its result is there", async () => {
+test("live output is shown at its call until the result is there", async () => {
   const { clock, deltas, execute } = start();
   const says = new Map<string, (text: string, missedBytes?: number) => void>();
   const { run: gated, end } = gates();
@@ -128,14 +128,14 @@ test("a tool that throws, rejects with no error, or throws before it waits is an
   ]);
 });
 
-test("a tool that throws what cannot even be told is an error result too", async () => {
+test("a thrown value without a text is an error result too", async () => {
   const { execute } = start();
   expect(await execute(() => Promise.reject(Object.create(null) as Error), "a")).toEqual([
     result("a", { error: "The tool failed: an object without a message" }, true),
   ]);
 });
 
-test("a stop keeps what has finished, and what finishes well on its way out", async () => {
+test("a stop keeps finished results, and those that succeed within the grace period", async () => {
   const { stop, execute } = start();
   const { run: gated, end } = gates();
   const run: RunTool = (toolCall, signal) => {
@@ -151,7 +151,7 @@ test("a stop keeps what has finished, and what finishes well on its way out", as
   expect(await done).toEqual([result("a", "early"), result("b", "just in time")]);
 });
 
-test("a tool that ignores the stop is left behind after two seconds, and what it says later is not heard", async () => {
+test("a tool that ignores the stop is abandoned after two seconds, and its later output is ignored", async () => {
   const { clock, deltas, stop, execute } = start();
   const { run, end } = gates();
   const done = execute(run, "a", "b");
@@ -167,14 +167,14 @@ test("a tool that ignores the stop is left behind after two seconds, and what it
   expect(deltas.map(({ delta }) => delta)).toEqual([result("a", "early")]);
 });
 
-test("nothing begins after a stop", async () => {
+test("no call starts after a stop", async () => {
   const { stop, execute } = start();
   stop.abort({ kind: "interrupt" });
   const { run, begun } = gates();
   expect([await execute(run, "a", "b"), begun()]).toEqual([[], []]);
 });
 
-test("no calls are no results", async () => {
+test("no calls give no results", async () => {
   const { execute } = start();
   expect(await execute(gates().run)).toEqual([]);
 });

@@ -8,7 +8,7 @@ function start() {
   return { clock, shown, output: new LiveOutput((append) => void shown.push(append), clock) };
 }
 
-test("the first words are shown at once, those after it together, 200 ms later", () => {
+test("the first output is shown at once, the following together, 200 ms later", () => {
   const { clock, shown, output } = start();
   for (const words of ["a", "b", "c"]) output.write(words);
   clock.advance(LIVE_OUTPUT_INTERVAL_MS - 1);
@@ -18,7 +18,7 @@ test("the first words are shown at once, those after it together, 200 ms later",
   expect(shown).toEqual(["a", "bc"]);
 });
 
-test("a tool that says too much is shown its newest 16 KiB a second, and how much is left out", () => {
+test("excessive output is shown as its newest 16 KiB per second, with the number of omitted bytes", () => {
   const { clock, shown, output } = start();
   for (let second = 0; second < 10; second += 1) {
     for (let tenth = 0; tenth < 10; tenth += 1) {
@@ -41,7 +41,7 @@ test("a tool that says too much is shown its newest 16 KiB a second, and how muc
   expect(shown.join("").endsWith("éthe end")).toBe(true);
 });
 
-test("what was lost on the way is left out together with what waited before it", () => {
+test("lost output is counted together with the pending output before it", () => {
   const { clock, shown, output } = start();
   output.write("a");
   output.write("bc");

@@ -4,7 +4,7 @@ import type { RunTool } from "./ports.js";
 
 const signal = new AbortController().signal;
 
-test("a call begins when the earlier ones that it waits for have ended, and beside all others", async () => {
+test("a call starts after the earlier ones that it waits for, concurrently with all others", async () => {
   const log: string[] = [];
   const ends = new Map<string, () => void>();
   const run: RunTool = ({ toolCallId }) => {

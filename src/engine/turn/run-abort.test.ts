@@ -5,7 +5,7 @@ const interrupt = { kind: "interrupt" } as const;
 const shutdown = { kind: "shutdown" } as const;
 const lost = { kind: "ownership-lost" } as const;
 
-test("the first reason counts, and the signal carries it", () => {
+test("the first reason counts, and is the reason of the signal", () => {
   const stop = new RunAbortController();
   const { signal } = stop;
   expect([stop.reason, signal.aborted]).toEqual([null, false]);
@@ -14,7 +14,7 @@ test("the first reason counts, and the signal carries it", () => {
   expect([stop.reason, signal.aborted, signal.reason]).toEqual([interrupt, true, interrupt]);
 });
 
-test("losing the chat makes every other reason pointless", () => {
+test("loss of the lease replaces every other reason", () => {
   const stop = new RunAbortController();
   stop.stop(shutdown);
   stop.stop(lost);
@@ -22,7 +22,7 @@ test("losing the chat makes every other reason pointless", () => {
   expect(stop.reason).toEqual(lost);
 });
 
-test("only an interrupt can be over, and then a fresh signal can stop again", () => {
+test("only an interrupt can be reset, and the fresh signal can be aborted again", () => {
   const stop = new RunAbortController();
   stop.stop(interrupt);
   const old = stop.signal;
@@ -33,7 +33,7 @@ test("only an interrupt can be over, and then a fresh signal can stop again", ()
   expect([stop.reason, stop.signal.aborted]).toEqual([shutdown, true]);
 });
 
-test("a shutdown during an interrupt is not forgotten when the interrupt is over", () => {
+test("a shutdown during an interrupt survives the reset", () => {
   const stop = new RunAbortController();
   stop.stop(interrupt);
   stop.stop(shutdown);

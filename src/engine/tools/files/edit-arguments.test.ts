@@ -17,7 +17,7 @@ test.each([
   expect(normaliseEditArguments(given)).toEqual(expected);
 });
 
-test("edits of one path are kept together in order", () => {
+test("edits of one path are grouped in order", () => {
   expect(
     groupEdits([
       EDIT,
@@ -57,6 +57,6 @@ test.each([
   ["a patch", { patch: "*** Begin Patch" }, `Patches and scripts are not understood. ${SHAPE}`],
   ["a whole file", { path: "a", content: "x" }, "A whole file is written by write_file."],
   ["what the schema explains by itself", { edits: [{ path: "a" }] }, ""],
-])("who writes %s is told how edits are written", (_, args, expected) => {
+])("arguments with %s get advice on their shape", (_, args, expected) => {
   expect(explainShape(args)).toBe(expected);
 });

@@ -5,7 +5,7 @@ test("a search that showed everything needs no note", () => {
   expect(noteOf({ unreadable: 0 }, { more: 0, unit: "files" })).toEqual({});
 });
 
-test("a search that ended early says that its numbers are the least", () => {
+test("a search that ended early reports its counts as minimums", () => {
   expect(
     noteOf(
       { endedEarly: "time", unreadable: 2 },

@@ -24,14 +24,14 @@ const TIMED_OUT = expect.objectContaining({
   message: "The tool was stopped: it did not end within 1s. What it has done so far is not known.",
 }) as unknown;
 
-test("a tool that ends in time gives its result, and no timer is left", async () => {
+test("a tool that ends in time returns its result, and leaves no timer", async () => {
   const { clock, done, signal } = start(() => Promise.resolve("done"));
   expect(await done).toBe("done");
   clock.advance(10_000);
   expect(signal()?.aborted).toBe(false);
 });
 
-test("a tool that listens is stopped with the reason when its time is over", async () => {
+test("a tool that listens is aborted with the reason on its timeout", async () => {
   const { clock, done, signal, late } = start(
     (own) =>
       new Promise((_resolve, reject) => own.addEventListener("abort", () => reject(own.reason as Error))),
@@ -43,7 +43,7 @@ test("a tool that listens is stopped with the reason when its time is over", asy
   expect(late).toEqual([]);
 });
 
-test("a tool that ignores its signal is left behind, and what it throws later is told", async () => {
+test("a tool that ignores its signal is abandoned, and its late failure is reported", async () => {
   let fail: (reason: Error) => void = () => undefined;
   const { clock, done, late } = start(() => new Promise((_resolve, reject) => (fail = reject)));
   clock.advance(1_000);
@@ -53,7 +53,7 @@ test("a tool that ignores its signal is left behind, and what it throws later is
   expect(late).toEqual([new Error("much later")]);
 });
 
-test("an answer that a tool gives to its own stop comes too late", async () => {
+test("a result in reaction to the abort comes too late", async () => {
   const { clock, done } = start(
     (own) => new Promise((resolve) => own.addEventListener("abort", () => resolve("half"))),
   );
@@ -80,14 +80,14 @@ test("a stop of the turn reaches the tool with its reason, before and while it r
   });
 });
 
-test("a tool that throws before it waits fails like one that throws later", async () => {
+test("a synchronous throw is a rejection", async () => {
   const { done } = start(() => {
     throw new Error("at once");
   });
   await expect(done).rejects.toThrow("at once");
 });
 
-test("a time without end is as long as a timer can be", async () => {
+test("an infinite timeout is as long as a timer can be", async () => {
   const { clock, done, signal } = start(() => new Promise(() => undefined), Infinity);
   clock.advance(2 ** 31 - 2);
   expect(signal()?.aborted).toBe(false);
