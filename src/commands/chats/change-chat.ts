@@ -60,7 +60,7 @@ export function submitToolResults(
   return changeChat(dependencies, viewer, chatId, { type: "submit-tool-results", results });
 }
 
-/** Moves a queued message to the head of the queue, which interrupts the turn. */
+/** Moves a queued message to the head of the queue and interrupts the turn; without one it is sent at once. */
 export function promoteQueuedMessage(
   dependencies: CommandDependencies,
   viewer: Viewer,

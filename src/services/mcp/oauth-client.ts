@@ -8,7 +8,7 @@ import {
   configuredAuthorizationServer,
   readChallenge,
 } from "../../mcp/oauth-discovery.js";
-import { obtainClient, scopesToAsk } from "../../mcp/oauth.js";
+import { obtainClient, scopesToRequest } from "../../mcp/oauth.js";
 import {
   OauthFailure,
   type AuthorizationServer,
@@ -73,7 +73,7 @@ export async function discoverRegistration(
   addresses: { redirectUri: string; documentUrl: string | null },
 ): Promise<OauthRegistration & { scopes: string[] }> {
   const scopesFor = (server: AuthorizationServer, challenge: OauthChallenge | null) =>
-    scopesToAsk(server, { configured: record.oauthScopes, challenge });
+    scopesToRequest(server, { configured: record.oauthScopes, challenge });
   const configured = configuredClient(dependencies.secrets, record);
   if (configured !== null) return { ...configured, scopes: scopesFor(configured.server, null) };
   const url = new URL(record.url);

@@ -50,7 +50,7 @@ export type TurnModel = {
 
 export type ModelChoice = { ok: true; model: TurnModel } | NoProviderEndpoint;
 
-export type ModelSource = {
+export type ModelsDependencies = {
   database: Database;
   clock: Clock;
   log: Log;
@@ -66,7 +66,7 @@ type ResolvedEndpoint = Extract<ProviderEndpoint, { ok: true }>;
 type Found = { config: ModelConfigRecord; provider: ProviderRecord } | null;
 
 export class Models {
-  readonly #source: ModelSource;
+  readonly #dependencies: ModelsDependencies;
   readonly #found = new LRUCache<string, { at: number; value: Promise<Found> }>({ max: MAX_CACHED_CONFIGS });
   /** Requests for unset context limits; a limit that was found is saved in the database. */
   readonly #asked = new LRUCache<string, Promise<number | null>>({
@@ -81,9 +81,9 @@ export class Models {
   #changes = 0;
   readonly #stopListening: () => void;
 
-  constructor(source: ModelSource) {
-    this.#source = source;
-    this.#stopListening = source.bus.onConfigChange((topic) => {
+  constructor(dependencies: ModelsDependencies) {
+    this.#dependencies = dependencies;
+    this.#stopListening = dependencies.bus.onConfigChange((topic) => {
       if (topic === "models") this.#forget();
     });
   }
@@ -105,13 +105,13 @@ export class Models {
       const message = `${name} is disabled in this deployment. Choose another model.`;
       return refused("provider_disabled", message, provider);
     }
-    const endpoint = await this.#source.endpoints.find(provider, ownerId);
+    const endpoint = await this.#dependencies.endpoints.find(provider, ownerId);
     if (!endpoint.ok) return endpoint;
     const adapter = withOutputRetry(await this.#adapter(provider, endpoint), {
       modelLimit: (tokens) => this.#observe("output", config, tokens),
       window: (tokens) => this.#observe("context", config, tokens),
     });
-    const wanted = desiredOutputTokens(config, this.#source.maxOutputTokens);
+    const wanted = desiredOutputTokens(config, this.#dependencies.maxOutputTokens);
     const model = {
       adapter,
       kind: provider.kind,
@@ -149,7 +149,7 @@ export class Models {
 
   /** When saving fails, only the next call is rejected again. Never rejects. */
   async #observe(of: "context" | "output", config: ModelConfigRecord, tokens: number): Promise<void> {
-    const { database, log } = this.#source;
+    const { database, log } = this.#dependencies;
     try {
       if (of === "context") await observeContextLimit(database, config.id, tokens);
       else await observeOutputLimit(database, config.id, tokens);
@@ -162,12 +162,12 @@ export class Models {
   }
 
   async #askForLimit(adapter: ModelProvider, config: ModelConfigRecord): Promise<number | null> {
-    const { clock, log } = this.#source;
+    const { clock, log } = this.#dependencies;
     const patience = new AbortController();
     const cancel = clock.after(LIMIT_QUESTION_MS, () => patience.abort());
     try {
       const tokens = await adapter.findContextLimit(config.model, patience.signal);
-      if (tokens !== null) await observeContextLimit(this.#source.database, config.id, tokens);
+      if (tokens !== null) await observeContextLimit(this.#dependencies.database, config.id, tokens);
       return tokens;
     } catch (error) {
       log.warn({ err: error, model: config.model }, "reading a model's context limit from the vendor failed");
@@ -179,7 +179,7 @@ export class Models {
 
   /** Whether any provider uses personal keys. Usually known from turns' reads, without a statement of its own. */
   async asksPersonalKeys(): Promise<boolean> {
-    const { clock } = this.#source;
+    const { clock } = this.#dependencies;
     const isFresh = () => this.#asksKeys !== null && clock.now() - this.#asksKeys.at < CACHE_MS;
     if (!isFresh()) await this.#find("");
     return this.#asksKeys === null || !isFresh() || this.#asksKeys.value;
@@ -192,7 +192,7 @@ export class Models {
   }
 
   async #find(configId: string): Promise<Found> {
-    const now = this.#source.clock.now();
+    const now = this.#dependencies.clock.now();
     const cached = this.#found.get(configId);
     if (cached && now - cached.at < CACHE_MS) return cached.value;
     const value = this.#read(configId);
@@ -202,7 +202,7 @@ export class Models {
   }
 
   async #read(configId: string): Promise<Found> {
-    const { database, clock } = this.#source;
+    const { database, clock } = this.#dependencies;
     const [at, changes] = [clock.now(), this.#changes];
     const config =
       configId === ""
@@ -223,7 +223,7 @@ export class Models {
     this.#asked.clear();
     this.#asksKeys = null;
     this.#changes += 1;
-    this.#source.endpoints.forget();
+    this.#dependencies.endpoints.forget();
   }
 
   #adapter(provider: ProviderRecord, { settings, isGuarded }: ResolvedEndpoint): Promise<ModelProvider> {
@@ -232,8 +232,8 @@ export class Models {
     const known = this.#adapters.get(key);
     if (known) return known;
     const limits = { timeoutMs: GUARDED_TIMEOUT_MS, maxBodyBytes: null };
-    const transport = isGuarded ? { fetch: this.#source.endpoints.fetchFor(provider, limits) } : {};
-    const adapter = this.#source.createAdapter({ ...settings, ...transport });
+    const transport = isGuarded ? { fetch: this.#dependencies.endpoints.fetchFor(provider, limits) } : {};
+    const adapter = this.#dependencies.createAdapter({ ...settings, ...transport });
     this.#adapters.set(key, adapter);
     adapter.catch(() => this.#adapters.delete(key));
     return adapter;
