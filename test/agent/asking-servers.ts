@@ -15,7 +15,7 @@ export const ASK_PASSWORD = `"$GIT_ASKPASS" "Password for 'https://ada@github.co
 export type AskingServers = {
   /** What they were asked in this test, in order. */
   asked: GitCredentialsRequest[];
-  /** Answers that somebody waits for. */
+  /** Pending answers. */
   waiting: ((answer: GitCredentials) => void)[];
   /** A server that answers so. */
   open(answer: GitCredentials | (() => Promise<GitCredentials>)): Promise<ControlChannel>;

@@ -1,4 +1,4 @@
-// Byte streams over one real WebSocket, as agents that call carry them: nothing lost, nobody held up, nothing left.
+// Byte streams over one real WebSocket, as agents that call carry them: nothing lost, nothing blocked, nothing left.
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, request } from "node:http";

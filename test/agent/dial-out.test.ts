@@ -54,7 +54,7 @@ beforeAll(async () => {
   server = await openServer();
   workspace = await addWorkspace("the one");
   agent = startCaller({ token: workspace.token, directory: folder, servers: [server.url] });
-  await agent.untilSaid(1);
+  await agent.untilOutput(1);
 });
 afterEach(async () => {
   await Promise.all(callers.splice(0).map((caller) => caller.end("SIGKILL")));
@@ -165,7 +165,7 @@ test("[A18] a call that is cut fails what was under way; the command goes on, an
   const proxy = await startCuttableProxy(server.url);
   const cut = await addWorkspace("cut");
   const caller = call(cut, [proxy.url]);
-  await caller.untilSaid(1);
+  await caller.untilOutput(1);
   const before = await connection(cut);
   const fifo = makeFifo(join(folder, "goes-on"));
   const command = "exec 3>goes-on; until test -e go; do sleep 0.05; done; echo done";
@@ -174,7 +174,7 @@ test("[A18] a call that is cut fails what was under way; the command goes on, an
   const waiting = before.processOutput({ id, wait: true }).catch((error: unknown) => error);
   expect(proxy.cut()).toBe(1);
   expect(await waiting).toBeInstanceOf(AgentUnreachable);
-  await caller.untilSaid(2);
+  await caller.untilOutput(2);
   const after = await connection(cut);
   expect(after.instance).toBe(before.instance);
   expect(await after.startProcess({ command, idempotencyKey: "one" })).toEqual({
@@ -191,11 +191,11 @@ test("[A13] an agent calls until a server is there, and again when it was away",
   const caller = call(patient, [`ws://127.0.0.1:${port}`]);
   await caller.untilLogged(({ reason }) => String(reason).includes("ECONNREFUSED"));
   const first = await openServer(port);
-  await caller.untilSaid(1);
+  await caller.untilOutput(1);
   await first.close();
   await caller.untilLogged(({ reason }) => String(reason).includes("closed with 1001"));
   const second = await openServer(port);
-  await caller.untilSaid(2);
+  await caller.untilOutput(2);
   const connected = await second.agents.workspaces.open(patient.id, CHAT);
   expect(await outputOf(connected, "echo back")).toBe("back\n");
   await caller.end();
@@ -207,7 +207,7 @@ test("[A14] an unknown token is refused, and the agent goes on calling in case t
   const caller = call({ token }, [server.url]);
   await caller.untilLogged(({ reason }) => String(reason).includes("does not know this token (401)"));
   const known = await addWorkspace("known later", token);
-  await caller.untilSaid(1);
+  await caller.untilOutput(1);
   expect(await outputOf(await connection(known), "echo hello")).toBe("hello\n");
   expect(JSON.stringify(caller.log)).not.toContain(token);
 });
@@ -216,15 +216,15 @@ test("[A15] a second agent replaces the first, which is on standby and does not 
   const contested = await addWorkspace("contested");
   const elsewhere = await makeFolder();
   const first = call(contested, [server.url]);
-  await first.untilSaid(1);
+  await first.untilOutput(1);
   const second = call(contested, [server.url], elsewhere);
-  await Promise.all([second.untilSaid(1), first.untilLogged(isReplaced)]);
+  await Promise.all([second.untilOutput(1), first.untilLogged(isReplaced)]);
   expect(await outputOf(await connection(contested), "pwd")).toBe(`${elsewhere}\n`);
   expect(first.log.find(isReplaced)?.["waitMs"]).toBeGreaterThanOrEqual(15_000);
   expect([first.lines.length, second.lines.length]).toEqual([1, 1]);
   // The place is free: who stood by has it again, half a minute later at the most.
   await second.end("SIGTERM");
-  await first.untilSaid(2);
+  await first.untilOutput(2);
   expect(await outputOf(await connection(contested), "pwd")).toBe(`${folder}\n`);
   await rm(elsewhere, { recursive: true });
 });
@@ -232,7 +232,7 @@ test("[A15] a second agent replaces the first, which is on standby and does not 
 test("[A16] a closed connection is noticed at once, without a wait for an agent that was stopped", async () => {
   const left = await addWorkspace("left");
   const caller = call(left, [server.url]);
-  await caller.untilSaid(1);
+  await caller.untilOutput(1);
   expect(await caller.end("SIGTERM")).toBe(0);
   await eventually(async () => {
     expect(await readWorkspace(server.database, left.id)).toMatchObject({ status: "stopped", agent: null });
@@ -245,14 +245,14 @@ test("[A20] a frozen agent is disconnected, and registered again when it goes on
   const patient = await openServer(0, clock);
   const frozen = await addWorkspace("frozen");
   const caller = call(frozen, [patient.url]);
-  await caller.untilSaid(1);
+  await caller.untilOutput(1);
   const connected = await patient.agents.workspaces.open(frozen.id, CHAT);
   caller.child.kill("SIGSTOP");
   const asked = connected.health().catch((error: unknown) => error);
   for (let interval = 1; interval <= 3; interval += 1) clock.advance(PING_INTERVAL_MS);
   expect(await asked).toBeInstanceOf(AgentUnreachable);
   caller.child.kill("SIGCONT");
-  await caller.untilSaid(2);
+  await caller.untilOutput(2);
   const again = await patient.agents.workspaces.open(frozen.id, CHAT);
   expect((await again.health()).instanceId).toBe(connected.instance);
   await caller.end();
@@ -262,7 +262,7 @@ test("[A20] a frozen agent is disconnected, and registered again when it goes on
 test("[A19] a workspace that is removed ends its agent's call with the next renewal", async () => {
   const removed = await addWorkspace("removed");
   const caller = call(removed, [server.url]);
-  await caller.untilSaid(1);
+  await caller.untilOutput(1);
   const { database, ownerId } = server;
   expect(await removeExternalWorkspace(database, { ownerId, name: removed.name })).toBe(removed.id);
   await caller.untilLogged(isReplaced);

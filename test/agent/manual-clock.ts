@@ -20,7 +20,7 @@ export class ManualClock implements Clock {
     return this.#add(periodMs, periodMs, callback);
   }
 
-  /** Resolves when somebody next asks to be woken after exactly `delayMs`. */
+  /** Resolves when the next timer is set after exactly `delayMs`. */
   nextTimer(delayMs: number): Promise<void> {
     return new Promise((resolve) => this.#watchers.add({ delayMs, resolve }));
   }

@@ -42,7 +42,7 @@ function start(options: Partial<CallerOptions>): CallingAgent {
 }
 
 async function addressOf(started: CallingAgent): Promise<string> {
-  await started.untilSaid(1);
+  await started.untilOutput(1);
   return started.lines[0]?.url ?? "";
 }
 
@@ -110,7 +110,7 @@ async function makeCertificate(): Promise<[cert: string, key: string]> {
 
 test("[A4] one line on standard output has its address, and the log is JSON lines elsewhere", async () => {
   const quiet = start({ environment: { PARLEY_AGENT_LOG_LEVEL: "info" } });
-  await quiet.untilSaid(1);
+  await quiet.untilOutput(1);
   const code = await quiet.end();
   expect({ code, lines: quiet.lines, log: quiet.log }).toEqual({
     code: 0,

@@ -1,4 +1,4 @@
-/** The context window, as Anthropic's list of models tells it. */
+/** The context window, according to Anthropic's list of models. */
 import { afterEach, expect, test } from "vitest";
 import { createProvider } from "../../src/providers/registry.js";
 import { type ReplayServer, serveStream } from "./replays/replay-server.js";

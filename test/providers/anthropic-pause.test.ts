@@ -10,7 +10,7 @@ import {
   block,
   ended,
   over,
-  said,
+  textDelta,
   signature,
   start,
   stop,
@@ -68,16 +68,16 @@ test("a paused answer is gone on from, and is one answer with all its tokens", a
     { type: "reasoning-delta", text: "h" },
     { type: "reasoning-delta", text: "m" },
     { type: "reasoning-end", providerMetadata: { anthropic: { signature: "sig==" } } },
-    said("\n\n"),
-    said("I look."),
+    textDelta("\n\n"),
+    textDelta("I look."),
     called("srvtoolu_1"),
     answered("srvtoolu_1", [page("a")]),
-    said("It is"),
+    textDelta("It is"),
     called("srvtoolu_2"),
     used(9, 5, { cacheReadTokens: 3 }),
     used(18, 6, { cacheReadTokens: 3 }),
     answered("srvtoolu_2", [page("b")]),
-    said("so"),
+    textDelta("so"),
     used(18, 10, { cacheReadTokens: 3 }),
     cited([0, 2, citation("b")]),
     source("b"),
@@ -167,6 +167,6 @@ describe("an answer that breaks after its pause is a failure", () => {
   ] as [string, (JsonObject | typeof CUT)[], object][])("%s", async (_, second, failure) => {
     const seen = await play([first, second]);
     expect(seen.failure).toMatchObject(failure);
-    expect(seen.parts.at(1)).toEqual(said("a"));
+    expect(seen.parts.at(1)).toEqual(textDelta("a"));
   });
 });

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../src/domain/common/json.js";
 import { startDemoModel } from "../../src/demo-model/server.js";
 import { createProvider } from "../../src/providers/registry.js";
 import type { ProviderSettings } from "../../src/providers/types.js";
-import { expectReplay, FINISH_STOP, replay, said, used } from "./replays/openai-replay.js";
+import { expectReplay, FINISH_STOP, replay, textDelta, used } from "./replays/openai-replay.js";
 import * as chat from "./streams/openai/chat-chunks.js";
 import * as wire from "./streams/openai/responses-events.js";
 import { collect, REQUEST } from "./support.js";
@@ -122,7 +122,7 @@ test("the filter's own chunks, before and after the words, are passed over", asy
         }),
         ...chat.ending,
       ],
-      parts: [said("a"), used({ inputTokens: 10, outputTokens: 5 }), FINISH_STOP],
+      parts: [textDelta("a"), used({ inputTokens: 10, outputTokens: 5 }), FINISH_STOP],
     },
     "chat",
   );

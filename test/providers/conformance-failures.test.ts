@@ -120,7 +120,7 @@ describe.each(WIRES)("$wire", (row) => {
     },
   );
 
-  test("numbers of tokens that are none cost nothing of the answer, and reach nobody", async () => {
+  test("numbers of tokens that are none cost nothing of the answer, and reach no caller", async () => {
     const values = [12.5, "many", "7", 3e9, -1, null, {}, [1], true, "9".repeat(400)];
     const { run } = await start(values.map((value) => ({ text: "Hello.", rawUsage: usageOf(value) })));
     const read: unknown[] = [];
@@ -146,7 +146,7 @@ describe.each(WIRES)("$wire", (row) => {
     expect([used?.inputTokens ?? null, used?.outputTokens ?? null]).toEqual([null, null]);
   });
 
-  test("an address where nothing listens is a mistake of whoever set it", async () => {
+  test("an address where nothing listens is a wrong setting", async () => {
     const { demo, run } = await start([]);
     await demo.close();
     demos.splice(0);

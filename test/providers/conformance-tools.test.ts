@@ -12,7 +12,7 @@ describe.each(WIRES)("$wire", (row) => {
       toolCalls: [{ id: "call_1", name: "execute", arguments: args }],
     });
     const deltas = parts.filter((part) => part.type === "tool-input-delta");
-    // This vendor tells its calls whole.
+    // This vendor sends its calls whole.
     if (isGoogle) expect(deltas).toEqual([]);
     else expect(deltas.length).toBeGreaterThan(1);
     if (!isGoogle) expect(deltas.map(({ delta }) => delta).join("")).toBe(JSON.stringify(args));

@@ -10,15 +10,15 @@ test.each(["anthropic", "google", "bedrock"] as const)(
   async (kind) => {
     const demo = await startDemoModel({ host: "127.0.0.1", port: 0 });
     let connections = 0;
-    const door = createServer((client) => {
+    const server = createServer((client) => {
       connections += 1;
       const vendor = connectTo(Number(new URL(demo.url).port), "127.0.0.1");
       client.pipe(vendor).pipe(client);
       client.on("error", () => vendor.destroy());
       vendor.on("error", () => client.destroy());
     });
-    await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
-    const baseUrl = `http://127.0.0.1:${(door.address() as AddressInfo).port}`;
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const settings = { kind, displayName: "Acme", apiKey: "k", baseUrl };
     const provider = await createProvider({ ...settings, openaiApi: "responses" });
     const request = { model: "demo", system: "", tools: [], maxOutputTokens: 100 };
@@ -31,10 +31,10 @@ test.each(["anthropic", "google", "bedrock"] as const)(
         if (part.type === "finish") finished += 1;
       }
       expect(finished).toBe(1);
-      // A person or a tool comes between two calls; here the rest of the answer has only to be read.
+      // The user or a tool acts between two calls; here the rest of the answer has only to be read.
       await new Promise((resolve) => setImmediate(resolve));
     }
-    door.close();
+    server.close();
     await demo.close();
     expect(connections).toBeLessThan(5);
   },

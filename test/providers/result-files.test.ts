@@ -79,7 +79,7 @@ test("the Responses API gets them within the outputs", () => {
 test("Chat Completions gets them behind all results, each under a line that says whose it is", () => {
   const image = { type: "image_url", image_url: { url: dataUrl("image/png", PNG) } };
   const pdf = { type: "file", file: { filename: "paper.pdf", file_data: dataUrl("application/pdf", PDF) } };
-  const said = (name: string, call: string) => ({
+  const message = (name: string, call: string) => ({
     type: "text",
     text: `[file ${name}, given by execute in the call ${call}]`,
   });
@@ -98,7 +98,14 @@ test("Chat Completions gets them behind all results, each under a line that says
     { role: "tool", tool_call_id: "c", content: `${FAILED}\n[file shot.png follows]` },
     {
       role: "user",
-      content: [said("dot.png", "a"), image, said("paper.pdf", "b"), pdf, said("shot.png", "c"), image],
+      content: [
+        message("dot.png", "a"),
+        image,
+        message("paper.pdf", "b"),
+        pdf,
+        message("shot.png", "c"),
+        image,
+      ],
     },
   ]);
 });

@@ -3,7 +3,7 @@ import { cleanText } from "./clean-text.js";
 
 test.each([
   ["line ends of other systems become plain ones", "a\r\nb\rc\n", "a\nb\nc"],
-  ["comments that nobody sees are taken away", "a<!-- hidden\nwords -->b<!---->c", "abc"],
+  ["invisible comments are removed", "a<!-- hidden\nwords -->b<!---->c", "abc"],
   ["a comment that never closes stays", "a <!-- b", "a <!-- b"],
   ["a comment needs its own end", "<!--> still hidden --> seen", "seen"],
   ["characters without a shape are taken away", "\uFEFFi\u200Bgn\u00ADore\u202E \uFE0Fit\u2066", "ignore it"],

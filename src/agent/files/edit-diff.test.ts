@@ -36,7 +36,7 @@ test("three lines of context stand around a change in the middle of many", () =>
   );
 });
 
-test("texts with too many changes are one piece for another, and still a true diff while they fit", () => {
+test("texts with too many changes are one block for another, and still a true diff while they fit", () => {
   const before = Array.from({ length: 100 }, (_, index) => `${index}\n`).join("");
   const after = before.replaceAll("1", "x").slice(0, -1);
   const diff = unifiedDiff("a", before, after, { maxBytes: 10_000, maxChangedLines: 5 });

@@ -3,7 +3,7 @@ import { ChatPaths } from "./chat-paths.js";
 
 const child = { chatId: "child", ancestorChatIds: ["parent", "root"] };
 
-test("what a chat does is known of its ancestors too, and of nobody else", () => {
+test("what a chat does is known of its ancestors too, and of no others", () => {
   const paths = new ChatPaths();
   paths.add(child, ["/b", "/a"]);
   paths.add({ chatId: "parent", ancestorChatIds: ["root"] }, ["/c", "/a"]);

@@ -7,7 +7,7 @@ function statusOf(...records: string[]) {
   return parseStatus(Buffer.from(records.map((record) => `${record}\0`).join(""), "latin1"));
 }
 
-test("a status tells the branch, what differs and what is not tracked", () => {
+test("a status has the branch, what differs and what is not tracked", () => {
   expect(
     statusOf(
       `# branch.oid ${OID}`,

@@ -28,7 +28,7 @@ export async function connectServer(options: ServerOptions, signal: AbortSignal)
   signal.throwIfAborted();
   const { name, clock, log } = options;
   return openConnection(
-    openLine(options),
+    openTransport(options),
     { clientName: "parley-agent", name, clock, log },
     { timeoutMs: HANDSHAKE_TIMEOUT_MS, signal },
   );
@@ -41,7 +41,14 @@ export function isUndelivered(error: unknown): boolean {
   return cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
 }
 
-function openLine({ name, config, environment, directory, clock, log }: ServerOptions): TransportOptions {
+function openTransport({
+  name,
+  config,
+  environment,
+  directory,
+  clock,
+  log,
+}: ServerOptions): TransportOptions {
   if (config.transport !== "stdio") {
     const { transport, headers, url } = config;
     return httpTransportOptions({
@@ -64,8 +71,8 @@ function openLine({ name, config, environment, directory, clock, log }: ServerOp
     isRunning: () => transport.isRunning,
     end: () => transport.end,
     protocolVersion: () => undefined,
-    lastWords: () => stderr.lastWords,
-    goodbye: () => Promise.resolve(),
-    errorMeans: () => "nothing",
+    lastOutput: () => stderr.lastWords,
+    terminateSession: () => Promise.resolve(),
+    classifyError: () => "nothing",
   };
 }

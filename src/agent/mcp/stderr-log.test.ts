@@ -23,7 +23,7 @@ test("lines are logged whole, however they come", () => {
   ]);
 });
 
-test("a long line is cut, and of many only a hundred a minute are kept", () => {
+test("a long line is cut, and of many only a hundred a minute are logged", () => {
   const { lines, stderr, advance } = startLog();
   stderr.take(Buffer.from(`${"x".repeat(5_000)}\n`));
   stderr.take(Buffer.from("again\n".repeat(1_000)));

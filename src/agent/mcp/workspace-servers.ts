@@ -1,5 +1,5 @@
 /**
- * The workspace's own MCP servers, as its configuration files describe them: kept in step with the files, listed and
+ * The workspace's own MCP servers, as its configuration files describe them: synchronized with the files, listed and
  * called. Servers are independent of requests: they run until their entry is removed or the agent closes.
  */
 import { createHash } from "node:crypto";

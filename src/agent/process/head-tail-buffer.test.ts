@@ -22,7 +22,7 @@ describe("output that fits", () => {
     expect(read(text)).toEqual({ output: text });
   });
 
-  test("may come in pieces that split characters", () => {
+  test("may come in chunks that split characters", () => {
     const bytes = Buffer.from("a€😀z");
     expect(read(...[...bytes].map((byte) => Buffer.of(byte)))).toEqual({ output: "a€😀z" });
   });

@@ -205,7 +205,7 @@ describe("toModelCallError", () => {
     expect(toModelCallError(error, SETTINGS, 0).failure.detail).toBe("round");
   });
 
-  test("a failure reported inside the stream is told by its code", () => {
+  test("a failure reported inside the stream is recognised by its code", () => {
     const error = toModelCallError(new StreamFailure("rate_limit_exceeded", "slow"), SETTINGS, 0);
     expect(error.failure).toEqual({
       kind: "rate_limited",

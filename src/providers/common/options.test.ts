@@ -1,4 +1,4 @@
-/** What a person reads when the options of a model's configuration are wrong. */
+/** The message when the options of a model's configuration are wrong. */
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { ModelCallError } from "../../domain/common/failures.js";

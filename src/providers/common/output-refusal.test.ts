@@ -125,7 +125,7 @@ describe("prompt and answer together", () => {
   });
 });
 
-describe("the field is blamed, and no number is told", () => {
+describe("the field is blamed, and there is no number", () => {
   test.each([
     "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
     "Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens.",

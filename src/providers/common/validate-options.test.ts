@@ -41,7 +41,7 @@ test.each<[ModelProviderKind, Api, JsonObject, string[]]>([
   expect(found.map(({ path }) => path.join("."))).toEqual(places);
 });
 
-test("no value is ever told, and of very many problems the first ones", () => {
+test("no value is ever reported, and of very many problems the first ones", () => {
   const wrong = Object.fromEntries(Array.from({ length: 200 }, (_, place) => [`k${place}`, "s3cret"]));
   const found = validateOptions({ kind: "anthropic", openaiApi: "responses" }, { ...wrong, topK: "s3cret" });
   expect([found.length, JSON.stringify(found).includes("s3cret")]).toEqual([20, false]);

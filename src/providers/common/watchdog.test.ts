@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Clock } from "../../lib/clock.js";
 import { FINISHED_GRACE_MS, SilenceError, WatchedStream } from "./watchdog.js";
 
-/** Time that moves only when told to. */
+/** A clock that is advanced by hand. */
 function createHandClock(): Clock & { advance(ms: number): void; timers(): number } {
   let now = 0;
   let timers: { at: number; callback: () => void }[] = [];
@@ -65,7 +65,7 @@ function setUp(signal = new AbortController().signal) {
 }
 
 describe("WatchedStream", () => {
-  test("gives up when nothing comes in time, and tells the source to stop", async () => {
+  test("gives up when nothing comes in time, and aborts the source", async () => {
     const { clock, source, stream } = setUp();
     const next = stream.next();
     const outcome = expect(next).rejects.toEqual(new SilenceError("startup", 60));

@@ -1,4 +1,4 @@
-/** The addresses that people copy from Azure's portal, and what is called. */
+/** The addresses that users copy from Azure's portal, and what is called. */
 import { expect, test } from "vitest";
 import { azureBaseUrl } from "./azure-address.js";
 

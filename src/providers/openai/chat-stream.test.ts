@@ -35,7 +35,7 @@ describe("tool calls", () => {
     expect(new Set(found.map((part) => part.type === "tool-call" && part.toolCallId)).size).toBe(2);
   });
 
-  test("missing indexes are counted, pieces without a name belong to the last call", () => {
+  test("missing indexes are counted, deltas without a name belong to the last call", () => {
     const given = [
       calls({ id: "x", function: { name: "execute", arguments: '{"comm' } }),
       calls({ function: { arguments: 'and":"a"}' } }),
@@ -44,7 +44,7 @@ describe("tool calls", () => {
     expect(toolCallsOf(given)).toEqual([called("x", "a"), called("y", "b")]);
   });
 
-  test("parallel calls that all claim the first index are told apart by their ids", () => {
+  test("parallel calls that all claim the first index are distinguished by their ids", () => {
     const given = [
       calls({ index: 0, id: "x", function: whole("a") }),
       calls({ index: 0, id: "y", function: whole("b") }),
@@ -61,7 +61,7 @@ describe("tool calls", () => {
     expect(toolCallsOf(given)).toEqual([called("x", "a"), called(ours, "b")]);
   });
 
-  test("pieces of two calls may be mixed, and names and ids repeated", () => {
+  test("deltas of two calls may be interleaved, and names and ids repeated", () => {
     const piece = (index: number, id: string, text: string) => ({
       index,
       id,

@@ -19,7 +19,7 @@ const reasoning = (summary: string[], encrypted_content?: string) => ({
   },
 });
 
-test("paragraphs of a reasoning summary are kept apart in one part", () => {
+test("paragraphs of a reasoning summary are separated in one part", () => {
   const events = [
     { type: "response.reasoning_summary_part.added", item_id: "rs", summary_index: 0 },
     { type: "response.reasoning_summary_text.delta", item_id: "rs", delta: "one" },
@@ -95,7 +95,7 @@ test.each<[string, [object, object], [object, object], string[]]>([
   ["by id", [{ id: "a" }, { id: "a" }], [{ id: "b" }, { id: "b" }], ["1", "2"]],
   ["by an id that changes", [{ id: "a" }, { id: "b" }], [{ id: "c" }, { id: "d" }], ["1", "2"]],
   ["not at all", [{}, {}], [{}, {}], ["1", "2"]],
-])("two calls with one id both run, told apart %s", (_how, one, other, words) => {
+])("two calls with one id both run, distinguished %s", (_how, one, other, words) => {
   const parts = readAll([
     ...callEvents("same", '{"n":"1"}', one),
     ...callEvents("same", '{"n":"2"}', other),

@@ -95,21 +95,21 @@ function findPlaces(text: string, oldText: string, way: Way): Found[] {
 function findRows(text: string, wanted: Row[], way: Way): Found[] {
   const mark = text.startsWith("\uFEFF") ? 1 : 0;
   const rows = rowsOf(text.slice(mark), way);
-  const places: Found[] = [];
+  const spans: Found[] = [];
   for (let row = 0; row + wanted.length <= rows.length; row += 1) {
     const window = rows.slice(row, row + wanted.length);
     if (!window.every((line, index) => sameRow(line, wanted[index] ?? line, way))) continue;
     const from = mark + written(rows.slice(0, row)).length;
-    places.push({ from, to: from + written(window).length, row });
+    spans.push({ from, to: from + written(window).length, row });
   }
-  return places;
+  return spans;
 }
 
 function written(rows: Row[]): string {
   return rows.map(({ indent, body, trail, ending }) => indent + body + trail + ending).join("");
 }
 
-/** E19: whether the wish is to change line endings. */
+/** E19: whether the edit is meant to change line endings. */
 function changesEndings({ oldText, newText }: ReferenceEdit): boolean {
   const [before, after] = [kindOf(oldText), kindOf(newText)];
   return before !== undefined && after !== undefined && before !== after;
@@ -127,24 +127,24 @@ export function referenceEdit(text: string, edit: ReferenceEdit): ReferenceOutco
     const isByLines = way !== "exact" && way !== "endings";
     if (isByLines && isBlank) continue;
     const wanted = rowsOf(withoutMark(edit.oldText), way);
-    const places = findPlaces(text, edit.oldText, way);
-    if (places.length === 0) continue;
-    if (places.length > 1 && !edit.replaceAll) return { kind: "ambiguous", way, count: places.length };
-    const write = (place: Found) =>
-      isByLines ? splice(text, place, wanted, rowsOf(withoutMark(newText), way), { way, edit }) : newText;
-    return { kind: "edited", way, ...replacePlaces(text, places, write) };
+    const spans = findPlaces(text, edit.oldText, way);
+    if (spans.length === 0) continue;
+    if (spans.length > 1 && !edit.replaceAll) return { kind: "ambiguous", way, count: spans.length };
+    const write = (span: Found) =>
+      isByLines ? splice(text, span, wanted, rowsOf(withoutMark(newText), way), { way, edit }) : newText;
+    return { kind: "edited", way, ...replacePlaces(text, spans, write) };
   }
   return { kind: "not-found" };
 }
 
-function replacePlaces(text: string, places: Found[], write: (place: Found) => string) {
+function replacePlaces(text: string, spans: Found[], write: (span: Found) => string) {
   let result = "";
   let at = 0;
   let replacements = 0;
-  for (const place of places) {
-    if (place.from < at) continue;
-    result += text.slice(at, place.from) + write(place);
-    at = place.to;
+  for (const span of spans) {
+    if (span.from < at) continue;
+    result += text.slice(at, span.from) + write(span);
+    at = span.to;
     replacements += 1;
   }
   return { text: result + text.slice(at), replacements };
@@ -153,13 +153,13 @@ function replacePlaces(text: string, places: Found[], write: (place: Found) => s
 /** E21 to E29 for one place. */
 function splice(
   text: string,
-  place: Found,
+  span: Found,
   wanted: Row[],
   rows: Row[],
   { way, edit }: { way: Way; edit: ReferenceEdit },
 ): string {
   const file = rowsOf(text.replace(/^\uFEFF/, ""), way);
-  const window = file.slice(place.row, place.row + wanted.length);
+  const window = file.slice(span.row, span.row + wanted.length);
   const patterns = pair(wanted, rows);
   const output = rows.map((row, index): Row => {
     const { at, isInserted } = patterns[index] ?? { at: 0, isInserted: true };

@@ -61,7 +61,7 @@ describe("writing a file", () => {
 
   test("[F18] keeps the mode and owner of a file that is there and leaves nothing beside it", async () => {
     await writeFile(at("script"), "old");
-    // Only root may give a file to somebody else.
+    // Only root may change the owner of a file.
     const owner = process.getuid?.() === 0 ? 12_345 : (await stat(at("script"))).uid;
     await chown(at("script"), owner, -1);
     await chmod(at("script"), 0o4750);

@@ -17,7 +17,7 @@ import { agentPid, finish, openAgent, processesWith, type RunningAgent } from ".
 import { eventually } from "../../support/eventually.js";
 
 const TOKEN = `token_${randomBytes(20).toString("hex")}`;
-/** As the tool that models use sets it: there is nobody at the terminal. */
+/** As the tool that models use sets it: there is no user at the terminal. */
 const NOBODY = { GIT_TERMINAL_PROMPT: "0", GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
 
 let agent: RunningAgent;
@@ -82,8 +82,11 @@ describe("credentials for a command's git", () => {
 
   test("[K2] a question for a user name and one for a password get only what they are for", async () => {
     await servers.open(given);
-    const said = await runIn(chat(), `"$GIT_ASKPASS" "Username for 'https://github.com': "; ${ASK_PASSWORD}`);
-    expect(said.output).toBe(`oauth2\n${TOKEN}\n`);
+    const output = await runIn(
+      chat(),
+      `"$GIT_ASKPASS" "Username for 'https://github.com': "; ${ASK_PASSWORD}`,
+    );
+    expect(output.output).toBe(`oauth2\n${TOKEN}\n`);
   });
 
   test("[K6] questions for anything but an HTTP host's user are not put to a server", async () => {
@@ -95,9 +98,9 @@ describe("credentials for a command's git", () => {
       "",
     ];
     const script = prompts.map((prompt) => `"$GIT_ASKPASS" "${prompt}"; echo "code $?"`).join("; ");
-    const said = await runIn(chat(), script);
+    const output = await runIn(chat(), script);
     const line = "parley: Only user names and passwords for HTTP(S) hosts are given.\ncode 1\n";
-    expect({ output: said.output, asked: servers.asked }).toEqual({
+    expect({ output: output.output, asked: servers.asked }).toEqual({
       output: line.repeat(prompts.length),
       asked: [],
     });
@@ -131,19 +134,19 @@ describe("for whom a command asks", () => {
       "export PARLEY_AGENT_ASKPASS_KEY=.chat-2",
       "export PARLEY_AGENT_ASKPASS_KEY=nonsense",
     ];
-    const said = await Promise.all(
+    const output = await Promise.all(
       forged.map((forge) => runIn(chat(), `${forge}; ${ASK_PASSWORD}; echo "code $?"`)),
     );
     const words = "parley: This command's key was not issued by this agent.\ncode 1\n";
-    expect(said.map(({ output }) => output)).toEqual(forged.map(() => words));
+    expect(output.map(({ output }) => output)).toEqual(forged.map(() => words));
     expect(servers.asked).toEqual([]);
   });
 
   test("[K4] a command that belongs to no chat has no credentials, and cannot bring a key along", async () => {
     await servers.open(given);
     const key = (await runIn(chat(), 'printf %s "$PARLEY_AGENT_ASKPASS_KEY"')).output;
-    const said = await runIn(agent.connection, ASK_PASSWORD, { PARLEY_AGENT_ASKPASS_KEY: key });
-    expect(said.output).toBe("parley: This command belongs to no chat, so it has no credentials.\n");
+    const output = await runIn(agent.connection, ASK_PASSWORD, { PARLEY_AGENT_ASKPASS_KEY: key });
+    expect(output.output).toBe("parley: This command belongs to no chat, so it has no credentials.\n");
     expect(servers.asked).toEqual([]);
   });
 
@@ -182,16 +185,19 @@ describe("which server is asked", () => {
     await servers.open(refusal);
     await servers.open(servers.hang);
     await servers.open(given);
-    const said = await runIn(chat(), ASK_PASSWORD);
-    expect({ output: said.output, asked: servers.asked.length }).toEqual({ output: `${TOKEN}\n`, asked: 3 });
+    const output = await runIn(chat(), ASK_PASSWORD);
+    expect({ output: output.output, asked: servers.asked.length }).toEqual({
+      output: `${TOKEN}\n`,
+      asked: 3,
+    });
   });
 
   test("[K8] a server that comes back is waited for", async () => {
     const { id } = await chat().startProcess({ command: `echo begun; ${ASK_PASSWORD}` });
-    // The command runs by now, and nobody can be asked.
+    // The command runs by now, and no server can be asked.
     await servers.open(given);
-    const said = await chat().processOutput({ id, wait: true });
-    expect(said.output).toBe(`begun\n${TOKEN}\n`);
+    const output = await chat().processOutput({ id, wait: true });
+    expect(output.output).toBe(`begun\n${TOKEN}\n`);
   });
 
   test("[K8] a question that breaks with its line goes to the next server", async () => {
@@ -206,16 +212,16 @@ describe("which server is asked", () => {
   });
 
   test("[K8] without a server a command gets a refusal after ten seconds, and does not hang", async () => {
-    const said = await runIn(chat(), `${ASK_PASSWORD}; echo "code $?"`);
-    expect(said.output).toBe(
+    const output = await runIn(chat(), `${ASK_PASSWORD}; echo "code $?"`);
+    expect(output.output).toBe(
       "parley: No Parley server that could give credentials can be reached now.\ncode 1\n",
     );
   });
 
   test("[K3] a server that fails to look is a refusal", async () => {
     await servers.open(() => Promise.reject(new Error("The database is away.")));
-    const said = await runIn(chat(), ASK_PASSWORD);
-    expect(said.output).toBe("parley: The Parley server could not look for credentials.\n");
+    const output = await runIn(chat(), ASK_PASSWORD);
+    expect(output.output).toBe("parley: The Parley server could not look for credentials.\n");
   });
 });
 
@@ -259,7 +265,7 @@ describe("where nothing is left", () => {
     const { connection } = short;
     const pid = await agentPid(connection);
     const folder = dirname((await finish(connection.forChat("chat-1"), 'printf %s "$GIT_ASKPASS"')).output);
-    // Nobody answers, so it still waits when the agent ends.
+    // Without an answer it still waits when the agent ends.
     const { id } = await connection
       .forChat("chat-1")
       .startProcess({ command: `echo $$ > asking; exec ${ASK_PASSWORD}` });
@@ -294,8 +300,8 @@ describe("where nothing is left", () => {
     await servers.open(given);
     const before = dirname((await runIn(chat(), 'printf %s "$GIT_ASKPASS"')).output);
     await rm(before, { recursive: true });
-    const said = await runIn(chat(), `${ASK_PASSWORD}; dirname "$GIT_ASKPASS"`);
-    expect(said.output.replace(before, "the same")).toMatch(
+    const output = await runIn(chat(), `${ASK_PASSWORD}; dirname "$GIT_ASKPASS"`);
+    expect(output.output.replace(before, "the same")).toMatch(
       new RegExp(`^${TOKEN}\\n/.+/parley-askpass-\\w+\\n$`),
     );
   });
@@ -314,11 +320,11 @@ describe("where nothing is left", () => {
 
   test("[K12] what a command leaves running can still ask when the command itself is over", async () => {
     await servers.open(given);
-    const said = await runIn(
+    const output = await runIn(
       chat(),
       `(until test -e later; do sleep 0.05; done; ${ASK_PASSWORD} > answer) > /dev/null 2>&1 &`,
     );
-    expect(said.exitCode).toBe(0);
+    expect(output.exitCode).toBe(0);
     await writeFile(join(agent.folder, "later"), "");
     await eventually(async () =>
       expect(await readFile(join(agent.folder, "answer"), "utf8")).toBe(`${TOKEN}\n`),

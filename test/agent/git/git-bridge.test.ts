@@ -1,4 +1,4 @@
-// The server's end of git watch, with real agents: one watch for each chat, kept up while anybody looks.
+// The server's end of git watch, with real agents: one watch for each chat, open while it has subscribers.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { GitSnapshot } from "../../../src/domain/git/git-snapshot.js";
@@ -208,16 +208,16 @@ test("[G24] a branch that is pushed while its chat is watched is noted, and what
   const seen: unknown[] = [];
   const watches = openWatches(undefined, async (chatId, work) => void seen.push([chatId, work]));
   const stream = watches.subscribe(chat("pushed"));
-  const look = async () => {
+  const scan = async () => {
     await watches.refresh(chat("pushed"));
     return seen.length;
   };
-  const before = await look();
+  const before = await scan();
   await commit(root);
-  const committed = await look();
+  const committed = await scan();
   await git(root, "push", "--quiet");
-  const pushed = await look();
-  const again = await look();
+  const pushed = await scan();
+  const again = await scan();
   expect([before, committed, pushed, again]).toEqual([0, 0, 1, 1]);
   expect(seen).toEqual([["pushed", { branch: "hello", remoteOrigin: remote }]]);
   await stream?.return();

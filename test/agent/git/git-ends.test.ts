@@ -52,13 +52,13 @@ async function untilMarked(mark: string, isSo: (count: number) => boolean): Prom
 
 /** A git that hangs with a child of its own as soon as it is asked how a repository stands. */
 async function hangingGit(folder: string, mark: string): Promise<Record<string, string>> {
-  const place = join(folder, "hanging");
-  await mkdir(place, { recursive: true });
+  const binFolder = join(folder, "hanging");
+  await mkdir(binFolder, { recursive: true });
   const real = `PATH='${process.env["PATH"]}' exec git "$@"`;
   const script = `#!/bin/sh\nPATH='${process.env["PATH"]}'\ncase " $* " in *" status "*) MARK=${mark} sleep 1000 & MARK=${mark} sleep 1000;; esac\n${real}\n`;
-  await writeFile(join(place, "git"), script);
-  await chmod(join(place, "git"), 0o755);
-  return { PATH: `${place}:${process.env["PATH"]}` };
+  await writeFile(join(binFolder, "git"), script);
+  await chmod(join(binFolder, "git"), 0o755);
+  return { PATH: `${binFolder}:${process.env["PATH"]}` };
 }
 
 test("[G20] a watch that is closed takes its hanging git with it, and so does the agent", async () => {

@@ -20,12 +20,12 @@ afterAll(() => rm(folder, { recursive: true }));
 
 /** A program called git that does this, and is the real one otherwise. */
 async function gitThat(name: string, script: string): Promise<RunGit> {
-  const place = join(folder, name);
-  await mkdir(place);
+  const binFolder = join(folder, name);
+  await mkdir(binFolder);
   const path = process.env["PATH"] ?? "";
-  await writeFile(join(place, "git"), `#!/bin/sh\nPATH='${path}'\n${script}\nexec git "$@"\n`);
-  await chmod(join(place, "git"), 0o755);
-  return createRunGit({ environment: { PATH: `${place}:${path}`, MARK }, clock });
+  await writeFile(join(binFolder, "git"), `#!/bin/sh\nPATH='${path}'\n${script}\nexec git "$@"\n`);
+  await chmod(join(binFolder, "git"), 0o755);
+  return createRunGit({ environment: { PATH: `${binFolder}:${path}`, MARK }, clock });
 }
 
 async function running(): Promise<number> {

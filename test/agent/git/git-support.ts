@@ -80,7 +80,7 @@ export async function makeRepository(
   return folder;
 }
 
-/** One watch and all that it told. */
+/** One watch and all messages that it sent. */
 export class Listener {
   readonly messages: GitWatchMessage[] = [];
   readonly scans: GitSnapshot[] = [];

@@ -1,4 +1,4 @@
-// Git watch by its rules, in docs/agent/git.md: which repositories are told, when, and what of them.
+// Git watch by its rules, in docs/agent/git.md: which repositories are sent, when, and what of them.
 import { mkdir, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

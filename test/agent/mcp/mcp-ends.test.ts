@@ -4,35 +4,35 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   callText,
   isAlive,
-  startToolServerPlace,
+  startMcpWorkspace,
   testServer,
   writeServers,
-  type ToolServerPlace,
+  type McpWorkspace,
 } from "./mcp-support.js";
 
-let place: ToolServerPlace;
+let workspace: McpWorkspace;
 beforeEach(async () => {
-  place = await startToolServerPlace();
+  workspace = await startMcpWorkspace();
 });
-afterEach(() => place.close());
+afterEach(() => workspace.close());
 
 test("[M7] starts servers at home when the workspace is gone", async () => {
-  await writeServers(place.home, { one: testServer() }, "mine.json");
-  const before = await place.where("one");
-  await rm(place.agent.folder, { recursive: true });
-  await writeServers(place.home, { two: testServer() }, "mine.json");
-  expect([before.cwd, (await place.where("two")).cwd]).toEqual([place.agent.folder, place.home]);
+  await writeServers(workspace.home, { one: testServer() }, "mine.json");
+  const before = await workspace.where("one");
+  await rm(workspace.agent.folder, { recursive: true });
+  await writeServers(workspace.home, { two: testServer() }, "mine.json");
+  expect([before.cwd, (await workspace.where("two")).cwd]).toEqual([workspace.agent.folder, workspace.home]);
 });
 
 test("[M23] the end of the agent is the end of its servers, of what they started, and of those that do not listen", async () => {
-  await writeServers(place.agent.folder, { one: testServer(), two: testServer() });
+  await writeServers(workspace.agent.folder, { one: testServer(), two: testServer() });
   const pids = [
-    (await place.where("one")).pid,
-    (await place.where("two")).pid,
-    Number(await callText(place.agent.connection, "one__parent")),
-    Number(await callText(place.agent.connection, "two__ignores")),
+    (await workspace.where("one")).pid,
+    (await workspace.where("two")).pid,
+    Number(await callText(workspace.agent.connection, "one__parent")),
+    Number(await callText(workspace.agent.connection, "two__ignores")),
   ];
   expect(pids.map(isAlive)).toEqual([true, true, true, true]);
-  await place.agent.close();
+  await workspace.agent.close();
   expect(pids.map(isAlive)).toEqual([false, false, false, false]);
 });

@@ -89,7 +89,7 @@ export function linesOf(path: string): string[] {
 }
 
 /** A real agent with three MCP configuration files, for one test after another. */
-export type ToolServerPlace = {
+export type McpWorkspace = {
   home: string;
   agent: TestAgent;
   inWorkspace(path: string): string;
@@ -102,7 +102,7 @@ export type ToolServerPlace = {
   close(): Promise<void>;
 };
 
-export async function startToolServerPlace(): Promise<ToolServerPlace> {
+export async function startMcpWorkspace(): Promise<McpWorkspace> {
   const home = await makeFolder();
   const agent = await startTestAgent({
     HOME: home,
@@ -128,7 +128,7 @@ export async function startToolServerPlace(): Promise<ToolServerPlace> {
     },
     where: async (server) =>
       JSON.parse(await callText(connection, `${server}__where`)) as Awaited<
-        ReturnType<ToolServerPlace["where"]>
+        ReturnType<McpWorkspace["where"]>
       >,
     async forget() {
       const paths = [".mcp.json", "more", "log", "starts", "repaired"].map(inWorkspace);

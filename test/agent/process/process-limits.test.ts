@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const SLEEP = { command: "exec sleep 600", background: true };
 
-/** How many of so many starts at the same time went well, and what the others were told. */
+/** How many of so many starts at the same time went well, and the refusals of the others. */
 async function startMany(
   chat: AgentConnection,
   count: number,

@@ -70,17 +70,20 @@ async function restOf(response: IncomingMessage): Promise<ProcessStreamLine[]> {
 const textOf = (lines: ProcessStreamLine[]) =>
   lines.map((line) => (line.type === "output" ? line.text : "")).join("");
 
-/** Bytes told and bytes missing, up to the end. */
-function countBytes(lines: ProcessStreamLine[], from = 0): { told: number; missing: number; end: number } {
-  const counts = { told: 0, missing: 0, end: -1 };
-  let place = from;
+/** Bytes received and bytes missing, up to the end. */
+function countBytes(
+  lines: ProcessStreamLine[],
+  from = 0,
+): { received: number; missing: number; end: number } {
+  const counts = { received: 0, missing: 0, end: -1 };
+  let offset = from;
   for (const line of lines) {
     if (line.type === "alive") continue;
-    counts.missing += line.offset - place;
+    counts.missing += line.offset - offset;
     if (line.type === "end") counts.end = line.offset;
     else {
-      counts.told += line.nextOffset - line.offset;
-      place = line.nextOffset;
+      counts.received += line.nextOffset - line.offset;
+      offset = line.nextOffset;
     }
   }
   return counts;
@@ -88,7 +91,7 @@ function countBytes(lines: ProcessStreamLine[], from = 0): { told: number; missi
 
 let gates = 0;
 
-/** A command that goes on when it is told to. */
+/** A command that continues on request. */
 async function start(before: string, after: string, chat = connection) {
   const gate = join(folder, `gate-${(gates += 1)}`);
   // Waits without saying anything, as long as it takes.
@@ -142,8 +145,8 @@ describe("a follower", () => {
     const [first] = lines;
     // The last words may already be among the first piece.
     expect(first).toMatchObject({ type: "output", offset: expect.any(Number) as number });
-    const { told, missing, end } = countBytes(lines);
-    expect([told + missing, end, told >= 64 * 1024, told <= 64 * 1024 + 5]).toEqual([
+    const { received, missing, end } = countBytes(lines);
+    expect([received + missing, end, received >= 64 * 1024, received <= 64 * 1024 + 5]).toEqual([
       200_005,
       200_005,
       true,
@@ -190,8 +193,8 @@ describe("a follower", () => {
     const { running } = await connection.processOutput({ id, wait: true });
     const lines: ProcessStreamLine[] = [];
     for await (const line of linesOf(sleeping)) lines.push(line);
-    const { told, missing, end } = countBytes(lines);
-    expect([running, told + missing, end, missing > 40_000_000]).toEqual([
+    const { received, missing, end } = countBytes(lines);
+    expect([running, received + missing, end, missing > 40_000_000]).toEqual([
       false,
       MUCH_OUTPUT_BYTES,
       MUCH_OUTPUT_BYTES,
@@ -204,12 +207,12 @@ describe("a follower", () => {
     const following = restOf(await request(id));
     await goOn();
     const lines = await following;
-    const { told, missing, end } = countBytes(lines);
-    expect([told + missing, end]).toEqual([100_000_000, 100_000_000]);
+    const { received, missing, end } = countBytes(lines);
+    expect([received + missing, end]).toEqual([100_000_000, 100_000_000]);
     expect(lines.every((line) => line.type !== "output" || line.nextOffset - line.offset <= 64 * 1024)).toBe(
       true,
     );
-    expect(told).toBeLessThan(20_000_000);
+    expect(received).toBeLessThan(20_000_000);
   });
 
   test("[L6] of a silent command hears that the agent is alive", async () => {
@@ -229,13 +232,13 @@ describe("a follower", () => {
     const unknown = await request("no-such-process");
     const own = restOf(await request(id, { chatId: "chat-1" }));
     await goOn();
-    const said = async (response: IncomingMessage) => {
+    const output = async (response: IncomingMessage) => {
       const parts: string[] = [];
       for await (const part of response.setEncoding("utf8") as AsyncIterable<string>) parts.push(part);
       return [response.statusCode, parts.join("").replace(id, "ID").replace("no-such-process", "ID")];
     };
     const refusal = [404, JSON.stringify({ message: "Process ID was not found.", field: "id" })];
-    expect([await said(foreign), await said(unknown), textOf(await own)]).toEqual([
+    expect([await output(foreign), await output(unknown), textOf(await own)]).toEqual([
       refusal,
       refusal,
       "mine\n",

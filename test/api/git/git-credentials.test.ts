@@ -132,7 +132,7 @@ describe("git in a chat", () => {
       servers: [api.url.replace("http", "ws")],
     });
     try {
-      await caller.untilSaid(1);
+      await caller.untilOutput(1);
       const clone = `git clone --quiet ${place.host.repositoryUrl} far && echo cloned`;
       expect((await place.run(api, clone, { workspaceId })).output).toBe("cloned\n");
       expect(caller.log.map((line) => JSON.stringify(line)).filter((line) => line.includes(TOKEN))).toEqual(

@@ -272,7 +272,7 @@ test("the repositories of a workspace whose agent dials out are reported, even a
   await makeRepository(folder);
   const callers = [caller()];
   try {
-    await callers[0]?.untilSaid(1);
+    await callers[0]?.untilOutput(1);
     steps = [{ text: "Ready." }];
     const { chatId, follower } = await api.quietChat({ workspaceId });
     await follower.close();

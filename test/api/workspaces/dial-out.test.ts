@@ -77,7 +77,7 @@ test("an operator creates a workspace with a command, and its printed token auth
   const added = await runProgram("workspace", "add", "--name", "laptop");
   expect(added).toEqual({ code: 0, output: expect.stringMatching(/^pla_[\w-]{43}\n$/) as string });
   const caller = call(added.output.trim(), [server]);
-  const [, unnamed] = await Promise.all([caller.untilSaid(1), runProgram("workspace", "add")]);
+  const [, unnamed] = await Promise.all([caller.untilOutput(1), runProgram("workspace", "add")]);
   expect(unnamed).toEqual({ code: 2, output: "" });
   const [id, ...facts] = (await runProgram("workspace", "list")).output.trim().split("\t");
   expect(facts).toEqual(["running", "admin", "laptop"]);
@@ -106,7 +106,7 @@ test("[A12] a workspace describes its agent while it is connected, and not befor
   expect(await shown()).toEqual({ status: "STOPPED", agent: null });
   await writeFile(join(folder, "AGENTS.md"), "Be kind.");
   const caller = call(token, [server]);
-  await caller.untilSaid(1);
+  await caller.untilOutput(1);
   expect(await shown()).toEqual({
     status: "RUNNING",
     agent: {
@@ -125,7 +125,7 @@ test("a turn works in a workspace whose agent has dialed out", async () => {
   const server = await place.start();
   const { workspaceId, token } = await addWorkspace(server);
   await writeFile(join(folder, "here.txt"), "behind the wall\n");
-  await call(token, [server]).untilSaid(1);
+  await call(token, [server]).untilOutput(1);
   expect(await runCommand(server, workspaceId, "cat here.txt; pwd")).toMatchObject({
     isError: false,
     result: { success: true, output: `behind the wall\n${folder}\n` },
@@ -208,7 +208,7 @@ describe.each(distances)("replicas with an agent $words", ({ isPossible, make })
     async () => {
       const door = await place.start(settings(await freePort(), { PARLEY_ROLE: "api" }));
       const { workspaceId, token } = await addWorkspace(door);
-      await call(token, [door], { within: distance.within }).untilSaid(1);
+      await call(token, [door], { within: distance.within }).untilOutput(1);
       // The namespace that a command is in; a link to the same number is the same network.
       const command = "echo once >> turns; wc -l < turns; readlink /proc/self/ns/net";
       const first = await place.start(worker());
@@ -234,14 +234,14 @@ describe.each(distances)("replicas with an agent $words", ({ isPossible, make })
       const servers = ports.map((port) => `ws://${distance.host}:${port}`);
       const caller = startCaller({ token, directory: folder, servers, within: distance.within });
       callers.push(caller);
-      await caller.untilSaid(1);
+      await caller.untilOutput(1);
       const fifo = makeFifo(join(folder, "begun"));
       const command = "echo run >> runs; exec 3>begun; until test -e gate; do sleep 0.05; done; cat runs";
       const chatId = await other.api.createChat(`run \`${command}\``, { workspaceId });
       const follower = other.api.follow(chatId);
       await fifo.opened;
       await killed.end("SIGKILL");
-      await caller.untilSaid(2);
+      await caller.untilOutput(2);
       await writeFile(join(folder, "gate"), "");
       await follower.untilStatus("WAITING", "ERROR");
       await follower.close();
@@ -255,7 +255,7 @@ describe.skipIf(!hasRedis)("several replicas", () => {
   test("[A16] replicas without a shared secret refuse each other, and a turn there gets an error", async () => {
     const door = await place.start(replica(await freePort(), { PARLEY_ROLE: "api" }));
     const { workspaceId, token } = await addWorkspace(door);
-    await call(token, [door]).untilSaid(1);
+    await call(token, [door]).untilOutput(1);
     const without = { PARLEY_ROLE: "worker", PARLEY_REPLICA_URL: "", PARLEY_REPLICA_SECRET: "" };
     await place.start(replica(0, without));
     expect(await runCommand(door, workspaceId, "ls")).toMatchObject({
@@ -288,7 +288,7 @@ describe.skipIf(!hasRedis)("several replicas", () => {
   test("[A16] a Redis that lost its data learns all connections again with their next renewal", async () => {
     const door = await place.start(replica(await freePort(), { PARLEY_ROLE: "api" }));
     const { workspaceId, token } = await addWorkspace(door);
-    await call(token, [door]).untilSaid(1);
+    await call(token, [door]).untilOutput(1);
     await place.start(replica(0, { PARLEY_ROLE: "worker" }));
     await redis.restart();
     // The turn waits for the agent to be found again.
@@ -302,10 +302,10 @@ describe.skipIf(!hasRedis)("several replicas", () => {
     ]);
     const { workspaceId, token } = await addWorkspace(doors[0]);
     const first = call(token, [doors[1]]);
-    await first.untilSaid(1);
+    await first.untilOutput(1);
     const elsewhere = await makeFolder();
     const second = call(token, [doors[0]], { directory: elsewhere });
-    await second.untilSaid(1);
+    await second.untilOutput(1);
     expect(await runCommand(doors[0], workspaceId, "pwd")).toMatchObject({
       result: { output: `${elsewhere}\n` },
     });

@@ -27,7 +27,7 @@ export type ReplayCase = {
 };
 
 export const FINISH_STOP: ModelStreamPart = { type: "finish", reason: "stop" };
-export const said = (text: string): ModelStreamPart => ({ type: "text-delta", text });
+export const textDelta = (text: string): ModelStreamPart => ({ type: "text-delta", text });
 export const thought = (text: string): ModelStreamPart => ({ type: "reasoning-delta", text });
 export const used = (usage: Partial<ReportedUsage>): ModelStreamPart => ({
   type: "usage",

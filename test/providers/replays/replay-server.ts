@@ -1,4 +1,4 @@
-/** A tiny HTTP server that answers with given bytes, piece by piece, so that a vendor's true SDK reads just these. */
+/** A tiny HTTP server that answers with given bytes, chunk by chunk, so that a vendor's true SDK reads just these. */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "../../../src/domain/common/json.js";

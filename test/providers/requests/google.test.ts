@@ -122,27 +122,27 @@ describe.each(HISTORIES)("the history $name", ({ request }) => {
 });
 
 describe("the schema refuses", () => {
-  const said = { role: "user", parts: [{ text: "hi" }] };
+  const message = { role: "user", parts: [{ text: "hi" }] };
   const call = { functionCall: { id: "a", name: "execute", args: {} }, thoughtSignature: "s" };
   const response = { functionResponse: { id: "a", name: "execute", response: { output: 1 } } };
   const generationConfig = { maxOutputTokens: 9 };
   test.each([
-    ["an unknown key", { contents: [said], generationConfig, extra: 1 }],
+    ["an unknown key", { contents: [message], generationConfig, extra: 1 }],
     ["blank text", { contents: [{ role: "user", parts: [{ text: " " }] }], generationConfig }],
-    ["two turns of one role", { contents: [said, said], generationConfig }],
+    ["two turns of one role", { contents: [message, message], generationConfig }],
     [
       "the model's turn first",
-      { contents: [{ role: "model", parts: [{ text: "a" }] }, said], generationConfig },
+      { contents: [{ role: "model", parts: [{ text: "a" }] }, message], generationConfig },
     ],
     [
       "a call without its answer",
-      { contents: [said, { role: "model", parts: [call] }, said], generationConfig },
+      { contents: [message, { role: "model", parts: [call] }, message], generationConfig },
     ],
     [
       "an answer to another call",
       {
         contents: [
-          said,
+          message,
           { role: "model", parts: [call] },
           { role: "user", parts: [{ functionResponse: { ...response.functionResponse, name: "other" } }] },
         ],
@@ -153,7 +153,7 @@ describe("the schema refuses", () => {
       "an unsigned first call",
       {
         contents: [
-          said,
+          message,
           { role: "model", parts: [{ functionCall: call.functionCall }] },
           { role: "user", parts: [response] },
         ],

@@ -12,7 +12,7 @@ export type CallingAgent = {
   /** Log lines. */
   log: Record<string, unknown>[];
   /** Resolves when as many lines were said. */
-  untilSaid(count: number): Promise<void>;
+  untilOutput(count: number): Promise<void>;
   untilLogged(isSo: (line: Record<string, unknown>) => boolean): Promise<void>;
   end(signal?: NodeJS.Signals): Promise<number | null>;
 };
@@ -50,7 +50,7 @@ export function startCaller(options: CallerOptions): CallingAgent {
     child,
     lines,
     log,
-    untilSaid: (count) => changed(() => lines.length >= count),
+    untilOutput: (count) => changed(() => lines.length >= count),
     untilLogged: (isSo) => logged(() => log.some(isSo)),
     async end(signal = "SIGTERM") {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal);

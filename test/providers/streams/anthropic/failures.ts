@@ -4,7 +4,7 @@ import { CUT } from "../../replays/replay-server.js";
 import {
   input,
   block,
-  said,
+  textDelta,
   start,
   type StreamCase,
   text,
@@ -16,7 +16,7 @@ import {
 
 const failed = (type: string, message: string): JsonObject => ({ type: "error", error: { type, message } });
 const BROKEN = [start(), textBlock(0), words(0, "a")];
-const SEEN = [used(), said("a")];
+const SEEN = [used(), textDelta("a")];
 
 export const FAILURE_CASES: StreamCase[] = [
   {

@@ -9,7 +9,7 @@ import {
   type FramingCase,
   input,
   over,
-  said,
+  textDelta,
   start,
   stop,
   text,
@@ -24,7 +24,7 @@ export const frame = (event: JsonObject): string =>
 const frames = (events: JsonObject[]) => events.map(frame).join("");
 
 const HELLO = [start(), ...text(0, "Grüße 🌍"), ...ended];
-const HEARD = [used(), said("Grüße 🌍"), ...finished()];
+const HEARD = [used(), textDelta("Grüße 🌍"), ...finished()];
 const CALL = [
   start(),
   block(0, { type: "tool_use", id: "a", name: "execute", input: {} }),

@@ -7,7 +7,7 @@ import {
   finished,
   over,
   ping,
-  said,
+  textDelta,
   start,
   stop,
   type StreamCase,
@@ -23,7 +23,7 @@ export const TEXT_CASES: StreamCase[] = [
   {
     name: "words, with pings between them",
     events: [start(), ping, textBlock(0), words(0, "Hel"), ping, words(0, "lo"), stop(0), ...ended],
-    parts: [used(), said("Hel"), said("lo"), ...finished()],
+    parts: [used(), textDelta("Hel"), textDelta("lo"), ...finished()],
   },
   { name: "an answer without any content", events: [start(), ...ended], parts: [used(), ...finished()] },
   {
@@ -34,27 +34,27 @@ export const TEXT_CASES: StreamCase[] = [
   {
     name: "two blocks of text in a row",
     events: [start(), ...text(0, "a"), ...text(1, "b"), ...ended],
-    parts: [used(), said("a"), said("b"), ...finished()],
+    parts: [used(), textDelta("a"), textDelta("b"), ...finished()],
   },
   {
     name: "a gateway that sends the words with the start of the block",
     events: [start(), block(0, { type: "text", text: "whole" }), stop(0), ...ended],
-    parts: [used(), said("whole"), ...finished()],
+    parts: [used(), textDelta("whole"), ...finished()],
   },
   {
     name: "a configured stop sequence",
     events: [start(), ...text(0, "a"), because("stop_sequence"), over],
-    parts: [used(), said("a"), ...finished()],
+    parts: [used(), textDelta("a"), ...finished()],
   },
   {
     name: "the limit of output tokens",
     events: [start(), ...text(0, "a"), because("max_tokens"), over],
-    parts: [used(), said("a"), ...finished("length")],
+    parts: [used(), textDelta("a"), ...finished("length")],
   },
   {
     name: "a full context window",
     events: [start(), ...text(0, "a"), because("model_context_window_exceeded"), over],
-    parts: [used(), said("a"), ...finished("length")],
+    parts: [used(), textDelta("a"), ...finished("length")],
   },
   {
     name: "a refusal with its details",
@@ -75,12 +75,12 @@ export const TEXT_CASES: StreamCase[] = [
   {
     name: "a reason to stop that is newer than this",
     events: [start(), ...text(0, "a"), because("coffee_break"), over],
-    parts: [used(), said("a"), ...finished("other")],
+    parts: [used(), textDelta("a"), ...finished("other")],
   },
   {
     name: "a pause without a search",
     events: [start(), ...text(0, "a"), because("pause_turn"), over],
-    parts: [used(), said("a"), ...finished("other")],
+    parts: [used(), textDelta("a"), ...finished("other")],
   },
   {
     name: "events, blocks and deltas of unknown types",
@@ -97,32 +97,32 @@ export const TEXT_CASES: StreamCase[] = [
       { type: "mystery", index: 0 },
       ...ended,
     ],
-    parts: [used(), said("yes"), ...finished()],
+    parts: [used(), textDelta("yes"), ...finished()],
   },
   {
     name: "one very long delta",
     events: [start(), ...text(0, LONG), ...ended],
-    parts: [used(), said(LONG), ...finished()],
+    parts: [used(), textDelta(LONG), ...finished()],
   },
   {
     name: "everything that may come twice",
     events: [start(), textBlock(0), words(0, "a"), stop(0), stop(0), because("end_turn"), ...ended, over],
-    parts: [used(), said("a"), used(9, 5), ...finished()],
+    parts: [used(), textDelta("a"), used(9, 5), ...finished()],
   },
   {
     name: "a gateway that forgets the last event",
     events: [start(), ...text(0, "a"), because("end_turn")],
-    parts: [used(), said("a"), ...finished()],
+    parts: [used(), textDelta("a"), ...finished()],
   },
   {
     name: "words for a block that never began",
     events: [start(), words(7, "lost"), ...text(0, "a"), ...ended],
-    parts: [used(), said("a"), ...finished()],
+    parts: [used(), textDelta("a"), ...finished()],
   },
   {
     name: "a character in two halves",
     events: [start(), ...text(0, "\ud83c", "\udf0d"), ...ended],
-    parts: [used(), said("\ud83c"), said("\udf0d"), ...finished()],
+    parts: [used(), textDelta("\ud83c"), textDelta("\udf0d"), ...finished()],
   },
 ];
 
@@ -183,7 +183,7 @@ export const USAGE_CASES: StreamCase[] = [
   {
     name: "tokens in the middle, before the reason to stop",
     events: [start(), because(null, { output_tokens: 2 }), ...text(0, "a"), ...ended],
-    parts: [used(), used(9, 2), said("a"), ...finished()],
+    parts: [used(), used(9, 2), textDelta("a"), ...finished()],
   },
   {
     name: "more input tokens at the end, after searches",

@@ -9,7 +9,7 @@ import {
   finished,
   type FramingCase,
   over,
-  said,
+  textDelta,
   start,
   text,
   textBlock,
@@ -21,9 +21,9 @@ import {
 export const frame = (event: JsonObject): Buffer => chunkMessage(JSON.stringify(event));
 
 const HELLO = Buffer.concat([start(), ...text(0, "Grüße 🌍"), ...ended].map(frame));
-const HEARD = [used(), said("Grüße 🌍"), ...finished()];
+const HEARD = [used(), textDelta("Grüße 🌍"), ...finished()];
 const BROKEN = Buffer.concat([start(), textBlock(0), words(0, "a")].map(frame));
-const SEEN = [used(), said("a")];
+const SEEN = [used(), textDelta("a")];
 
 const exceptions: [string, string, FramingCase["failure"]][] = [
   [

@@ -7,7 +7,7 @@ import {
   finished,
   type GoogleReplay,
   parts,
-  said,
+  textDelta,
   signed,
   stop,
   thought,
@@ -28,7 +28,7 @@ const THOUGHTS: GoogleReplay[] = [
   {
     name: "thoughts that only users read",
     chunks: [parts([think("I "), think("think")]), words("yes"), stop()],
-    parts: [thought("I "), thought("think"), { type: "reasoning-end" }, said("yes"), finished()],
+    parts: [thought("I "), thought("think"), { type: "reasoning-end" }, textDelta("yes"), finished()],
   },
   {
     name: "a thought that nothing followed",
@@ -47,7 +47,7 @@ const THOUGHTS: GoogleReplay[] = [
       thought("I "),
       thought("think"),
       { type: "reasoning-end", ...signed({ thoughtSignature: SIGNATURE, signedFrom: 2 }) },
-      said("yes"),
+      textDelta("yes"),
       finished(),
     ],
   },
@@ -57,7 +57,7 @@ const THOUGHTS: GoogleReplay[] = [
     parts: [
       thought("hm"),
       { type: "reasoning-end", ...signed({ thoughtSignature: SIGNATURE, signedFrom: 2 }) },
-      said("yes"),
+      textDelta("yes"),
       finished(),
     ],
   },
@@ -65,8 +65,8 @@ const THOUGHTS: GoogleReplay[] = [
     name: "a signature on the last text delta",
     chunks: [words("ye"), parts([{ text: "s", thoughtSignature: SIGNATURE }]), stop()],
     parts: [
-      said("ye"),
-      said("s"),
+      textDelta("ye"),
+      textDelta("s"),
       { type: "text-end", ...signed({ thoughtSignature: SIGNATURE, signedFrom: 2 }) },
       finished(),
     ],
@@ -81,7 +81,7 @@ const THOUGHTS: GoogleReplay[] = [
     parts: [
       thought("hm"),
       { type: "reasoning-end" },
-      said("yes"),
+      textDelta("yes"),
       { type: "text-end", ...signed({ thoughtSignature: SIGNATURE, signedFrom: 3 }) },
       finished(),
     ],
@@ -145,7 +145,7 @@ const CALLS: GoogleReplay[] = [
       parts([call("b", { id: "q2" })]),
       stop(),
     ],
-    parts: [said("one"), called("q1", "a"), said("two"), called("q2", "b"), finished("tool-calls")],
+    parts: [textDelta("one"), called("q1", "a"), textDelta("two"), called("q2", "b"), finished("tool-calls")],
   },
   {
     name: "a call without arguments",
@@ -185,10 +185,10 @@ const COUNTS: GoogleReplay[] = [
       ),
     ],
     parts: [
-      said("a"),
+      textDelta("a"),
       used({ inputTokens: 10 }),
-      said("b"),
-      said("c"),
+      textDelta("b"),
+      textDelta("c"),
       used({ inputTokens: 10, outputTokens: 7, reasoningTokens: 4 }),
       finished(),
     ],
@@ -205,7 +205,7 @@ const COUNTS: GoogleReplay[] = [
       }),
       stop(),
     ],
-    parts: [said("a"), used({ inputTokens: 17, cacheReadTokens: 90, outputTokens: 1 }), finished()],
+    parts: [textDelta("a"), used({ inputTokens: 17, cacheReadTokens: 90, outputTokens: 1 }), finished()],
   },
   {
     name: "counts behind the end, in part",
@@ -228,7 +228,7 @@ const COUNTS: GoogleReplay[] = [
   {
     name: "counts that are null or missing",
     chunks: [count(null), count({}), count({ totalTokenCount: 3 }), words("a"), stop()],
-    parts: [said("a"), finished()],
+    parts: [textDelta("a"), finished()],
   },
   {
     name: "more cached than asked",
@@ -273,7 +273,7 @@ const SEARCHES: GoogleReplay[] = [
     parts: [
       searched({ query: "why" }, toolCall),
       answered({ search_suggestions: "<b>why</b>" }, toolResponse),
-      said("because"),
+      textDelta("because"),
       source("https://a.example", "A"),
       finished(),
     ],
@@ -308,7 +308,7 @@ const SEARCHES: GoogleReplay[] = [
   {
     name: "an answer to no search",
     chunks: [parts([{ toolResponse: {} }]), words("a"), stop()],
-    parts: [said("a"), finished()],
+    parts: [textDelta("a"), finished()],
   },
   {
     name: "pages in between do not split the text, and each is sent once",
@@ -326,9 +326,9 @@ const SEARCHES: GoogleReplay[] = [
       }),
     ],
     parts: [
-      said("a"),
-      said("b"),
-      said("c"),
+      textDelta("a"),
+      textDelta("b"),
+      textDelta("c"),
       source("https://a.example", "A"),
       source("https://b.example"),
       source("https://c.example"),
@@ -354,14 +354,14 @@ const REASONS: GoogleReplay[] = [
 ].map(([finishReason = "", reason = ""]) => ({
   name: `the end ${finishReason}`,
   chunks: [words("a"), stop({ finishReason })],
-  parts: [said("a"), finished(reason)],
+  parts: [textDelta("a"), finished(reason)],
 }));
 
 const NO_ANSWERS: GoogleReplay[] = [
   ...["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"].map((finishReason) => ({
     name: `the accident ${finishReason}`,
     chunks: [words("a"), stop({ finishReason })],
-    parts: [said("a")],
+    parts: [textDelta("a")],
     failure: {
       kind: "generic" as const,
       isRetryable: true,
@@ -392,7 +392,7 @@ const NO_ANSWERS: GoogleReplay[] = [
   {
     name: "feedback on a prompt that was not blocked",
     chunks: [event({ promptFeedback: { safetyRatings: [] } }), words("a"), stop()],
-    parts: [said("a"), finished()],
+    parts: [textDelta("a"), finished()],
   },
 ];
 

@@ -29,7 +29,7 @@ export const words = (text: string): string => parts([{ text }]);
 export const stop = (candidate: JsonObject = {}): string =>
   event({ candidates: [{ finishReason: "STOP", index: 0, ...candidate }] });
 
-export const said = (text: string): ModelStreamPart => ({ type: "text-delta", text });
+export const textDelta = (text: string): ModelStreamPart => ({ type: "text-delta", text });
 export const thought = (text: string): ModelStreamPart => ({ type: "reasoning-delta", text });
 export const signed = (fields: JsonObject) => ({ providerMetadata: { google: { ...fields, model: MODEL } } });
 export const called = (toolCallId: unknown, command: string, more: object = {}) => ({

@@ -26,7 +26,7 @@ export const USAGE = usage({
 });
 export const DONE = "data: [DONE]\n\n";
 
-/** A piece of a call; without an id or a name it goes on with an earlier piece. */
+/** A delta of a call; without an id or a name it goes on with an earlier delta. */
 export const call = (index: number | undefined, fields: { id?: string; name?: string; args?: unknown }) =>
   delta({
     tool_calls: [

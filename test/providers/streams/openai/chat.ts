@@ -6,7 +6,7 @@ import {
   cutCall,
   FINISH_STOP,
   type ReplayCase,
-  said,
+  textDelta,
   typed,
   used,
 } from "../../replays/openai-replay.js";
@@ -16,7 +16,7 @@ const USED = used({ inputTokens: 10, outputTokens: 5 });
 const ENDED = [USED, FINISH_STOP];
 const CALLS_ENDED = [USED, { type: "finish", reason: "tool-calls" } as const];
 const hello = [wire.role, wire.text("Hel"), wire.text("lo")];
-const HELLO = [said("Hel"), said("lo")];
+const HELLO = [textDelta("Hel"), textDelta("lo")];
 const cite = (url: string, title?: string) => ({
   type: "url_citation",
   url_citation: { url, title, start_index: 0 },
@@ -49,18 +49,18 @@ export const CHAT_CASES: ReplayCase[] = [
   {
     name: "every byte in its own packet, through characters of four bytes",
     chunks: brokenBytes([wire.text("wörld 🌍"), wire.text("日本"), ...wire.ending].join("")),
-    parts: [said("wörld 🌍"), said("日本"), ...ENDED],
+    parts: [textDelta("wörld 🌍"), textDelta("日本"), ...ENDED],
   },
   {
     name: "one very long delta",
     chunks: [wire.text("x".repeat(3_000_000)), ...wire.ending],
-    parts: [said("x".repeat(3_000_000)), ...ENDED],
+    parts: [textDelta("x".repeat(3_000_000)), ...ENDED],
   },
   { name: "an empty answer", chunks: [wire.role, ...wire.ending], parts: ENDED },
   {
     name: "a refusal",
     chunks: [wire.role, wire.delta({ refusal: "I can" }), wire.delta({ refusal: "not." }), ...wire.ending],
-    parts: [said("I can"), said("not."), ...ENDED],
+    parts: [textDelta("I can"), textDelta("not."), ...ENDED],
   },
   {
     name: "text in the chunk that finishes, usage beside it",
@@ -71,7 +71,7 @@ export const CHAT_CASES: ReplayCase[] = [
       }),
       wire.DONE,
     ],
-    parts: [said("a"), ...ENDED],
+    parts: [textDelta("a"), ...ENDED],
   },
   {
     name: "a call in deltas",
@@ -181,8 +181,8 @@ export const CHAT_CASES: ReplayCase[] = [
       ...wire.ending,
     ],
     parts: [
-      said("It is"),
-      said(" so."),
+      textDelta("It is"),
+      textDelta(" so."),
       { type: "source", url: "https://a.example", title: "A" },
       { type: "source", url: "https://b.example" },
       ...ENDED,
@@ -227,7 +227,7 @@ export const CHAT_CASES: ReplayCase[] = [
       wire.usage({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }),
       wire.DONE,
     ],
-    parts: [said("a"), used({ inputTokens: null, outputTokens: null }), FINISH_STOP],
+    parts: [textDelta("a"), used({ inputTokens: null, outputTokens: null }), FINISH_STOP],
   },
   {
     name: "no [DONE], but a finish",

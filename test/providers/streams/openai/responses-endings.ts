@@ -6,7 +6,7 @@ import {
   cutCall,
   FINISH_STOP,
   type ReplayCase,
-  said,
+  textDelta,
   thought,
   typed,
   used,
@@ -25,8 +25,8 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
     name: "a call after text",
     chunks: [...hello, ...wire.wholeCall({ index: 1, pieces: ['{"comm', 'and":"ls"}'] }), wire.completed()],
     parts: [
-      said("Hel"),
-      said("lo"),
+      textDelta("Hel"),
+      textDelta("lo"),
       typed("call_1", "execute", '{"comm'),
       typed("call_1", "execute", 'and":"ls"}'),
       called("call_1", "execute", { command: "ls" }),
@@ -99,7 +99,12 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
       }),
       wire.completed(),
     ],
-    parts: [typed("call_1", "execute", "{}"), called("call_1", "execute", {}), said("a"), ...CALLS_ENDED],
+    parts: [
+      typed("call_1", "execute", "{}"),
+      called("call_1", "execute", {}),
+      textDelta("a"),
+      ...CALLS_ENDED,
+    ],
   },
   {
     name: "a call that the output limit cut",
@@ -109,8 +114,8 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
       wire.incomplete("max_output_tokens"),
     ],
     parts: [
-      said("Hel"),
-      said("lo"),
+      textDelta("Hel"),
+      textDelta("lo"),
       typed("call_1", "execute", '{"command":"rm -rf /tm'),
       cutCall("call_1", "execute"),
       USED,
@@ -120,22 +125,22 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
   {
     name: "the content filter's stop",
     chunks: [...hello, wire.incomplete("content_filter")],
-    parts: [said("Hel"), said("lo"), USED, { type: "finish", reason: "content-filter" }],
+    parts: [textDelta("Hel"), textDelta("lo"), USED, { type: "finish", reason: "content-filter" }],
   },
   {
     name: "a stop for a reason of tomorrow",
     chunks: [...hello, wire.incomplete("steered")],
-    parts: [said("Hel"), said("lo"), USED, { type: "finish", reason: "other" }],
+    parts: [textDelta("Hel"), textDelta("lo"), USED, { type: "finish", reason: "other" }],
   },
   {
     name: "usage that is missing",
     chunks: [...hello, wire.completed({ usage: null })],
-    parts: [said("Hel"), said("lo"), FINISH_STOP],
+    parts: [textDelta("Hel"), textDelta("lo"), FINISH_STOP],
   },
   {
     name: "usage of nothing, without details",
     chunks: [...hello, wire.completed({ usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 } })],
-    parts: [said("Hel"), said("lo"), used({ inputTokens: null, outputTokens: null }), FINISH_STOP],
+    parts: [textDelta("Hel"), textDelta("lo"), used({ inputTokens: null, outputTokens: null }), FINISH_STOP],
   },
   {
     name: "usage whose details are null",
@@ -145,7 +150,7 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
         usage: { input_tokens: 3, input_tokens_details: null, output_tokens: 4, output_tokens_details: null },
       }),
     ],
-    parts: [said("Hel"), said("lo"), used({ inputTokens: 3, outputTokens: 4 }), FINISH_STOP],
+    parts: [textDelta("Hel"), textDelta("lo"), used({ inputTokens: 3, outputTokens: 4 }), FINISH_STOP],
   },
   {
     name: "an id of a response that the vendor keeps",
@@ -158,7 +163,7 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
     parts: [
       thought("hm"),
       { type: "reasoning-end" },
-      said("a"),
+      textDelta("a"),
       { type: "response", id: "resp_1" },
       ...ENDED,
     ],
@@ -167,30 +172,30 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
     name: "a response that the vendor was asked to keep and may not",
     options: { store: true },
     chunks: [...hello, wire.completed({ store: false })],
-    parts: [said("Hel"), said("lo"), ...ENDED],
+    parts: [textDelta("Hel"), textDelta("lo"), ...ENDED],
   },
   {
     name: "a stream that ends without an end",
     chunks: [...wire.opened, ...hello],
-    parts: [said("Hel"), said("lo")],
+    parts: [textDelta("Hel"), textDelta("lo")],
     failure: { kind: "timeout", isRetryable: true },
   },
   {
     name: "a connection that breaks",
     chunks: [...wire.opened, ...hello.slice(0, 4), CUT],
-    parts: [said("Hel"), said("lo")],
+    parts: [textDelta("Hel"), textDelta("lo")],
     failure: { kind: "timeout", isRetryable: true },
   },
   {
     name: "an event of broken JSON",
     chunks: [...hello.slice(0, 4), "event: response.output_text.delta\ndata: {broken\n\n"],
-    parts: [said("Hel"), said("lo")],
+    parts: [textDelta("Hel"), textDelta("lo")],
     failure: { kind: "generic", isRetryable: true },
   },
   {
     name: "an event of another shape",
     chunks: [...hello.slice(0, 4), wire.event("response.output_item.done", { output_index: 0 })],
-    parts: [said("Hel"), said("lo")],
+    parts: [textDelta("Hel"), textDelta("lo")],
     failure: {
       kind: "generic",
       isRetryable: true,
@@ -200,7 +205,7 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
   {
     name: "a response that failed",
     chunks: [...hello, wire.failed({ code: "rate_limit_exceeded", message: "Slow down." })],
-    parts: [said("Hel"), said("lo")],
+    parts: [textDelta("Hel"), textDelta("lo")],
     failure: { kind: "rate_limited", isRetryable: true, detail: "Slow down." },
   },
   {
@@ -237,6 +242,6 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
       ...wire.message({ index: 1, id: "m", deltas: ["late"] }),
       wire.failed(null),
     ],
-    parts: [said("Hel"), said("lo"), ...ENDED],
+    parts: [textDelta("Hel"), textDelta("lo"), ...ENDED],
   },
 ];

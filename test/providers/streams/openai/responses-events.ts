@@ -80,7 +80,7 @@ type Call = {
   status?: string;
 };
 
-/** A whole function call item in the order: begun, pieces, done. */
+/** A whole function call item in the order: begun, deltas, done. */
 export function functionCall(call: Call): { begun: string; pieces: string[]; ended: string[] } {
   const { index = 0, id = "fc_1", callId = "call_1", name = "execute", pieces, status = "completed" } = call;
   const item = { type: "function_call", id, call_id: callId, name };

@@ -1,5 +1,5 @@
 /** Recorded shapes of the Responses API's own web search: results, failures, pages read and citations. */
-import { FINISH_STOP, type ReplayCase, said, used } from "../../replays/openai-replay.js";
+import { FINISH_STOP, type ReplayCase, textDelta, used } from "../../replays/openai-replay.js";
 import * as wire from "./responses-events.js";
 
 const ENDED = [used({ inputTokens: 10, outputTokens: 5 }), FINISH_STOP];
@@ -50,8 +50,8 @@ export const RESPONSES_SEARCH_CASES: ReplayCase[] = [
         { action: search, status: "completed" },
         { status: "completed", sources: ["https://a.example", "https://b.example"] },
       ),
-      said("It is"),
-      said(" so."),
+      textDelta("It is"),
+      textDelta(" so."),
       { type: "source", url: "https://a.example", title: "A" },
       { type: "source", url: "https://b.example" },
       ...ENDED,
@@ -65,7 +65,7 @@ export const RESPONSES_SEARCH_CASES: ReplayCase[] = [
       ...wire.message({ index: 1, deltas: ["No."] }),
       wire.completed(),
     ],
-    parts: [...searched({}, {}, { status: "failed" }, true), said("No."), ...ENDED],
+    parts: [...searched({}, {}, { status: "failed" }, true), textDelta("No."), ...ENDED],
   },
   {
     name: "a page that was opened",
@@ -101,6 +101,6 @@ export const RESPONSES_SEARCH_CASES: ReplayCase[] = [
       }),
       wire.completed(),
     ],
-    parts: [said("a"), ...ENDED],
+    parts: [textDelta("a"), ...ENDED],
   },
 ];

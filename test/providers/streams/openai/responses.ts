@@ -4,7 +4,7 @@ import {
   called,
   FINISH_STOP,
   type ReplayCase,
-  said,
+  textDelta,
   thought,
   typed,
   used,
@@ -24,12 +24,12 @@ export const RESPONSES_CASES: ReplayCase[] = [
   {
     name: "text",
     chunks: [...wire.opened, ...hello, wire.completed()],
-    parts: [said("Hel"), said("lo"), ...ENDED],
+    parts: [textDelta("Hel"), textDelta("lo"), ...ENDED],
   },
   {
     name: "CRLF line ends",
     chunks: [...wire.opened, ...hello, wire.completed()].map((chunk) => chunk.replaceAll("\n", "\r\n")),
-    parts: [said("Hel"), said("lo"), ...ENDED],
+    parts: [textDelta("Hel"), textDelta("lo"), ...ENDED],
   },
   {
     name: "comments, retry fields, keepalives and blank lines between events",
@@ -42,28 +42,28 @@ export const RESPONSES_CASES: ReplayCase[] = [
       ":\n\n",
       wire.completed(),
     ],
-    parts: [said("Hel"), said("lo"), ...ENDED],
+    parts: [textDelta("Hel"), textDelta("lo"), ...ENDED],
   },
   {
     name: "everything in one packet, with a [DONE] that this format does not have",
     chunks: [[...wire.opened, ...hello, wire.completed(), "data: [DONE]\n\n"].join("")],
-    parts: [said("Hel"), said("lo"), ...ENDED],
+    parts: [textDelta("Hel"), textDelta("lo"), ...ENDED],
   },
   {
     name: "every byte in its own packet, through characters of four bytes",
     chunks: brokenBytes([...wire.message({ deltas: ["wörld 🌍", "日本"] }), wire.completed()].join("")),
-    parts: [said("wörld 🌍"), said("日本"), ...ENDED],
+    parts: [textDelta("wörld 🌍"), textDelta("日本"), ...ENDED],
   },
   {
     name: "one very long delta",
     chunks: [...wire.message({ deltas: ["x".repeat(3_000_000)] }), wire.completed()],
-    parts: [said("x".repeat(3_000_000)), ...ENDED],
+    parts: [textDelta("x".repeat(3_000_000)), ...ENDED],
   },
   { name: "an empty answer", chunks: [...wire.opened, wire.completed()], parts: ENDED },
   {
     name: "empty deltas",
     chunks: [...wire.message({ deltas: ["", "a", ""] }), wire.completed()],
-    parts: [said("a"), ...ENDED],
+    parts: [textDelta("a"), ...ENDED],
   },
   {
     name: "a queued response and events that are new to us",
@@ -75,7 +75,7 @@ export const RESPONSES_CASES: ReplayCase[] = [
       ...wire.message({ index: 1, deltas: ["a"] }),
       wire.completed(),
     ],
-    parts: [said("a"), ...ENDED],
+    parts: [textDelta("a"), ...ENDED],
   },
   {
     name: "a refusal",
@@ -107,7 +107,7 @@ export const RESPONSES_CASES: ReplayCase[] = [
       }),
       wire.completed(),
     ],
-    parts: [said("I can"), said("not."), ...ENDED],
+    parts: [textDelta("I can"), textDelta("not."), ...ENDED],
   },
   {
     name: "a message that did not stream",
@@ -122,7 +122,7 @@ export const RESPONSES_CASES: ReplayCase[] = [
       }),
       wire.completed(),
     ],
-    parts: [said("whole"), { type: "source", url: "https://a.example", title: "A" }, ...ENDED],
+    parts: [textDelta("whole"), { type: "source", url: "https://a.example", title: "A" }, ...ENDED],
   },
   {
     name: "a server that streams nothing but the end",
@@ -134,7 +134,7 @@ export const RESPONSES_CASES: ReplayCase[] = [
         ],
       }),
     ],
-    parts: [said("all"), called("c", "execute", { command: "a" }), ...CALLS_ENDED],
+    parts: [textDelta("all"), called("c", "execute", { command: "a" }), ...CALLS_ENDED],
   },
   {
     name: "commentary and the final answer, with their phases",
@@ -144,10 +144,10 @@ export const RESPONSES_CASES: ReplayCase[] = [
       wire.completed(),
     ],
     parts: [
-      said("I look."),
+      textDelta("I look."),
       { type: "text-end", providerMetadata: { openai: { phase: "commentary" } } },
-      said("It is"),
-      said(" so."),
+      textDelta("It is"),
+      textDelta(" so."),
       { type: "text-end", providerMetadata: { openai: { phase: "final_answer" } } },
       ...ENDED,
     ],
@@ -159,7 +159,7 @@ export const RESPONSES_CASES: ReplayCase[] = [
       ...wire.message({ index: 1, id: "msg_2", deltas: ["two."] }),
       wire.completed(),
     ],
-    parts: [said("one."), { type: "text-end" }, said("two."), ...ENDED],
+    parts: [textDelta("one."), { type: "text-end" }, textDelta("two."), ...ENDED],
   },
   {
     name: "reasoning in two paragraphs before the text",
@@ -174,7 +174,7 @@ export const RESPONSES_CASES: ReplayCase[] = [
       thought("\n\n"),
       thought("two"),
       encrypted(),
-      said("so"),
+      textDelta("so"),
       used({ inputTokens: 5, cacheReadTokens: 15, outputTokens: 30, reasoningTokens: 25 }),
       FINISH_STOP,
     ],
@@ -186,7 +186,7 @@ export const RESPONSES_CASES: ReplayCase[] = [
       ...wire.message({ index: 1, deltas: ["so"] }),
       wire.completed(),
     ],
-    parts: [encrypted(), said("so"), ...ENDED],
+    parts: [encrypted(), textDelta("so"), ...ENDED],
   },
   {
     name: "reasoning without its encrypted content",
@@ -195,7 +195,7 @@ export const RESPONSES_CASES: ReplayCase[] = [
       ...wire.message({ index: 1, deltas: ["so"] }),
       wire.completed(),
     ],
-    parts: [thought("hm"), { type: "reasoning-end" }, said("so"), ...ENDED],
+    parts: [thought("hm"), { type: "reasoning-end" }, textDelta("so"), ...ENDED],
   },
   {
     name: "two reasoning items around a call",
@@ -247,7 +247,7 @@ export const RESPONSES_CASES: ReplayCase[] = [
     parts: [
       thought("hm"),
       { type: "reasoning-end", providerMetadata: { openai_compatible: { itemId: "rs_1", isPlain: true } } },
-      said("so"),
+      textDelta("so"),
       ...ENDED,
     ],
   },
