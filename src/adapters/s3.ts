@@ -1,4 +1,4 @@
-/** An object store that speaks S3: Amazon's, or anybody's who does. */
+/** Object store with the S3 API, Amazon's or a compatible one. */
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -12,16 +12,16 @@ import type { ObjectStore } from "../domain/files/object-store.js";
 export type S3Settings = {
   bucket: string;
   region: string;
-  /** Absent: Amazon's own. */
+  /** Default: Amazon's. */
   endpoint?: string;
-  /** Absent: as Amazon's programs find them, for example by the machine's role. */
+  /** Default: the AWS SDK's credential chain, for example the machine's role. */
   keys?: { accessKeyId: string; secretAccessKey: string };
 };
 
-/** A file of 10 MiB within a region takes a second; nobody waits longer for a store that hangs. */
+/** A file of 10 MiB takes about a second within a region. */
 const REQUEST_TIMEOUT_MS = 30_000;
 const CONNECTION_TIMEOUT_MS = 5_000;
-/** With the first; the client waits a little between them. */
+/** The first one included; the client backs off between them. */
 const ATTEMPTS = 3;
 
 /** Connects with the first request. */
@@ -32,7 +32,7 @@ export function connectS3({ bucket: Bucket, region, endpoint, keys }: S3Settings
     ...(keys && { credentials: keys }),
     maxAttempts: ATTEMPTS,
     requestHandler: { requestTimeout: REQUEST_TIMEOUT_MS, connectionTimeout: CONNECTION_TIMEOUT_MS },
-    // Others than Amazon do not know the checksums that the client would add.
+    // Stores other than Amazon's do not support the checksums that the client would add.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });

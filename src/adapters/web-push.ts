@@ -1,30 +1,30 @@
-/** Messages to browsers by Web Push (RFC 8030), encrypted for them (RFC 8291) and signed by us (RFC 8292). */
+/** Sends messages by Web Push (RFC 8030), encrypted (RFC 8291) and signed with VAPID keys (RFC 8292). */
 import webPush from "web-push";
 import type { PushMessage, PushOutcome } from "../domain/push/push.js";
 import { errorText } from "../lib/text/error-text.js";
 import { readRetryAfter } from "../lib/retry-after.js";
 import type { OutboundFetch } from "../lib/outbound/outbound-fetch.js";
 
-/** A browser that was off this long hears nothing of the turn: it would be news of yesterday. */
+/** A browser that was offline for longer gets no notification: it would be outdated. */
 const TTL_SECONDS = 12 * 60 * 60;
 const TIMEOUT_MS = 10_000;
-/** Of an answer, which says nothing that is used. */
+/** Bound of the response's body, which is not used. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** RFC 8030: at most 32 characters of base64url. A public id has dashes and underscores, and four characters more. */
 const MAX_TOPIC_CHARACTERS = 32;
 
-/** Where one browser is reached. `auth` in the open. */
+/** A browser's subscription; `auth` in plain text. */
 export type PushAddress = { endpoint: string; p256dh: string; auth: string };
 
-export type PushVoice = {
+export type PushSenderIdentity = {
   keys: { publicKey: string; privateKey: string };
-  /** Where a push service's operator reaches ours: `mailto:…` or `https://…`. */
+  /** How operators of push services reach this deployment's: `mailto:…` or `https://…`. */
   contact: string;
 };
 
 export type PushSenderOptions = {
   outbound: OutboundFetch;
-  /** Push services within the own network may be used. */
+  /** Also send to push services in private networks. */
   isPrivateAllowed: boolean;
   now: () => number;
 };
@@ -36,8 +36,8 @@ export function generatePushKeys(): { publicKey: string; privateKey: string } {
 export class PushSender {
   constructor(private readonly options: PushSenderOptions) {}
 
-  /** Never rejects. Reasons name the service's host only: whoever knows the whole address can use it. */
-  async send(address: PushAddress, message: PushMessage, voice: PushVoice): Promise<PushOutcome> {
+  /** Never rejects. Reasons name only the service's host, since the whole address is a capability. */
+  async send(address: PushAddress, message: PushMessage, voice: PushSenderIdentity): Promise<PushOutcome> {
     const { outbound, isPrivateAllowed } = this.options;
     try {
       const { endpoint, headers, body } = requestOf(address, message, voice);
@@ -64,7 +64,7 @@ export class PushSender {
   }
 }
 
-function requestOf({ endpoint, p256dh, auth }: PushAddress, message: PushMessage, voice: PushVoice) {
+function requestOf({ endpoint, p256dh, auth }: PushAddress, message: PushMessage, voice: PushSenderIdentity) {
   const { keys, contact: subject } = voice;
   const subscription = { endpoint, keys: { p256dh, auth } };
   const details = webPush.generateRequestDetails(subscription, JSON.stringify(message), {
@@ -72,7 +72,7 @@ function requestOf({ endpoint, p256dh, auth }: PushAddress, message: PushMessage
     TTL: TTL_SECONDS,
     contentEncoding: "aes128gcm",
     urgency: "normal",
-    // A newer message of the same chat replaces one that still waits for its browser.
+    // A newer message of the same chat replaces an undelivered one.
     topic: message.tag.replaceAll("-", "").slice(-MAX_TOPIC_CHARACTERS),
   });
   const headers = Object.entries(details.headers as Record<string, string | number>);
@@ -83,7 +83,7 @@ function requestOf({ endpoint, p256dh, auth }: PushAddress, message: PushMessage
   };
 }
 
-/** Null when there is none that makes sense; a date in the past is now. */
+/** Null when the header is absent or invalid; a date in the past means now. */
 export function retryAfterMs(header: string | null, now: number): number | null {
   const wait = readRetryAfter(header, now);
   return wait === undefined ? null : Math.max(0, wait);

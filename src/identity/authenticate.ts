@@ -1,5 +1,5 @@
-/** From somebody at an identity provider to the person they are here: found, or made when they come first. */
-import { type ClaimRules, type Claims, personOf, roleOf } from "../domain/users/identity-claims.js";
+/** Maps a subject of the identity provider to its user, who is created on the first sign-in. */
+import { type ClaimRules, type Claims, profileOf, roleOf } from "../domain/users/identity-claims.js";
 import type { UserRole } from "../domain/users/viewer.js";
 import type { Log } from "../lib/log.js";
 import type { Database, Queryable } from "../store/common/database.js";
@@ -12,30 +12,35 @@ import {
 } from "../store/users/identities.js";
 import { changeUser, holdUser } from "../store/users/user-administration.js";
 
-export type EnterParts = {
+export type AuthenticateDependencies = {
   database: Database;
   rules: ClaimRules;
-  /** Tells every replica that somebody's rights have changed. After the commit; never throws. */
-  announcePeople(): void;
+  /** Notifies all replicas that a user's rights changed. Called after the commit; must not throw. */
+  announceUsers(): void;
   log: Log;
 };
 
 /**
- * The role is what the claims say, each time anew; a deployment's last admin stays one, as nobody could undo that. A
- * person is never found by name or address: whoever may choose those at a provider would choose an admin's.
+ * The role follows the claims of every sign-in, except that a deployment's last admin stays one, since nobody else could
+ * undo it. Users are never matched by name or email address, which users may be able to choose at the provider.
  */
-export async function enter(parts: EnterParts, subject: Subject, claims: Claims): Promise<KnownIdentity> {
-  const role = roleOf(claims, parts.rules);
-  const known = await findIdentity(parts.database, subject);
+export async function authenticate(
+  dependencies: AuthenticateDependencies,
+  subject: Subject,
+  claims: Claims,
+): Promise<KnownIdentity> {
+  const { database, rules, log } = dependencies;
+  const role = roleOf(claims, rules);
+  const known = await findIdentity(database, subject);
   if (known && (role === null || known.user.role === role)) return known;
-  const entered = await parts.database.transaction(async (transaction) => {
+  const identity = await database.transaction(async (transaction) => {
     await lockSubject(transaction, subject);
     const found = await findIdentity(transaction, subject);
-    if (!found) return createIdentity(transaction, subject, { ...personOf(claims), role: role ?? "member" });
-    return role === null ? found : withRole(transaction, found, role, parts.log);
+    if (!found) return createIdentity(transaction, subject, { ...profileOf(claims), role: role ?? "member" });
+    return role === null ? found : withRole(transaction, found, role, log);
   });
-  if (known) parts.announcePeople();
-  return entered;
+  if (known) dependencies.announceUsers();
+  return identity;
 }
 
 async function withRole(
@@ -47,7 +52,7 @@ async function withRole(
   const held = await holdUser(transaction, found.user.id);
   if (!held || held.user.role === role) return found;
   if (role === "member" && held.isLastAdmin) {
-    log.warn({ username: held.user.username }, "The last admin stays one, though the claims say otherwise");
+    log.warn({ username: held.user.username }, "last admin keeps the role against the claims");
     return found;
   }
   return { ...found, user: await changeUser(transaction, found.user.id, { role }) };

@@ -1,11 +1,11 @@
-/** Tokens that services bring from the identity provider: signed by it, made for this deployment, and not expired. */
+/** Authentication by JWTs of the identity provider: signed by it, for this deployment's audience, and not expired. */
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import * as oidc from "openid-client";
 import { signInProblem } from "../domain/users/identity-claims.js";
 import { roleWithin, TOKEN_SCOPES, type Viewer } from "../domain/users/viewer.js";
-import { enter, type EnterParts } from "./authenticate.js";
+import { authenticate, type AuthenticateDependencies } from "./authenticate.js";
 
-/** Signatures by keys that the provider alone has; never a shared secret, never none. */
+/** Asymmetric signatures only: never a shared secret, never none. */
 export const ALGORITHMS = [
   "RS256",
   "RS384",
@@ -18,14 +18,18 @@ export const ALGORITHMS = [
   "ES512",
   "EdDSA",
 ];
-/** How far the provider's clock may be from ours. */
+/** Tolerated difference between the provider's clock and ours. */
 export const CLOCK_SKEW_SECONDS = 30;
 const ANSWER_LIMIT_MS = 10_000;
 const FORM = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-export type BearerParts = EnterParts & { issuer: string; audience: string; now(): number };
+export type BearerDependencies = AuthenticateDependencies & {
+  issuer: string;
+  audience: string;
+  now(): number;
+};
 
-/** True for what could be such a token; API tokens have another form. */
+/** Whether the text has the form of a JWT, which API tokens never have. */
 export function isBearerToken(text: string): boolean {
   return FORM.test(text);
 }
@@ -33,14 +37,15 @@ export function isBearerToken(text: string): boolean {
 export class BearerTokens {
   #keys: Promise<JWTVerifyGetKey> | null = null;
 
-  constructor(private readonly parts: BearerParts) {}
+  constructor(private readonly dependencies: BearerDependencies) {}
 
-  /** Null when the token is not good; rejects when that cannot be known now. */
+  /** Null when the token is invalid; rejects when the provider's keys cannot be fetched. */
   async authenticate(token: string): Promise<Viewer | null> {
     const payload = await this.#verify(token);
-    if (!payload?.sub || !payload.iss || signInProblem(payload, this.parts.rules) !== null) return null;
+    if (!payload?.sub || !payload.iss || signInProblem(payload, this.dependencies.rules) !== null)
+      return null;
     const subject = { issuer: payload.iss, subject: payload.sub };
-    const { user } = await enter(this.parts, subject, payload);
+    const { user } = await authenticate(this.dependencies, subject, payload);
     if (!user.isActive) return null;
     const { id: userId, username, name, role } = user;
     const credential = { kind: "jwt" as const, scopes: TOKEN_SCOPES };
@@ -49,7 +54,7 @@ export class BearerTokens {
   }
 
   async #verify(token: string): Promise<JWTPayload | null> {
-    const { issuer, audience, now, log } = this.parts;
+    const { issuer, audience, now, log } = this.dependencies;
     try {
       const { payload } = await jwtVerify(token, await this.#keySet(), {
         ...{ issuer, audience, algorithms: ALGORITHMS },
@@ -58,13 +63,13 @@ export class BearerTokens {
       });
       return payload;
     } catch (error) {
-      if (!isVerdict(error)) throw error;
-      log.debug({ err: error }, "A service's token was refused");
+      if (!isInvalidToken(error)) throw error;
+      log.debug({ err: error }, "bearer token refused");
       return null;
     }
   }
 
-  /** A provider that could not be asked is asked again by the next who comes. */
+  /** Cached once fetched; a failure is retried by the next caller. */
   #keySet(): Promise<JWTVerifyGetKey> {
     this.#keys ??= this.#findKeys().catch((error: unknown) => {
       this.#keys = null;
@@ -74,20 +79,20 @@ export class BearerTokens {
   }
 
   async #findKeys(): Promise<JWTVerifyGetKey> {
-    const server = new URL(this.parts.issuer);
-    // Discovery wants a client's id and does nothing with it.
+    const server = new URL(this.dependencies.issuer);
+    // Discovery requires a client id but does not use it.
     const found = await oidc.discovery(server, "parley", undefined, undefined, {
       timeout: ANSWER_LIMIT_MS / 1_000,
       ...(server.protocol === "http:" && { execute: [oidc.allowInsecureRequests] }),
     });
     const address = found.serverMetadata().jwks_uri;
-    if (address === undefined) throw new Error(`${this.parts.issuer} tells no keys (jwks_uri).`);
+    if (address === undefined) throw new Error(`${this.dependencies.issuer} publishes no keys (jwks_uri).`);
     return createRemoteJWKSet(new URL(address), { timeoutDuration: ANSWER_LIMIT_MS });
   }
 }
 
-/** The token is at fault, and not the way to the provider's keys. */
-function isVerdict(error: unknown): boolean {
+/** Whether the token is invalid, as opposed to a failure to fetch the provider's keys. */
+function isInvalidToken(error: unknown): boolean {
   return (
     error instanceof errors.JWTClaimValidationFailed ||
     error instanceof errors.JWTExpired ||

@@ -1,6 +1,6 @@
 /**
- * A person's own token of the identity provider, for servers that are to know on whose behalf they are asked. Renewed
- * before it expires, by one replica at a time: a provider that rotates refresh tokens takes each of them once.
+ * Access tokens of users at the identity provider, for MCP servers that act on a user's behalf. Renewed before they
+ * expire, by one replica at a time: a provider that rotates refresh tokens accepts each of them once.
  */
 import { randomUUID } from "node:crypto";
 import { type Clock, sleep } from "../lib/clock.js";
@@ -17,13 +17,13 @@ import {
 import type { SecretBox } from "../store/common/secret-box.js";
 import { type IdentityProvider, isRefusal } from "./provider.js";
 
-/** A token that ends sooner is renewed first: it has to last for the calls that it is asked for. */
+/** A token that expires sooner is renewed first, so that it lasts for the calls that use it. */
 const RENEW_BEFORE_MS = 60_000;
-/** How often whoever waits for another replica looks, and how many times: longer than a claim lasts. */
-const LOOK_AGAIN_MS = 250;
-const MOST_LOOKS = 80;
+/** Polling for another replica's renewal; together longer than a claim lasts. */
+const POLL_INTERVAL_MS = 250;
+const MAX_POLLS = 80;
 
-export type IdentityTokenParts = {
+export type IdentityTokenDependencies = {
   database: Database;
   secrets: SecretBox;
   provider: IdentityProvider;
@@ -33,38 +33,38 @@ export type IdentityTokenParts = {
 };
 
 export class FreshIdentityTokens {
-  /** By identity; those who ask at one time share the answer. */
+  /** By identity; concurrent callers share one renewal. */
   readonly #renewing = new Map<string, Promise<string | null>>();
 
-  constructor(private readonly parts: IdentityTokenParts) {}
+  constructor(private readonly dependencies: IdentityTokenDependencies) {}
 
-  /** Null when the person has none: they never signed in with the provider, or have to do so again. */
+  /** Null when the user has no token: they never signed in with the provider, or have to sign in again. */
   async of(userId: string): Promise<string | null> {
-    const { database, secrets, issuer } = this.parts;
-    const kept = await readTokensOfUser(database, secrets, { userId, issuer });
-    if (!kept?.accessToken) return null;
-    if (!this.#isDue(kept)) return kept.accessToken;
-    if (kept.refreshToken === null) return this.#unlessExpired(kept);
-    const under = this.#renewing.get(kept.identityId) ?? this.#renew(kept);
-    this.#renewing.set(kept.identityId, under);
-    return under.finally(() => this.#renewing.delete(kept.identityId));
+    const { database, secrets, issuer } = this.dependencies;
+    const stored = await readTokensOfUser(database, secrets, { userId, issuer });
+    if (!stored?.accessToken) return null;
+    if (!this.#isDue(stored)) return stored.accessToken;
+    if (stored.refreshToken === null) return this.#unlessExpired(stored);
+    const renewal = this.#renewing.get(stored.identityId) ?? this.#renew(stored);
+    this.#renewing.set(stored.identityId, renewal);
+    return renewal.finally(() => this.#renewing.delete(stored.identityId));
   }
 
   #isDue({ expiresAt }: KeptTokens): boolean {
-    return expiresAt !== null && expiresAt - this.parts.clock.now() < RENEW_BEFORE_MS;
+    return expiresAt !== null && expiresAt - this.dependencies.clock.now() < RENEW_BEFORE_MS;
   }
 
   #unlessExpired({ accessToken, expiresAt }: KeptTokens): string | null {
-    return expiresAt === null || expiresAt > this.parts.clock.now() ? accessToken : null;
+    return expiresAt === null || expiresAt > this.dependencies.clock.now() ? accessToken : null;
   }
 
   async #renew({ identityId }: KeptTokens): Promise<string | null> {
-    const { database, secrets, clock } = this.parts;
+    const { database, secrets, clock } = this.dependencies;
     const claim = randomUUID();
-    for (let look = 0; look < MOST_LOOKS; look += 1) {
-      const mine = await claimRefresh(database, secrets, { identityId, claim });
-      if (mine) return this.#renewClaimed(mine, claim);
-      await sleep(clock, LOOK_AGAIN_MS);
+    for (let poll = 0; poll < MAX_POLLS; poll += 1) {
+      const claimed = await claimRefresh(database, secrets, { identityId, claim });
+      if (claimed) return this.#renewClaimed(claimed, claim);
+      await sleep(clock, POLL_INTERVAL_MS);
       const now = await readTokens(database, secrets, identityId);
       if (now === null) return null;
       if (!this.#isDue(now)) return now.accessToken;
@@ -73,25 +73,24 @@ export class FreshIdentityTokens {
     return last && this.#unlessExpired(last);
   }
 
-  async #renewClaimed(kept: KeptTokens, claim: string): Promise<string | null> {
-    const { database, secrets, provider, log } = this.parts;
-    const { identityId, refreshToken, idToken } = kept;
-    // Somebody renewed it just before the claim.
-    if (!this.#isDue(kept) || refreshToken === null) {
+  async #renewClaimed(claimed: KeptTokens, claim: string): Promise<string | null> {
+    const { database, secrets, provider, log } = this.dependencies;
+    const { identityId, refreshToken, idToken } = claimed;
+    // Another replica renewed it just before the claim.
+    if (!this.#isDue(claimed) || refreshToken === null) {
       await releaseRefresh(database, { identityId, claim });
-      return this.#unlessExpired(kept);
+      return this.#unlessExpired(claimed);
     }
     try {
       const tokens = await provider.refresh({ refreshToken, idToken });
       await renewTokens(database, secrets, { identityId, claim, tokens });
       return tokens.accessToken;
     } catch (error) {
-      log.warn({ err: error, identityId }, "A person's token of the identity provider was not renewed");
-      const isOver = isRefusal(error);
-      const tokens = { ...kept, refreshToken: null };
-      if (isOver) await renewTokens(database, secrets, { identityId, claim, tokens });
+      log.warn({ err: error, identityId }, "identity token renewal failed");
+      const tokens = { ...claimed, refreshToken: null };
+      if (isRefusal(error)) await renewTokens(database, secrets, { identityId, claim, tokens });
       else await releaseRefresh(database, { identityId, claim });
-      return this.#unlessExpired(kept);
+      return this.#unlessExpired(claimed);
     }
   }
 }

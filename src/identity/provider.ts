@@ -1,25 +1,25 @@
 /**
- * The identity provider in single steps, by openid-client: where to send a browser, what its code is worth, new tokens
- * for old ones, where to sign out. Nothing is kept here but what the provider tells of itself.
+ * Client of the identity provider (OpenID Connect), by openid-client: sign-in, code exchange, token refresh, sign-out.
+ * Stateless but for the provider's cached metadata.
  */
 import * as oidc from "openid-client";
 import type { Claims } from "../domain/users/identity-claims.js";
 import type { IdentityTokens } from "../store/users/identities.js";
 
-/** A provider that takes longer is taken for gone. */
+/** A provider that takes longer counts as unavailable. */
 const ANSWER_LIMIT_SECONDS = 10;
 
 export type ProviderSettings = {
   issuer: string;
   clientId: string;
-  /** Absent = a public client. */
+  /** Absent for a public client. */
   clientSecret?: string | undefined;
   scopes: string;
   redirectUri: string;
   now(): number;
 };
 
-/** What a browser's way to the provider and back is held together by. */
+/** What binds the provider's callback to the sign-in that it answers. */
 export type Attempt = { state: string; nonce: string; verifier: string };
 export type SignedIn = { issuer: string; subject: string; claims: Claims; tokens: IdentityTokens };
 
@@ -28,7 +28,7 @@ export class IdentityProvider {
 
   constructor(private readonly settings: ProviderSettings) {}
 
-  /** A provider that could not be asked is asked again by the next who comes. */
+  /** Cached once discovered; a failure is retried by the next caller. */
   #configuration(): Promise<oidc.Configuration> {
     this.#known ??= discover(this.settings).catch((error: unknown) => {
       this.#known = null;
@@ -37,7 +37,7 @@ export class IdentityProvider {
     return this.#known;
   }
 
-  /** Where a browser goes to sign in. Rejects when the provider cannot be asked. */
+  /** The address at which a browser signs in. Rejects when the provider cannot be reached. */
   async begin(): Promise<{ url: string; attempt: Attempt }> {
     const configuration = await this.#configuration();
     const verifier = oidc.randomPKCECodeVerifier();
@@ -55,7 +55,7 @@ export class IdentityProvider {
     return { url: url.href, attempt };
   }
 
-  /** Who has come back. Rejects when the code, the state or anything signed is not good. `query` as in the address. */
+  /** Completes a sign-in. Rejects when the code, the state or a signature is invalid. `query`: as in the callback's URL. */
   async finish(query: string, { state, nonce, verifier }: Attempt): Promise<SignedIn> {
     const configuration = await this.#configuration();
     const tokens = await oidc.authorizationCodeGrant(
@@ -65,23 +65,26 @@ export class IdentityProvider {
     );
     const signed = tokens.claims();
     if (!signed) throw new Error("The provider has sent no ID token.");
-    // Many providers tell names and groups only here.
-    const told = configuration.serverMetadata().userinfo_endpoint
+    // Many providers return names and groups only here.
+    const userInfo = configuration.serverMetadata().userinfo_endpoint
       ? await oidc.fetchUserInfo(configuration, tokens.access_token, signed.sub)
       : {};
-    const claims = { ...told, ...signed };
-    return { issuer: signed.iss, subject: signed.sub, claims, tokens: this.#kept(tokens) };
+    const claims = { ...userInfo, ...signed };
+    return { issuer: signed.iss, subject: signed.sub, claims, tokens: this.#tokensOf(tokens) };
   }
 
-  /** New tokens for old ones. Rejects when the provider gives none; `isRefused` tells whether it ever will. */
+  /** Exchanges a refresh token. Rejects when the provider refuses or fails; `isRefusal` tells which. */
   async refresh({ refreshToken, idToken }: { refreshToken: string; idToken: string | null }) {
-    const fresh = await oidc.refreshTokenGrant(await this.#configuration(), refreshToken);
-    const kept = this.#kept(fresh);
+    const tokens = this.#tokensOf(await oidc.refreshTokenGrant(await this.#configuration(), refreshToken));
     // Providers that do not rotate send neither again.
-    return { ...kept, refreshToken: kept.refreshToken ?? refreshToken, idToken: kept.idToken ?? idToken };
+    return {
+      ...tokens,
+      refreshToken: tokens.refreshToken ?? refreshToken,
+      idToken: tokens.idToken ?? idToken,
+    };
   }
 
-  /** Where a browser goes to sign out of the provider too; null when it has no such place. */
+  /** The address at which a browser signs out of the provider too; null when it has none. */
   async endSessionUrl(idToken: string | null, returnTo: string): Promise<string | null> {
     const configuration = await this.#configuration();
     if (!configuration.serverMetadata().end_session_endpoint) return null;
@@ -90,7 +93,7 @@ export class IdentityProvider {
     return oidc.buildEndSessionUrl(configuration, parameters).href;
   }
 
-  #kept(tokens: oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers): IdentityTokens {
+  #tokensOf(tokens: oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers): IdentityTokens {
     const seconds = tokens.expiresIn();
     return {
       accessToken: tokens.access_token,
@@ -101,12 +104,12 @@ export class IdentityProvider {
   }
 }
 
-/** The provider has looked at what it was sent and said no, now and for ever. */
+/** Whether the provider refused the grant permanently. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof oidc.ResponseBodyError && error.error === "invalid_grant";
 }
 
-/** What a provider says when it, or the person there, does not want to go on; null for any other failure. */
+/** The provider's words when it, or the user there, denied the sign-in; null for any other failure. */
 export function refusalText(error: unknown): string | null {
   return error instanceof oidc.AuthorizationResponseError
     ? `${error.error}${error.error_description ? `: ${error.error_description}` : ""}`
@@ -117,7 +120,7 @@ async function discover({ issuer, clientId, clientSecret }: ProviderSettings): P
   const server = new URL(issuer);
   const found = await oidc.discovery(server, clientId, clientSecret, undefined, {
     timeout: ANSWER_LIMIT_SECONDS,
-    // Only who configures such an issuer gets it.
+    // Only for an issuer that is configured without TLS.
     ...(server.protocol === "http:" && { execute: [oidc.allowInsecureRequests] }),
   });
   const metadata = found.serverMetadata();

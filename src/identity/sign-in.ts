@@ -1,19 +1,19 @@
 /**
- * A browser signs in: it is sent to the identity provider with a sealed note of its own in a cookie, comes back, and
- * gets a session. The note binds the way there and back to one browser and needs no place on the server.
+ * Browser sign-in: redirects the browser to the identity provider, with the attempt's state sealed in a cookie, and creates
+ * a session when it comes back. The cookie binds the attempt to one browser without storing anything on the server.
  */
 import { signInProblem } from "../domain/users/identity-claims.js";
 import { createSession, endSession, type SessionLimits } from "../store/users/sessions.js";
 import { keepIdentityTokens, readTokens } from "../store/users/identities.js";
 import type { SecretBox, SecretPlace } from "../store/common/secret-box.js";
-import { enter, type EnterParts } from "./authenticate.js";
+import { authenticate, type AuthenticateDependencies } from "./authenticate.js";
 import { type Attempt, type IdentityProvider, refusalText } from "./provider.js";
 
-/** Long enough to find one's second factor. */
+/** Long enough for a second factor. */
 export const ATTEMPT_MS = 10 * 60_000;
 const NOTE: SecretPlace = { table: "cookies", column: "sign_in", rowId: "note" };
 
-export type SignInParts = EnterParts & {
+export type SignInDependencies = AuthenticateDependencies & {
   secrets: SecretBox;
   provider: IdentityProvider;
   limits: SessionLimits;
@@ -22,24 +22,24 @@ export type SignInParts = EnterParts & {
 
 type Note = Attempt & { returnTo: string; endsAt: number };
 
-/** `refused`: in words for the person. `failed`: the provider, or the way to it, is broken. */
+/** `refused`: with a message for the user. `failed`: the provider is broken or unreachable. */
 export type SignInOutcome =
   | { kind: "signed-in"; session: string; returnTo: string }
   | { kind: "refused"; message: string }
   | { kind: "failed"; cause: unknown };
 
 export class SignIn {
-  constructor(private readonly parts: SignInParts) {}
+  constructor(private readonly dependencies: SignInDependencies) {}
 
-  /** Where to send the browser, and the note that it is to bring back. Rejects when the provider cannot be asked. */
+  /** Where to redirect the browser, and the note for its cookie. Rejects when the provider cannot be reached. */
   async begin(returnTo: string): Promise<{ url: string; note: string }> {
-    const { provider, secrets, now } = this.parts;
+    const { provider, secrets, now } = this.dependencies;
     const { url, attempt } = await provider.begin();
     const note: Note = { ...attempt, returnTo, endsAt: now() + ATTEMPT_MS };
     return { url, note: secrets.seal(JSON.stringify(note), NOTE) };
   }
 
-  /** `query` as the provider sent it; `sealedNote` null = the browser brought none. Never rejects. */
+  /** `query`: the callback's, unchanged; `sealedNote`: null = the browser has no cookie. Never rejects. */
   async finish(query: string, sealedNote: string | null): Promise<SignInOutcome> {
     const note = sealedNote === null ? null : this.#read(sealedNote);
     if (note === null) {
@@ -55,35 +55,35 @@ export class SignIn {
   }
 
   async #finish(query: string, note: Note): Promise<SignInOutcome> {
-    const { provider, rules, database, secrets, limits } = this.parts;
+    const { provider, rules, database, secrets, limits } = this.dependencies;
     const { issuer, subject, claims, tokens } = await provider.finish(query, note);
     const problem = signInProblem(claims, rules);
     if (problem !== null) return { kind: "refused", message: problem };
-    const { identityId, user } = await enter(this.parts, { issuer, subject }, claims);
+    const { identityId, user } = await authenticate(this.dependencies, { issuer, subject }, claims);
     if (!user.isActive) return { kind: "refused", message: "Your account was deactivated by an admin." };
     await keepIdentityTokens(database, secrets, { identityId, tokens });
     const session = await createSession(database, { userId: user.id, identityId }, limits);
     return { kind: "signed-in", session, returnTo: note.returnTo };
   }
 
-  /** Ends the session; where to sign out of the provider too, null when it has no such place or cannot be asked. */
+  /** Ends the session. Resolves to where to sign out of the provider too; null when it has no such page or is unreachable. */
   async leave(session: string, returnTo: string): Promise<string | null> {
-    const { database, secrets, provider, log } = this.parts;
+    const { database, secrets, provider, log } = this.dependencies;
     const identityId = await endSession(database, session);
     if (identityId === null) return null;
     try {
       const tokens = await readTokens(database, secrets, identityId);
       return await provider.endSessionUrl(tokens?.idToken ?? null, returnTo);
     } catch (error) {
-      log.warn({ err: error }, "The identity provider could not be asked where to sign out");
+      log.warn({ err: error }, "identity provider unreachable for sign-out");
       return null;
     }
   }
 
   #read(sealedNote: string): Note | null {
-    const opened = this.parts.secrets.open(sealedNote, NOTE);
+    const opened = this.dependencies.secrets.open(sealedNote, NOTE);
     if (opened.kind !== "opened") return null;
     const note = JSON.parse(opened.text) as Note;
-    return note.endsAt > this.parts.now() ? note : null;
+    return note.endsAt > this.dependencies.now() ? note : null;
   }
 }

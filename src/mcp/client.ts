@@ -1,20 +1,20 @@
 /**
- * A tool server elsewhere as turns use it: reached through the guard, shown who asks, greeted anew when it has forgotten
- * the session. States: open → closed, as the connection that serves it at the time.
+ * Client of a remote MCP server: authenticates its requests, and opens a new session when the server has lost the old one.
+ * States: open → closed, as its current connection.
  */
 import type { JsonObject } from "../domain/common/json.js";
 import { openConnection, type Connection } from "./connection.js";
 import { Credentials } from "./credentials.js";
 import { failureOf, isSessionLost } from "./failure.js";
-import { httpLine } from "./transport-options.js";
+import { httpTransportOptions } from "./transport-options.js";
 import {
   McpFailure,
   type ListedTool,
   type McpCallAnswer,
   type McpClient,
-  type McpClientParts,
+  type McpClientDependencies,
   type McpProgress,
-  type McpServerWords,
+  type McpServerIntroduction,
 } from "./types.js";
 
 type Call = {
@@ -24,13 +24,18 @@ type Call = {
   onProgress?: (progress: McpProgress) => void;
 };
 
-/** `timeoutMs` bounds the handshake. Lists and calls have their own limits, and those of their signals. */
+/** `timeoutMs` bounds the handshake. Lists and calls have limits of their own. */
 export type ConnectOptions = { timeoutMs: number; signal?: AbortSignal };
 
-/** Rejects with an McpFailure when the server cannot be reached, or does not shake hands in time. */
-export async function connectMcp(parts: McpClientParts, options: ConnectOptions): Promise<McpClient> {
-  const credentials = new Credentials(parts.headers, (rejected) => parts.renewHeaders(rejected));
-  const client = new HttpClient(parts, credentials, options.timeoutMs);
+/** Rejects with an McpFailure when the server is unreachable or does not complete the handshake in time. */
+export async function connectMcp(
+  dependencies: McpClientDependencies,
+  options: ConnectOptions,
+): Promise<McpClient> {
+  const credentials = new Credentials(dependencies.headers, (rejected) =>
+    dependencies.renewHeaders(rejected),
+  );
+  const client = new HttpClient(dependencies, credentials, options.timeoutMs);
   await client.open(options.signal);
   return client;
 }
@@ -38,35 +43,35 @@ export async function connectMcp(parts: McpClientParts, options: ConnectOptions)
 class HttpClient implements McpClient {
   #connection: Connection | undefined;
   #reopening: Promise<void> | undefined;
-  #isLeft = false;
+  #isClosed = false;
   readonly #listeners: (() => void)[] = [];
 
   constructor(
-    private readonly parts: McpClientParts,
+    private readonly dependencies: McpClientDependencies,
     private readonly credentials: Credentials,
     private readonly timeoutMs: number,
   ) {}
 
   get isOpen(): boolean {
-    return !this.#isLeft && this.#connection?.isOpen === true;
+    return !this.#isClosed && this.#connection?.isOpen === true;
   }
 
-  get server(): McpServerWords {
+  get server(): McpServerIntroduction {
     return this.#connection?.server ?? {};
   }
 
   async open(signal: AbortSignal | undefined): Promise<void> {
-    const { name, url, transport, onQuestion, clock, log } = this.parts;
-    const line = httpLine({ url, kind: transport, fetch: this.credentials.wrap(this.parts.fetch) });
+    const { name, url, transport, onElicitation, clock, log } = this.dependencies;
+    const fetch = this.credentials.wrap(this.dependencies.fetch);
     try {
       const connection = await openConnection(
-        line,
-        { clientName: "parley", name, onQuestion, clock, log },
+        httpTransportOptions({ url, kind: transport, fetch }),
+        { clientName: "parley", name, onElicitation, clock, log },
         { timeoutMs: this.timeoutMs, signal },
       );
       this.#connection = connection;
-      connection.onToolsChanged(() => this.#tellChange(connection));
-      if (this.#isLeft) await connection.close();
+      connection.onToolsChanged(() => this.#notifyToolsChanged(connection));
+      if (this.#isClosed) await connection.close();
     } catch (error) {
       throw this.#failure(error, signal);
     }
@@ -85,36 +90,36 @@ class HttpClient implements McpClient {
   }
 
   async close(): Promise<void> {
-    this.#isLeft = true;
+    this.#isClosed = true;
     await this.#connection?.close();
   }
 
-  /** A server that knows no such session took nothing: it is greeted anew, and asked once more. */
-  async #withSession<Answer>(
-    ask: (connection: Connection) => Promise<Answer>,
+  /** A server that does not know the session ignored the request: it is sent once more in a new session. */
+  async #withSession<Result>(
+    send: (connection: Connection) => Promise<Result>,
     signal: AbortSignal | undefined,
-  ): Promise<Answer> {
+  ): Promise<Result> {
     const used = this.#current();
     try {
-      return await ask(used);
+      return await send(used);
     } catch (error) {
-      if (!isSessionLost(error) || this.#isLeft || signal?.aborted) throw this.#failure(error, signal);
+      if (!isSessionLost(error) || this.#isClosed || signal?.aborted) throw this.#failure(error, signal);
     }
     await this.#reopen(used);
     try {
-      return await ask(this.#current());
+      return await send(this.#current());
     } catch (error) {
       throw this.#failure(error, signal);
     }
   }
 
   #current(): Connection {
-    if (this.#connection === undefined || this.#isLeft)
-      throw new McpFailure("unreachable", "The connection to the tool server is closed.");
+    if (this.#connection === undefined || this.#isClosed)
+      throw new McpFailure("unreachable", "The connection to the MCP server is closed.");
     return this.#connection;
   }
 
-  /** Those who lost the same session wait for the same new one. */
+  /** Concurrent requests that lost the same session share the new one. */
   async #reopen(lost: Connection): Promise<void> {
     if (this.#connection !== lost) return;
     this.#reopening ??= this.#replace(lost).finally(() => (this.#reopening = undefined));
@@ -122,14 +127,15 @@ class HttpClient implements McpClient {
   }
 
   async #replace(lost: Connection): Promise<void> {
-    this.parts.log.info({ server: this.parts.name }, "A tool server has forgotten the session");
+    const { log, name } = this.dependencies;
+    log.info({ server: name }, "MCP session lost; opening another");
     await lost.close();
     await this.open(undefined);
-    // Another session may be another process of the server, with other tools.
+    // The new session may be with another process of the server, with other tools.
     for (const listener of this.#listeners) listener();
   }
 
-  #tellChange(connection: Connection): void {
+  #notifyToolsChanged(connection: Connection): void {
     if (this.#connection !== connection) return;
     for (const listener of this.#listeners) listener();
   }
@@ -137,7 +143,7 @@ class HttpClient implements McpClient {
   #failure(error: unknown, signal: AbortSignal | undefined): McpFailure {
     if (signal?.aborted) return new McpFailure("cancelled", "The request was cancelled.");
     const failure = failureOf(error, this.credentials.secrets);
-    // The library of the SSE line passes on no more than a text.
+    // The library's SSE transport passes on only the error's text.
     return failure.kind === "unreachable" ? (this.credentials.refusal ?? failure) : failure;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One connection to a tool server, from its handshake to its end, on the MCP library.
- * States: open → closed; the server's end, a dead line or `close` moves it, and it never moves back.
+ * One connection to an MCP server, from its handshake to its end, by the MCP library.
+ * States: open → closed, by the server, by a lost transport, or by `close`.
  */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
@@ -17,35 +17,35 @@ import type { Log } from "../lib/log.js";
 import { VERSION } from "../lib/version.js";
 import { callAnswerOf, callResultSchema } from "./content.js";
 import { Deadline, UNTIMED_MS } from "./deadline.js";
-import type { Line } from "./transport-options.js";
+import type { TransportOptions } from "./transport-options.js";
 import { listTools } from "./list-tools.js";
 import {
   McpFailure,
   McpTimeout,
   type ListedTool,
   type McpCallAnswer,
-  type McpClientParts,
+  type McpClientDependencies,
   type McpProgress,
-  type McpServerWords,
+  type McpServerIntroduction,
 } from "./types.js";
 
-/** A call without any sign of life; news of its progress begin it anew. */
+/** Timeout of a call; restarted by each progress notification. */
 const CALL_TIMEOUT_MS = 60_000;
-/** A call that reports progress without end. */
+/** Timeout of a call that keeps reporting progress. */
 export const LONGEST_CALL_MS = 240_000;
-/** Of all pages; a server that needs longer only to say what it can do is ill. */
+/** For all pages of the list. */
 const LIST_TIMEOUT_MS = 30_000;
-/** After an error of the line the server is asked whether it is there; one that is answers in milliseconds. */
+/** After an error of the transport the server is pinged; a live one answers in milliseconds. */
 const PING_TIMEOUT_MS = 5_000;
-/** For the goodbye of a session; a server that does not hear it forgets the session by itself. */
-const GOODBYE_MS = 1_000;
+/** For terminating the session; a server that misses it expires the session by itself. */
+const TERMINATE_SESSION_MS = 1_000;
 
-export type ConnectionParts = {
-  /** How we introduce ourselves. */
+export type ConnectionDependencies = {
+  /** Our name in the handshake. */
   clientName: string;
   /** The server in log lines. */
   name: string;
-  onQuestion?: McpClientParts["onQuestion"];
+  onElicitation?: McpClientDependencies["onElicitation"];
   clock: Clock;
   log: Log;
 };
@@ -59,62 +59,62 @@ export type ConnectionCall = {
 
 export type Connection = {
   readonly isOpen: boolean;
-  /** How it ended, if anybody knows. */
+  /** Why it ended, when known. */
   readonly end: string | undefined;
-  /** What the server says that it is. */
-  readonly server: McpServerWords;
+  /** The server's introduction of itself. */
+  readonly server: McpServerIntroduction;
   /** Rejects when the server does not answer in time or at all. */
   listTools(signal?: AbortSignal): Promise<ListedTool[]>;
   /** Rejects as `listTools`, and when the server refuses the call. An aborted signal cancels it at the server. */
   call(call: ConnectionCall): Promise<McpCallAnswer>;
-  /** Called once, whoever ended it. */
+  /** Called once, whichever side ended it. */
   onClosed(listener: () => void): void;
   onToolsChanged(listener: () => void): void;
-  /** Ends the server's process, or leaves its session. Never rejects. */
+  /** Ends the server's process, or terminates the session. Never rejects. */
   close(): Promise<void>;
 };
 
-/** Rejects when the line cannot be opened, or the server has not shaken hands in time, or `signal` is aborted. */
+/** Rejects when the transport fails, the handshake does not complete in time, or `signal` is aborted. */
 export async function openConnection(
-  line: Line,
-  parts: ConnectionParts,
+  options: TransportOptions,
+  dependencies: ConnectionDependencies,
   { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<Connection> {
-  const client = politeClient(parts);
-  client.onerror = (error) => tellLog(parts, error);
+  const client = createClient(dependencies);
+  client.onerror = (error) => logError(dependencies, error);
   const deadline = new Deadline({
-    clock: parts.clock,
+    clock: dependencies.clock,
     limits: { silenceMs: timeoutMs },
     signal,
     error: () => new McpTimeout(`It did not answer within ${timeoutMs / 1_000} s.`),
   });
   try {
     deadline.signal.throwIfAborted();
-    const shake = client.connect(line.transport, { signal: deadline.signal, timeout: UNTIMED_MS });
-    await deadline.bound(shake);
+    const handshake = client.connect(options.transport, { signal: deadline.signal, timeout: UNTIMED_MS });
+    await deadline.bound(handshake);
   } catch (error) {
-    await line.transport.close();
-    const words = line.lastWords();
-    if (words === "" && line.end() === undefined) throw error;
-    const reason = deadline.signal.aborted ? errorText(error) : reasonOf(error, line);
-    throw new Error(words === "" ? reason : `${reason} Its last words: ${words}`, { cause: error });
+    await options.transport.close();
+    const output = options.lastOutput();
+    if (output === "" && options.end() === undefined) throw error;
+    const reason = deadline.signal.aborted ? errorText(error) : reasonOf(error, options);
+    throw new Error(output === "" ? reason : `${reason} Its last output: ${output}`, { cause: error });
   }
-  return new OpenConnection(client, line, parts);
+  return new OpenConnection(client, options, dependencies);
 }
 
-function reasonOf(error: unknown, line: Line): string {
-  const end = line.end();
+function reasonOf(error: unknown, options: TransportOptions): string {
+  const end = options.end();
   return end === undefined ? errorText(error) : `It ended (${end}) before it answered.`;
 }
 
-/** What nobody here can answer is refused in words: a server must hear that instead of nothing. */
-function politeClient({ clientName: name, onQuestion }: ConnectionParts): Client {
+/** Refuses requests of the server that it does not support, instead of leaving them without a response. */
+function createClient({ clientName: name, onElicitation }: ConnectionDependencies): Client {
   const client = new Client({ name, version: VERSION });
-  if (onQuestion !== undefined) {
+  if (onElicitation !== undefined) {
     client.registerCapabilities({ elicitation: { form: { applyDefaults: true } } });
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
       if (params.mode === "url") return { action: "decline" };
-      return onQuestion({ message: params.message, form: params.requestedSchema as JsonObject });
+      return onElicitation({ message: params.message, form: params.requestedSchema as JsonObject });
     });
   }
   client.fallbackRequestHandler = ({ method }) =>
@@ -122,70 +122,70 @@ function politeClient({ clientName: name, onQuestion }: ConnectionParts): Client
   return client;
 }
 
-function tellLog({ log, name }: ConnectionParts, error: unknown): void {
-  log.debug({ err: error, server: name }, "A tool server's line erred");
+function logError({ log, name }: ConnectionDependencies, error: unknown): void {
+  log.debug({ err: error, server: name }, "MCP transport error");
 }
 
 class OpenConnection implements Connection {
   readonly #closedListeners: (() => void)[] = [];
   #isClosed = false;
-  #isAsking = false;
+  #isPinging = false;
   #closing: Promise<void> | undefined;
 
   constructor(
     private readonly client: Client,
-    private readonly line: Line,
-    private readonly parts: ConnectionParts,
+    private readonly options: TransportOptions,
+    private readonly dependencies: ConnectionDependencies,
   ) {
     client.onclose = () => {
       this.#isClosed = true;
       for (const listener of this.#closedListeners.splice(0)) listener();
     };
-    client.onerror = (error) => this.#hear(error);
+    client.onerror = (error) => this.#onError(error);
   }
 
   get isOpen(): boolean {
-    return !this.#isClosed && this.#closing === undefined && this.line.isRunning();
+    return !this.#isClosed && this.#closing === undefined && this.options.isRunning();
   }
 
   get end(): string | undefined {
-    return this.line.end();
+    return this.options.end();
   }
 
-  get server(): McpServerWords {
+  get server(): McpServerIntroduction {
     const { name, version }: Partial<Implementation> = this.client.getServerVersion() ?? {};
-    return { name, version, protocolVersion: this.line.protocolVersion() };
+    return { name, version, protocolVersion: this.options.protocolVersion() };
   }
 
   listTools(signal?: AbortSignal): Promise<ListedTool[]> {
     const deadline = new Deadline({
-      clock: this.parts.clock,
+      clock: this.dependencies.clock,
       limits: { silenceMs: LIST_TIMEOUT_MS },
       signal,
-      error: () => new McpTimeout(`It did not tell its tools within ${LIST_TIMEOUT_MS / 1_000} s.`),
+      error: () => new McpTimeout(`It did not list its tools within ${LIST_TIMEOUT_MS / 1_000} s.`),
     });
-    return deadline.bound(listTools(this.client, { ...this.parts, signal: deadline.signal }));
+    return deadline.bound(listTools(this.client, { ...this.dependencies, signal: deadline.signal }));
   }
 
   async call({ tool, args, signal, onProgress }: ConnectionCall): Promise<McpCallAnswer> {
     const deadline = new Deadline({
-      clock: this.parts.clock,
+      clock: this.dependencies.clock,
       limits: { silenceMs: CALL_TIMEOUT_MS, totalMs: LONGEST_CALL_MS },
       signal,
       error: () => new McpTimeout("It did not answer the call in time."),
     });
     const params = { name: tool, arguments: args };
-    // Not `client.callTool`: that refuses results which do not fit the schema that the server gave for them.
-    const asked = this.client.request({ method: "tools/call", params }, callResultSchema, {
+    // Not `client.callTool`, which rejects results that do not match the server's output schema.
+    const request = this.client.request({ method: "tools/call", params }, callResultSchema, {
       signal: deadline.signal,
       timeout: UNTIMED_MS,
-      // Without a listener the server is not asked for progress.
+      // The server sends progress only when there is a listener.
       onprogress: (progress) => {
         deadline.extend();
         onProgress?.(progress);
       },
     });
-    return callAnswerOf(await deadline.bound(asked));
+    return callAnswerOf(await deadline.bound(request));
   }
 
   onClosed(listener: () => void): void {
@@ -204,26 +204,28 @@ class OpenConnection implements Connection {
   async #close(): Promise<void> {
     if (!this.#isClosed) {
       const isGone = new AbortController();
-      const goodbye = this.line.goodbye().catch((error: unknown) => tellLog(this.parts, error));
-      await Promise.race([goodbye, sleep(this.parts.clock, GOODBYE_MS, isGone.signal)]);
+      const terminated = this.options
+        .terminateSession()
+        .catch((error: unknown) => logError(this.dependencies, error));
+      await Promise.race([terminated, sleep(this.dependencies.clock, TERMINATE_SESSION_MS, isGone.signal)]);
       isGone.abort();
     }
-    await this.line.transport.close();
+    await this.options.transport.close();
   }
 
-  #hear(error: unknown): void {
-    tellLog(this.parts, error);
-    // The server has answered, so it is there.
+  #onError(error: unknown): void {
+    logError(this.dependencies, error);
+    // The server has answered, so it is alive.
     if (error instanceof McpFailure) return;
-    const meaning = this.line.errorMeans(error);
-    if (!this.isOpen || this.#isAsking || meaning === "nothing") return;
+    const meaning = this.options.classifyError(error);
+    if (!this.isOpen || this.#isPinging || meaning === "nothing") return;
     if (meaning === "gone") return void this.close();
-    this.#isAsking = true;
-    void this.#ask().finally(() => (this.#isAsking = false));
+    this.#isPinging = true;
+    void this.#ping().finally(() => (this.#isPinging = false));
   }
 
-  async #ask(): Promise<void> {
-    const { clock, log, name } = this.parts;
+  async #ping(): Promise<void> {
+    const { clock, log, name } = this.dependencies;
     const deadline = new Deadline({
       clock,
       limits: { silenceMs: PING_TIMEOUT_MS },
@@ -232,7 +234,10 @@ class OpenConnection implements Connection {
     try {
       await deadline.bound(this.client.ping({ signal: deadline.signal, timeout: UNTIMED_MS }));
     } catch (cause) {
-      log.warn({ err: cause, server: name, at: clock.now() }, "A tool server does not answer any more");
+      log.warn(
+        { err: cause, server: name, at: clock.now() },
+        "MCP server does not answer; closing the connection",
+      );
       await this.close();
     }
   }

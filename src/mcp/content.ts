@@ -1,13 +1,13 @@
-/** What a tool server answers to a call → parts in our words. Pure; what it does not know it names. */
+/** Maps the result of an MCP call to our parts. Pure; content of an unknown type becomes an `unknown` part. */
 import { z } from "zod";
 import type { JsonObject } from "../domain/common/json.js";
 import { isDeeper } from "./depth.js";
 import type { McpCallAnswer, McpPart } from "./types.js";
 
-/** Objects within objects: whoever writes it as JSON again must not run out of stack. */
+/** Nesting depth that can be serialized again without exhausting the stack. */
 const MAX_CONTENT_DEPTH = 200;
 
-/** Wide, so that one odd piece does not spoil a result. The last form is that of servers from before 2024-11. */
+/** Lenient, so that one invalid item does not fail the result. `toolResult` is the form of servers before 2024-11. */
 export const callResultSchema = z.looseObject({
   content: z.array(z.unknown()).default([]),
   structuredContent: z.unknown().optional(),
@@ -39,7 +39,6 @@ const link = z.object({
 });
 const anything = z.looseObject({ type: z.string() });
 
-/** Each kind of content becomes the part of the same meaning. */
 export function callAnswerOf(result: z.infer<typeof callResultSchema>): McpCallAnswer {
   const { structuredContent, toolResult, isError } = result;
   const parts = result.content.map(partOf);
@@ -62,8 +61,8 @@ function partOf(content: unknown): McpPart {
   }
   const asResource = resource.safeParse(content);
   if (asResource.success) {
-    const { uri, mimeType, text: words, blob } = asResource.data.resource;
-    return { type: "resource", uri, mediaType: mimeType, text: words, data: blob };
+    const { uri, mimeType, blob } = asResource.data.resource;
+    return { type: "resource", uri, mediaType: mimeType, text: asResource.data.resource.text, data: blob };
   }
   const asLink = link.safeParse(content);
   if (asLink.success) {
@@ -74,7 +73,7 @@ function partOf(content: unknown): McpPart {
   return { type: "unknown", kind: other.success ? other.data.type : "nameless" };
 }
 
-/** It came as JSON, so its values are JSON. */
+/** It was parsed from JSON, so its values are JSON. */
 function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

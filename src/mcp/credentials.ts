@@ -1,6 +1,6 @@
 /**
- * What a server is shown of who asks: every request carries the headers, and one that is answered 401 is made once more
- * with renewed ones. Renewed headers serve the requests that follow, and one renewal serves all that wait for it.
+ * Authenticates the requests to an MCP server: adds the headers, and retries once with renewed ones after a 401. Renewed
+ * headers are used from then on, and concurrent requests share one renewal.
  */
 import { extractWWWAuthenticateParams } from "@modelcontextprotocol/sdk/client/auth.js";
 import { McpForbidden, McpUnauthorized, type Fetch, type McpChallenge } from "./types.js";
@@ -11,8 +11,8 @@ export class Credentials {
   #headers: HeaderRecord;
   #renewal: Promise<HeaderRecord | null> | undefined;
   #refusal: McpUnauthorized | undefined;
-  /** All that were ever shown: what a server says may repeat them. */
-  readonly #shown = new Set<string>();
+  /** All values that were ever sent, since a server's messages may repeat them. */
+  readonly #sent = new Set<string>();
 
   constructor(
     headers: HeaderRecord,
@@ -22,23 +22,23 @@ export class Credentials {
     this.#remember(headers);
   }
 
-  /** Values that no message may show. */
+  /** Values to be redacted from messages. */
   get secrets(): ReadonlySet<string> {
-    return this.#shown;
+    return this.#sent;
   }
 
-  /** The last 401 that renewed headers could not mend, if the last answer was one: the library may lose the error. */
+  /** The 401 of the last response, when renewed headers did not help; the library may lose the error. */
   get refusal(): McpUnauthorized | undefined {
     return this.#refusal;
   }
 
-  /** As `base`, with the headers. Rejects with McpUnauthorized, or McpForbidden when the authorisation is too narrow. */
+  /** Like `base`, with the headers. Rejects with McpUnauthorized, or with McpForbidden when a scope is missing. */
   wrap(base: Fetch): Fetch {
     return async (url, init) => {
-      const shown = this.#headers;
-      const response = await base(url, withHeaders(init, shown));
-      const second = response.status === 401 ? await this.#again(shown, response) : undefined;
-      const final = second === undefined ? response : await base(url, withHeaders(init, second));
+      const sent = this.#headers;
+      const response = await base(url, withHeaders(init, sent));
+      const renewed = response.status === 401 ? await this.#renewed(sent, response) : undefined;
+      const final = renewed === undefined ? response : await base(url, withHeaders(init, renewed));
       if (final.status === 401) {
         this.#refusal = new McpUnauthorized(await challengeOf(final));
         throw this.#refusal;
@@ -52,8 +52,8 @@ export class Credentials {
     };
   }
 
-  /** Others than those that were refused; undefined when there are none. */
-  async #again(rejected: HeaderRecord, response: Response): Promise<HeaderRecord | undefined> {
+  /** Headers other than the rejected ones; undefined when there are none. */
+  async #renewed(rejected: HeaderRecord, response: Response): Promise<HeaderRecord | undefined> {
     if (this.#headers === rejected) {
       this.#renewal ??= this.renew(rejected).finally(() => (this.#renewal = undefined));
       const renewed = await this.#renewal;
@@ -67,14 +67,14 @@ export class Credentials {
 
   #remember(headers: HeaderRecord): void {
     for (const value of Object.values(headers)) {
-      this.#shown.add(value);
-      // "Bearer abc": the second word is the secret, also alone.
-      for (const word of value.split(" ")) this.#shown.add(word);
+      this.#sent.add(value);
+      // "Bearer abc": the second word alone is a secret too.
+      for (const word of value.split(" ")) this.#sent.add(word);
     }
   }
 }
 
-/** A request that carries these too; the protocol's own win. */
+/** Adds the headers to a request; the request's own take precedence. */
 export function withHeaders(init: RequestInit | undefined, headers: HeaderRecord): RequestInit {
   const all = new Headers(init?.headers);
   for (const [name, value] of Object.entries(headers)) if (!all.has(name)) all.set(name, value);

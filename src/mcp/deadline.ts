@@ -1,47 +1,47 @@
-/** How long one exchange with a tool server may take, by our own clock; whoever asked may end it before. */
+/** Deadline of one exchange with an MCP server, by the injected clock; can be aborted by the caller. */
 import type { Clock } from "../lib/clock.js";
 
-/** For the library's own limits, which it measures by the machine's clock: they never come first. */
+/** Disables the library's own timeouts, which use the machine's clock. */
 export const UNTIMED_MS = 2 ** 31 - 1;
 
 export type Limits = {
-  /** Without any sign of life. */
+  /** The longest without a sign of life. */
   silenceMs: number;
-  /** However lively it is; without it the silence is all that counts. */
+  /** The longest altogether; unlimited when absent. */
   totalMs?: number;
 };
 
-/** `error` is what the exchange ends with. */
-export type DeadlineParts = { clock: Clock; limits: Limits; signal?: AbortSignal; error: () => Error };
+/** `error` creates the error of an exceeded deadline. */
+export type DeadlineOptions = { clock: Clock; limits: Limits; signal?: AbortSignal; error: () => Error };
 
 export class Deadline {
   readonly #ending = new AbortController();
-  readonly #parts: DeadlineParts;
+  readonly #options: DeadlineOptions;
   readonly #cancelTotal: () => void;
   #cancelSilence: () => void;
 
-  constructor(parts: DeadlineParts) {
-    this.#parts = parts;
-    const { totalMs } = parts.limits;
-    this.#cancelSilence = this.#wait(parts.limits.silenceMs);
-    this.#cancelTotal = totalMs === undefined ? () => undefined : this.#wait(totalMs);
-    if (parts.signal?.aborted) this.#leave();
-    else parts.signal?.addEventListener("abort", this.#leave, { once: true });
+  constructor(options: DeadlineOptions) {
+    this.#options = options;
+    const { totalMs, silenceMs } = options.limits;
+    this.#cancelSilence = this.#startTimer(silenceMs);
+    this.#cancelTotal = totalMs === undefined ? () => undefined : this.#startTimer(totalMs);
+    if (options.signal?.aborted) this.#abort();
+    else options.signal?.addEventListener("abort", this.#abort, { once: true });
   }
 
-  /** Aborted when the time is over, or whoever asked has left. Never after `done`. */
+  /** Aborted when the deadline has passed or the caller's signal is aborted. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** A sign of life: the silence begins anew. */
+  /** Restarts the timer of silence after a sign of life. */
   extend(): void {
     this.#cancelSilence();
-    if (!this.signal.aborted) this.#cancelSilence = this.#wait(this.#parts.limits.silenceMs);
+    if (!this.signal.aborted) this.#cancelSilence = this.#startTimer(this.#options.limits.silenceMs);
   }
 
-  /** The exchange is over; rejects with the deadline's reason if it came first, else as the exchange does. */
-  async bound<Answer>(exchange: Promise<Answer>): Promise<Answer> {
+  /** Settles as the exchange, or rejects with the deadline's reason when that comes first; stops the timers. */
+  async bound<Result>(exchange: Promise<Result>): Promise<Result> {
     try {
       return await Promise.race([exchange, this.#end()]);
     } catch (error) {
@@ -49,24 +49,24 @@ export class Deadline {
     } finally {
       this.#cancelSilence();
       this.#cancelTotal();
-      this.#parts.signal?.removeEventListener("abort", this.#leave);
+      this.#options.signal?.removeEventListener("abort", this.#abort);
     }
   }
 
   #end(): Promise<never> {
     return new Promise((_, reject) => {
-      const say = () => reject(this.signal.reason as Error);
-      if (this.signal.aborted) say();
-      else this.signal.addEventListener("abort", say, { once: true });
+      const rejectWithReason = () => reject(this.signal.reason as Error);
+      if (this.signal.aborted) rejectWithReason();
+      else this.signal.addEventListener("abort", rejectWithReason, { once: true });
     });
   }
 
-  #wait(ms: number): () => void {
-    return this.#parts.clock.after(ms, () => this.#ending.abort(this.#parts.error()));
+  #startTimer(ms: number): () => void {
+    return this.#options.clock.after(ms, () => this.#ending.abort(this.#options.error()));
   }
 
-  readonly #leave = (): void => {
-    const reason: unknown = this.#parts.signal?.reason;
+  readonly #abort = (): void => {
+    const reason: unknown = this.#options.signal?.reason;
     this.#ending.abort(reason instanceof Error ? reason : new Error("It was stopped."));
   };
 }

@@ -1,6 +1,6 @@
-/** How deep foreign JSON is nested: what walks it by recursion would end with the stack. Pure. */
+/** Nesting depth of untrusted JSON, measured without recursion, which could exhaust the stack. Pure. */
 
-/** Whether there are more than `limit` objects or lists within one another. Looks at each value once. */
+/** Whether objects or arrays are nested more than `limit` deep. Visits each value once. */
 export function isDeeper(value: unknown, limit: number): boolean {
   const waiting: { value: unknown; depth: number }[] = [{ value, depth: 0 }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -1,4 +1,4 @@
-/** What went wrong with a tool server → our words, without what nobody may read. */
+/** Maps errors of an MCP connection to `McpFailure`s, with secrets redacted. */
 import { SseError } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
@@ -8,34 +8,34 @@ import { OutboundLimitExceeded, OutboundRefused } from "../lib/outbound/refused.
 import { cutText } from "../lib/text/utf8.js";
 import { McpFailure, type McpFailureKind } from "./types.js";
 
-/** Of what a server says about itself when it fails, at most this is passed on. */
+/** Bound of a server's own error message. */
 const MAX_REASON_BYTES = 2 * 1024;
-/** Shorter words than this stand in every text. */
+/** Shorter values are not redacted: they occur in any text. */
 const SHORTEST_SECRET = 6;
-/** Errors within errors. */
+/** Depth of the search through `cause`. */
 const MAX_CAUSES = 5;
 
-/** An address for people and logs: without user info, query and fragment, where secrets are put. */
+/** An address for messages and logs: without user info, query and fragment, which may contain secrets. */
 export function shownUrl(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
 
-/** A failure as it is, anything else as a failure of the most fitting kind. Its text repeats none of the secrets. */
+/** An `McpFailure` unchanged, any other error as the failure of the closest kind, with the secrets redacted. */
 export function failureOf(error: unknown, secrets: ReadonlySet<string>): McpFailure {
   if (error instanceof McpFailure) return error;
   const { kind, text } = judge(error);
-  const words = cutText(withoutSecrets(withoutQueries(text), secrets), MAX_REASON_BYTES);
-  return new McpFailure(kind, /[.!?]$/.test(words) ? words : `${words}.`);
+  const message = cutText(withoutSecrets(withoutQueries(text), secrets), MAX_REASON_BYTES);
+  return new McpFailure(kind, /[.!?]$/.test(message) ? message : `${message}.`);
 }
 
-/** The server certainly did not take the request, because it knows no such session (any more). */
+/** Whether the server ignored the request because it does not know the session (any more). */
 export function isSessionLost(error: unknown): boolean {
   if (!(error instanceof StreamableHTTPError)) return false;
-  // 404 is the protocol's word; servers that follow the library's examples say 400 and name the session.
+  // The protocol prescribes 404; servers based on the library's examples answer 400 and mention the session.
   return error.code === 404 || (error.code === 400 && /session/i.test(error.message));
 }
 
-/** Longer ones first, so that no end of one is left when a shorter one begins as it does. */
+/** Longer secrets first, so that a secret that is a prefix of another one does not leave its rest. */
 export function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
   return [...secrets]
     .filter((secret) => secret.length >= SHORTEST_SECRET)
@@ -43,7 +43,7 @@ export function withoutSecrets(text: string, secrets: ReadonlySet<string>): stri
     .reduce((rest, secret) => rest.replaceAll(secret, "[hidden]"), text);
 }
 
-/** Addresses lose user info, query and fragment wherever they stand in a text. */
+/** Removes user info, query and fragment from all addresses in a text. */
 export function withoutQueries(text: string): string {
   return text.replace(/\bhttps?:\/\/[^\s"'<>)]+/g, (found) => {
     const end = /[.,;:!?]*$/.exec(found)?.[0] ?? "";
@@ -72,7 +72,7 @@ function httpText(error: StreamableHTTPError | SseError): string {
   return error.code === undefined ? error.message : `HTTP ${error.code}: ${error.message}`;
 }
 
-/** `fetch failed` says nothing: what it was caused by does. */
+/** `fetch failed` says nothing; its cause has the reason. */
 function deepestText(error: unknown): string {
   let deepest = error;
   for (let depth = 0; depth < MAX_CAUSES; depth += 1) {

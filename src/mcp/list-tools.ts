@@ -1,4 +1,4 @@
-/** Asks a tool server for its tools, all pages of them; what is no tool is passed over. */
+/** Lists an MCP server's tools, all pages of them; invalid ones are skipped. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
 import type { JsonObject } from "../domain/common/json.js";
@@ -7,12 +7,12 @@ import { isDeeper } from "./depth.js";
 import { UNTIMED_MS } from "./deadline.js";
 import type { ListedTool } from "./types.js";
 
-/** More than any model is offered. */
+/** More than any model gets. */
 const MAX_TOOLS = 200;
 const MAX_PAGES = 50;
-/** As JSON: a schema of which more than this goes into every model call is a mistake. */
+/** As JSON: a larger one, which would be part of every model call, is a mistake. */
 const MAX_TOOL_BYTES = 128 * 1024;
-/** Objects within objects; vendors refuse schemas long before, and JSON of any depth ends the stack of who walks it. */
+/** Vendors refuse schemas of far less depth, and recursion over deeper ones could exhaust the stack. */
 const MAX_SCHEMA_DEPTH = 64;
 
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
@@ -26,7 +26,7 @@ const toolSchema = z.object({
   ),
 });
 
-/** Sorted by name, each name once. Rejects when the server does not answer. */
+/** Sorted by name, without duplicates. Rejects when the server does not answer. */
 export async function listTools(
   client: Client,
   { name: server, log, signal }: { name: string; log: Log; signal: AbortSignal },
@@ -34,7 +34,7 @@ export async function listTools(
   if (client.getServerCapabilities()?.tools === undefined) return [];
   const tools = new Map<string, ListedTool>();
   let cursor: string | undefined;
-  let passedOver = 0;
+  let skipped = 0;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const params = cursor === undefined ? {} : { cursor };
     const listed = await client.request({ method: "tools/list", params }, pageSchema, {
@@ -43,16 +43,16 @@ export async function listTools(
     });
     for (const value of listed.tools) {
       const tool = toolOf(value);
-      if (tool === undefined) passedOver += 1;
+      if (tool === undefined) skipped += 1;
       else if (!tools.has(tool.name)) tools.set(tool.name, tool);
     }
     const isEnd = listed.nextCursor === undefined || listed.nextCursor === cursor;
     if (isEnd || tools.size >= MAX_TOOLS) break;
     cursor = listed.nextCursor;
   }
-  if (passedOver > 0)
-    log.warn({ server, passedOver }, "Tools are passed over: their shape is wrong, or they are too large");
-  if (tools.size > MAX_TOOLS) log.warn({ server, limit: MAX_TOOLS }, "A server has more tools than are used");
+  if (skipped > 0) log.warn({ server, skipped }, "skipped MCP tools that are malformed or too large");
+  if (tools.size > MAX_TOOLS)
+    log.warn({ server, limit: MAX_TOOLS }, "MCP server has too many tools; using only the first");
   return [...tools.values()].slice(0, MAX_TOOLS).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

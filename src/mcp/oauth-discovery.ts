@@ -1,7 +1,7 @@
 /**
- * Finds out where a tool server's authorisations are got: the resource's own description (RFC 9728), the first
- * authorisation server that it names, and that one's metadata (RFC 8414 or OpenID Connect). A server without such
- * descriptions is its own authorisation server, with the endpoints of MCP's first edition.
+ * Discovery of an MCP server's authorisation server: the protected resource metadata (RFC 9728), the first authorisation
+ * server that it names, and that one's metadata (RFC 8414 or OpenID Connect). A server without metadata is its own
+ * authorisation server, with the default endpoints of MCP's 2025-03-26 edition.
  */
 import {
   discoverAuthorizationServerMetadata,
@@ -13,7 +13,7 @@ import type {
   OAuthProtectedResourceMetadata,
 } from "@modelcontextprotocol/sdk/shared/auth.js";
 import { checkResourceAllowed } from "@modelcontextprotocol/sdk/shared/auth-utils.js";
-import { asOauthFailure, tellingFetch } from "./oauth-failure.js";
+import { asOauthFailure, reportingFetch } from "./oauth-failure.js";
 import {
   OauthFailure,
   type AuthorizationServer,
@@ -24,18 +24,18 @@ import {
 const UNCHALLENGED: OauthChallenge = { resourceMetadataUrl: null, scope: null };
 const UNAUTHORIZED_STATUS = 401;
 
-/** Asks the server without any credentials, to hear what it wants. Rejects with an OauthFailure when it is not there. */
+/** Sends a request without credentials to get the server's challenge. Rejects with an OauthFailure when unreachable. */
 export async function readChallenge(url: URL, fetch: OauthFetch): Promise<OauthChallenge> {
-  // Needs no session, so that a server that lets everybody in opens none.
+  // A ping needs no session, so that a server without authorisation opens none.
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const response = await tellingFetch(fetch)(url, { method: "POST", headers, body });
-  // Streams of servers that do not ask who speaks would stay open.
+  const response = await reportingFetch(fetch)(url, { method: "POST", headers, body });
+  // A server without authorisation might keep a stream open.
   await response.body?.cancel().catch(() => undefined);
   return response.status === UNAUTHORIZED_STATUS ? challengeOf(response) : UNCHALLENGED;
 }
 
-/** What the `WWW-Authenticate` of an answer says. */
+/** Parses a response's `WWW-Authenticate`. */
 export function challengeOf(response: Response): OauthChallenge {
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
   return { resourceMetadataUrl: resourceMetadataUrl?.href ?? null, scope: scope ?? null };
@@ -46,28 +46,28 @@ export async function discoverAuthorizationServer(
   { url, challenge = UNCHALLENGED }: { url: URL; challenge?: OauthChallenge },
   fetch: OauthFetch,
 ): Promise<AuthorizationServer> {
-  const telling = tellingFetch(fetch);
-  const resource = await readResource(url, challenge.resourceMetadataUrl, telling);
+  const reporting = reportingFetch(fetch);
+  const resource = await readResource(url, challenge.resourceMetadataUrl, reporting);
   const named = resource?.authorization_servers?.[0];
   const address = named ?? new URL("/", url).href;
-  const metadata = await readMetadata(address, telling);
+  const metadata = await readMetadata(address, reporting);
   if (metadata !== undefined && named !== undefined && !isSameIssuer(metadata.parsed.issuer, named))
     throw new OauthFailure("metadata", `The metadata of ${named} are those of another issuer.`);
   const facts = { resource: resource?.resource ?? null, resourceScopes: resource?.scopes_supported ?? [] };
   if (metadata !== undefined) return { ...fromMetadata(metadata), ...facts };
   if (named !== undefined)
-    throw new OauthFailure("metadata", `The authorisation server ${named} tells nothing of itself.`);
-  return { ...guessed(new URL(address)), ...facts };
+    throw new OauthFailure("metadata", `The authorisation server ${named} publishes no metadata.`);
+  return { ...defaultEndpoints(new URL(address)), ...facts };
 }
 
-/** Null when the server describes no resource. */
+/** Null when the server has no protected resource metadata. */
 async function readResource(
   url: URL,
   metadataUrl: string | null,
   fetch: OauthFetch,
 ): Promise<OAuthProtectedResourceMetadata | null> {
   const found = { isDescribed: metadataUrl !== null };
-  // The library says in words alone whether there is none or it cannot be read.
+  // The library's errors do not distinguish absent metadata from unreadable ones.
   const watching: OauthFetch = async (address, init) => {
     const response = await fetch(address, init);
     found.isDescribed ||= response.ok || response.status >= 500;
@@ -87,8 +87,8 @@ async function readResource(
   return resource;
 }
 
-/** `told`: also what the library leaves out of OpenID providers' metadata. */
-type Metadata = { parsed: AuthorizationServerMetadata; told: Readonly<Record<string, unknown>> };
+/** `raw`: also has the fields that the library drops from OpenID providers' metadata. */
+type Metadata = { parsed: AuthorizationServerMetadata; raw: Readonly<Record<string, unknown>> };
 
 async function readMetadata(address: string, fetch: OauthFetch): Promise<Metadata | undefined> {
   const what = "The authorisation server's metadata cannot be used";
@@ -101,16 +101,16 @@ async function readMetadata(address: string, fetch: OauthFetch): Promise<Metadat
   try {
     const parsed = await discoverAuthorizationServerMetadata(address, { fetchFn: watching });
     if (parsed === undefined) return undefined;
-    const told = (await copy?.json()) as Metadata["told"];
+    const raw = (await copy?.json()) as Metadata["raw"];
     if (!parsed.response_types_supported.includes("code"))
       throw new OauthFailure("metadata", `${what}: it gives no authorisation codes.`);
-    return { parsed, told };
+    return { parsed, raw };
   } catch (error) {
     throw asOauthFailure(error, what, "metadata");
   }
 }
 
-/** A slash at the end is often there in one place and not in the other. */
+/** Ignores a trailing slash, which is often in only one of them. */
 function isSameIssuer(one: string, other: string): boolean {
   const plain = (text: string) => (URL.canParse(text) ? new URL(text).href : text).replace(/\/$/, "");
   return plain(one) === plain(other);
@@ -118,8 +118,8 @@ function isSameIssuer(one: string, other: string): boolean {
 
 type WithoutResource = Omit<AuthorizationServer, "resource" | "resourceScopes">;
 
-function fromMetadata({ parsed: metadata, told }: Metadata): WithoutResource {
-  const revocation = told["revocation_endpoint"];
+function fromMetadata({ parsed: metadata, raw }: Metadata): WithoutResource {
+  const revocation = raw["revocation_endpoint"];
   return {
     issuer: metadata.issuer,
     authorizationEndpoint: metadata.authorization_endpoint,
@@ -127,10 +127,10 @@ function fromMetadata({ parsed: metadata, told }: Metadata): WithoutResource {
     registrationEndpoint: metadata.registration_endpoint ?? null,
     revocationEndpoint: typeof revocation === "string" && URL.canParse(revocation) ? revocation : null,
     tokenAuthMethods: metadata.token_endpoint_auth_methods_supported ?? [],
-    revocationAuthMethods: textsOf(told["revocation_endpoint_auth_methods_supported"]),
+    revocationAuthMethods: stringsOf(raw["revocation_endpoint_auth_methods_supported"]),
     challengeMethods: metadata.code_challenge_methods_supported ?? [],
     scopes: metadata.scopes_supported ?? [],
-    announcesIssuer: told["authorization_response_iss_parameter_supported"] === true,
+    announcesIssuer: raw["authorization_response_iss_parameter_supported"] === true,
     takesClientDocuments: metadata.client_id_metadata_document_supported === true,
   };
 }
@@ -147,8 +147,8 @@ const unknown = {
   takesClientDocuments: false,
 };
 
-/** Of the edition of 2025-03-26. */
-function guessed(origin: URL): WithoutResource {
+/** The default endpoints of MCP's edition of 2025-03-26. */
+function defaultEndpoints(origin: URL): WithoutResource {
   return {
     ...unknown,
     authorizationEndpoint: new URL("/authorize", origin).href,
@@ -157,20 +157,20 @@ function guessed(origin: URL): WithoutResource {
   };
 }
 
-/** Of the endpoints that an admin entered; nothing else is known. */
-export function givenAuthorizationServer(given: {
+/** An authorisation server of which only the endpoints are known, as an admin configured them. */
+export function configuredAuthorizationServer(endpoints: {
   authorizeUrl: string;
   tokenUrl: string;
 }): AuthorizationServer {
   return {
     ...unknown,
-    authorizationEndpoint: given.authorizeUrl,
-    tokenEndpoint: given.tokenUrl,
+    authorizationEndpoint: endpoints.authorizeUrl,
+    tokenEndpoint: endpoints.tokenUrl,
     resource: null,
     resourceScopes: [],
   };
 }
 
-function textsOf(value: unknown): string[] {
+function stringsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }

@@ -1,4 +1,4 @@
-/** The protocol library's errors as ours. What a stranger wrote is bounded before anybody reads it. */
+/** Maps the OAuth library's errors to `OauthFailure`s. Text from other servers is bounded and stripped of control characters. */
 import { OAuthError } from "@modelcontextprotocol/sdk/server/auth/errors.js";
 import { cutText } from "../lib/text/utf8.js";
 import { OauthFailure, type OauthFailureKind, type OauthFetch } from "./oauth-types.js";
@@ -6,22 +6,24 @@ import { OauthFailure, type OauthFailureKind, type OauthFetch } from "./oauth-ty
 /** A sentence or two. */
 const MAX_DESCRIPTION_BYTES = 300;
 
-/** How the library begins what it says of an answer that is not OAuth's, before it repeats that answer. */
+/** Prefix of the library's message about a response that is not OAuth's, which then repeats the response. */
 const UNREADABLE = /^HTTP (\d{3}): /;
 
-/** A fetch whose failures are ours: the library takes a TypeError for a browser's refusal, and goes on without. */
-export function tellingFetch(fetch: OauthFetch): OauthFetch {
+/** `fetch` that rejects with `OauthFailure`s: the library takes a TypeError for a CORS error of a browser and goes on. */
+export function reportingFetch(fetch: OauthFetch): OauthFetch {
   return async (url, init) => {
     try {
       return await fetch(url, init);
     } catch (cause) {
       if (cause instanceof OauthFailure) throw cause;
-      throw new OauthFailure("unreachable", `${hostOf(url)} cannot be reached: ${wordsOf(cause)}`, { cause });
+      throw new OauthFailure("unreachable", `${hostOf(url)} cannot be reached: ${messageOf(cause)}`, {
+        cause,
+      });
     }
   };
 }
 
-/** `what` is the step in words: "The client was not registered". */
+/** `what` is the failed step: "The client was not registered". */
 export function asOauthFailure(error: unknown, what: string, kind: OauthFailureKind): OauthFailure {
   if (error instanceof OauthFailure) return error;
   if (error instanceof OAuthError) {
@@ -30,12 +32,12 @@ export function asOauthFailure(error: unknown, what: string, kind: OauthFailureK
     if (status !== undefined)
       return new OauthFailure("answer", `${what}: the authorisation server answered HTTP ${status}.`);
     const description = plainText(error.message);
-    const said = description === "" ? errorCode : `${errorCode}: ${description}`;
-    return new OauthFailure("refused", `${what}: ${said}`, { code: errorCode });
+    const reason = description === "" ? errorCode : `${errorCode}: ${description}`;
+    return new OauthFailure("refused", `${what}: ${reason}`, { code: errorCode });
   }
   if (error instanceof SyntaxError || (error instanceof Error && error.name === "ZodError"))
     return new OauthFailure(kind, `${what}: the answer is not of the form that OAuth prescribes.`);
-  return new OauthFailure(kind, `${what}: ${wordsOf(error)}`, { cause: error });
+  return new OauthFailure(kind, `${what}: ${messageOf(error)}`, { cause: error });
 }
 
 /** One line without control characters, of bounded length. */
@@ -43,11 +45,11 @@ export function plainText(text: string): string {
   return cutText(text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim(), MAX_DESCRIPTION_BYTES);
 }
 
-/** Without path and query, which may say more than others should read. */
+/** Without path and query, which may contain secrets. */
 function hostOf(url: string | URL): string {
   return URL.canParse(String(url)) ? new URL(url).host : "The server";
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? plainText(error.message) : "for an unknown reason";
 }

@@ -1,11 +1,11 @@
 /**
- * A tool server's OAuth in Parley's own words. Plain JSON, so that what discovery found can be kept; nothing of the
- * protocol's library, and nothing of where it is kept.
+ * Types of OAuth with MCP servers, independent of the protocol's library. Plain JSON, so that what discovery found can be
+ * stored.
  */
 
-/** Where a server's authorisations are got. URLs are whole; a list is empty where the server told nothing. */
+/** What is known of an authorisation server. URLs are absolute; lists are empty when its metadata have none. */
 export type AuthorizationServer = {
-  /** Who it says that it is (RFC 8414); null = it tells nothing of itself. */
+  /** RFC 8414; null = it publishes no metadata. */
   issuer: string | null;
   authorizationEndpoint: string;
   tokenEndpoint: string;
@@ -15,25 +15,25 @@ export type AuthorizationServer = {
   revocationEndpoint: string | null;
   tokenAuthMethods: string[];
   revocationAuthMethods: string[];
-  /** PKCE; null = without metadata nobody knows. */
+  /** PKCE methods; null = unknown, without metadata. */
   challengeMethods: string[] | null;
   scopes: string[];
-  /** Every answer to a browser names the issuer (RFC 9207). */
+  /** Every authorisation response names the issuer (RFC 9207). */
   announcesIssuer: boolean;
-  /** It takes the address of a client's own description as the client's id. */
+  /** Accepts the URL of a client metadata document as the client's id. */
   takesClientDocuments: boolean;
-  /** RFC 8707: what the tokens are to be for; null = the server describes no resource. */
+  /** RFC 8707: the tokens' resource; null = the server has no protected resource metadata. */
   resource: string | null;
-  /** What the resource says that its clients need. */
+  /** Scopes that the resource's metadata name. */
   resourceScopes: string[];
 };
 
-/** Who Parley is to an authorisation server. */
+/** Parley's client at an authorisation server. */
 export type OauthClient = {
   id: string;
   /** Null = a public client. */
   secret: string | null;
-  /** How it shows its secret, when that was agreed on: `none`, `client_secret_basic`, `client_secret_post`. */
+  /** Agreed at registration: `none`, `client_secret_basic` or `client_secret_post`; null = not agreed. */
   authMethod: string | null;
   /** Milliseconds since the epoch; null = the secret does not expire. */
   secretExpiresAt: number | null;
@@ -41,29 +41,29 @@ export type OauthClient = {
 
 export type OauthTokens = {
   accessToken: string;
-  /** As it goes before the token in a header: `Bearer` for every spelling of it, others as the server wrote them. */
+  /** The scheme for the header: `Bearer` for every spelling of it, others as the server wrote them. */
   tokenType: string;
-  /** Null = there is none, and with the access token the authorisation ends. */
+  /** Null = none: the authorisation ends with the access token. */
   refreshToken: string | null;
-  /** Null = those that were asked for. */
+  /** Null = as requested. */
   scopes: string[] | null;
-  /** From now on; null = the server did not say. */
+  /** From now; null = unknown. */
   expiresInSeconds: number | null;
 };
 
-/** What a server's 401 says of how to be let in. */
+/** What a server's 401 says about authorisation. */
 export type OauthChallenge = { resourceMetadataUrl: string | null; scope: string | null };
 
 export type OauthFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
- * `unreachable`: no answer, or none in time. `metadata`: what the server tells of itself cannot be used. `refused`: the
- * authorisation server said no, with `code` of RFC 6749 or 7591 where it gave one. `answer`: an answer that cannot be
- * read. `issuer`: the answer is another server's.
+ * `unreachable`: no response, or none in time. `metadata`: the server's metadata cannot be used. `refused`: by the
+ * authorisation server, with its `code` of RFC 6749 or 7591, if any. `answer`: an invalid response. `issuer`: the response
+ * is from another server.
  */
 export type OauthFailureKind = "unreachable" | "metadata" | "refused" | "answer" | "issuer";
 
-/** The message is for people and shows no secret. */
+/** The message is for users and contains no secrets. */
 export class OauthFailure extends Error {
   override readonly name = "OauthFailure";
 
@@ -76,6 +76,6 @@ export class OauthFailure extends Error {
     this.code = options?.code ?? null;
   }
 
-  /** For example `invalid_grant`; null when the server gave none. */
+  /** For example `invalid_grant`; null when the server sent none. */
   readonly code: string | null;
 }

@@ -5,7 +5,7 @@ import {
   findIssuerProblem,
   obtainClient,
   readTokens,
-  scopesToAsk,
+  scopesToRequest,
 } from "./oauth.js";
 import { OauthFailure, type AuthorizationServer, type OauthClient } from "./oauth-types.js";
 
@@ -28,7 +28,7 @@ const client: OauthClient = { id: "parley", secret: null, authMethod: null, secr
 
 describe("the scopes that are asked for", () => {
   const challenge = { resourceMetadataUrl: null, scope: " read  admin " };
-  const cases: [string, Partial<AuthorizationServer>, Parameters<typeof scopesToAsk>[1], string[]][] = [
+  const cases: [string, Partial<AuthorizationServer>, Parameters<typeof scopesToRequest>[1], string[]][] = [
     [
       "an admin's, whatever else is said",
       { scopes: ["offline_access"] },
@@ -52,7 +52,7 @@ describe("the scopes that are asked for", () => {
     ],
   ];
   test.each(cases)("are %s", (_name, facts, asked, expected) => {
-    expect(scopesToAsk({ ...server, ...facts }, asked)).toEqual(expected);
+    expect(scopesToRequest({ ...server, ...facts }, asked)).toEqual(expected);
   });
 });
 

@@ -1,7 +1,6 @@
 /**
- * OAuth with a tool server's authorisation server, step by step: who Parley is to it, the address that a browser is
- * sent to, a code for tokens, tokens for newer ones, and their end. Keeps nothing. Each step rejects with an
- * OauthFailure.
+ * OAuth with an MCP server's authorisation server: client registration, authorisation URL, code exchange, refresh and
+ * revocation. Stateless. Each step rejects with an OauthFailure.
  */
 import {
   exchangeAuthorization,
@@ -15,7 +14,7 @@ import type {
   OAuthClientInformationMixed,
   OAuthTokens as TokenAnswer,
 } from "@modelcontextprotocol/sdk/shared/auth.js";
-import { asOauthFailure, tellingFetch } from "./oauth-failure.js";
+import { asOauthFailure, reportingFetch } from "./oauth-failure.js";
 import {
   OauthFailure,
   type AuthorizationServer,
@@ -28,29 +27,29 @@ import {
 const CLIENT_NAME = "Parley";
 const GRANT_TYPES = ["authorization_code", "refresh_token"];
 const PKCE_METHOD = "S256";
-/** Asks for a refresh token where a server gives none otherwise. */
+/** Requests a refresh token from servers that issue none otherwise. */
 const OFFLINE_SCOPE = "offline_access";
-/** Signed ones with many claims reach a few thousand; longer ones do not fit into headers. */
+/** JWTs with many claims have a few thousand; longer ones do not fit into headers. */
 const MAX_TOKEN_CHARACTERS = 16_384;
-/** What a header may carry. */
+/** What a header value may contain. */
 const TOKEN = /^[\x20-\x7e]+$/;
 const TOKEN_TYPE = /^[\w!#$%&'*+.^`|~-]{1,50}$/;
-/** A hundred years: more is no date that a database takes. */
+/** A hundred years, so that the expiration is a date that a database can store. */
 const MAX_LIFETIME_SECONDS = 100 * 365 * 86_400;
 
-/** One server, who we are there, and the way to it. */
-export type OauthParty = { server: AuthorizationServer; client: OauthClient; fetch: OauthFetch };
+/** An authorisation server, our client there, and the `fetch` for it. */
+export type OauthExchange = { server: AuthorizationServer; client: OauthClient; fetch: OauthFetch };
 
 /**
- * A client of its own at the authorisation server: by the address of our description where it takes one, else by
- * registering (RFC 7591). `documentUrl`: where others find `clientDocument`; null = nowhere that they could reach.
+ * Parley's client at the authorisation server: by client metadata document where the server supports it, else by dynamic
+ * registration (RFC 7591). `documentUrl`: the public URL of `clientDocument`; null = this deployment has none.
  */
 export async function obtainClient(
   server: AuthorizationServer,
-  wanted: { redirectUri: string; documentUrl: string | null; scopes: readonly string[] },
+  request: { redirectUri: string; documentUrl: string | null; scopes: readonly string[] },
   fetch: OauthFetch,
 ): Promise<OauthClient> {
-  const { redirectUri, documentUrl, scopes } = wanted;
+  const { redirectUri, documentUrl, scopes } = request;
   if (server.takesClientDocuments && documentUrl !== null)
     return { id: documentUrl, secret: null, authMethod: "none", secretExpiresAt: null };
   if (server.registrationEndpoint === null) {
@@ -59,18 +58,18 @@ export async function obtainClient(
     throw new OauthFailure("metadata", message);
   }
   try {
-    const made = await registerWithServer(issuerOf(server), {
+    const registered = await registerWithServer(issuerOf(server), {
       metadata: metadataOf(server),
       clientMetadata: clientMetadata(redirectUri, registeredMethod(server.tokenAuthMethods)),
       ...(scopes.length > 0 && { scope: scopes.join(" ") }),
-      fetchFn: tellingFetch(fetch),
+      fetchFn: reportingFetch(fetch),
     });
-    const { client_secret: secret, client_secret_expires_at: expiresAt } = made;
+    const { client_secret: secret, client_secret_expires_at: expiresAt } = registered;
     return {
-      id: made.client_id,
+      id: registered.client_id,
       secret: secret ?? null,
-      authMethod: made.token_endpoint_auth_method ?? null,
-      // Zero says that it does not.
+      authMethod: registered.token_endpoint_auth_method ?? null,
+      // Zero means that it does not expire.
       secretExpiresAt: secret !== undefined && expiresAt ? expiresAt * 1_000 : null,
     };
   } catch (error) {
@@ -78,10 +77,10 @@ export async function obtainClient(
   }
 }
 
-/** What a server reads at `documentUrl` of the client that has that address as its id. */
-export function clientDocument(place: { documentUrl: string; redirectUri: string; homeUrl: string }) {
-  const metadata = clientMetadata(place.redirectUri, "none");
-  return { client_id: place.documentUrl, client_uri: place.homeUrl, ...metadata };
+/** The client metadata document, published at `documentUrl`, which is the client's id. */
+export function clientDocument(urls: { documentUrl: string; redirectUri: string; homeUrl: string }) {
+  const metadata = clientMetadata(urls.redirectUri, "none");
+  return { client_id: urls.documentUrl, client_uri: urls.homeUrl, ...metadata };
 }
 
 function clientMetadata(redirectUri: string, authMethod: string) {
@@ -94,15 +93,15 @@ function clientMetadata(redirectUri: string, authMethod: string) {
   };
 }
 
-/** Secrets of registered clients expire and PKCE protects without them, so none where that is allowed. */
+/** No secret where that is allowed: secrets of registered clients expire, and PKCE protects without them. */
 function registeredMethod(supported: readonly string[]): string {
   const known = ["none", "client_secret_basic", "client_secret_post"];
-  // What RFC 8414 says of a server that lists none.
+  // The default of RFC 8414.
   return known.find((method) => supported.includes(method)) ?? "client_secret_basic";
 }
 
-/** What is asked for: an admin's words, else the challenge's, else what the resource says that it needs. */
-export function scopesToAsk(
+/** The scopes to request: those an admin configured, else the challenge's, else those of the resource's metadata. */
+export function scopesToRequest(
   server: AuthorizationServer,
   { configured, challenge }: { configured: readonly string[]; challenge: OauthChallenge | null },
 ): string[] {
@@ -113,9 +112,9 @@ export function scopesToAsk(
   return [...new Set([...needed, ...(isOffline ? [OFFLINE_SCOPE] : [])])];
 }
 
-/** Where a browser goes, without a `state`, and what redeems the code that comes of it. Refuses servers without PKCE. */
+/** The authorisation URL, without a `state`, and the code verifier for the exchange. Refuses servers without PKCE. */
 export async function beginAuthorization(
-  { server, client }: Pick<OauthParty, "server" | "client">,
+  { server, client }: Pick<OauthExchange, "server" | "client">,
   { redirectUri, scopes }: { redirectUri: string; scopes: readonly string[] },
 ): Promise<{ authorizationUrl: URL; codeVerifier: string }> {
   if (server.challengeMethods !== null && !server.challengeMethods.includes(PKCE_METHOD))
@@ -133,7 +132,7 @@ export async function beginAuthorization(
   }
 }
 
-/** An answer's issuer against the one that was asked (RFC 9207); null when it is that one or nobody can know. */
+/** Compares a response's issuer with the expected one (RFC 9207); null when it matches or cannot be known. */
 export function findIssuerProblem(server: AuthorizationServer, issuer: string | null): OauthFailure | null {
   if (issuer === null) {
     if (!server.announcesIssuer) return null;
@@ -143,20 +142,20 @@ export function findIssuerProblem(server: AuthorizationServer, issuer: string | 
   return new OauthFailure("issuer", "The answer came from another authorisation server.");
 }
 
-/** `redirectUri` is exactly the one that the authorisation began with. */
+/** `redirectUri` must be exactly that of the authorisation request. */
 export async function exchangeCode(
-  { server, client, fetch }: OauthParty,
-  given: { code: string; codeVerifier: string; redirectUri: string },
+  { server, client, fetch }: OauthExchange,
+  grant: { code: string; codeVerifier: string; redirectUri: string },
 ): Promise<OauthTokens> {
   try {
     const tokens = await exchangeAuthorization(issuerOf(server), {
       metadata: metadataOf(server),
       clientInformation: informationOf(client),
-      authorizationCode: given.code,
-      codeVerifier: given.codeVerifier,
-      redirectUri: given.redirectUri,
+      authorizationCode: grant.code,
+      codeVerifier: grant.codeVerifier,
+      redirectUri: grant.redirectUri,
       ...(server.resource !== null && { resource: server.resource }),
-      fetchFn: tellingFetch(fetch),
+      fetchFn: reportingFetch(fetch),
     });
     return readTokens(tokens);
   } catch (error) {
@@ -164,9 +163,9 @@ export async function exchangeCode(
   }
 }
 
-/** Keeps the old refresh token where the server gives no other. A `refused` with `invalid_grant` is for ever. */
+/** Keeps the old refresh token when the server sends no other. A `refused` with `invalid_grant` is permanent. */
 export async function refreshTokens(
-  { server, client, fetch }: OauthParty,
+  { server, client, fetch }: OauthExchange,
   refreshToken: string,
 ): Promise<OauthTokens> {
   try {
@@ -175,7 +174,7 @@ export async function refreshTokens(
       clientInformation: informationOf(client),
       refreshToken,
       ...(server.resource !== null && { resource: server.resource }),
-      fetchFn: tellingFetch(fetch),
+      fetchFn: reportingFetch(fetch),
     });
     return readTokens(tokens);
   } catch (error) {
@@ -183,9 +182,9 @@ export async function refreshTokens(
   }
 }
 
-/** RFC 7009. False when the server has no way to do so. */
+/** RFC 7009. False when the server does not support revocation. */
 export async function revokeToken(
-  { server, client, fetch }: OauthParty,
+  { server, client, fetch }: OauthExchange,
   revoked: { token: string; kind: "access_token" | "refresh_token" },
 ): Promise<boolean> {
   if (server.revocationEndpoint === null) return false;
@@ -200,13 +199,13 @@ export async function revokeToken(
     body.set("client_id", client.id);
     if (client.secret !== null) body.set("client_secret", client.secret);
   }
-  const response = await tellingFetch(fetch)(server.revocationEndpoint, { method: "POST", headers, body });
+  const response = await reportingFetch(fetch)(server.revocationEndpoint, { method: "POST", headers, body });
   await response.body?.cancel().catch(() => undefined);
   if (response.ok) return true;
   throw new OauthFailure("refused", `The token was not revoked: HTTP ${response.status}.`);
 }
 
-/** Throws when it is nothing that a header could carry. */
+/** Throws when the token cannot be sent in a header. */
 export function readTokens(tokens: TokenAnswer): OauthTokens {
   const { access_token: accessToken, token_type: tokenType, refresh_token: refreshToken, scope } = tokens;
   const isUsable = (token: string) => token.length <= MAX_TOKEN_CHARACTERS && TOKEN.test(token);
@@ -221,7 +220,7 @@ export function readTokens(tokens: TokenAnswer): OauthTokens {
   };
 }
 
-/** Null = not said, or nothing that could be a time. */
+/** Null = absent or invalid. */
 function readLifetime(seconds: number | undefined): number | null {
   if (seconds === undefined || !Number.isFinite(seconds) || seconds < 0) return null;
   return Math.min(Math.floor(seconds), MAX_LIFETIME_SECONDS);

@@ -1,4 +1,4 @@
-/** The lines to tool servers elsewhere: streamable HTTP, and SSE, which was before it. */
+/** Transports to remote MCP servers: streamable HTTP, and SSE, its predecessor. */
 import { SSEClientTransport, SseError } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
@@ -6,35 +6,43 @@ import type { McpTransport } from "../domain/mcp/types.js";
 import { boundedFetch } from "./bounded-fetch.js";
 import type { Fetch } from "./types.js";
 
-/** The line to a server, and what is particular about its kind. */
-export type Line = {
+/** A transport, and what is particular about its kind. */
+export type TransportOptions = {
   transport: Transport;
   isRunning(): boolean;
-  /** How it ended, if anybody knows. */
+  /** Why it ended, when known. */
   end(): string | undefined;
-  /** What both sides have agreed on; undefined where the line does not need to know. */
+  /** As negotiated; undefined where the transport does not need it. */
   protocolVersion(): string | undefined;
-  /** What explains a failed start. */
-  lastWords(): string;
-  /** Politeness before the end. */
-  goodbye(): Promise<void>;
-  /** An error means that the server is gone, may mean it, or does not. */
-  errorMeans(error: unknown): "gone" | "perhaps gone" | "nothing";
+  /** The server's last error output, which may explain a failed start. */
+  lastOutput(): string;
+  /** Ends the server's session before the transport is closed. */
+  terminateSession(): Promise<void>;
+  /** Whether an error means that the server is gone, may mean it, or does not. */
+  classifyError(error: unknown): "gone" | "perhaps gone" | "nothing";
 };
 
-/** `fetch` adds what the server wants to see of us; redirects are followed within the server's origin only. */
-export function httpLine({ url, kind, fetch }: { url: URL; kind: McpTransport; fetch: Fetch }): Line {
+/** `fetch` adds the credentials. */
+export function httpTransportOptions({
+  url,
+  kind,
+  fetch,
+}: {
+  url: URL;
+  kind: McpTransport;
+  fetch: Fetch;
+}): TransportOptions {
   const options = { fetch: boundedFetch(fetch) };
-  const common = { isRunning: () => true, end: () => undefined, lastWords: () => "" };
+  const common = { isRunning: () => true, end: () => undefined, lastOutput: () => "" };
   if (kind === "sse") {
     const transport = new SSEClientTransport(url, options);
     return {
       ...common,
       transport,
       protocolVersion: () => undefined,
-      goodbye: () => Promise.resolve(),
-      // Its stream is its session: another stream is another one.
-      errorMeans: (error) => (error instanceof SseError ? "gone" : "perhaps gone"),
+      terminateSession: () => Promise.resolve(),
+      // Its stream is its session: a new stream would be a new session.
+      classifyError: (error) => (error instanceof SseError ? "gone" : "perhaps gone"),
     };
   }
   const transport = new StreamableHTTPClientTransport(url, options);
@@ -42,7 +50,7 @@ export function httpLine({ url, kind, fetch }: { url: URL; kind: McpTransport; f
     ...common,
     transport,
     protocolVersion: () => transport.protocolVersion,
-    goodbye: () => transport.terminateSession(),
-    errorMeans: () => "perhaps gone",
+    terminateSession: () => transport.terminateSession(),
+    classifyError: () => "perhaps gone",
   };
 }

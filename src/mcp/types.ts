@@ -1,6 +1,6 @@
 /**
- * What Parley knows of a tool server that it speaks MCP with, in its own words: everything of the protocol's library
- * stays behind this room, so that moving to another version of it is a change of one place.
+ * Types of the MCP client, independent of the protocol's library, which only this folder imports: another version of it
+ * changes nothing else.
  */
 import type { JsonObject } from "../domain/common/json.js";
 import type { McpTransport } from "../domain/mcp/types.js";
@@ -10,7 +10,7 @@ import type { Log } from "../lib/log.js";
 /** `name` is the tool's own, without its server's. `inputSchema` is as the server wrote it. */
 export type ListedTool = { name: string; description: string; inputSchema: JsonObject };
 
-/** One piece of a result; `data` is base64. `unknown` is a kind that the protocol did not have when this was written. */
+/** One part of a result; `data` is base64. `unknown`: a type that this version does not know. */
 export type McpPart =
   | { type: "text"; text: string }
   | { type: "image"; data: string; mediaType: string }
@@ -19,37 +19,38 @@ export type McpPart =
   | { type: "resource-link"; uri: string; name: string; description?: string; mediaType?: string }
   | { type: "unknown"; kind: string };
 
-/** `isError`: the tool says that it failed; the parts tell why. */
+/** `isError`: the tool reports a failure, and the parts say why. */
 export type McpCallAnswer = { parts: McpPart[]; structuredContent?: JsonObject; isError: boolean };
 
-/** News of a call that goes on; `total` when the server knows it. */
+/** Progress of a running call; `total` when the server knows it. */
 export type McpProgress = { progress: number; total?: number; message?: string };
 
-/** As the platform's, of which it takes a part. */
+/** The part of the platform's `fetch` that is used. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** `form` is a JSON schema of what the server wants to know. */
-export type McpQuestion = { message: string; form: JsonObject };
+/** `form` is the JSON schema of the requested input. */
+export type McpElicitation = { message: string; form: JsonObject };
 
-export type McpQuestionAnswer =
+export type McpElicitationResult =
   { action: "accept"; content: Record<string, string | number | boolean> } | { action: "decline" };
 
-export type McpClientParts = {
+export type McpClientDependencies = {
   /** The server in log lines. */
   name: string;
   url: URL;
   transport: McpTransport;
-  /** What every request carries besides the protocol's own. */
+  /** Sent with every request, in addition to the protocol's own. */
   headers: Readonly<Record<string, string>>;
   /**
-   * A request was answered 401. Other headers to try that request with, once; null when there are none. Never rejects.
+   * Called after a 401. Resolves to other headers, with which the request is retried once; null when there are none. Never
+   * rejects.
    */
   renewHeaders(rejected: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>> | null>;
   /**
-   * Answers the server's questions to a person (elicitation); what it leaves out of an accepted form becomes the form's
-   * default. Without it servers hear that nobody can be asked.
+   * Answers the server's questions to the user (elicitation); fields missing from an accepted form get its defaults.
+   * Without it the client does not announce the capability.
    */
-  onQuestion?(question: McpQuestion): Promise<McpQuestionAnswer>;
+  onElicitation?(elicitation: McpElicitation): Promise<McpElicitationResult>;
   /** Guarded: see lib/outbound. */
   fetch: Fetch;
   clock: Clock;
@@ -57,13 +58,13 @@ export type McpClientParts = {
 };
 
 /** A server's introduction of itself. */
-export type McpServerWords = { name?: string; version?: string; protocolVersion?: string };
+export type McpServerIntroduction = { name?: string; version?: string; protocolVersion?: string };
 
 export type McpClient = {
   readonly isOpen: boolean;
-  /** What the server says that it is, as far as it does. */
-  readonly server: McpServerWords;
-  /** Sorted by name, each name once, bounded. Rejects when the server does not answer in time or at all. */
+  /** The server's introduction of itself; empty fields when it has none. */
+  readonly server: McpServerIntroduction;
+  /** Sorted by name, without duplicates, bounded. Rejects when the server does not answer in time or at all. */
   listTools(signal?: AbortSignal): Promise<ListedTool[]>;
   /** Rejects as `listTools`, and when the server refuses the call. An aborted signal cancels it at the server. */
   call(call: {
@@ -72,15 +73,15 @@ export type McpClient = {
     signal: AbortSignal;
     onProgress?: (progress: McpProgress) => void;
   }): Promise<McpCallAnswer>;
-  /** The server says that its tools are others now. */
+  /** Called when the server reports that its tools have changed. */
   onToolsChanged(listener: () => void): void;
-  /** Leaves the session. Never rejects; takes a second at most. */
+  /** Terminates the session. Never rejects; takes a second at most. */
   close(): Promise<void>;
 };
 
 /**
- * Why a server could not be used. `unreachable`: no line, or it ended. `refused`: the server answers with an error.
- * `malformed`: what it answers is not the protocol. `blocked`: our own guard does not let the request out.
+ * Why a server could not be used. `unreachable`: no connection, or it ended. `refused`: the server answers with an error.
+ * `malformed`: its response violates the protocol. `blocked`: refused by our own outbound policy.
  */
 export type McpFailureKind =
   | "unauthorized"
@@ -92,7 +93,7 @@ export type McpFailureKind =
   | "refused"
   | "cancelled";
 
-/** Every rejection of an `McpClient`. Its message is for people: no header's value, no query of an address. */
+/** Every rejection of an `McpClient`. The message is for users and contains no header values and no queries of addresses. */
 export class McpFailure extends Error {
   override readonly name: string = "McpFailure";
 
@@ -105,29 +106,29 @@ export class McpFailure extends Error {
   }
 }
 
-/** What a server says of the credentials that it wants, with its 401 or 403 (RFC 6750, RFC 9728). */
+/** The challenge of a 401 or 403 (RFC 6750, RFC 9728). */
 export type McpChallenge = { resourceMetadataUrl?: string; scope?: string; error?: string };
 
-/** The server wants other credentials than those it was shown, also after they were renewed. */
+/** The server rejected the credentials, also after they were renewed. */
 export class McpUnauthorized extends McpFailure {
   override readonly name = "McpUnauthorized";
 
   constructor(readonly challenge: McpChallenge = {}) {
-    super("unauthorized", "The tool server does not accept the credentials that it was shown.");
+    super("unauthorized", "The MCP server does not accept the credentials.");
   }
 }
 
-/** The credentials are good, but they do not allow this: `challenge.scope` names what they would have to. */
+/** The credentials are valid but lack a scope, which `challenge.scope` names. */
 export class McpForbidden extends McpFailure {
   override readonly name = "McpForbidden";
 
   constructor(readonly challenge: McpChallenge = {}) {
     const scope = challenge.scope === undefined ? "" : ` It asks for the scope "${challenge.scope}".`;
-    super("forbidden", `The tool server wants an authorisation that allows more.${scope}`);
+    super("forbidden", `The MCP server requires an authorisation with more scopes.${scope}`);
   }
 }
 
-/** No answer within the time that the step may take. */
+/** No response within the step's time limit. */
 export class McpTimeout extends McpFailure {
   override readonly name = "McpTimeout";
 

@@ -21,7 +21,7 @@ import {
   findIssuerProblem,
   obtainClient,
   refreshTokens,
-  scopesToAsk,
+  scopesToRequest,
 } from "../../src/mcp/oauth.js";
 import { McpForbidden, McpUnauthorized, type McpChallenge } from "../../src/mcp/types.js";
 
@@ -54,7 +54,7 @@ type Grant = { server: AuthorizationServer; client: OauthClient; tokens: OauthTo
 async function authorize({ resourceMetadataUrl, scope }: McpChallenge): Promise<Grant> {
   const challenge = { resourceMetadataUrl: resourceMetadataUrl ?? null, scope: scope ?? null };
   const server = await discoverAuthorizationServer({ url, challenge }, fetch);
-  const scopes = scopesToAsk(server, { configured: [], challenge });
+  const scopes = scopesToRequest(server, { configured: [], challenge });
   const wanted = { redirectUri: REDIRECT_URI, documentUrl: DOCUMENT_URL, scopes };
   const known = { secret: context.client_secret ?? null, authMethod: null, secretExpiresAt: null };
   const client: OauthClient =
@@ -112,7 +112,7 @@ async function use(headers: Record<string, string>, grant: Grant | undefined): P
       log: createLog("warn"),
       // The suite wants to see the defaults of the question's schema accepted; in turns nobody is asked.
       ...(scenario.startsWith("elicitation") && {
-        onQuestion: () => Promise.resolve({ action: "accept", content: {} }),
+        onElicitation: () => Promise.resolve({ action: "accept", content: {} }),
       }),
     },
     { timeoutMs: TIMEOUT_MS },

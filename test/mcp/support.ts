@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { connectMcp, type ConnectOptions } from "../../src/mcp/client.js";
-import type { McpClient, McpClientParts, McpPart } from "../../src/mcp/types.js";
+import type { McpClient, McpClientDependencies, McpPart } from "../../src/mcp/types.js";
 import { freePort } from "../support/network/free-port.js";
 
 const EVERYTHING = resolve(
@@ -77,7 +77,7 @@ export async function messageOf(request: IncomingMessage): Promise<Message | und
 /** Connected to the server without a guard: what lies behind loopback is the test's own. */
 export function connect(
   url: URL,
-  parts: Partial<McpClientParts> = {},
+  parts: Partial<McpClientDependencies> = {},
   options: Partial<ConnectOptions> = {},
 ): Promise<McpClient> {
   return connectMcp(

@@ -1,8 +1,8 @@
-/** The library's memory with an end to it: addresses are cheap, and whoever has many must not fill ours with them. */
+/** In-memory rate limiter with a bounded number of keys, so that a client with many addresses cannot exhaust the memory. */
 import { LRUCache } from "lru-cache";
 import { type IRateLimiterOptions, RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
 
-/** Keys of one limit; some 300 bytes each. Of those beyond it the one that was used longest ago is forgotten. */
+/** Keys of one limit, some 300 bytes each; beyond it the least recently used is evicted. */
 export const MAX_KEYS = 100_000;
 
 export class BoundedMemory extends RateLimiterMemory {

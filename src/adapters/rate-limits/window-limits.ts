@@ -1,7 +1,7 @@
 /**
- * Counts what people and addresses ask for, for all servers of a deployment together in Redis, or for this one in its
- * memory. While Redis is away each server counts for itself, from nothing: for that long a deployment lets in as many
- * times more as it has servers, and nobody is turned away for Redis' sake.
+ * Fixed-window rate limits of users and addresses, counted for all servers of a deployment in Redis, or for this one in
+ * memory. While Redis is unavailable each server counts by itself, starting from zero: the deployment's limits are then
+ * multiplied by its number of servers, and no request is refused because of Redis.
  */
 import { RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from "rate-limiter-flexible";
 import {
@@ -13,7 +13,7 @@ import {
 import type { Log } from "../../lib/log.js";
 import { BoundedMemory } from "./bounded-memory.js";
 
-/** What Redis is asked through. Rejects at once, or soon, when Redis does not answer. */
+/** Runs scripts in Redis. Rejects soon when Redis does not answer. */
 export type ScriptRunner = {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 };
@@ -23,10 +23,10 @@ export type RateLimitSizes = Readonly<Record<RateLimit, number>>;
 
 export type WindowLimitsOptions = {
   sizes: RateLimitSizes;
-  /** Null: there is no Redis. */
+  /** Null = count in memory. */
   redis: ScriptRunner | null;
   log: Log;
-  /** Somebody was turned away. */
+  /** Called for every refused request. */
   onRefusal?: (limit: RateLimit) => void;
 };
 
@@ -54,23 +54,23 @@ export class WindowLimits implements RateLimits {
       return null;
     } catch (refusal) {
       if (refusal instanceof RateLimiterRes) return this.#refuse({ limit, key, uses, limiter }, refusal);
-      this.#log.error({ err: refusal, limit }, "A limit could not be looked at; nobody is turned away by it");
+      this.#log.error({ err: refusal, limit }, "rate limit could not be checked; request allowed");
       return null;
     }
   }
 
-  #refuse(taken: Taking, { consumedPoints, msBeforeNext }: RateLimiterRes): number {
-    const { limit, key, uses, limiter } = taken;
+  #refuse(refused: RefusedUse, { consumedPoints, msBeforeNext }: RateLimiterRes): number {
+    const { limit, key, uses, limiter } = refused;
     this.#onRefusal(limit);
-    // Once for each key and window: with the use that went beyond it.
+    // Once per key and window: at the use that first exceeded the limit.
     if (uses > 0 && consumedPoints - uses <= limiter.points)
-      this.#log.warn({ limit, key, most: limiter.points }, "Somebody asks too often and is turned away");
-    // Redis says -1 for a key whose end is not set yet.
+      this.#log.warn({ limit, key, most: limiter.points }, "rate limit exceeded; requests refused");
+    // Redis returns -1 for a key whose expiration is not set yet.
     return msBeforeNext > 0 ? msBeforeNext : RATE_WINDOW_MS;
   }
 }
 
-type Taking = { limit: RateLimit; key: string; uses: number; limiter: RateLimiterAbstract };
+type RefusedUse = { limit: RateLimit; key: string; uses: number; limiter: RateLimiterAbstract };
 
 function createLimiter(limit: RateLimit, points: number, redis: ScriptRunner | null): RateLimiterAbstract {
   const options = { keyPrefix: `parley:rate:${limit}`, points, duration: RATE_WINDOW_MS / 1_000 };
@@ -79,7 +79,7 @@ function createLimiter(limit: RateLimit, points: number, redis: ScriptRunner | n
   return new RateLimiterRedis({
     ...options,
     storeClient: redis,
-    // The form in which the client of this name is asked to run a script.
+    // Scripts are run with the argument format of the `redis` package.
     useRedisPackage: true,
     insuranceLimiter: memory,
   });

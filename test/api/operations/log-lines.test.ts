@@ -76,7 +76,7 @@ test("log lines of a request have its ID, which the response contains", async ()
   const answer = await ask(CREATE, { "x-request-id": "asks.too-often" });
   expect([answer.status, answer.headers.get("x-request-id")]).toEqual([429, "asks.too-often"]);
   const found = await line(({ requestId }) => requestId === "asks.too-often");
-  expect(found).toMatchObject({ msg: "Somebody asks too often and is turned away", limit: "user-mutations" });
+  expect(found).toMatchObject({ msg: "rate limit exceeded; requests refused", limit: "user-mutations" });
 });
 
 test.each(["", "two words", "<script>", "x".repeat(65)])(
