@@ -6,7 +6,7 @@ import { ask, eventually, ManualClock, openServers, type TestServer } from "./su
 
 const open = openServers();
 
-/** A connection on which half of a request's head has been said. */
+/** A connection on which half of a request's head was sent. */
 async function halfAsked(server: TestServer, firstLine: string): Promise<Socket> {
   const socket = connect(server.port, "127.0.0.1");
   await once(socket, "connect");
@@ -24,12 +24,12 @@ async function askRest(socket: Socket): Promise<{ status: number; head: string; 
   return { status: Number(head.split(" ")[1]), head: head.toLowerCase(), body: JSON.parse(body) as unknown };
 }
 
-test("a request that comes too late is refused so that clients come back, and probes hear why", async () => {
+test("a late request is refused so that clients retry, and probes report the shutdown", async () => {
   const server = await open({ clock: new ManualClock() });
   const held = ask(server, "{ held }");
   await eventually(() => server.world.heldCount() === 1);
   const [late, probe] = [await halfAsked(server, "POST /graphql"), await halfAsked(server, "GET /readyz")];
-  // Both have reached the server: what was asked after them is answered.
+  // Both have reached the server, since a later request has a response.
   expect((await ask(server, "{ hello }")).status).toBe(200);
   const closed = server.close();
   const refused = await askRest(late);

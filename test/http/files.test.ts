@@ -1,4 +1,4 @@
-// The files' door: who gets in, by token or by link, and what of a file is sent and how.
+// File downloads: authentication by token or link, and what is sent of a file.
 import { expect, test } from "vitest";
 import { encodeId } from "../../src/domain/common/ids.js";
 import { FileLinks } from "../../src/http/files/file-links.js";
@@ -43,7 +43,7 @@ async function openEndpoint(
   return { clock, links, get, reads, plain: `${url}/files/${encodeId("file", ID)}`, url };
 }
 
-test("a link shows the whole file without a token, read in pieces", async () => {
+test("a link returns the whole file without a token, read in chunks", async () => {
   const { get, reads } = await openEndpoint();
   const { status, headers, body } = await get();
   expect(status).toBe(200);
@@ -61,7 +61,7 @@ test("a link shows the whole file without a token, read in pieces", async () => 
   });
 });
 
-test("a link stays the same for a quarter of an hour and works as long after that, not longer", async () => {
+test("a link stays the same for 15 minutes and is valid for 15 more", async () => {
   const { links, get, clock } = await openEndpoint();
   const link = links.linkTo(ID);
   const left = 15 * 60_000 - (clock.now() % (15 * 60_000));
@@ -76,7 +76,7 @@ test("a link stays the same for a quarter of an hour and works as long after tha
   expect([late.status, late.body.toString()]).toEqual([403, expect.stringContaining("has expired")]);
 });
 
-test("what is changed in a link, or was signed with another key, opens nothing", async () => {
+test("a modified link, or one signed with another key, is refused", async () => {
   const { links, get, clock, url, plain } = await openEndpoint();
   const link = new URL(links.linkTo(ID));
   const changed = (name: string, value: string) => {
@@ -101,19 +101,19 @@ test("what is changed in a link, or was signed with another key, opens nothing",
   expect(answers.map(({ status }) => status)).toEqual(refused.map(() => 401));
 });
 
-test("links of the key before the present one still open", async () => {
+test("links signed with the previous key are still valid", async () => {
   const older = new Uint8Array(32).fill(2);
   const { get, clock, url } = await openEndpoint({}, { keys: [KEY, older] });
   const link = new FileLinks({ keys: [older], clock, publicUrl: () => url }).linkTo(ID);
   expect((await get({}, link)).status).toBe(200);
 });
 
-test("a token opens one's own files, and of others' it says what it says of files that are not there", async () => {
+test("a token gives access to the user's own files; others look like missing ones", async () => {
   const { get, plain, links } = await openEndpoint();
   expect((await get(bearer, plain)).status).toBe(200);
   expect((await get(bearer, plain.replace(ID, STRANGERS))).status).toBe(404);
   expect((await get(bearer, `${plain}x`)).status).toBe(404);
-  // The token is meant, the link may have come by chance.
+  // The token takes precedence over the link.
   expect((await get(bearer, links.linkTo(STRANGERS))).status).toBe(404);
   expect((await get({ authorization: "Bearer pt_bad" }, plain)).status).toBe(401);
 });
@@ -132,13 +132,13 @@ test.each([
   expect(answer.body.equals(BYTES.subarray(from, to))).toBe(true);
 });
 
-test("a range of a file that the client has another version of is the whole file", async () => {
+test("a range request for another version of the file returns the whole file", async () => {
   const { get } = await openEndpoint();
   expect((await get({ range: "bytes=0-1", "if-range": '"other"' })).status).toBe(200);
   expect((await get({ range: "bytes=0-1", "if-range": `"${ID}"` })).status).toBe(206);
 });
 
-test("what a client has already is not sent again, nor what only its size is asked of", async () => {
+test("a cached file is not sent again, and HEAD sends no bytes", async () => {
   const { get, reads, links } = await openEndpoint();
   const known = await get({ "if-none-match": `"x", W/"${ID}"` });
   expect([known.status, known.body.length]).toEqual([304, 0]);
@@ -164,7 +164,7 @@ test.each([
   expect(headers.get("x-evil")).toBeNull();
 });
 
-test("odd names travel whole and break no header", async () => {
+test("unusual file names are sent intact and break no header", async () => {
   const { get } = await openEndpoint({ name: `gr\u00f6\u00dfe "1"; x='\\\ud800\r\nx-evil: 1.png` });
   const { status, headers } = await get();
   expect(status).toBe(200);
@@ -173,13 +173,13 @@ test("odd names travel whole and break no header", async () => {
   );
 });
 
-test("an empty file is sent as one", async () => {
+test("an empty file is sent", async () => {
   const { get, reads } = await openEndpoint({}, { bytes: Buffer.alloc(0) });
   const { status, body, headers } = await get();
   expect([status, body.length, headers.get("content-length"), reads]).toEqual([200, 0, "0", []]);
 });
 
-test("a file that goes away meanwhile cuts the answer short, so that nobody takes a part for the whole", async () => {
+test("a file that is deleted meanwhile aborts the response, so that no client takes a part for the whole", async () => {
   const { get } = await openEndpoint({ sizeBytes: BYTES.length + 1 });
   await expect(get()).rejects.toThrow();
 });

@@ -1,4 +1,4 @@
-// What the doors do while the server's disk, or that of the database, is full.
+// The endpoints while the disk of the server or of the database is full.
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { DatabaseUnavailable } from "../../src/domain/common/outages.js";
@@ -11,7 +11,7 @@ import { ask, askOverSocket, openServers } from "./support.js";
 const open = openServers();
 const MESSAGE = expect.stringContaining("administrator has to free disk space") as string;
 
-test("mutations are refused over HTTP and sockets, everything can still be read, and both go on when there is space", async () => {
+test("mutations are refused over HTTP and sockets, everything can still be read, and both work again when there is space", async () => {
   const space = { isLow: true, hasSpaceFor: () => Promise.resolve(false) };
   const server = await open({ space });
   const write = 'mutation { write(text: "x") }';
@@ -30,7 +30,7 @@ test("mutations are refused over HTTP and sockets, everything can still be read,
   expect((await ask(server, write)).body).toEqual({ data: { write: "x" } });
 });
 
-test("an upload is refused before its bytes are read when there is no room for them", async () => {
+test("an upload is refused before its bytes are read when the disk has no space for them", async () => {
   const asked: number[] = [];
   const publicUrl = () => server.url;
   const links = new FileLinks({ keys: [Buffer.alloc(32, 1)], clock: systemClock, publicUrl });

@@ -1,4 +1,4 @@
-// The bounds of documents and operations, asked of both doors: neither may be the weaker one.
+// Limits of documents and operations, the same over HTTP and WebSocket.
 import { getIntrospectionQuery } from "graphql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ask, askOverSocket, openServer, type Answer, type TestServer } from "./support.js";
@@ -26,7 +26,7 @@ const costs = (cost: number) =>
 const tooLarge =
   "The document has more than 1000 fields and fragments, counted once per use; at most 1000 are allowed.";
 
-/** Without places, which are not the point here. */
+/** Without locations, which do not matter here. */
 const bare = (body: Answer["body"]) => ({
   ...body,
   ...(body.errors && { errors: body.errors.map(({ message, extensions }) => ({ message, extensions })) }),
@@ -37,7 +37,7 @@ describe.each(doors)("over %s", (_door, send) => {
     expect(bare(await send(query, rest))).toEqual(expected);
   };
 
-  test("12 fields of depth are answered, 13 are not", async () => {
+  test("a depth of 12 fields is accepted, 13 is not", async () => {
     await expectAnswer(`{ ${deep(12)} }`, { data: { tree: null } });
     await expectAnswer(
       `{ ${deep(13)} }`,
@@ -52,14 +52,14 @@ describe.each(doors)("over %s", (_door, send) => {
     );
   });
 
-  test("fragments in a circle are refused, not followed", async () => {
+  test("cyclic fragments are refused, not expanded", async () => {
     const body = await send(
       "{ tree { ...A } } fragment A on Tree { tree { ...B } } fragment B on Tree { ...A }",
     );
     expect(body.errors?.[0]?.message).toBe('Cannot spread fragment "A" within itself via "B".');
   });
 
-  test("15 aliases are answered, 16 are not", async () => {
+  test("15 aliases are accepted, 16 are not", async () => {
     const aliases = (count: number) => `{ ${repeat(count, (index) => `a${index}: hello`)} }`;
     expect((await send(aliases(15))).errors).toBeUndefined();
     await expectAnswer(
@@ -68,7 +68,7 @@ describe.each(doors)("over %s", (_door, send) => {
     );
   });
 
-  test("50 directives are answered, 51 are not", async () => {
+  test("50 directives are accepted, 51 are not", async () => {
     const directives = (count: number) => `{ ${repeat(count, () => "hello @include(if: true)")} }`;
     await expectAnswer(directives(50), { data: { hello: "world" } });
     await expectAnswer(
@@ -77,7 +77,7 @@ describe.each(doors)("over %s", (_door, send) => {
     );
   });
 
-  test("2,000 tokens are read, 2,001 are not", async () => {
+  test("2,000 tokens are accepted, 2,001 are not", async () => {
     // 12 tokens besides the ids.
     const ids = (count: number) => `{ nodes(ids: [${repeat(count, () => '"a"')}]) { leaf } }`;
     await expectAnswer(ids(1_988), { data: { nodes: null } });
@@ -87,14 +87,14 @@ describe.each(doors)("over %s", (_door, send) => {
     );
   });
 
-  test("a document of more than 16 KB is not read", async () => {
+  test("a document of more than 16 KB is not parsed", async () => {
     await expectAnswer(
       `{ hello } # ${"é".repeat(8_192)}`,
       refusal("QUERY_TOO_COSTLY", "The document has 16396 bytes; at most 16384 are allowed."),
     );
   });
 
-  test("a page costs its size times what is asked of each item", async () => {
+  test("a page costs its size times the cost of an item", async () => {
     const page = (size: string) => `{ items${size} { nodes { items(first: 100) { nodes { leaf } } } } }`;
     // 1 + size * (1 node + 1 connection + 100 * 1 node)
     await expectAnswer(page("(last: 49)"), { data: { items: null } });
@@ -108,21 +108,21 @@ describe.each(doors)("over %s", (_door, send) => {
     await expectAnswer(query, costs(5_001), { variables: { n: 5_000 } });
   });
 
-  test("a negative page size makes nothing cheaper", async () => {
+  test("a negative page size does not reduce the cost", async () => {
     const query = `{ items(first: -9999) { nodes { leaf } } a: items(first: 5000) { nodes { leaf } } }`;
     await expectAnswer(query, costs(5_003));
   });
 
-  test("asking for nodes by id costs what is asked of each", async () => {
+  test("`nodes(ids:)` costs the sum of its nodes", async () => {
     const query = `query ($ids: [ID!]!) { nodes(ids: $ids) { items(first: 100) { nodes { leaf } } } }`;
     await expectAnswer(query, costs(5_051), { variables: { ids: Array(50).fill("x") } });
   });
 
-  test("asking a workspace costs 25 each time", async () => {
+  test("each call to a workspace costs 25", async () => {
     await expectAnswer("{ items(first: 200) { nodes { diff } } }", costs(5_201));
   });
 
-  test("fragments that multiply are refused before they are followed", async () => {
+  test("multiplying fragments are refused before they are expanded", async () => {
     const fragments = repeat(
       14,
       (index) => `fragment F${index} on Tree { ...F${index + 1} ...F${index + 1} }`,
@@ -133,14 +133,14 @@ describe.each(doors)("over %s", (_door, send) => {
     );
   });
 
-  test("a field that cannot be counted does not hide the others", async () => {
+  test("a field without a known cost does not hide the others", async () => {
     const query = 'query ($t: String = "x") { echo(text: $t) items(first: 9999) { nodes { leaf } } }';
     const body = await send(query, { variables: { t: null } });
     expect(body.data).toBeUndefined();
     expect(body.errors?.[0]?.extensions.code).toBe("BAD_USER_INPUT");
   });
 
-  test("a variable of the wrong type is the client's mistake", async () => {
+  test("a variable of the wrong type is a client error", async () => {
     const body = await send('query ($n: Int) { echo(text: "a", count: $n) }', { variables: { n: "many" } });
     expect(body).toMatchObject({
       errors: [
@@ -170,7 +170,7 @@ describe.each(doors)("over %s", (_door, send) => {
     await expectAnswer(query, costs(10_000), { operationName: "Big" });
   });
 
-  test("the usual introspection is within all bounds", async () => {
+  test("standard introspection is within all limits", async () => {
     expect((await send(getIntrospectionQuery())).errors).toBeUndefined();
   });
 
@@ -192,7 +192,7 @@ describe.each(doors)("over %s", (_door, send) => {
     );
   });
 
-  test("of many mistakes in a document ten are told", async () => {
+  test("at most ten errors of a document are reported", async () => {
     const body = await send(`{ ${repeat(40, (index) => `zzzzzzzz${index}`)} }`);
     expect(body.errors?.map(({ message }) => message).slice(9)).toEqual([
       'Cannot query field "zzzzzzzz9" on type "Query".',

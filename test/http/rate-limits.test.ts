@@ -1,4 +1,4 @@
-// How often people and addresses may ask, at every door, with the real counters.
+// Rate limits by user and by address, over all transports, with the real counters.
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RATE_LIMITS, RATE_WINDOW_MS } from "../../src/domain/common/rate-limits.js";
@@ -12,12 +12,12 @@ const openServer = openServers();
 const silent = pino({ level: "silent" });
 const NONE = Object.fromEntries(RATE_LIMITS.map((limit) => [limit, 0])) as RateLimitSizes;
 
-// The library reads the machine's clock: here it stands still until it is moved.
+// The library reads the system clock, which is frozen here until advanced.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
 afterEach(() => void vi.useRealTimers());
 const passMinute = () => vi.setSystemTime(Date.now() + RATE_WINDOW_MS);
 
-/** A server behind one proxy on this machine, so that requests can come from anywhere. */
+/** A server behind one proxy on this machine, so that requests can have any address. */
 function open(
   sizes: Partial<RateLimitSizes>,
   more: Parameters<typeof openServer>[0] = {},
@@ -54,7 +54,7 @@ async function post(
   };
 }
 
-test("beyond the limit a mutation over HTTP is not run, and says when to come back", async () => {
+test("beyond the limit a mutation over HTTP is refused with a retry delay", async () => {
   const server = await open({ "user-mutations": 2 });
   await ask(server, write);
   expect((await ask(server, write)).status).toBe(200);
@@ -69,7 +69,7 @@ test("beyond the limit a mutation over HTTP is not run, and says when to come ba
   expect((await ask(server, write)).body).toEqual({ data: { write: "x" } });
 });
 
-test("all doors count together", async () => {
+test("all transports share the counters", async () => {
   const server = await open({ "user-mutations": 3 });
   await ask(server, write);
   expect(await askOverSocket(server, write)).toEqual({ data: { write: "x" } });
@@ -81,7 +81,7 @@ test("all doors count together", async () => {
   expect(server.world.written).toHaveLength(3);
 });
 
-test("each root field of a mutation counts, under another name and within a fragment too", async () => {
+test("each root field of a mutation counts, also aliased and within fragments", async () => {
   const server = await open({ "user-mutations": 4 });
   const three =
     'mutation { a: write(text: "1") ...B } fragment B on Mutation { b: write(text: "2") ... { c: write(text: "3") } }';
@@ -97,7 +97,7 @@ test("queries, and mutations that are refused before they run, are not counted",
   expect((await ask(server, write)).body).toEqual({ data: { write: "x" } });
 });
 
-test("an operation that was turned away gives its place on the socket back", async () => {
+test("a refused operation frees its slot on the socket", async () => {
   const server = await open({ "user-mutations": 1 }, { limits: { maxOperationsPerSocket: 1 } });
   const raw = await RawSocket.connect(server);
   for (const id of ["a", "b", "c"]) {
@@ -124,7 +124,7 @@ describe("by address", () => {
     raw.socket.terminate();
   });
 
-  test("what an untrusted client says of its address does not help it", async () => {
+  test("an untrusted client cannot forge its address", async () => {
     const rates = new WindowLimits({ sizes: { ...NONE, "address-mutations": 1 }, redis: null, log: silent });
     const server = await openServer({
       rateGate: createRateGate(rates, readAddresses({ networks: ["10.0.0.0/8"] })),
@@ -137,7 +137,7 @@ describe("by address", () => {
     raw.socket.terminate();
   });
 
-  test("the addresses of one IPv6 network are one", async () => {
+  test("all addresses of an IPv6 network count as one", async () => {
     const server = await open({ "address-mutations": 1 });
     expect((await from(server, "2001:db8:0:1::1")).status).toBe(200);
     expect((await from(server, "2001:db8:0:1:ffff::2")).status).toBe(429);
@@ -145,7 +145,7 @@ describe("by address", () => {
   });
 });
 
-describe("bad tokens", () => {
+describe("invalid tokens", () => {
   const authenticate = vi.fn(async (token: string) =>
     token === TOKEN || token === "pt_new" ? viewer : null,
   );
@@ -153,7 +153,7 @@ describe("bad tokens", () => {
     post(server, "{ hello }", { authorization: `Bearer ${token}` });
   beforeEach(() => void authenticate.mockClear());
 
-  test("after too many of them none is looked up any more, except those that were good before", async () => {
+  test("after too many of them only recently valid tokens are still looked up", async () => {
     const server = await open({ "address-failures": 2 }, { authenticate });
     expect((await show(server, TOKEN)).status).toBe(200);
     for (const status of [401, 401, 401, 429]) expect((await show(server, "pt_bad")).status).toBe(status);
@@ -164,7 +164,7 @@ describe("bad tokens", () => {
     expect((await show(server, "pt_new")).status).toBe(200);
   });
 
-  test("a socket is sent away for a while, so that its client comes back", async () => {
+  test("a socket is closed with a code upon which its client retries later", async () => {
     const server = await open({ "address-failures": 1 }, { authenticate });
     for (const code of [4403, 4403, 1013]) {
       const raw = await RawSocket.open(server);
@@ -175,7 +175,7 @@ describe("bad tokens", () => {
   });
 });
 
-test("pages of signing in are counted by address, and answer 429 with a time", async () => {
+test("sign-in pages are limited by address, and respond with 429 and a retry delay", async () => {
   const port = { begin: async () => ({ url: "https://idp.example/", note: "n" }) };
   const signIn = {
     port,
@@ -198,7 +198,7 @@ test("pages of signing in are counted by address, and answer 429 with a time", a
   expect((await visit("/healthz")).status).toBe(200);
 });
 
-test("the log tells once for each window who was turned away", async () => {
+test("rejected clients are logged once per window", async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const rates = new WindowLimits({ sizes: { ...NONE, "user-mutations": 2 }, redis: null, log });
@@ -210,7 +210,7 @@ test("the log tells once for each window who was turned away", async () => {
   ]);
 });
 
-test("whoever has many addresses does not fill the memory: the one used longest ago is forgotten", async () => {
+test("a client with many addresses does not fill the memory: the least recently used is evicted", async () => {
   const memory = new BoundedMemory({ keyPrefix: "x", points: 1, duration: 60 }, 2);
   for (const key of ["a", "b", "c"]) await memory.consume(key);
   expect(memory.dump().storage.map(({ key }) => key)).toEqual(["b", "c"]);

@@ -1,11 +1,11 @@
-// Whatever goes wrong while somebody is served, the log says for which request, at every door.
+// Every failure is logged with the id of its request, over all transports.
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect, test } from "vitest";
 import { ask, connect, eventually, openServers, TOKEN, type TestServer } from "./support.js";
 
 const openServer = openServers();
-// No number: each answer fails by an error of its own, and is logged.
+// Not a number: each result fails with its own error, and is logged.
 const BROKEN = { number: "one", text: "x" };
 const TICKS = "subscription { ticks { number text } }";
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -15,7 +15,7 @@ const requestIds = ({ lines }: TestServer) => lines.map(({ requestId }) => reque
 test("events that fail on a socket carry the id of the subscription, each its own", async () => {
   const server = await openServer();
   const client = connect(server);
-  // Different ones: who asks the same shares the answer, and the line.
+  // Different operations: equal ones would share the result and the log line.
   const streams = [TICKS, "subscription { ticks { number } }"].map((query) => client.iterate({ query }));
   const first = streams.map((stream) => stream.next());
   await eventually(() => server.world.feed.live === 2);
@@ -29,7 +29,7 @@ test("events that fail on a socket carry the id of the subscription, each its ow
   await client.dispose();
 });
 
-test("a source that fails on a socket is told with the id of its subscription", async () => {
+test("a source that fails on a socket is logged with the id of its subscription", async () => {
   const server = await openServer();
   const client = connect(server);
   const stream = client.iterate({ query: TICKS });
@@ -41,7 +41,7 @@ test("a source that fails on a socket is told with the id of its subscription", 
   await client.dispose();
 });
 
-test("events that fail on an event stream carry the id of its request, which the answer tells", async () => {
+test("events that fail on an event stream carry the id of its request, which the response has too", async () => {
   const server = await openServer();
   const response = await fetch(server.streamUrl, {
     method: "POST",
@@ -64,7 +64,7 @@ test("events that fail on an event stream carry the id of its request, which the
   await reader.cancel();
 });
 
-test("requests that run at one time do not take each other's ids, nor those before them on the connection", async () => {
+test("concurrent requests do not mix up their ids, nor do those on one connection", async () => {
   const server = await openServer();
   const send = (id: string) =>
     fetch(server.graphqlUrl, {
@@ -81,7 +81,7 @@ test("requests that run at one time do not take each other's ids, nor those befo
   expect(requestIds(server).map(String).sort()).toEqual(["a", "b", "c", "d"]);
 });
 
-test("a body that comes late, in pieces, belongs to its request", async () => {
+test("a body that arrives late, in chunks, belongs to its request", async () => {
   const server = await openServer();
   const body = JSON.stringify({ query: "{ wrongInt }" });
   const sending = request(server.graphqlUrl, {

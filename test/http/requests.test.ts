@@ -1,4 +1,4 @@
-// The HTTP door as a client meets it: tokens, masking, bounds, the GraphiQL page, health, and the HTTP spec.
+// GraphQL over HTTP: tokens, error mask, limits, the GraphiQL page, health, and the HTTP spec.
 import { Script } from "node:vm";
 import { auditServer } from "graphql-http";
 import { describe, expect, test } from "vitest";
@@ -17,7 +17,7 @@ const unauthenticated = {
 };
 
 describe("tokens", () => {
-  test("a request with a good token is answered as its viewer", async () => {
+  test("a request with a valid token runs as its viewer", async () => {
     const server = await open();
     const answer = await ask(server, "{ viewer }");
     expect([answer.status, answer.body]).toEqual([200, { data: { viewer: "ada" } }]);
@@ -37,7 +37,7 @@ describe("tokens", () => {
     expect(answer.status).toBe(401);
   });
 
-  test("many requests read a token once, until the memory of it is old", async () => {
+  test("many requests read a token once, until its cache entry expires", async () => {
     const clock = new ManualClock();
     const asked: string[] = [];
     const authenticate = async (token: string) => {
@@ -52,7 +52,7 @@ describe("tokens", () => {
     expect(asked).toEqual([TOKEN, TOKEN]);
   });
 
-  test("a token made after its first refusal works at once", async () => {
+  test("a token created after its first refusal works immediately", async () => {
     const known = new Set<string>();
     const server = await open({ authenticate: async (token) => (known.has(token) ? viewer : null) });
     expect((await ask(server, "{ hello }")).status).toBe(401);
@@ -60,7 +60,7 @@ describe("tokens", () => {
     expect((await ask(server, "{ hello }")).status).toBe(200);
   });
 
-  test("a token that expires while it is remembered is refused", async () => {
+  test("a token that expires while it is cached is refused", async () => {
     const clock = new ManualClock();
     const expiresAt = clock.now() + 1_000;
     const server = await open({ clock, authenticate: async () => ({ ...viewer, expiresAt }) });
@@ -69,7 +69,7 @@ describe("tokens", () => {
     expect((await ask(server, "{ hello }")).status).toBe(401);
   });
 
-  test("a token that cannot be looked up is an internal error, and asked for again", async () => {
+  test("a failed token lookup is an internal error, and is repeated", async () => {
     let isDown = true;
     const server = await open({
       authenticate: () => {
@@ -86,7 +86,7 @@ describe("tokens", () => {
 });
 
 describe("masking", () => {
-  test("an unexpected error leaves as a reference that the log knows", async () => {
+  test("an unexpected error is sent as a reference that the log has too", async () => {
     const server = await open();
     const { status, body } = await ask(server, "{ boom hello }");
     const reference = body.errors?.[0]?.extensions.reference;
@@ -109,7 +109,7 @@ describe("masking", () => {
     expect(JSON.stringify(server.lines)).toContain("hunter2");
   });
 
-  test("one failure that shows at two places is logged once", async () => {
+  test("one failure at two fields is logged once", async () => {
     const server = await open();
     const { body } = await ask(server, "{ boomTwice }");
     const references = body.errors?.map(({ extensions }) => extensions.reference);
@@ -118,13 +118,13 @@ describe("masking", () => {
     expect(server.lines).toHaveLength(1);
   });
 
-  test("a result of the wrong type does not show the value", async () => {
+  test("a result of the wrong type does not reveal the value", async () => {
     const { body } = await ask(await open(), "{ wrongInt }");
     expect(body.errors?.[0]).toMatchObject({ extensions: { code: "INTERNAL_SERVER_ERROR" } });
     expect(JSON.stringify(body)).not.toContain("hunter2");
   });
 
-  test("an error raised on purpose passes without what is for the server only", async () => {
+  test("an intended error passes without its private extensions", async () => {
     const { body } = await ask(await open(), "{ refused }");
     expect(body).toEqual({
       data: { refused: null },
@@ -139,7 +139,7 @@ describe("masking", () => {
     });
   });
 
-  test("a context that cannot be made is masked", async () => {
+  test("a failing context is masked", async () => {
     const server = await open({
       createContext: () => {
         throw new Error("hunter2");
@@ -188,7 +188,7 @@ describe("the body", () => {
     ]);
   });
 
-  test.each(["{", "", "null", '"hello"', "[]", '{"query":5}'])("%j is the client's mistake", async (body) => {
+  test.each(["{", "", "null", '"hello"', "[]", '{"query":5}'])("%j is a client error", async (body) => {
     const server = await open();
     const response = await post(server, body);
     expect(response.status).toBe(400);
@@ -204,14 +204,14 @@ describe("the body", () => {
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("batching")]);
   });
 
-  test("a form post, which a foreign page could send, is refused", async () => {
+  test("a form post, which another site could send, is refused", async () => {
     const server = await open();
     const response = await post(server, "query={hello}", { "content-type": "text/plain" });
     expect(response.status).toBe(400);
     expect(server.world.contexts).toEqual([]);
   });
 
-  test("a GET needs the header that foreign pages cannot send, and cannot change anything", async () => {
+  test("a GET needs a header that other sites cannot send, and cannot run mutations", async () => {
     const server = await open();
     const get = async (query: string, headers: Record<string, string>) => {
       const url = `${server.graphqlUrl}?query=${encodeURIComponent(query)}`;
@@ -224,7 +224,7 @@ describe("the body", () => {
     expect(server.world.written).toEqual([]);
   });
 
-  test("a subscription is sent to the socket", async () => {
+  test("a subscription is referred to the WebSocket", async () => {
     const { body } = await ask(await open(), "subscription { ticks { number } }");
     expect(body.errors).toEqual([
       {
@@ -255,7 +255,7 @@ describe("the page", () => {
     expect(page).not.toContain("parley-graphiql-options");
   });
 
-  test("switched off, a browser is asked for a token like everyone", async () => {
+  test("when disabled, browsers need a token too", async () => {
     const response = await fetch((await open({ isGraphiqlOn: false })).graphqlUrl, { headers: html });
     expect([response.status, await response.json()]).toEqual([401, unauthenticated]);
   });
@@ -267,7 +267,7 @@ describe("health", () => {
     return [response.status, await response.json()];
   };
 
-  test("a well server is alive and ready, for everyone", async () => {
+  test("a healthy server is alive and ready, without a token", async () => {
     const server = await open();
     expect(await get(server, "/healthz")).toEqual([200, { status: "ok" }]);
     expect(await get(server, "/readyz")).toEqual([200, { status: "ready", checks: { database: "ok" } }]);
@@ -282,7 +282,7 @@ describe("health", () => {
     ]);
   });
 
-  test("a check that fails or hangs is an answer, and its words stay in the log", async () => {
+  test("a check that fails or hangs counts as failing, and its error is only logged", async () => {
     const failing = await open({ health: () => Promise.reject(new Error("hunter2")) });
     const answer = [503, { status: "unavailable", checks: { health: "failing" } }];
     expect(await get(failing, "/readyz")).toEqual(answer);
@@ -298,7 +298,7 @@ describe("health", () => {
     expect(await pending).toEqual(answer);
   });
 
-  test("many questions look at the database once", async () => {
+  test("many probes check the database once", async () => {
     let looks = 0;
     const health = async () => ({ checks: { database: (looks++, "ok" as const) } });
     const server = await open({ health, clock: new ManualClock() });
@@ -307,7 +307,7 @@ describe("health", () => {
   });
 });
 
-test("an unknown address is answered with 404", async () => {
+test("an unknown path returns 404", async () => {
   const response = await fetch(`${(await open()).url}/admin`);
   expect([response.status, await response.json()]).toEqual([
     404,
@@ -319,7 +319,7 @@ test("an unknown address is answered with 404", async () => {
   ]);
 });
 
-test("a port that is taken is reported and leaves nothing open", async () => {
+test("a port in use is reported and leaves nothing open", async () => {
   const { port } = await open();
   await expect(openServer({ port })).rejects.toMatchObject({ code: "EADDRINUSE" });
 });

@@ -1,4 +1,4 @@
-// What many subscribers ask alike is executed once; nobody can tell from what they get.
+// Equal subscriptions share executions, without any visible difference.
 import { describe, expect, test } from "vitest";
 import type { CreateEventExecutor } from "../../src/http/subscriptions/event-result.js";
 import type { HttpServerOptions } from "../../src/http/server.js";
@@ -38,7 +38,7 @@ async function enter(server: TestServer, token = TOKEN): Promise<RawSocket> {
   return raw;
 }
 
-/** Subscribes each of these sockets once, each with an id of its own. */
+/** Subscribes each of these sockets once, each with its own id. */
 async function subscribeAll(server: TestServer, raws: RawSocket[], query: string): Promise<void> {
   const before = server.world.feed.live;
   raws.forEach((raw, index) => raw.subscribe(`op-${index}`, query));
@@ -55,7 +55,7 @@ function payloads(messages: Record<string, unknown>[]): unknown[] {
   return messages.map(({ payload }) => payload);
 }
 
-describe("an event that many subscribers ask about alike", () => {
+describe("an event for many equal subscriptions", () => {
   test("is executed once and reaches each under the id of its own operation", async () => {
     const { server, counted } = await openCounting();
     const raws = await Promise.all([enter(server), enter(server), enter(server)]);
@@ -95,7 +95,7 @@ describe("an event that many subscribers ask about alike", () => {
     expect(counted.executions).toBe(2);
   });
 
-  test("is executed for each kind of question about it", async () => {
+  test("is executed once per distinct operation", async () => {
     const { server, counted } = await openCounting();
     const [one, other] = await Promise.all([enter(server), enter(server)]);
     await subscribeAll(server, [one], PLAIN);
@@ -106,7 +106,7 @@ describe("an event that many subscribers ask about alike", () => {
     expect(counted.executions).toBe(2);
   });
 
-  test("that fails in part is masked alike for all, and logged once", async () => {
+  test("that partially fails is masked equally for all, and logged once", async () => {
     const { server } = await openCounting();
     const raws = await Promise.all([enter(server), enter(server)]);
     await subscribeAll(server, raws, FRAGILE);
@@ -128,7 +128,7 @@ describe("an event that many subscribers ask about alike", () => {
   });
 });
 
-test("a subscription whose source declares neither its audience nor its rights is not opened", async () => {
+test("a subscription whose source declares neither its audience nor its permission check is not opened", async () => {
   const { server } = await openCounting();
   expect(await askOverSocket(server, "subscription { undeclaredTicks { number } }")).toMatchObject({
     errors: [{ extensions: { code: "INTERNAL_SERVER_ERROR" } }],
@@ -136,7 +136,7 @@ test("a subscription whose source declares neither its audience nor its rights i
   expect(server.world.feed.live).toBe(0);
 });
 
-describe("while an event's answer is being made", () => {
+describe("while an event is being executed", () => {
   /** Each execution ends when the test says so. */
   async function openHeld() {
     const ends: (() => void)[] = [];
@@ -147,7 +147,7 @@ describe("while an event's answer is being made", () => {
     return { ...(await openCounting({ createEventExecutor })), ends };
   }
 
-  test("a subscriber that leaves takes nothing from the others", async () => {
+  test("a subscriber that leaves does not affect the others", async () => {
     const { server, ends } = await openHeld();
     const [leaver, stayer] = await Promise.all([enter(server), enter(server)]);
     await subscribeAll(server, [leaver, stayer], PLAIN);
@@ -162,7 +162,7 @@ describe("while an event's answer is being made", () => {
     expect(leaver.messages.filter(({ id }) => id === "op-0")).toEqual([]);
   });
 
-  test("a subscriber that comes gets the next event and not this one", async () => {
+  test("a new subscriber gets the next event and not this one", async () => {
     const { server, ends } = await openHeld();
     const [first, second] = await Promise.all([enter(server), enter(server)]);
     await subscribeAll(server, [first], PLAIN);
@@ -181,7 +181,7 @@ describe("while an event's answer is being made", () => {
     ]);
   });
 
-  test("others with the same rights wait for it instead of making their own", async () => {
+  test("others with the same audience wait for it instead of executing it again", async () => {
     const { server, ends } = await openHeld();
     const raws = await Promise.all(["ada", "ada", "ada", "bob"].map((token) => enter(server, token)));
     await subscribeAll(server, raws, PLAIN);
@@ -194,7 +194,7 @@ describe("while an event's answer is being made", () => {
   });
 });
 
-test("an operation's id may hold anything that JSON must escape", async () => {
+test("an operation's id may contain anything that JSON must escape", async () => {
   const { server } = await openCounting();
   const raw = await enter(server);
   const id = 'a"b\\c\n€';
@@ -208,7 +208,7 @@ test("an operation's id may hold anything that JSON must escape", async () => {
   });
 });
 
-test("a subscriber that stops reading holds back its own answers only, and then gets all of them in order", async () => {
+test("a subscriber that stops reading only delays its own results, and then gets all of them in order", async () => {
   const answered: Record<string, number> = {};
   const createEventExecutor: CreateEventExecutor = (execute) => (event, asking) => {
     const { userId } = asking.requester.viewer();
@@ -220,7 +220,7 @@ test("a subscriber that stops reading holds back its own answers only, and then 
   await subscribeAll(server, [sleeper], "subscription { ticks { number text } }");
   await subscribeAll(server, [reader], "subscription { ticks { number } }");
   sleeper.socket.pause();
-  // Far more than the kernel holds for a connection.
+  // Far more than the kernel buffers for a connection.
   const events = Array.from({ length: 1_000 }, (_unused, number) => ({ number, text: "x".repeat(10_000) }));
   for (const event of events) server.world.feed.push(event);
   await answersOf(reader, events.length);

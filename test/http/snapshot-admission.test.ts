@@ -1,4 +1,4 @@
-// The opening of streams when everybody comes at once: a few snapshots at a time, and a bounded wait for the others.
+// Opening many streams at once: a few concurrent snapshots, and a bounded wait for the others.
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import type { SemaphoreLimits } from "../../src/lib/concurrency/bounded-semaphore.js";
@@ -7,7 +7,7 @@ import { eventually, ManualClock, openServers, RawSocket } from "./support.js";
 
 const open = openServers();
 
-/** Subscribes to the same under different names, so that no answer is shared. */
+/** Subscribes under different aliases, so that no result is shared. */
 const held = (number: number) => `subscription { tick${number}: ticks { held } }`;
 
 async function openWith(bounds: SemaphoreLimits) {
@@ -26,7 +26,7 @@ async function openWith(bounds: SemaphoreLimits) {
   return { clock, lines, admission, server, raw, subscribe, told };
 }
 
-test("snapshots are read a few at a time; who waits gets its own, who finds no room is told to come back", async () => {
+test("few snapshots are read at a time; waiting streams get theirs, and those beyond the queue are told to retry", async () => {
   const { server, raw, subscribe, told, lines } = await openWith({
     maxRunning: 2,
     maxWaiting: 1,
@@ -57,7 +57,7 @@ test("snapshots are read a few at a time; who waits gets its own, who finds no r
   raw.socket.close();
 });
 
-test("who waits for too long is told to come back, and its stream ends", async () => {
+test("a stream that waits for too long is told to retry, and ends", async () => {
   const { clock, server, raw, subscribe } = await openWith({ maxRunning: 1, maxWaiting: 10, waitMs: 1_000 });
   await subscribe(2);
   await eventually(() => clock.pending() === 1);
@@ -70,7 +70,7 @@ test("who waits for too long is told to come back, and its stream ends", async (
   raw.socket.close();
 });
 
-test("who leaves while it waits gets nothing, and the others get theirs", async () => {
+test("a stream that is closed while it waits gets nothing, and the others get theirs", async () => {
   const { server, raw, subscribe, told } = await openWith({ maxRunning: 1, maxWaiting: 10, waitMs: 1_000 });
   await subscribe(3);
   raw.send({ type: "complete", id: "2" });

@@ -1,4 +1,4 @@
-// Sockets that go wrong: clients that vanish, stall or talk nonsense leave nothing behind and harm nobody.
+// Failing WebSockets: clients that vanish, stall or send garbage leave nothing behind and affect no others.
 import { connect as connectTcp } from "node:net";
 import { describe, expect, test } from "vitest";
 import { PING_INTERVAL_MS } from "../../src/http/subscriptions/websocket.js";
@@ -8,8 +8,8 @@ const open = openServers();
 
 const TICKS = "subscription { ticks { number contextNumber fragile } }";
 
-describe("letting go", () => {
-  test("200 sockets that are cut while they wait leave no iterator behind", async () => {
+describe("cleanup", () => {
+  test("200 sockets that are terminated while they wait leave no iterator behind", async () => {
     const server = await open();
     for (let cycle = 0; cycle < 200; cycle += 1) {
       const raw = await RawSocket.connect(server);
@@ -34,7 +34,7 @@ describe("letting go", () => {
     expect(server.world.feed.live).toBe(0);
   });
 
-  test("an id used again before its first stream has ended leaves no iterator behind", async () => {
+  test("an id that is reused before its first stream has ended leaves no iterator behind", async () => {
     const server = await open();
     const raw = await RawSocket.connect(server);
     for (let round = 0; round < 50; round += 1) {
@@ -50,7 +50,7 @@ describe("letting go", () => {
     expect(server.world.feed.live).toBe(0);
   });
 
-  test("a client that answers no ping is cut at the next one", async () => {
+  test("a client that answers no ping is terminated at the next one", async () => {
     const clock = new ManualClock();
     const server = await open({ clock });
     const alive = await RawSocket.connect(server);
@@ -66,7 +66,7 @@ describe("letting go", () => {
     alive.socket.close();
   });
 
-  test("a client that does not read what it asks for is cut", async () => {
+  test("a client that does not read its responses is terminated", async () => {
     const server = await open({ limits: { maxUnsentBytes: 100_000 } });
     const raw = await RawSocket.connect(server);
     raw.socket.pause();
@@ -79,7 +79,7 @@ describe("letting go", () => {
     raw.socket.terminate();
   });
 
-  test("an event for a client that has just been cut is no failure of ours", async () => {
+  test("an event for a client that was just terminated is not logged as a failure", async () => {
     const server = await open();
     const raw = await RawSocket.connect(server);
     raw.subscribe("1", TICKS);
@@ -91,7 +91,7 @@ describe("letting go", () => {
   });
 });
 
-describe("nonsense", () => {
+describe("invalid input", () => {
   test.each([
     ["not json", 4400],
     ["{}", 4400],
@@ -144,7 +144,7 @@ describe("nonsense", () => {
     expect([4406, 1006]).toContain((await raw.closed).code);
   });
 
-  test("an upgrade elsewhere, half an upgrade and bytes of no kind do no harm", async () => {
+  test("upgrades of other paths, incomplete upgrades and random bytes do no harm", async () => {
     const server = await open();
     const elsewhere = new RawSocket({ ...server, socketUrl: `${server.socketUrl}/other` });
     const failure = await new Promise((resolve) => elsewhere.socket.once("error", resolve));

@@ -1,4 +1,4 @@
-// The socket door as a client meets it: who may connect, what runs, and what is masked.
+// GraphQL over WebSocket: authentication, execution and error mask.
 import { describe, expect, test } from "vitest";
 import { PING_INTERVAL_MS } from "../../src/http/subscriptions/websocket.js";
 import {
@@ -44,7 +44,7 @@ describe("tokens", () => {
     expect(JSON.stringify(server.lines)).toContain("hunter2");
   });
 
-  test("a token that is good for longer than a timer can wait closes the socket neither at once nor never", async () => {
+  test("a token valid for longer than the longest timer closes the socket at its expiry", async () => {
     const clock = new ManualClock();
     const days40Ms = 40 * 86_400_000;
     const expiresAt = clock.now() + days40Ms;
@@ -57,7 +57,7 @@ describe("tokens", () => {
     expect(await raw.closed).toEqual({ code: 4403, reason: "Forbidden" });
   });
 
-  test("a token that has run out closes the socket at that moment", async () => {
+  test("an expiring token closes the socket at that moment", async () => {
     const clock = new ManualClock();
     const server = await open({
       clock,
@@ -83,7 +83,7 @@ describe("tokens", () => {
       const pinged = new Promise((resolve) => raw.socket.once("ping", resolve));
       clock.advance(PING_INTERVAL_MS);
       await pinged;
-      // The server reads in order: with this answer it has read the pong.
+      // The server reads in order: this response shows that it has read the pong.
       raw.subscribe(`${round}`, "{ hello }");
       await raw.until(({ id, type }) => id === `${round}` && type === "complete");
     }
@@ -120,7 +120,7 @@ describe("operations", () => {
     expect(server.lines.filter((line) => line.reference === reference)).toHaveLength(1);
   });
 
-  test("each event is answered with a context of its own", async () => {
+  test("each event is executed with its own context", async () => {
     const server = await open();
     const client = connect(server);
     const results = client.iterate({ query: TICKS });
@@ -138,7 +138,7 @@ describe("operations", () => {
     await client.dispose();
   });
 
-  test("an error inside an event is masked and the stream goes on", async () => {
+  test("an error inside an event is masked and the stream continues", async () => {
     const server = await open();
     const client = connect(server);
     const results = client.iterate({ query: TICKS });
@@ -185,7 +185,7 @@ describe("operations", () => {
   });
 });
 
-describe("caps", () => {
+describe("limits", () => {
   test("a socket runs 64 operations, and one more when one has ended", async () => {
     const server = await open();
     const raw = await RawSocket.connect(server);

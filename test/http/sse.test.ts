@@ -1,4 +1,4 @@
-// The door for event streams as its clients meet it: by hand, and with graphql-sse's own client.
+// GraphQL over Server-Sent Events, with raw requests and with graphql-sse's own client.
 import { createClient } from "graphql-sse";
 import { type ClientRequest, request as requestHttp } from "node:http";
 import { describe, expect, test } from "vitest";
@@ -41,7 +41,7 @@ describe("operations", () => {
     });
   });
 
-  test("graphql-sse's own client follows a subscription and lets go of it", async () => {
+  test("graphql-sse's own client opens a subscription and closes it", async () => {
     const server = await open();
     const client = createClient({ url: server.streamUrl, headers: { authorization: `Bearer ${TOKEN}` } });
     const results = client.iterate({ query: "subscription { ticks { number } }" });
@@ -54,7 +54,7 @@ describe("operations", () => {
     client.dispose();
   });
 
-  test("queries and mutations are answered too", async () => {
+  test("queries and mutations work too", async () => {
     const server = await open();
     const query = await EventStreamReader.open(server, "query ($t: String!) { echo(text: $t) viewer }", {
       variables: { t: "hello" },
@@ -96,7 +96,7 @@ describe("operations", () => {
     expect(JSON.stringify(answer)).not.toContain("hunter2");
   });
 
-  test("a stream that fails, or cannot be opened, says so masked and completes", async () => {
+  test("a stream that fails, or cannot be opened, sends a masked error and completes", async () => {
     const server = await open();
     const stream = await EventStreamReader.open(server, TICKS);
     await eventually(() => server.world.feed.live === 1);
@@ -111,7 +111,7 @@ describe("operations", () => {
 });
 
 describe("refusals", () => {
-  test.each([null, "pt_bad"])("the token %j is answered with 401", async (token) => {
+  test.each([null, "pt_bad"])("the token %j is refused with 401", async (token) => {
     const server = await open();
     const stream = await EventStreamReader.open(server, "{ hello }", { token });
     expect([stream.response.status, server.world.contexts]).toEqual([401, []]);
@@ -172,7 +172,7 @@ describe("refusals", () => {
     expect([status, server.count().operations]).toEqual([404, 0]);
   });
 
-  test("a user's sockets and streams run so many operations together", async () => {
+  test("a user's sockets and streams share one limit on operations", async () => {
     const server = await open({ limits: { maxOperationsPerUser: 2 } });
     const socket = await RawSocket.connect(server);
     socket.subscribe("1", TICKS);
@@ -190,7 +190,7 @@ describe("refusals", () => {
     socket.socket.close();
   });
 
-  test("more streams than allowed are answered with 503", async () => {
+  test("more streams than allowed are refused with 503", async () => {
     const server = await open({ limits: { maxSockets: 1 } });
     const first = await EventStreamReader.open(server, TICKS);
     const second = await EventStreamReader.open(server, TICKS);
@@ -199,8 +199,8 @@ describe("refusals", () => {
   });
 });
 
-describe("rights", () => {
-  test("a token that runs out ends its streams without completing them, so that clients come back", async () => {
+describe("permissions", () => {
+  test("an expiring token ends its streams without completing them, so that clients reconnect", async () => {
     const clock = new ManualClock();
     const server = await open({
       clock,
@@ -225,7 +225,7 @@ describe("rights", () => {
     expect(await stream.rest()).toEqual([]);
   });
 
-  test("a right that is lost ends its stream with FORBIDDEN", async () => {
+  test("a lost permission ends its stream with FORBIDDEN", async () => {
     const clock = new ManualClock();
     const server = await open({ clock });
     const stream = await EventStreamReader.open(
@@ -243,8 +243,8 @@ describe("rights", () => {
   });
 });
 
-describe("letting go", () => {
-  test("1,000 streams that are opened and left leave no iterator, slot or timer behind", async () => {
+describe("cleanup", () => {
+  test("1,000 streams that are opened and closed leave no iterator, slot or timer behind", async () => {
     const clock = new ManualClock();
     const server = await open({ clock });
     const before = clock.pending();
@@ -260,7 +260,7 @@ describe("letting go", () => {
     expect(clock.pending()).toBe(before);
   });
 
-  test("a client that goes while its stream is being opened leaves nothing behind", async () => {
+  test("a client that disconnects while its stream is being opened leaves nothing behind", async () => {
     const server = await open();
     const abort = new AbortController();
     const opening = fetch(server.streamUrl, {
@@ -281,13 +281,13 @@ describe("letting go", () => {
     expect(server.world.feed.live).toBe(0);
   });
 
-  test("a client that does not read holds events back at their source, and is cut in the end", async () => {
+  test("a client that does not read keeps events at their source, and is terminated eventually", async () => {
     const clock = new ManualClock();
     const server = await open({ clock });
     const client = openWithoutReading(server);
     await eventually(() => server.world.feed.live === 1);
     const taken = await takenOf(server, 1_000);
-    // What the kernel holds for a connection, and one event in each place on the way there.
+    // What the kernel buffers for a connection, and one event in each stage before it.
     expect(taken).toBeGreaterThan(0);
     expect(taken).toBeLessThan(500);
     clock.advance(STALL_CHECK_MS);
@@ -296,7 +296,7 @@ describe("letting go", () => {
     client.destroy();
   });
 
-  test("a client that does not read is cut at the end of the server, when its time is up", async () => {
+  test("a client that does not read is terminated at the server's shutdown limit", async () => {
     const clock = new ManualClock();
     const server = await open({ clock });
     const client = openWithoutReading(server);
@@ -309,7 +309,7 @@ describe("letting go", () => {
     client.destroy();
   });
 
-  test("a slow reader is not told that its stream is complete when the server ends", async () => {
+  test("a slow reader gets no `complete` when the server shuts down", async () => {
     const server = await open({ clock: new ManualClock() });
     const stream = await EventStreamReader.open(server, "subscription { ticks { text } }");
     await eventually(() => server.world.feed.live === 1);
@@ -321,7 +321,7 @@ describe("letting go", () => {
     await closed;
   });
 
-  test("a query that runs at the end of the server is answered", async () => {
+  test("a query that runs during shutdown is completed", async () => {
     const server = await open({ clock: new ManualClock() });
     const opening = EventStreamReader.open(server, "{ held }");
     await eventually(() => server.world.heldCount() === 1);
@@ -331,7 +331,7 @@ describe("letting go", () => {
     await closed;
   });
 
-  test("at the end of the server streams end without completing, in slices over time", async () => {
+  test("at shutdown streams end without completing, in slices over time", async () => {
     const clock = new ManualClock();
     const server = await open({ clock, limits: { maxOperationsPerUser: 200 } });
     const streams = await Promise.all(
@@ -359,7 +359,7 @@ describe("letting go", () => {
   });
 });
 
-/** A client that follows large events and takes none. */
+/** A client that subscribes to large events and reads none. */
 function openWithoutReading({ streamUrl }: TestServer): ClientRequest {
   const headers = {
     "content-type": "application/json",
@@ -373,7 +373,7 @@ function openWithoutReading({ streamUrl }: TestServer): ClientRequest {
   return request;
 }
 
-/** How many of these events of 100 kB are made before no more are asked for. */
+/** How many of these events of 100 kB are executed before the source is paused. */
 async function takenOf(server: TestServer, events: number): Promise<number> {
   let taken = 0;
   const text = () => {

@@ -1,4 +1,4 @@
-/** A small schema, a feed of events and a clock owned by the test, to try the doors with real sockets. */
+/** A small schema, event feed and manual clock for testing the HTTP server with real connections. */
 import { buildSchema, GraphQLError, type GraphQLSchema } from "graphql";
 import { createClient, type Client, type ExecutionResult } from "graphql-ws";
 import { afterEach, expect } from "vitest";
@@ -12,7 +12,7 @@ import { systemClock, type Clock } from "../../src/lib/clock.js";
 export const TOKEN = "pt_good";
 export const viewer: Viewer = { userId: "u1", username: "ada", name: "Ada", role: "member", expiresAt: null };
 
-/** A clock that stands still until it is moved; timers run in order of their time. */
+/** A manually advanced clock; timers run in order of their time. */
 export class ManualClock implements Clock {
   #now = 1_000_000;
   #timers: { at: number; every: number | null; callback: () => void }[] = [];
@@ -31,7 +31,7 @@ export class ManualClock implements Clock {
   pending(): number {
     return this.#timers.length;
   }
-  /** Moves on; only timers that run once run, so that nobody misses a pong meanwhile. */
+  /** Jumps ahead and only runs one-shot timers, so that no heartbeat fails. */
   jump(ms: number): void {
     const repeating = this.#timers.filter(({ every }) => every !== null);
     for (const timer of repeating) timer.at += ms;
@@ -57,7 +57,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Hands each pushed event to every open iterator; knows how many are open. */
+/** Event source that sends each pushed event to every open iterator, and counts these. */
 export class Feed {
   readonly #open = new Set<(event: unknown) => void>();
 
@@ -128,7 +128,7 @@ export type World = {
   feed: Feed;
   contexts: TestContext[];
   written: string[];
-  /** Who may go on to read which room's guarded ticks; may fail. */
+  /** Whether a viewer may continue to read a room's guarded ticks; may fail. */
   mayContinue: (room: string, asker: Viewer) => boolean;
   /** Ends all `held` fields. */
   release: () => void;
@@ -200,7 +200,7 @@ export type TestServer = ParleyHttp & {
   streamUrl: string;
 };
 
-/** Opens the real doors on a free port of the loopback. */
+/** Opens the real HTTP server on a free loopback port. */
 export async function openServer(options: Partial<HttpServerOptions> = {}): Promise<TestServer> {
   const lines: Record<string, unknown>[] = [];
   const held: (() => void)[] = [];
@@ -234,7 +234,7 @@ export async function openServer(options: Partial<HttpServerOptions> = {}): Prom
   return { ...http, world, lines, graphqlUrl, socketUrl, streamUrl: `${graphqlUrl}/stream` };
 }
 
-/** `openServer` for a test file whose servers are closed after each test, and must then hold nothing. */
+/** `openServer` for a test file whose servers are closed after each test, and must then have no open resources. */
 export function openServers(): typeof openServer {
   const opened: TestServer[] = [];
   afterEach(async () => {
@@ -278,7 +278,7 @@ export async function ask(
   };
 }
 
-/** A graphql-ws client that does not come back by itself. */
+/** A graphql-ws client that does not reconnect by itself. */
 export function connect(server: TestServer, params: Record<string, unknown> = { token: TOKEN }): Client {
   return createClient({
     url: server.socketUrl,
@@ -288,7 +288,7 @@ export function connect(server: TestServer, params: Record<string, unknown> = { 
   });
 }
 
-/** The answer to one operation over a socket of its own; refusals come as `errors`. */
+/** The result of one operation over its own socket; refusals are returned as `errors`. */
 export async function askOverSocket(
   server: TestServer,
   query: string,
@@ -306,7 +306,7 @@ export async function askOverSocket(
   }
 }
 
-/** A socket that speaks the protocol by hand. */
+/** A WebSocket on which the test sends raw protocol messages. */
 export class RawSocket {
   readonly socket: WebSocket;
   readonly messages: Record<string, unknown>[] = [];
@@ -351,7 +351,7 @@ export class RawSocket {
   }
 }
 
-/** Waits, turn of the event loop by turn, until something true on the server's side is so. */
+/** Polls a condition once per turn of the event loop until it holds. */
 export async function eventually(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }

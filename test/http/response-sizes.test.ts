@@ -1,12 +1,12 @@
-// How much may be under way: in one answer, and to one user over everything that is open. Clients that ask for a great
-// deal and do not read it cost their own streams, and nobody's memory.
+// Size limits: of one response, and of all data in flight to one user. Clients that request a lot of data and do not
+// read it only affect their own streams, not the server's memory.
 import { expect, describe, test } from "vitest";
 import { eventually as keepsTrying } from "../support/eventually.js";
 import { EventStreamReader } from "../support/clients/event-stream-reader.js";
 import { ask, askOverSocket, eventually, openServers, RawSocket, TOKEN, type TestServer } from "./support.js";
 
 const open = openServers();
-/** No socket takes so much without a reader: the kernel's buffers are smaller. */
+/** More than the kernel buffers for a socket without a reader. */
 const MEGABYTE = 1_000_000;
 const LARGE = "x".repeat(300_000);
 const FIVE_TIMES = `query ($text: String!) { ${[1, 2, 3, 4, 5].map((n) => `a${n}: echo(text: $text)`).join(" ")} }`;
@@ -22,8 +22,8 @@ async function askOverStream(server: TestServer, query: string, variables: Recor
   return first?.data;
 }
 
-describe("an answer that shows one text many times", () => {
-  test("is refused over HTTP, while as many bytes as may be are answered", async () => {
+describe("a response that repeats one text many times", () => {
+  test("is refused over HTTP, while one of exactly the limit is sent", async () => {
     const server = await open({ limits: { maxResponseBytes: MEGABYTE } });
     const refused = await ask(server, FIVE_TIMES, { variables: { text: LARGE } });
     expect({ status: refused.status, body: refused.body }).toEqual({ status: 200, body: OVER_MEGABYTE });
@@ -40,7 +40,7 @@ describe("an answer that shows one text many times", () => {
     expect(await askOverStream(server, FIVE_TIMES, variables)).toEqual(OVER_MEGABYTE);
   });
 
-  test("is refused as an event, after which the stream goes on", async () => {
+  test("is refused as an event, after which the stream continues", async () => {
     const server = await open({ limits: { maxResponseBytes: MEGABYTE } });
     const raw = await RawSocket.connect(server);
     raw.subscribe("1", "subscription { ticks { number a: text b: text c: text d: text } }");
@@ -55,7 +55,7 @@ describe("an answer that shows one text many times", () => {
     raw.socket.close();
   });
 
-  test("is refused to a mutation too, and says that what it did stays done", async () => {
+  test("is refused for a mutation too, and the error says that its effects remain", async () => {
     const server = await open({ limits: { maxResponseBytes: MEGABYTE } });
     const four = [1, 2, 3, 4].map((n) => `a${n}: write(text: $text)`).join(" ");
     const { body } = await ask(server, `mutation ($text: String!) { ${four} }`, {
@@ -65,7 +65,7 @@ describe("an answer that shows one text many times", () => {
   });
 });
 
-/** A socket that has stopped reading, with large events on their way to it until no more are made. */
+/** A socket that has stopped reading, and gets large events until no more are executed. */
 async function stalled(server: TestServer, events: number) {
   const raw = await RawSocket.connect(server);
   raw.subscribe("1", "subscription { ticks { number contextNumber text } }");
@@ -82,7 +82,7 @@ const numbersOf = (raw: RawSocket) =>
   );
 
 describe("a client that does not read", () => {
-  test("has nothing made for it meanwhile, and gets everything in order when it reads again", async () => {
+  test("has no events executed meanwhile, and gets everything in order when it reads again", async () => {
     const server = await open();
     const raw = await stalled(server, 40);
     const reader = await RawSocket.connect(server);
@@ -90,7 +90,7 @@ describe("a client that does not read", () => {
     await eventually(() => server.world.feed.live === 2);
     server.world.feed.push({ number: 41, text: "" });
     await reader.until(({ type }) => type === "next");
-    // One context for the opening of each stream, one for each event that was made for one of them.
+    // One context for opening each stream, one for each executed event.
     expect(server.world.contexts.length).toBeLessThan(20);
     raw.socket.resume();
     await eventually(() => numbersOf(raw).length === 41);
@@ -98,7 +98,7 @@ describe("a client that does not read", () => {
     for (const socket of [raw, reader]) socket.socket.close();
   });
 
-  test("leaves no room for more of its user's large answers, until it has read or is gone", async () => {
+  test("blocks further large responses of its user, until it reads or disconnects", async () => {
     const server = await open({ limits: { maxBytesPerUser: 8 * MEGABYTE, maxResponseBytes: 5 * MEGABYTE } });
     const sockets: RawSocket[] = [];
     const text = "x".repeat(MEGABYTE - 1_000);
@@ -127,7 +127,7 @@ describe("a client that does not read", () => {
     expect(await codes()).toEqual([undefined, undefined, undefined]);
   });
 
-  test("holds up its user's other large events, but not their small ones", async () => {
+  test("delays its user's other large events, but not the small ones", async () => {
     const server = await open({ limits: { maxBytesPerUser: 3 * MEGABYTE } });
     const raw = await stalled(server, 40);
     const other = await RawSocket.connect(server);

@@ -1,4 +1,4 @@
-// What the socket door does while sockets stay open: rights that change, clients that storm, sockets that pile up.
+// Open WebSockets: changing permissions, floods of operations, and limits on connections.
 import { createConnection } from "node:net";
 import { describe, expect, test } from "vitest";
 import { NO_RATE_LIMITS } from "../../src/domain/common/rate-limits.js";
@@ -32,10 +32,10 @@ async function passMinute(clock: ManualClock, raw: RawSocket, round = 0): Promis
   }
 }
 
-/** The server reads in order: with this answer it has read everything that was sent before. */
+/** The server reads in order: this response shows that it has read everything sent before. */
 async function settled(raw: RawSocket, mark: string): Promise<void> {
   raw.subscribe(mark, "{ hello }");
-  // In a storm it may be refused, as one too many at that moment.
+  // In a flood it may be refused, as one too many at that moment.
   await raw.until(({ id, type }) => id === mark && (type === "complete" || type === "error"));
 }
 
@@ -43,8 +43,8 @@ function messagesOf(raw: RawSocket, id: string): unknown[] {
   return raw.messages.filter((message) => message["id"] === id);
 }
 
-describe("rights", () => {
-  test("a right that is lost ends its subscription with FORBIDDEN and no other", async () => {
+describe("permissions", () => {
+  test("a lost permission ends its subscription with FORBIDDEN and no other", async () => {
     const clock = new ManualClock();
     const server = await open({ clock });
     const raw = await RawSocket.connect(server);
@@ -68,7 +68,7 @@ describe("rights", () => {
     raw.socket.close();
   });
 
-  test("a viewer whose role has changed is judged by the new one", async () => {
+  test("a viewer whose role has changed is checked with the new one", async () => {
     const clock = new ManualClock();
     let role: Viewer["role"] = "admin";
     const server = await open({ clock, authenticate: async () => ({ ...viewer, role }) });
@@ -84,7 +84,7 @@ describe("rights", () => {
     raw.socket.close();
   });
 
-  test("a right that cannot be looked up is no reason to end anything", async () => {
+  test("a failed permission lookup ends nothing", async () => {
     const clock = new ManualClock();
     const server = await open({ clock });
     const raw = await RawSocket.connect(server);
@@ -105,8 +105,8 @@ describe("rights", () => {
   });
 });
 
-describe("sockets that pile up", () => {
-  test("a client that never says who it is is closed with 4408 after 3 s", async () => {
+describe("connection limits", () => {
+  test("a client that never sends connection_init is closed with 4408 after 3 s", async () => {
     const clock = new ManualClock();
     const server = await open({ clock });
     const silent = await RawSocket.open(server);
@@ -146,8 +146,8 @@ describe("sockets that pile up", () => {
   });
 });
 
-describe("strangers", () => {
-  /** An upgrade by hand, by somebody who says nothing more and answers nothing. */
+describe("unauthenticated connections", () => {
+  /** A raw upgrade by a client that sends and answers nothing afterwards. */
   const comeSilently = (server: TestServer, from?: string) => {
     const socket = createConnection(server.port, "127.0.0.1");
     const hasGone = new Promise((resolve) => socket.once("close", resolve));
@@ -166,7 +166,7 @@ describe("strangers", () => {
     return { socket, hasGone };
   };
 
-  test("at the deadline they are cut, whether they answer or not", async () => {
+  test("are terminated at the deadline, whether they respond or not", async () => {
     const clock = new ManualClock();
     const server = await open({ clock });
     const strangers = Array.from({ length: 5 }, () => comeSilently(server));
@@ -176,7 +176,7 @@ describe("strangers", () => {
     await eventually(() => server.count().sockets === 0);
   });
 
-  test("those from one address displace each other, and nobody who is known there", async () => {
+  test("from one address displace each other, but no authenticated ones", async () => {
     const server = await open({ limits: { maxAnonymousPerAddress: 3 } });
     const member = await RawSocket.connect(server);
     const first = [comeSilently(server), comeSilently(server), comeSilently(server)];
@@ -197,7 +197,7 @@ describe("strangers", () => {
     expect(server.lines.map(({ level, cut }) => ({ level, cut }))).toEqual([{ level: 40, cut: 1 }]);
   });
 
-  test("they take no place from those who are known", async () => {
+  test("do not count against authenticated sockets", async () => {
     const server = await open({ limits: { maxSockets: 1 } });
     const stranger = comeSilently(server);
     await eventually(() => server.count().sockets === 1);
@@ -209,7 +209,7 @@ describe("strangers", () => {
     member.socket.close();
   });
 
-  test("behind a proxy they are counted by where they come from, and the proxy is not", async () => {
+  test("behind a proxy are counted by client address, and the proxy's are not", async () => {
     const rateGate = createRateGate(NO_RATE_LIMITS, readAddresses({ networks: ["127.0.0.0/8"] }));
     const server = await open({ rateGate, limits: { maxAnonymousPerAddress: 2 } });
     const lines = Array.from({ length: 5 }, () => createConnection(server.port, "127.0.0.1"));
@@ -225,7 +225,7 @@ describe("strangers", () => {
   });
 });
 
-describe("storms", () => {
+describe("floods", () => {
   test("1,000 subscriptions that are opened and completed leave no iterator, slot or timer behind", async () => {
     const clock = new ManualClock();
     const server = await open({ clock });
@@ -242,7 +242,7 @@ describe("storms", () => {
     await eventually(() => server.count().sockets === 0);
   });
 
-  test("a storm of opened and cancelled streams in another order ends with none", async () => {
+  test("a flood of streams opened and cancelled in another order ends with none", async () => {
     const server = await open();
     const raw = await RawSocket.connect(server);
     for (let round = 0; round < 100; round += 1) {
@@ -256,13 +256,13 @@ describe("storms", () => {
     raw.socket.close();
   });
 
-  test("of thousands of small operations sent at once each is answered or refused by itself", async () => {
+  test("each of thousands of small concurrent operations is executed or refused individually", async () => {
     const server = await open();
     const [raw, other] = [await RawSocket.connect(server), await RawSocket.connect(server)];
     for (let id = 0; id < 5_000; id += 1) raw.subscribe(`${id}`, "{ hello }");
     await settled(other, "other");
     const isLast = ({ type }: Record<string, unknown>) => type === "complete" || type === "error";
-    // Those that waited are answered after those that were refused at once.
+    // Operations that waited complete after those that were refused immediately.
     await eventually(() => raw.messages.filter(isLast).length === 5_000);
     const answered = raw.messages.filter(({ type }) => type === "complete").length;
     const refused = raw.messages.filter(({ type }) => type === "error");
@@ -294,7 +294,7 @@ describe("storms", () => {
     raw.socket.close();
   });
 
-  test("a client that pings without reading the answers is cut", async () => {
+  test("a client that pings without reading the pongs is terminated", async () => {
     const server = await open();
     const raw = await RawSocket.connect(server);
     raw.socket.pause();
@@ -307,7 +307,7 @@ function codeOf({ payload }: Record<string, unknown>): unknown {
   return (payload as { extensions: { code: string } }[])[0]?.extensions.code;
 }
 
-/** Until the server has had enough. */
+/** Until the server terminates it. */
 async function floodWithPings(raw: RawSocket, server: TestServer): Promise<void> {
   raw.socket.on("error", () => undefined);
   const payload = "x".repeat(125);

@@ -1,4 +1,4 @@
-// What one user may have running at a server, whatever door it came through.
+// Per-user limits on running operations, over all transports.
 import { describe, expect, test } from "vitest";
 import {
   ask,
@@ -20,8 +20,8 @@ const authenticate = async (token: string) =>
 const code = (answer: { body: { errors?: { extensions: { code: string } }[] } }) =>
   answer.body.errors?.[0]?.extensions.code;
 
-describe("operations at one time", () => {
-  test("one more waits, those beyond are refused, and other users are answered", async () => {
+describe("concurrent operations", () => {
+  test("one more waits, those beyond are refused, and other users are not affected", async () => {
     const server = await openServer({ authenticate, limits: { maxRunningPerUser: 1, maxWaitingPerUser: 1 } });
     const first = ask(server, "{ held }");
     await eventually(() => server.world.heldCount() === 1);
@@ -44,7 +44,7 @@ describe("operations at one time", () => {
     raw.socket.close();
   });
 
-  test("subscriptions have a place only until they are open", async () => {
+  test("subscriptions need a permit only until they are open", async () => {
     const server = await openServer({ limits: { maxRunningPerUser: 1, maxWaitingPerUser: 2 } });
     const client = connect(server);
     const ticks = [1, 2, 3].map(() => client.iterate({ query: "subscription { ticks { number } }" }));
@@ -55,7 +55,7 @@ describe("operations at one time", () => {
     await eventually(() => server.count().operations === 0);
   });
 
-  test("whoever goes away while they wait leaves no place taken; what runs keeps its place until it ends", async () => {
+  test("a client that disconnects while waiting releases its place in the queue; a running operation keeps its permit until it ends", async () => {
     const server = await openServer({ limits: { maxRunningPerUser: 1, maxWaitingPerUser: 3 } });
     const leaving = new AbortController();
     const go = () =>
@@ -80,7 +80,7 @@ describe("operations at one time", () => {
   });
 });
 
-test("a user whose operations take too much CPU is refused at every door until some time has passed", async () => {
+test("a user whose operations use too much CPU is refused over all transports until the budget recovers", async () => {
   const clock = new ManualClock();
   const server = await openServer({
     ...{ authenticate, clock },
@@ -96,7 +96,7 @@ test("a user whose operations take too much CPU is refused at every door until s
   expect((await ask(server, "{ hello }")).status).toBe(200);
 });
 
-test("what a user sends counts as CPU too, whether it is of use or not", async () => {
+test("parsing a user's requests counts as CPU too, whether they are valid or not", async () => {
   const clock = new ManualClock();
   const server = await openServer({
     ...{ authenticate, clock },
