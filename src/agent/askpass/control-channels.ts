@@ -9,7 +9,7 @@ import {
 } from "../protocol/control-channel.js";
 
 /** From the request to the answer, a server's reconnect included; git waits no longer. */
-export const CREDENTIALS_TIMEOUT_MS = 10_000;
+const CREDENTIALS_TIMEOUT_MS = 10_000;
 
 /** One server's control channel for one workspace. */
 export type ControlChannel = {

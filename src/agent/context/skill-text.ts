@@ -5,7 +5,7 @@ import { cutText } from "../../lib/text/utf8.js";
 import { cleanText } from "./clean-text.js";
 
 /** The limits of the Agent Skills format: a name is a folder's name, a description a paragraph. */
-export const MAX_SKILL_NAME_CHARACTERS = 64;
+const MAX_SKILL_NAME_CHARACTERS = 64;
 const MAX_DESCRIPTION_BYTES = 1024;
 
 /** Far above real front matter; bounds the time that parsing hostile YAML can take. */

@@ -4,7 +4,7 @@
 export type Line = { lead: string; body: string; trail: string; ending: Ending | "" };
 export type Ending = "\n" | "\r\n";
 
-export const BYTE_ORDER_MARK = "\uFEFF";
+const BYTE_ORDER_MARK = "\uFEFF";
 
 const LOOKALIKES: readonly [RegExp, string][] = [
   [/[\u2010-\u2015\u2212]/g, "-"],
@@ -73,7 +73,7 @@ function endingOf(raw: string): Line["ending"] {
 }
 
 /** The number of line endings of each kind. */
-export function countEndings(text: string): { lf: number; crlf: number } {
+function countEndings(text: string): { lf: number; crlf: number } {
   const counts = { lf: 0, crlf: 0 };
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
     if (text.charAt(at - 1) === "\r") counts.crlf += 1;

@@ -24,7 +24,7 @@ export function numberLines(
 }
 
 /** Two lines are equal under the tolerance when their keys are. */
-export function lineKey({ lead, body }: Line, tolerance: Tolerance): string {
+function lineKey({ lead, body }: Line, tolerance: Tolerance): string {
   if (body === "") return "";
   switch (tolerance) {
     case "trailing-space":

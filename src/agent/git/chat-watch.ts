@@ -16,7 +16,7 @@ import type { RepositoryState } from "./scan-repository.js";
 import type { Repositories } from "./repositories.js";
 
 /** Shortest interval between two scans, for a chat that writes many files in a row. */
-export const MIN_SCAN_INTERVAL_MS = 1_000;
+const MIN_SCAN_INTERVAL_MS = 1_000;
 /** Interval of scans without activity, which find the changes of other programs. */
 export const POLL_MS = 5_000;
 /** Waiting takes at least this many times as long as the scan before: a slow repository is scanned less often. */

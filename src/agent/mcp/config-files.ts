@@ -8,7 +8,7 @@ import { parseConfig, type ServerEntry } from "./config-text.js";
 /** Far above a handwritten file. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 /** Each may be a process; a file that names more is a mistake. */
-export const MAX_SERVERS = 50;
+const MAX_SERVERS = 50;
 
 export type ConfiguredServer = ServerEntry & { configFile: string };
 

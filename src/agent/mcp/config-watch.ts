@@ -9,7 +9,7 @@ import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 
 /** An editor writes a file in several steps. */
-export const DEBOUNCE_MS = 250;
+const DEBOUNCE_MS = 250;
 
 export type ConfigWatchDependencies = { clock: Clock; log: Log; onChange(): void };
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { pathSchema } from "./text.js";
 
 /** `content` is cleaned for a prompt, and at most 64 KiB of the file; `isTruncated`: the file is longer. */
-export const instructionFileSchema = z.object({
+const instructionFileSchema = z.object({
   path: z.string(),
   content: z.string(),
   isTruncated: z.boolean(),
@@ -11,7 +11,7 @@ export const instructionFileSchema = z.object({
 export type InstructionFile = z.infer<typeof instructionFileSchema>;
 
 /** `description` is one line, perhaps empty; `directory` contains the skill's files. */
-export const skillSchema = z.object({ name: z.string(), description: z.string(), directory: z.string() });
+const skillSchema = z.object({ name: z.string(), description: z.string(), directory: z.string() });
 export type Skill = z.infer<typeof skillSchema>;
 
 /** Instruction files are in ascending order of precedence: the last wins. */

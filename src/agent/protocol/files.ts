@@ -7,8 +7,8 @@ export const MAX_FILE_BODY_BYTES = 16 * 1024 * 1024;
 /** Largest result of a write or an edit, and the largest file that can be edited. */
 export const MAX_WRITE_BYTES = 10 * 1024 * 1024;
 /** Files of one edit, and edits of one file. */
-export const MAX_EDITED_FILES = 200;
-export const MAX_EDITS_PER_FILE = 500;
+const MAX_EDITED_FILES = 200;
+const MAX_EDITS_PER_FILE = 500;
 
 /** `offset` is the number of the first line, from 1; `limit` is a number of lines. */
 export const readLinesRequestSchema = z.object({
@@ -43,7 +43,7 @@ export const FILE_SIZE_HEADER = "parley-file-size";
 
 /** Entries of one response. */
 export const DEFAULT_LISTED_ENTRIES = 500;
-export const MAX_LISTED_ENTRIES = 5_000;
+const MAX_LISTED_ENTRIES = 5_000;
 
 /** Without `path` the agent's own directory is listed. */
 export const listDirectoryRequestSchema = z.object({
@@ -53,7 +53,7 @@ export const listDirectoryRequestSchema = z.object({
 export type ListDirectoryRequest = z.infer<typeof listDirectoryRequestSchema>;
 
 /** A link has the kind of its target, and a `linkTarget` as written in the link. `size` is in bytes. */
-export const directoryEntrySchema = z.object({
+const directoryEntrySchema = z.object({
   name: z.string(),
   kind: z.enum(["directory", "file", "broken-link", "other"]),
   size: z.number().int().optional(),

@@ -20,7 +20,7 @@ const jsonObjectSchema = z.custom<JsonObject>(
  * `starting`: it has not answered yet. `failed`: it cannot be started or does not answer, and is retried.
  * `invalid`: its entry is wrong. A ready server may have an `error` as well, for example of a changed entry.
  */
-export const mcpServerSchema = z.object({
+const mcpServerSchema = z.object({
   name: z.string(),
   configFile: z.string(),
   status: z.enum(["ready", "starting", "failed", "invalid"]),
@@ -30,7 +30,7 @@ export const mcpServerSchema = z.object({
 export type McpServer = z.infer<typeof mcpServerSchema>;
 
 /** `name` is the server's name, `__`, and the tool's own. `inputSchema` is as the server wrote it. */
-export const mcpToolSchema = z.object({
+const mcpToolSchema = z.object({
   name: z.string(),
   serverName: z.string(),
   description: z.string(),
@@ -60,7 +60,7 @@ export const mcpCallRequestSchema = z.object({
 export type McpCallRequest = z.infer<typeof mcpCallRequestSchema>;
 
 /** One part of a result; `data` is base64. `unknown` is a kind that this version does not know. */
-export const mcpPartSchema = z.discriminatedUnion("type", [
+const mcpPartSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text: z.string() }),
   z.object({ type: z.literal("image"), data: z.string(), mediaType: z.string() }),
   z.object({ type: z.literal("audio"), data: z.string(), mediaType: z.string() }),

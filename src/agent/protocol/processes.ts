@@ -35,7 +35,7 @@ export const startProcessAnswerSchema = z.object({
 export type StartProcessAnswer = z.infer<typeof startProcessAnswerSchema>;
 
 /** How much of the output was retained: `originalBytes` is always `retainedBytes + omittedBytes`. */
-export const truncationSchema = z.object({
+const truncationSchema = z.object({
   originalBytes: z.number().int(),
   retainedBytes: z.number().int(),
   omittedBytes: z.number().int(),
@@ -62,7 +62,7 @@ export const processOutputSchema = z.object({
 export type ProcessOutput = z.infer<typeof processOutputSchema>;
 
 /** Times are ISO 8601 in UTC. */
-export const processSummarySchema = z.object({
+const processSummarySchema = z.object({
   id: z.string(),
   command: z.string(),
   workdir: z.string(),

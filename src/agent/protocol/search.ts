@@ -80,7 +80,7 @@ export const searchFilesRequestSchema = z.object({
 export type SearchFilesRequest = z.infer<typeof searchFilesRequestSchema>;
 
 /** `line` counts from 1. Of a long line `text` is the part around the match. */
-export const foundLineSchema = z.object({ line: z.number().int(), text: z.string() });
+const foundLineSchema = z.object({ line: z.number().int(), text: z.string() });
 export type FoundLine = z.infer<typeof foundLineSchema>;
 
 /** `files` are sorted; their lines are the first of `totalLines` in `totalFiles`. */

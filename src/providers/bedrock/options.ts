@@ -12,4 +12,3 @@ export const bedrockOptionsSchema = anthropicOptionsSchema
       .regex(/^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/, { error: "this is no AWS region" })
       .optional(),
   });
-export type BedrockOptions = z.infer<typeof bedrockOptionsSchema>;

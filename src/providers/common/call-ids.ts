@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 
 /** Limits of OpenAI's Chat Completions and of its Responses API; other vendors allow at least as much. */
 export const CHAT_ID_LIMIT_CHARACTERS = 40;
-export const ID_LIMIT_CHARACTERS = 64;
+const ID_LIMIT_CHARACTERS = 64;
 const HASH_CHARACTERS = 16;
 /** Longer vendor ids are replaced; the longest real ones (hundreds, of gateways that encode state in them) are below. */
 const MAX_VENDOR_ID_CHARACTERS = 1_024;

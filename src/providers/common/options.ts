@@ -25,7 +25,6 @@ export const webSearchSchema = z.strictObject({
   /** Maximum of searches in one call. */
   maxUses: z.int().positive().optional(),
 });
-export type WebSearchOptions = z.infer<typeof webSearchSchema>;
 
 /**
  * The options as the vendor's schema types them; absent options are empty. Throws `ModelCallError` of kind `config`,

@@ -6,7 +6,7 @@
 import type { ModelStreamPart, ReportedUsage } from "../types.js";
 
 /** Maximum of the database column; sums of a call's responses are capped as well. */
-export const GREATEST_COUNT = 2 ** 31 - 1;
+const GREATEST_COUNT = 2 ** 31 - 1;
 /** Of an invalid value, for the log. */
 const SHOWN_CHARACTERS = 40;
 /** Recorded anomalies of one call; vendors have about as many fields. */

@@ -5,9 +5,9 @@
 import { type Clock, systemClock } from "../../lib/clock.js";
 
 /** From the request to the vendor's first event. Sixty seconds covers a cold model behind a queue. */
-export const STARTUP_TIMEOUT_MS = 60_000;
+const STARTUP_TIMEOUT_MS = 60_000;
 /** Between two events. Models may think silently for a minute or more. */
-export const STREAM_STALL_TIMEOUT_MS = 120_000;
+const STREAM_STALL_TIMEOUT_MS = 120_000;
 
 /**
  * From the last event of an answer with a stop reason to the end of its stream: usage follows within milliseconds. Some

@@ -27,7 +27,7 @@ import type { ModelRequest, PromptMessage } from "../types.js";
  * The vendor's documented placeholder for the signature of a call by another vendor or model: it disables the check for
  * that part.
  */
-export const PLACEHOLDER_SIGNATURE = "skip_thought_signature_validator";
+const PLACEHOLDER_SIGNATURE = "skip_thought_signature_validator";
 
 /** Accepted inline besides PDFs, according to the vendor's pages on images, audio and video; not GIF. */
 const MEDIA_TYPES = new Set([

@@ -51,7 +51,7 @@ export function optionsConflict(
 }
 
 /** Contents with strictly alternating roles: neighbours of one role are merged, empty ones omitted. */
-export function toGoogleContents(messages: PromptMessage[], context: PartContext): Content[] {
+function toGoogleContents(messages: PromptMessage[], context: PartContext): Content[] {
   const merged: Required<Content>[] = [];
   for (const message of messages) {
     const role = message.role === "assistant" ? "model" : "user";

@@ -91,10 +91,10 @@ export type OpenaiResponsesOptions = z.infer<typeof openaiResponsesOptionsSchema
 
 export const compatibleChatOptionsSchema = z.strictObject({ ...chatFields, ...compatibleFields });
 export type CompatibleChatOptions = z.infer<typeof compatibleChatOptionsSchema>;
-export const compatibleResponsesOptionsSchema = z.strictObject({ ...responsesFields, extraBody });
+const compatibleResponsesOptionsSchema = z.strictObject({ ...responsesFields, extraBody });
 
-export const azureChatOptionsSchema = z.strictObject({ ...chatFields, apiVersion });
-export const azureResponsesOptionsSchema = z.strictObject({ ...responsesFields, apiVersion });
+const azureChatOptionsSchema = z.strictObject({ ...chatFields, apiVersion });
+const azureResponsesOptionsSchema = z.strictObject({ ...responsesFields, apiVersion });
 
 /** All options of Chat Completions adapters of any kind. */
 export type AnyChatOptions = OpenaiChatOptions &

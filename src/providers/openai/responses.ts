@@ -63,7 +63,7 @@ async function openResponse(client: OpenAI, { request, settings, options, signal
 }
 
 /** Observed on OpenAI, vLLM, LM Studio and others; all refuse before anything is streamed. */
-export function isResponseExpired(error: unknown): boolean {
+function isResponseExpired(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const [status, code, param] = ["status", "code", "param"].map((name): unknown => Reflect.get(error, name));
   if (status !== 400 && status !== 404) return false;
