@@ -185,7 +185,7 @@ test("[A7] at level debug each request is one line with its chat, and neither qu
     ...{ level: 20, time: expect.any(Number) as number, pid: agent.child.pid, name: "parley-agent" },
     hostname: expect.any(String) as string,
     ...{ method: "GET", path: "/v1/processes", status: 200, elapsedMs: expect.any(Number) as number, chatId },
-    msg: "A request was answered",
+    msg: "request completed",
   });
   expect(JSON.stringify(agent.log)).not.toMatch(new RegExp(`private|${TOKEN}`));
 });

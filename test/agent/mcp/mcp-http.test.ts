@@ -154,7 +154,7 @@ test("[M9] [M25] servers that answer nonsense, or without end, fail and say why"
   server.closeAllConnections();
   server.close();
   expect(servers.map(({ error }) => error)).toEqual([
-    "It cannot be started: The tool server's answer is too long.",
+    "It cannot be started: The MCP server's answer is too long.",
     expect.stringContaining("Unexpected content type") as string,
     expect.stringContaining("Who are you?") as string,
   ]);

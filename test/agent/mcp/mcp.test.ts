@@ -81,7 +81,7 @@ describe("the files", () => {
       "wrong-args": expect.stringContaining("args") as string,
       missing: "It cannot be started: spawn no-such-program-anywhere ENOENT",
       broken:
-        "It cannot be started: It ended (exit code 3) before it answered. Its last words: Where is my cheese?",
+        "It cannot be started: It ended (exit code 3) before it answered. Its last output: Where is my cheese?",
     });
     expect(answer.fileProblems).toEqual([
       {
