@@ -1,15 +1,15 @@
 /**
- * What is streamed, in a form that belongs to no vendor: a step of a script (or of the built-in plan) becomes a
- * list of events, and each wire only writes them down.
+ * Vendor-neutral stream events: a step of a script (or of the built-in plan) becomes a list of events, which each wire
+ * format serializes.
  */
 import type { JsonObject } from "../domain/common/json.js";
 import type { TokenUsage } from "../domain/chats/message-parts.js";
 
 export type AnswerFinish = "stop" | "tool-calls" | "length" | "content-filter";
 
-/** One answer of the model, written as a test wants it. Everything is optional; an empty step says nothing. */
+/** One answer of the model, as a test defines it. Everything is optional; an empty step has no output. */
 export type ScriptStep = {
-  /** Streamed before the text, in word-sized pieces. `isRedacted`: only its encrypted form is sent. */
+  /** Streamed before the text, in word-sized deltas. `isRedacted`: only its encrypted form is sent. */
   reasoning?: string | { text: string; isRedacted: true };
   /** Each entry is one delta; a plain string is cut into words. */
   text?: string | string[];
@@ -51,7 +51,7 @@ export type ContentEvent =
   | { type: "search"; query: string; pages: { url: string; title: string }[] }
   | { type: "tool-call"; id: string; name: string; argumentsText: string };
 
-export type AnswerEvent =
+export type EventExecutor =
   | ContentEvent
   | { type: "pause"; ms: number }
   | { type: "hang" }
@@ -62,17 +62,17 @@ export type AnswerEvent =
   /** What vendors send to say that the stream is over. */
   | { type: "over" };
 
-/** Vendors send arguments in pieces of a few tokens. */
+/** Vendors send arguments in deltas of a few tokens. */
 const ARGUMENT_PIECE_CHARACTERS = 16;
 /** The usual guess for English text. */
 export const CHARACTERS_PER_TOKEN = 4;
 
 /** The events of a step, one by one, so that a huge text is never a huge list. */
-export function* answerEvents(
+export function* createEventExecutor(
   step: ScriptStep,
   inputCharacters: number,
   newId: () => string,
-): Generator<AnswerEvent> {
+): Generator<EventExecutor> {
   yield* reasoningEvents(step);
   if (step.search) yield { type: "search", ...step.search };
   let sent = 0;
@@ -101,12 +101,12 @@ export function* answerEvents(
   yield { type: step.afterFinish ?? "over" };
 }
 
-/** Word-sized pieces; joined again they are the text. */
+/** Word-sized deltas; joined they are the text. */
 export function words(text: string): string[] {
   return text.match(/\S+\s*|\s+/g) ?? [];
 }
 
-/** The pieces in which a tool's arguments are streamed. */
+/** The deltas in which a tool's arguments are streamed. */
 export function argumentPieces(text: string): string[] {
   const pieces: string[] = [];
   for (let start = 0; start < text.length; start += ARGUMENT_PIECE_CHARACTERS) {
@@ -115,7 +115,7 @@ export function argumentPieces(text: string): string[] {
   return pieces;
 }
 
-function* reasoningEvents({ reasoning, delayMs }: ScriptStep): Generator<AnswerEvent> {
+function* reasoningEvents({ reasoning, delayMs }: ScriptStep): Generator<EventExecutor> {
   if (reasoning === undefined) return;
   const isRedacted = typeof reasoning !== "string";
   const text = typeof reasoning === "string" ? reasoning : reasoning.text;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { crc32, eventStreamMessage } from "./aws-event-stream.js";
 
-test("the checksum is the one everybody uses", () => {
+test("the checksum is the standard CRC-32", () => {
   expect(crc32(Buffer.from("123456789"))).toBe(0xcbf43926);
   expect(crc32(new Uint8Array())).toBe(0);
 });

@@ -20,7 +20,7 @@ const HELP = [
   ...MARKER_HELP,
 ].join("\n");
 
-/** Runs until the process is told to stop; resolves to the exit code. Bad flags print the usage and give 2. */
+/** Runs until SIGINT or SIGTERM; resolves to the exit code. Invalid flags print the usage and give 2. */
 export async function runDemoModel(argv: string[]): Promise<number> {
   const flags = readFlags(argv);
   if (flags === undefined || flags.isHelp) {

@@ -1,4 +1,4 @@
-/** What vendors check alike in a request: names, ids, and that each call has its result. Pure. */
+/** Request checks that all vendors share: names, ids, and that each call has its result. Pure. */
 import type { JsonObject } from "../domain/common/json.js";
 
 export const NAME_PATTERN = "^[a-zA-Z0-9_-]{1,64}$";

@@ -1,4 +1,4 @@
-/** What the played vendors take at most, so that a request that a real one refuses is refused here too. */
+/** Limits of the simulated vendors, so that a request that a real one refuses is refused here too. */
 import { findKnownModel } from "../domain/models/known-models.js";
 
 /** Of one model, in tokens; absent = any number. */

@@ -1,5 +1,5 @@
 /**
- * Orders to the demo model inside a message, for tests and benches in other processes that cannot pass a script:
+ * Directives to the demo model inside a message, for tests and benches in other processes that cannot pass a script:
  * `[[demo: deltas=50 delay=20]]`. The help text below is the list. Pure; what it does not know it ignores.
  */
 import type { AnswerFinish, ScriptStep } from "./answer.js";
@@ -7,9 +7,9 @@ import { makeTitle } from "./plan.js";
 
 export const MARKER_HELP = [
   "Markers in the last user message, for example [[demo: deltas=50 delay=20]]:",
-  "  deltas=N           answer with N pieces of text (at most 1000000)",
-  "  size=N             make each piece N characters long (default a short word; at most 1000000)",
-  "  delay=MS           wait between two pieces; also slows the built-in answers down",
+  "  deltas=N           answer with N deltas of text (at most 1000000)",
+  "  size=N             make each delta N characters long (default a short word; at most 1000000)",
+  "  delay=MS           wait between two deltas; also slows the built-in answers down",
   "  reasoning          think before the answer",
   "  redacted           think before the answer, in secret",
   "  search             search the web (not really) and cite two pages",
@@ -18,9 +18,9 @@ export const MARKER_HELP = [
   "  finish=REASON      stop, length or content-filter",
   "  error=STATUS       refuse with this HTTP status; retry-after=SECONDS adds the header",
   "  sse-error=TYPE     an error event in the middle, for example overloaded_error",
-  "  cut=N              destroy the socket after N pieces",
-  "  end=N              end the response after N pieces, without finishing the answer",
-  "  hang[=N]           fall silent before the headers, or after N pieces",
+  "  cut=N              destroy the socket after N deltas",
+  "  end=N              end the response after N deltas, without finishing the answer",
+  "  hang[=N]           fall silent before the headers, or after N deltas",
   "  times=N            only the first N requests with this message fail (error, sse-error, cut, end, hang)",
   "  script=NAME        take the next step of this named script",
 ];

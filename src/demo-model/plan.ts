@@ -1,7 +1,6 @@
 /**
- * The demo model's own mind, which is none: it turns plain sentences of the last user message into calls of the
- * tools on offer, one after another, and at the end repeats what they answered. Pure: everything it knows is in
- * the request's own history.
+ * The demo model's built-in behaviour: turns plain sentences of the last user message into calls of the available tools,
+ * one after another, and at the end repeats their results. Pure: its only state is the request's history.
  */
 import { SUMMARY_INTRODUCTION, SUMMARY_REQUEST } from "../domain/chats/compaction.js";
 import type { JsonObject } from "../domain/common/json.js";
@@ -9,7 +8,7 @@ import type { ScriptStep } from "./answer.js";
 import { type DemoTask, describeTask, readTasks } from "./plan-tasks.js";
 import { argumentsOf, type DemoRequest, type DemoTurn, lastUserText, objectOf } from "./request.js";
 
-/** Of each tool's answer; the model's own context is nothing to fear, the reader's patience is. */
+/** Bound of each tool result in the answer, for the reader's sake. */
 const QUOTED_RESULT_CHARACTERS = 2_000;
 /** Of each message in a summary. */
 const SUMMARY_LINE_CHARACTERS = 200;
@@ -61,12 +60,12 @@ export function isTitleRequest({ tools }: Pick<DemoRequest, "tools">): boolean {
   return tools.some(({ name }) => name === "propose_title");
 }
 
-/** Whether the conversation is to be folded. */
+/** Whether the conversation is to be summarised. */
 export function isSummaryRequest(request: Pick<DemoRequest, "turns">): boolean {
   return lastUserText(request).includes(SUMMARY_REQUEST);
 }
 
-/** What a person said after a summary of this model's own making; everything where there is none. */
+/** What the user said after a summary of this model; everything when there is none. */
 function afterSummary(text: string): { said: string; isSummarized: boolean } {
   if (!text.includes(SUMMARY_INTRODUCTION)) return { said: text, isSummarized: false };
   return { said: text.split(SUMMARY_END).at(-1) ?? "", isSummarized: true };
@@ -120,7 +119,7 @@ function report(tasks: DemoTask[], done: StepDone[]): string {
   return [opening, ...steps, ...closing].join("\n\n");
 }
 
-/** Tools answer in JSON; a person wants the output itself, and what is special about it. */
+/** Tools answer in JSON; shows the output itself, and what is special about it. */
 function readable(text: string): string {
   const { output, content, error, exit_code: exitCode, ...rest } = argumentsOf(text);
   const main = [output, content, error].find((value) => typeof value === "string");
@@ -156,7 +155,7 @@ function proposeTitle(request: DemoRequest): ScriptStep {
   return { toolCalls: [{ name: "propose_title", arguments: { title } }] };
 }
 
-/** What is to be named: a quoted message, the first thing a person said in a quoted talk, or all of the text. */
+/** What the title is for: a quoted message, the first user message of a quoted conversation, or the whole text. */
 function quotedSubject(text: string): string {
   const [, message] = /<message>\n([\s\S]*)\n<\/message>/.exec(text) ?? [];
   const [, said] = /<conversation>\n\[user\]: (.*)/.exec(text) ?? [];
@@ -185,7 +184,7 @@ function summarize({ turns }: DemoRequest): string {
     .flatMap((turn) => {
       if (turn.role === "results") return [];
       const calls = turn.role === "assistant" ? turn.calls.map(({ name }) => `called ${name}`) : [];
-      // What was ordered before must not be ordered again by its own summary.
+      // A summary must not repeat directives that were already carried out.
       const text = turn.text
         .replace(/\[\[.*?\]\]/gs, " ")
         .replace(/[\s`]+/g, " ")

@@ -29,7 +29,7 @@ export type DemoRequest = {
   sizeCharacters: number;
 };
 
-/** The text of the last message that a person wrote; empty when there is none. */
+/** The text of the last user message; empty when there is none. */
 export function lastUserText({ turns }: Pick<DemoRequest, "turns">): string {
   const turn = turns.findLast(({ role }) => role === "user");
   return turn?.role === "user" ? turn.text : "";

@@ -24,7 +24,7 @@ export function createStepChooser(script: Script | undefined): (request: DemoReq
   const positions = new Map<string, number>();
   const attempts = new Map<string, number>();
   return (request) => {
-    // Steps and markers of what is to be named or folded are for its turn; only a function can tell the two apart.
+    // Steps and markers in a text to be named or summarised are for its turn; only a function can tell the two apart.
     if (isTitleRequest(request) || isSummaryRequest(request))
       return functionStep(script, request) ?? planAnswer(request);
     const message = lastUserText(request);

@@ -1,7 +1,7 @@
 /** Sends one answer over HTTP: streamed with its pauses and accidents, or whole. Stops when the client is gone. */
 import type { ServerResponse } from "node:http";
 import { type Clock, sleep } from "../lib/clock.js";
-import { type AnswerEvent, answerEvents, CHARACTERS_PER_TOKEN, type ScriptStep } from "./answer.js";
+import { type EventExecutor, createEventExecutor, CHARACTERS_PER_TOKEN, type ScriptStep } from "./answer.js";
 import type { DemoRequest } from "./request.js";
 import type { Wire, WireWriter } from "./wire.js";
 
@@ -25,7 +25,7 @@ export async function sendAnswer({ request, response, step, wire, clock, id }: A
   if (step.hang === "before-headers") return untilAborted(gone.signal);
   let calls = 0;
   const newId = () => `call_${id}_${calls++}`;
-  const events = answerEvents(step, request.sizeCharacters, newId);
+  const events = createEventExecutor(step, request.sizeCharacters, newId);
   const usage = {
     inputTokens: 0,
     outputTokens: 0,
@@ -55,7 +55,7 @@ type Sending = { writer: WireWriter; wire: Wire; clock: Clock; signal: AbortSign
 
 async function sendEvents(
   response: ServerResponse,
-  events: Iterable<AnswerEvent>,
+  events: Iterable<EventExecutor>,
   sending: Sending,
 ): Promise<void> {
   const { writer, wire, clock, signal } = sending;
@@ -101,7 +101,7 @@ async function sendEvents(
 
 async function sendWhole(
   response: ServerResponse,
-  events: Iterable<AnswerEvent>,
+  events: Iterable<EventExecutor>,
   { writer, wire, clock, signal }: Sending,
 ): Promise<void> {
   writer.open();

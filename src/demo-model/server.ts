@@ -1,6 +1,6 @@
 /**
- * The demo model's HTTP server: it plays Anthropic, OpenAI, Google and Bedrock on loopback, so that everything runs with real
- * SDKs over real sockets and without a key. Orders in messages and scripts make it fail in every known way.
+ * The demo model's HTTP server: simulates Anthropic, OpenAI, Google and Bedrock on loopback, so that everything runs with
+ * real SDKs over real sockets and without a key. Markers in messages and scripts make it fail in every known way.
  */
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -19,9 +19,9 @@ import { openaiChatWire } from "./wire-openai-chat.js";
 import { openaiResponsesWire } from "./wire-openai-responses.js";
 import type { Wire } from "./wire.js";
 
-/** The newest requests are kept for tests to look at: so many, and together no more than so much. */
+/** The newest requests are recorded for tests: bounded in number and total size. */
 const RECORDED_REQUESTS = 1_000;
-/** Tests look at a few of them. */
+/** Tests need only a few of them. */
 const RECORDED_REFUSALS = 100;
 const RECORDED_CHARACTERS = 64 * 1024 * 1024;
 /** Vendors refuse bodies above 32 MB; twice that leaves room for tests of just that. */
@@ -56,7 +56,7 @@ export type DemoModelOptions = {
   limits?: (model: string) => ModelLimits;
 };
 
-/** A request that the vendor would not take. Scripts do not see it. */
+/** A request that the vendor would refuse. It uses up no step of a script. */
 export type DemoRefusal = { wire: WireName; request: JsonObject; answer: JsonObject };
 
 export type DemoModel = {
@@ -94,7 +94,7 @@ export async function startDemoModel(options: DemoModelOptions): Promise<DemoMod
   return { url: `http://${host}:${port}`, requests, refusals, close: () => close(server) };
 }
 
-/** The newest request is always kept, however large. */
+/** The newest request is always recorded, however large. */
 function record(requests: DemoRequest[], request: DemoRequest): void {
   requests.push(request);
   let characters = requests.reduce((total, { sizeCharacters }) => total + sizeCharacters, 0);
@@ -210,7 +210,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // The rest is read and forgotten, so that the answer can be sent at all.
+    // The rest is read and discarded, so that the response can be sent at all.
     if (bytes <= BODY_LIMIT_BYTES) chunks.push(chunk);
   }
   return bytes > BODY_LIMIT_BYTES ? undefined : Buffer.concat(chunks).toString("utf8");

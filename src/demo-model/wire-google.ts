@@ -30,7 +30,7 @@ const UNAVAILABLE_CODE = 503;
 const CALL_PATH = /^\/v1(?:alpha|beta)?\/models\/([^:]+):(streamGenerateContent|generateContent)$/;
 const MODELS_PATH = /^\/v1(?:alpha|beta)\/models(?:\/([^:]+))?$/;
 
-/** How much Gemini's own models read; what the demo reads is nobody's concern. */
+/** The input limit of Gemini's own models; the demo itself has none. */
 const INPUT_LIMIT_TOKENS = 1_048_576;
 const OUTPUT_LIMIT_TOKENS = 65_536;
 

@@ -1,15 +1,15 @@
 /**
- * The answers that the Responses format was asked to keep (`store`), by their id, for requests that go on from one.
- * Owned by the process: ids are unique, and what is forgotten is refused as the vendor refuses it.
+ * Stored responses of the Responses format (`store`), by their id, for requests that continue one. Global to the process:
+ * ids are unique, and evicted ones are refused as the vendor refuses unknown ones.
  */
 import type { DemoTurn } from "./request.js";
 
-/** The oldest is forgotten first. */
+/** The oldest is evicted first. */
 const KEPT_ANSWERS = 1_000;
 
 const answers = new Map<string, DemoTurn[]>();
 
-/** Keeps the whole conversation up to and with the answer. */
+/** Stores the conversation up to and including the answer. */
 export function keepAnswer(id: string, conversation: DemoTurn[]): void {
   answers.set(id, conversation);
   if (answers.size <= KEPT_ANSWERS) return;
@@ -17,7 +17,7 @@ export function keepAnswer(id: string, conversation: DemoTurn[]): void {
   if (oldest !== undefined) answers.delete(oldest);
 }
 
-/** The conversation up to and with this answer; undefined when it was never kept, or is forgotten. */
+/** The conversation up to and including this answer; undefined when it was not stored, or was evicted. */
 export function keptConversation(id: string): DemoTurn[] | undefined {
   return answers.get(id);
 }

@@ -1,18 +1,18 @@
-/** What a host's refusal, or a broken line to it, means. */
+/** Maps refusals of a git host, and failed requests to it, to `GitHostFailure`s. */
 import type { GitHostAnswer, GitHostFailure } from "../domain/git/git-hosts.js";
 import { OutboundLimitExceeded, OutboundRefused } from "../lib/outbound/refused.js";
 import { DiffLeftOut } from "./unified-diff.js";
 
-/** Of a host's own words people are shown as much. */
+/** Bound of a host's own message in what users see. */
 const MAX_WORDS_CHARACTERS = 200;
-/** Errors within errors: the guard's own lies below those of a client. */
+/** Depth of the search through `cause`: the outbound policy's errors are wrapped by those of a client. */
 const MAX_CAUSES = 5;
 
 export type Refusal = {
   status: number;
   /** By its lower-case name. */
   header(name: string): string | null;
-  /** What the host said. */
+  /** The host's own message. */
   words: string;
 };
 
@@ -34,7 +34,7 @@ export function failureOfStatus(refusal: Refusal, now: number): GitHostFailure {
       return { kind: "unauthorized", message };
     case 404:
       return { kind: "not-found", message };
-    // GitHub's answer for a diff that it does not make.
+    // GitHub's response for a diff that is too large.
     case 406:
       return { kind: "too-large", message };
     default:
@@ -55,7 +55,7 @@ function retryAtOf({ header }: Refusal, now: number): number | null {
   if (after !== null) return now + after * 1_000;
   const reset = seconds(header("x-ratelimit-reset") ?? header("ratelimit-reset"));
   if (reset === null) return null;
-  // By the host's own clock, which may not be ours.
+  // In the host's time, whose clock may differ from ours.
   const hostsNow = Date.parse(header("date") ?? "");
   return reset * 1_000 + (Number.isNaN(hostsNow) ? 0 : now - hostsNow);
 }
@@ -64,7 +64,7 @@ function seconds(text: string | null): number | null {
   return text !== null && /^\d{1,12}$/.test(text) ? Number(text) : null;
 }
 
-/** Anything that a request can reject with, but for an answer of the host. */
+/** Maps any rejection of a request other than a response of the host. */
 export function failureOfError(error: unknown): GitHostFailure {
   let cause = error;
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) {

@@ -1,24 +1,30 @@
-/** All kinds of git hosts as one; hosts of one's own are asked which they are. */
+/** Client of all git hosts; the kind of a self-hosted one is probed. */
 import { setMaxListeners } from "node:events";
 import { MAX_DIFF_BYTES, type BranchFacts } from "../domain/git/branch-facts.js";
-import type { GitAccount, GitHostAnswer, GitHostKind, GitHosts, GitWork } from "../domain/git/git-hosts.js";
+import type {
+  GitAccount,
+  GitHostAnswer,
+  GitHostKind,
+  GitHosts,
+  BranchReference,
+} from "../domain/git/git-hosts.js";
 import { knownKindOf, siteOf } from "../domain/git/git-origin.js";
 import { failureOfError, failureOfStatus, refused } from "./failure.js";
 import { GitHub } from "./github.js";
 import { GitLab } from "./gitlab.js";
-import { type RequestParts, wholeAnswers } from "./requests.js";
+import { type RequestDependencies, wholeAnswers } from "./requests.js";
 
 export class RemoteGitHosts implements GitHosts {
   readonly #closing = new AbortController();
-  readonly #parts: RequestParts;
+  readonly #parts: RequestDependencies;
 
-  constructor(parts: RequestParts) {
+  constructor(parts: RequestDependencies) {
     const { signal } = this.#closing;
     setMaxListeners(0, signal);
     this.#parts = { ...parts, fetch: (url, init) => parts.fetch(url, { ...init, signal }) };
   }
 
-  /** Whoever waits for an answer gets a failure, now or later. */
+  /** Pending and later requests fail. */
   close(): void {
     this.#closing.abort(new Error("The server is shutting down."));
   }
@@ -37,11 +43,11 @@ export class RemoteGitHosts implements GitHosts {
     return this.#clientOf(account).loginOf();
   }
 
-  factsOf(account: GitAccount, work: GitWork): Promise<GitHostAnswer<BranchFacts>> {
+  factsOf(account: GitAccount, work: BranchReference): Promise<GitHostAnswer<BranchFacts>> {
     return this.#clientOf(account).factsOf(work);
   }
 
-  async diffOf(account: GitAccount, work: GitWork): Promise<GitHostAnswer<string>> {
+  async diffOf(account: GitAccount, work: BranchReference): Promise<GitHostAnswer<string>> {
     const answer = await this.#clientOf(account).diffOf(work);
     if (!answer.ok || Buffer.byteLength(answer.value) <= MAX_DIFF_BYTES) return answer;
     return refused({ kind: "too-large", message: `The diff is longer than ${MAX_DIFF_BYTES} bytes.` });
@@ -52,14 +58,13 @@ export class RemoteGitHosts implements GitHosts {
   }
 
   /**
-   * By what each says of itself to anybody, with a token or without: the token is not shown before it is known who asks
-   * for it.
+   * Recognizes the host by public endpoints and headers, so that the token is never sent to a host of unknown kind.
    */
   async #probe(host: string): Promise<GitHostAnswer<GitHostKind | null>> {
     const ask = wholeAnswers(this.#parts.fetch);
     const headers = { accept: "application/json", "user-agent": this.#parts.userAgent };
     const gitlab = await ask(`${siteOf(host)}/api/v4/version`, { headers });
-    // Every answer of GitLab's API has it, also the refusal of who shows no token.
+    // Every response of GitLab's API has it, also a 401 without a token.
     if (gitlab.headers.has("x-gitlab-meta")) return { ok: true, value: "gitlab" };
     const github = await ask(`${siteOf(host)}/api/v3/meta`, { headers });
     const isGitHub = ["x-github-enterprise-version", "x-github-request-id", "x-github-media-type"];

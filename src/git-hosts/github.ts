@@ -1,4 +1,4 @@
-/** GitHub, in the cloud or on one's own machines, by its REST API. */
+/** Client of GitHub, in the cloud or self-hosted, by its REST API. */
 import { Octokit } from "@octokit/rest";
 import {
   type BranchFacts,
@@ -6,12 +6,12 @@ import {
   type PullRequestFacts,
   unknownBranch,
 } from "../domain/git/branch-facts.js";
-import type { GitAccount, GitHostAnswer, GitWork } from "../domain/git/git-hosts.js";
+import type { GitAccount, GitHostAnswer, BranchReference } from "../domain/git/git-hosts.js";
 import { siteOf } from "../domain/git/git-origin.js";
 import { failureOfError, failureOfStatus, refused } from "./failure.js";
-import { type RequestParts, wholeAnswers } from "./requests.js";
+import { type RequestDependencies, wholeAnswers } from "./requests.js";
 
-/** The newest decide; who has more reviewers than that has read enough. */
+/** Only the newest reviews decide; more are not read. */
 const MAX_REVIEWS = 100;
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const DIFF = { format: "diff" } as const;
@@ -24,7 +24,7 @@ export class GitHub {
 
   constructor(
     account: Pick<GitAccount, "host" | "token">,
-    private readonly parts: RequestParts,
+    private readonly parts: RequestDependencies,
   ) {
     this.#octokit = new Octokit({
       auth: account.token,
@@ -39,7 +39,7 @@ export class GitHub {
     return this.#answer(async () => (await this.#octokit.rest.users.getAuthenticated()).data.login);
   }
 
-  factsOf(work: GitWork): Promise<GitHostAnswer<BranchFacts>> {
+  factsOf(work: BranchReference): Promise<GitHostAnswer<BranchFacts>> {
     const project = projectOf(work.path);
     if (project === null) return Promise.resolve(noProject(work.path));
     return this.#answer(async () => {
@@ -48,23 +48,23 @@ export class GitHub {
     });
   }
 
-  diffOf(work: GitWork): Promise<GitHostAnswer<string>> {
+  diffOf(work: BranchReference): Promise<GitHostAnswer<string>> {
     const project = projectOf(work.path);
     if (project === null) return Promise.resolve(noProject(work.path));
     return this.#answer(async () => {
       const pull = await this.#pullRequestOf(project, work);
       if (pull) {
-        const wanted = { ...project, pull_number: pull.number, mediaType: DIFF };
-        return textOf((await this.#octokit.rest.pulls.get(wanted)).data);
+        const parameters = { ...project, pull_number: pull.number, mediaType: DIFF };
+        return textOf((await this.#octokit.rest.pulls.get(parameters)).data);
       }
       const basehead = `${await this.#defaultBranch(project)}...${work.branch}`;
-      const wanted = { ...project, basehead, mediaType: DIFF };
-      return textOf((await this.#octokit.rest.repos.compareCommitsWithBasehead(wanted)).data);
+      const parameters = { ...project, basehead, mediaType: DIFF };
+      return textOf((await this.#octokit.rest.repos.compareCommitsWithBasehead(parameters)).data);
     });
   }
 
-  /** The one that is known while it is open; else the newest open one, else the one that is known. */
-  async #pullRequestOf(project: Project, work: GitWork): Promise<PullRequest | null> {
+  /** The known pull request while it is open; else the newest open one, else the known one. */
+  async #pullRequestOf(project: Project, work: BranchReference): Promise<PullRequest | null> {
     const known = work.pullRequest === null ? null : await this.#pull(project, work.pullRequest);
     if (known?.state === "open") return known;
     const { data } = await this.#octokit.rest.pulls.list({
@@ -103,7 +103,7 @@ export class GitHub {
     };
   }
 
-  /** The host lists at most 300 files; of a larger difference more is not known. */
+  /** GitHub lists at most 300 files of a comparison; the rest is not counted. */
   async #factsOfBranch(project: Project, branch: string): Promise<BranchFacts> {
     const baseBranch = await this.#defaultBranch(project);
     if (branch === baseBranch) return { ...unknownBranch(branch), baseBranch };
@@ -158,13 +158,13 @@ function noProject<T>(path: string): GitHostAnswer<T> {
 
 type Answer = { status: number; headers: Record<string, string | number | undefined> };
 
-/** What the host answered; null for errors that are not an answer of it. */
+/** The host's response in an error of the client; null for other errors. */
 function answerOf(error: unknown): Answer | null {
   const response = error instanceof Error && "response" in error ? error.response : undefined;
   return response === undefined ? null : (response as Answer);
 }
 
-/** Null where the host says that there is no such thing. */
+/** Null for a 404. */
 async function unlessMissing<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
@@ -174,7 +174,7 @@ async function unlessMissing<T>(asked: Promise<T>): Promise<T | null> {
   }
 }
 
-/** With the media type of a diff the answer is text, whatever the types say. */
+/** With the media type of a diff the response is text, unlike its declared type. */
 function textOf(data: unknown): string {
   if (typeof data !== "string") throw new Error("The host did not answer with a diff.");
   return data;

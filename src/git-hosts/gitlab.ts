@@ -1,4 +1,4 @@
-/** GitLab, in the cloud or on one's own machines, by its REST API, and by GraphQL for what only that tells. */
+/** Client of GitLab, in the cloud or self-hosted, by its REST API, and by GraphQL for diff statistics. */
 import { z } from "zod";
 import {
   type BranchFacts,
@@ -6,14 +6,14 @@ import {
   type PullRequestState,
   unknownBranch,
 } from "../domain/git/branch-facts.js";
-import type { GitAccount, GitHostAnswer, GitWork } from "../domain/git/git-hosts.js";
+import type { GitAccount, GitHostAnswer, BranchReference } from "../domain/git/git-hosts.js";
 import { siteOf } from "../domain/git/git-origin.js";
 import { failureOfError, failureOfStatus, refused } from "./failure.js";
-import { type RequestParts, wholeAnswers } from "./requests.js";
+import { type RequestDependencies, wholeAnswers } from "./requests.js";
 import { countLines, fileDiff, toUnified, type FileDiff } from "./unified-diff.js";
 
 const PAGE = 100;
-/** A merge request of more files than these pages have is too large to be shown. */
+/** A merge request with more pages of files counts as too large. */
 const MAX_PAGES = 30;
 
 const user = z.object({ username: z.string() });
@@ -51,15 +51,15 @@ const STATS = `query ($path: ID!, $iid: String!) {
 
 type MergeRequest = z.infer<typeof mergeRequest>;
 
-/** The host answered something else than what was asked for. */
+/** A response with an error status. */
 class Refused extends Error {
   override readonly name = "Refused";
 
   constructor(
     readonly response: Response,
-    words: string,
+    message: string,
   ) {
-    super(words);
+    super(message);
   }
 }
 
@@ -68,7 +68,7 @@ export class GitLab {
 
   constructor(
     private readonly account: Pick<GitAccount, "host" | "token">,
-    private readonly parts: RequestParts,
+    private readonly parts: RequestDependencies,
   ) {
     this.#site = siteOf(account.host);
   }
@@ -77,14 +77,14 @@ export class GitLab {
     return this.#answer(async () => (await this.#get("/user", user)).username);
   }
 
-  factsOf(work: GitWork): Promise<GitHostAnswer<BranchFacts>> {
+  factsOf(work: BranchReference): Promise<GitHostAnswer<BranchFacts>> {
     return this.#answer(async () => {
       const found = await this.#mergeRequestOf(work);
       return found ? this.#factsOfMergeRequest(work.path, found) : this.#factsOfBranch(work);
     });
   }
 
-  diffOf(work: GitWork): Promise<GitHostAnswer<string>> {
+  diffOf(work: BranchReference): Promise<GitHostAnswer<string>> {
     return this.#answer(async () => {
       const found = await this.#mergeRequestOf(work);
       if (found) return toUnified(await this.#diffsOf(work.path, found.iid));
@@ -95,8 +95,8 @@ export class GitLab {
     });
   }
 
-  /** The one that is known while it is open; else the newest open one, else the one that is known. */
-  async #mergeRequestOf({ path, branch, pullRequest }: GitWork): Promise<MergeRequest | null> {
+  /** The known merge request while it is open; else the newest open one, else the known one. */
+  async #mergeRequestOf({ path, branch, pullRequest }: BranchReference): Promise<MergeRequest | null> {
     const one = pullRequest === null ? null : `${at(path)}/merge_requests/${pullRequest}`;
     const known = one === null ? null : await unlessMissing(this.#get(one, mergeRequest));
     if (known?.state === "opened") return known;
@@ -107,7 +107,7 @@ export class GitLab {
 
   async #factsOfMergeRequest(path: string, found: MergeRequest): Promise<BranchFacts> {
     const { iid } = found;
-    const [said, numbers] = await Promise.all([
+    const [reviews, numbers] = await Promise.all([
       unlessMissing(this.#get(`${at(path)}/merge_requests/${iid}/reviewers`, reviewers)),
       this.#statsOf(path, iid),
     ]);
@@ -116,14 +116,14 @@ export class GitLab {
       title: found.title,
       state: stateOf(found.state),
       isDraft: found.draft ?? false,
-      hasChangesRequested: (said ?? []).some(({ state }) => state === "requested_changes"),
+      hasChangesRequested: (reviews ?? []).some(({ state }) => state === "requested_changes"),
       authorLogin: found.author?.username ?? null,
     };
     const { web_url: url, source_branch: headBranch, target_branch: baseBranch } = found;
     return { url, ...numbers, headBranch, baseBranch, pullRequest };
   }
 
-  /** REST tells the number of files alone, and that only up to a thousand. */
+  /** REST has only the number of files, and that only up to a thousand. */
   async #statsOf(
     path: string,
     iid: number,
@@ -135,7 +135,7 @@ export class GitLab {
     return { additions, deletions, changedFiles };
   }
 
-  async #factsOfBranch(work: GitWork): Promise<BranchFacts> {
+  async #factsOfBranch(work: BranchReference): Promise<BranchFacts> {
     const { path, branch } = work;
     const { default_branch: baseBranch, web_url: pages } = await this.#get(at(path), project);
     if (!baseBranch) return unknownBranch(branch);
@@ -166,7 +166,7 @@ export class GitLab {
   async #ask<T>(url: string, shape: z.ZodType<T>, init: RequestInit = {}): Promise<T> {
     const headers = {
       accept: "application/json",
-      // Of personal, project and group tokens, and of those by OAuth.
+      // Works for personal, project, group and OAuth tokens.
       authorization: `Bearer ${this.account.token}`,
       "user-agent": this.parts.userAgent,
       ...(init.body ? { "content-type": "application/json" } : {}),
@@ -195,36 +195,36 @@ export class GitLab {
   }
 }
 
-/** Stands for files that were not asked for any more. */
+/** Stands for the files beyond `MAX_PAGES`. */
 const TOO_MANY: FileDiff = { old_path: "", new_path: "", diff: "", too_large: true };
 
 function at(path: string): string {
   return `/projects/${encodeURIComponent(path)}`;
 }
 
-function compare({ path, branch }: GitWork, base: string): string {
+function compare({ path, branch }: BranchReference, base: string): string {
   return `${at(path)}/repository/compare?${new URLSearchParams({ from: base, to: branch })}`;
 }
 
 function stateOf(state: string): PullRequestState {
-  // `locked` is one that is being merged.
+  // `locked` means that it is being merged.
   return state === "merged" || state === "closed" ? state : "open";
 }
 
-/** Its errors are `{"message": …}` or `{"error": …}`, or a page of a proxy before it. */
+/** The message of an error: `{"message": …}`, `{"error": …}`, or a proxy's page. */
 function wordsOf(text: string): string {
   try {
     const { message, error } = z
       .looseObject({ message: z.unknown(), error: z.unknown() })
       .parse(JSON.parse(text));
-    const words = message ?? error;
-    return typeof words === "string" ? words : JSON.stringify(words ?? "");
+    const reason = message ?? error;
+    return typeof reason === "string" ? reason : JSON.stringify(reason ?? "");
   } catch {
     return text;
   }
 }
 
-/** Null where the host says that there is no such thing. */
+/** Null for a 404. */
 async function unlessMissing<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;

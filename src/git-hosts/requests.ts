@@ -1,22 +1,21 @@
-/** How git hosts are asked: by a guarded `fetch`, with answers of a bounded length that are whole before they are read. */
+/** Requests to git hosts: by a guarded `fetch`, with bounded responses that are complete before they are used. */
 import type { OutboundFetchFunction } from "../lib/outbound/outbound-fetch.js";
 
-/** What clients of git hosts stand on. */
-export type RequestParts = {
-  /** Reaches only what it may; bounds the time, and the length of answers. */
+export type RequestDependencies = {
+  /** Enforces the outbound policy: permitted addresses, timeout, response size. */
   fetch: OutboundFetchFunction;
   /** Milliseconds since the epoch. */
   now(): number;
-  /** As in `parley/1.2.3`. */
+  /** For example `parley/1.2.3`. */
   userAgent: string;
 };
 
-/** Answers that may not have a body, not even an empty one. */
+/** Statuses of responses that must not have a body, not even an empty one. */
 const NULL_BODY = new Set([101, 204, 205, 304]);
 
 /**
- * The body is read before the answer is given: a client that forgives a body which breaks off would take an answer that
- * is too long for an empty one. Rejects as `fetch` does, and when the body breaks off or is too long.
+ * Reads the whole body before it resolves: a client that tolerates an aborted body would take a response that is too long
+ * for an empty one. Rejects as `fetch` does, and when the body is aborted or too long.
  */
 export function wholeAnswers(fetch: OutboundFetchFunction): OutboundFetchFunction {
   return async (url, init) => {

@@ -41,7 +41,7 @@ test.each<[string, Partial<FileDiff>, string]>([
   expect(toUnified([{ ...file, ...more }])).toBe(expected);
 });
 
-test("what the host leaves out is not made up", () => {
+test("a file whose diff the host omits is refused", () => {
   expect(() => toUnified([file, { ...file, too_large: true }])).toThrow(DiffLeftOut);
   expect(() => toUnified([{ ...file, collapsed: true }])).toThrow(DiffLeftOut);
 });

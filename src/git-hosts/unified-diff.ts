@@ -1,7 +1,7 @@
-/** GitLab's differences of single files, made into the one text that git would print. Pure. */
+/** Converts GitLab's diffs of single files to one unified diff, as git prints it. Pure. */
 import { z } from "zod";
 
-/** As GitLab's API has it. `diff` begins with the first hunk; it is empty where the host left it out as too large. */
+/** A file of GitLab's API. `diff` begins with the first hunk; it is empty when the host omitted it as too large. */
 export const fileDiff = z.object({
   old_path: z.string(),
   new_path: z.string(),
@@ -16,12 +16,12 @@ export const fileDiff = z.object({
 });
 export type FileDiff = z.infer<typeof fileDiff>;
 
-/** The host left something out: the whole is not to be had. */
+/** The host omitted a file's diff, so the whole diff is not available. */
 export class DiffLeftOut extends Error {
   override readonly name = "DiffLeftOut";
 }
 
-/** Throws `DiffLeftOut` where a file's difference is not there. */
+/** Throws `DiffLeftOut` when the diff of a file is missing. */
 export function toUnified(files: readonly FileDiff[]): string {
   return files.map(oneFile).join("");
 }
@@ -49,7 +49,7 @@ function withLineEnd(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }
 
-/** Lines that were added and taken away; of files that the host left out nothing is known. */
+/** Added and removed lines; files that the host omitted count as none. */
 export function countLines(files: readonly FileDiff[]): { additions: number; deletions: number } {
   let [additions, deletions] = [0, 0];
   for (const { diff } of files) {
