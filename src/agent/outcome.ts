@@ -1,4 +1,7 @@
-/** Results of the agent's operations. A refusal is a value with an HTTP status, so that only the HTTP server knows HTTP. */
+/**
+ * Results of the agent's operations. A refusal is a value with an HTTP status, so that only the HTTP server knows
+ * HTTP.
+ */
 
 /** `field` names the part of the request that is wrong; `detail` is the system's own message. */
 export type Refusal = {

@@ -1,6 +1,6 @@
 /**
- * The interface between the engine and model vendors. An adapter turns a `ModelRequest` into a call through the vendor's
- * own SDK and yields stream parts; it has no state between calls and never retries.
+ * The interface between the engine and model vendors. An adapter turns a `ModelRequest` into a call through the
+ * vendor's own SDK and yields stream parts; it has no state between calls and never retries.
  */
 import type { ModelProviderKind } from "../domain/common/failures.js";
 import type { JsonObject, JsonValue } from "../domain/common/json.js";
@@ -117,8 +117,8 @@ export type ListedModel = {
 
 export interface ModelProvider {
   /**
-   * Starts one call. Throws `ModelCallError` for every failure of the vendor or the network; when `signal` is aborted the
-   * iteration just ends (callers check the signal, not errors).
+   * Starts one call. Throws `ModelCallError` for every failure of the vendor or the network; when `signal` is aborted
+   * the iteration just ends (callers check the signal, not errors).
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelStreamPart>;
   /**

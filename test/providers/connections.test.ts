@@ -1,4 +1,6 @@
-/** One call after the other goes over the same connection: a handshake for each would be a vendor's whole round trip. */
+/**
+ * One call after the other goes over the same connection: a handshake for each would be a vendor's whole round trip.
+ */
 import { createServer, connect as connectTo } from "node:net";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";

@@ -1,4 +1,6 @@
-/** The real SDK adapters against the scripted demo model over loopback, for the battery that every wire format passes. */
+/**
+ * The real SDK adapters against the scripted demo model over loopback, for the battery that every wire format passes.
+ */
 import { afterEach, expect } from "vitest";
 import type { ChatFailure } from "../../src/domain/common/failures.js";
 import { ModelCallError } from "../../src/domain/common/failures.js";

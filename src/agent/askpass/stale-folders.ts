@@ -7,7 +7,10 @@ import { errorCode } from "../outcome.js";
 /** Younger ones may belong to an agent that is about to listen. */
 const MIN_AGE_MS = 60_000;
 
-/** Removes those in `parent` whose names begin with `prefix`; other users' folders and those in use stay. Never rejects. */
+/**
+ * Removes those in `parent` whose names begin with `prefix`; other users' folders and those in use stay. Never
+ * rejects.
+ */
 export async function removeStaleFolders(
   parent: string,
   prefix: string,

@@ -1,4 +1,6 @@
-/** Reads the beginning of an untrusted text file: bounded, never blocking, and contained in a directory despite links. */
+/**
+ * Reads the beginning of an untrusted text file: bounded, never blocking, and contained in a directory despite links.
+ */
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { sep } from "node:path";

@@ -1,4 +1,6 @@
-/** Skills: folders of the workspace, each with instructions for one task. Lists them, and reads them and their files. */
+/**
+ * Skills: folders of the workspace, each with instructions for one task. Lists them, and reads them and their files.
+ */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../lib/log.js";

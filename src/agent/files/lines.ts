@@ -1,6 +1,9 @@
 /** Lines of a text, split for edits into indentation, body, trailing space and line ending. Pure. */
 
-/** The line is the concatenation of all four. A blank line has its white space in `lead`; the last line may lack an ending. */
+/**
+ * The line is the concatenation of all four. A blank line has its white space in `lead`; the last line may lack an
+ * ending.
+ */
 export type Line = { lead: string; body: string; trail: string; ending: Ending | "" };
 export type Ending = "\n" | "\r\n";
 

@@ -97,7 +97,10 @@ function firstDifference(
   );
 }
 
-/** A line that differs from the wanted one only in inner spaces, accents, letters of other scripts or hidden characters. */
+/**
+ * A line that differs from the wanted one only in inner spaces, accents, letters of other scripts or hidden
+ * characters.
+ */
 function describeLine(table: LineTable, wanted: string): string | undefined {
   const line = parseLines(wanted, true).find(({ body }) => body.length >= MIN_SIGNIFICANT_CHARACTERS);
   if (line === undefined) return undefined;

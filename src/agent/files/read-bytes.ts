@@ -6,7 +6,10 @@ import { done, refused, type Outcome } from "../outcome.js";
 import type { ReadBytesQuery } from "../protocol/files.js";
 import { absolutePath, fileRefusal } from "./paths.js";
 
-/** `content` has exactly `length` bytes, or fails when the file becomes shorter meanwhile; it must be read or destroyed. */
+/**
+ * `content` has exactly `length` bytes, or fails when the file becomes shorter meanwhile; it must be read or
+ * destroyed.
+ */
 export type FileBytes = { length: number; fileSize: number; content: Readable };
 
 export async function readBytes(directory: string, query: ReadBytesQuery): Promise<Outcome<FileBytes>> {

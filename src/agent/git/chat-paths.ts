@@ -14,7 +14,9 @@ export class ChatPaths {
   readonly #folders = new LRUCache<string, Set<string>>({ max: MAX_CHATS });
   readonly #listeners = new Map<string, Set<() => void>>();
 
-  /** Adds absolute folders to the chat's and its ancestors' lists, and notifies their subscribers, also of known ones. */
+  /**
+   * Adds absolute folders to the chat's and its ancestors' lists, and notifies their subscribers, also of known ones.
+   */
   add({ chatId, ancestorChatIds }: ChatScope, folders: readonly string[]): void {
     if (chatId === undefined) return;
     for (const id of new Set([chatId, ...ancestorChatIds])) {

@@ -52,7 +52,10 @@ export class ChatWatch {
     this.#after = dependencies.repositories.ticket();
   }
 
-  /** Resolves soon after `signal` is aborted, when nothing that it started is left. Rejects when a scan or `send` throws. */
+  /**
+   * Resolves soon after `signal` is aborted, when nothing that it started is left. Rejects when a scan or `send`
+   * throws.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { paths, chatId, clock } = this.dependencies;
     // Subscribes before the first scan, so that no activity is missed.

@@ -25,7 +25,9 @@ function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** False when the root, its `.git`, or the folder that a `.git` file names is gone. Throws when that cannot be checked. */
+/**
+ * False when the root, its `.git`, or the folder that a `.git` file names is gone. Throws when that cannot be checked.
+ */
 export async function isRepositoryThere(root: string): Promise<boolean> {
   const marker = join(root, ".git");
   const stats = await stat(marker).catch((error: unknown) => {

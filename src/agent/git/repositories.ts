@@ -1,6 +1,6 @@
 /**
- * Cache of repository states, shared by all watches: concurrent requests for one repository share one scan, and the scan
- * of an unchanged repository costs a `git status`.
+ * Cache of repository states, shared by all watches: concurrent requests for one repository share one scan, and the
+ * scan of an unchanged repository costs a `git status`.
  * A ticket is a logical timestamp: a scan with a later ticket started after that moment.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -110,7 +110,9 @@ export class Repositories {
     this.#cache.delete(root);
   }
 
-  /** Cancels all scans; resolves when no git process is left. Calls of `findRoots` must be aborted by their own signal. */
+  /**
+   * Cancels all scans; resolves when no git process is left. Calls of `findRoots` must be aborted by their own signal.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { stop } of this.#running.values()) stop.abort(closed());

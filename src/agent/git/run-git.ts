@@ -13,7 +13,9 @@ export const GIT_TIMEOUT_MS = 30_000;
 /** Enough of stderr to understand a failure in a log. */
 const MAX_STDERR_BYTES = 4 * 1024;
 
-/** Local settings of a repository that would change the output, run other programs or write beside a temporary index. */
+/**
+ * Local settings of a repository that would change the output, run other programs or write beside a temporary index.
+ */
 const PINNED_SETTINGS = [
   "core.quotePath=false",
   "core.fsmonitor=false",

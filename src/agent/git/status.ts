@@ -1,6 +1,6 @@
 /**
- * Parser for `git status --porcelain=v2 --branch -z`. Names are decoded as Latin-1, one character for each byte, because
- * a file's name need not be UTF-8. Pure.
+ * Parser for `git status --porcelain=v2 --branch -z`. Names are decoded as Latin-1, one character for each byte,
+ * because a file's name need not be UTF-8. Pure.
  */
 
 export type GitStatus = {

@@ -1,6 +1,6 @@
 /**
- * Stdio transport of an MCP server: its process, and JSON lines over its pipes. Unlike the library's transport it starts
- * the process in a group of its own, so that its children (`npx` starts `node`) end with it.
+ * Stdio transport of an MCP server: its process, and JSON lines over its pipes. Unlike the library's transport it
+ * starts the process in a group of its own, so that its children (`npx` starts `node`) end with it.
  * States: new → running → closed, by the process's exit or `close`.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";

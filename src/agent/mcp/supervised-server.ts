@@ -76,7 +76,9 @@ export class SupervisedServer {
     return this.#problem !== undefined;
   }
 
-  /** Resolves when it is ready, with its tools, or has failed. Forced: retries at once, and lists again. Never rejects. */
+  /**
+   * Resolves when it is ready, with its tools, or has failed. Forced: retries at once, and lists again. Never rejects.
+   */
   async prepare(isForced = false): Promise<void> {
     await this.#open(isForced);
     const connection = this.#connection;

@@ -18,13 +18,16 @@ export async function findMarkedProcesses(mark: string): Promise<MarkedProcess[]
   return marked;
 }
 
-/** Undefined also for a process that ends meanwhile, belongs to another user, or is a zombie (it has no environment). */
+/**
+ * Undefined also for a process that ends meanwhile, belongs to another user, or is a zombie (it has no environment).
+ */
 async function groupIfMarked(pid: string, mark: string): Promise<number | undefined> {
   try {
     const environment = await readFile(`/proc/${pid}/environ`, "utf8");
     if (!environment.split("\0").includes(mark)) return undefined;
     const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-    // "pid (name) state parent group …": a name may contain spaces and parentheses, so counting begins after the last one.
+    // "pid (name) state parent group …": a name may contain spaces and parentheses, so counting begins after the last
+    // one.
     const [, , groupId] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return Number(groupId);
   } catch {

@@ -39,7 +39,8 @@ export function findLivingGroups(groupIds: Iterable<number>): Set<number> {
 function groupUnlessZombie(pid: string): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // "pid (name) state parent group …": a name may contain spaces and parentheses, so counting begins after the last one.
+    // "pid (name) state parent group …": a name may contain spaces and parentheses, so counting begins after the last
+    // one.
     const [state, , groupId] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return state === "Z" || state === "X" ? undefined : Number(groupId);
   } catch {

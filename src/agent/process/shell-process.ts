@@ -9,8 +9,8 @@ import type { StartedShell } from "./launch.js";
 import { OutputFeed } from "./output-feed.js";
 
 /**
- * A grandchild may keep the output pipe open for ever after the shell has exited. Its output counts for this long; later
- * output is discarded, but the pipe stays open, as closing it would end the grandchild.
+ * A grandchild may keep the output pipe open for ever after the shell has exited. Its output counts for this long;
+ * later output is discarded, but the pipe stays open, as closing it would end the grandchild.
  */
 export const OUTPUT_DRAIN_MS = 5_000;
 /** Exit code of a process that was ended by a signal. */
@@ -89,7 +89,9 @@ export class ShellProcess {
     };
   }
 
-  /** Resolves when it has exited, after `timeoutMs`, or when `signal` is aborted, whichever comes first. Never rejects. */
+  /**
+   * Resolves when it has exited, after `timeoutMs`, or when `signal` is aborted, whichever comes first. Never rejects.
+   */
   waitForExit(timeoutMs: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (!this.isRunning || signal?.aborted) return resolve();

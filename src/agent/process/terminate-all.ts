@@ -17,7 +17,9 @@ export type Ending = {
   log: Log;
 };
 
-/** SIGTERM at once, SIGKILL after the grace period. Processes of other users cannot be signalled and are only logged. */
+/**
+ * SIGTERM at once, SIGKILL after the grace period. Processes of other users cannot be signalled and are only logged.
+ */
 export async function terminateAll(ending: Ending): Promise<void> {
   const { groupIds, mark, clock, log } = ending;
   const failed = (error: unknown, target: number) =>

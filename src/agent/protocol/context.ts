@@ -32,7 +32,10 @@ const skillNameSchema = z
 export const readSkillRequestSchema = z.object({ name: skillNameSchema });
 export type ReadSkillRequest = z.infer<typeof readSkillRequestSchema>;
 
-/** `body` has the skill's instructions, cut at 64 KiB; `files` are the other entries of its folder, folders ending with `/`. */
+/**
+ * `body` has the skill's instructions, cut at 64 KiB; `files` are the other entries of its folder, folders ending with
+ * `/`.
+ */
 export const readSkillAnswerSchema = z.object({
   name: z.string(),
   directory: z.string(),

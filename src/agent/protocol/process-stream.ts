@@ -12,9 +12,9 @@ export const processStreamQuerySchema = z.object({
 });
 
 /**
- * `output`: `text` is the bytes from `offset` up to `nextOffset`; where `offset` is beyond the previous `nextOffset`, the
- * bytes between are no longer retained. Characters are whole, and invalid bytes are U+FFFD. `alive`: heartbeat without
- * output. `end`: the command has ended after `offset` bytes; the last line.
+ * `output`: `text` is the bytes from `offset` up to `nextOffset`; where `offset` is beyond the previous `nextOffset`,
+ * the bytes between are no longer retained. Characters are whole, and invalid bytes are U+FFFD. `alive`: heartbeat
+ * without output. `end`: the command has ended after `offset` bytes; the last line.
  */
 export const processStreamLineSchema = z.discriminatedUnion("type", [
   z.object({

@@ -12,8 +12,8 @@ import type { ModelStreamPart } from "../types.js";
 type CitedSpan = { start: number; end: number; citations: JsonValue[] };
 
 /**
- * Accumulator of one text part's citations while it streams. Call it for every block; `end` returns the parts that close
- * the text. `seenUrls` belongs to the message: each page becomes a source once.
+ * Accumulator of one text part's citations while it streams. Call it for every block; `end` returns the parts that
+ * close the text. `seenUrls` belongs to the message: each page becomes a source once.
  */
 export class CitedText {
   readonly #spans: CitedSpan[] = [];

@@ -29,7 +29,9 @@ export const anthropicOptionsSchema = z.strictObject({
   sendReasoning: z.boolean().optional(),
   /** Omitted where the vendor refuses it: with thinking, and for models after the 4.6 generation. */
   temperature: z.number().min(0).max(1).optional(),
-  /** Omitted where the vendor refuses it: together with `temperature`, below 0.95 with thinking, and as `temperature`. */
+  /**
+   * Omitted where the vendor refuses it: together with `temperature`, below 0.95 with thinking, and as `temperature`.
+   */
   topP: z.number().min(0).max(1).optional(),
   /** Omitted where the vendor refuses it, as `temperature`. */
   topK: z.int().positive().optional(),

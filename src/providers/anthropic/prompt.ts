@@ -30,8 +30,8 @@ export type AnthropicRequest = MessageCreateParamsStreaming &
   SamplingFields & { messages: AnthropicMessage[] };
 
 /**
- * The whole request body. Parts that this vendor does not accept are omitted; never throws. `takesSearches` is false for
- * an API without web search.
+ * The whole request body. Parts that this vendor does not accept are omitted; never throws. `takesSearches` is false
+ * for an API without web search.
  */
 export function buildAnthropicRequest(
   request: ModelRequest,

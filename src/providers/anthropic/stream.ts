@@ -200,7 +200,10 @@ function stopBlock(state: CallState, index: number): ModelStreamPart[] {
   return [];
 }
 
-/** A block that the output limit cuts is stopped as well; only the stop reason then shows it, and only the last block is cut. */
+/**
+ * A block that the output limit cuts is stopped as well; only the stop reason then shows it, and only the last block
+ * is cut.
+ */
 function isWhole(deltas: string[], input: unknown): boolean {
   if (deltas.length > 0) return isJsonObjectText(deltas.join(""));
   return isJsonObject(input) && Object.keys(input).length > 0;

@@ -105,8 +105,9 @@ function effortOf(
 }
 
 /**
- * With a budget, the vendor refuses an unfinished turn whose tool calls are not preceded by their thinking, which happens
- * after a change of vendor or an interruption inside the turn. Thinking is then off until the next user message.
+ * With a budget, the vendor refuses an unfinished turn whose tool calls are not preceded by their thinking, which
+ * happens after a change of vendor or an interruption inside the turn. Thinking is then off until the next user
+ * message.
  */
 function mayThinkWithBudget(messages: PromptMessage[]): boolean {
   const lastUser = messages.findLastIndex(({ role }) => role === "user");

@@ -1,6 +1,6 @@
 /**
- * List of Claude models on Bedrock: inference profiles, and models that can be called without one. Bedrock lists them on
- * another host than it serves calls (`bedrock.` instead of `bedrock-runtime.`), in plain JSON.
+ * List of Claude models on Bedrock: inference profiles, and models that can be called without one. Bedrock lists them
+ * on another host than it serves calls (`bedrock.` instead of `bedrock-runtime.`), in plain JSON.
  */
 import { ModelCallError } from "../../domain/common/failures.js";
 import { describeFailure, toModelCallError } from "../common/errors.js";
@@ -14,7 +14,10 @@ const MAX_PAGES = 10;
 
 type ListRequest = { settings: ProviderSettings; address: string; signal: AbortSignal; nowMs: number };
 
-/** `address`: the endpoint of calls. Throws `ModelCallError`; null without an API key, as requests would need a signature. */
+/**
+ * `address`: the endpoint of calls. Throws `ModelCallError`; null without an API key, as requests would need a
+ * signature.
+ */
 export async function listBedrockModels(request: ListRequest): Promise<ListedModel[] | null> {
   if (request.settings.apiKey === "") return null;
   try {

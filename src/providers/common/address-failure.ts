@@ -58,7 +58,10 @@ const WRONG_ANSWER: Readonly<Record<string, string>> = {
   ERR_INVALID_URL: "it is not a valid URL",
 };
 
-/** Undefined for every other failure, including outages. `hasAnswered`: this address has served the vendor's API before. */
+/**
+ * Undefined for every other failure, including outages. `hasAnswered`: this address has served the vendor's API
+ * before.
+ */
 export function addressFailureOf(error: unknown, hasAnswered: boolean): AddressFailure | undefined {
   for (const code of codesOf(error)) {
     const wrong = WRONG_ANSWER[code] ?? prefixed(code);

@@ -5,7 +5,9 @@ import { createHash, randomUUID } from "node:crypto";
 export const CHAT_ID_LIMIT_CHARACTERS = 40;
 const ID_LIMIT_CHARACTERS = 64;
 const HASH_CHARACTERS = 16;
-/** Longer vendor ids are replaced; the longest real ones (hundreds, of gateways that encode state in them) are below. */
+/**
+ * Longer vendor ids are replaced; the longest real ones (hundreds, of gateways that encode state in them) are below.
+ */
 const MAX_VENDOR_ID_CHARACTERS = 1_024;
 /** Mistral's models require exactly nine letters and digits. */
 const NINE = /^[a-zA-Z0-9]{9}$/;

@@ -1,6 +1,6 @@
 /**
- * Parser for vendors' error bodies of any shape. The SDKs read only `{"error": {"message", "type", "code"}}`; compatible
- * servers, gateways and frameworks have a dozen other shapes. Pure.
+ * Parser for vendors' error bodies of any shape. The SDKs read only `{"error": {"message", "type", "code"}}`;
+ * compatible servers, gateways and frameworks have a dozen other shapes. Pure.
  */
 import { isJsonObject } from "./prompt-parts.js";
 
@@ -47,9 +47,9 @@ export function errorMessageIn(text: string): string {
 }
 
 /**
- * The shapes of vLLM and NVIDIA (fields at the top), Ollama (`error` is a text), FastAPI (`detail` is a text or a list of
- * problems), Kong and AWS (`message`), JSON:API and GraphQL-like ones (`errors`), RFC 9457 (`title`, `detail`), OAuth
- * (`error_description`) and Apigee (`fault`).
+ * The shapes of vLLM and NVIDIA (fields at the top), Ollama (`error` is a text), FastAPI (`detail` is a text or a list
+ * of problems), Kong and AWS (`message`), JSON:API and GraphQL-like ones (`errors`), RFC 9457 (`title`, `detail`),
+ * OAuth (`error_description`) and Apigee (`fault`).
  */
 export function errorFactsOf(body: Record<string, unknown>): ErrorFacts | undefined {
   const inner = body["error"];

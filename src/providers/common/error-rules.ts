@@ -39,8 +39,8 @@ const CONTEXT_WORDING =
   /context[ _](length|window)[^.]{0,20}exceeded|exceeds? the (model'?s )?(maximum )?context|maximum context length|prompt is too long|input is too long|too many (input )?tokens|input length and `max_tokens` exceed|context_exceeded|reduce the length of the (messages|input|prompt)|maximum prompt length|maximum number of (input )?tokens allowed|exceeds the available context size|exceeded model token limit|prompt token count of \d+ exceeds|exceed(s|ed)? (the )?(max )?context (window|length|limit)|too large for model with \d+ maximum context/;
 
 /**
- * OpenAI's wording for a field that is too long, for the fields that contain the conversation: only these get shorter by
- * a summary, unlike ids, names and lists of tools.
+ * OpenAI's wording for a field that is too long, for the fields that contain the conversation: only these get shorter
+ * by a summary, unlike ids, names and lists of tools.
  */
 const LONG_CONTENT_WORDING =
   /invalid '(messages|input|instructions|prompt|system)(\[\d+\])?(\.(content|output|arguments|tool_calls\[\d+\]\.function\.arguments))?(\[\d+\])?(\.text)?': (string|array) too long\. expected an? (string|array) with maximum length [1-9]/;

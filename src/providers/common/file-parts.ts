@@ -48,8 +48,8 @@ export function fileDataUrl(part: FilePart, bytes: Uint8Array): string {
 }
 
 /**
- * Placeholder for a tool's file that is not shown, also when its bytes are not loaded (`bytes` undefined). Also for text
- * files: a tool's result contains what the model should read.
+ * Placeholder for a tool's file that is not shown, also when its bytes are not loaded (`bytes` undefined). Also for
+ * text files: a tool's result contains what the model should read.
  */
 export function resultFilePlaceholder(file: StoredFile, bytes: Uint8Array | undefined): string {
   const isAway = bytes === undefined && isShownToModels(file.mediaType);

@@ -24,9 +24,9 @@ export type PreparedCall<Event> = {
 };
 
 /**
- * Runs one call. Yields exactly one `finish`, last, or throws; on abort it just ends. `prepare` is called with the first
- * read, and throws `ModelCallError` for what is refused before anything is sent. An answer with a stop reason is complete
- * however its stream ends: it is billed, and a retry would be billed again.
+ * Runs one call. Yields exactly one `finish`, last, or throws; on abort it just ends. `prepare` is called with the
+ * first read, and throws `ModelCallError` for what is refused before anything is sent. An answer with a stop reason is
+ * complete however its stream ends: it is billed, and a retry would be billed again.
  */
 export async function* runModelCall<Event>(
   { settings, limits, signal }: CallSettings,

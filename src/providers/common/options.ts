@@ -12,8 +12,8 @@ const PROBLEM_LIMIT_CHARACTERS = 200;
 const domains = z.array(z.string().min(1)).min(1);
 
 /**
- * The vendor's own web search: absent = off, present (even empty) = on. A vendor's schema omits the fields that the vendor
- * lacks (`webSearchSchema.omit({...})`), so that they are refused.
+ * The vendor's own web search: absent = off, present (even empty) = on. A vendor's schema omits the fields that the
+ * vendor lacks (`webSearchSchema.omit({...})`), so that they are refused.
  */
 export const webSearchSchema = z.strictObject({
   /** Only pages of these domains (`example.com`, subdomains included). */
@@ -53,7 +53,10 @@ export function parseOptions<Schema extends z.ZodType>(
 /** Problems that `problemsIn` returns. */
 const REPORTED_PROBLEMS_LIMIT = 20;
 
-/** The problems of the options, each with its path; at most `REPORTED_PROBLEMS_LIMIT`. Empty when the options are valid. */
+/**
+ * The problems of the options, each with its path; at most `REPORTED_PROBLEMS_LIMIT`. Empty when the options are
+ * valid.
+ */
 export function problemsIn(schema: z.ZodType, options: JsonObject): { path: string[]; message: string }[] {
   const parsed = schema.safeParse(options);
   return parsed.success ? [] : parsed.error.issues.flatMap(locateIssue).slice(0, REPORTED_PROBLEMS_LIMIT);

@@ -19,7 +19,8 @@ const MODEL_WORDINGS = [
   String.raw`maximum tokens you requested exceeds the model limit of ${NUMBER}`,
   // DeepSeek; Alibaba; Fireworks and others in their manner.
   String.raw`range of ${FIELD}\`?'? (?:is|should be) \[ ?\d+ ?, ?${NUMBER} ?\]`,
-  // Groq, Hugging Face, Cohere: "`max_tokens` must be less than or equal to `8192`", "`max_new_tokens` must be <= 4096".
+  // Groq, Hugging Face, Cohere: "`max_tokens` must be less than or equal to `8192`", "`max_new_tokens` must be <=
+  // 4096".
   String.raw`(?<!\+ \`?)${FIELD}\`?'? must be (?:<=|less than or equal to|at most) ?${NUMBER}`,
   // Ollama's cloud.
   String.raw`${FIELD} \([\d,]+\) exceeds (?:the )?model'?s? maximum output tokens \(${NUMBER}\)`,

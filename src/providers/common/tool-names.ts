@@ -8,8 +8,8 @@ import type { PromptPart } from "../../domain/chats/message-parts.js";
 import type { ModelProvider, ModelRequest, ModelStreamPart, PromptMessage } from "../types.js";
 
 /**
- * Accepted by all vendors: Anthropic, Bedrock and OpenAI require `^[a-zA-Z0-9_-]{1,64}$`; Gemini refuses a leading digit
- * or dash, and Moonshot anything but a leading letter.
+ * Accepted by all vendors: Anthropic, Bedrock and OpenAI require `^[a-zA-Z0-9_-]{1,64}$`; Gemini refuses a leading
+ * digit or dash, and Moonshot anything but a leading letter.
  */
 const LEGAL_NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
 const NAME_LIMIT_CHARACTERS = 64;
@@ -23,9 +23,9 @@ const SEARCH_TOOL = "web_search";
 export type ToolNames = { toVendor(name: string): string; fromVendor(name: string): string };
 
 /**
- * The codec for all names of one call. A legal name is unchanged; others become their legal characters and a hash of the
- * whole name, which depends on nothing else, so that prompt prefixes stay cacheable. `reserved` names are the vendor's
- * own. Undefined when all names are legal.
+ * The codec for all names of one call. A legal name is unchanged; others become their legal characters and a hash of
+ * the whole name, which depends on nothing else, so that prompt prefixes stay cacheable. `reserved` names are the
+ * vendor's own. Undefined when all names are legal.
  */
 export function toolNames(names: Iterable<string>, reserved: readonly string[] = []): ToolNames | undefined {
   const all = new Set(names);

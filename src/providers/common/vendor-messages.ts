@@ -9,7 +9,10 @@ const SHORTEST_KEY_CHARACTERS = 4;
 const CUT_MARK = "…";
 const HIDDEN = "[key]";
 
-/** How vendors' keys begin: OpenAI, Anthropic and OpenRouter, Stripe-like, Groq, xAI, Hugging Face, GitHub, NVIDIA, Replicate. */
+/**
+ * How vendors' keys begin: OpenAI, Anthropic and OpenRouter, Stripe-like, Groq, xAI, Hugging Face, GitHub, NVIDIA,
+ * Replicate.
+ */
 const PREFIXED_KEY = /\b(sk|pk|rk|key|gsk|xai|hf|ghp|gho|glpat|nvapi|r8)[-_][\w*…-]{6,}/gi;
 /** Google, AWS (access keys, Bedrock's keys) and JSON Web Tokens. */
 const KNOWN_KEY = /\b(AIza|AKIA|ASIA|ABSK|bedrock-api-key-|eyJ)[\w*.+/=-]{7,}[\w=-]/g;

@@ -43,8 +43,8 @@ type Waiter = { end(): void; fail(error: unknown): void };
 /**
  * Iterator over a stream that it opens with the first `next()`. Throws `SilenceError` when the vendor is silent for too
  * long, and whatever `open` or the stream throws; ends at once, without an error, when `signal` is or becomes aborted.
- * Time between two reads does not count. Aborts the stream, except when it has ended, or when the consumer returns after
- * an event: the rest is then drained. One read at a time.
+ * Time between two reads does not count. Aborts the stream, except when it has ended, or when the consumer returns
+ * after an event: the rest is then drained. One read at a time.
  * States: new → open → over. Not a generator, which would create half a dozen promises for each event.
  */
 export class WatchedStream<Event> implements AsyncIterableIterator<Event, undefined> {

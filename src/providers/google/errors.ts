@@ -60,8 +60,8 @@ function bodyOf(text: string): JsonObject | undefined {
 }
 
 /**
- * The vendor sends RESOURCE_EXHAUSTED, and mentions plan and billing, for two cases: the quota per minute, which is worth
- * a retry, and the quota per day or a plan without the model, which is not.
+ * The vendor sends RESOURCE_EXHAUSTED, and mentions plan and billing, for two cases: the quota per minute, which is
+ * worth a retry, and the quota per day or a plan without the model, which is not.
  */
 function typeOf(status: JsonValue | undefined, message: string, details: JsonObject[]): string | undefined {
   if (typeof status !== "string") return undefined;

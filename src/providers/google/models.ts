@@ -1,6 +1,8 @@
 /** Capabilities of Gemini models by their names. Unknown names count as the newest generation. Pure. */
 
-/** `gemini-2.5-pro` is 2.5. Undefined for names without a version: `gemini-flash-latest`, tuned models, other families. */
+/**
+ * `gemini-2.5-pro` is 2.5. Undefined for names without a version: `gemini-flash-latest`, tuned models, other families.
+ */
 function generationOf(model: string): number | undefined {
   const [, generation] = /gemini-(\d+(?:\.\d+)?)/.exec(model) ?? [];
   return generation === undefined ? undefined : Number(generation);

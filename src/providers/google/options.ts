@@ -34,7 +34,10 @@ export const googleOptionsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().min(0).max(1).optional(),
   topK: z.int().positive().optional(),
-  /** Google Search. The Gemini API has none of the fields that limit it; models before Gemini 3 cannot search in a request with tools. */
+  /**
+   * Google Search. The Gemini API has none of the fields that limit it; models before Gemini 3 cannot search in a
+   * request with tools.
+   */
   webSearch: webSearchSchema
     .omit({ allowedDomains: true, blockedDomains: true, contextSize: true, maxUses: true })
     .optional(),

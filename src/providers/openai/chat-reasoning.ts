@@ -1,6 +1,7 @@
 /**
- * Reasoning in Chat Completions, which OpenAI's own format lacks: compatible servers send it in fields of their own, and
- * some (DeepSeek, OpenRouter, Moonshot) require it back in the same field. Pure, except for the accumulator of one call.
+ * Reasoning in Chat Completions, which OpenAI's own format lacks: compatible servers send it in fields of their own,
+ * and some (DeepSeek, OpenRouter, Moonshot) require it back in the same field. Pure, except for the accumulator of one
+ * call.
  */
 import type { JsonObject, JsonValue } from "../../domain/common/json.js";
 import type { ProviderSettings, PromptMessage } from "../types.js";
@@ -72,8 +73,8 @@ export class ReasoningAccumulator {
 
 /**
  * The reasoning fields of each assistant message for the server that sent them. A server that has sent
- * `reasoning_content` gets that field with every assistant message, empty where there is none: DeepSeek refuses a history
- * in which one is missing. `isRequiredEverywhere`: it has just done so.
+ * `reasoning_content` gets that field with every assistant message, empty where there is none: DeepSeek refuses a
+ * history in which one is missing. `isRequiredEverywhere`: it has just done so.
  */
 export function replayedReasoning(
   messages: PromptMessage[],
@@ -90,8 +91,8 @@ export function replayedReasoning(
 }
 
 /**
- * Whether a server refused a history because a message has no reasoning: DeepSeek, for a chat that another vendor's model
- * began. The missing reasoning can only be left empty.
+ * Whether a server refused a history because a message has no reasoning: DeepSeek, for a chat that another vendor's
+ * model began. The missing reasoning can only be left empty.
  */
 export function requiresReasoning(error: unknown): boolean {
   if (!(error instanceof Error) || Reflect.get(error, "status") !== 400) return false;

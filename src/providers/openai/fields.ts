@@ -33,7 +33,10 @@ export const OPENAI_CONTEXT: PromptContext = {
   acceptsPdfs: true,
 };
 
-/** File types that a model accepts, by its name. Azure's deployments and compatible servers' models have arbitrary names. */
+/**
+ * File types that a model accepts, by its name. Azure's deployments and compatible servers' models have arbitrary
+ * names.
+ */
 export function filesTaken(
   kind: ModelProviderKind,
   model: string,

@@ -65,8 +65,8 @@ const extraBody = z.record(z.string(), z.json()).optional();
 const compatibleFields = {
   extraBody,
   /**
-   * Field of the reasoning effort: `reasoning_effort` (OpenAI, vLLM, most), `reasoning` (an object with the effort inside:
-   * OpenRouter), or none.
+   * Field of the reasoning effort: `reasoning_effort` (OpenAI, vLLM, most), `reasoning` (an object with the effort
+   * inside: OpenRouter), or none.
    */
   reasoningEffortStyle: z.enum(["reasoning_effort", "reasoning", "off"]).default("reasoning_effort"),
   /** Whether earlier reasoning is sent back to the server that produced it, as DeepSeek and others require. */

@@ -41,8 +41,8 @@ type Call = {
 };
 
 /**
- * Opens the stream, as a continuation of the newest answer where the vendor stores it. When the vendor no longer has that
- * answer (or its record differs from our history), the request is repeated with the whole history.
+ * Opens the stream, as a continuation of the newest answer where the vendor stores it. When the vendor no longer has
+ * that answer (or its record differs from our history), the request is repeated with the whole history.
  */
 async function openResponse(client: OpenAI, { request, settings, options, signal }: Call) {
   const create = (body: ResponseCreateParamsStreaming) =>

@@ -82,11 +82,11 @@ describe("credentials for a command's git", () => {
 
   test("[K2] a question for a user name and one for a password get only what they are for", async () => {
     await servers.open(given);
-    const output = await runIn(
+    const result = await runIn(
       chat(),
       `"$GIT_ASKPASS" "Username for 'https://github.com': "; ${ASK_PASSWORD}`,
     );
-    expect(output.output).toBe(`oauth2\n${TOKEN}\n`);
+    expect(result.output).toBe(`oauth2\n${TOKEN}\n`);
   });
 
   test("[K6] questions for anything but an HTTP host's user are not put to a server", async () => {
@@ -98,9 +98,9 @@ describe("credentials for a command's git", () => {
       "",
     ];
     const script = prompts.map((prompt) => `"$GIT_ASKPASS" "${prompt}"; echo "code $?"`).join("; ");
-    const output = await runIn(chat(), script);
+    const result = await runIn(chat(), script);
     const line = "parley: Only user names and passwords for HTTP(S) hosts are given.\ncode 1\n";
-    expect({ output: output.output, asked: servers.asked }).toEqual({
+    expect({ output: result.output, asked: servers.asked }).toEqual({
       output: line.repeat(prompts.length),
       asked: [],
     });
@@ -134,19 +134,19 @@ describe("for whom a command asks", () => {
       "export PARLEY_AGENT_ASKPASS_KEY=.chat-2",
       "export PARLEY_AGENT_ASKPASS_KEY=nonsense",
     ];
-    const output = await Promise.all(
+    const result = await Promise.all(
       forged.map((forge) => runIn(chat(), `${forge}; ${ASK_PASSWORD}; echo "code $?"`)),
     );
     const words = "parley: This command's key was not issued by this agent.\ncode 1\n";
-    expect(output.map(({ output }) => output)).toEqual(forged.map(() => words));
+    expect(result.map(({ output }) => output)).toEqual(forged.map(() => words));
     expect(servers.asked).toEqual([]);
   });
 
   test("[K4] a command that belongs to no chat has no credentials, and cannot bring a key along", async () => {
     await servers.open(given);
     const key = (await runIn(chat(), 'printf %s "$PARLEY_AGENT_ASKPASS_KEY"')).output;
-    const output = await runIn(agent.connection, ASK_PASSWORD, { PARLEY_AGENT_ASKPASS_KEY: key });
-    expect(output.output).toBe("parley: This command belongs to no chat, so it has no credentials.\n");
+    const result = await runIn(agent.connection, ASK_PASSWORD, { PARLEY_AGENT_ASKPASS_KEY: key });
+    expect(result.output).toBe("parley: This command belongs to no chat, so it has no credentials.\n");
     expect(servers.asked).toEqual([]);
   });
 
@@ -185,8 +185,8 @@ describe("which server is asked", () => {
     await servers.open(refusal);
     await servers.open(servers.hang);
     await servers.open(given);
-    const output = await runIn(chat(), ASK_PASSWORD);
-    expect({ output: output.output, asked: servers.asked.length }).toEqual({
+    const result = await runIn(chat(), ASK_PASSWORD);
+    expect({ output: result.output, asked: servers.asked.length }).toEqual({
       output: `${TOKEN}\n`,
       asked: 3,
     });
@@ -196,8 +196,8 @@ describe("which server is asked", () => {
     const { id } = await chat().startProcess({ command: `echo begun; ${ASK_PASSWORD}` });
     // The command runs by now, and no server can be asked.
     await servers.open(given);
-    const output = await chat().processOutput({ id, wait: true });
-    expect(output.output).toBe(`begun\n${TOKEN}\n`);
+    const result = await chat().processOutput({ id, wait: true });
+    expect(result.output).toBe(`begun\n${TOKEN}\n`);
   });
 
   test("[K8] a question that breaks with its line goes to the next server", async () => {
@@ -212,16 +212,16 @@ describe("which server is asked", () => {
   });
 
   test("[K8] without a server a command gets a refusal after ten seconds, and does not hang", async () => {
-    const output = await runIn(chat(), `${ASK_PASSWORD}; echo "code $?"`);
-    expect(output.output).toBe(
+    const result = await runIn(chat(), `${ASK_PASSWORD}; echo "code $?"`);
+    expect(result.output).toBe(
       "parley: No Parley server that could give credentials can be reached now.\ncode 1\n",
     );
   });
 
   test("[K3] a server that fails to look is a refusal", async () => {
     await servers.open(() => Promise.reject(new Error("The database is away.")));
-    const output = await runIn(chat(), ASK_PASSWORD);
-    expect(output.output).toBe("parley: The Parley server could not look for credentials.\n");
+    const result = await runIn(chat(), ASK_PASSWORD);
+    expect(result.output).toBe("parley: The Parley server could not look for credentials.\n");
   });
 });
 
@@ -300,8 +300,8 @@ describe("where nothing is left", () => {
     await servers.open(given);
     const before = dirname((await runIn(chat(), 'printf %s "$GIT_ASKPASS"')).output);
     await rm(before, { recursive: true });
-    const output = await runIn(chat(), `${ASK_PASSWORD}; dirname "$GIT_ASKPASS"`);
-    expect(output.output.replace(before, "the same")).toMatch(
+    const result = await runIn(chat(), `${ASK_PASSWORD}; dirname "$GIT_ASKPASS"`);
+    expect(result.output.replace(before, "the same")).toMatch(
       new RegExp(`^${TOKEN}\\n/.+/parley-askpass-\\w+\\n$`),
     );
   });
@@ -320,11 +320,11 @@ describe("where nothing is left", () => {
 
   test("[K12] what a command leaves running can still ask when the command itself is over", async () => {
     await servers.open(given);
-    const output = await runIn(
+    const result = await runIn(
       chat(),
       `(until test -e later; do sleep 0.05; done; ${ASK_PASSWORD} > answer) > /dev/null 2>&1 &`,
     );
-    expect(output.exitCode).toBe(0);
+    expect(result.exitCode).toBe(0);
     await writeFile(join(agent.folder, "later"), "");
     await eventually(async () =>
       expect(await readFile(join(agent.folder, "answer"), "utf8")).toBe(`${TOKEN}\n`),

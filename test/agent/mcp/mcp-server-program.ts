@@ -1,5 +1,6 @@
 // An MCP server for tests, over stdio, that can do what honest ones only do by accident. Its environment says how it
-// begins: STARTS is a file that gets a line at each start, HANGS makes it never answer, it prints NOISE bytes on stderr.
+// begins: STARTS is a file that gets a line at each start, HANGS makes it never answer, it prints NOISE bytes on
+// stderr.
 import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";

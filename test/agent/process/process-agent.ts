@@ -1,4 +1,5 @@
-// A real agent whose address is known, for tests that speak HTTP to it themselves, end it, or start it in their own way.
+// A real agent whose address is known, for tests that speak HTTP to it themselves, end it, or start it in their own
+// way.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { systemClock } from "../../../src/lib/clock.js";
 import {

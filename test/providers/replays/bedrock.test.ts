@@ -1,4 +1,6 @@
-/** Claude's streams as Bedrock sends them, byte for byte, through the true SDK: exactly these parts, or this failure. */
+/**
+ * Claude's streams as Bedrock sends them, byte for byte, through the true SDK: exactly these parts, or this failure.
+ */
 import { describe, expect, test } from "vitest";
 import { replay } from "./replay.js";
 import { CUT } from "./replay-server.js";

@@ -1,4 +1,7 @@
-/** Going on from an answer that the vendor keeps: only what is new is sent, and a vendor that forgot gets the whole history. */
+/**
+ * Going on from an answer that the vendor keeps: only what is new is sent, and a vendor that forgot gets the whole
+ * history.
+ */
 import { afterEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/common/json.js";
 import { startDemoModel } from "../../../src/demo-model/server.js";

@@ -28,7 +28,10 @@ function roundTrip(parts: Part[]): unknown {
   return turns.flatMap((turn) => (turn.role === "model" ? turn.parts : []));
 }
 
-/** Unsigned thoughts are for users, neighbouring unsigned texts are one, and a first call that lacks its signature gets a stand-in. */
+/**
+ * Unsigned thoughts are for users, neighbouring unsigned texts are one, and a first call that lacks its signature gets
+ * a stand-in.
+ */
 function expected(parts: Part[]): Part[] {
   const result: Part[] = [];
   let hasCall = false;

@@ -1,4 +1,6 @@
-/** Recorded shapes of Chat Completions streams, OpenAI's own and those all servers share, and what exactly they mean. */
+/**
+ * Recorded shapes of Chat Completions streams, OpenAI's own and those all servers share, and what exactly they mean.
+ */
 import { CUT } from "../../replays/replay-server.js";
 import {
   brokenBytes,
