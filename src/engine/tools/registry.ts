@@ -1,4 +1,4 @@
-/** Our own tools, and which of them a chat has. A new tool is a file, its prose, and a line here. */
+/** Registry of our own tools, and which of them a chat has. A new tool is a file, its description, and a line here. */
 import { attachFileTool } from "./files/attach-file.js";
 import { createWorkspaceTool } from "./workspaces/create-workspace.js";
 import { editFilesTool } from "./files/edit-files.js";

@@ -70,7 +70,7 @@ describe("a stream becomes a message", () => {
       ],
     },
     {
-      name: "a redacted thought has no text but is kept",
+      name: "a redacted thought has no text but is stored",
       stream: [{ ...ended, isRedacted: true, providerMetadata: { data: "x" } }, text("a")],
       parts: [
         { type: "reasoning", text: "", isRedacted: true, providerMetadata: { data: "x" } },

@@ -105,7 +105,7 @@ export class TurnToolsContext {
     return this.dependencies.tools.subagents.of({ ...caller, ...effectiveSettings(history, this.chat) });
   }
 
-  /** An "explore" subagent. It gets no external tools: nobody knows what they change. */
+  /** An "explore" subagent. It gets no external tools: their effects are unknown. */
   get #isReadOnly(): boolean {
     return this.chat.subagentKind === "explore";
   }

@@ -232,8 +232,8 @@ export class Worker {
   }
 
   /**
-   * Reconciles this process with the database, and takes over chats of dead workers. Whatever kept this worker from
-   * renewing its own lease may have kept the others: then theirs are left until the next heartbeat.
+   * Reconciles this process with the database, and takes over chats of dead workers. If its own
+   * lease had expired, the others' may have for the same reason: then theirs are left until the next heartbeat.
    */
   async #takeOver(mayClaimLost = true): Promise<void> {
     if (this.#isTakingOver) return;

@@ -290,7 +290,7 @@ describe("a requested summary", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("is told when there is nothing to summarise, and when the chat is at work", async () => {
+  test("is refused when there is nothing to summarise, and when the chat is busy", async () => {
     answers([{ text: "One." }]);
     const chatId = await talk();
     await replica.commands.compactChat(world.viewer, chatId);
@@ -310,7 +310,7 @@ describe("a requested summary", () => {
     await world.untilStatus(chatId, "waiting");
   });
 
-  test("may stop it: nothing is kept of it, and it is not made later unasked", async () => {
+  test("can be interrupted: nothing of it is stored, and it is not repeated later", async () => {
     const asked = answers([{ text: "One." }, { text: "Two." }], [{ hang: "before-events" }]);
     const chatId = await talk();
     await replica.commands.compactChat(world.viewer, chatId);

@@ -17,9 +17,9 @@ let clock: ManualClock;
 let bus: MemoryBus;
 let outbound: OutboundFetch;
 let tools: ServerTools;
-/** What people's requests carry; whoever is not in it has not authorised anything. */
+/** Headers of users' requests; a user without an entry has not authorised anything. */
 let keys: Map<string, string>;
-/** When people connected their accounts. */
+/** When users connected their accounts. */
 let since: Map<string, Date>;
 const log = createLog("silent");
 beforeEach(async () => {

@@ -45,7 +45,7 @@ test("a connection that breaks between two statements of a transaction fails tha
       [],
     );
     await world.run("SELECT pg_terminate_backend($1)", [row?.pid]);
-    // While nothing is asked of the connection, nobody but its own listener hears of its end.
+    // The connection is idle: only its own listener observes its end.
     await eventually(async () => {
       const left = await world.run("SELECT 1 FROM pg_stat_activity WHERE pid = $1", [row?.pid]);
       expect(left).toEqual([]);

@@ -177,7 +177,7 @@ class Chaos {
     if (deleted.ok) for (const part of parts) this.taken.add(part.type === "text" ? part.text : "");
   }
 
-  /** Its chats may be taken over although it is alive: it learns of that from the change. */
+  /** Its chats may be taken over although it is alive: it learns of that from an event. */
   async #kill(replica: Replica): Promise<void> {
     await world.killLease(replica);
     this.pick(this.replicas).clock.advance(HEARTBEAT_MS);
@@ -194,7 +194,7 @@ class Chaos {
     });
   }
 
-  /** People stop everything, and time goes on, until all is quiet. */
+  /** Interrupts everything and advances the clocks until all chats are idle. */
   async settle(): Promise<void> {
     const isQuiet = async () => {
       const states = await Promise.all(this.chats.map((chatId) => world.state(chatId)));
