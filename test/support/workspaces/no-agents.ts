@@ -6,7 +6,7 @@ const unexpected = () => Promise.reject(new Error("Nobody was expected to ask fo
 export const noAgents: Agents = {
   spawn: unexpected,
   wait: unexpected,
-  tell: unexpected,
+  message: unexpected,
   interrupt: unexpected,
   list: unexpected,
 };
