@@ -162,7 +162,7 @@ describe("where keys come from", () => {
 
   test("a damaged key file stops the start, and is not replaced", async () => {
     await writeFile(join(dataDir, "secrets.key"), "half a ke");
-    await expect(openSecretBox(embedded(), nothingSealed)).rejects.toThrow("does not hold a key");
+    await expect(openSecretBox(embedded(), nothingSealed)).rejects.toThrow("does not contain a key");
     expect(await readFile(join(dataDir, "secrets.key"), "utf8")).toBe("half a ke");
     await chmod(join(dataDir, "secrets.key"), 0o600);
   });
@@ -191,7 +191,7 @@ describe("where keys come from", () => {
     await chmod(join(dataDir, "secrets.key"), 0o644);
     const facts = { ...sealedWith("2026"), countKeys: nothingSealed.countKeys };
     await openSecretBox(embedded(), facts);
-    expect(facts.said).toEqual([expect.stringContaining("Others on this machine can read the key")]);
+    expect(facts.said).toEqual([expect.stringContaining("other users of this machine can read the key")]);
   });
 
   test("a start that was killed while it made the key is made good by the next", async () => {
