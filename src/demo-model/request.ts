@@ -1,7 +1,7 @@
 /** What the demo model knows of a request, whichever vendor's format it came in. */
 import type { JsonObject, JsonValue } from "../domain/common/json.js";
 
-export const WIRE_NAMES = ["anthropic", "openai-responses", "openai-chat", "google", "bedrock"] as const;
+const WIRE_NAMES = ["anthropic", "openai-responses", "openai-chat", "google", "bedrock"] as const;
 export type WireName = (typeof WIRE_NAMES)[number];
 
 export type DemoToolCall = { id: string; name: string; arguments: JsonObject };

@@ -14,7 +14,7 @@ export type Script =
   | readonly ScriptStep[]
   | { readonly [name: string]: readonly ScriptStep[] };
 
-export const SCRIPT_HEADER = "parley-demo-script";
+const SCRIPT_HEADER = "parley-demo-script";
 
 /** Messages whose attempts are counted for `times=N`; the oldest is forgotten first. */
 const COUNTED_MESSAGES = 1_000;

@@ -27,7 +27,7 @@ const RECORDED_CHARACTERS = 64 * 1024 * 1024;
 /** Vendors refuse bodies above 32 MB; twice that leaves room for tests of just that. */
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
 
-export const DEMO_MODEL_NAME = "demo";
+const DEMO_MODEL_NAME = "demo";
 
 const WIRES: Record<WireName, Wire> = {
   anthropic: anthropicWire,
@@ -175,7 +175,7 @@ async function reply(
   const step = chooseStep(request);
   if (step.error) {
     const { status, type, message, body, headers } = step.error;
-    const answer = body ?? wire.errorBody(status, type, message ?? "The demo model was told to fail.");
+    const answer = body ?? wire.errorBody(status, type, message ?? "The demo model was instructed to fail.");
     const all = { ...wire.errorHeaders?.(status, type), ...headers };
     for (const [name, value] of Object.entries(all)) response.setHeader(name, value);
     if (typeof answer === "string") response.writeHead(status, { "content-type": "text/html" }).end(answer);

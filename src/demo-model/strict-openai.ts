@@ -40,7 +40,7 @@ export function openaiChatFault(body: JsonObject, asked: Asked): OpenaiFault | u
   );
 }
 
-/** `kept`: the conversation that the request goes on from. */
+/** `kept`: the stored conversation that the request goes on from. */
 export function openaiResponsesFault(
   body: JsonObject,
   asked: Asked,

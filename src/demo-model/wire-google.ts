@@ -26,7 +26,7 @@ const ERROR_STATUSES: Record<number, string> = {
 const SERVER_ERROR_CODE = 500;
 const UNAVAILABLE_CODE = 503;
 
-/** `/v1beta/models/NAME:VERB`; the model and whether to stream are told by the address alone. */
+/** `/v1beta/models/NAME:VERB`; the model and whether to stream are in the address alone. */
 const CALL_PATH = /^\/v1(?:alpha|beta)?\/models\/([^:]+):(streamGenerateContent|generateContent)$/;
 const MODELS_PATH = /^\/v1(?:alpha|beta)\/models(?:\/([^:]+))?$/;
 
@@ -85,7 +85,7 @@ export const googleWire: Wire = {
   errorBody: (status, type, message) => ({ error: errorOf(status, type, message) }),
 };
 
-/** A used-up plan is told by its details, as the vendor does; other vendors' types mean nothing here. */
+/** An exhausted plan is recognized by its details, as the vendor does; other vendors' types mean nothing here. */
 function errorOf(code: number, type: string | undefined, message: string): JsonObject {
   const status = ERROR_STATUSES[code] ?? (code >= SERVER_ERROR_CODE ? "UNAVAILABLE" : "FAILED_PRECONDITION");
   if (type !== "insufficient_quota") return { code, message, status };

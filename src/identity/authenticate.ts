@@ -10,7 +10,7 @@ import {
   lockSubject,
   type Subject,
 } from "../store/users/identities.js";
-import { changeUser, holdUser } from "../store/users/user-administration.js";
+import { changeUser, lockUser } from "../store/users/user-administration.js";
 
 export type AuthenticateDependencies = {
   database: Database;
@@ -49,7 +49,7 @@ async function withRole(
   role: UserRole,
   log: Log,
 ): Promise<KnownIdentity> {
-  const held = await holdUser(transaction, found.user.id);
+  const held = await lockUser(transaction, found.user.id);
   if (!held || held.user.role === role) return found;
   if (role === "member" && held.isLastAdmin) {
     log.warn({ username: held.user.username }, "last admin keeps the role against the claims");

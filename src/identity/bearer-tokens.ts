@@ -6,20 +6,9 @@ import { roleWithin, TOKEN_SCOPES, type Viewer } from "../domain/users/viewer.js
 import { authenticate, type AuthenticateDependencies } from "./authenticate.js";
 
 /** Asymmetric signatures only: never a shared secret, never none. */
-export const ALGORITHMS = [
-  "RS256",
-  "RS384",
-  "RS512",
-  "PS256",
-  "PS384",
-  "PS512",
-  "ES256",
-  "ES384",
-  "ES512",
-  "EdDSA",
-];
+const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 /** Tolerated difference between the provider's clock and ours. */
-export const CLOCK_SKEW_SECONDS = 30;
+const CLOCK_SKEW_SECONDS = 30;
 const ANSWER_LIMIT_MS = 10_000;
 const FORM = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 

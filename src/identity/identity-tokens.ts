@@ -8,7 +8,7 @@ import type { Log } from "../lib/log.js";
 import type { Database } from "../store/common/database.js";
 import {
   claimRefresh,
-  type KeptTokens,
+  type StoredTokens,
   readTokens,
   readTokensOfUser,
   releaseRefresh,
@@ -50,15 +50,15 @@ export class FreshIdentityTokens {
     return renewal.finally(() => this.#renewing.delete(stored.identityId));
   }
 
-  #isDue({ expiresAt }: KeptTokens): boolean {
+  #isDue({ expiresAt }: StoredTokens): boolean {
     return expiresAt !== null && expiresAt - this.dependencies.clock.now() < RENEW_BEFORE_MS;
   }
 
-  #unlessExpired({ accessToken, expiresAt }: KeptTokens): string | null {
+  #unlessExpired({ accessToken, expiresAt }: StoredTokens): string | null {
     return expiresAt === null || expiresAt > this.dependencies.clock.now() ? accessToken : null;
   }
 
-  async #renew({ identityId }: KeptTokens): Promise<string | null> {
+  async #renew({ identityId }: StoredTokens): Promise<string | null> {
     const { database, secrets, clock } = this.dependencies;
     const claim = randomUUID();
     for (let poll = 0; poll < MAX_POLLS; poll += 1) {
@@ -73,7 +73,7 @@ export class FreshIdentityTokens {
     return last && this.#unlessExpired(last);
   }
 
-  async #renewClaimed(claimed: KeptTokens, claim: string): Promise<string | null> {
+  async #renewClaimed(claimed: StoredTokens, claim: string): Promise<string | null> {
     const { database, secrets, provider, log } = this.dependencies;
     const { identityId, refreshToken, idToken } = claimed;
     // Another replica renewed it just before the claim.

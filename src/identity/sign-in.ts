@@ -4,14 +4,14 @@
  */
 import { signInProblem } from "../domain/users/identity-claims.js";
 import { createSession, endSession, type SessionLimits } from "../store/users/sessions.js";
-import { keepIdentityTokens, readTokens } from "../store/users/identities.js";
-import type { SecretBox, SecretPlace } from "../store/common/secret-box.js";
+import { storeIdentityTokens, readTokens } from "../store/users/identities.js";
+import type { SecretBox, ColumnReference } from "../store/common/secret-box.js";
 import { authenticate, type AuthenticateDependencies } from "./authenticate.js";
 import { type Attempt, type IdentityProvider, refusalText } from "./provider.js";
 
 /** Long enough for a second factor. */
 export const ATTEMPT_MS = 10 * 60_000;
-const NOTE: SecretPlace = { table: "cookies", column: "sign_in", rowId: "note" };
+const NOTE: ColumnReference = { table: "cookies", column: "sign_in", rowId: "note" };
 
 export type SignInDependencies = AuthenticateDependencies & {
   secrets: SecretBox;
@@ -61,7 +61,7 @@ export class SignIn {
     if (problem !== null) return { kind: "refused", message: problem };
     const { identityId, user } = await authenticate(this.dependencies, { issuer, subject }, claims);
     if (!user.isActive) return { kind: "refused", message: "Your account was deactivated by an admin." };
-    await keepIdentityTokens(database, secrets, { identityId, tokens });
+    await storeIdentityTokens(database, secrets, { identityId, tokens });
     const session = await createSession(database, { userId: user.id, identityId }, limits);
     return { kind: "signed-in", session, returnTo: note.returnTo };
   }

@@ -8,7 +8,7 @@ import type { Log } from "./log.js";
 /** EX_SOFTWARE of sysexits: an internal error, which no mistake of an operator and no signal exits with. */
 export const EXIT_SOFTWARE_ERROR = 70;
 /** The longest that the cleanup may take; then the process exits in the middle of it. */
-export const EXIT_CLEANUP_LIMIT_MS = 10_000;
+const EXIT_CLEANUP_LIMIT_MS = 10_000;
 
 /** Resolves with the first uncaught error; each one is logged with its stack and cause. */
 export function untilUncaughtError(log: Log, program: string): Promise<unknown> {

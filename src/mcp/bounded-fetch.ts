@@ -27,7 +27,7 @@ function bounded(response: Response): Response {
 }
 
 /** The same response with another body, derived from its own. */
-export function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
+function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
   const { status, statusText, headers, url } = response;
   const copy = new Response(body, { status, statusText, headers });
   // The library compares it with the requested address.

@@ -32,7 +32,7 @@ import {
 /** Timeout of a call; restarted by each progress notification. */
 const CALL_TIMEOUT_MS = 60_000;
 /** Timeout of a call that keeps reporting progress. */
-export const LONGEST_CALL_MS = 240_000;
+const LONGEST_CALL_MS = 240_000;
 /** For all pages of the list. */
 const LIST_TIMEOUT_MS = 30_000;
 /** After an error of the transport the server is pinged; a live one answers in milliseconds. */

@@ -16,7 +16,7 @@ const SHORTEST_SECRET = 6;
 const MAX_CAUSES = 5;
 
 /** An address for messages and logs: without user info, query and fragment, which may contain secrets. */
-export function shownUrl(url: URL): string {
+function shownUrl(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
 
@@ -44,7 +44,7 @@ export function withoutSecrets(text: string, secrets: ReadonlySet<string>): stri
 }
 
 /** Removes user info, query and fragment from all addresses in a text. */
-export function withoutQueries(text: string): string {
+function withoutQueries(text: string): string {
   return text.replace(/\bhttps?:\/\/[^\s"'<>)]+/g, (found) => {
     const end = /[.,;:!?]*$/.exec(found)?.[0] ?? "";
     const address = found.slice(0, found.length - end.length);

@@ -37,7 +37,7 @@ describe("the scopes that are asked for", () => {
     ],
     ["the challenge's before the resource's", {}, { configured: [], challenge }, ["read", "admin"]],
     ["the resource's without a challenge", {}, { configured: [], challenge: null }, ["read", "write"]],
-    ["none where nobody names any", { resourceScopes: [] }, { configured: [], challenge: null }, []],
+    ["none when none are named", { resourceScopes: [] }, { configured: [], challenge: null }, []],
     [
       "with a refresh token where the server has such a scope",
       { scopes: ["openid", "offline_access"] },
@@ -110,7 +110,7 @@ describe("a token answer", () => {
   const cases: [string, object, object][] = [
     ["of the least that there can be", {}, {}],
     ["with any spelling of bearer", { token_type: "BEARER" }, {}],
-    ["of another type, which is kept as it is", { token_type: "DPoP" }, { tokenType: "DPoP" }],
+    ["of another type, which is preserved", { token_type: "DPoP" }, { tokenType: "DPoP" }],
     [
       "with all there is",
       { refresh_token: "r", scope: "a  b", expires_in: 3600.9 },

@@ -107,7 +107,7 @@ describe.each<{ kind: GitHostKind; start(): Promise<ShapedHost>; pages: (number:
     expect(await facts(3)).toEqual(opened({ isDraft: true, authorLogin: null }));
   });
 
-  test("a known one that is gone is looked for anew", async () => {
+  test("a known one that is gone is looked up again", async () => {
     host.open("ada/greeter", { number: 7, branch: "hello" });
     expect(await facts(99)).toEqual(opened());
   });
@@ -168,7 +168,7 @@ describe.each<{ kind: GitHostKind; start(): Promise<ShapedHost>; pages: (number:
       },
       limited(NOW + 30_000),
     ],
-  ])("%s is told apart", async (_, answer, failure) => {
+  ])("%s is recognized", async (_, answer, failure) => {
     host.failing = { body: { message: "no" }, ...answer };
     expect(await facts()).toMatchObject(failure);
   });

@@ -1,6 +1,6 @@
 // The program that the official conformance suite drives against the server whose address is the last argument. Parley's
 // own: the connection, lists, calls, renewals and challenges (src/mcp), the way out (src/lib/outbound), and each step of
-// a person's authorisation. The scenarios': which tools are called with what, that questions are accepted, a person who
+// a user's authorisation. The scenarios': which tools are called with what, that questions are accepted, a user who
 // consents at once, and machines' own grants (the library's), of which Parley has none. Ends with an error as they do.
 import { auth } from "@modelcontextprotocol/sdk/client/auth.js";
 import {
@@ -28,7 +28,7 @@ import { McpForbidden, McpUnauthorized, type McpChallenge } from "../../src/mcp/
 /** The suite knows this address, and accepts it as a client's id. */
 const DOCUMENT_URL = "https://conformance-test.local/client-metadata.json";
 const REDIRECT_URI = "http://localhost:3000/callback";
-/** A person would be asked as often: with nothing, with what is known, and once for more. */
+/** A user would be asked as often: with nothing, with what is known, and once for more. */
 const MAX_AUTHORIZATIONS = 3;
 /** All scenarios run at once, each in two programs: on few cores they wait for each other. */
 const TIMEOUT_MS = 60_000;
@@ -48,7 +48,7 @@ const context = contextSchema.parse(JSON.parse(process.env["MCP_CONFORMANCE_CONT
 const outbound = new OutboundFetch(systemClock);
 const fetch = outbound.for({ isPrivateAllowed: true, timeoutMs: TIMEOUT_MS, maxBodyBytes: null });
 
-/** What a person's authorisation consists of while it lasts. */
+/** What a user's authorisation consists of while it lasts. */
 type Grant = { server: AuthorizationServer; client: OauthClient; tokens: OauthTokens };
 
 async function authorize({ resourceMetadataUrl, scope }: McpChallenge): Promise<Grant> {
@@ -63,7 +63,7 @@ async function authorize({ resourceMetadataUrl, scope }: McpChallenge): Promise<
       : { id: context.client_id, ...known };
   const begun = await beginAuthorization({ server, client }, { redirectUri: REDIRECT_URI, scopes });
   begun.authorizationUrl.searchParams.set("state", "conformance");
-  // The suite's authorisation server asks nobody: it redirects at once, as after a person's consent.
+  // The suite's authorisation server redirects at once, as after a user's consent.
   const consent = await fetch(begun.authorizationUrl, { redirect: "manual" });
   const answer = new URL(consent.headers.get("location") ?? "").searchParams;
   const problem = findIssuerProblem(server, answer.get("iss"));
@@ -110,7 +110,7 @@ async function use(headers: Record<string, string>, grant: Grant | undefined): P
       fetch,
       clock: systemClock,
       log: createLog("warn"),
-      // The suite wants to see the defaults of the question's schema accepted; in turns nobody is asked.
+      // The suite wants to see the defaults of the question's schema accepted; turns have no user to ask.
       ...(scenario.startsWith("elicitation") && {
         onElicitation: () => Promise.resolve({ action: "accept", content: {} }),
       }),

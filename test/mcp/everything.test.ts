@@ -17,7 +17,7 @@ describe.each(["streamable_http", "sse"] as const)("over %s", (kind) => {
 
   const call = (tool: string, args = {}) => client.call({ tool, args, signal: lasting() });
 
-  test("the server tells what it is, and its tools sorted with their schemas", async () => {
+  test("the server introduces itself, and its tools sorted with their schemas", async () => {
     const tools = await client.listTools();
     expect(client.server.name).toContain("everything");
     expect(tools.map(({ name }) => name)).toEqual(
@@ -48,7 +48,7 @@ describe.each(["streamable_http", "sse"] as const)("over %s", (kind) => {
     });
   });
 
-  test("progress is told while a call goes on", async () => {
+  test("progress is reported while a call runs", async () => {
     const told: McpProgress[] = [];
     const { parts } = await client.call({
       tool: "trigger-long-running-operation",
@@ -72,7 +72,7 @@ describe.each(["streamable_http", "sse"] as const)("over %s", (kind) => {
     expect(textOf((await call("echo", { message: "still here" })).parts)).toBe("Echo: still here");
   });
 
-  test("a tool that does not exist, or arguments that do not fit, are told as the server does", async () => {
+  test("a tool that does not exist, or arguments that do not fit, are reported as by the server", async () => {
     expect(await call("nothing-like-it")).toMatchObject({ isError: true });
     expect(await call("get-sum", { a: "two" })).toMatchObject({ isError: true });
   });

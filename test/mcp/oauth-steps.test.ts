@@ -126,7 +126,7 @@ describe("an authorisation server is found", () => {
       },
     ],
     [
-      "by the endpoints of the first edition where nothing is told",
+      "by the endpoints of the first edition without any metadata",
       "/mcp",
       {},
       {
@@ -165,7 +165,7 @@ describe("an authorisation server is found", () => {
   });
 });
 
-describe("what a server tells of itself is refused", () => {
+describe("invalid metadata is refused", () => {
   const rows: [string, Answers][] = [
     ["when its description is no JSON", { [`${RESOURCE}/mcp`]: { body: "<html>" } }],
     ["when its description names no resource", { [`${RESOURCE}/mcp`]: { body: { resource: 7 } } }],
@@ -270,7 +270,7 @@ describe("Parley registers itself", () => {
   const refusals: [string, Answers, object][] = [
     ["an answer without a client id", { "/register": { status: 201, body: {} } }, { kind: "answer" }],
     [
-      "a refusal, whose reason is told",
+      "a refusal, with its reason",
       {
         "/register": {
           status: 400,
@@ -314,7 +314,7 @@ describe("tokens", () => {
     expect(asked[0]?.authorization).toBe(`Basic ${Buffer.from("c1:s/1").toString("base64")}`);
   });
 
-  test("that cannot be renewed any more are told from servers in trouble", async () => {
+  test("that cannot be renewed any more are distinguished from failing servers", async () => {
     const gone = await answering({ "/token": { status: 400, body: { error: "invalid_grant" } } });
     const ill = await answering({ "/token": { status: 503, body: "busy" } });
     const party = (origin: string) => ({ server: serverAt(origin), client, fetch });

@@ -31,7 +31,7 @@ export async function startEverything(
   const ended = once(child, "exit");
   await new Promise<void>((ready, fail) => {
     let words = "";
-    // Read to its end: a server whose words nobody takes would stop at the next one.
+    // Read to its end: a server whose output is not read would block.
     child.stderr.on("data", (chunk: Buffer) => {
       words += chunk.toString();
       if (/listening|running on port/i.test(words)) ready();
@@ -96,7 +96,7 @@ export function connect(
   );
 }
 
-/** A signal that nobody aborts. */
+/** A signal that is never aborted. */
 export function lasting(): AbortSignal {
   return new AbortController().signal;
 }

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { type IRateLimiterOptions, RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
 
 /** Keys of one limit, some 300 bytes each; beyond it the least recently used is evicted. */
-export const MAX_KEYS = 100_000;
+const MAX_KEYS = 100_000;
 
 export class BoundedMemory extends RateLimiterMemory {
   readonly #keys: LRUCache<string, true>;

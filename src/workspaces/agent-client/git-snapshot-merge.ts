@@ -7,7 +7,7 @@ import {
 import type { GitRepository, GitSnapshot } from "../../domain/git/git-snapshot.js";
 
 /** Of all diffs of one chat together. */
-export const MAX_SNAPSHOT_CHARACTERS = 12 * 1024 * 1024;
+const MAX_SNAPSHOT_CHARACTERS = 12 * 1024 * 1024;
 const LEFT_OUT = "The diffs of this chat's repositories are too large together; this one is left out.\n";
 
 /** `answers`: the latest refresh before the snapshot was made. */

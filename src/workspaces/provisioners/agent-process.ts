@@ -9,7 +9,7 @@ import type { Clock } from "../../lib/clock.js";
 /** A cold start on a busy machine takes about two seconds. */
 export const AGENT_START_TIMEOUT_MS = 10_000;
 /** More than the 5 s that the agent gives its own commands to end, and the search for leftover processes on a busy machine. */
-export const AGENT_STOP_TIMEOUT_MS = 15_000;
+const AGENT_STOP_TIMEOUT_MS = 15_000;
 /** Enough for the stack trace of why it exited. */
 const LAST_OUTPUT_CHARACTERS = 4_000;
 const TOKEN_BYTES = 32;

@@ -20,9 +20,9 @@ import { openTunnelListener, type TunnelListener } from "./tunnel-listener.js";
 import type { ConnectingAgent, AgentLocations, Registrations } from "./ports.js";
 
 /** Registrations that are not renewed expire after this, so that those of a crashed replica do. */
-export const REGISTRATION_LEASE_MS = 30_000;
+const REGISTRATION_LEASE_MS = 30_000;
 /** Three attempts before a lease expires. */
-export const RENEWAL_INTERVAL_MS = 10_000;
+const RENEWAL_INTERVAL_MS = 10_000;
 /** A connected agent answers at once, unless something in between drops the traffic. */
 const HEALTH_TIMEOUT_MS = 10_000;
 /** RFC 6455: normal closure; the agent shuts down. */

@@ -8,7 +8,7 @@ import type { AgentLocations, Registrations } from "./ports.js";
 import { ReplicasNotConfigured, type Relays } from "./relays.js";
 
 /** An agent that lost its server connects to another one within seconds. */
-export const RETURN_WAIT_MS = 15_000;
+const RETURN_WAIT_MS = 15_000;
 const POLL_INTERVAL_MS = 250;
 
 export type ExternalAgentsOptions = {
