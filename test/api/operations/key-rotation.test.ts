@@ -8,7 +8,7 @@ import {
   SECRET_COLUMNS,
   type SecretColumn,
   type SecretColumnOf,
-  secretPlace,
+  columnReference,
 } from "../../../src/store/common/secret-columns.js";
 import { SERVER_PROGRAM } from "../../support/build.js";
 import {
@@ -213,7 +213,7 @@ async function openAll(box: SecretBox) {
     const text = `SELECT ${id} AS id, ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL`;
     const rows = (await place.query(text)) as { id: string; sealed: string }[];
     return rows.map((row) =>
-      box.open(row.sealed, secretPlace(table, column as SecretColumnOf<typeof table>, row.id)),
+      box.open(row.sealed, columnReference(table, column as SecretColumnOf<typeof table>, row.id)),
     );
   });
   return (await Promise.all(opened)).flat();

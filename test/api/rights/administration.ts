@@ -1,18 +1,18 @@
 // Who may ask for each mutation that is an admin's: admins, who show all that they are or a token with ADMIN.
-import { ADMINS_ASK } from "./askers.js";
-import { change, type RootLine, type RootLines } from "./lines.js";
+import { ADMINS_ASK } from "./callers.js";
+import { change, type RootEntry, type RootEntries } from "./entries.js";
 import type { World } from "./world.js";
 
 type Input = (world: World) => object | Promise<object>;
 const administer = (field: string, input: Input) => change(ADMINS_ASK, field, input);
 
 /** Of one that is about a tool server: also when it is disabled. */
-const onServers = (field: string, more: object = {}): RootLine[] => [
+const onServers = (field: string, more: object = {}): RootEntry[] => [
   administer(field, ({ enabled }) => ({ serverId: enabled.open, ...more })),
   { when: "disabled", ...administer(field, ({ disabled }) => ({ serverId: disabled.open, ...more })) },
 ];
 
-const toolServers: RootLines = {
+const toolServers: RootEntries = {
   createMcpServer: administer("server { id }", ({ spare }) => ({
     ...{ slug: spare.slug(), displayName: "New", url: "https://mcp.example/", transport: "SSE" },
     auth: { none: true },
@@ -22,7 +22,7 @@ const toolServers: RootLines = {
   deleteMcpServer: administer("deletedId", async ({ spare }) => ({ serverId: await spare.toolServer() })),
 };
 
-const people: RootLines = {
+const users: RootEntries = {
   createUser: administer("secret", ({ spare }) => ({ username: spare.slug(), role: "MEMBER" })),
   updateUser: administer("user { id }", async ({ spare }) => ({
     userId: await spare.person(),
@@ -38,11 +38,11 @@ const people: RootLines = {
   })),
 };
 
-const deployment: RootLines = {
+const deployment: RootEntries = {
   updateDeploymentSettings: administer("settings { updatedAt }", () => ({ acquireBatchSize: 10 })),
 };
 
-const limits: RootLines = {
+const limits: RootEntries = {
   updateUsageLimitPolicy: administer("policy { isEnabled }", () => ({ defaultLimitMicros: "2000000" })),
   setUserUsageLimit: administer("override { limitMicros }", async ({ spare }) => ({
     userId: await spare.person(),
@@ -56,7 +56,7 @@ const limits: RootLines = {
   clearUserUsageLimit: administer("user { id }", async ({ spare }) => ({ userId: await spare.person() })),
 };
 
-const models: RootLines = {
+const models: RootEntries = {
   createModelProvider: administer("provider { id }", ({ spare }) => ({
     ...{ kind: "ANTHROPIC", displayName: spare.slug() },
   })),
@@ -73,7 +73,7 @@ const models: RootLines = {
   deleteModelConfig: administer("deletedId", async ({ spare }) => ({ modelConfigId: await spare.model() })),
 };
 
-const workspaceTemplates: RootLines = {
+const workspaceTemplates: RootEntries = {
   createWorkspaceTemplate: administer("template { id }", ({ spare }) => ({
     ...{ name: spare.slug(), displayName: "New", provisioner: "LOCAL", spec: {} },
   })),
@@ -85,9 +85,9 @@ const workspaceTemplates: RootLines = {
   })),
 };
 
-export const administration: RootLines = {
+export const administration: RootEntries = {
   ...toolServers,
-  ...people,
+  ...users,
   ...deployment,
   ...limits,
   ...models,

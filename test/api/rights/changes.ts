@@ -1,6 +1,6 @@
-// Who may ask for each mutation that is not an admin's. Others are told that what they may not see does not exist.
-import { changeOf, EVERYBODY, type Rule } from "./askers.js";
-import { change, changing, type RootLine, type RootLines } from "./lines.js";
+// Access to each mutation that is not for admins. Objects not visible to a caller are not found.
+import { changeOf, ALL_USERS, type Rule } from "./callers.js";
+import { change, changing, type RootEntry, type RootEntries } from "./entries.js";
 import { browser } from "../../support/clients/browser-subscription.js";
 import type { World } from "./world.js";
 
@@ -8,7 +8,7 @@ const parts = [{ text: { text: "[[demo: deltas=1]]" } }];
 
 /** The owner and admins, who steer everybody's chats. */
 const STEER = changeOf("shown");
-/** What belongs to one person alone, whatever others are. */
+/** Objects that only their owner can change. */
 const OWN = changeOf("shown", { admin: "NOT_FOUND" });
 /** Nobody's turns use a disabled tool server, an admin's neither. */
 const DISABLED = changeOf("INVALID");
@@ -22,7 +22,7 @@ function choosing(
   rule: Rule,
   disabledRule: Rule,
   input: (world: World) => object | Promise<object>,
-): RootLine[] {
+): RootEntry[] {
   const more = (which: "enabled" | "disabled") => async (world: World) => ({
     ...(await input(world)),
     mcpServerIds: [world[which].open],
@@ -34,20 +34,20 @@ function choosing(
   ];
 }
 
-const chats: RootLines = {
-  createChat: choosing(EVERYBODY, EVERYBODY_INVALID, () => ({ parts, workspaceId: null })),
+const chats: RootEntries = {
+  createChat: choosing(ALL_USERS, EVERYBODY_INVALID, () => ({ parts, workspaceId: null })),
   updateChat: choosing(STEER, DISABLED, async ({ spare }) => ({
     chatId: await spare.chat(),
     title: "Other",
   })),
   archiveChat: onChat(),
   unarchiveChat: onChat(),
-  // Nothing was said that a title could be made of, or a summary: whoever may, is told so.
+  // There is nothing to generate a title or a summary from: permitted callers get a conflict.
   regenerateChatTitle: onChat(changeOf("INVALID")),
   compactChat: onChat(changeOf("CONFLICT")),
-  // Nothing has failed: whoever may, is told so.
+  // No turn has failed: permitted callers get a conflict.
   retryChat: onChat(changeOf("CONFLICT")),
-  // Only owners have read a chat or not.
+  // Only owners have a read status.
   markChatRead: onChat(changeOf("shown", { admin: "INVALID" })),
   interruptChat: onChat(),
   clearChatContext: onChat(),
@@ -62,7 +62,7 @@ const chats: RootLines = {
   deleteQueuedMessage: change(STEER, "deletedId", async ({ spare }) => ({
     queuedMessageId: await spare.queued(),
   })),
-  // Nobody waits for one: whoever may, is told so.
+  // No call is pending: permitted callers get a conflict.
   submitToolResults: change(changeOf("CONFLICT"), "chat { id }", async ({ spare }) => ({
     chatId: await spare.chat(),
     results: [],
@@ -72,9 +72,9 @@ const chats: RootLines = {
 };
 
 const aWorkspace = async ({ spare }: World) => ({ workspaceId: await spare.workspace() });
-const workspaces: RootLines = {
+const workspaces: RootEntries = {
   createWorkspace: [
-    change(EVERYBODY, "workspace { id }", ({ templateId }) => ({ templateId })),
+    change(ALL_USERS, "workspace { id }", ({ templateId }) => ({ templateId })),
     {
       when: "disabled",
       ...change(
@@ -92,28 +92,28 @@ const workspaces: RootLines = {
   })),
 };
 
-const own: RootLines = {
-  createFileUpload: change(EVERYBODY, "file { id }", () => ({
+const own: RootEntries = {
+  createFileUpload: change(ALL_USERS, "file { id }", () => ({
     ...{ name: "a.txt", mediaType: "text/plain", sizeBytes: 1 },
   })),
-  registerPushSubscription: change(EVERYBODY, "subscription { id }", () => browser()),
+  registerPushSubscription: change(ALL_USERS, "subscription { id }", () => browser()),
   unregisterPushSubscription: change(OWN, "deletedId", async ({ spare }) => ({
     endpoint: (await spare.browser()).endpoint,
   })),
-  connectGitHost: change(EVERYBODY, "account { id }", () => ({ host: "git.example", token: "secret" })),
+  connectGitHost: change(ALL_USERS, "account { id }", () => ({ host: "git.example", token: "secret" })),
   disconnectGitHost: change(OWN, "deletedId", async ({ spare }) => ({
     accountId: await spare.gitConnection(),
   })),
-  createApiToken: change(EVERYBODY, "secret", () => ({ name: "mine" })),
+  createApiToken: change(ALL_USERS, "secret", () => ({ name: "mine" })),
   revokeApiToken: change(OWN, "deletedId", async ({ spare }) => ({ tokenId: await spare.token() })),
-  updateUserPreferences: change(EVERYBODY, "preferences { customPrompt }", () => ({
+  updateUserPreferences: change(ALL_USERS, "preferences { customPrompt }", () => ({
     customPrompt: "Be brief.",
   })),
-  setViewerProviderKey: change(EVERYBODY, "provider { id }", async ({ spare }) => ({
+  setViewerProviderKey: change(ALL_USERS, "provider { id }", async ({ spare }) => ({
     ...{ providerId: await spare.provider({ keyPolicy: "USER" }), apiKey: { set: "secret" } },
   })),
   startMcpOauth: [
-    // It is a server that people do not authorise, which only those are told who may see it.
+    // A server without user authorization, which is only reported to callers who can see it.
     {
       rule: EVERYBODY_INVALID,
       ask: ({ enabled }, name) => changing(name, { serverId: enabled.open }, "authorizationUrl"),
@@ -127,7 +127,7 @@ const own: RootLines = {
     },
   ],
   disconnectMcpServer: [
-    change(EVERYBODY, "server { id }", ({ enabled }) => ({ serverId: enabled.personal })),
+    change(ALL_USERS, "server { id }", ({ enabled }) => ({ serverId: enabled.personal })),
     {
       when: "disabled",
       ...change(
@@ -141,4 +141,4 @@ const own: RootLines = {
   ],
 };
 
-export const changes: RootLines = { ...chats, ...workspaces, ...own };
+export const changes: RootEntries = { ...chats, ...workspaces, ...own };

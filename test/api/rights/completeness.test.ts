@@ -1,14 +1,14 @@
-// What the table of rights says of a schema that it does not fit, in words that tell what to do.
+// The reported differences between the access table and a schema that does not match it.
 import { buildSchema } from "graphql";
 import { expect, test } from "vitest";
-import { EVERYBODY } from "./askers.js";
+import { ALL_USERS } from "./callers.js";
 import { gapsIn } from "./completeness.js";
-import type { RootLine, Table, TypeLine } from "./lines.js";
+import type { RootEntry, Table, TypeEntry } from "./entries.js";
 
-const line: RootLine = { rule: EVERYBODY, ask: () => ({ query: "", variables: {} }) };
-const typeLine = (fields: string, more: Partial<TypeLine> = {}): TypeLine => ({
+const entry: RootEntry = { rule: ALL_USERS, ask: () => ({ query: "", variables: {} }) };
+const typeEntry = (fields: string, more: Partial<TypeEntry> = {}): TypeEntry => ({
   fields,
-  reached: [{ rule: EVERYBODY, at: "", ask: () => ({ query: "", variables: {} }) }],
+  reached: [{ rule: ALL_USERS, at: "", ask: () => ({ query: "", variables: {} }) }],
   ...more,
 });
 
@@ -28,12 +28,12 @@ const SCHEMA = `
   type Left { at: String }
 `;
 const TABLE: Table = {
-  queries: { chat: line, chats: line },
-  changes: { rename: line },
+  queries: { chat: entry, chats: entry },
+  changes: { rename: entry },
   administration: {},
-  subscriptions: { events: line },
+  subscriptions: { events: entry },
   types: {
-    Chat: typeLine("id", { guarded: { secret: EVERYBODY } }),
+    Chat: typeEntry("id", { guarded: { secret: ALL_USERS } }),
     Said: { fields: "text", partOf: ["Subscription.events"] },
     Left: { fields: "at", partOf: ["Event"] },
   },
@@ -50,26 +50,26 @@ test.each([
   [
     "a query",
     "extend type Query { other: Int }",
-    "Query.other has no line: say in test/api/rights/queries.ts",
+    "Query.other has no entry: add one to test/api/rights/queries.ts",
   ],
   ["a mutation", "extend type Mutation { other: RenamePayload }", "or administration.ts if it is an admin's"],
   ["a subscription", "extend type Subscription { other: Event }", "say in test/api/rights/subscriptions.ts"],
-  ["a field", "extend type Chat { other: Int }", "Chat.other has no rule: name it in `fields` of Chat"],
-  ["a list's own field", "extend type ChatConnection { total: Int }", "The type ChatConnection has no line"],
-  ["a refusal's own field", "extend type Gone { since: String }", "The type Gone has no line"],
-  ["a type", "type Other { id: ID } extend union Event = Other", "The type Other has no line"],
-  ["a payload of nothing", "type OtherPayload { chat: Chat }", "no mutation answers it"],
+  ["a field", "extend type Chat { other: Int }", "Chat.other has no rule: add it to `fields` of Chat"],
+  ["a list's own field", "extend type ChatConnection { total: Int }", "The type ChatConnection has no entry"],
+  ["a refusal's own field", "extend type Gone { since: String }", "The type Gone has no entry"],
+  ["a type", "type Other { id: ID } extend union Event = Other", "The type Other has no entry"],
+  ["a payload without a mutation", "type OtherPayload { chat: Chat }", "no mutation returns it"],
 ])("%s without a rule is a gap", (_what, added, sentence) => {
   expect(gaps(added)).toEqual([expect.stringContaining(sentence)]);
 });
 
 test.each<[string, Partial<Table>, string]>([
-  ["a query", { queries: { ...TABLE.queries, old: line } }, "Query.old has a line"],
-  ["a type", { types: { ...TABLE.types, Old: typeLine("id") } }, "The type Old has a line"],
-  ["a field", { types: { ...TABLE.types, Chat: typeLine("id secret old") } }, "Chat.old has a rule"],
+  ["a query", { queries: { ...TABLE.queries, old: entry } }, "Query.old has an entry"],
+  ["a type", { types: { ...TABLE.types, Old: typeEntry("id") } }, "The type Old has an entry"],
+  ["a field", { types: { ...TABLE.types, Chat: typeEntry("id secret old") } }, "Chat.old has a rule"],
   [
     "two rules of one field",
-    { types: { ...TABLE.types, Chat: typeLine("id secret", { guarded: { secret: EVERYBODY } }) } },
+    { types: { ...TABLE.types, Chat: typeEntry("id secret", { guarded: { secret: ALL_USERS } }) } },
     "Chat.secret has two rules",
   ],
   [
@@ -84,7 +84,7 @@ test.each<[string, Partial<Table>, string]>([
   ],
   [
     "a guarded field that is never asked for",
-    { types: { ...TABLE.types, Said: { fields: "", guarded: { text: EVERYBODY }, partOf: ["Event"] } } },
+    { types: { ...TABLE.types, Said: { fields: "", guarded: { text: ALL_USERS }, partOf: ["Event"] } } },
     "Said.text is guarded, but no way says how Said is reached.",
   ],
 ])("a rule for %s that does not exist is reported", (_what, table, sentence) => {

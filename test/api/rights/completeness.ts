@@ -1,4 +1,4 @@
-// What the schema has and the table of rights does not speak of, or the other way round, in sentences. Pure.
+// Compares the schema with the access table and reports the differences as sentences. Pure.
 import {
   getNamedType,
   type GraphQLObjectType,
@@ -6,18 +6,25 @@ import {
   isAbstractType,
   isObjectType,
 } from "graphql";
-import { linesOf, names, type RootLines, type Table, type TypeLine, type TypeLines } from "./lines.js";
+import {
+  entriesOf,
+  names,
+  type RootEntries,
+  type Table,
+  type TypeEntry,
+  type TypeEntries,
+} from "./entries.js";
 
 const HERE = "test/api/rights";
-/** What lists have in common: who may have the list may have these. */
+/** Common fields of connections, visible with the list. */
 const OF_LISTS: Record<string, readonly string[]> = {
   Connection: ["edges", "nodes", "pageInfo"],
   Edge: ["cursor", "node"],
 };
-/** What refusals have in common. */
+/** The interface of user errors. */
 const REFUSAL = "UserError";
 
-/** Empty when every field of the schema has a rule and every rule a field. */
+/** Empty if every field of the schema has a rule and every rule a field. */
 export function gapsIn(table: Table, schema: GraphQLSchema): string[] {
   const mutations = { ...table.changes, ...table.administration };
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
@@ -34,68 +41,68 @@ export function gapsIn(table: Table, schema: GraphQLSchema): string[] {
   ];
 }
 
-function rootGaps(root: GraphQLObjectType | null | undefined, lines: RootLines, file: string): string[] {
+function rootGaps(root: GraphQLObjectType | null | undefined, entries: RootEntries, file: string): string[] {
   if (!root) return [];
   const fields = Object.keys(root.getFields());
-  const unspoken = fields.filter((field) => linesOf(lines[field]).length === 0);
-  const unknown = Object.keys(lines).filter((field) => !fields.includes(field));
+  const missing = fields.filter((field) => entriesOf(entries[field]).length === 0);
+  const unknown = Object.keys(entries).filter((field) => !fields.includes(field));
   return [
-    ...unspoken.map((field) => `${root.name}.${field} has no line: say in ${HERE}/${file}, who gets it.`),
+    ...missing.map((field) => `${root.name}.${field} has no entry: add one to ${HERE}/${file}.`),
     ...unknown.map(
-      (field) => `${root.name}.${field} has a line in ${HERE}/${file}, but is not in the schema.`,
+      (field) => `${root.name}.${field} has an entry in ${HERE}/${file}, but is not in the schema.`,
     ),
   ];
 }
 
-/** Fields that nothing needs to be said about. */
+/** Fields that need no rule. */
 function commonFields(type: GraphQLObjectType): readonly string[] {
   const ending = Object.keys(OF_LISTS).find((it) => type.name.endsWith(it));
   if (ending !== undefined) return OF_LISTS[ending] ?? [];
   return type.getInterfaces().flatMap((it) => (it.name === REFUSAL ? Object.keys(it.getFields()) : []));
 }
 
-function typeGaps(type: GraphQLObjectType, lines: TypeLines, schema: GraphQLSchema): string[] {
-  // What a mutation answers is the mutation's, and what a page says of itself is the list's.
+function typeGaps(type: GraphQLObjectType, entries: TypeEntries, schema: GraphQLSchema): string[] {
+  // Payloads belong to their mutation, and PageInfo to its list.
   if (type.name.endsWith("Payload")) return payloadGaps(type, schema);
   if (type.name === "PageInfo") return [];
   const common = commonFields(type);
   const wanted = Object.keys(type.getFields()).filter((field) => !common.includes(field));
-  const line = lines[type.name];
-  if (line === undefined) {
+  const entry = entries[type.name];
+  if (entry === undefined) {
     return wanted.length === 0
       ? []
       : [
-          `The type ${type.name} has no line: say in ${HERE}/types-*.ts who gets its fields and how one is reached.`,
+          `The type ${type.name} has no entry: add one to ${HERE}/types-*.ts with the rules of its fields and a path to an object.`,
         ];
   }
-  const named = [...names(line.fields), ...Object.keys(line.guarded ?? {})];
-  const unspoken = wanted.filter((field) => !named.includes(field));
+  const named = [...names(entry.fields), ...Object.keys(entry.guarded ?? {})];
+  const missing = wanted.filter((field) => !named.includes(field));
   const unknown = named.filter((field) => !wanted.includes(field));
-  const twice = named.filter((field, place) => named.indexOf(field) !== place);
+  const twice = named.filter((field, index) => named.indexOf(field) !== index);
   return [
-    ...unspoken.map(
+    ...missing.map(
       (field) =>
-        `${type.name}.${field} has no rule: name it in \`fields\` of ${type.name} in ${HERE}/types-*.ts if everybody may see it who has got the object, else in \`guarded\` with who may.`,
+        `${type.name}.${field} has no rule: add it to \`fields\` of ${type.name} in ${HERE}/types-*.ts if everyone who can see the object may see it, else to \`guarded\` with its rule.`,
     ),
     ...unknown.map(
       (field) => `${type.name}.${field} has a rule in ${HERE}/types-*.ts, but is not in the schema.`,
     ),
     ...twice.map((field) => `${type.name}.${field} has two rules in ${HERE}/types-*.ts.`),
-    ...holderGaps(type, line, schema),
+    ...holderGaps(type, entry, schema),
   ];
 }
 
 function payloadGaps(type: GraphQLObjectType, schema: GraphQLSchema): string[] {
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
   if (mutations.some((field) => getNamedType(field.type) === type)) return [];
-  return [`${type.name} is named like a mutation's answer, but no mutation answers it.`];
+  return [`${type.name} is named like a payload, but no mutation returns it.`];
 }
 
 /** A type is reached, or it is what something else holds. */
-function holderGaps(type: GraphQLObjectType, line: TypeLine, schema: GraphQLSchema): string[] {
-  const { reached = [], partOf = [], guarded = {} } = line;
+function holderGaps(type: GraphQLObjectType, entry: TypeEntry, schema: GraphQLSchema): string[] {
+  const { reached = [], partOf = [], guarded = {} } = entry;
   if (reached.length === 0 && partOf.length === 0)
-    return [`The line of ${type.name} says neither how one is reached nor what it is part of.`];
+    return [`The entry of ${type.name} says neither how one is reached nor what it is part of.`];
   const unasked = reached.length === 0 ? Object.keys(guarded) : [];
   return [
     ...unasked.map(
@@ -120,9 +127,9 @@ function holds(schema: GraphQLSchema, holder: string, type: GraphQLObjectType): 
   });
 }
 
-function staleTypes(types: readonly GraphQLObjectType[], lines: TypeLines): string[] {
+function staleTypes(types: readonly GraphQLObjectType[], entries: TypeEntries): string[] {
   const known = new Set(types.map(({ name }) => name));
-  return Object.keys(lines)
+  return Object.keys(entries)
     .filter((name) => !known.has(name))
-    .map((name) => `The type ${name} has a line in ${HERE}/types-*.ts, but is not in the schema.`);
+    .map((name) => `The type ${name} has an entry in ${HERE}/types-*.ts, but is not in the schema.`);
 }

@@ -1,6 +1,6 @@
-// Who gets each field of Query.
-import { ADMINS, ADMINS_ASK, EVERYBODY, NOBODY, OWNER_ALONE, OWNER_AND_ADMINS } from "./askers.js";
-import type { RootLine, RootLines } from "./lines.js";
+// Access to the fields of Query.
+import { ADMINS, ADMINS_ASK, ALL_USERS, NO_USERS, OWNER_ALONE, OWNER_AND_ADMINS } from "./callers.js";
+import type { RootEntry, RootEntries } from "./entries.js";
 import type { World } from "./world.js";
 
 const RANGE = `range: { from: "2026-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z" }`;
@@ -21,13 +21,13 @@ const mcpServers = (includeDisabled: boolean) =>
 const templates = (includeDisabled: boolean) =>
   plain(`{ workspaceTemplates(includeDisabled: ${includeDisabled}) { id } }`);
 /** A disabled server does not exist for others than admins. */
-const controlChannels = (query: string): RootLine[] => [
-  { when: "McpServer", rule: EVERYBODY, ask: of(query, ({ enabled }) => enabled.open) },
+const controlChannels = (query: string): RootEntry[] => [
+  { when: "McpServer", rule: ALL_USERS, ask: of(query, ({ enabled }) => enabled.open) },
   { when: "McpServer, disabled", rule: ADMINS, ask: of(query, ({ disabled }) => disabled.open) },
 ];
 
-export const queries: RootLines = {
-  viewer: { rule: EVERYBODY, ask: plain("{ viewer { permissions } }") },
+export const queries: RootEntries = {
+  viewer: { rule: ALL_USERS, ask: plain("{ viewer { permissions } }") },
   node: [
     { when: "Chat", rule: OWNER_AND_ADMINS, ask: of(NODE, ({ chats }) => chats.told) },
     ...controlChannels(NODE),
@@ -47,7 +47,7 @@ export const queries: RootLines = {
     },
     {
       when: "mcpServers, disabled",
-      rule: NOBODY,
+      rule: NO_USERS,
       ask: of(CHAT, ({ chats }) => chats.callingDisabled),
       at: "mcpServers",
       id: ({ disabled }) => disabled.open,
@@ -79,10 +79,10 @@ export const queries: RootLines = {
     id: ({ workspaceId }) => workspaceId,
   },
   workspaceTemplates: [
-    { rule: EVERYBODY, ask: templates(false), id: ({ templateId }) => templateId },
+    { rule: ALL_USERS, ask: templates(false), id: ({ templateId }) => templateId },
     {
       when: "disabled",
-      rule: NOBODY,
+      rule: NO_USERS,
       ask: templates(false),
       id: ({ disabledTemplateId }) => disabledTemplateId,
     },
@@ -94,7 +94,7 @@ export const queries: RootLines = {
     },
   ],
   modelProviders: {
-    rule: EVERYBODY,
+    rule: ALL_USERS,
     ask: plain("{ modelProviders { id } }"),
     id: ({ providerId }) => providerId,
   },
@@ -105,11 +105,11 @@ export const queries: RootLines = {
       ({ unlistedProviderId }) => unlistedProviderId,
     ),
   },
-  modelConfigs: { rule: EVERYBODY, ask: plain("{ modelConfigs { id } }"), id: ({ modelId }) => modelId },
+  modelConfigs: { rule: ALL_USERS, ask: plain("{ modelConfigs { id } }"), id: ({ modelId }) => modelId },
   mcpServers: [
-    { rule: EVERYBODY, ask: mcpServers(false), id: ({ enabled }) => enabled.open },
-    { when: "disabled", rule: NOBODY, ask: mcpServers(false), id: ({ disabled }) => disabled.open },
-    { when: "includeDisabled", rule: EVERYBODY, ask: mcpServers(true), id: ({ enabled }) => enabled.open },
+    { rule: ALL_USERS, ask: mcpServers(false), id: ({ enabled }) => enabled.open },
+    { when: "disabled", rule: NO_USERS, ask: mcpServers(false), id: ({ disabled }) => disabled.open },
+    { when: "includeDisabled", rule: ALL_USERS, ask: mcpServers(true), id: ({ enabled }) => enabled.open },
     {
       when: "includeDisabled, disabled",
       rule: ADMINS,
@@ -117,7 +117,7 @@ export const queries: RootLines = {
       id: ({ disabled }) => disabled.open,
     },
   ],
-  deployment: { rule: EVERYBODY, ask: plain("{ deployment { version } }") },
+  deployment: { rule: ALL_USERS, ask: plain("{ deployment { version } }") },
   userCosts: { rule: ADMINS_ASK, ask: plain(`{ userCosts(${RANGE}) { totalMicros } }`) },
   usageLimitPolicy: { rule: ADMINS_ASK, ask: plain("{ usageLimitPolicy { isEnabled } }") },
   modelCallRecords: {

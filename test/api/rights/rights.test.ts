@@ -1,14 +1,22 @@
-// Who gets what of the whole API: every query, mutation and subscription and every field of every type, for everybody
-// and for tokens of less, as one table that the schema is held against. PARLEY_PRINT_RIGHTS=1 prints what was found.
+// Access to the whole API: every query, mutation, subscription and field of every type, for all callers including
+// tokens with fewer scopes, as one table that is compared with the schema. PARLEY_PRINT_RIGHTS=1 prints the results.
 import { GraphQLObjectType } from "graphql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { schema } from "../../support/users/schema-caller.js";
-import { type Asker, ASKERS, type Cells, cellsOf, EVERYBODY, type Kind, OWNER_AND_ADMINS } from "./askers.js";
-import { askRoot, askType, fieldsOf, outcomeOf } from "./asking.js";
+import {
+  type Caller,
+  CALLERS,
+  type Cells,
+  cellsOf,
+  ALL_USERS,
+  type Kind,
+  OWNER_AND_ADMINS,
+} from "./callers.js";
+import { askRoot, askType, fieldsOf, outcomeOf } from "./evaluate.js";
 import { gapsIn } from "./completeness.js";
-import { followAsEvents, followOverSocket } from "./following.js";
-import { linesOf, type RootLine, type RootLines } from "./lines.js";
+import { followAsEvents, followOverSocket } from "./subscribe-once.js";
+import { entriesOf, type RootEntry, type RootEntries } from "./entries.js";
 import { TABLE } from "./table.js";
 import { makeWorld, type World } from "./world.js";
 
@@ -19,28 +27,28 @@ beforeAll(async () => {
 afterAll(() => world.remove());
 
 /** Everybody at once. */
-async function askAll<T>(ask: (api: ApiClient) => Promise<T>): Promise<Record<Asker, T>> {
-  const found = world.clients.map(async ([asker, api]) => [asker, await ask(api)] as const);
-  return Object.fromEntries(await Promise.all(found)) as Record<Asker, T>;
+async function askAll<T>(ask: (api: ApiClient) => Promise<T>): Promise<Record<Caller, T>> {
+  const found = world.clients.map(async ([caller, api]) => [caller, await ask(api)] as const);
+  return Object.fromEntries(await Promise.all(found)) as Record<Caller, T>;
 }
 
 const printed: string[][] = [];
 function print(element: string, cells: Cells): void {
-  printed.push([element, ...ASKERS.map((asker) => cells[asker])]);
+  printed.push([element, ...CALLERS.map((caller) => cells[caller])]);
 }
 afterAll(() => {
   if (process.env["PARLEY_PRINT_RIGHTS"] !== "1") return;
-  const head = ["element", ...ASKERS];
+  const head = ["element", ...CALLERS];
   const rows = [head, head.map(() => "---"), ...printed];
   process.stdout.write(`${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}\n`);
 });
 
-type Case = { name: string; field: string; line: RootLine };
-function casesOf(root: string, lines: RootLines): [string, Case][] {
-  return Object.keys(lines).flatMap((field) =>
-    linesOf(lines[field]).map((line): [string, Case] => {
-      const name = `${root}.${field}${line.when === undefined ? "" : ` (${line.when})`}`;
-      return [name, { name, field, line }];
+type Case = { name: string; field: string; entry: RootEntry };
+function casesOf(root: string, entries: RootEntries): [string, Case][] {
+  return Object.keys(entries).flatMap((field) =>
+    entriesOf(entries[field]).map((entry): [string, Case] => {
+      const name = `${root}.${field}${entry.when === undefined ? "" : ` (${entry.when})`}`;
+      return [name, { name, field, entry }];
     }),
   );
 }
@@ -58,11 +66,11 @@ describe.each(ROOTS)("%s", (kind, cases) => {
   test.each(cases)("%s is only accessible to permitted users", async (name, asked) => {
     const cells = await askAll((api) => askRoot(api, world, asked));
     print(name, cells);
-    expect(cells).toEqual(cellsOf(kind, asked.line.rule));
+    expect(cells).toEqual(cellsOf(kind, asked.entry.rule));
   });
 });
 
-const AT_ALL_DOORS = new Set(["Query.chat", "Query.users", "Mutation.updateChat", "Mutation.updateUser"]);
+const ON_ALL_TRANSPORTS = new Set(["Query.chat", "Query.users", "Mutation.updateChat", "Mutation.updateUser"]);
 const DOORS = [
   ["over a socket", followOverSocket],
   ["as an event stream", followAsEvents],
@@ -70,46 +78,46 @@ const DOORS = [
 describe.each(DOORS)("%s", (door, follow) => {
   test.each(casesOf("Subscription", TABLE.subscriptions))(
     "%s can only be followed by permitted users",
-    async (name, { field, line }) => {
-      const question = await line.ask(world, field);
+    async (name, { field, entry }) => {
+      const question = await entry.ask(world, field);
       const cells = await askAll((api) => follow(api, question));
       print(`${name}, ${door}`, cells);
-      expect(cells).toEqual(cellsOf("read", line.rule));
+      expect(cells).toEqual(cellsOf("read", entry.rule));
     },
   );
 
-  // The gate is one for all doors: one line of each kind shows that this door has it.
+  // All transports share one gate: one entry of each kind shows that WebSockets and event streams use it, too.
   test.each(
     ROOTS.flatMap(([kind, cases]) =>
-      cases.filter(([name]) => AT_ALL_DOORS.has(name)).map((it) => [kind, ...it] as const),
+      cases.filter(([name]) => ON_ALL_TRANSPORTS.has(name)).map((it) => [kind, ...it] as const),
     ),
-  )("%s %s is for the same people as by single requests", async (kind, _name, { field, line }) => {
+  )("%s %s is accessible to the same callers as over HTTP", async (kind, _name, { field, entry }) => {
     const cells = await askAll(async (api) =>
-      follow(api, await line.ask(world, field), (data) => outcomeOf(data[field], line.at ?? "")),
+      follow(api, await entry.ask(world, field), (data) => outcomeOf(data[field], entry.at ?? "")),
     );
-    expect(cells).toEqual(cellsOf(kind, line.rule));
+    expect(cells).toEqual(cellsOf(kind, entry.rule));
   });
 });
 
-const WAYS = Object.entries(TABLE.types).flatMap(([name, line]) =>
-  (line.reached ?? []).map((way) => {
+const WAYS = Object.entries(TABLE.types).flatMap(([name, entry]) =>
+  (entry.reached ?? []).map((way) => {
     const title = `${name}${way.when === undefined ? "" : ` (${way.when})`}`;
-    return [title, { name, line, way }] as const;
+    return [title, { name, entry, way }] as const;
   }),
 );
 test.each(WAYS)(
   "the fields of %s are only accessible to permitted users",
-  async (title, { name, line, way }) => {
+  async (title, { name, entry, way }) => {
     const type = schema.getType(name);
     if (!(type instanceof GraphQLObjectType)) throw new Error(`${name} is no object type.`);
-    const found = await askAll((api) => askType(api, world, { type, line, way }));
-    const cells = fieldsOf(line).map((field) => {
-      const of = (asker: Asker) => found[asker][field] ?? "nothing";
-      return [field, Object.fromEntries(ASKERS.map((asker) => [asker, of(asker)])) as Cells] as const;
+    const found = await askAll((api) => askType(api, world, { type, entry, way }));
+    const cells = fieldsOf(entry).map((field) => {
+      const of = (caller: Caller) => found[caller][field] ?? "nothing";
+      return [field, Object.fromEntries(CALLERS.map((caller) => [caller, of(caller)])) as Cells] as const;
     });
     for (const [field, found] of cells) print(`${name}.${field} (${title})`, found);
-    const expected = fieldsOf(line).map((field) => {
-      const narrower = way.guarded?.[field] ?? line.guarded?.[field];
+    const expected = fieldsOf(entry).map((field) => {
+      const narrower = way.guarded?.[field] ?? entry.guarded?.[field];
       return [field, cellsOf(way.kind ?? "read", narrower ?? way.rule)];
     });
     expect(Object.fromEntries(cells)).toEqual(Object.fromEntries(expected));
@@ -136,8 +144,8 @@ test("introspection is available to everyone who may read", async () => {
   const cells = await askAll((api) =>
     askRoot(api, world, {
       field: "__schema",
-      line: { rule: EVERYBODY, ask: () => ({ query: "{ __schema { types { name } } }", variables: {} }) },
+      entry: { rule: ALL_USERS, ask: () => ({ query: "{ __schema { types { name } } }", variables: {} }) },
     }),
   );
-  expect(cells).toEqual(cellsOf("read", EVERYBODY));
+  expect(cells).toEqual(cellsOf("read", ALL_USERS));
 });

@@ -1,12 +1,12 @@
-// The table of rights: who gets what of the whole API. CONTRIBUTING.md says how a field comes into it.
+// The access table of the whole API. CONTRIBUTING.md describes how to add a field.
 import { administration } from "./administration.js";
 import { changes } from "./changes.js";
-import type { Table } from "./lines.js";
+import type { Table } from "./entries.js";
 import { queries } from "./queries.js";
 import { subscriptions } from "./subscriptions.js";
 import { ofChats } from "./types-chats.js";
 import { ofEvents } from "./types-events.js";
-import { ofPeople } from "./types-people.js";
+import { ofUsers } from "./types-users.js";
 import { ofServers } from "./types-servers.js";
 
 export const TABLE: Table = {
@@ -14,5 +14,5 @@ export const TABLE: Table = {
   changes,
   administration,
   subscriptions,
-  types: { ...ofChats, ...ofEvents, ...ofPeople, ...ofServers },
+  types: { ...ofChats, ...ofEvents, ...ofUsers, ...ofServers },
 };

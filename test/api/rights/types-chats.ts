@@ -1,6 +1,6 @@
-// Who gets what of chats and what they have cost.
-import { ADMINS, OWNER_AND_ADMINS } from "./askers.js";
-import { inChat, inMessages, onNode, type Reach, type TypeLines } from "./lines.js";
+// Access to chats and their costs.
+import { ADMINS, OWNER_AND_ADMINS } from "./callers.js";
+import { inChat, inMessages, onNode, type Reach, type TypeEntries } from "./entries.js";
 import type { World } from "./world.js";
 
 /** In a chat, which its owner and admins see. */
@@ -18,7 +18,7 @@ const partWithServer = (type: string, chat: "calling" | "noticed"): readonly Rea
   { ...part(type, `${chat}Disabled`), when: "McpServer disabled", guarded: { mcpServer: ADMINS } },
 ];
 
-const chats: TypeLines = {
+const chats: TypeEntries = {
   Chat: {
     fields: `archivedAt contextUsage cost createdAt diff diffStatus eventCursor files git id isUnread labels lastError lastTurnSummary messages
       modelConfig owner parent pendingToolCalls queuedMessages retry root status subagentKind subagents title updatedAt
@@ -55,7 +55,7 @@ const chats: TypeLines = {
   },
 };
 
-const messages: TypeLines = {
+const messages: TypeEntries = {
   ChatMessage: {
     fields: `author chat costMicros createdAt finishReason id isSummary modelConfig parts reasoningEffort role runtimeMs usage`,
     reached: [{ rule: OWNER_AND_ADMINS, ...onNode("ChatMessage", ({ messageId }) => messageId) }],
@@ -89,7 +89,7 @@ const messages: TypeLines = {
   },
 };
 
-const costs: TypeLines = {
+const costs: TypeEntries = {
   CostSummary: {
     fields: "byChat byModel pricedMessageCount runtimeMs tokens totalMicros unpricedMessageCount",
     reached: [within("told", "cost")],
@@ -105,4 +105,4 @@ const costs: TypeLines = {
   },
 };
 
-export const ofChats: TypeLines = { ...chats, ...messages, ...costs };
+export const ofChats: TypeEntries = { ...chats, ...messages, ...costs };

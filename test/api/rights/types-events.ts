@@ -1,11 +1,11 @@
-// What streams tell. Who may follow one gets all of it; the objects in it keep their own rules.
-import type { TypeLines } from "./lines.js";
+// Events of streams. Subscribers get all of them; objects in them keep their own rules.
+import type { TypeEntries } from "./entries.js";
 
 const CHAT = { partOf: ["Subscription.chatEvents"] };
 const LIST = { partOf: ["Subscription.chatListEvents"] };
 const DELTA = { partOf: ["ChatPartEvent.delta"] };
 
-export const ofEvents: TypeLines = {
+export const ofEvents: TypeEntries = {
   ChatActionRequiredEvent: { fields: "cursor deadline toolCalls", ...CHAT },
   ChatCaughtUpEvent: { fields: "cursor replayedEvents", ...CHAT },
   ChatErrorEvent: { fields: "cursor failure", ...CHAT },

@@ -1,13 +1,13 @@
-// Who gets what of models, tool servers, workspaces and the deployment.
-import { ADMINS, ADMINS_ASK, EVERYBODY, NOBODY, OWNER_AND_ADMINS } from "./askers.js";
-import { changing, nested, onNode, type Reach, type TypeLines } from "./lines.js";
+// Access to models, MCP servers, workspaces and the deployment.
+import { ADMINS, ADMINS_ASK, ALL_USERS, NO_USERS, OWNER_AND_ADMINS } from "./callers.js";
+import { changing, nested, onNode, type Reach, type TypeEntries } from "./entries.js";
 
 /** A tool server that is enabled, and one that is not, which does not exist for others than admins. */
 const onServers = (path = ""): readonly Reach[] => {
   const inner = (selection: string) => (path === "" ? selection : nested(path, selection));
   const at = path === "" ? "" : `.${path}`;
   return [
-    { rule: EVERYBODY, ...onNode("McpServer", ({ enabled }) => enabled.open, at, inner) },
+    { rule: ALL_USERS, ...onNode("McpServer", ({ enabled }) => enabled.open, at, inner) },
     {
       when: "disabled",
       rule: ADMINS,
@@ -29,7 +29,7 @@ const tried = (path: string, which: "enabled" | "personal" = "enabled"): Reach =
 /** The refusal of a chat with a server that the person has not authorised. */
 const refusedFor = (which: "enabled" | "disabled"): Reach => ({
   kind: "change",
-  rule: EVERYBODY,
+  rule: ALL_USERS,
   at: "createChat.userErrors",
   ask: (world, selection) => {
     const input = { parts: [{ text: { text: "Hello" } }], mcpServerIds: [world[which].personal] };
@@ -58,11 +58,11 @@ const discovered = (provider: "providerId" | "unlistedProviderId", path: string)
   }),
 });
 
-const models: TypeLines = {
+const models: TypeEntries = {
   ModelProvider: {
     fields: "createdAt displayName hasApiKey hasViewerKey id isDeleted isEnabled keyPolicy kind models",
     guarded: { baseUrl: ADMINS, admin: ADMINS },
-    reached: [{ rule: EVERYBODY, ...onNode("ModelProvider", ({ providerId }) => providerId) }],
+    reached: [{ rule: ALL_USERS, ...onNode("ModelProvider", ({ providerId }) => providerId) }],
   },
   ModelProviderAdmin: {
     fields: "hasEnvironmentKey isBaseUrlFromEnvironment isPrivateNetworkAllowed openaiApi",
@@ -89,7 +89,7 @@ const models: TypeLines = {
     reached: [
       {
         kind: "change",
-        rule: EVERYBODY,
+        rule: ALL_USERS,
         at: "createChat.userErrors",
         ask: ({ keylessModelId: modelConfigId }, selection) => ({
           query: `mutation ($input: CreateChatInput!) { createChat(input: $input) { userErrors { ... on ProviderKeyRequired { ${selection} } } } }`,
@@ -115,13 +115,13 @@ const models: TypeLines = {
     fields: `capabilities compactionThresholdPercent contextLimit createdAt displayName id isDefault isDeleted isEnabled
       maxOutputTokens model outputLimit pricing provider`,
     guarded: { providerOptions: ADMINS },
-    reached: [{ rule: EVERYBODY, ...onNode("ModelConfig", ({ modelId }) => modelId) }],
+    reached: [{ rule: ALL_USERS, ...onNode("ModelConfig", ({ modelId }) => modelId) }],
   },
   ModelPricing: {
     fields: "cacheRead cacheWrite input output",
     reached: [
       {
-        rule: EVERYBODY,
+        rule: ALL_USERS,
         ...onNode(
           "ModelConfig",
           ({ modelId }) => modelId,
@@ -133,7 +133,7 @@ const models: TypeLines = {
   },
 };
 
-const toolServers: TypeLines = {
+const toolServers: TypeEntries = {
   McpServer: {
     fields: `account authKind availability createdAt description displayName iconUrl id isEnabled slug tools transport`,
     guarded: { admin: ADMINS },
@@ -153,12 +153,12 @@ const toolServers: TypeLines = {
   McpServerFailure: { fields: "kind message", reached: [tried("result.failure", "personal")] },
   McpAuthRequired: {
     fields: "servers",
-    // Who may not see a server is not told of it, not even that it wants to be authorised.
-    reached: [refusedFor("enabled"), { ...refusedFor("disabled"), when: "disabled", rule: NOBODY }],
+    // A server is not revealed to callers who cannot see it, not even that it requires authorization.
+    reached: [refusedFor("enabled"), { ...refusedFor("disabled"), when: "disabled", rule: NO_USERS }],
   },
 };
 
-const workspaces: TypeLines = {
+const workspaces: TypeEntries = {
   Workspace: {
     fields: "agent autostopAt createdAt failure id lastUsedAt name owner status template",
     reached: [{ rule: OWNER_AND_ADMINS, ...onNode("Workspace", ({ workspaceId }) => workspaceId) }],
@@ -167,7 +167,7 @@ const workspaces: TypeLines = {
     fields: `allowTtlOverride createdAt defaultTtlMs description displayName id isEnabled name parameters provisioner readme`,
     guarded: { spec: ADMINS },
     reached: [
-      { rule: EVERYBODY, ...onNode("WorkspaceTemplate", ({ templateId }) => templateId) },
+      { rule: ALL_USERS, ...onNode("WorkspaceTemplate", ({ templateId }) => templateId) },
       {
         when: "disabled",
         rule: ADMINS,
@@ -187,13 +187,13 @@ const workspaces: TypeLines = {
   Skill: { fields: "description name", partOf: ["WorkspaceAgent.skills"] },
 };
 
-const deployment: TypeLines = {
+const deployment: TypeEntries = {
   Deployment: {
     fields: "isDesktopEnabled pushPublicKey version",
     guarded: { settings: ADMINS },
     reached: [
       {
-        rule: EVERYBODY,
+        rule: ALL_USERS,
         at: "deployment",
         ask: (_world, selection) => ({ query: `{ deployment { ${selection} } }`, variables: {} }),
       },
@@ -218,4 +218,4 @@ const deployment: TypeLines = {
   UsageLimitExceeded: { fields: "limitMicros resetsAt spentMicros", ...ofRefusals },
 };
 
-export const ofServers: TypeLines = { ...models, ...toolServers, ...workspaces, ...deployment };
+export const ofServers: TypeEntries = { ...models, ...toolServers, ...workspaces, ...deployment };

@@ -14,7 +14,7 @@ import { createTestPlace, type TestParley, type TestPlace } from "../../support/
 import { insertChat, insertMessage, insertQueue, insertViewer } from "../../support/database/rows.js";
 import { insertSomeTemplate, insertSomeWorkspace } from "../../support/database/workspace-rows.js";
 import { startToolServer, words } from "../../support/mcp/mcp-test-server.js";
-import { ASKERS, type Asker } from "./askers.js";
+import { CALLERS, type Caller } from "./callers.js";
 
 export type World = Awaited<ReturnType<typeof makeWorld>>;
 
@@ -254,7 +254,7 @@ async function clientsOf(server: TestParley, owner: ApiClient, other: ApiClient)
     const wanted = { userId: await idOf(api), name: scopes.join(), scopes };
     return new ApiClient(url, (await createToken(server.parley.database, wanted)).token);
   };
-  const clients: Record<Asker, ApiClient> = {
+  const clients: Record<Caller, ApiClient> = {
     anonymous: new ApiClient(url, null),
     owner,
     "other member": other,
@@ -265,5 +265,5 @@ async function clientsOf(server: TestParley, owner: ApiClient, other: ApiClient)
     "admin's READ": await withScopes(server.api, "read"),
     "admin's READ+ADMIN": await withScopes(server.api, "read", "admin"),
   };
-  return ASKERS.map((asker) => [asker, clients[asker]] as const);
+  return CALLERS.map((caller) => [caller, clients[caller]] as const);
 }

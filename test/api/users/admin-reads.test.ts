@@ -8,7 +8,7 @@ import { ApiClient } from "../../support/clients/api-client.js";
 import { insertTestFile } from "../../support/files.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
 import { insertChat, insertMessage, insertQueue } from "../../support/database/rows.js";
-import { followAsEvents } from "../rights/following.js";
+import { followAsEvents } from "../rights/subscribe-once.js";
 
 let place: TestPlace;
 let server: TestParley;

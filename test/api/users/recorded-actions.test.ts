@@ -87,7 +87,7 @@ const newServer = (slug: string) => ({
 });
 
 /** What only admins may do. */
-const ADMINS_MUTATIONS: Record<string, AdminMutation> = {
+const ADMIN_MUTATIONS: Record<string, AdminMutation> = {
   createMcpServer: {
     action: "mcp_server_created",
     input: () => newServer("files"),
@@ -201,7 +201,7 @@ const ADMINS_MUTATIONS: Record<string, AdminMutation> = {
 };
 
 /** What people do with what is theirs; nothing of it concerns others. */
-const PEOPLES_MUTATIONS = [
+const USER_MUTATIONS = [
   ...["createChat", "updateChat", "archiveChat", "unarchiveChat", "regenerateChatTitle", "markChatRead"],
   ...["sendChatMessage", "editChatMessage", "interruptChat", "retryChat", "compactChat", "clearChatContext"],
   ...["promoteQueuedMessage", "deleteQueuedMessage", "submitToolResults", "refreshChatGit"],
@@ -227,7 +227,7 @@ function lines(): Promise<Line[]> {
   return place.database.dataSource.query<Line[]>("SELECT * FROM audit_log ORDER BY id");
 }
 
-/** What came into the log meanwhile. */
+/** Entries added while `work` runs. */
 async function linesOf(work: () => Promise<unknown>): Promise<Line[]> {
   const before = await countLines();
   await work();
@@ -236,15 +236,15 @@ async function linesOf(work: () => Promise<unknown>): Promise<Line[]> {
 
 test("every mutation is either for admins, and documented as recorded, or for users", () => {
   const mutations = Object.values(buildParleySchema(resolvers).getMutationType()?.getFields() ?? {});
-  const named = [...Object.keys(ADMINS_MUTATIONS), ...PEOPLES_MUTATIONS];
+  const named = [...Object.keys(ADMIN_MUTATIONS), ...USER_MUTATIONS];
   expect(mutations.map(({ name }) => name).sort()).toEqual(named.sort());
   const recorded = mutations.filter(({ description }) =>
     description?.endsWith("Admins only; recorded in the audit log."),
   );
-  expect(recorded.map(({ name }) => name).sort()).toEqual(Object.keys(ADMINS_MUTATIONS).sort());
+  expect(recorded.map(({ name }) => name).sort()).toEqual(Object.keys(ADMIN_MUTATIONS).sort());
 });
 
-test.each(Object.entries(ADMINS_MUTATIONS))("%s leaves exactly one entry", async (name, mutation) => {
+test.each(Object.entries(ADMIN_MUTATIONS))("%s leaves exactly one entry", async (name, mutation) => {
   const input = await mutation.input();
   const left = await linesOf(async () => {
     const { userErrors } = await server.api.change(name, input, "__typename");
@@ -264,7 +264,7 @@ test.each(Object.entries(ADMINS_MUTATIONS))("%s leaves exactly one entry", async
   expect(Object.keys(left[0]?.changes ?? {})).not.toEqual([]);
 });
 
-test.each(Object.entries(ADMINS_MUTATIONS))("%s leaves no entry if it is refused", async (name, mutation) => {
+test.each(Object.entries(ADMIN_MUTATIONS))("%s leaves no entry if it is refused", async (name, mutation) => {
   const input = await mutation.refused();
   const left = await linesOf(async () => {
     const { userErrors } = await server.api.change(name, input, "__typename");
@@ -273,7 +273,7 @@ test.each(Object.entries(ADMINS_MUTATIONS))("%s leaves no entry if it is refused
   expect(left).toEqual([]);
 });
 
-test.each(Object.entries(ADMINS_MUTATIONS))(
+test.each(Object.entries(ADMIN_MUTATIONS))(
   "%s is forbidden to members, and leaves no entry then",
   async (name, it) => {
     const input = await it.input();

@@ -1,25 +1,25 @@
-// Who gets what of people, of what is theirs, and of what admins look after.
-import { ADMINS, ADMINS_ASK, EVERYBODY, OWNER_ALONE, OWNER_AND_ADMINS } from "./askers.js";
-import { nested, onNode, type Reach, type TypeLines } from "./lines.js";
+// Access to users, their own objects, and user administration.
+import { ADMINS, ADMINS_ASK, ALL_USERS, OWNER_ALONE, OWNER_AND_ADMINS } from "./callers.js";
+import { nested, onNode, type Reach, type TypeEntries } from "./entries.js";
 
-/** 2026 and all that comes. */
+/** From 2026 on. */
 const RANGE = `range: { from: "2026-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z" }`;
 
-/** Everybody's own, by the path from `viewer` on. */
+/** The viewer's own objects; `path` starts at `viewer`. */
 const ofViewer = (path: string): Reach => ({
-  rule: EVERYBODY,
+  rule: ALL_USERS,
   at: path === "" ? "viewer" : `viewer.${path}`,
   ask: (_world, selection) => ({
     query: `{ ${nested(`viewer.${path}`.replace(/\.$/, ""), selection)} }`,
     variables: {},
   }),
 });
-/** What one person has and nobody else may know of. */
+/** Objects visible to their owner only. */
 const own = (type: string, id: "tokenId" | "gitConnectionId" | "pushId"): Reach => ({
   rule: OWNER_ALONE,
   ...onNode(type, (world) => world[id]),
 });
-/** By a query for admins. */
+/** Through a query for admins. */
 const forAdmins = (query: string, path: string): Reach => ({
   rule: ADMINS_ASK,
   at: path,
@@ -29,7 +29,7 @@ const forAdmins = (query: string, path: string): Reach => ({
   }),
 });
 
-export const ofPeople: TypeLines = {
+export const ofUsers: TypeEntries = {
   Viewer: {
     fields: "apiTokens cost gitHostAccounts permissions preferences pushSubscriptions usageLimit user",
     args: { cost: RANGE },
@@ -40,8 +40,8 @@ export const ofPeople: TypeLines = {
     fields: "createdAt id isActive name role username",
     guarded: { storage: OWNER_AND_ADMINS },
     reached: [
-      { ...ofViewer("user"), guarded: { storage: EVERYBODY } },
-      // Others see those whom they share something with, there.
+      { ...ofViewer("user"), guarded: { storage: ALL_USERS } },
+      // Others can only see users through objects that they share.
       { when: "by id", rule: OWNER_AND_ADMINS, ...onNode("User", ({ ownerId }) => ownerId) },
     ],
   },

@@ -1,75 +1,75 @@
-// What the table of rights is made of.
-import type { Kind, Rule } from "./askers.js";
+// The types of the access table's entries.
+import type { Kind, Rule } from "./callers.js";
 import type { World } from "./world.js";
 
 export type Question = { query: string; variables: object };
 type Given<T> = T | Promise<T>;
 
-/** Who gets one field of Query, Mutation or Subscription, in one case. */
-export type RootLine = {
-  /** What tells it from the field's other lines. */
+/** Access to a field of Query, Mutation or Subscription, in one case. */
+export type RootEntry = {
+  /** Distinguishes the entry from others of the same field. */
   when?: string;
   rule: Rule;
-  /** Asked anew for each asker, so that what a mutation uses up may be made here. `field` is the line's name. */
+  /** Called for each caller, so that objects consumed by a mutation can be created here. `field` is the entry's name. */
   ask(world: World, field: string): Given<Question>;
-  /** Where in the field the answer is, by names, lists on the way opened; of a list any item. Absent = the field. */
+  /** Path of the value within the field; lists are flattened. Defaults to the field itself. */
   at?: string;
-  /** Only this object is an answer, by its `id` in the list at `at`. */
+  /** Only the object with this `id` in the list at `at` counts as shown. */
   id?(world: World): string;
 };
 /** By the field's name. */
-export type RootLines = Record<string, RootLine | readonly RootLine[]>;
+export type RootEntries = Record<string, RootEntry | readonly RootEntry[]>;
 
-/** A way to an object of a type, by which all of its fields are asked for. */
+/** A path to an object of a type, through which all of its fields are queried. */
 export type Reach = {
   when?: string;
-  /** Of the object. */
+  /** Access to the object. */
   rule: Rule;
-  /** `read` when absent. */
+  /** Defaults to `read`. */
   kind?: Kind;
   ask(world: World, selection: string): Given<Question>;
   at: string;
-  /** Rules of guarded fields that are others in this case. */
+  /** Rules of guarded fields that differ in this case. */
   guarded?: Record<string, Rule>;
 };
 
-export type TypeLine = {
-  /** Names of fields that everybody may see who has got the object. */
+export type TypeEntry = {
+  /** Names of fields visible to everyone who can see the object. */
   fields: string;
-  /** Fields that fewer people may see, with who does. Null must mean that they may not. */
+  /** Fields visible to fewer callers, with their rules. Null must mean no access. */
   guarded?: Record<string, Rule>;
-  /** What fields must be asked with, as it is written between their brackets. */
+  /** Required arguments of fields, as written between the parentheses. */
   args?: Record<string, string>;
-  /** How an object of the type is got; all of it is really asked for. */
+  /** Paths to objects of the type; all fields are queried for real. */
   reached?: readonly Reach[];
-  /** For types of which there is none without much ado: what holds them, as `Type`, `Type.field` or an interface. */
+  /** For types that are hard to produce: what contains them, as `Type`, `Type.field` or an interface. */
   partOf?: readonly string[];
 };
 /** By the type's name. */
-export type TypeLines = Record<string, TypeLine>;
+export type TypeEntries = Record<string, TypeEntry>;
 
 export type Table = {
-  queries: RootLines;
-  /** Mutations for everybody with the scope CHAT. */
-  changes: RootLines;
+  queries: RootEntries;
+  /** Mutations for all users with the scope CHAT. */
+  changes: RootEntries;
   /** Mutations for admins. */
-  administration: RootLines;
-  subscriptions: RootLines;
-  types: TypeLines;
+  administration: RootEntries;
+  subscriptions: RootEntries;
+  types: TypeEntries;
 };
 
-export function linesOf(lines: RootLine | readonly RootLine[] | undefined): readonly RootLine[] {
-  if (lines === undefined) return [];
-  return "ask" in lines ? [lines] : lines;
+export function entriesOf(entries: RootEntry | readonly RootEntry[] | undefined): readonly RootEntry[] {
+  if (entries === undefined) return [];
+  return "ask" in entries ? [entries] : entries;
 }
 
 export const names = (text: string): string[] => text.split(/\s+/).filter((name) => name !== "");
 
-// Ways to objects that many types share.
+// Paths shared by many types.
 
 type Ids = (world: World) => string;
 
-/** By `node`, as the type that is given. */
+/** Through `node`, as the given type. */
 export function onNode(type: string, id: Ids, at = "", within = (selection: string) => selection) {
   return {
     at: `node${at}`,
@@ -80,7 +80,7 @@ export function onNode(type: string, id: Ids, at = "", within = (selection: stri
   };
 }
 
-/** Inside of one of the owner's chats: `path` from the chat on. */
+/** Within one of the owner's chats; `path` starts at the chat. */
 export function inChat(chat: keyof World["chats"], path: string) {
   return {
     at: `chat.${path}`,
@@ -100,20 +100,20 @@ export function inMessages(chat: keyof World["chats"], type: string) {
   };
 }
 
-/** `a.b` and `c` are `a { b { c } }`. */
+/** `a.b` and `c` become `a { b { c } }`. */
 export function nested(path: string, selection: string): string {
   return path.split(".").reduceRight((inner, name) => `${name} { ${inner} }`, selection);
 }
 
-/** A mutation with an input of its name; the codes of its refusals are asked for, too. */
+/** A mutation with its input type; also selects the codes of user errors. */
 export function changing(name: string, input: object, selection: string): Question {
   const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input!`;
   const query = `mutation ($input: ${type}) { ${name}(input: $input) { ${selection} userErrors { code } } }`;
   return { query, variables: { input } };
 }
 
-/** The line of a mutation: `field` of its payload is there when it was done. */
-export function change(rule: Rule, field: string, input: (world: World) => Given<object>): RootLine {
+/** The entry of a mutation: `field` of its payload is non-null on success. */
+export function change(rule: Rule, field: string, input: (world: World) => Given<object>): RootEntry {
   return {
     rule,
     at: names(field)[0] ?? "",

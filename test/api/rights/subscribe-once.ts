@@ -1,10 +1,10 @@
-// Asks by the doors that stay open, a socket or an event stream, until the first word that is said.
+// Subscribes over a WebSocket or an event stream, up to the first event or error.
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
 import type { ApiClient, ApiError } from "../../support/clients/api-client.js";
 import { EventStreamReader } from "../../support/clients/event-stream-reader.js";
-import { codesOf } from "./asking.js";
-import type { Question } from "./lines.js";
+import { codesOf } from "./evaluate.js";
+import type { Question } from "./entries.js";
 
 type Told = { data?: Record<string, unknown> | null; errors?: readonly ApiError[] };
 /** What is made of data that is there. */
