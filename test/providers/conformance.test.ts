@@ -136,8 +136,8 @@ describe.each(WIRES)("$wire", (row) => {
   });
 
   test("ten megabytes of text arrive whole", async () => {
-    const piece = `${"wörter 🌍 ".repeat(800)}\n`;
-    const text = Array.from({ length: Math.ceil(10_000_000 / Buffer.byteLength(piece)) }, () => piece);
+    const chunk = `${"wörter 🌍 ".repeat(800)}\n`;
+    const text = Array.from({ length: Math.ceil(10_000_000 / Buffer.byteLength(chunk)) }, () => chunk);
     const parts = await runStep({ text });
     expect(textOf(parts, "text-delta") === text.join("")).toBe(true);
     expect(parts.at(-1)).toEqual({ type: "finish", reason: "stop" });

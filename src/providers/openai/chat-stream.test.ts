@@ -62,16 +62,16 @@ describe("tool calls", () => {
   });
 
   test("deltas of two calls may be interleaved, and names and ids repeated", () => {
-    const piece = (index: number, id: string, text: string) => ({
+    const fragment = (index: number, id: string, text: string) => ({
       index,
       id,
       function: { name: "execute", arguments: text },
     });
     const given = [
-      calls(piece(0, "x", '{"command"')),
-      calls(piece(1, "y", '{"command"')),
-      calls(piece(0, "x", ':"a"}')),
-      calls(piece(1, "y", ':"b"}')),
+      calls(fragment(0, "x", '{"command"')),
+      calls(fragment(1, "y", '{"command"')),
+      calls(fragment(0, "x", ':"a"}')),
+      calls(fragment(1, "y", ':"b"}')),
     ];
     expect(toolCallsOf(given)).toEqual([called("x", "a"), called("y", "b")]);
   });

@@ -55,7 +55,7 @@ const event = record({
   response: record({ id: fc.string(), output: fc.array(item), usage: record({ input_tokens: fc.nat() }) }),
 });
 
-const piece = record({
+const fragment = record({
   index: fc.nat(2),
   id: fc.string(),
   function: record({ name: fc.string(), arguments: fc.string() }),
@@ -64,7 +64,7 @@ const delta = record({
   content: fc.oneof(fc.string(), content),
   reasoning_content: fc.string(),
   reasoning_details: content,
-  tool_calls: fc.array(maybe(piece)),
+  tool_calls: fc.array(maybe(fragment)),
   annotations: fc.array(maybe(record({ url_citation: record({ url: fc.string() }) }))),
 });
 const choice = record({ delta, finish_reason: fc.constantFrom("stop", "length", "tool_calls", "error") });

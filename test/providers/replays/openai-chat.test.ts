@@ -11,8 +11,10 @@ describe("a stream of Chat Completions with", () => {
 });
 
 test("ids that a server leaves out are made up, another for each call", async () => {
-  const piece = (index: number) => ({ index, function: { name: "execute", arguments: "{}" } });
-  const choices = [{ index: 0, delta: { tool_calls: [piece(0), piece(1)] }, finish_reason: "tool_calls" }];
+  const fragment = (index: number) => ({ index, function: { name: "execute", arguments: "{}" } });
+  const choices = [
+    { index: 0, delta: { tool_calls: [fragment(0), fragment(1)] }, finish_reason: "tool_calls" },
+  ];
   const given: ReplayCase = {
     name: "no ids",
     chunks: [`data: ${JSON.stringify({ choices })}\n\n`],

@@ -64,9 +64,9 @@ export const cutCall = (toolCallId: string, toolName: string): ModelStreamPart =
 /** The bytes of a text in pieces that end in the middle of its characters. */
 export function brokenBytes(text: string, size = 1): Uint8Array[] {
   const bytes = new TextEncoder().encode(text);
-  const pieces: Uint8Array[] = [];
-  for (let start = 0; start < bytes.length; start += size) pieces.push(bytes.slice(start, start + size));
-  return pieces;
+  const fragments: Uint8Array[] = [];
+  for (let start = 0; start < bytes.length; start += size) fragments.push(bytes.slice(start, start + size));
+  return fragments;
 }
 
 export async function replay(

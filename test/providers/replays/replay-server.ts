@@ -39,10 +39,10 @@ export async function serveStreams(
 ): Promise<ReplayServer> {
   const requests: ReplayRequest[] = [];
   const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on("data", (piece: Buffer) => pieces.push(piece));
+    const fragments: Buffer[] = [];
+    request.on("data", (fragment: Buffer) => fragments.push(fragment));
     request.on("end", () => {
-      const text = Buffer.concat(pieces).toString("utf8");
+      const text = Buffer.concat(fragments).toString("utf8");
       requests.push({
         method: request.method ?? "",
         path: request.url ?? "",

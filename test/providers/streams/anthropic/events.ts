@@ -59,9 +59,9 @@ export const because = (stop_reason: string | null, usage: JsonObject | null = {
 export const over: JsonObject = { type: "message_stop" };
 export const ping: JsonObject = { type: "ping" };
 /** A whole block of text. */
-export const text = (index: number, ...pieces: string[]): JsonObject[] => [
+export const text = (index: number, ...fragments: string[]): JsonObject[] => [
   textBlock(index),
-  ...pieces.map((piece) => words(index, piece)),
+  ...fragments.map((fragment) => words(index, fragment)),
   stop(index),
 ];
 /** The end of a good answer. */
@@ -80,11 +80,11 @@ export const textDelta = (words: string): ModelStreamPart => ({ type: "text-delt
 export const mused = (words: string): ModelStreamPart => ({ type: "reasoning-delta", text: words });
 export const finished = (reason: "stop" | "tool-calls" | "length" | "content-filter" | "other" = "stop") =>
   [used(9, 5), { type: "finish", reason }] satisfies ModelStreamPart[];
-export const toolInput = (toolCallId: string, piece: string): ModelStreamPart => ({
+export const toolInput = (toolCallId: string, fragment: string): ModelStreamPart => ({
   type: "tool-input-delta",
   toolCallId,
   toolName: "execute",
-  delta: piece,
+  delta: fragment,
 });
 export const toolCall = (toolCallId: string, args: JsonObject): ModelStreamPart => ({
   type: "tool-call",

@@ -34,8 +34,8 @@ const CALL = [
   over,
 ];
 const whole = frames(HELLO);
-const at = (text: string, piece: string, extra: number) =>
-  Buffer.byteLength(text.slice(0, text.indexOf(piece))) + extra;
+const at = (text: string, fragment: string, extra: number) =>
+  Buffer.byteLength(text.slice(0, text.indexOf(fragment))) + extra;
 const called = frames(CALL);
 const escaped = whole.replace("🌍", "\\ud83c\\udf0d");
 

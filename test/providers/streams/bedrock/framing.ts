@@ -46,7 +46,7 @@ const exceptions: [string, string, FramingCase["failure"]][] = [
 ];
 
 /** Every byte on its own would be slow; odd sizes cut preludes, headers, payloads and checksums. */
-const pieces = (bytes: Buffer, size: number) =>
+const fragments = (bytes: Buffer, size: number) =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
     bytes.subarray(index * size, (index + 1) * size),
   );
@@ -84,7 +84,7 @@ export const BEDROCK_CASES: FramingCase[] = [
   { name: "everything in one packet", chunks: [HELLO], parts: HEARD },
   ...[1, 7, 64].map((size) => ({
     name: `packets of ${size} bytes`,
-    chunks: pieces(HELLO, size),
+    chunks: fragments(HELLO, size),
     parts: HEARD,
   })),
   {

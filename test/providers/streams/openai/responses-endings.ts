@@ -17,13 +17,22 @@ const USED = used({ inputTokens: 10, outputTokens: 5 });
 const ENDED = [USED, FINISH_STOP];
 const CALLS_ENDED = [USED, { type: "finish", reason: "tool-calls" } as const];
 const hello = wire.message({ deltas: ["Hel", "lo"] });
-const first = wire.functionCall({ pieces: ['{"command"', ':"a"}'] });
-const second = wire.functionCall({ index: 1, id: "fc_2", callId: "call_2", pieces: ['{"command"', ':"b"}'] });
+const first = wire.functionCall({ fragments: ['{"command"', ':"a"}'] });
+const second = wire.functionCall({
+  index: 1,
+  id: "fc_2",
+  callId: "call_2",
+  fragments: ['{"command"', ':"b"}'],
+});
 
 export const RESPONSES_ENDING_CASES: ReplayCase[] = [
   {
     name: "a call after text",
-    chunks: [...hello, ...wire.wholeCall({ index: 1, pieces: ['{"comm', 'and":"ls"}'] }), wire.completed()],
+    chunks: [
+      ...hello,
+      ...wire.wholeCall({ index: 1, fragments: ['{"comm', 'and":"ls"}'] }),
+      wire.completed(),
+    ],
     parts: [
       textDelta("Hel"),
       textDelta("lo"),
@@ -38,10 +47,10 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
     chunks: [
       first.begun,
       second.begun,
-      first.pieces[0]!,
-      second.pieces[0]!,
-      first.pieces[1]!,
-      second.pieces[1]!,
+      first.fragments[0]!,
+      second.fragments[0]!,
+      first.fragments[1]!,
+      second.fragments[1]!,
       ...second.ended,
       ...first.ended,
       wire.completed(),
@@ -59,7 +68,7 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
   {
     name: "arguments cut inside a character",
     chunks: [
-      ...brokenBytes(wire.wholeCall({ pieces: ['{"command":"echo 🌍', ' wörld"}'] }).join(""), 7),
+      ...brokenBytes(wire.wholeCall({ fragments: ['{"command":"echo 🌍', ' wörld"}'] }).join(""), 7),
       wire.completed(),
     ],
     parts: [
@@ -72,8 +81,8 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
   {
     name: "a call that is sent twice",
     chunks: [
-      ...wire.wholeCall({ pieces: ["{}"] }),
-      wire.functionCall({ pieces: ["{}"] }).ended[1]!,
+      ...wire.wholeCall({ fragments: ["{}"] }),
+      wire.functionCall({ fragments: ["{}"] }).ended[1]!,
       wire.completed(),
     ],
     parts: [typed("call_1", "execute", "{}"), called("call_1", "execute", {}), ...CALLS_ENDED],
@@ -110,7 +119,7 @@ export const RESPONSES_ENDING_CASES: ReplayCase[] = [
     name: "a call that the output limit cut",
     chunks: [
       ...hello,
-      ...wire.wholeCall({ index: 1, pieces: ['{"command":"rm -rf /tm'], status: "incomplete" }),
+      ...wire.wholeCall({ index: 1, fragments: ['{"command":"rm -rf /tm'], status: "incomplete" }),
       wire.incomplete("max_output_tokens"),
     ],
     parts: [

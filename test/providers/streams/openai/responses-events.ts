@@ -76,28 +76,35 @@ type Call = {
   id?: string;
   callId?: string;
   name?: string;
-  pieces: string[];
+  fragments: string[];
   status?: string;
 };
 
 /** A whole function call item in the order: begun, deltas, done. */
-export function functionCall(call: Call): { begun: string; pieces: string[]; ended: string[] } {
-  const { index = 0, id = "fc_1", callId = "call_1", name = "execute", pieces, status = "completed" } = call;
+export function functionCall(call: Call): { begun: string; fragments: string[]; ended: string[] } {
+  const {
+    index = 0,
+    id = "fc_1",
+    callId = "call_1",
+    name = "execute",
+    fragments,
+    status = "completed",
+  } = call;
   const item = { type: "function_call", id, call_id: callId, name };
   const at = { item_id: id, output_index: index };
   return {
     begun: added(index, { ...item, status: "in_progress", arguments: "" }),
-    pieces: pieces.map((delta) => event("response.function_call_arguments.delta", { ...at, delta })),
+    fragments: fragments.map((delta) => event("response.function_call_arguments.delta", { ...at, delta })),
     ended: [
-      event("response.function_call_arguments.done", { ...at, arguments: pieces.join("") }),
-      done(index, { ...item, status, arguments: pieces.join("") }),
+      event("response.function_call_arguments.done", { ...at, arguments: fragments.join("") }),
+      done(index, { ...item, status, arguments: fragments.join("") }),
     ],
   };
 }
 
 export function wholeCall(call: Call): string[] {
-  const { begun, pieces, ended } = functionCall(call);
-  return [begun, ...pieces, ...ended];
+  const { begun, fragments, ended } = functionCall(call);
+  return [begun, ...fragments, ...ended];
 }
 
 type Reasoning = { index?: number; id?: string; summaries: string[][]; encrypted?: string | null };

@@ -201,9 +201,9 @@ export const RESPONSES_CASES: ReplayCase[] = [
     name: "two reasoning items around a call",
     chunks: [
       ...wire.reasoning({ summaries: [["a"]] }),
-      ...wire.wholeCall({ index: 1, pieces: ["{}"] }),
+      ...wire.wholeCall({ index: 1, fragments: ["{}"] }),
       ...wire.reasoning({ index: 2, id: "rs_2", summaries: [["b"]] }),
-      ...wire.wholeCall({ index: 3, id: "fc_2", callId: "call_2", pieces: ["{}"] }),
+      ...wire.wholeCall({ index: 3, id: "fc_2", callId: "call_2", fragments: ["{}"] }),
       wire.completed(),
     ],
     parts: [
