@@ -99,7 +99,7 @@ describe("permissions", () => {
     server.world.feed.push({ number: 1 });
     await raw.until(({ id, type }) => id === "a" && type === "next");
     expect(server.lines.map(({ msg }) => msg)).toEqual([
-      "The rights of an open socket or stream could not be looked up",
+      "revalidating the authorization of an open socket or stream failed",
     ]);
     raw.socket.close();
   });
@@ -194,7 +194,9 @@ describe("unauthenticated connections", () => {
     slow.destroy();
     for (const { socket } of first) socket.destroy();
     await eventually(() => server.count().sockets === 0);
-    expect(server.lines.map(({ level, cut }) => ({ level, cut }))).toEqual([{ level: 40, cut: 1 }]);
+    expect(server.lines.map(({ level, terminated }) => ({ level, terminated }))).toEqual([
+      { level: 40, terminated: 1 },
+    ]);
   });
 
   test("do not count against authenticated sockets", async () => {

@@ -196,7 +196,7 @@ describe("limits", () => {
       type: "error",
       payload: [
         {
-          message: "At most 64 operations may run on one socket at one time.",
+          message: "At most 64 operations may run on one socket at the same time.",
           extensions: { code: "RATE_LIMITED" },
         },
       ],

@@ -74,7 +74,7 @@ test.each<[string, ChatEvent[], string[]]>([
 
 const isSaying = ({ __typename }: ChatEvent) => __typename !== "ChatCaughtUpEvent";
 
-test("what is told once, told anew after a refresh or in a new preview is left in peace", () => {
+test("events sent once, again after a refresh or in a new preview is left in peace", () => {
   const events = [
     ...[refresh(1), caughtUp(1), message(2, 1), status(2), delta(1, 1), delta(1, 2), reset],
     ...[delta(1, 1), delta(2, 1), message(4, 1), message(4, 2), message(5, 1), refresh(9), refresh(7)],

@@ -1,4 +1,4 @@
-/** The pages that a person sees on the way to an authorisation for a tool server. Pure. */
+/** Pages of the authorization flow for MCP servers. Pure. */
 import type { McpOauthResult, McpOauthConsent } from "../../domain/mcp/oauth-flow.js";
 import { html, Html } from "../common/html.js";
 

@@ -17,7 +17,7 @@ test.each<[string, BrowserHeaders, boolean]>([
   ["our name without encryption", { origin: "http://parley.example" }, false],
   ["our name at another port", { origin: `${OWN}:8443` }, false],
   ["a page without an origin", { origin: "null", secFetchSite: "cross-site" }, false],
-  ["a link that somebody followed", { secFetchSite: "none" }, false],
+  ["a link from another site", { secFetchSite: "none" }, false],
   ["no browser at all", {}, false],
 ])("a cookie counts when it is sent by %s: %s", (_who, headers, counts) => {
   expect(isFromOwnPage(headers, OWN)).toBe(counts);

@@ -16,7 +16,7 @@ test.each<[string, TrustedProxies, string | undefined, string | string[] | undef
   ["a link-local address without its zone", { hops: 0 }, "fe80::1%eth0", undefined, "fe80::/64"],
   ["a connection that has gone", { hops: 0 }, undefined, "198.51.100.7", "unknown"],
   ["no stranger's word about itself", inside, "192.0.2.1", "198.51.100.7", "192.0.2.1"],
-  ["nobody's word when nobody is trusted", { hops: 0 }, "10.0.0.1", "198.51.100.7", "10.0.0.1"],
+  ["no forwarded address when no proxy is trusted", { hops: 0 }, "10.0.0.1", "198.51.100.7", "10.0.0.1"],
   ["what a trusted proxy says", inside, "10.0.0.1", "198.51.100.7", "198.51.100.7"],
   ["what a trusted proxy says over IPv6", inside, "fd00::1", "2001:db8::9", "2001:db8::/64"],
   ["the nearest that is not trusted", inside, "10.0.0.1", "6.6.6.6, 198.51.100.7, 10.0.0.2", "198.51.100.7"],

@@ -33,7 +33,7 @@ export type UploadsSource = {
   links: FileLinks;
   /** The announced size in bytes; null when no upload is pending. */
   findSize(fileId: string): Promise<number | null>;
-  /** Whether the server's disk has room for so many bytes. */
+  /** Whether the server's disk has space for so many bytes. */
   hasSpaceFor(bytes: number): Promise<boolean>;
   finish(fileId: string, bytes: Uint8Array): Promise<Finished>;
 };

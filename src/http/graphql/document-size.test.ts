@@ -23,7 +23,7 @@ describe("a document's size", () => {
       { nodes: 5, comparisons: 1 },
     ],
     [
-      "fragments that nobody uses count once",
+      "unused fragments count once",
       "{ a } fragment F on A { b ...G } fragment G on A { c }",
       { nodes: 4, comparisons: 0 },
     ],

@@ -1,4 +1,4 @@
-// What is told of variables that do not fit, with graphql-js' own words as input.
+// Redaction of variable errors, with the messages of graphql-js as input.
 import { buildSchema, graphqlSync } from "graphql";
 import { expect, test } from "vitest";
 import { withoutValues } from "./variable-errors.js";
@@ -53,7 +53,7 @@ test.each<[string, Record<string, unknown>, string]>([
     { list: [1, null] },
     'Variable "$list" got invalid value at "list[1]"; Expected non-nullable type "Int!" not to be null.',
   ],
-])("%s is told without the value", (_name, variables, message) => {
+])("%s does not quote the value", (_name, variables, message) => {
   const messages = told(variables);
   expect(messages).toContain(message);
   expect(messages.join()).not.toContain("s3cret");

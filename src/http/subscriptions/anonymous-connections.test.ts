@@ -62,8 +62,8 @@ test("terminated connections are logged at most once a minute", () => {
   for (let times = 0; times < 100; times += 1) come("a");
   clock.advance(REPORT_INTERVAL_MS);
   come("a");
-  expect(lines.map(({ cut, lastAddress }) => ({ cut, lastAddress }))).toEqual([
-    { cut: 1, lastAddress: "a" },
-    { cut: 99, lastAddress: "a" },
+  expect(lines.map(({ terminated, lastAddress }) => ({ terminated, lastAddress }))).toEqual([
+    { terminated: 1, lastAddress: "a" },
+    { terminated: 99, lastAddress: "a" },
   ]);
 });

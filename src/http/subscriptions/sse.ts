@@ -208,7 +208,7 @@ async function* trackDelivery(
   response: OpenResponse,
 ): AsyncGenerator<string> {
   for await (const message of body) {
-    // The library also sends `complete` when it is told to end.
+    // The library also sends `complete` when it is ended.
     if (response.isOver && response.isStream && message.startsWith("event: complete")) return;
     yield message;
     releaseSent(response);
