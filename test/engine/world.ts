@@ -83,9 +83,8 @@ type ReplicaOptions = {
   settings?: Partial<WorkerSettings>;
   subagentDepth?: number;
   maxStepsPerTurn?: number;
-  /** What happens when a usage limit cannot be looked at, and who counts what limits stop. */
   usageLimits?: Partial<Pick<UsageLimitDependencies, "whenUnchecked" | "meter">>;
-  /** What users may store; no limit unless given. */
+  /** No storage limit when absent. */
   storage?: Partial<Pick<StorageLimitsOptions, "space" | "defaultBytes">>;
   onTurnSettled?: RunnerDependencies["events"]["onTurnSettled"];
   /** Credentials for registered MCP servers, and the meter of their calls. */

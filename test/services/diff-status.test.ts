@@ -12,7 +12,7 @@ import { systemClock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { OutboundFetch } from "../../src/lib/outbound/outbound-fetch.js";
 import { readChat } from "../../src/store/chats/chat-source.js";
-import { lookAgainWithToken, readDiffStatuses } from "../../src/store/git/diff-statuses.js";
+import { pollAgainWithToken, readDiffStatuses } from "../../src/store/git/diff-statuses.js";
 import { connectGitHost, listGitConnections } from "../../src/store/git/git-connections.js";
 import { startGitHubShaped } from "../support/git/github-shaped.js";
 import { startGitLabShaped } from "../support/git/gitlab-shaped.js";
@@ -178,7 +178,7 @@ describe.each([
     }
     host.logins.set("another", "ada");
     await connect(host, "another");
-    await lookAgainWithToken(world.database, world.viewer.userId);
+    await pollAgainWithToken(world.database, world.viewer.userId);
     await worker.pollDue();
     expect(await shown(chatId)).toEqual(known);
   });
@@ -261,7 +261,7 @@ test("a rate limit delays the rest of its group, and no other group", async () =
   expect(await shown(elsewhere)).toMatchObject({ isStale: false });
   // Nor does it help to ask oneself.
   const diffs = new HostedBranchDiffs(dependencies);
-  const refused = { outcome: "failed", message: expect.stringContaining("left alone until") as string };
+  const refused = { outcome: "failed", message: expect.stringContaining("rate limit is reached") as string };
   expect([await diffs.refresh(first), await diffs.read(first)]).toEqual([refused, null]);
   expect(github.asked).toHaveLength(1);
 });
