@@ -25,8 +25,8 @@ async function monitored(minBytes: number, ...readings: (number | Error)[]) {
   return { space, states, lines };
 }
 
-const FULL = "Disk almost full: writes are refused until there is space";
-const RECOVERED = "Disk space recovered";
+const FULL = "disk almost full: writes are refused until there is space";
+const RECOVERED = "disk space recovered";
 
 test("space is low from below the minimum until a tenth above it, and each change is logged once", async () => {
   const { states, lines } = await monitored(100, 100, 99, 50, 109, 110, 100, 99);
@@ -37,7 +37,7 @@ test("space is low from below the minimum until a tenth above it, and each chang
 test("a failed reading changes nothing and is logged once, and without a minimum space is never low", async () => {
   const failing = await monitored(100, 50, new Error("gone"), new Error("gone"), 200);
   expect(failing.states).toEqual([true, true, true, false]);
-  expect(failing.lines).toEqual([FULL, "Free disk space cannot be read", RECOVERED]);
+  expect(failing.lines).toEqual([FULL, "free disk space cannot be read", RECOVERED]);
   expect((await monitored(0, 0, 5)).states).toEqual([false, false]);
 });
 

@@ -78,7 +78,7 @@ export class FreeSpace implements SpaceCheck {
       const threshold = minBytes + (this.#isLow ? Math.floor(minBytes * RECOVERY_SHARE) : 0);
       this.#setLow(freeBytes < threshold);
     } catch (error) {
-      if (this.#isReadable) log.warn({ err: error }, "Free disk space cannot be read");
+      if (this.#isReadable) log.warn({ err: error }, "free disk space cannot be read");
       this.#isReadable = false;
     }
   }
@@ -88,8 +88,8 @@ export class FreeSpace implements SpaceCheck {
     this.#isLow = isLow;
     const { minBytes, log } = this.options;
     const facts = { freeBytes: this.#freeBytes, minBytes };
-    if (isLow) log.error(facts, "Disk almost full: writes are refused until there is space");
-    else log.info(facts, "Disk space recovered");
+    if (isLow) log.error(facts, "disk almost full: writes are refused until there is space");
+    else log.info(facts, "disk space recovered");
   }
 }
 

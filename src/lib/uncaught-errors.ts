@@ -30,10 +30,10 @@ export async function cleanUpWithinLimit(
 ): Promise<void> {
   const done = new AbortController();
   const inTime = cleanUp()
-    .catch((error: unknown) => log.error({ err: error }, "Cleanup before exit failed"))
+    .catch((error: unknown) => log.error({ err: error }, "cleanup before exit failed"))
     .then(() => true);
   const late = sleep(clock, EXIT_CLEANUP_LIMIT_MS, done.signal).then(() => false);
   if (!(await Promise.race([inTime, late])))
-    log.error({ limitMs: EXIT_CLEANUP_LIMIT_MS }, "Cleanup before exit took too long; exiting without it");
+    log.error({ limitMs: EXIT_CLEANUP_LIMIT_MS }, "cleanup before exit took too long; exiting without it");
   done.abort();
 }

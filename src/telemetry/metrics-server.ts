@@ -28,14 +28,14 @@ export async function openMetricsServer(
     if (request.method !== "GET" && request.method !== "HEAD")
       return void response.writeHead(405, { allow: "GET, HEAD" }).end();
     answer(metrics, response).catch((error: unknown) => {
-      log.error({ err: error }, "Metrics request failed");
+      log.error({ err: error }, "metrics request failed");
       response.writeHead(500).end();
     });
   });
   server.listen(port, host);
   await once(server, "listening");
   // For example out of file descriptors. Without a listener the error would end the process.
-  server.on("error", (error) => log.warn({ err: error }, "Metrics server could not accept a connection"));
+  server.on("error", (error) => log.warn({ err: error }, "metrics server could not accept a connection"));
   const address = server.address();
   const taken = typeof address === "object" && address !== null ? address.port : port;
   return {

@@ -114,7 +114,7 @@ class BoundedSpanProcessor implements SpanProcessor {
     const now = this.clock.now();
     if (now - this.#warnedAt < WARNING_INTERVAL_MS) return;
     this.#warnedAt = now;
-    this.log.warn({ err: error, spans: this.#lost }, "Span export failed; spans lost");
+    this.log.warn({ err: error, spans: this.#lost }, "span export failed; spans lost");
     this.#lost = 0;
   }
 

@@ -46,7 +46,7 @@ export class ControlChannels {
     if (oldestId === undefined || this.#channels.size <= MAX_CHANNELS) return;
     this.dependencies.log.warn(
       { workspaceId: oldestId, channels: this.#channels.size },
-      "Too many workspaces in use; control channel closed",
+      "too many workspaces in use; control channel closed",
     );
     void this.#channels.stop(oldestId);
   }
@@ -71,11 +71,11 @@ export class ControlChannels {
       maxFailures: MAX_FAILURES,
       attempt: (signal) => this.#attempt(workspaceId, connect, signal),
       onRetry: (reason, delayMs) =>
-        log.debug({ err: reason, workspaceId, delayMs }, "Control channel not open; retrying"),
+        log.debug({ err: reason, workspaceId, delayMs }, "control channel not open; retrying"),
       onGiveUp: (reason) =>
         log.warn(
           { err: reason, workspaceId },
-          "Control channel given up; commands in the workspace get no git credentials",
+          "control channel given up; commands in the workspace get no git credentials",
         ),
     });
   }
@@ -108,7 +108,7 @@ export class ControlChannels {
     const connection = await connect();
     const channel = await connection.openControlChannel({
       answer: (request) => answer(workspaceId, request),
-      onError: (error) => log.error({ err: error, workspaceId }, "Request of a workspace agent failed"),
+      onError: (error) => log.error({ err: error, workspaceId }, "request of a workspace agent failed"),
     });
     if (signal.aborted) channel.close();
     return channel;

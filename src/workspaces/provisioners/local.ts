@@ -102,7 +102,7 @@ class SupervisedAgent implements LocalAgent {
       attempt: (signal) => this.#run(signal),
       onRetry: (reason, delayMs) => {
         this.#lastFailure = reason;
-        log.warn({ err: reason, restartInMs: delayMs }, "Workspace agent exited; restarting");
+        log.warn({ err: reason, restartInMs: delayMs }, "workspace agent exited; restarting");
       },
     });
   }
@@ -173,7 +173,7 @@ class SupervisedAgent implements LocalAgent {
 
   #setLive(connection: AgentConnection): void {
     this.#live = connection;
-    this.options.log.info({ directory: this.options.directory }, "Workspace agent running");
+    this.options.log.info({ directory: this.options.directory }, "workspace agent running");
     for (const waiter of [...this.#waiters]) waiter.resolve(connection);
   }
 }

@@ -77,7 +77,7 @@ export class AgentConnections {
     const { workspaceId, workspaceName, instanceId } = agent;
     this.options.log.warn(
       { workspaceId, workspaceName, instanceId, reason },
-      "Workspace agent's connection dropped",
+      "workspace agent's connection dropped",
     );
     socket.close(REPLACED_CLOSE_CODE, reason);
     this.#forget(workspaceId, socket);
@@ -102,7 +102,7 @@ export class AgentConnections {
       const facts = await readFacts(connection, instanceId);
       await this.#register({ agent, socket, streams, connection }, facts);
     } catch (error) {
-      log.warn({ err: error, workspaceId, workspaceName }, "Workspace agent connected but is unusable");
+      log.warn({ err: error, workspaceId, workspaceName }, "workspace agent connected but is unusable");
       socket.close(UNUSABLE_CLOSE_CODE, "The agent does not answer through its connection");
     } finally {
       if (socket.readyState !== socket.OPEN) listener?.close();
@@ -121,7 +121,7 @@ export class AgentConnections {
         ...{ workspaceId, tokenHash, registrationId, agent: facts, isFirst, leaseMs },
       });
     } catch (error) {
-      log.error({ err: error, workspaceId }, "Workspace agent could not be registered");
+      log.error({ err: error, workspaceId }, "workspace agent could not be registered");
       return socket.close(TRY_AGAIN_CLOSE_CODE, "Try again later");
     }
     if (!isClaimed) return socket.close(REPLACED_CLOSE_CODE, "Another agent works in this workspace");
@@ -134,7 +134,7 @@ export class AgentConnections {
     if (socket.readyState === socket.CLOSED) return this.#ended(registered, 0);
     await locations.announce(workspaceId, registered.location, leaseMs);
     socket.send(REGISTERED_MESSAGE, () => undefined);
-    log.info({ workspaceId, workspaceName, ...facts }, "Workspace agent registered");
+    log.info({ workspaceId, workspaceName, ...facts }, "workspace agent registered");
   }
 
   /** Releases the registration after a normal closure; else the agent is expected back until its lease expires. */
@@ -142,11 +142,11 @@ export class AgentConnections {
     const { locations, registrations, log } = this.options;
     const { workspaceId, workspaceName } = ended.agent;
     this.#forget(workspaceId, ended.socket);
-    log.info({ workspaceId, workspaceName, code }, "Workspace agent disconnected");
+    log.info({ workspaceId, workspaceName, code }, "workspace agent disconnected");
     await locations.withdraw(workspaceId, ended.location);
     if (code !== NORMAL_CLOSE_CODE) return;
     await registrations.release(ended.location.registrationId).catch((error: unknown) => {
-      log.warn({ err: error, workspaceId }, "Agent registration could not be released; it will expire");
+      log.warn({ err: error, workspaceId }, "agent registration could not be released; it will expire");
     });
   }
 
@@ -166,7 +166,7 @@ export class AgentConnections {
         else this.#track(locations.announce(workspaceId, connection.location, REGISTRATION_LEASE_MS));
       }
     } catch (error) {
-      log.warn({ err: error }, "Agent registrations could not be renewed; retrying");
+      log.warn({ err: error }, "agent registrations could not be renewed; retrying");
     } finally {
       this.#isRenewing = false;
     }

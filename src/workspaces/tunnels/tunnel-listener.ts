@@ -26,7 +26,7 @@ export async function openTunnelListener(open: () => Duplex, log: Log): Promise<
     try {
       joinStreams(socket, open());
     } catch (error) {
-      log.warn({ err: error }, "Connection to a workspace agent could not be opened");
+      log.warn({ err: error }, "connection to a workspace agent could not be opened");
       socket.destroy();
     }
   });

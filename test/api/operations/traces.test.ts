@@ -218,7 +218,7 @@ test("a collector that is down or refuses affects no request, and is logged; shu
   for (let count = 0; count < 3; count += 1) await traces.within({ name: "work" }, async () => undefined);
   await close();
   expect(lines.map(({ msg, spans }) => ({ msg, spans }))).toEqual([
-    { msg: "Span export failed; spans lost", spans: 3 },
+    { msg: "span export failed; spans lost", spans: 3 },
   ]);
   const silent = openTraces({
     ...{ endpoint: "http://192.0.2.1:4318", headers: {}, serviceName: "x", version: "1", ratio: 1 },
