@@ -17,7 +17,7 @@ import {
   claimWorkspace,
   findWorkspaceOfAgent,
   isAgentExpected,
-  looksLikeAgentToken,
+  isWellFormedAgentToken,
   readAgentTokenHash,
   releaseRegistration,
   renewRegistrations,
@@ -95,7 +95,7 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
     endpoint: createAgentEndpoint({
       held: connections,
       findWorkspace: async (token, tokenHash) =>
-        looksLikeAgentToken(token) ? findWorkspaceOfAgent(database, tokenHash) : null,
+        isWellFormedAgentToken(token) ? findWorkspaceOfAgent(database, tokenHash) : null,
       replicaSecret,
       rateGate: core.rateGate,
       clock,

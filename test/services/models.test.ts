@@ -16,7 +16,7 @@ import { validateOptions } from "../../src/providers/common/validate-options.js"
 import { Database } from "../../src/store/common/database.js";
 import { ensureDefaultProviders } from "../../src/store/models/default-models.js";
 import type { ProviderRecord } from "../../src/store/models/models.js";
-import { providerKeyPlace, setPersonalKey } from "../../src/store/models/provider-keys.js";
+import { providerKeyReference, setPersonalKey } from "../../src/store/models/provider-keys.js";
 import { ManualClock } from "../agent/manual-clock.js";
 import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
 import { insertSomeModel, insertSomeProvider } from "../support/database/model-rows.js";
@@ -77,7 +77,7 @@ function replica(on: Bus = bus, keys: Record<string, string> = {}) {
   return { models, clock, opened, outcomeOf };
 }
 
-const sealedKey = (id: string, key: string) => testSecretBox.seal(key, providerKeyPlace(id));
+const sealedKey = (id: string, key: string) => testSecretBox.seal(key, providerKeyReference(id));
 
 function keyed(key: string, overrides: object = {}): Promise<ProviderRecord> {
   const id = randomUUID();

@@ -10,7 +10,7 @@ import type { Actor, Viewer } from "../../domain/users/viewer.js";
 import type { Database } from "../../store/common/database.js";
 import {
   type DeploymentSettingsRecord,
-  holdDeploymentSettings,
+  lockDeploymentSettings,
   readDeploymentSettings,
   writeDeploymentSettings,
 } from "../../store/common/deployment-settings.js";
@@ -79,7 +79,7 @@ async function update(
       ...it,
     }));
     if (first) return refuse({ ...first, others });
-    const before = await holdDeploymentSettings(transaction);
+    const before = await lockDeploymentSettings(transaction);
     const after = changedDeployment(before, sanitized(dependencies, change));
     const changes = auditChanges(stored(before), stored(after));
     if (Object.keys(changes).length === 0) return { ok: true, result: { settings: before }, audit: null };

@@ -3,7 +3,7 @@
  */
 import { readGitHost } from "../../domain/git/git-host.js";
 import type { Viewer } from "../../domain/users/viewer.js";
-import { lookAgainWithToken } from "../../store/git/diff-statuses.js";
+import { pollAgainWithToken } from "../../store/git/diff-statuses.js";
 import {
   connectGitHost as saveGitConnection,
   MAX_GIT_CONNECTIONS,
@@ -33,7 +33,7 @@ export async function connectGitHost(
   const wanted = { userId: viewer.userId, host, token };
   const connection = await saveGitConnection(dependencies.database, dependencies.secrets, wanted);
   if (connection !== null) {
-    await lookAgainWithToken(dependencies.database, viewer.userId);
+    await pollAgainWithToken(dependencies.database, viewer.userId);
     return { ok: true, connection };
   }
   const message = `At most ${MAX_GIT_CONNECTIONS} hosts can be connected. Disconnect one first.`;

@@ -7,7 +7,7 @@ import type {
 } from "../../domain/mcp/auth-rules.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import type { SecretBox } from "../../store/common/secret-box.js";
-import { mcpSecretPlace } from "../../store/common/secret-columns.js";
+import { mcpColumnReference } from "../../store/common/secret-columns.js";
 
 /** An element of the sealed JSON list in the column of custom headers. */
 type CustomHeader = { name: string; value: string };
@@ -29,7 +29,7 @@ export function sealSecrets(
 ): McpServerRecord["sealed"] {
   const seal = (column: "oauth_client_secret" | "api_key", secret: SecretUpdate, current: string | null) => {
     if (secret === "keep") return current;
-    return secret === "clear" ? null : box.seal(secret.set, mcpSecretPlace(column, id));
+    return secret === "clear" ? null : box.seal(secret.set, mcpColumnReference(column, id));
   };
   const old = before?.sealed ?? null;
   return {
@@ -54,11 +54,11 @@ function sealHeaders(
     return { name, value: value ?? known?.value ?? "" };
   });
   if (JSON.stringify(headers) === JSON.stringify(stored)) return current;
-  return box.seal(JSON.stringify(headers), mcpSecretPlace("custom_headers", id));
+  return box.seal(JSON.stringify(headers), mcpColumnReference("custom_headers", id));
 }
 
 function openHeaders(box: SecretBox, id: string, sealed: string | null): CustomHeader[] {
   if (sealed === null) return [];
-  const opened = box.open(sealed, mcpSecretPlace("custom_headers", id));
+  const opened = box.open(sealed, mcpColumnReference("custom_headers", id));
   return opened.kind === "opened" ? (JSON.parse(opened.text) as CustomHeader[]) : [];
 }

@@ -28,7 +28,7 @@ import {
   type ModelConfigRecord,
   type ProviderRecord,
 } from "../../store/models/models.js";
-import { forgetPersonalKeys, providerKeyPlace } from "../../store/models/provider-keys.js";
+import { forgetPersonalKeys, providerKeyReference } from "../../store/models/provider-keys.js";
 import { forgetSmallModel } from "../../store/models/small-model.js";
 import { type AdminWork, asAdmin } from "../users/admin.js";
 import type { CommandRefusal, CommandResult } from "../common/command-result.js";
@@ -224,7 +224,7 @@ function sealKey(
   { id, sealedKey }: Pick<ProviderRecord, "id" | "sealedKey">,
 ): string | null {
   if (wanted === "keep") return sealedKey;
-  return wanted === "clear" ? null : secrets.seal(wanted.set, providerKeyPlace(id));
+  return wanted === "clear" ? null : secrets.seal(wanted.set, providerKeyReference(id));
 }
 
 function hasSameTarget(before: ProviderSetup, after: ProviderSetup): boolean {

@@ -8,7 +8,7 @@ import { createToken } from "../../store/users/tokens.js";
 import {
   changeUser,
   findBusyChats,
-  holdUser,
+  lockUser,
   type UserChange,
 } from "../../store/users/user-administration.js";
 import { createUser as insertUser, type UserRecord } from "../../store/users/users.js";
@@ -111,7 +111,7 @@ async function changeLocked(
   transaction: Queryable,
   { userId, change, action }: Change,
 ): Promise<AdminWork<UserChanged>> {
-  const locked = await holdUser(transaction, userId);
+  const locked = await lockUser(transaction, userId);
   if (!locked) return notFound("user", "userId");
   const { user, isLastAdmin } = locked;
   if (isLastAdmin && (change.role === "member" || change.isActive === false)) {

@@ -11,7 +11,7 @@ import {
 import type { Actor } from "../../domain/users/viewer.js";
 import {
   countWorkspacesOf,
-  holdTemplate,
+  lockTemplate,
   insertTemplate,
   listTemplates,
   removeTemplate,
@@ -54,7 +54,7 @@ export async function updateTemplate(
   { templateId, ...change }: TemplateChange & { templateId: string },
 ): Promise<CommandResult<Changed>> {
   const result = await asAdmin(dependencies, actor, async (transaction): Promise<AdminWork<Changed>> => {
-    const before = await holdTemplate(transaction, templateId);
+    const before = await lockTemplate(transaction, templateId);
     if (before === null) return refuseAll([NO_SUCH_TEMPLATE]);
     const plan = planTemplateChange(before, change, dependencies.validateSpec);
     if (!plan.ok) return refuseAll(plan.problems.map(invalid));
@@ -77,7 +77,7 @@ export async function deleteTemplate(
     dependencies,
     actor,
     async (transaction): Promise<AdminWork<{ templateId: string }>> => {
-      const gone = await holdTemplate(transaction, templateId);
+      const gone = await lockTemplate(transaction, templateId);
       if (gone === null) return refuseAll([NO_SUCH_TEMPLATE]);
       const count = await countWorkspacesOf(transaction, templateId);
       if (count > 0) {

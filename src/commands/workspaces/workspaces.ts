@@ -15,7 +15,7 @@ import {
   bindWorkspace,
   countManagedWorkspaces,
   findCreated,
-  holdStatus,
+  lockStatus,
   insertManagedWorkspace,
   type NewWorkspace,
 } from "../../store/workspaces/managed-workspaces.js";
@@ -114,7 +114,7 @@ export async function setDesiredState(
   if (workspace === null) return notFound("workspace", "workspaceId");
   if (workspace.templateId === null) return refuse(NOT_FROM_TEMPLATE);
   const result = await dependencies.database.transaction(async (transaction) => {
-    const status = await holdStatus(transaction, workspaceId);
+    const status = await lockStatus(transaction, workspaceId);
     if (status === null) return notFound("workspace", "workspaceId");
     const target = targetStatus(status, action);
     if (target === null) {

@@ -63,7 +63,7 @@ export class AutoArchive {
     while (archived + skipped.length < MAX_PER_TICK) {
       const found = await findIdleChats(this.#dependencies.database, {
         before,
-        passedOver: skipped,
+        skipped,
         limit: BATCH,
       });
       for (const chat of found) {

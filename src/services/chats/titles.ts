@@ -164,7 +164,7 @@ export class Titles {
     if (!start.hasNextPage) return { messages: first, isWhole: true };
     const end = await listMessages(database, chatId, {
       ...ends,
-      after: start.rows.at(-1)?.place ?? null,
+      after: start.rows.at(-1)?.cursor ?? null,
       direction: "backwards",
     });
     return { messages: [...first, ...end.rows.map(({ row }) => row)], isWhole: !end.hasPreviousPage };

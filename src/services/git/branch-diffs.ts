@@ -2,7 +2,7 @@
 import { type BranchDiff, MAX_DIFF_BYTES } from "../../domain/git/branch-facts.js";
 import type { BranchDiffs, DiffRefresh } from "../../domain/git/branch-diffs.js";
 import type { PollOutcome } from "../../domain/git/diff-status.js";
-import { claimLook, findBranchWork, releaseLooks } from "../../store/git/diff-statuses.js";
+import { claimPoll, findBranchWork, releasePolls } from "../../store/git/diff-statuses.js";
 import { chooseAccount } from "./git-accounts.js";
 import { accountOf, pollBranch, type DiffPollDependencies, savePoll } from "./diff-polls.js";
 
@@ -46,11 +46,11 @@ export class HostedBranchDiffs implements BranchDiffs {
   async #refresh(chatId: string): Promise<DiffRefresh> {
     const work = await findBranchWork(this.dependencies.database, chatId);
     if (work?.limitedUntil) return { outcome: "failed", message: rateLimitedUntil(work.limitedUntil) };
-    const poll = await claimLook(this.dependencies.database, chatId);
+    const poll = await claimPoll(this.dependencies.database, chatId);
     if (!poll) return { outcome: "no-branch" };
     const choice = await accountOf(this.dependencies, poll);
     const outcome = await pollBranch(this.dependencies, choice, poll);
-    if (this.#isClosed && outcome.kind === "failed") await releaseLooks(this.dependencies.database, [poll]);
+    if (this.#isClosed && outcome.kind === "failed") await releasePolls(this.dependencies.database, [poll]);
     else await savePoll(this.dependencies, poll, outcome);
     if (choice.kind === "no-token") return { outcome: "no-token", host: choice.host };
     return refreshOf(outcome);

@@ -1,7 +1,7 @@
 /** One poll of a chat's branch: asks the git host, saves the result, and publishes a change to subscribers. */
 import { haveSameFacts } from "../../domain/git/branch-facts.js";
 import { failureOf, type PollOutcome, nextPollDelayMs } from "../../domain/git/diff-status.js";
-import { type ClaimedLook, finishLook } from "../../store/git/diff-statuses.js";
+import { type ClaimedPoll, finishPoll } from "../../store/git/diff-statuses.js";
 import { applyTransition, type TransitionDependencies } from "../../engine/transitions/apply-transition.js";
 import { type AccountChoice, type GitAccountDependencies, chooseAccount } from "./git-accounts.js";
 
@@ -11,7 +11,7 @@ export type DiffPollDependencies = TransitionDependencies & GitAccountDependenci
 class StalePoll extends Error {}
 
 /** Rejects when the database fails. */
-export function accountOf(dependencies: DiffPollDependencies, poll: ClaimedLook): Promise<AccountChoice> {
+export function accountOf(dependencies: DiffPollDependencies, poll: ClaimedPoll): Promise<AccountChoice> {
   return chooseAccount(dependencies, poll);
 }
 
@@ -19,7 +19,7 @@ export function accountOf(dependencies: DiffPollDependencies, poll: ClaimedLook)
 export async function pollBranch(
   dependencies: Pick<DiffPollDependencies, "hosts">,
   choice: AccountChoice,
-  poll: Pick<ClaimedLook, "branch" | "facts">,
+  poll: Pick<ClaimedPoll, "branch" | "facts">,
 ): Promise<PollOutcome> {
   if (choice.kind !== "account") return choice;
   const pullRequest = poll.facts?.pullRequest?.number ?? null;
@@ -31,7 +31,7 @@ export async function pollBranch(
 /** False when the claim was lost meanwhile, so that nothing was saved. Rejects when the database fails. */
 export async function savePoll(
   dependencies: DiffPollDependencies,
-  poll: ClaimedLook,
+  poll: ClaimedPoll,
   outcome: PollOutcome,
 ): Promise<boolean> {
   const facts = outcome.kind === "seen" ? outcome.facts : null;
@@ -40,13 +40,13 @@ export async function savePoll(
     failure: failureOf(outcome),
     nextInMs: nextPollDelayMs(outcome, poll.sinceMarkedMs, dependencies.clock.now()),
   };
-  if (!hasChanged(poll, outcome)) return finishLook(dependencies.database, poll, result);
+  if (!hasChanged(poll, outcome)) return finishPoll(dependencies.database, poll, result);
   try {
     await applyTransition(dependencies, {
       chatId: poll.chatId,
       commands: [{ type: "note-diff" }],
       async alongside(transaction) {
-        if (!(await finishLook(transaction, poll, result))) throw new StalePoll();
+        if (!(await finishPoll(transaction, poll, result))) throw new StalePoll();
       },
     });
     return true;
@@ -57,7 +57,7 @@ export async function savePoll(
 }
 
 /** Whether the result changes what users see. */
-function hasChanged(poll: ClaimedLook, outcome: PollOutcome): boolean {
+function hasChanged(poll: ClaimedPoll, outcome: PollOutcome): boolean {
   if (outcome.kind !== "seen") return !poll.isStale;
   return poll.isStale || !haveSameFacts(poll.facts, outcome.facts);
 }

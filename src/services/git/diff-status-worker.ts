@@ -5,7 +5,7 @@
  */
 import { groupByToken, type PollOutcome } from "../../domain/git/diff-status.js";
 import { PeriodicJob } from "../../lib/concurrency/periodic-job.js";
-import { type ClaimedLook, claimDueLooks, releaseLooks } from "../../store/git/diff-statuses.js";
+import { type ClaimedPoll, claimDuePolls, releasePolls } from "../../store/git/diff-statuses.js";
 import {
   claimUnaskedConnections,
   type GitToken,
@@ -48,7 +48,7 @@ export class DiffStatusWorker {
 
   /** One run; returns the number of claimed polls. Rejects when the database fails. */
   async pollDue(): Promise<number> {
-    const polls = await claimDueLooks(this.dependencies.database, BATCH);
+    const polls = await claimDuePolls(this.dependencies.database, BATCH);
     const until = this.dependencies.clock.now() + ROUND_MS;
     await inParallel(groupByToken(polls), MAX_GROUPS, (group) => this.#pollGroup(group, until));
     return polls.length;
@@ -67,9 +67,9 @@ export class DiffStatusWorker {
   }
 
   /** Polls for one owner at one origin. Chats on the same branch share one answer. */
-  async #pollGroup(group: ClaimedLook[], until: number): Promise<void> {
+  async #pollGroup(group: ClaimedPoll[], until: number): Promise<void> {
     const [first] = group;
-    if (!first || this.#job.isClosing) return releaseLooks(this.dependencies.database, group);
+    if (!first || this.#job.isClosing) return releasePolls(this.dependencies.database, group);
     const choice = await accountOf(this.dependencies, first);
     const seen = new Map<string, PollOutcome>();
     let rest = group;
@@ -87,11 +87,11 @@ export class DiffStatusWorker {
       rest = others;
       await this.#settle(poll, outcome);
     }
-    if (rest.length > 0) await releaseLooks(this.dependencies.database, rest);
+    if (rest.length > 0) await releasePolls(this.dependencies.database, rest);
   }
 
   /** A chat that cannot be saved does not stop the others. */
-  async #settle(poll: ClaimedLook, outcome: PollOutcome): Promise<void> {
+  async #settle(poll: ClaimedPoll, outcome: PollOutcome): Promise<void> {
     const { log } = this.dependencies;
     const { chatId } = poll;
     if (outcome.kind === "failed")

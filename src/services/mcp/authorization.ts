@@ -4,7 +4,7 @@ import type { McpAccountState } from "../../domain/mcp/types.js";
 import { sleep } from "../../lib/clock.js";
 import { findMcpConnections, type McpConnectionRecord } from "../../store/mcp/mcp-connections.js";
 import type { McpServerRecord } from "../../store/mcp/mcp-servers.js";
-import { mcpSecretPlace } from "../../store/common/secret-columns.js";
+import { mcpColumnReference } from "../../store/common/secret-columns.js";
 import { ageOf, grantHeaders, isFor, type Grant } from "./grant.js";
 import type { OauthDependencies } from "./oauth-client.js";
 import type { IdentityTokenOf, McpAuthorization, McpHeaders } from "./ports.js";
@@ -184,7 +184,7 @@ export class Authorizations implements McpAuthorization {
   #open({ id, sealed }: McpServerRecord, column: "api_key" | "custom_headers"): string | null {
     const text = column === "api_key" ? sealed.apiKey : sealed.customHeaders;
     if (text === null) return null;
-    const opened = this.dependencies.secrets.open(text, mcpSecretPlace(column, id));
+    const opened = this.dependencies.secrets.open(text, mcpColumnReference(column, id));
     if (opened.kind === "opened") return opened.text;
     const facts = { serverId: id, column, failure: opened.kind };
     this.dependencies.log.error(facts, "an MCP server's secret cannot be decrypted with PARLEY_SECRETS_KEYS");

@@ -17,10 +17,10 @@ import {
   type OauthFetch,
 } from "../../mcp/oauth-types.js";
 import type { Database } from "../../store/common/database.js";
-import { keepOauthClient } from "../../store/mcp/mcp-oauth-clients.js";
+import { storeOauthClient } from "../../store/mcp/mcp-oauth-clients.js";
 import { findMcpServers, type McpServerRecord } from "../../store/mcp/mcp-servers.js";
 import type { SecretBox } from "../../store/common/secret-box.js";
-import { mcpSecretPlace } from "../../store/common/secret-columns.js";
+import { mcpColumnReference } from "../../store/common/secret-columns.js";
 
 /** Timeout of one step with an authorization server. Below a claim's life, which covers one step. */
 const STEP_MS = 10_000;
@@ -108,7 +108,7 @@ async function clientAt(
   const { secret, ...rest } = client;
   const discovered: DiscoveredClient = { server, client: rest, redirectUri };
   if (isUsable && isDeepStrictEqual(stored, discovered)) return client;
-  const isStored = await keepOauthClient(dependencies.database, dependencies.secrets, {
+  const isStored = await storeOauthClient(dependencies.database, dependencies.secrets, {
     serverId: record.id,
     version: record.version,
     formerClientId: stored?.client.id ?? null,
@@ -157,7 +157,7 @@ function openSecret(
 ): string | null {
   const text = column === "oauth_client_secret" ? sealed.oauthClientSecret : sealed.oauthRegisteredSecret;
   if (text === null) return null;
-  const opened = secrets.open(text, mcpSecretPlace(column, id));
+  const opened = secrets.open(text, mcpColumnReference(column, id));
   if (opened.kind === "opened") return opened.text;
   throw new OauthFailure("metadata", "The client's secret cannot be read with this deployment's keys.");
 }

@@ -19,8 +19,8 @@ import type { OutboundFetch, OutboundPolicy } from "../../lib/outbound/outbound-
 import type { ProviderSettings } from "../../providers/types.js";
 import type { Queryable } from "../../store/common/database.js";
 import type { ProviderRecord } from "../../store/models/models.js";
-import { findPersonalKey, personalKeyPlace, providerKeyPlace } from "../../store/models/provider-keys.js";
-import type { SecretBox, SecretPlace } from "../../store/common/secret-box.js";
+import { findPersonalKey, userKeyReference, providerKeyReference } from "../../store/models/provider-keys.js";
+import type { SecretBox, ColumnReference } from "../../store/common/secret-box.js";
 
 /** How long a replica may use an outdated key when the announcement was lost. */
 const CACHE_MS = 10_000;
@@ -98,14 +98,14 @@ export class ProviderEndpoints {
   /** A key that cannot be decrypted counts as missing; the log says why. */
   #deploymentKey(provider: ProviderRecord): string | null {
     const { id, sealedKey } = provider;
-    if (sealedKey !== null) return this.#open(sealedKey, providerKeyPlace(id));
+    if (sealedKey !== null) return this.#open(sealedKey, providerKeyReference(id));
     const variable = keyVariableOf(provider);
     return variable === null ? null : (this.#dependencies.keys[variable] ?? null);
   }
 
   async #personalKey(providerId: string, userId: string): Promise<string | null> {
     const found = await this.#findPersonal(providerId, userId);
-    return found && this.#open(found.sealed, personalKeyPlace(found.id));
+    return found && this.#open(found.sealed, userKeyReference(found.id));
   }
 
   #findPersonal(providerId: string, userId: string): Promise<SealedKey> {
@@ -121,7 +121,7 @@ export class ProviderEndpoints {
     return reading.found;
   }
 
-  #open(sealed: string, column: SecretPlace): string | null {
+  #open(sealed: string, column: ColumnReference): string | null {
     const opened = this.#dependencies.secrets.open(sealed, column);
     if (opened.kind === "opened") return opened.text;
     this.#dependencies.log.error(

@@ -23,8 +23,8 @@ import type { Log } from "../../lib/log.js";
 import { type Memoized, memoizeWithTtl } from "../../lib/concurrency/memoize.js";
 import { BoundedSemaphore } from "../../lib/concurrency/bounded-semaphore.js";
 import type { Database } from "../../store/common/database.js";
-import { dropHold, takeReservation } from "../../store/usage/usage-reservations.js";
-import { type KnownLimits, readKnownLimits, readLimitStanding } from "../../store/usage/usage-limits.js";
+import { releaseReservation, takeReservation } from "../../store/usage/usage-reservations.js";
+import { type KnownLimits, readKnownLimits, readLimitStatus } from "../../store/usage/usage-limits.js";
 import type { UsageLimitChecks } from "../../commands/usage/usage-limit-check.js";
 
 /** The longest wait for other calls. A turn that waits costs nothing and can be stopped. */
@@ -95,7 +95,7 @@ export class UsageLimits implements UsageLimitChecks {
   /** The user's spend against their limit, from the database. */
   status(userId: string): Promise<LimitStatus> {
     const { database, clock } = this.#dependencies;
-    return readLimitStanding(database, userId, clock.now());
+    return readLimitStatus(database, userId, clock.now());
   }
 
   async check(ownerId: string): Promise<LimitCheck> {
@@ -189,7 +189,7 @@ export class UsageLimits implements UsageLimitChecks {
       const id = randomUUID();
       const lifeMs = workerId === null ? UNLEASED_RESERVATION_MS : RESERVATION_MS;
       const request = { id, ownerId, workerId, micros, lifeMs, now: clock.now() };
-      const { isTaken, standing: status } = await takeReservation(database, request);
+      const { isTaken, status } = await takeReservation(database, request);
       if (isTaken) return { type: "admitted", release: () => this.#release(id, ownerId) };
       const refused = this.#refusalFor(status, site);
       if (refused !== null) return refused;
@@ -217,7 +217,7 @@ export class UsageLimits implements UsageLimitChecks {
   async #release(id: string, ownerId: string): Promise<void> {
     const { database, log } = this.#dependencies;
     try {
-      await dropHold(database, id);
+      await releaseReservation(database, id);
     } catch (error) {
       log.error({ err: error, ownerId, id }, "releasing a reservation failed; it ends when it expires");
     }
