@@ -29,7 +29,7 @@ const GAUGE_HELP: Record<ObservedGauge, string> = {
   running_chats: "Chats with a turn running on this server.",
   open_sockets: "Open WebSockets.",
   running_operations: "Subscriptions and other operations running on WebSockets and event streams.",
-  called_agents: "workspace agents connected to this server.",
+  called_agents: "Workspace agents connected to this server.",
   redis_connected: "1 while events reach other servers through Redis, 0 while they do not or without Redis.",
   free_storage_bytes: "Free bytes on the disk of the embedded database; absent with an external database.",
 };
