@@ -26,7 +26,7 @@ import { follows, reaches } from "./delta-gaps.js";
 import { SharedEvents } from "./shared-events.js";
 
 /** Events that may wait while something is read. Beyond it they are dropped, and the chat is read instead. */
-const MAX_WAITING_EVENTS = 2_000;
+const MAX_BUFFERED_EVENTS = 2_000;
 /** How previews may have ended: the rows written since, and the reason for a reset of a preview without one of them. */
 type PreviewEnd = {
   rows: MessageRow[];
@@ -108,7 +108,7 @@ export class ChatChannel implements ChatListener {
 
   #enqueue(task: Task): void {
     if (this.#hasDropped) return;
-    if (this.#queue.waiting < MAX_WAITING_EVENTS) return this.#queue.run(task);
+    if (this.#queue.waiting < MAX_BUFFERED_EVENTS) return this.#queue.run(task);
     this.#hasDropped = true;
     this.#queue.run(() => {
       this.#hasDropped = false;

@@ -4,7 +4,7 @@
  */
 
 /** Events queued for one subscriber. */
-const MAX_WAITING_EVENTS = 1_024;
+const MAX_BUFFERED_EVENTS = 1_024;
 /** Bytes queued for one subscriber; bounds what a stalled reader costs. */
 const MAX_WAITING_BYTES = 2 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   /** `released` is called once, when the reader leaves or the stream is ended. */
   constructor(
     released: () => void,
-    bounds: StreamBounds = { events: MAX_WAITING_EVENTS, bytes: MAX_WAITING_BYTES },
+    bounds: StreamBounds = { events: MAX_BUFFERED_EVENTS, bytes: MAX_WAITING_BYTES },
     sharedBound?: SharedBound,
   ) {
     this.#released = released;
