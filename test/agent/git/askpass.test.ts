@@ -99,7 +99,7 @@ describe("credentials for a command's git", () => {
     ];
     const script = prompts.map((prompt) => `"$GIT_ASKPASS" "${prompt}"; echo "code $?"`).join("; ");
     const result = await runIn(chat(), script);
-    const line = "parley: Only user names and passwords for HTTP(S) hosts are given.\ncode 1\n";
+    const line = "parley: Only user names and passwords for HTTP(S) hosts are available.\ncode 1\n";
     expect({ output: result.output, asked: servers.asked }).toEqual({
       output: line.repeat(prompts.length),
       asked: [],

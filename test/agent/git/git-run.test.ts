@@ -69,12 +69,12 @@ test("[G13] a diff that takes too long is a line that says so", async () => {
   const root = await makeRepository(join(folder, "slow-repository"));
   await write(root, { "a.txt": "two\n" });
   const runGit = await gitThat("thinks", 'case " $* " in *" diff "*) sleep 1000;; esac');
-  const parts = { runGit, temporaryDirectory: () => Promise.resolve(folder) };
-  const look = scanRepository(root, undefined, parts, never);
+  const dependencies = { runGit, temporaryDirectory: () => Promise.resolve(folder) };
+  const scan = scanRepository(root, undefined, dependencies, never);
   await untilRunning(2);
   clock.advance(GIT_TIMEOUT_MS);
-  expect(await look).toEqual({
-    kind: "seen",
+  expect(await scan).toEqual({
+    kind: "scanned",
     fingerprint: expect.any(String) as string,
     state: {
       ...{ branch: "main", remoteOrigin: null, isTruncated: true },
@@ -86,8 +86,8 @@ test("[G13] a diff that takes too long is a line that says so", async () => {
 test("[G15] git's error message is the reason of a failed scan", async () => {
   const root = await makeRepository(join(folder, "failing-repository"));
   const runGit = await gitThat("fails", 'case " $* " in *" status "*) echo "fatal: no" >&2; exit 128;; esac');
-  const parts = { runGit, temporaryDirectory: () => Promise.resolve(folder) };
-  expect(await scanRepository(root, undefined, parts, never)).toEqual({
+  const dependencies = { runGit, temporaryDirectory: () => Promise.resolve(folder) };
+  expect(await scanRepository(root, undefined, dependencies, never)).toEqual({
     kind: "failed",
     reason: "git status ended with 128: fatal: no",
   });
