@@ -156,7 +156,7 @@ export async function waitForRetry(run: ChatRun, waitMs: number): Promise<void> 
   if (waitMs > 0) await sleep(run.dependencies.clock, waitMs, run.abort.signal);
 }
 
-/** Records a failed attempt whose retry follows at once, with the same prompt or a shorter one. False when an interrupt came first. */
+/** Records a failed attempt whose retry follows at once, perhaps with a shorter prompt. False when an interrupt came first. */
 export function recordImmediateRetry(run: ChatRun, cause: ChatFailure): Promise<boolean> {
   const failure = { ...cause, isRetryable: true };
   return run.commit([{ type: "record-retry", fence: run.fence(), delayMs: 0, failure }]);

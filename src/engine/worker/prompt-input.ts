@@ -5,7 +5,7 @@ import type { ClaimedChat } from "../../store/chats/leases.js";
 /** `signal` ends every wait: the run has been stopped. */
 export type PromptInput = { history: MessageRow[]; signal: AbortSignal };
 
-/** The user's latest message selects the model, the reasoning effort and the MCP servers; the chat's settings are the fallback. */
+/** Settings that the user's latest message selects; the chat's own are the fallback. */
 export function effectiveSettings(
   history: MessageRow[],
   chat: ClaimedChat,
